@@ -1,0 +1,28 @@
+/** Every annotation, label and tag key, once. */
+export const holdLabel = "karpenter-node-holder/hold";
+/** The label's value with which a user keeps a node out of every hold. */
+export const neverHold = "never";
+export const markValue = "true";
+
+export type KarpenterGeneration = "v1" | "v0.31";
+
+/** What differs between Karpenter's generations. */
+export const Karpenter = {
+  v1: {
+    annotation: "karpenter.sh/do-not-disrupt",
+    poolLabel: "karpenter.sh/nodepool",
+    poolTag: "karpenter.sh/nodepool",
+  },
+  "v0.31": {
+    annotation: "karpenter.sh/do-not-consolidate",
+    poolLabel: "karpenter.sh/provisioner-name",
+    poolTag: "karpenter.sh/provisioner-name",
+  },
+} as const satisfies Record<KarpenterGeneration, { annotation: string; poolLabel: string; poolTag: string }>;
+
+export const clusterTag = (cluster: string): string => `kubernetes.io/cluster/${cluster}`;
+
+/** Group, ClusterRole, binding and admission policy all carry this name. */
+export const holderName = "karpenter-node-holder";
+export const probeSource = "karpenter-node-holder.probe";
+export const probeDetailType = "Karpenter Node Holder Probe";

@@ -1,0 +1,26 @@
+/** Input from outside that can never succeed; every problem is named. */
+export class BadInputError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(what: string, problems: readonly string[]) {
+    super(`${what}: ${problems.join("; ")}`);
+    this.name = "BadInputError";
+    this.problems = problems;
+  }
+}
+
+/** The outside world did not answer as it should; the same call may succeed later. */
+export class TryAgainError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "TryAgainError";
+  }
+}
+
+/** Something is not set up as it must be; trying again changes nothing until somebody mends it. */
+export class BrokenSetupError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "BrokenSetupError";
+  }
+}

@@ -1,0 +1,22 @@
+/** Every metric we emit, with its CloudWatch unit; infra's alarms and dashboard name the same ones. */
+export const Metric = {
+  LaunchesSeen: "Count",
+  LaunchesIgnored: "Count",
+  HoldsStarted: "Count",
+  HoldsExtended: "Count",
+  HoldsCapped: "Count",
+  NodesHeld: "Count",
+  NodesReleased: "Count",
+  NodesUserHeld: "Count",
+  NodePatchFailures: "Count",
+  ApiThrottled: "Count",
+  LaunchToProtectedMs: "Milliseconds",
+  ReleaseLagMs: "Milliseconds",
+  OrphansFound: "Count",
+  MissedLaunches: "Count",
+  HoldActive: "Count",
+  NodesHeldNow: "Count",
+} as const;
+
+export type MetricName = keyof typeof Metric;
+export const metricNamespace = "KarpenterNodeHolder";

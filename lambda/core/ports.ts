@@ -1,0 +1,134 @@
+import type { Duration } from "./duration.ts";
+import type { PastHold, ScopeRecord } from "./hold.ts";
+import type { MetricName } from "./metrics.ts";
+import type { Rules } from "./rules.ts";
+import type { Scope } from "./scope.ts";
+
+/** The present: one record a scope. Reads see every write that was acknowledged before. */
+export interface Holds {
+  find(scope: Scope): Promise<ScopeRecord | undefined>;
+  all(): Promise<readonly ScopeRecord[]>;
+  /** Writes if the record still has the version it was read with (0: there was none); false when someone was faster. */
+  write(record: ScopeRecord): Promise<boolean>;
+}
+
+/** The past, and what the functions tell each other beside the holds. */
+export interface Journal {
+  /** Keeps a hold that ended; the same hold again overwrites what was kept. */
+  remember(hold: PastHold): Promise<void>;
+  /** Newest first, of the last 90 days. */
+  history(limit: number): Promise<readonly PastHold[]>;
+  noteSweep(at: Date): Promise<void>;
+  lastSweep(): Promise<Date | undefined>;
+  answerProbe(probe: ProbeAnswer): Promise<void>;
+  findProbe(id: string): Promise<ProbeAnswer | undefined>;
+}
+
+/** A probe's way through the system: when it was put on the bus, when the queue had it, when we answered. */
+export type ProbeAnswer = Readonly<{
+  id: string;
+  sentAt: Date;
+  queuedAt: Date;
+  answeredAt: Date;
+  version: string;
+}>;
+
+/** The nodes of Karpenter that the settings admit; no other node is ever seen or touched. */
+export interface Nodes {
+  /**
+   * Puts this hold's mark on every node of the scope that does not carry it, and adopts older holds' marks in place.
+   * A user's own annotation and a node labelled `never` are left alone.
+   */
+  mark(scope: Scope, holdId: string, deadline: Date): Promise<Marked>;
+  /** Takes this hold's marks off, wherever they are; what is no longer its own stays. */
+  release(holdId: string, deadline: Date): Promise<Released>;
+  /** The ids of all holds that have marks on nodes, with how many; those named are left out by the server. */
+  marks(except: readonly string[], deadline: Date): Promise<ReadonlyMap<string, number>>;
+  /** Nodes without a mark that joined after `since`. */
+  unmarkedSince(since: Date, deadline: Date): Promise<readonly NodeSeen[]>;
+  /** How many nodes carry the user's own annotation and no mark of ours. */
+  countUserHeld(deadline: Date): Promise<number>;
+}
+
+/** A node as the cluster tells it; `instance` is the cloud's id where the node has one, else its provider id. */
+export type NodeSeen = Readonly<{ name: string; instance: string; nodePool: string; joinedAt: Date }>;
+
+/** `left` is true when the deadline came first: call again. `seen` are the nodes that were found unmarked. */
+export type Marked = Readonly<{
+  marked: number;
+  adopted: number;
+  userHeld: number;
+  failed: number;
+  left: boolean;
+  seen: readonly NodeSeen[];
+}>;
+
+/** `kept`: the mark was no longer this hold's, or its annotation is now the user's. */
+export type Released = Readonly<{ released: number; kept: number; failed: number; left: boolean }>;
+
+/** What the cloud knows of an instance; `nodePool` only when Karpenter launched it for this cluster. */
+export type Instance = Readonly<{ id: string; launchedAt: Date; nodePool?: string }>;
+
+/** A Karpenter node was launched. */
+export type Launch = Readonly<{ instance: string; launchedAt: Date; nodePool: string }>;
+
+export interface Launches {
+  /** What is known of these instances; one launched a moment ago may be missing. */
+  find(instances: readonly string[]): Promise<ReadonlyMap<string, Instance>>;
+  /** Karpenter's instances of this cluster launched since then and not yet gone. */
+  since(moment: Date): Promise<readonly Launch[]>;
+}
+
+export interface Schedules {
+  /** Sets the one-shot that invokes release for this hold; the same again changes nothing. */
+  arm(scope: Scope, holdId: string, at: Date): Promise<"armed" | "already armed">;
+}
+
+/** A launch as an event tells it, before anyone asked what was launched. */
+export type LaunchHeard = Readonly<{ instance: string; launchedAt: Date }>;
+
+/** Work put off: launches to look at (again), or newcomers to wait for, since when and how often tried. */
+export type FollowUp =
+  | Readonly<{ kind: "launches"; launches: readonly LaunchHeard[]; firstHeardAt: Date; attempt: number }>
+  | Readonly<{ kind: "newcomers"; scope: Scope; awaited: readonly LaunchHeard[]; attempt: number }>;
+
+export interface Later {
+  /** Brings the follow-up back after the delay; long lists may come back in several pieces. */
+  lookAgain(followUp: FollowUp, delay: Duration): Promise<void>;
+}
+
+export interface Clock {
+  now(): Date;
+}
+
+export interface Ids {
+  /** A name no hold ever had; valid as a label's value. */
+  newHoldId(now: Date): string;
+}
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export interface Log {
+  info(sentence: string, fields?: Fields): void;
+  warn(sentence: string, fields?: Fields): void;
+  error(sentence: string, fields?: Fields): void;
+}
+
+export interface Metrics {
+  add(name: MetricName, value: number): void;
+}
+
+/** The outside world on one page. */
+export type Ports = Readonly<{
+  rules: Rules;
+  holds: Holds;
+  journal: Journal;
+  nodes: Nodes;
+  launches: Launches;
+  schedules: Schedules;
+  later: Later;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  metrics: Metrics;
+}>;

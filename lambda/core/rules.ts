@@ -1,0 +1,22 @@
+import type { Duration } from "./duration.ts";
+import { type NodePoolFilter, poolScope, type Scope, wholeCluster } from "./scope.ts";
+
+/** How this deployment holds; the settings a decision depends on. */
+export type Rules = Readonly<{
+  cluster: string;
+  hold: Duration;
+  /** 0 means no cap. */
+  maxHold: Duration;
+  breather: Duration;
+  initialDelay: Duration;
+  scope: "cluster" | "nodepool";
+  nodePools: NodePoolFilter;
+}>;
+
+/** The scope that a launch in this NodePool protects. */
+export const scopeOf = (rules: Rules, nodePool: string): Scope =>
+  rules.scope === "cluster" ? wholeCluster : poolScope(nodePool);
+
+/** Whether holds of this scope are still kept; false for those that another setting of `scope` left behind. */
+export const isKept = (rules: Rules, scope: Scope): boolean =>
+  rules.scope === "cluster" ? scope === wholeCluster : scope !== wholeCluster;

@@ -1,0 +1,25 @@
+/** What one hold protects: every Karpenter node of the cluster, or those of one NodePool. */
+export type Scope = "cluster" | `nodepool/${string}`;
+
+export const wholeCluster = "cluster" satisfies Scope;
+const poolPrefix = "nodepool/";
+
+export const poolScope = (nodePool: string): Scope => `${poolPrefix}${nodePool}`;
+
+/** The NodePool of a scope; undefined for the whole cluster. */
+export const nodePoolOf = (scope: Scope): string | undefined =>
+  scope === wholeCluster ? undefined : scope.slice(poolPrefix.length);
+
+/** Reads "cluster" or "nodepool/NAME". */
+export function parseScope(text: string): Scope | undefined {
+  if (text === wholeCluster) return wholeCluster;
+  return text.startsWith(poolPrefix) && text.length > poolPrefix.length
+    ? poolScope(text.slice(poolPrefix.length))
+    : undefined;
+}
+
+/** NodePools to include (all when none is named) and to leave out. */
+export type NodePoolFilter = Readonly<{ only: readonly string[]; except: readonly string[] }>;
+
+export const admits = (filter: NodePoolFilter, nodePool: string): boolean =>
+  (filter.only.length === 0 || filter.only.includes(nodePool)) && !filter.except.includes(nodePool);
