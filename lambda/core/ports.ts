@@ -44,8 +44,8 @@ export interface Nodes {
   release(holdId: string, deadline: Date): Promise<Released>;
   /** The ids of all holds that have marks on nodes, with how many; those named are left out by the server. */
   marks(except: readonly string[], deadline: Date): Promise<ReadonlyMap<string, number>>;
-  /** Nodes without a mark that joined after `since`. */
-  unmarkedSince(since: Date, deadline: Date): Promise<readonly NodeSeen[]>;
+  /** Nodes that joined after `since`: all of them, or those that carry no mark (and are not labelled `never`). */
+  joinedSince(since: Date, which: "all" | "unmarked", deadline: Date): Promise<readonly NodeSeen[]>;
   /** How many nodes carry the user's own annotation and no mark of ours. */
   countUserHeld(deadline: Date): Promise<number>;
 }
