@@ -1,0 +1,331 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { holdLabel, Karpenter, type KarpenterGeneration, neverHold } from "../../lambda/adapters/keys.ts";
+import type { Nodes } from "../../lambda/core/ports.ts";
+import { type NodePoolFilter, poolScope, wholeCluster } from "../../lambda/core/scope.ts";
+
+/** What a cluster's node looks like to a test. */
+export type NodeState = Readonly<{ labels: Record<string, string>; annotations: Record<string, string> }>;
+
+export type NodeAbout = Readonly<{
+  /** null: not one of Karpenter's. */
+  pool?: string | null;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  providerId?: string;
+}>;
+
+export type NodesOptions = Readonly<{
+  karpenter?: KarpenterGeneration;
+  annotation?: string;
+  nodePools?: NodePoolFilter;
+}>;
+
+/** A cluster of its own for one test, and the port under test upon it. */
+export interface NodesWorld {
+  readonly nodes: Nodes;
+  add(name: string, about?: NodeAbout): Promise<void>;
+  remove(name: string): Promise<void>;
+  /** As a user would; undefined takes the key away. */
+  edit(name: string, kind: "labels" | "annotations", key: string, value: string | undefined): Promise<void>;
+  read(name: string): Promise<NodeState>;
+  /** Every value the hold annotation ever had on this node. */
+  history(name: string): Promise<readonly (string | undefined)[]>;
+  /** Done once, right before the next patch of this node goes out. */
+  beforeNextPatch(name: string, deed: () => Promise<void>): void;
+  close(): Promise<void>;
+}
+
+const generations: readonly (readonly [string, NodesOptions])[] = [
+  ["Karpenter v1", {}],
+  ["Karpenter v0.31", { karpenter: "v0.31" }],
+  ["an annotation of one's own", { annotation: "example.com/stay" }],
+];
+
+/** The promises of the Nodes port; every implementation is held to the same ones. */
+export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorld>): void {
+  describe.each(generations)("with %s", (_, options) => {
+    const annotation = options.annotation ?? Karpenter[options.karpenter ?? "v1"].annotation;
+    let world: NodesWorld;
+    const soon = () => new Date(Date.now() + 60_000);
+    const mark = (id: string) => world.nodes.mark(wholeCluster, id, soon());
+    const release = (id: string) => world.nodes.release(id, soon());
+    const marked = (id: string) => ({ [holdLabel]: id });
+    const held = (id: string) => ({ labels: marked(id), annotations: { [annotation]: "true" } });
+    const ours = async (name: string) => {
+      const { labels, annotations } = await world.read(name);
+      return { label: labels[holdLabel], annotation: annotations[annotation] };
+    };
+    const bare = { label: undefined, annotation: undefined };
+    const heldIn = (id: string) => ({ label: id, annotation: "true" });
+    beforeEach(async () => {
+      world = await open(options);
+    });
+    afterEach(() => world.close());
+
+    it("marks every node of Karpenter's and tells which it found", async () => {
+      await world.add("a", { providerId: "aws:///eu-west-1a/i-0123456789abcdef0" });
+      await world.add("b", { pool: "batch", providerId: "kwok://b" });
+      await world.add("c", { providerId: "" });
+
+      const result = await mark("hold-1");
+
+      expect(result).toMatchObject({ marked: 3, adopted: 0, userHeld: 0, failed: 0, left: false });
+      const seen = result.seen.map(({ name, instance, nodePool }) => [name, instance, nodePool]).toSorted();
+      expect(seen).toEqual([
+        ["a", "i-0123456789abcdef0", "default"],
+        ["b", "kwok://b", "batch"],
+        ["c", "c", "default"],
+      ]);
+      expect(await ours("a")).toEqual(heldIn("hold-1"));
+    });
+
+    it("finds nothing to do where every node is marked", async () => {
+      await world.add("a");
+      await mark("hold-1");
+      expect(await mark("hold-1")).toMatchObject({ marked: 0, adopted: 0, seen: [] });
+    });
+
+    it("leaves everything else on a node as it was", async () => {
+      await world.add("a", { labels: { team: "blue" }, annotations: { "example.com/note": "mine" } });
+      const before = await world.read("a");
+      await mark("hold-1");
+      await release("hold-1");
+      expect(await world.read("a")).toEqual(before);
+    });
+
+    it("marks a node that has no annotations at all, and takes the mark off again", async () => {
+      await world.add("a", { annotations: {} });
+      await mark("hold-1");
+      expect(await ours("a")).toEqual(heldIn("hold-1"));
+      expect(await release("hold-1")).toEqual({ released: 1, kept: 0, failed: 0, left: false });
+      expect(await ours("a")).toEqual(bare);
+    });
+
+    it("does not touch a node that is not Karpenter's", async () => {
+      await world.add("a", { pool: null });
+      expect(await mark("hold-1")).toMatchObject({ marked: 0, seen: [] });
+      expect(await ours("a")).toEqual(bare);
+    });
+
+    it("does not touch a node labelled never", async () => {
+      await world.add("a", { labels: marked(neverHold) });
+      expect(await mark("hold-1")).toMatchObject({ marked: 0, seen: [] });
+      expect(await ours("a")).toEqual({ label: neverHold, annotation: undefined });
+    });
+
+    it.each(["true", "false", "4h", ""])("leaves the user's own annotation %j alone", async (value) => {
+      await world.add("a", { annotations: { [annotation]: value }, providerId: "aws:///z/i-1" });
+
+      const result = await mark("hold-1");
+      const released = await release("hold-1");
+
+      expect(result).toMatchObject({ marked: 0, userHeld: 1, failed: 0 });
+      expect(result.seen).toMatchObject([{ name: "a", instance: "i-1" }]);
+      expect(released).toMatchObject({ released: 0, kept: 0 });
+      expect(await world.history("a")).toEqual([value]);
+      expect(await ours("a")).toEqual({ label: undefined, annotation: value });
+    });
+
+    it("adopts an older hold's mark without taking the annotation off for a moment", async () => {
+      await world.add("a");
+      await mark("hold-1");
+      const result = await mark("hold-2");
+      expect(result).toMatchObject({ marked: 0, adopted: 1, failed: 0 });
+      expect(result.seen).toMatchObject([{ name: "a" }]);
+      expect(await world.history("a")).toEqual([undefined, "true"]);
+      expect(await ours("a")).toEqual(heldIn("hold-2"));
+    });
+
+    it("completes an older hold's half mark when it adopts it", async () => {
+      await world.add("a", { labels: marked("hold-1") });
+      expect(await mark("hold-2")).toMatchObject({ marked: 0, adopted: 1 });
+      expect(await ours("a")).toEqual(heldIn("hold-2"));
+    });
+
+    it("does not complete a half mark of its own", async () => {
+      await world.add("a", { labels: marked("hold-1") });
+      expect(await mark("hold-1")).toMatchObject({ marked: 0, adopted: 0 });
+      expect(await ours("a")).toEqual({ label: "hold-1", annotation: undefined });
+    });
+
+    it("does not adopt a mark whose annotation the user has changed", async () => {
+      await world.add("a", { labels: marked("hold-1"), annotations: { [annotation]: "8h" } });
+      expect(await mark("hold-2")).toMatchObject({ adopted: 0, userHeld: 1 });
+      expect(await ours("a")).toEqual({ label: "hold-1", annotation: "8h" });
+    });
+
+    it("takes a label without a value for no mark", async () => {
+      await world.add("a", { labels: marked("") });
+      await world.add("b", { labels: marked(""), annotations: { [annotation]: "true" } });
+      expect(await mark("hold-1")).toMatchObject({ marked: 1, userHeld: 1 });
+      expect(await ours("a")).toEqual(heldIn("hold-1"));
+      expect(await ours("b")).toEqual({ label: "", annotation: "true" });
+    });
+
+    it("releases only the hold that is named", async () => {
+      await world.add("a", held("hold-1"));
+      await world.add("b", held("hold-2"));
+      expect(await release("hold-1")).toEqual({ released: 1, kept: 0, failed: 0, left: false });
+      expect(await ours("a")).toEqual(bare);
+      expect(await ours("b")).toEqual(heldIn("hold-2"));
+    });
+
+    it("releases marks wherever they are, also where settings have changed since", async () => {
+      await world.add("a", { ...held("hold-1"), pool: null });
+      expect(await release("hold-1")).toMatchObject({ released: 1 });
+      expect(await ours("a")).toEqual(bare);
+    });
+
+    it("releases a half mark", async () => {
+      await world.add("a", { labels: marked("hold-1") });
+      expect(await release("hold-1")).toEqual({ released: 1, kept: 0, failed: 0, left: false });
+      expect(await ours("a")).toEqual(bare);
+    });
+
+    it("hands an annotation the user has changed over to the user", async () => {
+      await world.add("a", { labels: marked("hold-1"), annotations: { [annotation]: "8h" } });
+      expect(await release("hold-1")).toEqual({ released: 0, kept: 1, failed: 0, left: false });
+      expect(await ours("a")).toEqual({ label: undefined, annotation: "8h" });
+    });
+
+    it("leaves the annotation to a user who takes the label off", async () => {
+      await world.add("a");
+      await mark("hold-1");
+      await world.edit("a", "labels", holdLabel, undefined);
+      await mark("hold-1");
+      await release("hold-1");
+      expect(await ours("a")).toEqual({ label: undefined, annotation: "true" });
+      expect(await world.history("a")).toEqual([undefined, "true"]);
+    });
+
+    it("passes by a mark that a newer hold has adopted meanwhile", async () => {
+      await world.add("a", held("hold-1"));
+      world.beforeNextPatch("a", () => world.edit("a", "labels", holdLabel, "hold-2"));
+      expect(await release("hold-1")).toEqual({ released: 0, kept: 1, failed: 0, left: false });
+      expect(await ours("a")).toEqual(heldIn("hold-2"));
+    });
+
+    it("looks again when a node has changed under its hands", async () => {
+      await world.add("a");
+      await world.add("b", held("hold-1"));
+      await world.add("c");
+      world.beforeNextPatch("a", () => world.edit("a", "annotations", annotation, "false"));
+      world.beforeNextPatch("b", () => world.edit("b", "annotations", annotation, undefined));
+      world.beforeNextPatch("c", () => world.edit("c", "labels", holdLabel, neverHold));
+
+      const result = await mark("hold-2");
+
+      expect(result).toMatchObject({ marked: 0, adopted: 1, userHeld: 1, failed: 0 });
+      expect(await ours("a")).toEqual({ label: undefined, annotation: "false" });
+      expect(await ours("b")).toEqual(heldIn("hold-2"));
+      expect(await ours("c")).toEqual({ label: neverHold, annotation: undefined });
+    });
+
+    it("hands over what the user changes in the middle of a release", async () => {
+      await world.add("a", held("hold-1"));
+      world.beforeNextPatch("a", () => world.edit("a", "annotations", annotation, "8h"));
+      expect(await release("hold-1")).toEqual({ released: 0, kept: 1, failed: 0, left: false });
+      expect(await ours("a")).toEqual({ label: undefined, annotation: "8h" });
+    });
+
+    it("is not disturbed by nodes that go away half-way", async () => {
+      await world.add("a");
+      await world.add("b");
+      await world.add("c", held("hold-0"));
+      world.beforeNextPatch("a", () => world.remove("a"));
+      const result = await mark("hold-1");
+      expect(result).toMatchObject({ marked: 1, adopted: 1, failed: 0, left: false });
+      expect(result.seen.map(({ name }) => name).toSorted()).toEqual(["b", "c"]);
+
+      world.beforeNextPatch("b", () => world.remove("b"));
+      expect(await release("hold-1")).toEqual({ released: 1, kept: 0, failed: 0, left: false });
+    });
+
+    it("protects only the NodePool of its scope", async () => {
+      await world.add("a", { pool: "batch" });
+      await world.add("b", { pool: "web" });
+      await world.add("c", { pool: "web", ...held("hold-0") });
+      expect(await world.nodes.mark(poolScope("batch"), "hold-1", soon())).toMatchObject({
+        marked: 1,
+        adopted: 0,
+      });
+      expect(await ours("a")).toEqual(heldIn("hold-1"));
+      expect(await ours("b")).toEqual(bare);
+      expect(await ours("c")).toEqual(heldIn("hold-0"));
+    });
+
+    it("stops at the deadline, says that there is more, and goes on when it is called again", async () => {
+      await world.add("a");
+      const past = new Date(Date.now() - 1);
+      expect(await world.nodes.mark(wholeCluster, "hold-1", past)).toMatchObject({ marked: 0, left: true });
+      expect(await ours("a")).toEqual(bare);
+      expect(await mark("hold-1")).toMatchObject({ marked: 1, left: false });
+      expect(await world.nodes.release("hold-1", past)).toMatchObject({ released: 0, left: true });
+      expect(await ours("a")).toEqual(heldIn("hold-1"));
+      expect(await release("hold-1")).toMatchObject({ released: 1, left: false });
+    });
+
+    it("counts the marks of every hold but those named, whole or half, wherever they are", async () => {
+      await world.add("a", held("hold-1"));
+      await world.add("b", held("hold-2"));
+      await world.add("c", { labels: marked("hold-2"), pool: null });
+      await world.add("d", { labels: marked(neverHold) });
+      await world.add("e");
+      expect([...(await world.nodes.marks([], soon()))].toSorted()).toEqual([
+        ["hold-1", 1],
+        ["hold-2", 2],
+      ]);
+      expect([...(await world.nodes.marks(["hold-2"], soon()))]).toEqual([["hold-1", 1]]);
+    });
+
+    it("tells which nodes have joined since a moment", async () => {
+      await world.add("a", { providerId: "aws:///z/i-1" });
+      await world.add("b", { ...held("hold-1"), providerId: "aws:///z/i-2", pool: "web" });
+      await world.add("c", { labels: marked(neverHold) });
+      await world.add("d", { pool: null });
+      const names = async (since: Date, which: "all" | "unmarked") =>
+        (await world.nodes.joinedSince(since, which, soon()))
+          .map(({ name, instance, nodePool }) => `${name} ${instance} ${nodePool}`)
+          .toSorted();
+      const hourAgo = new Date(Date.now() - 3_600_000);
+      expect(await names(hourAgo, "unmarked")).toEqual(["a i-1 default"]);
+      expect(await names(hourAgo, "all")).toEqual([
+        "a i-1 default",
+        "b i-2 web",
+        expect.stringMatching(/^c /),
+      ]);
+      expect(await names(soon(), "all")).toEqual([]);
+    });
+
+    it("counts the nodes that the user holds", async () => {
+      await world.add("a", { annotations: { [annotation]: "true" } });
+      await world.add("b", { annotations: { [annotation]: "false" } });
+      await world.add("c", held("hold-1"));
+      await world.add("d");
+      await world.add("e", { pool: null, annotations: { [annotation]: "true" } });
+      expect(await world.nodes.countUserHeld(soon())).toBe(2);
+    });
+  });
+
+  describe("with some NodePools only", () => {
+    const soon = () => new Date(Date.now() + 60_000);
+    it.each([
+      ["those named", { only: ["batch", "ci"], except: [] }, ["batch", "ci"]],
+      ["all but those named", { only: [], except: ["batch", "web"] }, ["ci"]],
+      ["those named but not those left out", { only: ["batch", "ci"], except: ["ci"] }, ["batch"]],
+    ])("sees and touches %s", async (_, nodePools: NodePoolFilter, expected) => {
+      const world = await open({ nodePools });
+      try {
+        for (const pool of ["batch", "ci", "web"]) await world.add(pool, { pool });
+        const joined = await world.nodes.joinedSince(new Date(0), "all", soon());
+        expect(joined.map(({ name }) => name).toSorted()).toEqual(expected);
+        const result = await world.nodes.mark(wholeCluster, "hold-1", soon());
+        expect(result.seen.map(({ name }) => name).toSorted()).toEqual(expected);
+        const outside = await world.nodes.mark(poolScope("web"), "hold-2", soon());
+        expect(outside).toMatchObject({ marked: 0, adopted: 0, left: false });
+      } finally {
+        await world.close();
+      }
+    });
+  });
+}
