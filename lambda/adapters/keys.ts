@@ -24,5 +24,4 @@ export const clusterTag = (cluster: string): string => `kubernetes.io/cluster/${
 
 /** Group, ClusterRole, binding and admission policy all carry this name. */
 export const holderName = "karpenter-node-holder";
-export const probeSource = "karpenter-node-holder.probe";
-export const probeDetailType = "Karpenter Node Holder Probe";
+export { probeDetailType, probeSource } from "../core/probe.ts";

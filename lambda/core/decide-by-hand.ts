@@ -1,0 +1,74 @@
+import { startInPlace, whyNoneCounts } from "./decide-launch.ts";
+import { decideForce } from "./decide-release.ts";
+import { after, type Duration, earlier, formatDuration, later } from "./duration.ts";
+import {
+  capOf,
+  countingFrom,
+  extended,
+  type Hold,
+  isPaused,
+  newHold,
+  type PastHold,
+  type ScopeRecord,
+  silenced,
+  type Watermark,
+} from "./hold.ts";
+import type { Rules } from "./rules.ts";
+
+/** What an operator's wish to hold means for one scope, and why. */
+export type HoldDecision =
+  | Readonly<{ action: "refuse"; because: string; record?: never }>
+  | Readonly<{
+      action: "start" | "extend" | "keep";
+      hold: Hold;
+      because: string;
+      record?: ScopeRecord;
+      superseded?: PastHold;
+    }>;
+
+export type HoldWish = Readonly<{ for: Duration; reason: string }>;
+
+/** Holds from now on for as long as asked, never past the cap; also during a breather, but not in a pause. */
+export function decideHold(
+  record: ScopeRecord,
+  watermark: Watermark,
+  wish: HoldWish,
+  rules: Rules,
+  now: Date,
+  newId: string,
+): HoldDecision {
+  if (isPaused(watermark, now))
+    return { action: "refuse", because: `${whyNoneCounts(watermark, now)}: resume first` };
+  const asked = after(now, wish.for);
+  const { hold } = record;
+  if (hold?.state !== "held") {
+    const cap = capOf(rules, now);
+    const fresh = newHold(newId, now, wish.reason, cap ? earlier(asked, cap) : asked, now);
+    return startInPlace(record, fresh, now);
+  }
+  const { expiresAt } = extended(hold, asked, rules);
+  if (expiresAt <= hold.expiresAt) {
+    const because =
+      asked > expiresAt
+        ? `holds last ${formatDuration(rules.maxHold)} at most`
+        : "the hold lasts longer already";
+    return { action: "keep", hold, because };
+  }
+  const next = { ...hold, expiresAt, causedAt: now, extensions: hold.extensions + 1 };
+  return { action: "extend", hold: next, record: { ...record, hold: next }, because: wish.reason };
+}
+
+/** Steps aside until then: what is held is released, and launches meanwhile never count. */
+export function decidePause(record: ScopeRecord, until: Date, reason: string, now: Date) {
+  const forced = decideForce(record, reason, now);
+  const breatherEnd = forced.record.launchesCountFrom ?? now;
+  return { ...forced, record: silenced(forced.record, later(until, breatherEnd), "paused") };
+}
+
+/** Ends a pause or a breather: launches count from now on. */
+export function decideResume(record: ScopeRecord, now: Date) {
+  const from = record.launchesCountFrom;
+  if (!from || from <= now) return { action: "leave" as const, because: "nothing was paused" };
+  const because = record.quiet === "breather" ? "the breather is cut short" : "the pause is over";
+  return { action: "resume" as const, record: countingFrom(record, now), because };
+}

@@ -1,0 +1,67 @@
+import { after } from "./duration.ts";
+import {
+  countingFrom,
+  dueAt,
+  fenced,
+  type Hold,
+  type PastHold,
+  pastOf,
+  type ScopeRecord,
+  silenced,
+  withoutHold,
+} from "./hold.ts";
+import type { Rules } from "./rules.ts";
+
+/** What a one-shot that fired means, and why. */
+export type ReleaseDecision =
+  | Readonly<{ action: "leave"; because: string; record?: never }>
+  | Readonly<{ action: "rearm"; hold: Hold; because: string; record?: never }>
+  | Readonly<{ action: "release"; hold: Hold; because: string; record?: ScopeRecord }>;
+
+/** Fences the hold if it has run its time; one extended meanwhile is armed anew. */
+export function decideRelease(record: ScopeRecord, holdId: string, rules: Rules, now: Date): ReleaseDecision {
+  const { hold } = record;
+  if (!hold) return { action: "leave", because: "nothing is held" };
+  if (hold.id !== holdId) return { action: "leave", because: "another hold took its place" };
+  if (hold.state === "releasing") return { action: "release", hold, because: "its release was not finished" };
+  if (now < dueAt(hold, rules)) return { action: "rearm", hold, because: "a later launch extended the hold" };
+  return fence(record, hold, rules, now);
+}
+
+/** Ends a hold that is due; after a capped one launches are silent for a breather. */
+export function fence(record: ScopeRecord, hold: Hold, rules: Rules, now: Date): ReleaseDecision {
+  if (!hold.capped) {
+    const next = fenced(hold, "the hold has run its time");
+    return {
+      action: "release",
+      hold: next,
+      record: { ...record, hold: next },
+      because: "the hold has run its time",
+    };
+  }
+  const because = "the hold has reached its cap";
+  const next = fenced(hold, because);
+  const breather = silenced({ ...record, hold: next }, after(now, rules.breather), "breather");
+  return { action: "release", hold: next, record: breather, because };
+}
+
+/** Ends what is held now, by hand; a pause stays a pause, and no launch told late brings the hold back. */
+export function decideForce(record: ScopeRecord, reason: string, now: Date) {
+  const { hold } = record;
+  const isSilent = record.launchesCountFrom !== undefined && record.launchesCountFrom > now;
+  const next = isSilent ? record : countingFrom(record, now);
+  if (!hold) return { action: "note" as const, record: next, because: "nothing is held" };
+  const over = hold.state === "held" ? fenced(hold, reason) : hold;
+  return { action: "release" as const, hold: over, record: { ...next, hold: over }, because: reason };
+}
+
+/** The record and the history once every mark of this hold is off; nothing when the hold is no longer there. */
+export function decideClose(
+  record: ScopeRecord,
+  holdId: string,
+  now: Date,
+): { record?: ScopeRecord; past?: PastHold } {
+  const { hold } = record;
+  if (hold?.id !== holdId || hold.state !== "releasing") return {};
+  return { record: withoutHold(record), past: pastOf(record.scope, hold, now) };
+}

@@ -1,0 +1,42 @@
+import { decideForce, fence } from "./decide-release.ts";
+import { dueAt, type Hold, type ScopeRecord, type Watermark } from "./hold.ts";
+import { isKept, type Rules } from "./rules.ts";
+
+/** What a hold needs so that record, nodes and clock agree again. */
+export type SweepDecision =
+  | Readonly<{ action: "leave"; because: string; record?: never }>
+  | Readonly<{ action: "keep"; hold: Hold; armFor: Date; because: string; record?: never }>
+  | Readonly<{ action: "release"; hold: Hold; because: string; record?: ScopeRecord; overdue: boolean }>;
+
+/** Compares one record with the clock, from scratch: whatever events lost is made up for. */
+export function decideSweep(
+  record: ScopeRecord,
+  watermark: Watermark,
+  rules: Rules,
+  now: Date,
+): SweepDecision {
+  const { hold } = record;
+  if (!hold) return { action: "leave", because: "nothing is held" };
+  if (hold.state === "releasing") {
+    return { action: "release", hold, because: "its release was not finished", overdue: false };
+  }
+  if (!isKept(rules, record.scope)) return stop(record, "holds are kept in another scope now", now);
+  // A launch that was decided upon while somebody paused or released the whole cluster.
+  if (hold.causedAt < watermark.from) return stop(record, "its launches no longer count", now);
+
+  const due = dueAt(hold, rules);
+  if (now >= due) {
+    const decision = fence(record, hold, rules, now);
+    return decision.action === "release"
+      ? { ...decision, overdue: true }
+      : { action: "leave", because: decision.because };
+  }
+  const armFor = hold.armedFor && hold.armedFor > now ? hold.armedFor : due;
+  return { action: "keep", hold, armFor, because: "the hold goes on" };
+}
+
+function stop(record: ScopeRecord, reason: string, now: Date): SweepDecision {
+  const forced = decideForce(record, reason, now);
+  if (forced.action === "note") return { action: "leave", because: forced.because };
+  return { ...forced, overdue: false };
+}

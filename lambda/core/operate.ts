@@ -1,0 +1,90 @@
+import { armRelease } from "./arm-release.ts";
+import { delayOf } from "./await-newcomers.ts";
+import { changeRecord, wholeClusterRecord } from "./change-record.ts";
+import { decideHold, decidePause, decideResume, type HoldWish } from "./decide-by-hand.ts";
+import { after, type Duration } from "./duration.ts";
+import { BadInputError } from "./errors.ts";
+import { endHolds } from "./force-release.ts";
+import { dueAt, untilResumed, watermarkOf } from "./hold.ts";
+import { markNodes } from "./mark-nodes.ts";
+import type { Ports } from "./ports.ts";
+import type { ReleaseAnswer } from "./release-nodes.ts";
+import { isKept } from "./rules.ts";
+import { type Scope, wholeCluster } from "./scope.ts";
+
+export type HoldAnswer = Readonly<{
+  holdId: string;
+  until: Date;
+  marked: number;
+  userHeld: number;
+  because: string;
+}>;
+
+/** Starts or extends a hold by hand. */
+export async function holdByHand(
+  ports: Ports,
+  scope: Scope,
+  wish: HoldWish,
+  deadline: Date,
+): Promise<HoldAnswer> {
+  const { rules, clock, ids } = ports;
+  if (!isKept(rules, scope)) {
+    const expected = rules.scope === "cluster" ? '"cluster"' : '"nodepool/NAME"';
+    throw new BadInputError("Cannot hold", [
+      `scope must be ${expected} with this deployment's settings, not "${scope}"`,
+    ]);
+  }
+  const whole = await wholeClusterRecord(ports, scope);
+  const decision = await changeRecord(ports, scope, (record) => {
+    const now = clock.now();
+    return decideHold(record, watermarkOf(record, whole), wish, rules, now, ids.newHoldId(now));
+  });
+  ports.log.info("hold by hand decided", { scope, action: decision.action, because: decision.because });
+  if (decision.action === "refuse") throw new BadInputError("Cannot hold", [decision.because]);
+
+  const { hold } = decision;
+  if (decision.action === "start") ports.metrics.add("HoldsStarted", 1);
+  if (!hold.armedFor) await armRelease(ports, scope, hold, dueAt(hold, rules));
+  const { marked, adopted, userHeld, left } = await markNodes(ports, scope, hold.id, deadline);
+  if (left) await ports.later.lookAgain({ kind: "newcomers", scope, awaited: [], attempt: 1 }, delayOf(0));
+  return {
+    holdId: hold.id,
+    until: dueAt(hold, rules),
+    marked: marked + adopted,
+    userHeld,
+    because: decision.because,
+  };
+}
+
+/** Releases and holds nothing until then, or until resumed. */
+export async function pause(
+  ports: Ports,
+  wish: Readonly<{ for?: Duration | undefined; reason: string; scope?: Scope | undefined }>,
+  deadline: Date,
+): Promise<ReleaseAnswer & Readonly<{ until: Date | undefined }>> {
+  const until = wish.for === undefined ? untilResumed : after(ports.clock.now(), wish.for);
+  const because = `paused by hand: ${wish.reason}`;
+  // A pause of everything is kept in the whole cluster's record, where it counts for scopes yet unknown.
+  const ending = (record: Parameters<typeof decidePause>[0]) =>
+    decidePause(record, until, because, ports.clock.now());
+  const answer = await endHolds(ports, wish.scope, because, ending, deadline);
+  return { ...answer, because, until: wish.for === undefined ? undefined : until };
+}
+
+/** Lets launches count again from now on. */
+export async function resume(
+  ports: Ports,
+  scope: Scope | undefined,
+): Promise<Readonly<{ resumed: Scope[]; because: string }>> {
+  const known = (await ports.holds.all()).map((record) => record.scope);
+  const resumed: Scope[] = [];
+  let because = "nothing was paused";
+  for (const each of scope ? [scope] : new Set<Scope>([wholeCluster, ...known])) {
+    const decision = await changeRecord(ports, each, (record) => decideResume(record, ports.clock.now()));
+    ports.log.info("resume decided", { scope: each, action: decision.action, because: decision.because });
+    if (decision.action === "leave") continue;
+    resumed.push(each);
+    because = decision.because;
+  }
+  return { resumed, because };
+}

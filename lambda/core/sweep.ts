@@ -1,0 +1,87 @@
+import { armRelease } from "./arm-release.ts";
+import { awaitNewcomers } from "./await-newcomers.ts";
+import { changeRecord, wholeClusterRecord } from "./change-record.ts";
+import { decideSweep, type SweepDecision } from "./decide-sweep.ts";
+import { after } from "./duration.ts";
+import { watermarkOf } from "./hold.ts";
+import { protect } from "./hold-nodes.ts";
+import { markNodes } from "./mark-nodes.ts";
+import type { Launch, Ports } from "./ports.ts";
+import { finishRelease } from "./release-nodes.ts";
+import { scopeOf } from "./rules.ts";
+import type { Scope } from "./scope.ts";
+import { takeStock } from "./sweep-strays.ts";
+
+/** Compares record, nodes and clock from scratch and repairs what events lost; one failure does not stop the rest. */
+export async function sweep(ports: Ports, deadline: Date): Promise<void> {
+  const failures: unknown[] = [];
+  const attempt = async (work: () => Promise<void>) => {
+    try {
+      await work();
+    } catch (error) {
+      failures.push(error);
+    }
+  };
+
+  // Before the scopes mark what is unmarked: a mark would hide that nobody told of the launch.
+  await attempt(() => makeUpForMissedLaunches(ports, deadline));
+  for (const { scope } of await ports.holds.all()) await attempt(() => sweepScope(ports, scope, deadline));
+  await attempt(() => measure(ports, deadline));
+
+  if (failures.length > 0)
+    throw failures.length === 1 ? failures[0] : new AggregateError(failures, "parts of the sweep failed");
+  await ports.journal.noteSweep(ports.clock.now());
+}
+
+async function sweepScope(ports: Ports, scope: Scope, deadline: Date): Promise<void> {
+  const whole = await wholeClusterRecord(ports, scope);
+  const decision: SweepDecision = await changeRecord(ports, scope, (record) =>
+    decideSweep(record, watermarkOf(record, whole), ports.rules, ports.clock.now()),
+  );
+  const { action, because } = decision;
+  ports.log.info("sweep decided", {
+    scope,
+    action,
+    because,
+    ...(decision.action !== "leave" && { holdId: decision.hold.id }),
+  });
+  if (decision.action === "leave") return;
+
+  const { hold } = decision;
+  if (decision.action === "release") {
+    if (decision.overdue)
+      ports.metrics.add("ReleaseLagMs", ports.clock.now().getTime() - hold.expiresAt.getTime());
+    await finishRelease(ports, scope, hold, deadline);
+    return;
+  }
+  await armRelease(ports, scope, hold, decision.armFor);
+  const marked = await markNodes(ports, scope, hold.id, deadline);
+  await awaitNewcomers(ports, { scope, awaited: [], attempt: 0 }, marked);
+}
+
+/** Finds young nodes that nobody marked, asks when they were launched, and treats them as the launches they were. */
+async function makeUpForMissedLaunches(ports: Ports, deadline: Date): Promise<void> {
+  const { rules, clock } = ports;
+  const nodes = await ports.nodes.joinedSince(after(clock.now(), -rules.hold), "unmarked", deadline);
+  const known = nodes.length > 0 ? await ports.launches.find(nodes.map((node) => node.instance)) : new Map();
+  const launches = nodes.flatMap((node): Launch[] => {
+    const instance = known.get(node.instance);
+    return instance
+      ? [{ instance: node.instance, launchedAt: instance.launchedAt, nodePool: node.nodePool }]
+      : [];
+  });
+  for (const [scope, missed] of Map.groupBy(launches, (launch) => scopeOf(rules, launch.nodePool))) {
+    const { action } = await protect(ports, scope, missed, [], deadline);
+    if (action === "ignore" || action === "await") continue;
+    ports.log.warn("launches were missed", { scope, instances: missed.map((launch) => launch.instance) });
+    ports.metrics.add("MissedLaunches", missed.length);
+  }
+}
+
+/** Marks without a hold come off; the gauges say what is held now. */
+async function measure(ports: Ports, deadline: Date): Promise<void> {
+  const { held } = await takeStock(ports, deadline);
+  const holds = (await ports.holds.all()).filter((record) => record.hold).length;
+  ports.metrics.add("HoldActive", holds);
+  ports.metrics.add("NodesHeldNow", held);
+}

@@ -1,0 +1,13 @@
+import { forceRelease } from "../core/force-release.ts";
+import type { Ports } from "../core/ports.ts";
+import { type ReleaseAnswer, releaseNodes } from "../core/release-nodes.ts";
+import { parseReleaseRequest } from "./requests.ts";
+
+/** A one-shot fired, or a hand forced it. */
+export const onHoldExpired =
+  (ports: Ports) =>
+  async (payload: unknown, deadline: Date): Promise<ReleaseAnswer> => {
+    const request = parseReleaseRequest(payload);
+    if (request.kind === "force") return forceRelease(ports, request, deadline);
+    return releaseNodes(ports, request.scope, request.holdId, deadline);
+  };

@@ -1,0 +1,88 @@
+import { type Duration, hours, minutes } from "../core/duration.ts";
+import type { Scope } from "../core/scope.ts";
+import { Fields } from "./fields.ts";
+
+/** What the release function may be asked: by its schedule, or by hand. */
+export type ReleaseRequest =
+  | Readonly<{ kind: "expired"; scope: Scope; holdId: string }>
+  | Readonly<{ kind: "force"; reason: string; scope: Scope | undefined }>;
+
+/* { "scope": "cluster", "holdId": "20260131t093000-k3f9a" }, or by hand { "force": true, "reason": "…", "scope": "nodepool/batch" } */
+export function parseReleaseRequest(payload: unknown): ReleaseRequest {
+  const fields = new Fields("This release cannot be done");
+  const request = fields.object(payload, "the payload");
+  if ("force" in request) {
+    if (request.force !== true) fields.refuse("force", "true", request.force);
+    const reason = fields.optionalText(request.reason, "reason") ?? "no reason given";
+    const scope = fields.optionalScope(request.scope, "scope");
+    fields.end();
+    return { kind: "force", reason, scope };
+  }
+  const holdId = fields.text(
+    request.holdId,
+    "holdId",
+    'the id of a hold (or send {"force": true} to release by hand)',
+    holdIds,
+  );
+  const scope = fields.scope(request.scope, "scope");
+  fields.end();
+  return { kind: "expired", holdId, scope: scope ?? "cluster" };
+}
+
+/** What an operator may ask of the control function. */
+export type ControlRequest =
+  | Readonly<{ do: "status" }>
+  | Readonly<{ do: "history"; limit: number }>
+  | Readonly<{ do: "probe"; id: string }>
+  | Readonly<{ do: "hold"; for: Duration | undefined; scope: Scope | undefined; reason: string }>
+  | Readonly<{ do: "release"; scope: Scope | undefined; reason: string }>
+  | Readonly<{ do: "pause"; for: Duration | undefined; scope: Scope | undefined; reason: string }>
+  | Readonly<{ do: "resume"; scope: Scope | undefined }>;
+
+const deeds = ["status", "history", "probe", "hold", "release", "pause", "resume"] as const;
+
+/* { "do": "hold", "for": "45m", "scope": "cluster", "reason": "load test" } */
+export function parseControlRequest(payload: unknown): ControlRequest {
+  const fields = new Fields("This request cannot be done");
+  const request = fields.object(payload, "the payload");
+  const deed = deeds.find((one) => one === request.do);
+  if (!deed) fields.refuse("do", deeds.join(", "), request.do);
+  const scope = fields.optionalScope(request.scope, "scope");
+  const reason = fields.optionalText(request.reason, "reason") ?? "no reason given";
+  const read = (): ControlRequest => {
+    switch (deed) {
+      case "history":
+        return {
+          do: deed,
+          limit: request.limit === undefined ? 20 : fields.count(request.limit, "limit", 1000),
+        };
+      case "probe":
+        return { do: deed, id: fields.text(request.id, "id") };
+      case "hold":
+        return {
+          do: deed,
+          for: fields.duration(request.for, "for", minutes(1), hours(24)),
+          scope,
+          reason,
+        };
+      case "pause":
+        return {
+          do: deed,
+          for: fields.duration(request.for, "for", minutes(1), hours(24 * 90)),
+          scope,
+          reason,
+        };
+      case "release":
+        return { do: deed, scope, reason };
+      case "resume":
+        return { do: deed, scope };
+      default:
+        return { do: "status" };
+    }
+  };
+  const answer = read();
+  fields.end();
+  return answer;
+}
+
+const holdIds = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
