@@ -23,6 +23,7 @@ export const defaultSettings = {
   sweepEvery: "5m",
 } as const;
 export type SettingName = "cluster" | keyof typeof defaultSettings;
+type DurationSetting = "hold" | "maxHold" | "breather" | "initialDelay" | "sweepEvery";
 
 const clusterName = /^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$/;
 const annotationKey =
@@ -44,7 +45,7 @@ export function checkSettings(raw: RawSettings): { settings: Settings; problems:
   const refuse = (name: SettingName, value: string, expected: string) =>
     problems.push(`${name} must be ${expected}, not "${value}"`);
 
-  const duration = (name: SettingName, least: Duration, most: Duration, zeroMeans?: string): Duration => {
+  const duration = (name: DurationSetting, least: Duration, most: Duration, zeroMeans?: string): Duration => {
     const value = text(name);
     const read = parseDuration(value);
     if (read !== undefined && ((read >= least && read <= most) || (zeroMeans && read === 0))) return read;
@@ -54,7 +55,8 @@ export function checkSettings(raw: RawSettings): { settings: Settings; problems:
       value,
       `a duration from ${formatDuration(least)} to ${formatDuration(most)}${or}, like 90s, 20m or 2h`,
     );
-    return least;
+    // What depends on an unreadable setting is checked against its default, so that all problems are told at once.
+    return parseDuration(defaultSettings[name]) ?? least;
   };
   const choice = <T extends string>(name: SettingName, allowed: readonly T[]): T | undefined => {
     const value = text(name);

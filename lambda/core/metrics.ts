@@ -14,6 +14,7 @@ export const Metric = {
   ReleaseLagMs: "Milliseconds",
   OrphansFound: "Count",
   MissedLaunches: "Count",
+  OldestHoldMs: "Milliseconds",
   HoldActive: "Count",
   NodesHeldNow: "Count",
 } as const;

@@ -1,0 +1,147 @@
+import type { Duration } from "aws-cdk-lib";
+import {
+  Alarm,
+  ComparisonOperator,
+  type IAlarmAction,
+  type IMetric,
+  MathExpression,
+  TreatMissingData,
+} from "aws-cdk-lib/aws-cloudwatch";
+import type { IFunction } from "aws-cdk-lib/aws-lambda";
+import type { IQueue } from "aws-cdk-lib/aws-sqs";
+import { Construct } from "constructs";
+import { minutes } from "../lambda/core/duration.ts";
+import { alarmName } from "../lambda/names.ts";
+import type { Settings } from "../lambda/settings.ts";
+import type { HolderMetrics } from "./metrics.ts";
+
+export type WatchedParts = Readonly<{
+  settings: Settings;
+  metrics: HolderMetrics;
+  /** One period is long enough to contain a sweep. */
+  period: Duration;
+  functions: readonly IFunction[];
+  deadLetters: readonly IQueue[];
+}>;
+
+type Watch = Readonly<{
+  /** The heading in docs/runbook.md, and the end of the alarm's name. */
+  heading: string;
+  says: string;
+  metric: IMetric;
+  threshold: number;
+  comparison?: ComparisonOperator;
+  /** How many periods in a row must be bad. */
+  periods: number;
+  missing?: TreatMissingData;
+}>;
+
+/** What wakes a human; each alarm leads to its heading in the runbook. */
+export class Alarms extends Construct {
+  readonly all: readonly Alarm[];
+
+  constructor(scope: Construct, id: string, parts: WatchedParts) {
+    super(scope, id);
+    this.all = watches(parts).map((watch) => this.alarm(parts.settings.cluster, watch));
+  }
+
+  /** Tells this action of every alarm, when it begins and when it is over. */
+  notify(action: IAlarmAction): void {
+    for (const alarm of this.all) {
+      alarm.addAlarmAction(action);
+      alarm.addOkAction(action);
+    }
+  }
+
+  private alarm(cluster: string, watch: Watch): Alarm {
+    const id = watch.heading.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    return new Alarm(this, id, {
+      alarmName: alarmName(cluster, watch.heading),
+      alarmDescription: `${watch.says} See docs/runbook.md#${watch.heading}`,
+      metric: watch.metric,
+      threshold: watch.threshold,
+      comparisonOperator: watch.comparison ?? ComparisonOperator.GREATER_THAN_THRESHOLD,
+      evaluationPeriods: watch.periods,
+      treatMissingData: watch.missing ?? TreatMissingData.NOT_BREACHING,
+    });
+  }
+}
+
+function watches({ settings, metrics, period, functions, deadLetters }: WatchedParts): readonly Watch[] {
+  const { sweepEvery, initialDelay, maxHold } = settings;
+  const sum = (all: readonly IMetric[], label: string): IMetric => {
+    const usingMetrics = Object.fromEntries(all.map((metric, n) => [`m${n}`, metric]));
+    const expression = Object.keys(usingMetrics).join(" + ");
+    return new MathExpression({ expression, usingMetrics, label, period });
+  };
+  const always: Watch[] = [
+    {
+      heading: "dead-letters",
+      says: "Something was given up: a launch, an event or an invocation.",
+      metric: sum(
+        deadLetters.map((queue) =>
+          queue.metricApproximateNumberOfMessagesVisible({ period, statistic: "Maximum" }),
+        ),
+        "messages given up",
+      ),
+      // None is normal: a message comes here only after all of its retries.
+      threshold: 0,
+      periods: 1,
+    },
+    {
+      heading: "function-errors",
+      says: "A function keeps failing.",
+      metric: sum(
+        functions.map((fn) => fn.metricErrors({ period })),
+        "errors",
+      ),
+      // One error is retried and heals; in two periods on end retries do not help.
+      threshold: 0,
+      periods: 2,
+    },
+    {
+      heading: "release-overdue",
+      says: "Nodes are held longer than their hold.",
+      metric: metrics.metric("ReleaseLagMs", "Maximum"),
+      // A one-shot may fire a minute late, and a lost one is made good by the next sweep: this is past both.
+      threshold: 2 * sweepEvery + minutes(2),
+      periods: 1,
+    },
+    {
+      heading: "marks-orphaned",
+      says: "Nodes carry marks of holds that are over, and the sweep cannot take them off.",
+      metric: metrics.metric("OrphansFound", "Sum"),
+      // The sweep that finds an orphan removes it; found three times, it does not.
+      threshold: 0,
+      periods: 3,
+    },
+    {
+      heading: "sweep-silent",
+      says: "The sweep, which repairs whatever events lost, does not run to its end.",
+      metric: metrics.metric("HoldActive", "SampleCount"),
+      // Every sweep tells HoldActive; a period contains at least one, and silence itself is the alarm.
+      threshold: 1,
+      comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
+      periods: 3,
+      missing: TreatMissingData.BREACHING,
+    },
+    {
+      heading: "slow-protection",
+      says: "Launches protect the cluster later than they should.",
+      metric: metrics.metric("LaunchToProtectedMs", "p90"),
+      // Bus, queue and function take seconds; Karpenter's next look at a node may come after 15 s. A minute is late.
+      threshold: initialDelay + minutes(1),
+      periods: 3,
+    },
+  ];
+  if (maxHold === 0) return always;
+  const overCap: Watch = {
+    heading: "hold-over-cap",
+    says: "A hold is older than maxHold allows.",
+    metric: metrics.metric("OldestHoldMs", "Maximum"),
+    // As much later than the cap as a release may be.
+    threshold: maxHold + 2 * sweepEvery + minutes(2),
+    periods: 1,
+  };
+  return [...always, overCap];
+}

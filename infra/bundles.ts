@@ -1,0 +1,23 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Part } from "../lambda/names.ts";
+
+/** The folder with a function's code, built once by `npm run build` and shipped with the package. */
+export function bundleOf(part: Part): string {
+  const bundle = join(packageRoot(import.meta.dirname), "dist", "functions", part);
+  if (!existsSync(join(bundle, "index.mjs"))) {
+    throw new Error(`The code of the ${part} function is not built: run "npm run build" first`);
+  }
+  return bundle;
+}
+
+// This file runs from infra/ in the repository and from two places inside dist/ in the package.
+function packageRoot(from: string): string {
+  const manifest = join(from, "package.json");
+  if (existsSync(manifest) && readFileSync(manifest, "utf8").includes('"name": "karpenter-node-holder"'))
+    return from;
+  const parent = dirname(from);
+  if (parent === from)
+    throw new Error("The package karpenter-node-holder is not whole: its package.json is missing");
+  return packageRoot(parent);
+}

@@ -1,0 +1,54 @@
+import { CustomResource, Duration, FileSystem, Lazy, Stack } from "aws-cdk-lib";
+import { Construct, type IConstruct } from "constructs";
+import { bundleOf } from "./bundles.ts";
+import { ClusterAdmin } from "./cluster-admin.ts";
+import type { HolderFunction } from "./holder-function.ts";
+import type { Plan } from "./props.ts";
+
+/** Our rights in the cluster: who may log in, and with `access: install` all that is written there. */
+export class ClusterAccess extends Construct {
+  private readonly principals: string[] = [];
+  private readonly installed: CustomResource | undefined;
+  private readonly clusterArn: string;
+
+  constructor(scope: Construct, id: string, plan: Plan) {
+    super(scope, id);
+    const { cluster, holdAnnotation, karpenter } = plan.settings;
+    this.clusterArn = Stack.of(this).formatArn({
+      service: "eks",
+      resource: "cluster",
+      resourceName: cluster,
+    });
+    if (plan.access === "manual") return;
+
+    const principals = () => this.principals;
+    const admin = new ClusterAdmin(this, "Admin", { plan, clusterArn: this.clusterArn, principals });
+    this.installed = new CustomResource(this, "Installed", {
+      resourceType: "Custom::KarpenterNodeHolderAccess",
+      serviceToken: admin.serviceToken,
+      serviceTimeout: Duration.minutes(30),
+      properties: {
+        cluster,
+        holdAnnotation,
+        karpenter,
+        principals: Lazy.list({ produce: principals }),
+        adminRole: admin.roleArn,
+        // What is written into the cluster comes with the code that writes it.
+        bundle: FileSystem.fingerprint(bundleOf("cluster-access")),
+      },
+    });
+  }
+
+  /** Lets a function log in to the cluster as a member of our group. */
+  openTo(user: HolderFunction): void {
+    user.may({ actions: ["eks:DescribeCluster"], resources: [this.clusterArn] });
+    this.principals.push(user.role.roleArn);
+    // Updated functions first: only then are all marks moved to another annotation.
+    this.installed?.node.addDependency(user.resource);
+  }
+
+  /** What starts work in the cluster begins after our rights are there, and ends before they are taken back. */
+  surrounds(start: IConstruct): void {
+    if (this.installed) start.node.addDependency(this.installed);
+  }
+}

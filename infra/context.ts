@@ -1,0 +1,76 @@
+import { Duration } from "aws-cdk-lib";
+import { RetentionDays } from "aws-cdk-lib/aws-logs";
+import { checkSettings, defaultSettings, type Settings } from "../lambda/settings.ts";
+import { type Access, type HolderVpc, type KarpenterNodeHolderProps, unusable } from "./props.ts";
+
+/** What `cdk deploy -c name=value` can say. */
+export type ContextSettings = Readonly<{
+  props: Omit<KarpenterNodeHolderProps, "alarmTopic">;
+  alarmTopicArn: string | undefined;
+}>;
+
+/** Reads the settings of the repository's own app; one error names every problem. */
+export function readContext(context: (name: string) => unknown): ContextSettings {
+  const names = ["cluster", ...Object.keys(defaultSettings)];
+  const raw = Object.fromEntries(names.map((name) => [name, context(name)]));
+  const { settings, problems } = checkSettings(raw);
+  const found = [...problems];
+  const read = <T>(name: string, parse: (text: string) => T | undefined, expected: string): T | undefined => {
+    const text = String(context(name) ?? "").trim();
+    if (text === "") return undefined;
+    const value = parse(text);
+    if (value === undefined) found.push(`${name} must be ${expected}, not "${text}"`);
+    return value;
+  };
+
+  const access = read("access", parseAccess, "install or manual");
+  const vpc = read("vpc", parseVpc, "subnets and security groups, like subnet-1a,subnet-2b,sg-3c");
+  const alarmTopicArn = read("alarmTopicArn", parseTopic, "the ARN of an SNS topic");
+  const logRetention = read("logRetentionDays", parseRetention, `one of ${retentions.join(", ")}`);
+  if (found.length > 0) throw unusable(found);
+  return {
+    props: {
+      ...asProps(settings),
+      ...(access && { access }),
+      ...(vpc && { vpc }),
+      ...(logRetention && { logRetention }),
+    },
+    alarmTopicArn,
+  };
+}
+
+const asProps = (settings: Settings) => ({
+  cluster: settings.cluster,
+  hold: Duration.millis(settings.hold),
+  maxHold: Duration.millis(settings.maxHold),
+  breather: Duration.millis(settings.breather),
+  initialDelay: Duration.millis(settings.initialDelay),
+  scope: settings.scope,
+  nodePools: [...settings.nodePools.only, ...settings.nodePools.except.map((name) => `!${name}`)],
+  karpenter: settings.karpenter,
+  holdAnnotation: settings.holdAnnotation,
+  sweepEvery: Duration.millis(settings.sweepEvery),
+});
+
+const retentions = Object.values(RetentionDays)
+  .filter((days) => typeof days === "number")
+  .filter((days) => days !== RetentionDays.INFINITE);
+
+const parseRetention = (text: string): RetentionDays | undefined =>
+  retentions.find((days) => String(days) === text);
+
+const parseAccess = (text: string): Access | undefined =>
+  text === "install" || text === "manual" ? text : undefined;
+
+const parseTopic = (text: string): string | undefined =>
+  /^arn:[\w-]+:sns:[\w-]+:\d{12}:[\w.-]+$/.test(text) ? text : undefined;
+
+function parseVpc(text: string): HolderVpc | undefined {
+  const ids = text.split(",").map((id) => id.trim());
+  const subnetIds = ids.filter((id) => /^subnet-[0-9a-z]+$/.test(id));
+  const securityGroupIds = ids.filter((id) => /^sg-[0-9a-z]+$/.test(id));
+  const whole = subnetIds.length > 0 && securityGroupIds.length > 0;
+  return whole && subnetIds.length + securityGroupIds.length === ids.length
+    ? { subnetIds, securityGroupIds }
+    : undefined;
+}

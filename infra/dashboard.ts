@@ -1,0 +1,74 @@
+import { Duration } from "aws-cdk-lib";
+import {
+  AlarmStatusWidget,
+  Dashboard,
+  GraphWidget,
+  type IAlarm,
+  type IMetric,
+  type IWidget,
+  Stats,
+} from "aws-cdk-lib/aws-cloudwatch";
+import { Construct } from "constructs";
+import { dashboardName } from "../lambda/names.ts";
+import type { HolderMetrics } from "./metrics.ts";
+
+type Shown = Readonly<{ cluster: string; metrics: HolderMetrics; alarms: readonly IAlarm[] }>;
+
+/** What a human looks at when an alarm went, or when curious. */
+export class HolderDashboard extends Construct {
+  readonly name: string;
+
+  constructor(scope: Construct, id: string, { cluster, metrics, alarms }: Shown) {
+    super(scope, id);
+    this.name = dashboardName(cluster);
+    const count = (name: Parameters<HolderMetrics["metric"]>[0], label: string) =>
+      metrics.metric(name, Stats.SUM, label);
+    new Dashboard(this, "Dashboard", {
+      dashboardName: this.name,
+      defaultInterval: Duration.hours(12),
+      widgets: [
+        [
+          new AlarmStatusWidget({
+            title: `Node holder of ${cluster}`,
+            alarms: [...alarms],
+            width: 24,
+            height: 3,
+          }),
+        ],
+        [
+          graph("Launches", [
+            count("LaunchesSeen", "seen"),
+            count("LaunchesIgnored", "not of this cluster's Karpenter"),
+          ]),
+          graph("Holds", [
+            count("HoldsStarted", "started"),
+            count("HoldsExtended", "extended"),
+            count("HoldsCapped", "capped"),
+            metrics.metric("HoldActive", Stats.MAXIMUM, "active"),
+          ]),
+          graph("Nodes", [
+            metrics.metric("NodesHeldNow", Stats.MAXIMUM, "held"),
+            metrics.metric("NodesUserHeld", Stats.MAXIMUM, "held by their users"),
+            count("NodesReleased", "released"),
+          ]),
+        ],
+        [
+          graph("From launch to protected, ms", percentiles(metrics, "LaunchToProtectedMs")),
+          graph("Release later than due, ms", percentiles(metrics, "ReleaseLagMs")),
+          graph("Repairs and trouble", [
+            count("MissedLaunches", "launches no event told of"),
+            count("OrphansFound", "orphaned marks"),
+            count("NodePatchFailures", "failed patches"),
+            count("ApiThrottled", "throttled calls"),
+          ]),
+        ],
+      ],
+    });
+  }
+}
+
+const graph = (title: string, left: IMetric[]): IWidget =>
+  new GraphWidget({ title, left, width: 8, height: 6 });
+
+const percentiles = (metrics: HolderMetrics, name: "LaunchToProtectedMs" | "ReleaseLagMs"): IMetric[] =>
+  ["p50", "p90", "p99"].map((statistic) => metrics.metric(name, statistic, statistic));

@@ -1,0 +1,35 @@
+import { Environment, SettingEnvironment } from "../lambda/environment.ts";
+import { type SettingName, type Settings, writeSettings } from "../lambda/settings.ts";
+import type { HoldTable } from "./hold-table.ts";
+import type { LaunchQueue } from "./launch-queue.ts";
+import type { ReleaseSchedules } from "./release-schedules.ts";
+
+type Resources = Readonly<{
+  table: HoldTable;
+  launches: LaunchQueue;
+  schedules: ReleaseSchedules;
+  releaseFunctionArn: string;
+}>;
+
+/** What every function is told; the same keys with which it reads them. */
+export function environmentOf(settings: Settings, resources: Resources): Readonly<Record<string, string>> {
+  const values: Record<keyof typeof Environment, string> = {
+    holdTable: resources.table.name,
+    launchQueueUrl: resources.launches.queue.queueUrl,
+    scheduleGroup: resources.schedules.groupName,
+    scheduleRoleArn: resources.schedules.role.roleArn,
+    releaseFunctionArn: resources.releaseFunctionArn,
+  };
+  return {
+    ...renamed(values, Environment),
+    ...renamed<SettingName>(writeSettings(settings), SettingEnvironment),
+  };
+}
+
+// Lambda takes no empty values; what is not said has its default on the other side too.
+const renamed = <Name extends string>(values: Record<Name, string>, names: Record<Name, string>) =>
+  Object.fromEntries(
+    Object.entries<string>(names)
+      .map(([name, key]) => [key, Object.entries<string>(values).find(([one]) => one === name)?.[1] ?? ""])
+      .filter(([, value]) => value !== ""),
+  );

@@ -1,0 +1,71 @@
+import { Duration } from "aws-cdk-lib";
+import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
+import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
+import { Construct } from "constructs";
+import { HolderFunction } from "./holder-function.ts";
+import type { Plan } from "./props.ts";
+
+/** As long as the hold function may take; the queue waits six times as long. */
+export const holdTimeout = Duration.minutes(2);
+
+export type HolderFunctionsProps = Readonly<{ plan: Plan; environment: Readonly<Record<string, string>> }>;
+
+/** The four functions, and where invocations end that nobody waits for and that failed for good. */
+export class HolderFunctions extends Construct {
+  readonly hold: HolderFunction;
+  readonly release: HolderFunction;
+  readonly sweep: HolderFunction;
+  readonly control: HolderFunction;
+  readonly failures: Queue;
+
+  constructor(scope: Construct, id: string, { plan, environment }: HolderFunctionsProps) {
+    super(scope, id);
+    const { cluster, sweepEvery } = plan.settings;
+    this.failures = new Queue(this, "Failures", {
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      retentionPeriod: Duration.days(14),
+    });
+    const onFailure = new SqsDestination(this.failures);
+    const common = { cluster, environment, logRetention: plan.logRetention, vpc: plan.vpc };
+
+    this.hold = new HolderFunction(this, "Hold", {
+      ...common,
+      part: "hold",
+      description: `Holds Karpenter's nodes of ${cluster} after a launch`,
+      timeout: holdTimeout,
+      // Its follow-ups come back by the queue on purpose, and give up after ten minutes by themselves.
+      loopsOnPurpose: true,
+    });
+    this.release = new HolderFunction(this, "Release", {
+      ...common,
+      part: "release",
+      description: `Releases Karpenter's nodes of ${cluster} when a hold is over`,
+      timeout: Duration.minutes(5),
+      // Past an hour the sweep has long done it.
+      whenAsync: { retryAttempts: 2, maxEventAge: Duration.hours(1), onFailure },
+    });
+    this.sweep = new HolderFunction(this, "Sweep", {
+      ...common,
+      part: "sweep",
+      description: `Compares holds, nodes and clock of ${cluster}, and repairs what events lost`,
+      timeout: Duration.minutes(5),
+      // Two at once would list the cluster twice to do the same work.
+      reservedConcurrency: 1,
+      // No retry: the next sweep is one.
+      whenAsync: { retryAttempts: 0, maxEventAge: Duration.millis(sweepEvery), onFailure },
+    });
+    this.control = new HolderFunction(this, "Control", {
+      ...common,
+      part: "control",
+      description: `Does what an operator of the node holder of ${cluster} asks`,
+      timeout: Duration.minutes(2),
+      // A wish that failed is told to who asked; hours later it would be another wish.
+      whenAsync: { retryAttempts: 0, maxEventAge: Duration.minutes(5), onFailure },
+    });
+  }
+
+  get all(): readonly HolderFunction[] {
+    return [this.hold, this.release, this.sweep, this.control];
+  }
+}

@@ -1,0 +1,31 @@
+import { RemovalPolicy } from "aws-cdk-lib";
+import { AttributeType, BillingMode, Table } from "aws-cdk-lib/aws-dynamodb";
+import type { IGrantable } from "aws-cdk-lib/aws-iam";
+import { Construct } from "constructs";
+
+/** Remembers which scope is held until when, and what was held before. */
+export class HoldTable extends Construct {
+  private readonly table: Table;
+
+  constructor(scope: Construct, id: string) {
+    super(scope, id);
+    this.table = new Table(this, "Table", {
+      partitionKey: { name: "kind", type: AttributeType.STRING },
+      sortKey: { name: "name", type: AttributeType.STRING },
+      timeToLiveAttribute: "forgetAt",
+      billingMode: BillingMode.PAY_PER_REQUEST,
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      // A record means nothing without the marks it speaks of, and a destroy takes those off.
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+  }
+
+  get name(): string {
+    return this.table.tableName;
+  }
+
+  /** Lets a function read and write records, one or one kind at a time; nobody scans or drops anything. */
+  openTo(user: IGrantable): void {
+    this.table.grant(user, "dynamodb:GetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem");
+  }
+}

@@ -1,0 +1,102 @@
+import { type Duration, RemovalPolicy } from "aws-cdk-lib";
+import {
+  type IGrantable,
+  type IPrincipal,
+  ManagedPolicy,
+  PolicyStatement,
+  type PolicyStatementProps,
+  Role,
+  ServicePrincipal,
+} from "aws-cdk-lib/aws-iam";
+import {
+  Architecture,
+  CfnFunction,
+  Code,
+  type EventInvokeConfigOptions,
+  Function as LambdaFunction,
+  LoggingFormat,
+  RecursiveLoop,
+  Runtime,
+} from "aws-cdk-lib/aws-lambda";
+import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
+import { Construct } from "constructs";
+import { functionName, type Part } from "../lambda/names.ts";
+import { acknowledge } from "./acknowledge.ts";
+import { bundleOf } from "./bundles.ts";
+import type { HolderVpc } from "./props.ts";
+
+export type HolderFunctionProps = Readonly<{
+  cluster: string;
+  part: Part;
+  description: string;
+  timeout: Duration;
+  environment: Readonly<Record<string, string>>;
+  logRetention: RetentionDays;
+  vpc: HolderVpc | undefined;
+  /** What becomes of invocations nobody waits for. */
+  whenAsync?: EventInvokeConfigOptions;
+  reservedConcurrency?: number;
+  /** Lambda ends what looks like a function calling itself, unless told so. */
+  loopsOnPurpose?: boolean;
+}>;
+
+/** One function of the holder: its bundle, its own role, its own log group. */
+export class HolderFunction extends Construct implements IGrantable {
+  readonly fn: LambdaFunction;
+  readonly role: Role;
+  /** The function alone, without what CDK keeps beside it. */
+  readonly resource: CfnFunction;
+
+  constructor(scope: Construct, id: string, props: HolderFunctionProps) {
+    super(scope, id);
+    const logGroup = new LogGroup(this, "Logs", {
+      logGroupName: `/aws/lambda/${functionName(props.cluster, props.part)}`,
+      retention: props.logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    this.role = new Role(this, "Role", { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
+    logGroup.grantWrite(this.role);
+    this.fn = new LambdaFunction(this, "Function", {
+      functionName: functionName(props.cluster, props.part),
+      description: props.description,
+      code: Code.fromAsset(bundleOf(props.part)),
+      handler: "index.handler",
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      // Memory buys the share of a processor that TLS and JSON need; the work itself fits into half of it.
+      memorySize: 512,
+      timeout: props.timeout,
+      environment: { ...props.environment, NODE_OPTIONS: "--enable-source-maps" },
+      role: this.role,
+      logGroup,
+      loggingFormat: LoggingFormat.JSON,
+      ...props.whenAsync,
+      ...(props.loopsOnPurpose && { recursiveLoop: RecursiveLoop.ALLOW }),
+      ...(props.reservedConcurrency && { reservedConcurrentExecutions: props.reservedConcurrency }),
+    });
+    const resource = this.fn.node.defaultChild;
+    if (!(resource instanceof CfnFunction)) throw new Error("CDK makes functions of something else now");
+    this.resource = resource;
+    if (props.vpc) this.enter(props.vpc);
+  }
+
+  get grantPrincipal(): IPrincipal {
+    return this.role;
+  }
+
+  /** Adds to what this function, and no other, may do. */
+  may(statement: PolicyStatementProps): void {
+    this.role.addToPolicy(new PolicyStatement(statement));
+  }
+
+  // By ids, because a cluster's subnets need no look-up and no VPC object to be named.
+  private enter(vpc: HolderVpc): void {
+    this.resource.vpcConfig = { subnetIds: [...vpc.subnetIds], securityGroupIds: [...vpc.securityGroupIds] };
+    const policy = "service-role/AWSLambdaVPCAccessExecutionRole";
+    this.role.addManagedPolicy(ManagedPolicy.fromAwsManagedPolicyName(policy));
+    acknowledge(this.role, {
+      [`AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/${policy}]`]:
+        "AWS's own policy for functions in a VPC; network interfaces have no narrower resource before they exist",
+    });
+  }
+}

@@ -1,0 +1,50 @@
+import { CfnOutput, Stack, type StackProps } from "aws-cdk-lib";
+import { Topic } from "aws-cdk-lib/aws-sns";
+import type { Construct } from "constructs";
+import type { ContextSettings } from "./context.ts";
+import { KarpenterNodeHolder } from "./node-holder.ts";
+
+/** The repository's own stack: one holder for one cluster, and what its operator will want to know. */
+export class HolderStack extends Stack {
+  constructor(scope: Construct, id: string, settings: ContextSettings, props: StackProps) {
+    super(scope, id, props);
+    const { alarmTopicArn } = settings;
+    const alarmTopic = alarmTopicArn && Topic.fromTopicArn(this, "AlarmTopic", alarmTopicArn);
+    const holder = new KarpenterNodeHolder(this, "Holder", {
+      ...settings.props,
+      ...(alarmTopic && { alarmTopic }),
+    });
+
+    this.tell("HoldFunction", "Hears of launches", holder.holdFunction.functionName);
+    this.tell("ReleaseFunction", "Releases nodes when a hold is over", holder.releaseFunction.functionName);
+    this.tell("SweepFunction", "Repairs whatever events lost", holder.sweepFunction.functionName);
+    this.tell("ControlFunction", "Answers operators", holder.controlFunction.functionName);
+    this.tell("LaunchQueueUrl", "Launches on their way", holder.launchQueue.queueUrl);
+    const deadLetters = holder.deadLetterQueues.map((queue) => queue.queueUrl).join(" ");
+    this.tell("DeadLetterQueueUrls", "What was given up: launches, events, invocations", deadLetters);
+    this.tell("HoldTable", "Holds, present and past", holder.tableName);
+    this.tell("Dashboard", "Launches, holds and nodes at a glance", this.link(holder.dashboardName));
+    this.tell("ForceRelease", "Releases every held node at once", forceRelease(holder));
+    if (settings.props.access === "manual") {
+      this.tell("RolesToAdmit", "Give each an access entry in group karpenter-node-holder", roles(holder));
+    }
+  }
+
+  private tell(id: string, description: string, value: string): void {
+    new CfnOutput(this, id, { description, value });
+  }
+
+  private link(dashboard: string): string {
+    const console = `https://${this.region}.console.aws.amazon.com/cloudwatch/home?region=${this.region}`;
+    return `${console}#dashboards/dashboard/${dashboard}`;
+  }
+}
+
+const forceRelease = (holder: KarpenterNodeHolder): string =>
+  `aws lambda invoke --function-name ${holder.releaseFunction.functionName} --cli-binary-format raw-in-base64-out ` +
+  `--payload '{"force":true,"reason":"why"}' /dev/stdout`;
+
+const roles = (holder: KarpenterNodeHolder): string =>
+  [holder.holdFunction, holder.releaseFunction, holder.sweepFunction, holder.controlFunction]
+    .map((fn) => fn.role?.roleArn ?? "")
+    .join(" ");

@@ -1,0 +1,76 @@
+import { Duration } from "aws-cdk-lib";
+import { CfnRule, Rule } from "aws-cdk-lib/aws-events";
+import { SqsQueue } from "aws-cdk-lib/aws-events-targets";
+import type { IGrantable } from "aws-cdk-lib/aws-iam";
+import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
+import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
+import { Construct, type IConstruct } from "constructs";
+import { probeDetailType, probeSource } from "../lambda/adapters/keys.ts";
+import type { HolderFunction } from "./holder-function.ts";
+
+const sealed = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true } as const;
+const longestRetention = Duration.days(14);
+
+/** Brings launches from the event bus to the hold function, and its follow-ups back to it. */
+export class LaunchQueue extends Construct {
+  readonly queue: Queue;
+  /** Messages that the hold function could not handle. */
+  readonly deadLetters: Queue;
+  /** Events that the bus could not put into the queue. */
+  readonly undelivered: Queue;
+  readonly rule: Rule;
+
+  constructor(scope: Construct, id: string, props: Readonly<{ cluster: string; consumerTimeout: Duration }>) {
+    super(scope, id);
+    this.deadLetters = new Queue(this, "DeadLetters", { ...sealed, retentionPeriod: longestRetention });
+    this.undelivered = new Queue(this, "Undelivered", { ...sealed, retentionPeriod: longestRetention });
+    this.queue = new Queue(this, "Queue", {
+      ...sealed,
+      // Six times the function's time, as Lambda asks: shorter, and a message still in work comes again.
+      visibilityTimeout: Duration.seconds(props.consumerTimeout.toSeconds() * 6),
+      // A launch older than a day protects nothing any more.
+      retentionPeriod: Duration.days(1),
+      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: 5 },
+    });
+    const rule = new Rule(this, "Launches", {
+      description: `Launched instances, and probes of the node holder of ${props.cluster}`,
+      targets: [new SqsQueue(this.queue, { deadLetterQueue: this.undelivered })],
+      eventPattern: { source: ["aws.ec2", probeSource] },
+    });
+    if (rule.node.defaultChild instanceof CfnRule) {
+      rule.node.defaultChild.eventPattern = launchesAndProbes(props.cluster);
+    }
+    this.rule = rule;
+  }
+
+  /** Lets a function put its follow-ups into the queue. */
+  openTo(sender: IGrantable): void {
+    this.queue.grantSendMessages(sender);
+  }
+
+  /** Hands launches to this function: large batches, few at a time, and only what failed comes again. */
+  feed(consumer: HolderFunction): IConstruct {
+    this.queue.grantConsumeMessages(consumer);
+    return new EventSourceMapping(this, "Feed", {
+      target: consumer.fn,
+      eventSourceArn: this.queue.queueArn,
+      batchSize: 100,
+      maxBatchingWindow: Duration.seconds(1),
+      // Two at a time keep a burst of launches from becoming a burst of calls on the cluster.
+      maxConcurrency: 2,
+      reportBatchItemFailures: true,
+    });
+  }
+}
+
+// One rule for both, so that a probe proves the way of the launches; Rule itself knows no alternatives.
+const launchesAndProbes = (cluster: string) => ({
+  $or: [
+    {
+      source: ["aws.ec2"],
+      "detail-type": ["EC2 Instance State-change Notification"],
+      detail: { state: ["pending"] },
+    },
+    { source: [probeSource], "detail-type": [probeDetailType], detail: { cluster: [cluster] } },
+  ],
+});

@@ -1,0 +1,145 @@
+import { ArnFormat, Duration, Stack } from "aws-cdk-lib";
+import type { Alarm, IAlarmAction, Metric } from "aws-cdk-lib/aws-cloudwatch";
+import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
+import type { IFunction } from "aws-cdk-lib/aws-lambda";
+import type { IQueue } from "aws-cdk-lib/aws-sqs";
+import { Construct } from "constructs";
+import { minutes } from "../lambda/core/duration.ts";
+import type { MetricName } from "../lambda/core/metrics.ts";
+import { functionName } from "../lambda/names.ts";
+import { acknowledgeWildcard } from "./acknowledge.ts";
+import { Alarms } from "./alarms.ts";
+import { ClusterAccess } from "./cluster-access.ts";
+import { HolderDashboard } from "./dashboard.ts";
+import { environmentOf } from "./environment.ts";
+import { HolderFunctions, holdTimeout } from "./functions.ts";
+import { HoldTable } from "./hold-table.ts";
+import type { HolderFunction } from "./holder-function.ts";
+import { LaunchQueue } from "./launch-queue.ts";
+import { HolderMetrics } from "./metrics.ts";
+import { type KarpenterNodeHolderProps, type Plan, planOf } from "./props.ts";
+import { ReleaseSchedules } from "./release-schedules.ts";
+import { SweepTimer } from "./sweep-timer.ts";
+
+/** Keeps Karpenter's nodes of one EKS cluster for a while after every launch. */
+export class KarpenterNodeHolder extends Construct {
+  readonly cluster: string;
+  /** Every alarm, for those who want to route them one by one. */
+  readonly alarms: readonly Alarm[];
+  readonly dashboardName: string;
+  readonly holdFunction: IFunction;
+  readonly releaseFunction: IFunction;
+  readonly sweepFunction: IFunction;
+  readonly controlFunction: IFunction;
+  readonly launchQueue: IQueue;
+  /** Where launches, events and invocations end that could not be handled. */
+  readonly deadLetterQueues: readonly IQueue[];
+  readonly tableName: string;
+  private readonly metrics: HolderMetrics;
+  private readonly watch: Alarms;
+
+  constructor(scope: Construct, id: string, props: KarpenterNodeHolderProps) {
+    super(scope, id);
+    const plan = planOf(props);
+    const { cluster, sweepEvery } = plan.settings;
+    this.cluster = cluster;
+
+    const table = new HoldTable(this, "Holds");
+    const launches = new LaunchQueue(this, "Launches", { cluster, consumerTimeout: holdTimeout });
+    const releaseFunctionArn = arnOf(this, functionName(cluster, "release"));
+    const schedules = new ReleaseSchedules(this, "Releases", { cluster, releaseFunctionArn });
+    const environment = environmentOf(plan.settings, { table, launches, schedules, releaseFunctionArn });
+    const functions = new HolderFunctions(this, "Functions", { plan, environment });
+    const access = new ClusterAccess(this, "Access", plan);
+    const { hold, release, sweep, control } = functions;
+
+    for (const fn of functions.all) {
+      table.openTo(fn);
+      schedules.openTo(fn);
+      access.openTo(fn);
+    }
+    for (const fn of [hold, sweep, control]) {
+      launches.openTo(fn);
+      letSeeInstances(fn);
+    }
+    access.surrounds(launches.feed(hold));
+    access.surrounds(launches.rule);
+    access.surrounds(new SweepTimer(this, "SweepTimer", { every: Duration.millis(sweepEvery), sweep }));
+
+    this.holdFunction = hold.fn;
+    this.releaseFunction = release.fn;
+    this.sweepFunction = sweep.fn;
+    this.controlFunction = control.fn;
+    this.launchQueue = launches.queue;
+    this.deadLetterQueues = [launches.deadLetters, launches.undelivered, functions.failures];
+    this.tableName = table.name;
+
+    const period = periodWithASweep(plan);
+    this.metrics = new HolderMetrics(cluster, period);
+    this.watch = new Alarms(this, "Alarms", {
+      settings: plan.settings,
+      metrics: this.metrics,
+      period,
+      functions: functions.all.map(({ fn }) => fn),
+      deadLetters: this.deadLetterQueues,
+    });
+    this.alarms = this.watch.all;
+    if (props.alarmTopic) this.addAlarmAction(new SnsAction(props.alarmTopic));
+    const dashboard = new HolderDashboard(this, "Dashboard", {
+      cluster,
+      metrics: this.metrics,
+      alarms: this.alarms,
+    });
+    this.dashboardName = dashboard.name;
+  }
+
+  /** Tells this action of every alarm. */
+  addAlarmAction(action: IAlarmAction): void {
+    this.watch.notify(action);
+  }
+
+  /** Any of the holder's own metrics. */
+  metric(name: MetricName, statistic: string): Metric {
+    return this.metrics.metric(name, statistic);
+  }
+
+  /** How many nodes are held now. */
+  metricNodesHeld(): Metric {
+    return this.metric("NodesHeldNow", "Maximum");
+  }
+
+  /** How many holds are active now. */
+  metricHoldsActive(): Metric {
+    return this.metric("HoldActive", "Maximum");
+  }
+
+  /** How long a launch took to protect the cluster. */
+  metricLaunchToProtected(): Metric {
+    return this.metric("LaunchToProtectedMs", "p90");
+  }
+
+  /** How much later than due nodes were released. */
+  metricReleaseLag(): Metric {
+    return this.metric("ReleaseLagMs", "Maximum");
+  }
+}
+
+// By name, because every function is told this ARN, the release function too.
+const arnOf = (scope: Construct, name: string): string =>
+  Stack.of(scope).formatArn({
+    service: "lambda",
+    resource: "function",
+    resourceName: name,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });
+
+function letSeeInstances(fn: HolderFunction): void {
+  fn.may({ actions: ["ec2:DescribeInstances"], resources: ["*"] });
+  acknowledgeWildcard(fn.role, "*", "ec2:DescribeInstances, which reads only, knows no narrower resource");
+}
+
+// Metrics that a sweep tells are missing from a period without one.
+function periodWithASweep({ settings }: Plan): Duration {
+  const grain = minutes(5);
+  return Duration.millis(Math.ceil(settings.sweepEvery / grain) * grain);
+}

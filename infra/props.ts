@@ -1,0 +1,83 @@
+import { type Duration, Token } from "aws-cdk-lib";
+import { RetentionDays } from "aws-cdk-lib/aws-logs";
+import type { ITopic } from "aws-cdk-lib/aws-sns";
+import type { KarpenterGeneration } from "../lambda/adapters/keys.ts";
+import { formatDuration } from "../lambda/core/duration.ts";
+import { BadInputError } from "../lambda/core/errors.ts";
+import { checkSettings, type RawSettings, type Settings } from "../lambda/settings.ts";
+
+/** Where the functions reach a cluster whose endpoint is private. */
+export type HolderVpc = Readonly<{ subnetIds: readonly string[]; securityGroupIds: readonly string[] }>;
+
+/** `install`: the deployment gives itself its rights in the cluster; `manual`: you apply the printed manifest. */
+export type Access = "install" | "manual";
+
+/** What a holder is told; everything but the cluster has a default. */
+export interface KarpenterNodeHolderProps {
+  /** The EKS cluster's name, as text known at synth. */
+  readonly cluster: string;
+  /** How long each launch protects (20 minutes). */
+  readonly hold?: Duration;
+  /** A hold never lasts longer, whatever launches; zero for no cap (2 hours). */
+  readonly maxHold?: Duration;
+  /** After a capped hold launches start no new one for this long (10 minutes). */
+  readonly breather?: Duration;
+  /** Wait before acting on a launch (none). */
+  readonly initialDelay?: Duration;
+  /** Whether a launch protects the whole cluster or the nodes of its own NodePool (cluster). */
+  readonly scope?: "cluster" | "nodepool";
+  /** NodePools to include, or to leave out with a `!` before the name (all are included). */
+  readonly nodePools?: readonly string[];
+  readonly karpenter?: KarpenterGeneration;
+  /** Another annotation than the one Karpenter's generation knows. */
+  readonly holdAnnotation?: string;
+  /** How often everything is compared from scratch (5 minutes). */
+  readonly sweepEvery?: Duration;
+  readonly access?: Access;
+  readonly vpc?: HolderVpc;
+  /** Told of every alarm. */
+  readonly alarmTopic?: ITopic;
+  readonly logRetention?: RetentionDays;
+}
+
+/** Everything the construct builds from: settings checked, defaults filled in. */
+export type Plan = Readonly<{
+  settings: Settings;
+  access: Access;
+  vpc: HolderVpc | undefined;
+  logRetention: RetentionDays;
+}>;
+
+/** Checks what a CDK app gave us; one error names every problem. */
+export function planOf(props: KarpenterNodeHolderProps): Plan {
+  if (Token.isUnresolved(props.cluster)) {
+    throw unusable(["cluster must be text known at synth, not a token: give the name itself"]);
+  }
+  const { settings, problems } = checkSettings(asText(props));
+  const { vpc } = props;
+  const noVpc = vpc && (vpc.subnetIds.length === 0 || vpc.securityGroupIds.length === 0);
+  const all = noVpc ? [...problems, "vpc must name at least one subnet and one security group"] : problems;
+  if (all.length > 0) throw unusable(all);
+  return {
+    settings,
+    access: props.access ?? "install",
+    vpc,
+    logRetention: props.logRetention ?? RetentionDays.ONE_MONTH,
+  };
+}
+
+/** The one error in which all problems of a deployment's settings are told. */
+export const unusable = (problems: readonly string[]): BadInputError =>
+  new BadInputError("These settings cannot be used", problems);
+
+function asText(props: KarpenterNodeHolderProps): RawSettings {
+  const text = (duration: Duration | undefined) => duration && formatDuration(duration.toMilliseconds());
+  return {
+    ...props,
+    hold: text(props.hold),
+    maxHold: text(props.maxHold),
+    breather: text(props.breather),
+    initialDelay: text(props.initialDelay),
+    sweepEvery: text(props.sweepEvery),
+  };
+}

@@ -1,0 +1,35 @@
+import { createHash } from "node:crypto";
+import { holderName } from "./adapters/keys.ts";
+
+/** What is deployed as a function of its own; the bundle and the entry file carry the same name. */
+export const parts = ["hold", "release", "sweep", "control", "cluster-access"] as const;
+export type Part = (typeof parts)[number];
+
+const longestFunctionName = 64;
+const longestScheduleGroupName = 64;
+
+/** The name a function of this cluster has, so that nobody must look it up: karpenter-node-holder-prod-release. */
+export const functionName = (cluster: string, part: Part): string =>
+  nameFor(cluster, `-${part}`, longestFunctionName);
+
+export const scheduleGroupName = (cluster: string): string => nameFor(cluster, "", longestScheduleGroupName);
+
+/** Alarms and dashboard have room for any cluster's name. */
+export const alarmName = (cluster: string, what: string): string => `${holderName}-${cluster}-${what}`;
+export const dashboardName = (cluster: string): string => `${holderName}-${cluster}`;
+
+/** The stack's name in the repository's own app; CloudFormation knows no underscores. */
+export function stackName(cluster: string): string {
+  const name = nameFor(cluster.replaceAll("_", "-"), "", 128);
+  return cluster.includes("_") ? `${name.slice(0, 119)}-${fingerprint(cluster)}` : name;
+}
+
+// A name cut short could be another cluster's, so it ends in a fingerprint of the whole.
+function nameFor(cluster: string, suffix: string, longest: number): string {
+  const whole = `${holderName}-${cluster}${suffix}`;
+  if (whole.length <= longest) return whole;
+  const end = `-${fingerprint(cluster)}${suffix}`;
+  return whole.slice(0, longest - end.length) + end;
+}
+
+const fingerprint = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 8);

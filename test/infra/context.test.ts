@@ -1,0 +1,66 @@
+import { RetentionDays } from "aws-cdk-lib/aws-logs";
+import { expect, it } from "vitest";
+import { readContext } from "../../infra/context.ts";
+import { BadInputError } from "../../lambda/core/errors.ts";
+
+const read = (context: Readonly<Record<string, unknown>>) => readContext((name) => context[name]);
+
+function problemsOf(context: Readonly<Record<string, unknown>>): readonly string[] {
+  try {
+    read(context);
+  } catch (error) {
+    if (error instanceof BadInputError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+it("needs nothing but the cluster", () => {
+  const { props, alarmTopicArn } = read({ cluster: "prod" });
+  expect(props.hold?.toMinutes()).toBe(20);
+  expect(props.vpc).toBeUndefined();
+  expect(alarmTopicArn).toBeUndefined();
+});
+
+it("names every wrong setting at once, with what was expected", () => {
+  const problems = problemsOf({ cluster: "prod", hold: "banana", maxHold: "1m", scope: "planet" });
+  expect(problems).toEqual([
+    expect.stringMatching(/^hold must be a duration .*"banana"/),
+    expect.stringMatching(/^maxHold must be at least hold .*"1m"/),
+    expect.stringMatching(/^scope must be cluster or nodepool.*"planet"/),
+  ]);
+});
+
+it("names what only a deployment knows together with the rest", () => {
+  const problems = problemsOf({
+    access: "maybe",
+    vpc: "vpc-1",
+    alarmTopicArn: "somewhere",
+    logRetentionDays: "31",
+  });
+  expect(problems.map((problem) => problem.split(" ")[0])).toEqual([
+    "cluster",
+    "access",
+    "vpc",
+    "alarmTopicArn",
+    "logRetentionDays",
+  ]);
+});
+
+it("reads what only a deployment knows", () => {
+  const { props, alarmTopicArn } = read({
+    cluster: "prod",
+    access: "manual",
+    vpc: "subnet-1a, subnet-2b,sg-3c",
+    alarmTopicArn: "arn:aws:sns:eu-west-1:111122223333:ops",
+    logRetentionDays: 7,
+  });
+  expect(props.access).toBe("manual");
+  expect(props.vpc).toEqual({ subnetIds: ["subnet-1a", "subnet-2b"], securityGroupIds: ["sg-3c"] });
+  expect(props.logRetention).toBe(RetentionDays.ONE_WEEK);
+  expect(alarmTopicArn).toBe("arn:aws:sns:eu-west-1:111122223333:ops");
+});
+
+it("wants a security group beside the subnets", () => {
+  expect(problemsOf({ cluster: "prod", vpc: "subnet-1a" })).toHaveLength(1);
+});
