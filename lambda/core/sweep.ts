@@ -81,7 +81,9 @@ async function makeUpForMissedLaunches(ports: Ports, deadline: Date): Promise<vo
 /** Marks without a hold come off; the gauges say what is held now. */
 async function measure(ports: Ports, deadline: Date): Promise<void> {
   const { held } = await takeStock(ports, deadline);
-  const holds = (await ports.holds.all()).filter((record) => record.hold).length;
-  ports.metrics.add("HoldActive", holds);
+  const holds = (await ports.holds.all()).flatMap(({ hold }) => hold ?? []);
+  const ages = holds.map((hold) => ports.clock.now().getTime() - hold.startedAt.getTime());
+  ports.metrics.add("HoldActive", holds.length);
+  ports.metrics.add("OldestHoldMs", Math.max(0, ...ages));
   ports.metrics.add("NodesHeldNow", held);
 }
