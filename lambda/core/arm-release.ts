@@ -1,10 +1,10 @@
 import { changeRecord } from "./change-record.ts";
 import type { Hold, ScopeRecord } from "./hold.ts";
-import type { Ports } from "./ports.ts";
+import type { ReleasePorts } from "./ports.ts";
 import type { Scope } from "./scope.ts";
 
 /** Sets the one-shot and notes it in the record, so that extensions need not set another. */
-export async function armRelease(ports: Ports, scope: Scope, hold: Hold, at: Date): Promise<void> {
+export async function armRelease(ports: ReleasePorts, scope: Scope, hold: Hold, at: Date): Promise<void> {
   const result = await ports.schedules.arm(scope, hold.id, at);
   ports.log.info("release armed", { scope, holdId: hold.id, at, result });
   await changeRecord(ports, scope, (record) => ({ record: withArmed(record, hold.id, at) }));

@@ -1,6 +1,6 @@
 import { TryAgainError } from "./errors.ts";
 import { emptyRecord, type PastHold, type ScopeRecord } from "./hold.ts";
-import type { Ports } from "./ports.ts";
+import type { ReleasePorts } from "./ports.ts";
 import { type Scope, wholeCluster } from "./scope.ts";
 
 /** A decision that may want a record written, and a hold kept in history before that. */
@@ -10,7 +10,7 @@ const tries = 20;
 
 /** Reads, decides, writes; when someone wrote in between, decides anew on what is there now. */
 export async function changeRecord<D extends Change>(
-  ports: Ports,
+  ports: ReleasePorts,
   scope: Scope,
   decide: (record: ScopeRecord) => D,
 ): Promise<D> {
@@ -26,5 +26,7 @@ export async function changeRecord<D extends Change>(
 }
 
 /** The record whose watermark counts in every scope; undefined where the scope is the whole cluster itself. */
-export const wholeClusterRecord = async (ports: Ports, scope: Scope): Promise<ScopeRecord | undefined> =>
-  scope === wholeCluster ? undefined : ports.holds.find(wholeCluster);
+export const wholeClusterRecord = async (
+  ports: ReleasePorts,
+  scope: Scope,
+): Promise<ScopeRecord | undefined> => (scope === wholeCluster ? undefined : ports.holds.find(wholeCluster));

@@ -1,7 +1,7 @@
 import { changeRecord } from "./change-record.ts";
 import { decideForce } from "./decide-release.ts";
 import type { Hold, ScopeRecord } from "./hold.ts";
-import type { Ports, Released } from "./ports.ts";
+import type { Released, ReleasePorts } from "./ports.ts";
 import { finishRelease, nothingReleased, type ReleaseAnswer, sum } from "./release-nodes.ts";
 import { type Scope, wholeCluster } from "./scope.ts";
 import { takeStock } from "./sweep-strays.ts";
@@ -11,7 +11,7 @@ type Ending = (record: ScopeRecord) => Readonly<{ record: ScopeRecord; hold?: Ho
 
 /** Releases now, whatever the record says; launches up to now bring nothing back. */
 export async function forceRelease(
-  ports: Ports,
+  ports: ReleasePorts,
   wish: Readonly<{ reason: string; scope?: Scope | undefined }>,
   deadline: Date,
 ): Promise<ReleaseAnswer> {
@@ -27,7 +27,7 @@ export async function forceRelease(
 
 /** Ends the holds of one scope or of all, then takes off what marks nobody owns. */
 export async function endHolds(
-  ports: Ports,
+  ports: ReleasePorts,
   scope: Scope | undefined,
   because: string,
   ending: Ending,

@@ -132,3 +132,6 @@ export type Ports = Readonly<{
   log: Log;
   metrics: Metrics;
 }>;
+
+/** What ending a hold needs: the release function knows no launches and puts nothing off. */
+export type ReleasePorts = Omit<Ports, "launches" | "later">;

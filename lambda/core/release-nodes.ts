@@ -3,7 +3,7 @@ import { changeRecord } from "./change-record.ts";
 import { decideClose, decideRelease } from "./decide-release.ts";
 import { after, minutes } from "./duration.ts";
 import { dueAt, type Hold } from "./hold.ts";
-import type { Ports, Released } from "./ports.ts";
+import type { Released, ReleasePorts } from "./ports.ts";
 import type { Scope } from "./scope.ts";
 
 /** What a release did, and why. */
@@ -20,7 +20,7 @@ export const sum = (a: Released, b: Released): Released => ({
 
 /** A one-shot fired: fence, unmark, close; or arm anew when a launch extended the hold. */
 export async function releaseNodes(
-  ports: Ports,
+  ports: ReleasePorts,
   scope: Scope,
   holdId: string,
   deadline: Date,
@@ -38,7 +38,7 @@ export async function releaseNodes(
 
 /** Takes the marks of a fenced hold off and closes it; what could not be done goes on in a minute. */
 export async function finishRelease(
-  ports: Ports,
+  ports: ReleasePorts,
   scope: Scope,
   hold: Hold,
   deadline: Date,

@@ -1,11 +1,11 @@
 import { forceRelease } from "../core/force-release.ts";
-import type { Ports } from "../core/ports.ts";
+import type { ReleasePorts } from "../core/ports.ts";
 import { type ReleaseAnswer, releaseNodes } from "../core/release-nodes.ts";
 import { parseReleaseRequest } from "./requests.ts";
 
 /** A one-shot fired, or a hand forced it. */
 export const onHoldExpired =
-  (ports: Ports) =>
+  (ports: ReleasePorts) =>
   async (payload: unknown, deadline: Date): Promise<ReleaseAnswer> => {
     const request = parseReleaseRequest(payload);
     if (request.kind === "force") return forceRelease(ports, request, deadline);
