@@ -64,9 +64,11 @@ async function makeUpForMissedLaunches(ports: Ports, deadline: Date): Promise<vo
   const { rules, clock } = ports;
   const nodes = await ports.nodes.joinedSince(after(clock.now(), -rules.hold), "unmarked", deadline);
   const known = nodes.length > 0 ? await ports.launches.find(nodes.map((node) => node.instance)) : new Map();
+  // A launch younger than the initial delay was not missed: it is still being put off.
+  const newest = after(clock.now(), -rules.initialDelay);
   const launches = nodes.flatMap((node): Launch[] => {
     const instance = known.get(node.instance);
-    return instance
+    return instance && instance.launchedAt <= newest
       ? [{ instance: node.instance, launchedAt: instance.launchedAt, nodePool: node.nodePool }]
       : [];
   });
