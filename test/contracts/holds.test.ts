@@ -1,0 +1,10 @@
+import { describe } from "vitest";
+import { MemoryHolds } from "../support/memory-holds.ts";
+import { holdsContract } from "./holds.ts";
+
+describe("holds kept in memory", () => {
+  holdsContract(async (clock) => {
+    const store = new MemoryHolds(clock);
+    return { holds: store, journal: store, close: async () => {} };
+  });
+});

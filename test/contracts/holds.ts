@@ -1,0 +1,164 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { after, hours, minutes } from "../../lambda/core/duration.ts";
+import type { ScopeRecord } from "../../lambda/core/hold.ts";
+import type { Clock, Holds, Journal, ProbeAnswer } from "../../lambda/core/ports.ts";
+import { poolScope, type Scope, wholeCluster } from "../../lambda/core/scope.ts";
+import { aHold, aPastHold, aRecord } from "../support/builders.ts";
+import { FixedClock, noon } from "../support/fixed-clock.ts";
+
+/** An empty store of its own for one test. */
+export type OpenHolds = Readonly<{ holds: Holds; journal: Journal; close: () => Promise<void> }>;
+
+const fullRecord = (): ScopeRecord => ({
+  scope: poolScope("batch"),
+  version: 0,
+  hold: aHold({
+    state: "releasing",
+    endsBecause: "an operator forced it: “maintenance”",
+    armedFor: new Date("2026-11-21T12:20:00.123Z"),
+    launches: 1_000,
+    extensions: 999,
+    nodes: 12,
+    capped: true,
+  }),
+  lastLaunchAt: new Date("2026-11-21T12:19:59.999Z"),
+  launchesCountFrom: new Date("9999-12-31T00:00:00.000Z"),
+  quiet: "paused",
+});
+
+/** The promises of Holds and Journal; every implementation is held to the same ones. */
+export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void {
+  const clock = new FixedClock();
+  let store: OpenHolds;
+  beforeEach(async () => {
+    clock.set(noon);
+    store = await open(clock);
+  });
+  afterEach(() => store.close());
+
+  describe("the present", () => {
+    it("finds nothing where nothing was written", async () => {
+      expect(await store.holds.find(wholeCluster)).toBeUndefined();
+      expect(await store.holds.all()).toEqual([]);
+    });
+
+    it("gives back what was written, to the millisecond, with the next version", async () => {
+      const record = fullRecord();
+      expect(await store.holds.write(record)).toBe(true);
+      expect(await store.holds.find(record.scope)).toEqual({ ...record, version: 1 });
+    });
+
+    it("keeps a record without a hold", async () => {
+      await store.holds.write(aRecord());
+      expect(await store.holds.find(wholeCluster)).toEqual({ scope: wholeCluster, version: 1 });
+    });
+
+    it("forgets what the next write leaves out", async () => {
+      const record = fullRecord();
+      await store.holds.write(record);
+      await store.holds.write({ scope: record.scope, version: 1 });
+      expect(await store.holds.find(record.scope)).toEqual({ scope: record.scope, version: 2 });
+    });
+
+    it("refuses a first write where a record exists", async () => {
+      await store.holds.write(aRecord({ hold: aHold({ id: "first" }) }));
+      expect(await store.holds.write(aRecord({ hold: aHold({ id: "second" }) }))).toBe(false);
+      expect((await store.holds.find(wholeCluster))?.hold?.id).toBe("first");
+    });
+
+    it("refuses a write that read an older version", async () => {
+      await store.holds.write(aRecord());
+      expect(await store.holds.write(aRecord({ version: 1, hold: aHold({ id: "first" }) }))).toBe(true);
+      expect(await store.holds.write(aRecord({ version: 1, hold: aHold({ id: "second" }) }))).toBe(false);
+      expect(await store.holds.find(wholeCluster)).toMatchObject({ version: 2, hold: { id: "first" } });
+    });
+
+    it("refuses a write that names a version where there is no record", async () => {
+      expect(await store.holds.write(aRecord({ version: 3 }))).toBe(false);
+      expect(await store.holds.find(wholeCluster)).toBeUndefined();
+    });
+
+    it("lets exactly one of many at once write", async () => {
+      const ids = Array.from({ length: 8 }, (_, n) => `hold-${n}`);
+      const written = await Promise.all(ids.map((id) => store.holds.write(aRecord({ hold: aHold({ id }) }))));
+      expect(written.filter(Boolean)).toHaveLength(1);
+      expect((await store.holds.find(wholeCluster))?.hold?.id).toBe(ids[written.indexOf(true)]);
+    });
+
+    it("keeps one record a scope and tells them all", async () => {
+      const scopes: Scope[] = [wholeCluster, poolScope("batch"), poolScope("web")];
+      for (const scope of scopes) await store.holds.write(aRecord({ scope, hold: aHold({ id: scope }) }));
+      const all = await store.holds.all();
+      expect(all.map(({ scope, hold }) => [scope, hold?.id]).toSorted()).toEqual(scopes.map((s) => [s, s]));
+    });
+
+    it("tells the scopes only, not the past, sweeps and probes beside them", async () => {
+      await store.journal.remember(aPastHold());
+      await store.journal.noteSweep(noon);
+      await store.journal.answerProbe(aProbe());
+      expect(await store.holds.all()).toEqual([]);
+    });
+  });
+
+  describe("the past", () => {
+    it("gives back a hold as it ended", async () => {
+      const hold = aPastHold({ scope: poolScope("batch"), launches: 7, extensions: 6, capped: true });
+      await store.journal.remember(hold);
+      expect(await store.journal.history(10)).toEqual([hold]);
+    });
+
+    it("keeps the same hold once, as it was told last", async () => {
+      await store.journal.remember(aPastHold({ nodes: 3 }));
+      await store.journal.remember(aPastHold({ nodes: 5 }));
+      expect(await store.journal.history(10)).toMatchObject([{ id: "hold-1", nodes: 5 }]);
+    });
+
+    it("keeps two holds that began in the same moment", async () => {
+      await store.journal.remember(aPastHold({ id: "a", scope: poolScope("a") }));
+      await store.journal.remember(aPastHold({ id: "b", scope: poolScope("b") }));
+      expect(await store.journal.history(10)).toHaveLength(2);
+    });
+
+    it("tells the newest first, and no more than asked", async () => {
+      for (const hour of [2, 0, 3, 1]) {
+        await store.journal.remember(aPastHold({ id: `hold-${hour}`, startedAt: after(noon, hours(hour)) }));
+      }
+      const newest = await store.journal.history(3);
+      expect(newest.map(({ id }) => id)).toEqual(["hold-3", "hold-2", "hold-1"]);
+    });
+
+    it("forgets a hold 90 days after its end", async () => {
+      const endedAt = after(noon, minutes(20));
+      await store.journal.remember(aPastHold({ endedAt }));
+      clock.set(after(endedAt, hours(24 * 90) - 1_000));
+      expect(await store.journal.history(10)).toHaveLength(1);
+      clock.set(after(endedAt, hours(24 * 90)));
+      expect(await store.journal.history(10)).toEqual([]);
+    });
+  });
+
+  describe("sweeps and probes", () => {
+    it("remembers the last sweep", async () => {
+      expect(await store.journal.lastSweep()).toBeUndefined();
+      await store.journal.noteSweep(noon);
+      await store.journal.noteSweep(after(noon, minutes(5)));
+      expect(await store.journal.lastSweep()).toEqual(after(noon, minutes(5)));
+    });
+
+    it("gives back a probe's answer by its id, for a day", async () => {
+      await store.journal.answerProbe(aProbe());
+      expect(await store.journal.findProbe("another")).toBeUndefined();
+      expect(await store.journal.findProbe("probe-1")).toEqual(aProbe());
+      clock.pass(hours(25));
+      expect(await store.journal.findProbe("probe-1")).toBeUndefined();
+    });
+  });
+}
+
+const aProbe = (): ProbeAnswer => ({
+  id: "probe-1",
+  sentAt: noon,
+  queuedAt: after(noon, 250),
+  answeredAt: after(noon, 730),
+  version: "0.1.0",
+});

@@ -1,0 +1,63 @@
+import { after, hours, minutes } from "../../lambda/core/duration.ts";
+import { emptyRecord, type Hold, type PastHold, type ScopeRecord } from "../../lambda/core/hold.ts";
+import type { Launch } from "../../lambda/core/ports.ts";
+import type { Rules } from "../../lambda/core/rules.ts";
+import { wholeCluster } from "../../lambda/core/scope.ts";
+import { noon } from "./fixed-clock.ts";
+
+/** A hold begun at noon by one launch, of 20 minutes. */
+export const aHold = (about: Partial<Hold> = {}): Hold => ({
+  id: "hold-1",
+  state: "held",
+  startedAt: noon,
+  expiresAt: after(noon, minutes(20)),
+  causedAt: noon,
+  startedBecause: "a node was launched",
+  launches: 1,
+  extensions: 0,
+  nodes: 0,
+  capped: false,
+  ...about,
+});
+
+/** The whole cluster's record, never written yet, without a hold. */
+export const aRecord = (about: Partial<ScopeRecord> = {}): ScopeRecord => ({
+  ...emptyRecord(wholeCluster),
+  ...about,
+});
+
+/** A hold of 20 minutes that began at noon and has run its time. */
+export const aPastHold = (about: Partial<PastHold> = {}): PastHold => ({
+  scope: wholeCluster,
+  id: "hold-1",
+  startedAt: noon,
+  startedBecause: "a node was launched",
+  expiresAt: after(noon, minutes(20)),
+  endedAt: after(noon, minutes(20)),
+  endedBecause: "the hold has run its time",
+  launches: 1,
+  extensions: 0,
+  nodes: 3,
+  capped: false,
+  ...about,
+});
+
+/** A launch at noon in NodePool `default`. */
+export const aLaunch = (about: Partial<Launch> = {}): Launch => ({
+  instance: "i-0123456789abcdef0",
+  launchedAt: noon,
+  nodePool: "default",
+  ...about,
+});
+
+/** The default settings' rules for a cluster called `prod`. */
+export const someRules = (about: Partial<Rules> = {}): Rules => ({
+  cluster: "prod",
+  hold: minutes(20),
+  maxHold: hours(2),
+  breather: minutes(10),
+  initialDelay: 0,
+  scope: "cluster",
+  nodePools: { only: [], except: [] },
+  ...about,
+});

@@ -1,0 +1,40 @@
+import type { MetricName } from "../../lambda/core/metrics.ts";
+import type { Fields, Log, Metrics } from "../../lambda/core/ports.ts";
+
+export type LogLine = Readonly<{ level: "info" | "warn" | "error"; sentence: string; fields: Fields }>;
+
+/** Keeps what was logged, for a test to look at. */
+export class CollectedLog implements Log {
+  readonly lines: LogLine[] = [];
+
+  info(sentence: string, fields: Fields = {}): void {
+    this.lines.push({ level: "info", sentence, fields });
+  }
+
+  warn(sentence: string, fields: Fields = {}): void {
+    this.lines.push({ level: "warn", sentence, fields });
+  }
+
+  error(sentence: string, fields: Fields = {}): void {
+    this.lines.push({ level: "error", sentence, fields });
+  }
+
+  /** The fields of every line with this sentence. */
+  told(sentence: string): readonly Fields[] {
+    return this.lines.filter((line) => line.sentence === sentence).map(({ fields }) => fields);
+  }
+}
+
+/** Keeps what was measured, for a test to look at. */
+export class CollectedMetrics implements Metrics {
+  readonly values: Readonly<{ name: MetricName; value: number }>[] = [];
+
+  add(name: MetricName, value: number): void {
+    this.values.push({ name, value });
+  }
+
+  /** The sum of all values of this metric. */
+  total(name: MetricName): number {
+    return this.values.filter((one) => one.name === name).reduce((sum, { value }) => sum + value, 0);
+  }
+}

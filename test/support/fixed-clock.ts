@@ -1,0 +1,37 @@
+import { after, type Duration } from "../../lambda/core/duration.ts";
+import type { Clock, Ids } from "../../lambda/core/ports.ts";
+
+/** When the tests' time begins. */
+export const noon = new Date("2026-11-21T12:00:00.000Z");
+
+/** A clock that moves only when a test moves it. */
+export class FixedClock implements Clock {
+  #now: Date;
+
+  constructor(now: Date = noon) {
+    this.#now = now;
+  }
+
+  now(): Date {
+    return new Date(this.#now);
+  }
+
+  pass(duration: Duration): Date {
+    return this.set(after(this.#now, duration));
+  }
+
+  set(now: Date): Date {
+    this.#now = now;
+    return this.now();
+  }
+}
+
+/** Names holds `hold-1`, `hold-2` and so on. */
+export class CountedIds implements Ids {
+  #count = 0;
+
+  newHoldId(): string {
+    this.#count += 1;
+    return `hold-${this.#count}`;
+  }
+}
