@@ -2,6 +2,7 @@ import { Duration } from "aws-cdk-lib";
 import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
+import { acknowledge } from "./acknowledge.ts";
 import { HolderFunction } from "./holder-function.ts";
 import type { Plan } from "./props.ts";
 
@@ -25,6 +26,9 @@ export class HolderFunctions extends Construct {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       retentionPeriod: Duration.days(14),
+    });
+    acknowledge(this.failures, {
+      "AwsSolutions-SQS3": "it is where failed invocations end; nothing consumes it",
     });
     const onFailure = new SqsDestination(this.failures);
     const common = { cluster, environment, logRetention: plan.logRetention, vpc: plan.vpc };

@@ -6,6 +6,7 @@ import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct, type IConstruct } from "constructs";
 import { probeDetailType, probeSource } from "../lambda/adapters/keys.ts";
+import { acknowledge } from "./acknowledge.ts";
 import type { HolderFunction } from "./holder-function.ts";
 
 const sealed = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true } as const;
@@ -24,6 +25,9 @@ export class LaunchQueue extends Construct {
     super(scope, id);
     this.deadLetters = new Queue(this, "DeadLetters", { ...sealed, retentionPeriod: longestRetention });
     this.undelivered = new Queue(this, "Undelivered", { ...sealed, retentionPeriod: longestRetention });
+    acknowledge(this.undelivered, {
+      "AwsSolutions-SQS3": "it is the dead-letter queue of the rule's target",
+    });
     this.queue = new Queue(this, "Queue", {
       ...sealed,
       // Six times the function's time, as Lambda asks: shorter, and a message still in work comes again.

@@ -1,0 +1,3 @@
+import { buildStaleFunctions } from "./bundles.ts";
+
+await buildStaleFunctions();

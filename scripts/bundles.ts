@@ -1,0 +1,53 @@
+import { existsSync, globSync, mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { type Part, parts } from "../lambda/names.ts";
+
+const root = join(import.meta.dirname, "..");
+const functions = join(root, "dist", "functions");
+const stamp = join(functions, "built");
+
+/** The one place that says which file is which function; each exports its `handler`. */
+const entryOf = (part: Part): string => join(root, "lambda", "main", `${part}.ts`);
+
+/** Bundles every function into dist/functions, the same bytes from the same sources. */
+export async function buildFunctions(): Promise<void> {
+  const begun = new Date();
+  rmSync(functions, { recursive: true, force: true });
+  for (const part of parts) await bundle(part);
+  mkdirSync(functions, { recursive: true });
+  writeFileSync(stamp, "");
+  utimesSync(stamp, begun, begun);
+}
+
+/** Bundles only when a source is newer than the bundles. */
+export async function buildStaleFunctions(): Promise<void> {
+  if (!areFresh()) await buildFunctions();
+}
+
+function areFresh(): boolean {
+  if (!existsSync(stamp)) return false;
+  const sources = globSync(["lambda/**/*.ts", "scripts/bundles.ts", "package-lock.json"], { cwd: root });
+  const newest = Math.max(...sources.map((source) => statSync(join(root, source)).mtimeMs));
+  return newest < statSync(stamp).mtimeMs;
+}
+
+async function bundle(part: Part): Promise<void> {
+  await build({
+    entryPoints: [entryOf(part)],
+    outfile: join(functions, part, "index.mjs"),
+    absWorkingDir: root,
+    bundle: true,
+    platform: "node",
+    target: "node24",
+    format: "esm",
+    // Dependencies that still ask for CommonJS get a `require` of their own.
+    banner: { js: 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);' },
+    mainFields: ["module", "main"],
+    minify: true,
+    sourcemap: true,
+    sourcesContent: false,
+    legalComments: "linked",
+    logLevel: "warning",
+  });
+}
