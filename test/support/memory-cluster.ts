@@ -1,0 +1,69 @@
+import type { Doors, Rights } from "../../lambda/core/cluster-access.ts";
+
+/** A cluster's doors and rights in memory, which notes in `did` what was done to it, in order. */
+export class MemoryCluster implements Doors, Rights {
+  readonly did: string[] = [];
+  readonly admitted = new Set<string>();
+  readonly marks = new Map<string, string>();
+  written: readonly string[] = [];
+  lets: "access entries" | "config map" | undefined = "access entries";
+  knowsPolicies = true;
+  /** While set, whatever is asked of the cluster itself fails with this. */
+  outOfReach: Error | undefined;
+  private admin = false;
+
+  async kind(): Promise<"access entries" | "config map" | undefined> {
+    return this.lets;
+  }
+
+  async admit(principal: string): Promise<void> {
+    this.admitted.add(principal);
+  }
+
+  async dismiss(principal: string): Promise<void> {
+    this.admitted.delete(principal);
+  }
+
+  async asAdmin(work: (rights: Rights) => Promise<void>): Promise<void> {
+    this.admin = true;
+    try {
+      await work(this);
+    } finally {
+      this.admin = false;
+    }
+  }
+
+  get isAdmin(): boolean {
+    return this.admin;
+  }
+
+  async write(annotations: readonly string[]): Promise<"with policy" | "without policy"> {
+    this.act(`write ${annotations.join(" ")}`);
+    this.written = annotations;
+    return this.knowsPolicies ? "with policy" : "without policy";
+  }
+
+  async moveMarks(from: string, to: string): Promise<number> {
+    this.act(`move ${from} ${to}`);
+    for (const [node, annotation] of this.marks) if (annotation === from) this.marks.set(node, to);
+    return this.marks.size;
+  }
+
+  async removeMarks(annotation: string): Promise<number> {
+    this.act(`unmark ${annotation}`);
+    const count = this.marks.size;
+    this.marks.clear();
+    return count;
+  }
+
+  async remove(): Promise<void> {
+    this.act("remove");
+    this.written = [];
+  }
+
+  private act(what: string): void {
+    if (!this.admin) throw new Error("only an admin may do this");
+    if (this.outOfReach) throw this.outOfReach;
+    this.did.push(what);
+  }
+}
