@@ -1,0 +1,136 @@
+import { execFile } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { KubeConfig } from "@kubernetes/client-node";
+import { buildControlPlane, program } from "./build.ts";
+import { freePorts, Processes, type Started } from "./processes.ts";
+
+/** Who may log in: an administrator, and the holder with no more than its role allows. */
+const users = { admin: ["system:masters"], holder: ["karpenter-node-holder"] } as const;
+export type User = keyof typeof users;
+
+/** etcd and kube-apiserver on loopback, with RBAC. */
+export class ControlPlane {
+  readonly folder: string;
+  readonly server: string;
+  readonly processes: Processes;
+  readonly #ports: Readonly<{ api: number; etcd: number }>;
+  #apiServer: Started | undefined;
+
+  private constructor(folder: string, ports: { api: number; etcd: number }) {
+    this.folder = folder;
+    this.#ports = ports;
+    this.server = `https://127.0.0.1:${ports.api}`;
+    this.processes = new Processes(folder);
+  }
+
+  /** Builds what is needed and starts; ready when it returns. */
+  static async start(): Promise<ControlPlane> {
+    await buildControlPlane();
+    const [api = 0, etcd = 0, peer = 0] = await freePorts(3);
+    const plane = new ControlPlane(mkdtempSync(join(tmpdir(), "control-plane-")), { api, etcd });
+    try {
+      plane.#writeFiles();
+      plane.processes.start("etcd", program("etcd"), [
+        `--data-dir=${plane.folder}/etcd`,
+        "--unsafe-no-fsync",
+        `--listen-client-urls=http://127.0.0.1:${etcd}`,
+        `--advertise-client-urls=http://127.0.0.1:${etcd}`,
+        `--listen-peer-urls=http://127.0.0.1:${peer}`,
+      ]);
+      await plane.startApiServer();
+    } catch (error) {
+      await plane.stop();
+      throw error;
+    }
+    return plane;
+  }
+
+  /** Also used to bring it back after `stopApiServer`; same address, same data. */
+  async startApiServer(flags: readonly string[] = []): Promise<void> {
+    const { folder } = this;
+    this.#apiServer = this.processes.start("kube-apiserver", program("kube-apiserver"), [
+      `--etcd-servers=http://127.0.0.1:${this.#ports.etcd}`,
+      `--cert-dir=${folder}/certs`,
+      "--bind-address=127.0.0.1",
+      `--secure-port=${this.#ports.api}`,
+      "--service-cluster-ip-range=10.0.0.0/24",
+      "--authorization-mode=RBAC",
+      `--token-auth-file=${folder}/tokens.csv`,
+      "--service-account-issuer=https://127.0.0.1",
+      `--service-account-key-file=${folder}/service-accounts.key`,
+      `--service-account-signing-key-file=${folder}/service-accounts.key`,
+      // Without a node lifecycle controller nobody would take the not-ready taint off again.
+      "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
+      "--allow-privileged=true",
+      // A stopped server may leave its port in use for a moment.
+      "--permit-port-sharing=true",
+      ...flags,
+    ]);
+    await this.processes.until("the API server to be ready", () => this.#isReady());
+  }
+
+  async stopApiServer(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
+    if (this.#apiServer) await this.processes.stop(this.#apiServer, signal);
+  }
+
+  /** The path of a kubeconfig for this user. */
+  kubeconfig(user: User): string {
+    return join(this.folder, `${user}.kubeconfig`);
+  }
+
+  config(user: User): KubeConfig {
+    const config = new KubeConfig();
+    config.loadFromFile(this.kubeconfig(user));
+    return config;
+  }
+
+  async stop(): Promise<void> {
+    await this.processes.stopAll();
+  }
+
+  /** Runs kubectl as an administrator, or as the user named. */
+  async kubectl(args: readonly string[], user: User = "admin"): Promise<string> {
+    const options = { maxBuffer: 64 * 1024 * 1024 };
+    return (
+      await promisify(execFile)(program("kubectl"), ["--kubeconfig", this.kubeconfig(user), ...args], options)
+    ).stdout;
+  }
+
+  async #isReady(): Promise<boolean> {
+    return this.kubectl(["get", "--raw", "/readyz"]).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  #writeFiles(): void {
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const pem = privateKey.export({ type: "pkcs1", format: "pem" });
+    writeFileSync(join(this.folder, "service-accounts.key"), pem, { mode: 0o600 });
+    const tokens = Object.entries(users).map(
+      ([user, groups], i) => `${user},${user},${i},"${groups.join(",")}"`,
+    );
+    writeFileSync(join(this.folder, "tokens.csv"), `${tokens.join("\n")}\n`, { mode: 0o600 });
+    for (const user of ["admin", "holder"] as const) {
+      writeFileSync(this.kubeconfig(user), JSON.stringify(this.#kubeconfigOf(user), undefined, 2), {
+        mode: 0o600,
+      });
+    }
+  }
+
+  #kubeconfigOf(user: User) {
+    const cluster = { server: this.server, "certificate-authority": `${this.folder}/certs/apiserver.crt` };
+    return {
+      apiVersion: "v1",
+      kind: "Config",
+      clusters: [{ name: "real", cluster }],
+      users: [{ name: user, user: { token: user } }],
+      contexts: [{ name: user, context: { cluster: "real", user } }],
+      "current-context": user,
+    };
+  }
+}
