@@ -1,0 +1,27 @@
+/**
+ * Does something with each item, so many at a time, and takes the next item only when a hand is free.
+ * When an item or the source fails, what is under way ends first.
+ */
+export async function inTurns<T>(
+  items: AsyncIterable<T>,
+  hands: number,
+  act: (item: T) => Promise<unknown>,
+): Promise<void> {
+  const source = items[Symbol.asyncIterator]();
+  let isFailed = false;
+  const work = async () => {
+    try {
+      while (!isFailed) {
+        const next = await source.next();
+        if (next.done) return;
+        await act(next.value);
+      }
+    } catch (error) {
+      isFailed = true;
+      throw error;
+    }
+  };
+  const results = await Promise.allSettled(Array.from({ length: hands }, work));
+  const failure = results.find((result) => result.status === "rejected");
+  if (failure) throw failure.reason;
+}

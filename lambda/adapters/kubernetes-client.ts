@@ -1,0 +1,180 @@
+import type { RequestContext, ResponseContext } from "@kubernetes/client-node/dist/gen/http/http.js";
+import { ServerConfiguration } from "@kubernetes/client-node/dist/gen/servers.js";
+import { type Duration, seconds } from "../core/duration.ts";
+import { BrokenSetupError, TryAgainError } from "../core/errors.ts";
+import type { Clock, Metrics } from "../core/ports.ts";
+import { mostAttempts, pauseAfter, readRetryAfter } from "./backoff.ts";
+import type { ClusterAccess, ClusterLogin } from "./cluster-login.ts";
+import { KubernetesError } from "./kubernetes-error.ts";
+import { KubernetesTransport } from "./kubernetes-transport.ts";
+
+/** One request, as the API knows it. */
+export type KubernetesCall = Readonly<{
+  method: "GET" | "PATCH" | "POST" | "PUT" | "DELETE";
+  path: string;
+  query?: Readonly<Record<string, string>>;
+  accept?: string;
+  contentType?: string;
+  body?: unknown;
+}>;
+
+/** What the client needs beside a login. */
+export type KubernetesClientOptions = Readonly<{
+  login: ClusterLogin;
+  clock: Clock;
+  metrics: Metrics;
+  /** The longest one attempt may take. */
+  requestTimeout?: Duration;
+  sleep?: (duration: Duration) => Promise<void>;
+  random?: () => number;
+}>;
+
+/** Anything that carries a call to the API server and answers with the body. */
+export interface KubernetesCaller {
+  call(call: KubernetesCall, deadline: Date): Promise<unknown>;
+}
+
+/** The deadline came before the answer; nothing else was wrong. */
+export class OutOfTimeError extends TryAgainError {}
+
+type Answer =
+  | Readonly<{ kind: "done"; body: unknown }>
+  | Readonly<{ kind: "refused"; error: KubernetesError }>
+  | Readonly<{ kind: "logged out"; error: KubernetesError; access: ClusterAccess }>
+  | Readonly<{ kind: "throttled"; error: KubernetesError; pause?: Duration | undefined }>
+  | Readonly<{ kind: "unlucky"; error: unknown; pause?: Duration | undefined }>;
+
+type Connection = Readonly<{ access: ClusterAccess; transport: KubernetesTransport }>;
+
+const wait = (duration: Duration) => new Promise<void>((resolve) => setTimeout(resolve, duration));
+
+/** Asks a cluster's API and does not take a passing trouble for an answer. */
+export class KubernetesClient implements KubernetesCaller {
+  readonly #options: KubernetesClientOptions;
+  #connection: Connection | undefined;
+  #refused: ClusterAccess | undefined;
+
+  constructor(options: KubernetesClientOptions) {
+    this.#options = options;
+  }
+
+  /** Retries what may pass until it is answered, hopeless, or the deadline has come. */
+  async call(call: KubernetesCall, deadline: Date): Promise<unknown> {
+    const { metrics, random = Math.random } = this.#options;
+    let refreshed = false;
+    for (let attempt = 1; ; attempt++) {
+      const answer = await this.#attempt(call, deadline);
+      if (answer.kind === "done") return answer.body;
+      if (answer.kind === "refused") throw answer.error;
+      if (answer.kind === "logged out") {
+        if (refreshed) throw loginRefused(answer.error);
+        refreshed = true;
+        this.#refreshLogin(answer.access);
+        continue;
+      }
+      if (answer.kind === "throttled") metrics.add("ApiThrottled", 1);
+      if (answer.kind === "unlucky" && attempt >= mostAttempts) throw hopeless(call, attempt, answer.error);
+      const pause = (answer.pause ?? 0) + pauseAfter(attempt, random);
+      await this.#pause(pause, call, deadline, answer.error);
+    }
+  }
+
+  /** Closes the connections; a later call opens new ones. */
+  async close(): Promise<void> {
+    const connection = this.#connection;
+    this.#connection = undefined;
+    await connection?.transport.close();
+  }
+
+  async #attempt(call: KubernetesCall, deadline: Date): Promise<Answer> {
+    const { clock, requestTimeout = seconds(10) } = this.#options;
+    const left = deadline.getTime() - clock.now().getTime();
+    if (left <= 0) throw new OutOfTimeError(`the time was over before ${name(call)}`);
+    const { access, transport } = await this.#connect();
+    try {
+      const request = requestOf(call, access);
+      request.setSignal(AbortSignal.timeout(Math.min(left, requestTimeout)));
+      const response = await transport.send(request);
+      return this.#judge(call, access, response, await response.body.text());
+    } catch (error) {
+      return { kind: "unlucky", error };
+    }
+  }
+
+  #judge(call: KubernetesCall, access: ClusterAccess, response: ResponseContext, body: string): Answer {
+    const { httpStatusCode: status, headers } = response;
+    if (status >= 200 && status < 300) return { kind: "done", body: JSON.parse(body) };
+    const error = new KubernetesError(status, name(call), messageOf(body));
+    const pause = readRetryAfter(headers["retry-after"], this.#options.clock.now());
+    if (status === 429) return { kind: "throttled", error, pause };
+    if (status === 401) return { kind: "logged out", error, access };
+    // A patch names its own conditions, so a conflict means no more than that somebody was writing too.
+    if (status >= 500 || (status === 409 && call.method === "PATCH"))
+      return { kind: "unlucky", error, pause };
+    return { kind: "refused", error };
+  }
+
+  async #pause(pause: Duration, call: KubernetesCall, deadline: Date, cause: unknown): Promise<void> {
+    const { clock, sleep = wait } = this.#options;
+    if (clock.now().getTime() + pause >= deadline.getTime()) {
+      throw new OutOfTimeError(`the time is too short to try ${name(call)} again`, { cause });
+    }
+    await sleep(pause);
+  }
+
+  // Many calls in flight are refused together: one of them renews the login for all.
+  #refreshLogin(refused: ClusterAccess): void {
+    if (this.#refused === refused) return;
+    this.#refused = refused;
+    this.#options.login.refresh();
+  }
+
+  async #connect(): Promise<Connection> {
+    const access = await this.#options.login.access();
+    const present = this.#connection;
+    if (present && present.access.server === access.server && present.access.tls === access.tls) {
+      if (present.access === access) return present;
+      this.#connection = { access, transport: present.transport };
+      return this.#connection;
+    }
+    const connection = { access, transport: new KubernetesTransport(access.tls) };
+    this.#connection = connection;
+    // Requests under way end on the old connections.
+    present?.transport.close().catch(() => {});
+    return connection;
+  }
+}
+
+function requestOf(call: KubernetesCall, { server, headers }: ClusterAccess): RequestContext {
+  const request = new ServerConfiguration(server, {}).makeRequestContext(call.path, call.method);
+  for (const [key, value] of Object.entries(call.query ?? {})) request.setQueryParam(key, value);
+  for (const [key, value] of Object.entries(headers)) request.setHeaderParam(key, value);
+  request.setHeaderParam("accept", call.accept ?? "application/json");
+  if (call.body === undefined) return request;
+  request.setHeaderParam("content-type", call.contentType ?? "application/json");
+  request.setBody(JSON.stringify(call.body));
+  return request;
+}
+
+const name = (call: KubernetesCall): string => `${call.method} ${call.path}`;
+
+function messageOf(body: string): string {
+  try {
+    const said: unknown = JSON.parse(body);
+    if (typeof said === "object" && said !== null && "message" in said) return String(said.message);
+  } catch {
+    // Proxies answer in their own way.
+  }
+  return body.slice(0, 300);
+}
+
+const loginRefused = (cause: KubernetesError) =>
+  new BrokenSetupError(
+    "The cluster refused the login (401): check that the cluster has an access entry for this role",
+    { cause },
+  );
+
+const hopeless = (call: KubernetesCall, attempts: number, cause: unknown) =>
+  new TryAgainError(`${name(call)} failed ${attempts} times: ${reasonOf(cause)}`, { cause });
+
+const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

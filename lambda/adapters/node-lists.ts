@@ -1,0 +1,80 @@
+import { admits, type NodePoolFilter, nodePoolOf, type Scope } from "../core/scope.ts";
+import { holdLabel, neverHold } from "./keys.ts";
+import type { KubernetesCaller } from "./kubernetes-client.ts";
+import { isStatus } from "./kubernetes-error.ts";
+import type { NodeMeta } from "./node-marks.ts";
+import { asRecord, parseNode } from "./node-objects.ts";
+
+const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+
+/** Label selectors for the lists we need; undefined where no node can match. */
+export const selectors = (poolLabel: string, pools: NodePoolFilter) => {
+  const ofPools = (scope: Scope): string | undefined => {
+    const pool = nodePoolOf(scope);
+    if (pool !== undefined) return admits(pools, pool) ? `${poolLabel}=${pool}` : undefined;
+    const only = pools.only.filter((name) => admits(pools, name));
+    if (pools.only.length > 0) return only.length > 0 ? `${poolLabel} in (${only.join(",")})` : undefined;
+    const except = pools.except.length > 0 ? `,${poolLabel} notin (${pools.except.join(",")})` : "";
+    return `${poolLabel}${except}`;
+  };
+  const within = (scope: Scope, rest: string) => {
+    const ours = ofPools(scope);
+    return ours === undefined ? undefined : `${ours},${rest}`;
+  };
+  return {
+    admitted: (scope: Scope) => ofPools(scope),
+    withoutMark: (scope: Scope) => within(scope, `!${holdLabel}`),
+    withoutMarkOf: (scope: Scope, holdId: string) =>
+      within(scope, `${holdLabel} notin (${holdId},${neverHold})`),
+    markedBy: (holdId: string) => `${holdLabel}=${holdId}`,
+    markedByOthers: (except: readonly string[]) =>
+      `${holdLabel},${holdLabel} notin (${[...except, neverHold].join(",")})`,
+  };
+};
+
+/** Lists metadata page by page, each node once, so that memory stays flat however many nodes there are. */
+export async function* listNodes(
+  api: KubernetesCaller,
+  selector: string | undefined,
+  deadline: Date,
+  pageSize: number,
+): AsyncGenerator<NodeMeta, void, undefined> {
+  if (selector === undefined) return;
+  const given = new Set<string>();
+  let next = "";
+  do {
+    const page = await listPage(api, selector, next, deadline, pageSize);
+    for (const node of page.nodes) {
+      if (given.has(node.name)) continue;
+      given.add(node.name);
+      yield node;
+    }
+    next = page.next;
+  } while (next !== "");
+}
+
+type Page = Readonly<{ nodes: readonly NodeMeta[]; next: string }>;
+
+async function listPage(
+  api: KubernetesCaller,
+  labelSelector: string,
+  from: string,
+  deadline: Date,
+  pageSize: number,
+): Promise<Page> {
+  const query = { labelSelector, limit: String(pageSize), ...(from === "" ? {} : { continue: from }) };
+  try {
+    const body = await api.call(
+      { method: "GET", path: "/api/v1/nodes", query, accept: metadataOnly },
+      deadline,
+    );
+    const list = asRecord(body, "the list of nodes");
+    const items = Array.isArray(list.items) ? list.items : [];
+    const next = asRecord(list.metadata ?? {}, "the list's metadata").continue;
+    return { nodes: items.map(parseNode), next: typeof next === "string" ? next : "" };
+  } catch (error) {
+    // The server has forgotten where the list was: it begins again, and nodes already given are passed over.
+    if (from !== "" && isStatus(error, 410)) return listPage(api, labelSelector, "", deadline, pageSize);
+    throw error;
+  }
+}

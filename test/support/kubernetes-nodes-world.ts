@@ -1,0 +1,102 @@
+import type { ClusterAccess, ClusterLogin } from "../../lambda/adapters/cluster-login.ts";
+import { Karpenter } from "../../lambda/adapters/keys.ts";
+import { type KubernetesCaller, KubernetesClient } from "../../lambda/adapters/kubernetes-client.ts";
+import { isStatus } from "../../lambda/adapters/kubernetes-error.ts";
+import { KubernetesNodes } from "../../lambda/adapters/kubernetes-nodes.ts";
+import type { Metrics } from "../../lambda/core/ports.ts";
+import type { NodesOptions, NodesWorld } from "../contracts/nodes.ts";
+import { CollectedLog } from "./collected-log.ts";
+import { NodeWatch } from "./node-watch.ts";
+
+const clock = { now: () => new Date() };
+const noMetrics: Metrics = { add: () => {} };
+const soon = () => new Date(Date.now() + 30_000);
+const pathOf = (name: string) => `/api/v1/nodes/${name}`;
+
+/** A login that knows its way already. */
+export const knownAccess = (access: ClusterAccess): ClusterLogin => ({
+  access: async () => access,
+  refresh: () => {},
+});
+
+export const clientOf = (access: ClusterAccess, metrics = noMetrics) =>
+  new KubernetesClient({ login: knownAccess(access), clock, metrics });
+
+/** The contract's view of a cluster behind an API server: `admin` prepares it, the port works as `holder`. */
+export async function kubernetesNodesWorld(
+  admin: ClusterAccess,
+  holder: ClusterAccess,
+  options: NodesOptions & Readonly<{ pageSize?: number }>,
+): Promise<NodesWorld> {
+  const { karpenter = "v1", nodePools = { only: [], except: [] }, pageSize = 2 } = options;
+  const { annotation: standard, poolLabel } = Karpenter[karpenter];
+  const annotation = options.annotation ?? standard;
+  const cluster = clientOf(admin);
+  const client = clientOf(holder);
+  const deeds = new Map<string, () => Promise<void>>();
+  const api: KubernetesCaller = {
+    call: async (call, deadline) => {
+      const deed = call.method === "PATCH" ? deeds.get(call.path) : undefined;
+      if (deed) deeds.delete(call.path);
+      await deed?.();
+      return client.call(call, deadline);
+    },
+  };
+  const remove = async (name: string) => {
+    await cluster.call({ method: "DELETE", path: pathOf(name) }, soon()).catch((error: unknown) => {
+      if (!isStatus(error, 404)) throw error;
+    });
+  };
+  const read = async (name: string) => {
+    const node = (await cluster.call({ method: "GET", path: pathOf(name) }, soon())) as {
+      metadata: {
+        labels?: Record<string, string>;
+        annotations?: Record<string, string>;
+        resourceVersion: string;
+      };
+    };
+    return node.metadata;
+  };
+  const watch = await NodeWatch.open(admin, annotation);
+  const added = new Set<string>();
+  const log = new CollectedLog();
+  return {
+    nodes: new KubernetesNodes({
+      api,
+      poolLabel,
+      annotation,
+      nodePools,
+      clock,
+      log,
+      metrics: noMetrics,
+      pageSize,
+    }),
+    add: async (name, { pool = "default", providerId = "", labels = {}, annotations } = {}) => {
+      const metadata = {
+        name,
+        annotations,
+        labels: { ...labels, ...(pool === null ? {} : { [poolLabel]: pool }) },
+      };
+      const body = { apiVersion: "v1", kind: "Node", metadata, spec: { providerID: providerId } };
+      await cluster.call({ method: "POST", path: "/api/v1/nodes", body }, soon());
+      added.add(name);
+    },
+    remove,
+    edit: async (name, kind, key, value) => {
+      const body = { metadata: { [kind]: { [key]: value ?? null } } };
+      const contentType = "application/merge-patch+json";
+      await cluster.call({ method: "PATCH", path: pathOf(name), contentType, body }, soon());
+    },
+    read: async (name) => {
+      const { labels = {}, annotations = {} } = await read(name);
+      return { labels, annotations };
+    },
+    history: async (name) => watch.history(name, (await read(name)).resourceVersion),
+    beforeNextPatch: (name, deed) => deeds.set(pathOf(name), deed),
+    close: async () => {
+      await watch.close();
+      await Promise.all([...added].map(remove));
+      await Promise.all([cluster.close(), client.close()]);
+    },
+  };
+}

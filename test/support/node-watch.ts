@@ -1,0 +1,75 @@
+import { Agent } from "undici";
+import type { ClusterAccess } from "../../lambda/adapters/cluster-login.ts";
+
+type Seen = { version: number; values: (string | undefined)[] };
+type Event = {
+  object: {
+    metadata: { name: string; resourceVersion: string; annotations?: Record<string, string> };
+  };
+};
+
+/** Watches every value an annotation takes on each node, from the moment it is opened. */
+export class NodeWatch {
+  readonly #seen = new Map<string, Seen>();
+  readonly #agent: Agent;
+  readonly #annotation: string;
+  #newest = 0;
+  #wake = () => {};
+
+  private constructor(agent: Agent, annotation: string) {
+    this.#agent = agent;
+    this.#annotation = annotation;
+  }
+
+  static async open(access: ClusterAccess, annotation: string): Promise<NodeWatch> {
+    const agent = new Agent({ bodyTimeout: 0, connect: { ...access.tls } });
+    const ask = (query: string) =>
+      agent.request({
+        origin: access.server,
+        path: `/api/v1/nodes?${query}`,
+        method: "GET",
+        headers: access.headers,
+      });
+    const list = (await (await ask("limit=1")).body.json()) as { metadata: { resourceVersion: string } };
+    const response = await ask(`watch=1&resourceVersion=${list.metadata.resourceVersion}`);
+    if (response.statusCode !== 200) throw new Error(`the watch was answered with ${response.statusCode}`);
+    const watch = new NodeWatch(agent, annotation);
+    // Ends when the watch is closed.
+    watch.#follow(response.body).catch(() => {});
+    return watch;
+  }
+
+  /** Every value up to this version of the node; neighbours that are equal are told once. */
+  async history(name: string, upTo: string): Promise<readonly (string | undefined)[]> {
+    while (this.#newest < Number(upTo)) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    return this.#seen.get(name)?.values ?? [];
+  }
+
+  close(): Promise<void> {
+    return this.#agent.destroy();
+  }
+
+  async #follow(body: AsyncIterable<Buffer>): Promise<void> {
+    let rest = "";
+    for await (const piece of body) {
+      const lines = (rest + piece.toString()).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) this.#take(JSON.parse(line) as Event);
+      this.#wake();
+    }
+  }
+
+  #take({ object }: Event): void {
+    const { name, resourceVersion, annotations } = object.metadata;
+    const seen = this.#seen.get(name) ?? { version: 0, values: [] };
+    const value = annotations?.[this.#annotation];
+    if (seen.version === 0 || seen.values.at(-1) !== value) seen.values.push(value);
+    seen.version = Number(resourceVersion);
+    this.#newest = Math.max(this.#newest, seen.version);
+    this.#seen.set(name, seen);
+  }
+}
