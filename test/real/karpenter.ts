@@ -84,7 +84,7 @@ async function applyCrds(plane: ControlPlane, version: string): Promise<void> {
 }
 
 /** A NodePool of on-demand nodes that Karpenter may consolidate at once, and the node class it needs. */
-export function nodePool(pool: NodePool): string {
+export function nodePool(pool: NodePool): readonly object[] {
   const requirement = (key: string, value: string) => ({ key, operator: "In", values: [value] });
   const { name, labels = {}, annotations = {} } = pool;
   const spec = {
@@ -106,9 +106,8 @@ export function nodePool(pool: NodePool): string {
       budgets: pool.budgets ?? [{ nodes: "100%" }],
     },
   };
-  const items = [
+  return [
     { apiVersion: "karpenter.sh/v1", kind: "NodePool", metadata: { name }, spec },
     { apiVersion: "karpenter.kwok.sh/v1alpha1", kind: "KWOKNodeClass", metadata: { name: "default" } },
   ];
-  return JSON.stringify({ apiVersion: "v1", kind: "List", items });
 }

@@ -7,9 +7,5 @@ export default defineConfig({
     fileParallelism: false,
     testTimeout: 300_000,
     hookTimeout: 900_000,
-    reporters: [
-      ["default", { summary: false }],
-      ["json", { outputFile: "build/real.json" }],
-    ],
   },
 });
