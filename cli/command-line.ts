@@ -1,0 +1,38 @@
+import { Command, CommanderError } from "commander";
+import { version } from "../lambda/version.ts";
+import { commands } from "./commands.ts";
+import { Exit } from "./exit-codes.ts";
+import { tellFailure } from "./failure.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Carries out what was typed and says how it ended; never ends the process itself. */
+export async function commandLine(words: readonly string[], terminal: Terminal): Promise<Exit> {
+  const program = frame(terminal);
+  for (const command of commands) program.addCommand(framed(command(terminal), terminal));
+  try {
+    if (words.length === 0) program.help({ error: true });
+    await program.parseAsync(words, { from: "user" });
+    return Exit.done;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? Exit.done : Exit.usage;
+    return tellFailure(error, terminal);
+  }
+}
+
+const frame = (terminal: Terminal): Command =>
+  framed(new Command("karpenter-node-holder"), terminal)
+    .description("Keeps Karpenter's nodes for a while after every launch.")
+    .version(version, "-V, --version", "print the version")
+    .helpCommand("help [command]", "tell what a command does")
+    .addHelpText("after", "\nExit codes: 0 done, 1 failed, 2 not understood.");
+
+/** Commander throws instead of ending the process, and writes where the terminal is. */
+const framed = (command: Command, { out, tell }: Terminal): Command =>
+  command
+    .helpOption("-h, --help", "tell what can be said")
+    .exitOverride()
+    .showHelpAfterError("See --help for what can be said.")
+    .configureOutput({
+      writeOut: (text) => out(text.trimEnd()),
+      writeErr: (text) => tell(text.trimEnd()),
+    });

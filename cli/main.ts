@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+import { commandLine } from "./command-line.ts";
+import { processTerminal } from "./terminal.ts";
+
+process.exitCode = await commandLine(process.argv.slice(2), processTerminal());

@@ -1,0 +1,25 @@
+import { styleText } from "node:util";
+
+type Style = Parameters<typeof styleText>[0];
+
+/** Where a command reads from and writes to. */
+export type Terminal = Readonly<{
+  env: Readonly<Record<string, string | undefined>>;
+  /** What the command is asked for; pipes read it. */
+  out: (line: string) => void;
+  /** What people are told beside it. */
+  tell: (line: string) => void;
+  /** Whether somebody watches `out`. */
+  isWatched: boolean;
+  /** Dresses text up where colours are wanted. */
+  style: (style: Style, text: string) => string;
+}>;
+
+/** The terminal of this process; colours only where it is one, and never against NO_COLOR. */
+export const processTerminal = (): Terminal => ({
+  env: process.env,
+  out: (line) => process.stdout.write(`${line}\n`),
+  tell: (line) => process.stderr.write(`${line}\n`),
+  isWatched: process.stdout.isTTY === true,
+  style: (style, text) => styleText(style, text, { stream: process.stdout }),
+});

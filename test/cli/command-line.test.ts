@@ -1,0 +1,58 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { commandLine } from "../../cli/command-line.ts";
+import { commands } from "../../cli/commands.ts";
+import { version } from "../../lambda/version.ts";
+import { CollectedTerminal } from "../support/collected-terminal.ts";
+
+const run = async (...words: string[]) => {
+  const terminal = new CollectedTerminal();
+  const exit = await commandLine(words, terminal);
+  return { exit, output: terminal.output, told: terminal.told };
+};
+
+describe("the command line", () => {
+  it("tells its version", async () => {
+    expect(await run("--version")).toEqual({ exit: 0, output: version, told: "" });
+  });
+
+  it("lists every command in its help", async () => {
+    const { exit, output } = await run("--help");
+    expect(exit).toBe(0);
+    for (const command of commands) expect(output).toContain(`  ${command(new CollectedTerminal()).name()}`);
+    expect(output).toContain("Exit codes: 0 done, 1 failed, 2 not understood.");
+  });
+
+  it("tells what can be said when nothing was", async () => {
+    const { exit, output, told } = await run();
+    expect({ exit, output }).toEqual({ exit: 2, output: "" });
+    expect(told).toContain("Usage: karpenter-node-holder");
+  });
+
+  it.each([
+    [["hodl"], "hodl"],
+    [["--loud"], "unknown option '--loud'"],
+  ])("does not understand %j", async (words, expected) => {
+    const { exit, told } = await run(...words);
+    expect(exit).toBe(2);
+    expect(told).toContain(expected);
+    expect(told).toContain("See --help for what can be said.");
+  });
+
+  it.each(commands.map((command) => command(new CollectedTerminal()).name()))(
+    "shows examples of %s in its help",
+    async (name) => {
+      const { exit, output } = await run(name, "--help");
+      expect(exit).toBe(0);
+      expect(output).toMatch(new RegExp(`Examples:\n {2}# .+\n {2}\\$ karpenter-node-holder ${name}`));
+    },
+  );
+
+  it("runs from the repository as a program", async () => {
+    const main = join(import.meta.dirname, "../../cli/main.ts");
+    const { stdout } = await promisify(execFile)(process.execPath, [main, "--version"]);
+    expect(stdout.trim()).toBe(version);
+  });
+});

@@ -1,0 +1,27 @@
+import type { Terminal } from "../../cli/terminal.ts";
+
+/** A terminal that keeps what it was told; nobody watches it, so it has no colours. */
+export class CollectedTerminal implements Terminal {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly isWatched = false;
+  readonly #out: string[] = [];
+  readonly #told: string[] = [];
+
+  constructor(env: Readonly<Record<string, string | undefined>> = {}) {
+    this.env = env;
+  }
+
+  readonly out = (line: string): void => void this.#out.push(line);
+  readonly tell = (line: string): void => void this.#told.push(line);
+  readonly style = (_style: unknown, text: string): string => text;
+
+  /** What a pipe would read. */
+  get output(): string {
+    return this.#out.join("\n");
+  }
+
+  /** What people were told beside it. */
+  get told(): string {
+    return this.#told.join("\n");
+  }
+}
