@@ -1,0 +1,75 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { EKSClient } from "@aws-sdk/client-eks";
+
+type Answer = Readonly<{ status: number; body: unknown }>;
+type Entry = { groups: readonly string[]; policies: Set<string> };
+
+const done = (body: unknown = {}): Answer => ({ status: 200, body });
+const refused = (status: number, name: string, message = name): Answer => ({
+  status,
+  body: { __type: name, message },
+});
+
+/** EKS on loopback, as far as access entries go: it speaks the wire protocol and keeps one cluster. */
+export class EksStandIn {
+  readonly entries = new Map<string, Entry>();
+  /** Roles IAM has not told EKS of yet, and how often it still denies them. */
+  readonly unknownFor = new Map<string, number>();
+  authenticationMode: string | undefined = "API";
+  private readonly server = createServer((request, response) => void this.serve(request, response));
+
+  async start(): Promise<EKSClient> {
+    await new Promise<void>((resolve) => this.server.listen(0, "127.0.0.1", resolve));
+    const { port } = this.server.address() as AddressInfo;
+    return new EKSClient({
+      endpoint: `http://127.0.0.1:${port}`,
+      region: "eu-west-1",
+      credentials: { accessKeyId: "test", secretAccessKey: "test" },
+      maxAttempts: 1,
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString()) : {};
+    const path = String(request.url).split("/").slice(1).map(decodeURIComponent);
+    const { status, body: answer } = this.answer(String(request.method), path, body);
+    const error = status === 200 ? {} : { "x-amzn-errortype": (answer as { __type: string }).__type };
+    response.writeHead(status, { "content-type": "application/json", ...error });
+    response.end(JSON.stringify(answer));
+  }
+
+  private answer(method: string, path: readonly string[], body: Record<string, unknown>): Answer {
+    const [, cluster, , principal, , policy] = path;
+    if (cluster !== "prod") return refused(404, "ResourceNotFoundException");
+    if (path.length === 2) {
+      const accessConfig = { authenticationMode: this.authenticationMode };
+      return done({ cluster: { name: cluster, accessConfig } });
+    }
+    if (path.length === 3) return this.create(String(body.principalArn), body.kubernetesGroups as string[]);
+    const entry = this.entries.get(String(principal));
+    if (!entry) return refused(404, "ResourceNotFoundException");
+    if (policy) entry.policies.delete(policy);
+    else if (path.length === 5) entry.policies.add(String(body.policyArn));
+    else if (method === "DELETE") this.entries.delete(String(principal));
+    else entry.groups = body.kubernetesGroups as string[];
+    return done();
+  }
+
+  private create(principal: string, groups: readonly string[] = []): Answer {
+    const denials = this.unknownFor.get(principal) ?? 0;
+    this.unknownFor.set(principal, denials - 1);
+    if (denials > 0)
+      return refused(400, "InvalidParameterException", "The specified principalArn is invalid");
+    if (this.entries.has(principal)) return refused(409, "ResourceInUseException");
+    this.entries.set(principal, { groups, policies: new Set() });
+    return done();
+  }
+}
