@@ -79,7 +79,7 @@ const isGone = (child: ChildProcess): boolean =>
   child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
 
 /** Where the runner finds what a killed suite left behind. */
-function notePid(pid: number | undefined): void {
+export function notePid(pid: number | undefined): void {
   const list = process.env.KNH_PIDS;
   if (list && pid !== undefined) appendFileSync(list, `${pid}\n`);
 }

@@ -1,0 +1,161 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { CreateClusterCommand, DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
+import { KubeConfig } from "@kubernetes/client-node";
+import { buildControlPlane, buildPython, program } from "./build.ts";
+import { freePorts, notePid, Processes, type Started, until } from "./processes.ts";
+
+/** A control plane that the emulator started for an EKS cluster. */
+type Plane = Readonly<{ server: string; kubeconfig: string; folder: string; pids: readonly number[] }>;
+
+export const region = "us-east-1";
+export const account = "000000000000";
+
+/** AWS on loopback: deploys the unchanged stack, runs its functions, enforces IAM when told to. */
+export class Emulator {
+  readonly endpoint: string;
+  readonly folder: string;
+  /** What every AWS client, the CDK CLI and our own command line need to reach it. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly #processes: Processes;
+  readonly #planes: Plane[] = [];
+  #iam = "relaxed";
+  #started: Started | undefined;
+
+  private constructor(port: number) {
+    this.endpoint = `http://127.0.0.1:${port}`;
+    this.folder = mkdtempSync(join(tmpdir(), "emulator-"));
+    this.#processes = new Processes(this.folder);
+    this.env = {
+      AWS_ENDPOINT_URL: this.endpoint,
+      AWS_ENDPOINT_URL_S3: this.endpoint,
+      AWS_REGION: region,
+      AWS_DEFAULT_REGION: region,
+      AWS_ACCESS_KEY_ID: "test",
+      AWS_SECRET_ACCESS_KEY: "test",
+      CDK_DEFAULT_ACCOUNT: account,
+      CDK_DEFAULT_REGION: region,
+    };
+  }
+
+  static async start(): Promise<Emulator> {
+    await buildControlPlane();
+    const python = await buildPython("emulator");
+    const [port = 0] = await freePorts(1);
+    const emulator = new Emulator(port);
+    const started = emulator.#processes.start(
+      "emulator",
+      join(python, "python"),
+      [join(import.meta.dirname, "emulator.py")],
+      {
+        PROGRAMS: dirname(program("kubectl")),
+        // Functions run as local processes under the first node there is.
+        PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`,
+        GATEWAY_PORT: String(port),
+        BIND_HOST: "127.0.0.1",
+        MINISTACK_HOST: "127.0.0.1",
+        MINISTACK_ACCOUNT_ID: account,
+        MINISTACK_REGION: region,
+        CLOUDTRAIL_RECORDING: "1",
+        PYTHONUNBUFFERED: "1",
+      },
+    );
+    emulator.#started = started;
+    if (started.child.stdout)
+      createInterface(started.child.stdout).on("line", (line) => emulator.#hear(line));
+    try {
+      const health = () =>
+        fetch(`${emulator.endpoint}/_ministack/health`).then(
+          (answer) => answer.ok,
+          () => false,
+        );
+      await emulator.#processes.until("the emulator to answer", health);
+    } catch (error) {
+      await emulator.stop();
+      throw error;
+    }
+    return emulator;
+  }
+
+  /** An EKS cluster with a real control plane; returns an administrator's kubeconfig. */
+  async createCluster(
+    name: string,
+  ): Promise<Readonly<{ config: KubeConfig; kubeconfig: string; server: string }>> {
+    const eks = this.client(EKSClient);
+    await eks.send(
+      new CreateClusterCommand({
+        name,
+        roleArn: `arn:aws:iam::${account}:role/eks`,
+        resourcesVpcConfig: {},
+        accessConfig: {
+          authenticationMode: "API_AND_CONFIG_MAP",
+          bootstrapClusterCreatorAdminPermissions: false,
+        },
+      }),
+    );
+    let server: string | undefined;
+    await until(`cluster ${name} to be active`, async () => {
+      const { cluster } = await eks.send(new DescribeClusterCommand({ name }));
+      if (cluster?.status === "FAILED")
+        throw new Error(`cluster ${name} failed to start: see ${this.#started?.log}`);
+      server = cluster?.endpoint;
+      return cluster?.status === "ACTIVE";
+    });
+    const port = new URL(server ?? "").port;
+    const plane = this.#planes.find((each) => new URL(each.server).port === port);
+    if (!plane) throw new Error(`no control plane was started for ${name}`);
+    const config = new KubeConfig();
+    config.loadFromFile(plane.kubeconfig);
+    return { config, kubeconfig: plane.kubeconfig, server: plane.server };
+  }
+
+  /** A client of the AWS SDK that talks to this emulator. */
+  client<C>(Client: new (config: { endpoint: string; region: string; credentials: Credentials }) => C): C {
+    return new Client({
+      endpoint: this.endpoint,
+      region,
+      credentials: { accessKeyId: "test", secretAccessKey: "test" },
+    });
+  }
+
+  /** From now on a role can do what its policies allow, and no more. */
+  async enforceIam(): Promise<void> {
+    await this.#setIam("SIGUSR1", "enforced");
+  }
+
+  async relaxIam(): Promise<void> {
+    await this.#setIam("SIGUSR2", "relaxed");
+  }
+
+  async stop(): Promise<void> {
+    await this.#processes.stopAll();
+    for (const pid of this.#planes.flatMap((plane) => plane.pids)) kill(pid);
+  }
+
+  async #setIam(signal: NodeJS.Signals, wanted: string): Promise<void> {
+    this.#started?.child.kill(signal);
+    await until(`IAM to be ${wanted}`, async () => this.#iam === wanted, 10_000);
+  }
+
+  #hear(line: string): void {
+    if (!line.startsWith("{")) return;
+    const fact = JSON.parse(line);
+    if (typeof fact.iam === "string") this.#iam = fact.iam;
+    if (typeof fact.server === "string") {
+      this.#planes.push(fact);
+      for (const pid of fact.pids) notePid(pid);
+    }
+  }
+}
+
+type Credentials = Readonly<{ accessKeyId: string; secretAccessKey: string }>;
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It ended with the emulator.
+  }
+}
