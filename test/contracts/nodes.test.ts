@@ -1,5 +1,18 @@
 import { describe } from "vitest";
+import { ClusterStandIn } from "../../local/cluster-stand-in.ts";
+import { kubernetesNodesWorld } from "../support/kubernetes-nodes-world.ts";
 import { memoryNodesWorld } from "../support/memory-nodes-world.ts";
-import { nodesContract } from "./nodes.ts";
+import { type NodesOptions, type NodesWorld, nodesContract } from "./nodes.ts";
+
+async function standInWorld(options: NodesOptions): Promise<NodesWorld> {
+  const standIn = await ClusterStandIn.start();
+  const world = await kubernetesNodesWorld(standIn.access(), standIn.access(), options);
+  const close = async () => {
+    await world.close();
+    await standIn.stop();
+  };
+  return { ...world, close };
+}
 
 describe("nodes in memory", () => nodesContract(memoryNodesWorld));
+describe("nodes of the stand-in", () => nodesContract(standInWorld));

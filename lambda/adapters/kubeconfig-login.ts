@@ -1,0 +1,36 @@
+import type { RequestOptions } from "node:https";
+import type { KubeConfig } from "@kubernetes/client-node";
+import { BrokenSetupError } from "../core/errors.ts";
+import type { ClusterAccess, ClusterLogin } from "./cluster-login.ts";
+
+/** The way into a cluster that a kubeconfig tells: by token, certificate, or a program that it names. */
+export function kubeconfigLogin(
+  config: Pick<KubeConfig, "getCurrentCluster" | "applyToHTTPSOptions">,
+): ClusterLogin {
+  let known: Promise<ClusterAccess> | undefined;
+  const read = async (): Promise<ClusterAccess> => {
+    const cluster = config.getCurrentCluster();
+    if (!cluster)
+      throw new BrokenSetupError("the kubeconfig names no current cluster: set its current-context");
+    const options: RequestOptions = {};
+    await config.applyToHTTPSOptions(options);
+    const { headers = {}, ca, cert, key, passphrase, rejectUnauthorized, servername, auth } = options;
+    const given = { ca, cert, key, passphrase, rejectUnauthorized, servername };
+    const tls = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+    const sent = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]);
+    const basic = auth ? { authorization: `Basic ${Buffer.from(auth).toString("base64")}` } : {};
+    return { server: cluster.server, tls, headers: { ...basic, ...Object.fromEntries(sent) } };
+  };
+  return {
+    access: () => {
+      known ??= read();
+      known.catch(() => {
+        known = undefined;
+      });
+      return known;
+    },
+    refresh: () => {
+      known = undefined;
+    },
+  };
+}

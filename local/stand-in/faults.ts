@@ -1,0 +1,34 @@
+/** What may go wrong with a call. `lost`: the deed is done, but the answer never arrives. */
+export type Fault =
+  | Readonly<{ kind: "status"; status: number; headers?: Readonly<Record<string, string>>; message?: string }>
+  | Readonly<{ kind: "reset" | "hang" | "lost" }>;
+
+/** Which calls a fault meets; what is left out matches all. */
+export type FaultMatch = Readonly<{ method?: string; path?: string | RegExp }>;
+
+type Planned = { readonly match: FaultMatch; readonly fault: Fault; left: number };
+
+/** Faults planned ahead, met by the next calls that match. */
+export class Faults {
+  readonly #planned: Planned[] = [];
+
+  plan(fault: Fault, match: FaultMatch = {}, times = 1): void {
+    this.#planned.push({ match, fault, left: times });
+  }
+
+  clear(): void {
+    this.#planned.length = 0;
+  }
+
+  meet(method: string, path: string): Fault | undefined {
+    const planned = this.#planned.find(({ match, left }) => left > 0 && meets(match, method, path));
+    if (planned) planned.left -= 1;
+    return planned?.fault;
+  }
+}
+
+function meets(match: FaultMatch, method: string, path: string): boolean {
+  if (match.method !== undefined && match.method !== method) return false;
+  if (match.path instanceof RegExp) return match.path.test(path);
+  return match.path === undefined || match.path === path;
+}

@@ -1,0 +1,164 @@
+import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { checkMetadata } from "./metadata.ts";
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  type NodeObject,
+  notFound,
+  Refusal,
+  textsOf,
+} from "./objects.ts";
+
+export type NodeChange = Readonly<{
+  type: "ADDED" | "MODIFIED" | "DELETED";
+  version: number;
+  node: NodeObject;
+  before?: NodeObject;
+}>;
+
+/** How many changes a watch may have missed and still go on. */
+const remembered = 10_000;
+
+/** The nodes, in versions, and who is told when they change. */
+export class NodeStore {
+  readonly #nodes = new Map<string, NodeObject>();
+  readonly #listeners = new Set<(change: NodeChange) => void>();
+  readonly #annotations = new Map<string, JsonObject[]>();
+  readonly #now: () => Date;
+  #changes: NodeChange[] = [];
+  #version = 1000;
+  #sorted: readonly NodeObject[] | undefined;
+
+  constructor(now: () => Date) {
+    this.#now = now;
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
+  /** All nodes by name; what is given stays as it is, whatever changes afterwards. */
+  all(): readonly NodeObject[] {
+    this.#sorted ??= [...this.#nodes.values()].toSorted((a, b) =>
+      a.metadata.name < b.metadata.name ? -1 : 1,
+    );
+    return this.#sorted;
+  }
+
+  get(name: string): NodeObject {
+    const node = this.#nodes.get(name);
+    if (!node) throw notFound(name);
+    return node;
+  }
+
+  create(wish: Json): NodeObject {
+    const { metadata, spec, status } = isObject(wish) ? wish : {};
+    const asked: JsonObject = isObject(metadata) ? metadata : {};
+    const name = checkMetadata(asked);
+    if (this.#nodes.has(name)) throw new Refusal(409, "AlreadyExists", `nodes "${name}" already exists`);
+    const { creationTimestamp } = asked;
+    const born = typeof creationTimestamp === "string" ? creationTimestamp : this.#now().toISOString();
+    return this.#put("ADDED", {
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: {
+        ...withoutEmptyMaps(asked),
+        name,
+        uid: randomUUID(),
+        resourceVersion: "",
+        creationTimestamp: born.replace(/\.\d+Z$/, "Z"),
+      },
+      spec: isObject(spec) ? spec : {},
+      status: isObject(status) ? status : {},
+    });
+  }
+
+  /** Replaces a node, its status only where that is what was asked; a stale version is refused. */
+  replace(name: string, wish: Json, part: "node" | "status" = "node"): NodeObject {
+    const before = this.get(name);
+    const { metadata, spec, status } = isObject(wish) ? wish : {};
+    const asked: JsonObject = isObject(metadata) ? metadata : {};
+    const { resourceVersion = before.metadata.resourceVersion } = asked;
+    if (resourceVersion !== before.metadata.resourceVersion) throw conflict(name);
+    if (part === "status") return this.#change(before, { ...before, status: isObject(status) ? status : {} });
+    checkMetadata({ ...asked, name: asked.name ?? name }, name);
+    const { uid, creationTimestamp } = before.metadata;
+    const kept = { name, uid, creationTimestamp, resourceVersion: before.metadata.resourceVersion };
+    const after = { ...withoutEmptyMaps(asked), ...kept };
+    return this.#change(before, { ...before, metadata: after, spec: isObject(spec) ? spec : {} });
+  }
+
+  remove(name: string): NodeObject {
+    const before = this.get(name);
+    this.#nodes.delete(name);
+    this.#version += 1;
+    const metadata = { ...before.metadata, resourceVersion: String(this.#version) };
+    this.#tell({ type: "DELETED", version: this.#version, node: { ...before, metadata }, before });
+    return before;
+  }
+
+  /** What has changed since a version; undefined when that is forgotten. */
+  since(version: number): readonly NodeChange[] | undefined {
+    const oldest = this.#changes[0]?.version ?? this.#version + 1;
+    if (version < oldest - 1) return undefined;
+    return this.#changes.filter((change) => change.version > version);
+  }
+
+  /** As the real server does from time to time: old versions are no more. */
+  forget(): void {
+    this.#changes = [];
+  }
+
+  /** Calls back at every change, until the function given back is called. */
+  listen(listener: (change: NodeChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The annotations a node had, version by version, also when it is gone. */
+  annotationsOf(name: string): readonly JsonObject[] {
+    return this.#annotations.get(name) ?? [];
+  }
+
+  #change(before: NodeObject, after: NodeObject): NodeObject {
+    // A write that changes nothing makes no version.
+    return isDeepStrictEqual(before, after) ? before : this.#put("MODIFIED", after, before);
+  }
+
+  #put(type: "ADDED" | "MODIFIED", wish: NodeObject, before?: NodeObject): NodeObject {
+    this.#version += 1;
+    const node = { ...wish, metadata: { ...wish.metadata, resourceVersion: String(this.#version) } };
+    this.#nodes.set(node.metadata.name, node);
+    this.#tell({ type, version: this.#version, node, ...(before ? { before } : {}) });
+    return node;
+  }
+
+  #tell(change: NodeChange): void {
+    this.#sorted = undefined;
+    this.#changes.push(change);
+    if (this.#changes.length > 2 * remembered) this.#changes = this.#changes.slice(-remembered);
+    if (change.type !== "DELETED") this.#note(change.node);
+    for (const listener of this.#listeners) listener(change);
+  }
+
+  #note({ metadata }: NodeObject): void {
+    const noted = this.#annotations.get(metadata.name) ?? [];
+    this.#annotations.set(metadata.name, [...noted.slice(-999), textsOf(metadata.annotations)]);
+  }
+}
+
+const conflict = (name: string) =>
+  new Refusal(
+    409,
+    "Conflict",
+    `Operation cannot be fulfilled on nodes "${name}": the object has been modified; please apply your changes to the latest version and try again`,
+  );
+
+function withoutEmptyMaps(metadata: JsonObject): JsonObject {
+  const isEmptyMap = (value: Json) => isObject(value) && Object.keys(value).length === 0;
+  return Object.fromEntries(
+    Object.entries(metadata).filter(([, value]) => value !== null && !isEmptyMap(value)),
+  );
+}

@@ -1,0 +1,74 @@
+import type { ServerResponse } from "node:http";
+import { selectionOf } from "./lists.ts";
+import type { NodeChange, NodeStore } from "./node-store.ts";
+import type { Json, JsonObject, NodeObject } from "./objects.ts";
+import { statusOf } from "./status.ts";
+import { type View, viewNode } from "./views.ts";
+
+/** Streams changes to one client until it goes away or its time is over. */
+export function serveWatch(
+  store: NodeStore,
+  query: URLSearchParams,
+  view: View,
+  now: () => Date,
+  response: ServerResponse,
+): void {
+  const selects = selectionOf(query);
+  let hasColumns = false;
+  const send = (type: string, object: Json) => response.write(`${JSON.stringify({ type, object })}\n`);
+  const sendNode = (type: string, node: NodeObject) => {
+    send(type, viewNode(node, view, now(), !hasColumns));
+    hasColumns = true;
+  };
+  const tell = (change: NodeChange) => {
+    const type = seenAs(change, selects);
+    if (type) sendNode(type, change.node);
+  };
+  const bookmark = (annotations?: JsonObject) => {
+    const metadata = { resourceVersion: String(store.version), creationTimestamp: null };
+    send("BOOKMARK", {
+      kind: "Node",
+      apiVersion: "v1",
+      metadata: annotations ? { ...metadata, annotations } : metadata,
+    });
+  };
+
+  response.writeHead(200, { "content-type": "application/json" });
+  response.flushHeaders();
+  const from = query.get("resourceVersion") ?? "";
+  if (from === "" || from === "0" || query.get("sendInitialEvents") === "true") {
+    for (const node of store.all().filter(selects)) sendNode("ADDED", node);
+    if (query.get("sendInitialEvents") === "true") bookmark({ "k8s.io/initial-events-end": "true" });
+  } else {
+    const missed = store.since(Number(from));
+    if (!missed) {
+      send("ERROR", statusOf(410, "Expired", `too old resource version: ${from} (${store.version})`));
+      response.end();
+      return;
+    }
+    for (const change of missed) tell(change);
+  }
+
+  const stop = store.listen(tell);
+  const wantsBookmarks = query.get("allowWatchBookmarks") === "true";
+  const marking = setInterval(() => wantsBookmarks && bookmark(), 10_000);
+  const seconds = Number(query.get("timeoutSeconds") ?? 0) || 3_600;
+  const ending = setTimeout(() => response.end(), seconds * 1_000);
+  response.once("close", () => {
+    stop();
+    clearInterval(marking);
+    clearTimeout(ending);
+  });
+}
+
+/** A node that comes into the selection is added to it, one that leaves it deleted. */
+function seenAs(
+  { type, node, before }: NodeChange,
+  selects: (node: NodeObject) => boolean,
+): string | undefined {
+  const was = before !== undefined && selects(before);
+  const is = type !== "DELETED" && selects(node);
+  if (was && is) return "MODIFIED";
+  if (is) return "ADDED";
+  return was ? "DELETED" : undefined;
+}
