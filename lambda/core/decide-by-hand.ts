@@ -40,10 +40,12 @@ export function decideHold(
   if (isPaused(watermark, now))
     return { action: "refuse", because: `${whyNoneCounts(watermark, now)}: resume first` };
   const asked = after(now, wish.for);
+  // In a breather the wish counts though launches do not: no watermark known now may end this hold.
+  const causedAt = later(now, watermark.from);
   const { hold } = record;
   if (hold?.state !== "held") {
     const cap = capOf(rules, now);
-    const fresh = newHold(newId, now, wish.reason, cap ? earlier(asked, cap) : asked, now);
+    const fresh = newHold(newId, now, wish.reason, cap ? earlier(asked, cap) : asked, causedAt);
     return startInPlace(record, fresh, now);
   }
   const { expiresAt } = extended(hold, asked, rules);
@@ -54,15 +56,16 @@ export function decideHold(
         : "the hold lasts longer already";
     return { action: "keep", hold, because };
   }
-  const next = { ...hold, expiresAt, causedAt: now, extensions: hold.extensions + 1 };
+  const next = { ...hold, expiresAt, causedAt, extensions: hold.extensions + 1 };
   return { action: "extend", hold: next, record: { ...record, hold: next }, because: wish.reason };
 }
 
-/** Steps aside until then: what is held is released, and launches meanwhile never count. */
+/** Steps aside until then: what is held is released, and launches meanwhile never count. The last wish is the one that counts. */
 export function decidePause(record: ScopeRecord, until: Date, reason: string, now: Date) {
   const forced = decideForce(record, reason, now);
-  const breatherEnd = forced.record.launchesCountFrom ?? now;
-  return { ...forced, record: silenced(forced.record, later(until, breatherEnd), "paused") };
+  const { launchesCountFrom, quiet } = record;
+  const from = quiet === "breather" && launchesCountFrom ? later(until, launchesCountFrom) : until;
+  return { ...forced, record: silenced(forced.record, from, "paused") };
 }
 
 /** Ends a pause or a breather: launches count from now on. */

@@ -42,18 +42,18 @@ export function decideLaunch(facts: LaunchFacts): LaunchDecision {
   );
   if (!latest) return { action: "ignore", because: whyNoneCounts(watermark, now) };
 
-  const isNews = record.lastLaunchAt === undefined || latest.launchedAt > record.lastLaunchAt;
-  if (record.hold?.state === "held")
-    return decideExtension(record, record.hold, launches, latest, isNews, rules);
+  const { lastLaunchAt } = record;
+  const news = launches.filter((launch) => !lastLaunchAt || launch.launchedAt > lastLaunchAt).length;
+  if (record.hold?.state === "held") return decideExtension(record, record.hold, latest, news, rules);
 
   const expiresAt = after(latest.launchedAt, rules.hold);
   if (expiresAt <= now) return { action: "ignore", because: "its hold would be over already" };
-  if (!isNews) return { action: "ignore", because: "the hold for launches up to then has ended" };
+  if (news === 0) return { action: "ignore", because: "the hold for launches up to then has ended" };
 
   const because = `a node was launched in NodePool ${latest.nodePool}`;
   const hold = {
     ...newHold(facts.newId, now, because, expiresAt, latest.launchedAt),
-    launches: launches.length,
+    launches: news,
   };
   return startInPlace({ ...record, lastLaunchAt: latest.launchedAt }, hold, now);
 }
@@ -73,24 +73,23 @@ export function startInPlace(record: ScopeRecord, hold: Hold, now: Date) {
 function decideExtension(
   record: ScopeRecord,
   hold: Hold,
-  launches: readonly Launch[],
   latest: Launch,
-  isNews: boolean,
+  news: number,
   rules: Rules,
 ): LaunchDecision {
   const { expiresAt, capped } = extended(hold, after(latest.launchedAt, rules.hold), rules);
   const moves = expiresAt > hold.expiresAt;
-  if (!moves && !isNews) return { action: "await", hold, because: "the hold lasts as long already" };
+  if (!moves && news === 0) return { action: "await", hold, because: "the hold lasts as long already" };
 
   const next: Hold = {
     ...hold,
     expiresAt,
     capped,
     causedAt: later(hold.causedAt, latest.launchedAt),
-    launches: hold.launches + launches.length,
+    launches: hold.launches + news,
     extensions: hold.extensions + (moves ? 1 : 0),
   };
-  const written = { ...record, hold: next, ...(isNews && { lastLaunchAt: latest.launchedAt }) };
+  const written = { ...record, hold: next, ...(news > 0 && { lastLaunchAt: latest.launchedAt }) };
   if (capped && !hold.capped) {
     const because = `holds last ${formatDuration(rules.maxHold)} at most, whatever launches`;
     return { action: "cap", hold: next, record: written, because };

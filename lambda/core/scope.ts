@@ -3,6 +3,7 @@ export type Scope = "cluster" | `nodepool/${string}`;
 
 export const wholeCluster = "cluster" satisfies Scope;
 const poolPrefix = "nodepool/";
+const poolName = /^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$/;
 
 export const poolScope = (nodePool: string): Scope => `${poolPrefix}${nodePool}`;
 
@@ -13,9 +14,9 @@ export const nodePoolOf = (scope: Scope): string | undefined =>
 /** Reads "cluster" or "nodepool/NAME". */
 export function parseScope(text: string): Scope | undefined {
   if (text === wholeCluster) return wholeCluster;
-  return text.startsWith(poolPrefix) && text.length > poolPrefix.length
-    ? poolScope(text.slice(poolPrefix.length))
-    : undefined;
+  if (!text.startsWith(poolPrefix)) return undefined;
+  const nodePool = text.slice(poolPrefix.length);
+  return poolName.test(nodePool) ? poolScope(nodePool) : undefined;
 }
 
 /** NodePools to include (all when none is named) and to leave out. */

@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { decideHold, decidePause, decideResume } from "../../lambda/core/decide-by-hand.ts";
+import { decideSweep } from "../../lambda/core/decide-sweep.ts";
+import { after, hours, minutes } from "../../lambda/core/duration.ts";
+import { type ScopeRecord, untilResumed, watermarkOf } from "../../lambda/core/hold.ts";
+import { aHold, aRecord, someRules } from "../support/builders.ts";
+import { noon } from "../support/fixed-clock.ts";
+
+const at = (minute: number) => after(noon, minutes(minute));
+const hold = (record: ScopeRecord, minutesLong: number, now = noon) =>
+  decideHold(
+    record,
+    watermarkOf(record),
+    { for: minutes(minutesLong), reason: "load test" },
+    someRules({ maxHold: hours(2) }),
+    now,
+    "new",
+  );
+
+describe("a hold by hand", () => {
+  it("starts now and lasts as long as asked", () => {
+    expect(hold(aRecord(), 45)).toMatchObject({
+      action: "start",
+      hold: { id: "new", expiresAt: at(45), startedBecause: "load test", launches: 0, capped: false },
+    });
+  });
+
+  it("never lasts longer than the cap", () => {
+    expect(hold(aRecord(), 300)).toMatchObject({ action: "start", hold: { expiresAt: at(120) } });
+  });
+
+  it("extends a running hold, never past the cap", () => {
+    expect(hold(aRecord({ hold: aHold() }), 45)).toMatchObject({
+      action: "extend",
+      hold: { expiresAt: at(45) },
+    });
+    expect(hold(aRecord({ hold: aHold() }), 300)).toMatchObject({ hold: { expiresAt: at(120) } });
+  });
+
+  it("never shortens one", () => {
+    const decision = hold(aRecord({ hold: aHold({ expiresAt: at(60) }) }), 45);
+
+    expect(decision).toMatchObject({ action: "keep", because: "the hold lasts longer already" });
+    expect(decision.record).toBeUndefined();
+  });
+
+  it("says that the cap is the reason when nothing more can be had", () => {
+    const decision = hold(aRecord({ hold: aHold({ expiresAt: at(120) }) }), 300);
+
+    expect(decision).toMatchObject({ action: "keep", because: "holds last 2h at most" });
+  });
+
+  it("during a release is a new hold that takes the old one's place", () => {
+    const decision = hold(aRecord({ hold: aHold({ state: "releasing" }) }), 45, at(21));
+
+    expect(decision).toMatchObject({ action: "start", hold: { id: "new" }, superseded: { id: "hold-1" } });
+  });
+
+  it("is refused in a pause", () => {
+    const decision = hold(aRecord({ launchesCountFrom: untilResumed, quiet: "paused" }), 45);
+
+    expect(decision).toEqual({ action: "refuse", because: "paused until resumed: resume first" });
+  });
+
+  it("begins also in a breather, and the next sweep keeps it", () => {
+    const record = aRecord({ launchesCountFrom: at(10), quiet: "breather" });
+
+    const { record: written } = hold(record, 45);
+
+    expect(written?.launchesCountFrom).toEqual(at(10));
+    const swept = decideSweep(written ?? record, watermarkOf(written ?? record), someRules(), at(5));
+    expect(swept.action).toBe("keep");
+  });
+});
+
+describe("a pause", () => {
+  it("ends what is held and lets no launch count until it is over", () => {
+    const paused = decidePause(aRecord({ hold: aHold() }), at(120), "upgrade", at(5));
+
+    expect(paused).toMatchObject({
+      action: "release",
+      record: {
+        launchesCountFrom: at(120),
+        quiet: "paused",
+        hold: { state: "releasing", endsBecause: "upgrade" },
+      },
+    });
+  });
+
+  it("takes the place of an earlier one, be it longer or shorter", () => {
+    const record = aRecord({ launchesCountFrom: untilResumed, quiet: "paused" });
+
+    expect(decidePause(record, at(60), "upgrade", noon).record.launchesCountFrom).toEqual(at(60));
+  });
+
+  it("does not cut a breather short", () => {
+    const record = aRecord({ launchesCountFrom: at(10), quiet: "breather" });
+
+    expect(decidePause(record, at(5), "upgrade", noon).record.launchesCountFrom).toEqual(at(10));
+  });
+});
+
+describe("resuming", () => {
+  it.each([
+    ["paused", "the pause is over"],
+    ["breather", "the breather is cut short"],
+  ] as const)("counts launches from now on: %s", (quiet, because) => {
+    const decision = decideResume(aRecord({ launchesCountFrom: at(60), quiet }), at(5));
+
+    expect(decision).toEqual({ action: "resume", because, record: aRecord({ launchesCountFrom: at(5) }) });
+  });
+
+  it.each([
+    ["never paused", aRecord()],
+    ["paused once", aRecord({ launchesCountFrom: at(1), quiet: "paused" as const })],
+  ])("changes nothing where nothing is paused: %s", (_, record) => {
+    expect(decideResume(record, at(5))).toEqual({ action: "leave", because: "nothing was paused" });
+  });
+});

@@ -1,0 +1,197 @@
+import { describe, expect, it } from "vitest";
+import { decideLaunch, type LaunchFacts } from "../../lambda/core/decide-launch.ts";
+import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
+import { untilResumed, type Watermark } from "../../lambda/core/hold.ts";
+import { aHold, aLaunch, aRecord, someRules } from "../support/builders.ts";
+import { noon } from "../support/fixed-clock.ts";
+
+const at = (minute: number) => after(noon, minutes(minute));
+const everything: Watermark = { from: new Date(0) };
+const launchAt = (minute: number, instance = `i-${minute}`) => aLaunch({ instance, launchedAt: at(minute) });
+
+const decide = (facts: Partial<LaunchFacts> = {}) =>
+  decideLaunch({
+    record: aRecord(),
+    watermark: everything,
+    launches: [aLaunch()],
+    rules: someRules(),
+    now: noon,
+    newId: "new",
+    ...facts,
+  });
+
+/** A record whose hold was begun and last extended by a launch at noon. */
+const held = (about: Parameters<typeof aHold>[0] = {}) => aRecord({ hold: aHold(about), lastLaunchAt: noon });
+
+describe("the first launch", () => {
+  it("starts a hold that lasts from the launch, not from when it was told", () => {
+    const decision = decide({ now: at(3) });
+
+    expect(decision).toMatchObject({
+      action: "start",
+      hold: { id: "new", state: "held", startedAt: at(3), expiresAt: at(20), causedAt: noon, launches: 1 },
+      record: { lastLaunchAt: noon, hold: { id: "new" } },
+      because: "a node was launched in NodePool default",
+    });
+  });
+
+  it("told so late that its hold would be over starts nothing", () => {
+    const decision = decide({ now: at(20) });
+
+    expect(decision).toEqual({ action: "ignore", because: "its hold would be over already" });
+  });
+
+  it("among several is the latest that counts", () => {
+    const decision = decide({ launches: [launchAt(-2), launchAt(0), launchAt(-1)] });
+
+    expect(decision).toMatchObject({ action: "start", hold: { expiresAt: at(20), launches: 3 } });
+  });
+});
+
+describe("a later launch", () => {
+  it("extends the running hold and leaves its id", () => {
+    const decision = decide({ record: held(), launches: [launchAt(5)], now: at(6) });
+
+    expect(decision).toMatchObject({
+      action: "extend",
+      hold: { id: "hold-1", startedAt: noon, expiresAt: at(25), causedAt: at(5), extensions: 1, launches: 2 },
+      record: { lastLaunchAt: at(5) },
+    });
+  });
+
+  it("extends a hold that is due but not yet fenced", () => {
+    const decision = decide({ record: held(), launches: [launchAt(20.5)], now: at(20.6) });
+
+    expect(decision).toMatchObject({ action: "extend", hold: { id: "hold-1", expiresAt: at(40.5) } });
+  });
+
+  it("does not shorten a hold that lasts longer already, but is remembered", () => {
+    const record = held({ expiresAt: at(60) });
+
+    const decision = decide({ record, launches: [launchAt(5)], now: at(6) });
+
+    expect(decision).toMatchObject({ action: "await", hold: { expiresAt: at(60), extensions: 0 } });
+    expect(decision.record).toMatchObject({ lastLaunchAt: at(5) });
+  });
+
+  it("while a release is under way starts a new hold, and the old one goes to history", () => {
+    const record = held({ state: "releasing", endsBecause: "the hold has run its time", nodes: 7 });
+
+    const decision = decide({ record, launches: [launchAt(21)], now: at(21) });
+
+    expect(decision).toMatchObject({
+      action: "start",
+      hold: { id: "new", expiresAt: at(41) },
+      superseded: { id: "hold-1", endedAt: at(21), endedBecause: "the hold has run its time", nodes: 7 },
+    });
+  });
+});
+
+describe("a twin, a late or a reordered event", () => {
+  it.each([
+    ["a twin", 0],
+    ["a late one", -5],
+  ])("writes nothing into a running hold: %s", (_, minute) => {
+    const decision = decide({ record: held(), launches: [launchAt(minute)], now: at(6) });
+
+    expect(decision.action).toBe("await");
+    expect(decision.record).toBeUndefined();
+  });
+
+  it("starts nothing when the hold it belonged to has ended", () => {
+    const record = aRecord({ lastLaunchAt: noon });
+
+    const decision = decide({ record, now: at(1) });
+
+    expect(decision).toEqual({
+      action: "ignore",
+      because: "the hold for launches up to then has ended",
+    });
+  });
+
+  it("beside news is not counted again", () => {
+    const decision = decide({ record: held(), launches: [launchAt(0), launchAt(5)], now: at(6) });
+
+    expect(decision).toMatchObject({ action: "extend", hold: { launches: 2 } });
+  });
+});
+
+describe("the cap", () => {
+  const rules = someRules({ maxHold: hours(2) });
+
+  it("ends a hold whatever launches, and says so once", () => {
+    const record = aRecord({ hold: aHold({ expiresAt: at(115) }), lastLaunchAt: at(95) });
+
+    const decision = decide({ record, rules, launches: [launchAt(110)], now: at(110) });
+
+    expect(decision).toMatchObject({ action: "cap", hold: { expiresAt: at(120), capped: true } });
+  });
+
+  it("moves no further once it is reached", () => {
+    const record = aRecord({ hold: aHold({ expiresAt: at(120), capped: true }), lastLaunchAt: at(110) });
+
+    const decision = decide({ record, rules, launches: [launchAt(115)], now: at(115) });
+
+    expect(decision).toMatchObject({
+      action: "await",
+      hold: { expiresAt: at(120), extensions: 0, launches: 2 },
+    });
+  });
+
+  it("is none when it is set to nothing", () => {
+    const record = aRecord({ hold: aHold({ expiresAt: at(1000) }), lastLaunchAt: at(980) });
+
+    const decision = decide({
+      record,
+      rules: someRules({ maxHold: 0 }),
+      launches: [launchAt(990)],
+      now: at(990),
+    });
+
+    expect(decision).toMatchObject({ action: "extend", hold: { expiresAt: at(1010), capped: false } });
+  });
+
+  it("that was lowered never moves an expiry back", () => {
+    const record = aRecord({ hold: aHold({ expiresAt: at(60) }), lastLaunchAt: at(40) });
+
+    const decision = decide({ record, rules: someRules({ maxHold: minutes(30) }), launches: [launchAt(50)] });
+
+    expect(decision).toMatchObject({ hold: { expiresAt: at(60) } });
+  });
+});
+
+describe("the watermark", () => {
+  it("keeps launches before it from starting anything", () => {
+    const decision = decide({ watermark: { from: after(noon, 1) }, now: at(1) });
+
+    expect(decision).toEqual({
+      action: "ignore",
+      because: "it was launched before the holder was told to start afresh",
+    });
+  });
+
+  it("counts launches from it on", () => {
+    expect(decide({ watermark: { from: noon } })).toMatchObject({ action: "start" });
+  });
+
+  it.each<[string, Watermark, string]>([
+    [
+      "a breather",
+      { from: at(10), quiet: "breather" },
+      "breather after a capped hold until 2026-11-21T12:10:00.000Z",
+    ],
+    ["a pause", { from: at(10), quiet: "paused" }, "paused until 2026-11-21T12:10:00.000Z"],
+    ["a pause without end", { from: untilResumed, quiet: "paused" }, "paused until resumed"],
+  ])("tells why nothing counts in %s", (_, watermark, because) => {
+    expect(decide({ watermark })).toEqual({ action: "ignore", because });
+  });
+
+  it("keeps older launches out of the count and the time of a hold begun after it", () => {
+    const decision = decide({
+      watermark: { from: noon },
+      launches: [aLaunch({ launchedAt: after(noon, -seconds(1)) }), launchAt(0)],
+    });
+
+    expect(decision).toMatchObject({ action: "start", hold: { launches: 1, expiresAt: at(20) } });
+  });
+});

@@ -1,0 +1,142 @@
+import { describe, expect, it } from "vitest";
+import { decideClose, decideForce, decideRelease } from "../../lambda/core/decide-release.ts";
+import { after, hours, minutes } from "../../lambda/core/duration.ts";
+import { untilResumed } from "../../lambda/core/hold.ts";
+import { aHold, aRecord, someRules } from "../support/builders.ts";
+import { noon } from "../support/fixed-clock.ts";
+
+const at = (minute: number) => after(noon, minutes(minute));
+const decide = (record: Parameters<typeof decideRelease>[0], now = at(20), rules = someRules()) =>
+  decideRelease(record, "hold-1", rules, now);
+
+describe("a one-shot that fires", () => {
+  it("fences the hold that has run its time", () => {
+    const decision = decide(aRecord({ hold: aHold() }));
+
+    expect(decision).toMatchObject({
+      action: "release",
+      because: "the hold has run its time",
+      record: { hold: { id: "hold-1", state: "releasing", endsBecause: "the hold has run its time" } },
+    });
+    expect(decision.record?.launchesCountFrom).toBeUndefined();
+  });
+
+  it("releases nothing and is armed anew when a later launch extended the hold", () => {
+    const decision = decide(aRecord({ hold: aHold({ expiresAt: at(25) }) }));
+
+    expect(decision).toMatchObject({ action: "rearm", hold: { expiresAt: at(25) } });
+    expect(decision.record).toBeUndefined();
+  });
+
+  it.each([
+    ["nothing is held", aRecord()],
+    ["another hold took its place", aRecord({ hold: aHold({ id: "hold-2" }) })],
+    ["another hold took its place", aRecord({ hold: aHold({ id: "hold-2", state: "releasing" }) })],
+  ])("leaves everything as it is: %s", (because, record) => {
+    expect(decide(record)).toEqual({ action: "leave", because });
+  });
+
+  it("goes on with a release that was not finished, and writes nothing for it", () => {
+    const decision = decide(aRecord({ hold: aHold({ state: "releasing" }) }), noon);
+
+    expect(decision).toMatchObject({ action: "release", because: "its release was not finished" });
+    expect(decision.record).toBeUndefined();
+  });
+
+  it("heeds a cap that was lowered meanwhile at once", () => {
+    const record = aRecord({ hold: aHold({ expiresAt: at(60) }) });
+
+    expect(decide(record, at(30), someRules({ maxHold: minutes(30) })).action).toBe("release");
+    expect(decide(record, at(30), someRules({ maxHold: hours(2) })).action).toBe("rearm");
+  });
+
+  it("begins the breather when the hold was capped", () => {
+    const decision = decide(
+      aRecord({ hold: aHold({ capped: true }) }),
+      at(20),
+      someRules({ breather: minutes(10) }),
+    );
+
+    expect(decision).toMatchObject({
+      action: "release",
+      because: "the hold has reached its cap",
+      record: { launchesCountFrom: at(30), quiet: "breather" },
+    });
+  });
+});
+
+describe("a release by force", () => {
+  it("fences what is held and counts launches from now", () => {
+    const decision = decideForce(aRecord({ hold: aHold() }), "maintenance", at(5));
+
+    expect(decision).toMatchObject({
+      action: "release",
+      record: { launchesCountFrom: at(5), hold: { state: "releasing", endsBecause: "maintenance" } },
+    });
+  });
+
+  it("with nothing held still keeps late events from starting anything", () => {
+    const decision = decideForce(aRecord(), "maintenance", at(5));
+
+    expect(decision).toMatchObject({
+      action: "note",
+      because: "nothing is held",
+      record: { launchesCountFrom: at(5) },
+    });
+  });
+
+  it.each(["paused", "breather"] as const)("leaves a silence as it is: %s", (quiet) => {
+    const record = aRecord({ launchesCountFrom: at(30), quiet });
+
+    expect(decideForce(record, "maintenance", at(5)).record).toEqual(record);
+  });
+
+  it("ends a silence that is over", () => {
+    const record = aRecord({ launchesCountFrom: at(1), quiet: "paused" });
+
+    expect(decideForce(record, "maintenance", at(5)).record).toEqual(aRecord({ launchesCountFrom: at(5) }));
+  });
+
+  it("keeps the reason of a release already under way", () => {
+    const hold = aHold({ state: "releasing", endsBecause: "the hold has run its time" });
+
+    expect(decideForce(aRecord({ hold }), "maintenance", at(21)).record.hold).toEqual(hold);
+  });
+
+  it("keeps a pause without end", () => {
+    const record = aRecord({ launchesCountFrom: untilResumed, quiet: "paused" });
+
+    expect(decideForce(record, "maintenance", at(5)).record.launchesCountFrom).toEqual(untilResumed);
+  });
+});
+
+describe("a hold whose marks are off", () => {
+  const releasing = aHold({ state: "releasing", endsBecause: "the hold has run its time", armedFor: at(20) });
+
+  it("leaves the record and goes to history with its reason", () => {
+    const closed = decideClose(aRecord({ hold: releasing, lastLaunchAt: noon }), "hold-1", at(21));
+
+    expect(closed.record).toEqual(aRecord({ lastLaunchAt: noon }));
+    expect(closed.past).toEqual({
+      scope: "cluster",
+      id: "hold-1",
+      startedAt: noon,
+      startedBecause: "a node was launched",
+      expiresAt: at(20),
+      endedAt: at(21),
+      endedBecause: "the hold has run its time",
+      launches: 1,
+      extensions: 0,
+      nodes: 0,
+      capped: false,
+    });
+  });
+
+  it.each([
+    ["there is none", aRecord()],
+    ["it is another", aRecord({ hold: { ...releasing, id: "hold-2" } })],
+    ["it was never fenced", aRecord({ hold: aHold() })],
+  ])("is not closed when %s", (_, record) => {
+    expect(decideClose(record, "hold-1", at(21))).toEqual({});
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import { decideSweep } from "../../lambda/core/decide-sweep.ts";
+import { after, minutes } from "../../lambda/core/duration.ts";
+import { type ScopeRecord, watermarkOf } from "../../lambda/core/hold.ts";
+import { aHold, aRecord, someRules } from "../support/builders.ts";
+import { noon } from "../support/fixed-clock.ts";
+
+const at = (minute: number) => after(noon, minutes(minute));
+const decide = (record: ScopeRecord, now = at(5), rules = someRules(), whole?: ScopeRecord) =>
+  decideSweep(record, watermarkOf(record, whole), rules, now);
+
+describe("the sweep", () => {
+  it("leaves a scope in which nothing is held", () => {
+    expect(decide(aRecord())).toEqual({ action: "leave", because: "nothing is held" });
+  });
+
+  it("arms the release again for when it was armed, in case that was lost", () => {
+    const decision = decide(aRecord({ hold: aHold({ expiresAt: at(40), armedFor: at(20) }) }));
+
+    expect(decision).toMatchObject({ action: "keep", armFor: at(20) });
+  });
+
+  it("arms for the expiry when nothing was armed or the one-shot came and went", () => {
+    expect(decide(aRecord({ hold: aHold() }))).toMatchObject({ action: "keep", armFor: at(20) });
+    expect(decide(aRecord({ hold: aHold({ expiresAt: at(40), armedFor: at(20) }) }), at(21))).toMatchObject({
+      action: "keep",
+      armFor: at(40),
+    });
+  });
+
+  it("fences a hold whose release never came, and begins the breather of a capped one", () => {
+    const decision = decide(aRecord({ hold: aHold({ capped: true }) }), at(20));
+
+    expect(decision).toMatchObject({
+      action: "release",
+      overdue: true,
+      record: { hold: { state: "releasing" }, quiet: "breather", launchesCountFrom: at(30) },
+    });
+  });
+
+  it("goes on with a release that was not finished", () => {
+    const decision = decide(aRecord({ hold: aHold({ state: "releasing" }) }));
+
+    expect(decision).toMatchObject({
+      action: "release",
+      because: "its release was not finished",
+      overdue: false,
+    });
+  });
+
+  it("ends holds that another setting of scope left behind", () => {
+    const rules = someRules({ scope: "nodepool" });
+
+    const decision = decide(aRecord({ hold: aHold() }), at(5), rules);
+
+    expect(decision).toMatchObject({
+      action: "release",
+      because: "holds are kept in another scope now",
+      record: { hold: { state: "releasing" } },
+    });
+  });
+
+  describe("in scope nodepool", () => {
+    const rules = someRules({ scope: "nodepool" });
+    const pool = (about: Partial<ScopeRecord>) => aRecord({ scope: "nodepool/batch", ...about });
+
+    it("ends a hold that began just while the whole cluster was paused or released", () => {
+      const whole = aRecord({ launchesCountFrom: at(1) });
+
+      const decision = decide(pool({ hold: aHold({ causedAt: noon }) }), at(5), rules, whole);
+
+      expect(decision).toMatchObject({ action: "release", because: "its launches no longer count" });
+    });
+
+    it("keeps a hold whose launch came after", () => {
+      const whole = aRecord({ launchesCountFrom: noon });
+
+      expect(decide(pool({ hold: aHold() }), at(5), rules, whole).action).toBe("keep");
+    });
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { isKept, scopeOf } from "../../lambda/core/rules.ts";
+import {
+  admits,
+  nodePoolOf,
+  parseScope,
+  poolScope,
+  type Scope,
+  wholeCluster,
+} from "../../lambda/core/scope.ts";
+import { someRules } from "../support/builders.ts";
+
+describe("a scope", () => {
+  it("is the whole cluster or one NodePool", () => {
+    expect(parseScope("cluster")).toBe("cluster");
+    expect(parseScope("nodepool/batch")).toBe("nodepool/batch");
+    expect(parseScope("nodepool/team-a.gpu")).toBe("nodepool/team-a.gpu");
+  });
+
+  it("is none where the NodePool could not have that name", () => {
+    const wrong = [
+      "",
+      "batch",
+      "nodepool",
+      "nodepool/",
+      "Cluster",
+      "nodepool/A",
+      "nodepool/a,b=c",
+      "nodepool/a b",
+    ];
+    const long = `nodepool/${"a".repeat(254)}`;
+
+    expect([...wrong, long].filter((text) => parseScope(text))).toEqual([]);
+  });
+
+  it("tells its NodePool", () => {
+    expect([nodePoolOf(wholeCluster), nodePoolOf(poolScope("batch"))]).toEqual([undefined, "batch"]);
+  });
+
+  it("is that of the whole cluster unless launches protect their own NodePool only", () => {
+    expect(scopeOf(someRules(), "batch")).toBe("cluster");
+    expect(scopeOf(someRules({ scope: "nodepool" }), "batch")).toBe("nodepool/batch");
+  });
+
+  it("of another setting is no longer kept", () => {
+    const scopes: Scope[] = [wholeCluster, poolScope("batch")];
+    const kept = (scope: "cluster" | "nodepool") => scopes.filter((one) => isKept(someRules({ scope }), one));
+
+    expect([kept("cluster"), kept("nodepool")]).toEqual([["cluster"], ["nodepool/batch"]]);
+  });
+});
+
+describe("the filter of NodePools", () => {
+  it("admits all where none is named", () => {
+    expect(admits({ only: [], except: [] }, "batch")).toBe(true);
+  });
+
+  it("admits only those named, and never those left out", () => {
+    const filter = { only: ["a", "b"], except: ["b"] };
+
+    expect(["a", "b", "c"].filter((pool) => admits(filter, pool))).toEqual(["a"]);
+  });
+
+  it("that only leaves out admits all others", () => {
+    expect(["a", "b"].filter((pool) => admits({ only: [], except: ["b"] }, pool))).toEqual(["a"]);
+  });
+});
