@@ -1,0 +1,45 @@
+import { Logger } from "@aws-lambda-powertools/logger";
+import { Metrics as EmbeddedMetrics } from "@aws-lambda-powertools/metrics";
+import { Metric, type MetricName, metricNamespace } from "../core/metrics.ts";
+import type { Log, Metrics } from "../core/ports.ts";
+import { version } from "../version.ts";
+
+/** What an invocation tells: one JSON line a fact, and its metrics as one more line at its end. */
+export class Telemetry {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly #logger: Logger;
+  readonly #embedded: EmbeddedMetrics;
+
+  constructor(cluster: string) {
+    this.#logger = new Logger({ serviceName: "karpenter-node-holder", persistentKeys: { cluster, version } });
+    this.#embedded = new EmbeddedMetrics({
+      namespace: metricNamespace,
+      serviceName: "karpenter-node-holder",
+    });
+    const logger = this.#logger;
+    this.log = {
+      info: (sentence, fields = {}) => logger.info(sentence, { ...fields }),
+      warn: (sentence, fields = {}) => logger.warn(sentence, { ...fields }),
+      error: (sentence, fields = {}) => logger.error(sentence, { ...fields }),
+    };
+    this.metrics = { add: (name, value) => this.#add(name, value) };
+    this.#embedded.clearDefaultDimensions();
+    this.#embedded.setDefaultDimensions({ Cluster: cluster });
+  }
+
+  /** Every line of this invocation carries its id. */
+  begin(requestId: string): void {
+    this.#logger.resetKeys();
+    this.#logger.appendKeys({ requestId });
+  }
+
+  /** Tells the metrics; also after a failure. */
+  end(): void {
+    if (this.#embedded.hasStoredMetrics()) this.#embedded.publishStoredMetrics();
+  }
+
+  #add(name: MetricName, value: number): void {
+    this.#embedded.addMetric(name, Metric[name], value);
+  }
+}

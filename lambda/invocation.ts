@@ -1,0 +1,27 @@
+import { after, seconds } from "./core/duration.ts";
+import { BadInputError } from "./core/errors.ts";
+import type { Clock, Log } from "./core/ports.ts";
+
+/** The part of Lambda's context that we use. */
+export type InvocationContext = Readonly<{ awsRequestId: string; getRemainingTimeInMillis(): number }>;
+
+type Observer = Readonly<{ log: Log; begin(requestId: string): void; end(): void }>;
+
+/** Kept free at the end of an invocation, so that what was done is recorded and what is left is handed on. */
+const reserve = seconds(8);
+
+/** What every function does around its handler: a deadline, an id in each line, metrics told, errors told and thrown. */
+export const invocation =
+  <T>(telemetry: Observer, clock: Clock, handle: (event: unknown, deadline: Date) => Promise<T>) =>
+  async (event: unknown, context: InvocationContext): Promise<T> => {
+    telemetry.begin(context.awsRequestId);
+    try {
+      return await handle(event, after(clock.now(), context.getRemainingTimeInMillis() - reserve));
+    } catch (error) {
+      const isInput = error instanceof BadInputError;
+      telemetry.log.error(isInput ? "input refused" : "invocation failed", { error });
+      throw error;
+    } finally {
+      telemetry.end();
+    }
+  };
