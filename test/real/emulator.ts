@@ -52,7 +52,7 @@ export class Emulator {
       {
         PROGRAMS: dirname(program("kubectl")),
         // Functions run as local processes under the first node there is.
-        PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`,
+        PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
         GATEWAY_PORT: String(port),
         BIND_HOST: "127.0.0.1",
         MINISTACK_HOST: "127.0.0.1",
