@@ -2,14 +2,14 @@ import { after, type Duration, hours } from "../core/duration.ts";
 import type { Clock, Log, Marked, Metrics, NodeSeen, Nodes, Released } from "../core/ports.ts";
 import { type NodePoolFilter, type Scope, wholeCluster } from "../core/scope.ts";
 import { inTurns } from "./in-turns.ts";
-import { holderName, holdLabel } from "./keys.ts";
+import { holdLabel } from "./keys.ts";
 import { type KubernetesCaller, OutOfTimeError } from "./kubernetes-client.ts";
-import { isStatus } from "./kubernetes-error.ts";
 import { inFlight } from "./kubernetes-transport.ts";
 import { explain } from "./kubernetes-trouble.ts";
+import { type Changed, changeNode, type NodeChange, readNode } from "./node-changes.ts";
 import { listNodes, selectors } from "./node-lists.ts";
-import { type NodeMeta, type Plan, planMark, planRelease } from "./node-marks.ts";
-import { instanceOf, parseNode } from "./node-objects.ts";
+import { type NodeMeta, planMark, planRelease } from "./node-marks.ts";
+import { instanceOf } from "./node-objects.ts";
 
 /** How this deployment's nodes are told, and what to call on. */
 export type KubernetesNodesOptions = Readonly<{
@@ -25,16 +25,6 @@ export type KubernetesNodesOptions = Readonly<{
 
 /** Nobody awaits a node that joined longer ago, so nobody needs its instance. */
 const youth: Duration = hours(1);
-const mostPlans = 3;
-const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
-const pathOf = (name: string) => `/api/v1/nodes/${encodeURIComponent(name)}`;
-
-/** `answer` is the whole node as it was found or left, where it was asked for. */
-type Done<Outcome extends string> = Readonly<{
-  outcome: Outcome | "gone" | "failed" | "left";
-  answer?: unknown;
-}>;
-
 /** The nodes of a real cluster, changed by JSON Patch with a `test` for each thing the change rests on. */
 export class KubernetesNodes implements Nodes {
   readonly #options: KubernetesNodesOptions;
@@ -51,7 +41,11 @@ export class KubernetesNodes implements Nodes {
     const plan = (node: NodeMeta) => planMark(node, holdId, annotation);
     const nodes = this.#list(this.#select.withoutMarkOf(scope, holdId), deadline);
     const counts = await this.#each(nodes, async (node) => {
-      const { outcome, answer } = await this.#change(node, plan, this.#isYoung(node), deadline);
+      const { outcome, answer } = await this.#change(node, {
+        plan,
+        wantsWhole: this.#isYoung(node),
+        deadline,
+      });
       if (outcome === "gone" || outcome === "failed" || outcome === "left") return outcome;
       const found = await this.#see(node, answer, deadline);
       if (found) seen.push(found);
@@ -69,7 +63,7 @@ export class KubernetesNodes implements Nodes {
     const plan = (node: NodeMeta) => planRelease(node, holdId, this.#options.annotation);
     const nodes = this.#list(this.#select.markedBy(holdId), deadline);
     const counts = await this.#each(nodes, async (node) => {
-      return (await this.#change(node, plan, false, deadline)).outcome;
+      return (await this.#change(node, { plan, wantsWhole: false, deadline })).outcome;
     });
     const { released = 0, kept = 0, failed = 0 } = counts;
     this.#options.metrics.add("NodesReleased", released);
@@ -91,7 +85,7 @@ export class KubernetesNodes implements Nodes {
     const seen: NodeSeen[] = [];
     await inTurns(this.#list(selector, deadline), inFlight, async (node) => {
       if (node.createdAt <= since) return;
-      const found = await this.#ask(node.name, deadline);
+      const found = await readNode(this.#options.api, node.name, deadline);
       if (found !== "gone") seen.push(this.#seenAs(node, instanceOf(found)));
     });
     return seen;
@@ -133,57 +127,15 @@ export class KubernetesNodes implements Nodes {
     return counts;
   }
 
-  /** Plans and patches; where the node has changed meanwhile, looks again and plans anew. */
-  async #change<Outcome extends string>(
-    listed: NodeMeta,
-    plan: (node: NodeMeta) => Plan<Outcome>,
-    wantsWhole: boolean,
-    deadline: Date,
-  ): Promise<Done<Outcome>> {
-    const { api, log } = this.#options;
-    const call = {
-      method: "PATCH",
-      path: pathOf(listed.name),
-      query: { fieldManager: holderName },
-      contentType: "application/json-patch+json",
-      ...(wantsWhole ? {} : { accept: metadataOnly }),
-    } as const;
-    try {
-      let node = listed;
-      for (let attempt = 1; ; attempt++) {
-        const { patch, outcome } = plan(node);
-        if (!patch) return { outcome };
-        try {
-          return { outcome, answer: await api.call({ ...call, body: patch }, deadline) };
-        } catch (error) {
-          if (attempt >= mostPlans || !isStatus(error, 422)) throw error;
-        }
-        const present = await this.#ask(listed.name, deadline);
-        if (present === "gone") return { outcome: "gone" };
-        node = parseNode(present);
-      }
-    } catch (error) {
-      if (isStatus(error, 404)) return { outcome: "gone" };
-      if (error instanceof OutOfTimeError) return { outcome: "left" };
-      log.error("a node could not be changed", { node: listed.name, error });
-      return { outcome: "failed" };
-    }
-  }
-
-  async #ask(name: string, deadline: Date): Promise<unknown> {
-    try {
-      return await this.#options.api.call({ method: "GET", path: pathOf(name) }, deadline);
-    } catch (error) {
-      if (isStatus(error, 404)) return "gone";
-      throw explain(error, "read a node");
-    }
+  #change<Outcome extends string>(node: NodeMeta, change: NodeChange<Outcome>): Promise<Changed<Outcome>> {
+    return changeNode(this.#options.api, this.#options.log, node, change);
   }
 
   /** The node with its instance; undefined when that could not be learnt, so that it is looked for again. */
   async #see(node: NodeMeta, answer: unknown, deadline: Date): Promise<NodeSeen | undefined> {
     if (!this.#isYoung(node)) return this.#seenAs(node, node.name);
     try {
-      const whole = answer ?? (await this.#ask(node.name, deadline));
+      const whole = answer ?? (await readNode(this.#options.api, node.name, deadline));
       return whole === "gone" ? undefined : this.#seenAs(node, instanceOf(whole));
     } catch (error) {
       this.#options.log.warn("a node's instance could not be read", { node: node.name, error });

@@ -32,6 +32,9 @@ export const selectors = (poolLabel: string, pools: NodePoolFilter) => {
   };
 };
 
+/** Nodes that carry a mark of whatever hold. */
+export const markedByAnyone = `${holdLabel},${holdLabel} notin (${neverHold})`;
+
 /** Lists metadata page by page, each node once, so that memory stays flat however many nodes there are. */
 export async function* listNodes(
   api: KubernetesCaller,

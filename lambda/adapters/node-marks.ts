@@ -1,4 +1,4 @@
-import { holdLabel, markValue, neverHold } from "./keys.ts";
+import { holdLabel, isHold, markValue, neverHold } from "./keys.ts";
 
 /** What planning must know of a node: its metadata, as a list of metadata brings it. */
 export type NodeMeta = Readonly<{
@@ -55,16 +55,13 @@ export function planRelease(node: NodeMeta, holdId: string, annotation: string):
   return { patch: [...unchanged, ...takeLabel], outcome: value === undefined ? "released" : "kept" };
 }
 
-/** One patch that moves a mark from one annotation key to another; undefined where there is nothing to move. */
-export function planMove(node: NodeMeta, from: string, to: string): JsonPatch | undefined {
+/** One patch moves a mark from one annotation key to another; a mark that is not under the old key alone stays. */
+export function planMove(node: NodeMeta, from: string, to: string): Plan<"moved" | "kept"> {
   const label = node.labels?.[holdLabel];
   const { [from]: old, [to]: present } = node.annotations ?? {};
-  if (!label || label === neverHold || old !== markValue || present !== undefined) return undefined;
-  return [
-    test("labels", holdLabel, label),
-    ...put(node, "annotations", to, markValue),
-    ...take("annotations", from, markValue),
-  ];
+  if (!isHold(label) || old !== markValue || present !== undefined) return { outcome: "kept" };
+  const move = [...put(node, "annotations", to, markValue), ...take("annotations", from, markValue)];
+  return { patch: [test("labels", holdLabel, label), ...move], outcome: "moved" };
 }
 
 type Half = "labels" | "annotations";

@@ -1,0 +1,84 @@
+import type { Log } from "../core/ports.ts";
+import { holderName } from "./keys.ts";
+import { type KubernetesCaller, OutOfTimeError } from "./kubernetes-client.ts";
+import { isStatus } from "./kubernetes-error.ts";
+import { explain } from "./kubernetes-trouble.ts";
+import type { NodeMeta, Plan } from "./node-marks.ts";
+import { asRecord, parseNode } from "./node-objects.ts";
+
+/** `answer` is the node as the change left it, as far as it was asked for. */
+export type Changed<Outcome extends string> = Readonly<{
+  outcome: Outcome | "gone" | "failed" | "left";
+  answer?: unknown;
+}>;
+
+export type NodeChange<Outcome extends string> = Readonly<{
+  plan: (node: NodeMeta) => Plan<Outcome>;
+  /** Whether the answer should be the whole node, or its metadata alone. */
+  wantsWhole: boolean;
+  deadline: Date;
+}>;
+
+const mostPlans = 3;
+const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+const pathOf = (name: string) => `/api/v1/nodes/${encodeURIComponent(name)}`;
+
+/** Plans and patches; one node's failure is told and never ends the work on the others. */
+export async function changeNode<Outcome extends string>(
+  api: KubernetesCaller,
+  log: Log,
+  node: NodeMeta,
+  change: NodeChange<Outcome>,
+): Promise<Changed<Outcome>> {
+  try {
+    return await tryChange(api, node, change);
+  } catch (error) {
+    if (isStatus(error, 404)) return { outcome: "gone" };
+    if (error instanceof OutOfTimeError) return { outcome: "left" };
+    log.error("a node could not be changed", { node: node.name, error });
+    return { outcome: "failed" };
+  }
+}
+
+async function tryChange<Outcome extends string>(
+  api: KubernetesCaller,
+  listed: NodeMeta,
+  { plan, wantsWhole, deadline }: NodeChange<Outcome>,
+): Promise<Changed<Outcome>> {
+  let node = listed;
+  for (let attempt = 1; ; attempt++) {
+    const { patch, outcome } = plan(node);
+    if (!patch) return { outcome };
+    try {
+      const call = {
+        method: "PATCH",
+        path: pathOf(node.name),
+        query: { fieldManager: holderName },
+        contentType: "application/json-patch+json",
+        body: patch,
+        ...(wantsWhole ? {} : { accept: metadataOnly }),
+      } as const;
+      return { outcome, answer: await api.call(call, deadline) };
+    } catch (error) {
+      if (attempt >= mostPlans || !isStatus(error, 422)) throw error;
+    }
+    // A `test` failed: the node has changed since it was read, so the plan is made anew on what is there now.
+    const present = await readNode(api, node.name, deadline);
+    if (present === "gone") return { outcome: "gone" };
+    node = parseNode(present);
+  }
+}
+
+/** The whole node, or that it is gone. */
+export async function readNode(
+  api: KubernetesCaller,
+  name: string,
+  deadline: Date,
+): Promise<Readonly<Record<string, unknown>> | "gone"> {
+  try {
+    return asRecord(await api.call({ method: "GET", path: pathOf(name) }, deadline), `node ${name}`);
+  } catch (error) {
+    if (isStatus(error, 404)) return "gone";
+    throw explain(error, "read a node");
+  }
+}

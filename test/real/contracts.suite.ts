@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ClusterAccess } from "../../lambda/adapters/cluster-login.ts";
+import { Karpenter } from "../../lambda/adapters/keys.ts";
+import { kubeconfigLogin } from "../../lambda/adapters/kubeconfig-login.ts";
+import { KubernetesAccess } from "../../lambda/adapters/kubernetes-access.ts";
+import { nodesContract } from "../contracts/nodes.ts";
+import { CollectedLog } from "../support/collected-log.ts";
+import { clientOf, kubernetesNodesWorld } from "../support/kubernetes-nodes-world.ts";
+import { ControlPlane } from "./control-plane.ts";
+import { until } from "./processes.ts";
+
+const clock = { now: () => new Date() };
+const keys = [Karpenter.v1.annotation, Karpenter["v0.31"].annotation, "example.com/stay"];
+
+describe("a real API server, as a user with the holder's rights alone", () => {
+  let plane: ControlPlane;
+  let admin: ClusterAccess;
+  let holder: ClusterAccess;
+
+  beforeAll(async () => {
+    plane = await ControlPlane.start();
+    admin = await kubeconfigLogin(plane.config("admin")).access();
+    holder = await kubeconfigLogin(plane.config("holder")).access();
+    const api = clientOf(admin);
+    expect(await new KubernetesAccess({ api, clock, log: new CollectedLog() }).write(keys)).toBe(
+      "with policy",
+    );
+    await until("the policy to be enforced", async () => {
+      const world = await kubernetesNodesWorld(admin, holder, {});
+      try {
+        await world.add("refused");
+        return await isRefused(holder, "refused");
+      } finally {
+        await world.close();
+      }
+    });
+  });
+  afterAll(async () => plane?.stop());
+
+  nodesContract((options) => kubernetesNodesWorld(admin, holder, options));
+
+  it("is not let in without a role", async () => {
+    const api = clientOf(holder);
+    const soon = new Date(Date.now() + 10_000);
+    await expect(api.call({ method: "GET", path: "/api/v1/pods" }, soon)).rejects.toMatchObject({
+      status: 403,
+    });
+  });
+});
+
+async function isRefused(holder: ClusterAccess, name: string): Promise<boolean> {
+  const call = {
+    method: "PATCH",
+    path: `/api/v1/nodes/${name}`,
+    contentType: "application/merge-patch+json",
+    body: { spec: { unschedulable: true } },
+  } as const;
+  return clientOf(holder)
+    .call(call, new Date(Date.now() + 10_000))
+    .then(
+      () => false,
+      () => true,
+    );
+}
