@@ -16,10 +16,19 @@ export type Terminal = Readonly<{
 }>;
 
 /** The terminal of this process; colours only where it is one, and never against NO_COLOR. */
-export const processTerminal = (): Terminal => ({
-  env: process.env,
-  out: (line) => process.stdout.write(`${line}\n`),
-  tell: (line) => process.stderr.write(`${line}\n`),
-  isWatched: process.stdout.isTTY === true,
-  style: (style, text) => styleText(style, text, { stream: process.stdout }),
-});
+export function processTerminal(): Terminal {
+  process.stdout.on("error", endWithReader);
+  return {
+    env: process.env,
+    out: (line) => process.stdout.write(`${line}\n`),
+    tell: (line) => process.stderr.write(`${line}\n`),
+    isWatched: process.stdout.isTTY === true,
+    style: (style, text) => styleText(style, text, { stream: process.stdout }),
+  };
+}
+
+/** `head` has read enough: that is no failure. */
+function endWithReader(error: Error): void {
+  if ("code" in error && error.code === "EPIPE") process.exit();
+  throw error;
+}

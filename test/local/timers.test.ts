@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { after, minutes } from "../../lambda/core/duration.ts";
+import { FastClock } from "../../local/fast-clock.ts";
+import { type Expired, Timers } from "../../local/timers.ts";
+import { noon } from "../support/fixed-clock.ts";
+
+function prepare() {
+  const clock = new FastClock(noon);
+  const fired: (Expired & { at: Date })[] = [];
+  const timers = new Timers(clock, async (expired) => void fired.push({ ...expired, at: clock.now() }));
+  return { clock, fired, timers };
+}
+
+describe("one-shots within one process", () => {
+  it("fire once, at their time", async () => {
+    const { clock, fired, timers } = prepare();
+    const at = after(noon, minutes(20));
+    expect(await timers.arm("cluster", "hold-1", at)).toBe("armed");
+    await clock.runUntil(after(at, -1));
+    expect(fired).toEqual([]);
+    await clock.runUntil(after(at, minutes(60)));
+    expect(fired).toEqual([{ scope: "cluster", holdId: "hold-1", at }]);
+  });
+
+  it("are the same for the same hold and time", async () => {
+    const { clock, fired, timers } = prepare();
+    const at = after(noon, minutes(20));
+    await timers.arm("cluster", "hold-1", at);
+    expect(await timers.arm("cluster", "hold-1", at)).toBe("already armed");
+    expect(await timers.arm("nodepool/web", "hold-2", at)).toBe("armed");
+    await clock.runUntil(at);
+    expect(fired.map(({ holdId }) => holdId)).toEqual(["hold-1", "hold-2"]);
+  });
+
+  it("can be armed anew once they fired, also for a time that is past", async () => {
+    const { clock, fired, timers } = prepare();
+    await timers.arm("cluster", "hold-1", after(noon, -minutes(5)));
+    await clock.runUntil(noon);
+    expect(await timers.arm("cluster", "hold-1", after(noon, -minutes(5)))).toBe("armed");
+    await clock.runUntil(noon);
+    expect(fired).toHaveLength(2);
+  });
+
+  it("are forgotten when they are lost, and can be armed again", async () => {
+    const { clock, fired, timers } = prepare();
+    const at = after(noon, minutes(20));
+    await timers.arm("cluster", "hold-1", at);
+    expect(timers.loseAll()).toBe(1);
+    await clock.runUntil(at);
+    expect(fired).toEqual([]);
+    expect(await timers.arm("cluster", "hold-1", at)).toBe("armed");
+  });
+});
