@@ -1,4 +1,5 @@
 import { describe } from "vitest";
+import { embeddedStore } from "../support/dynamodb-store.ts";
 import { MemoryHolds } from "../support/memory-holds.ts";
 import { holdsContract } from "./holds.ts";
 
@@ -8,3 +9,5 @@ describe("holds kept in memory", () => {
     return { holds: store, journal: store, close: async () => {} };
   });
 });
+
+describe("holds kept in an embedded DynamoDB", () => holdsContract(embeddedStore));

@@ -1,0 +1,14 @@
+import { seconds } from "../core/duration.ts";
+
+/**
+ * How every AWS client calls. As it comes, the SDK waits for an answer for ever, and a function would hang on one
+ * lost packet until its own time is over; the retries must fit into that time, too.
+ */
+export const clientDefaults = {
+  maxAttempts: 4,
+  requestHandler: {
+    connectionTimeout: seconds(2),
+    requestTimeout: seconds(5),
+    throwOnRequestTimeout: true,
+  },
+} as const;
