@@ -1,0 +1,8 @@
+import { systemClock } from "../adapters/system-clock.ts";
+import { readConfig } from "../environment.ts";
+import { onOperatorAsked } from "../handlers/operator-asked.ts";
+import { invocation } from "../invocation.ts";
+import { wire } from "../wiring.ts";
+
+const { ports, telemetry } = wire(readConfig(process.env));
+export const handler = invocation(telemetry, systemClock, onOperatorAsked(ports));

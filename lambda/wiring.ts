@@ -1,0 +1,69 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { EC2Client } from "@aws-sdk/client-ec2";
+import { EKSClient } from "@aws-sdk/client-eks";
+import { SchedulerClient } from "@aws-sdk/client-scheduler";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { clientDefaults } from "./adapters/aws-clients.ts";
+import { DynamodbHolds } from "./adapters/dynamodb-holds.ts";
+import { DynamodbJournal } from "./adapters/dynamodb-journal.ts";
+import { Ec2Launches } from "./adapters/ec2-launches.ts";
+import { EksLogin } from "./adapters/eks-login.ts";
+import { Karpenter } from "./adapters/keys.ts";
+import { KubernetesClient } from "./adapters/kubernetes-client.ts";
+import { KubernetesNodes } from "./adapters/kubernetes-nodes.ts";
+import { Telemetry } from "./adapters/powertools.ts";
+import { SchedulerReleases } from "./adapters/scheduler-releases.ts";
+import { SqsLater } from "./adapters/sqs-later.ts";
+import { holdIds, systemClock } from "./adapters/system-clock.ts";
+import type { Ports, ReleasePorts } from "./core/ports.ts";
+import type { Config } from "./environment.ts";
+
+/** What the release function needs; bundled for it alone, it carries no EC2 and no SQS. */
+export function wireRelease(config: Config): Readonly<{ ports: ReleasePorts; telemetry: Telemetry }> {
+  const { settings, region } = config;
+  const telemetry = new Telemetry(settings.cluster);
+  const { log, metrics } = telemetry;
+  const client = { ...clientDefaults, region };
+  const database = new DynamoDBClient(client);
+  const login = new EksLogin({
+    eks: new EKSClient(client),
+    cluster: settings.cluster,
+    region,
+    clock: systemClock,
+  });
+  const ports: ReleasePorts = {
+    rules: settings,
+    holds: new DynamodbHolds(database, config.holdTable),
+    journal: new DynamodbJournal(database, config.holdTable, systemClock),
+    nodes: new KubernetesNodes({
+      api: new KubernetesClient({ login, clock: systemClock, metrics }),
+      poolLabel: Karpenter[settings.karpenter].poolLabel,
+      annotation: settings.holdAnnotation,
+      nodePools: settings.nodePools,
+      clock: systemClock,
+      log,
+      metrics,
+    }),
+    schedules: new SchedulerReleases({
+      client: new SchedulerClient(client),
+      clock: systemClock,
+      group: config.scheduleGroup,
+      roleArn: config.scheduleRoleArn,
+      releaseFunctionArn: config.releaseFunctionArn,
+    }),
+    clock: systemClock,
+    ids: holdIds,
+    log,
+    metrics,
+  };
+  return { ports, telemetry };
+}
+
+/** What all other functions need: the same, and where launches come from and follow-ups go. */
+export function wire(config: Config): Readonly<{ ports: Ports; telemetry: Telemetry }> {
+  const { ports, telemetry } = wireRelease(config);
+  const client = { ...clientDefaults, region: config.region };
+  const launches = new Ec2Launches(new EC2Client(client), config.settings.cluster);
+  const later = new SqsLater(new SQSClient(client), config.launchQueueUrl);
+  return { ports: { ...ports, launches, later }, telemetry };
+}
