@@ -28,7 +28,6 @@ export function wireRelease(config: Config): Readonly<{ ports: ReleasePorts; tel
   const login = new EksLogin({
     eks: new EKSClient(client),
     cluster: settings.cluster,
-    region,
     clock: systemClock,
   });
   const ports: ReleasePorts = {
