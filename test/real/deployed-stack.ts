@@ -18,7 +18,8 @@ export class Cdk {
   }
 
   async bootstrap(): Promise<void> {
-    await this.#run(["bootstrap", `aws://${account}/${region}`], {});
+    // From a folder without an app: bootstrapping is of the account, not of a cluster.
+    await this.#run(["bootstrap", `aws://${account}/${region}`], {}, this.#emulator.folder);
   }
 
   /** `cdk deploy` of the unchanged app. */
@@ -30,7 +31,7 @@ export class Cdk {
     return this.#run(["destroy", "--force"], context);
   }
 
-  async #run(args: readonly string[], context: Context): Promise<string> {
+  async #run(args: readonly string[], context: Context, cwd = root): Promise<string> {
     const settings = Object.entries(context).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     const output = mkdtempSync(join(this.#emulator.folder, "cdk-"));
     const command = [
@@ -43,7 +44,7 @@ export class Cdk {
     ];
     try {
       const env = { ...process.env, ...this.#emulator.env, CI: "true", PATH: nodeFirst() };
-      const options = { cwd: root, env, maxBuffer: 64 * 1024 * 1024 };
+      const options = { cwd, env, maxBuffer: 64 * 1024 * 1024 };
       const { stdout, stderr } = await promisify(execFile)(process.execPath, command, options);
       return stdout + stderr;
     } catch (error) {
