@@ -2,6 +2,7 @@ import { after, type Duration, minutes, seconds } from "./duration.ts";
 import { dueAt } from "./hold.ts";
 import { markNodes } from "./mark-nodes.ts";
 import type { FollowUp, LaunchHeard, Marked, Ports } from "./ports.ts";
+import { isKept } from "./rules.ts";
 
 type Newcomers = Omit<Extract<FollowUp, { kind: "newcomers" }>, "kind">;
 
@@ -12,19 +13,22 @@ const delays = [15, 15, 20, 30, 30, 60, 60, 120].map(seconds);
 /** How long to wait before the next look: often while nodes boot, seldom later. */
 export const delayOf = (attempt: number): Duration => delays[attempt] ?? minutes(2);
 
-/** Looks again later for those who have not joined; also goes on with marking that the deadline cut short. */
+/** Looks again later for those who have not joined; also goes on with marking that was cut short or failed. */
 export async function awaitNewcomers(ports: Ports, newcomers: Newcomers, marked?: Marked): Promise<void> {
   const { scope, attempt } = newcomers;
   const joined = new Set(marked?.seen.map((node) => node.instance));
   const missing = newcomers.awaited.filter((launch) => !joined.has(launch.instance));
-  const awaited = missing.filter((launch) => ports.clock.now() < after(launch.launchedAt, patience));
+  // One look is due even for a launch told late: after a crash it is what marks the others, too.
+  const isYoung = (launch: LaunchHeard) => ports.clock.now() < after(launch.launchedAt, patience);
+  const awaited = attempt === 0 ? missing : missing.filter(isYoung);
   const givenUp = missing.filter((launch) => !awaited.includes(launch));
   if (givenUp.length > 0) {
     const instances = givenUp.map((launch) => launch.instance);
     ports.log.warn("newcomers awaited no longer: the sweep takes over", { scope, instances });
   }
   const isUnfinished = marked?.left ?? false;
-  if (awaited.length === 0 && !isUnfinished) return;
+  const isWorthAnotherTry = (marked?.failed ?? 0) > 0 && attempt < delays.length;
+  if (awaited.length === 0 && !isUnfinished && !isWorthAnotherTry) return;
   const delay = isUnfinished ? 0 : delayOf(attempt);
   await ports.later.lookAgain({ kind: "newcomers", scope, awaited, attempt: attempt + 1 }, delay);
 }
@@ -33,7 +37,8 @@ export async function awaitNewcomers(ports: Ports, newcomers: Newcomers, marked?
 export async function welcomeNewcomers(ports: Ports, newcomers: Newcomers, deadline: Date): Promise<void> {
   const { scope, awaited } = newcomers;
   const hold = (await ports.holds.find(scope))?.hold;
-  if (hold?.state !== "held" || dueAt(hold, ports.rules) <= ports.clock.now()) {
+  const isRunning = hold?.state === "held" && isKept(ports.rules, scope);
+  if (!isRunning || dueAt(hold, ports.rules) <= ports.clock.now()) {
     const instances = awaited.map((launch: LaunchHeard) => launch.instance);
     ports.log.info("newcomers awaited no longer: their hold is over", { scope, instances });
     return;

@@ -1,4 +1,4 @@
-import { after } from "./duration.ts";
+import { after, minutes } from "./duration.ts";
 import {
   countingFrom,
   dueAt,
@@ -15,7 +15,7 @@ import type { Rules } from "./rules.ts";
 /** What a one-shot that fired means, and why. */
 export type ReleaseDecision =
   | Readonly<{ action: "leave"; because: string; record?: never }>
-  | Readonly<{ action: "rearm"; hold: Hold; because: string; record?: never }>
+  | Readonly<{ action: "rearm"; hold: Hold; armFor: Date; because: string; record?: never }>
   | Readonly<{ action: "release"; hold: Hold; because: string; record?: ScopeRecord }>;
 
 /** Fences the hold if it has run its time; one extended meanwhile is armed anew. */
@@ -24,8 +24,12 @@ export function decideRelease(record: ScopeRecord, holdId: string, rules: Rules,
   if (!hold) return { action: "leave", because: "nothing is held" };
   if (hold.id !== holdId) return { action: "leave", because: "another hold took its place" };
   if (hold.state === "releasing") return { action: "release", hold, because: "its release was not finished" };
-  if (now < dueAt(hold, rules)) return { action: "rearm", hold, because: "a later launch extended the hold" };
-  return fence(record, hold, rules, now);
+  const due = dueAt(hold, rules);
+  if (now >= due) return fence(record, hold, rules, now);
+  if (hold.armedFor?.getTime() !== due.getTime())
+    return { action: "rearm", hold, armFor: due, because: "a later launch extended the hold" };
+  // Clocks differ. Armed for the same moment again, it would be taken for the one that is just firing.
+  return { action: "rearm", hold, armFor: after(due, minutes(1)), because: "the one-shot came early" };
 }
 
 /** Ends a hold that is due; after a capped one launches are silent for a breather. */

@@ -33,24 +33,33 @@ export async function endHolds(
   ending: Ending,
   deadline: Date,
 ): Promise<ReleaseAnswer> {
-  // The whole cluster's record first: its watermark keeps new holds away while the others are ended.
-  const known = (await ports.holds.all()).map((record) => record.scope);
-  const scopes = scope ? [scope] : [...new Set<Scope>([wholeCluster, ...known])];
   const answers: Released[] = [];
   let ended = 0;
-  for (const each of scopes) {
+  const end = async (each: Scope) => {
     const decision = await changeRecord(ports, each, ending);
-    ports.log.info("release decided", {
-      scope: each,
-      action: decision.hold ? "release" : "leave",
-      because: decision.because,
-    });
-    if (!decision.hold) continue;
+    const action = decision.hold ? "release" : "leave";
+    ports.log.info("release decided", { scope: each, action, because: decision.because });
+    if (!decision.hold) return;
     ended += 1;
     answers.push(await finishRelease(ports, each, decision.hold, deadline));
+  };
+
+  // Of all scopes the whole cluster first: once its watermark is written, no launch before it starts another hold.
+  await end(scope ?? wholeCluster);
+  if (isEverything(scope)) {
+    for (const each of await otherScopes(ports)) await end(each);
+    answers.push((await takeStock(ports, deadline)).strays);
   }
-  if (!scope) answers.push((await takeStock(ports, deadline)).strays);
   const total = answers.reduce(sum, nothingReleased);
   const isNothing = ended === 0 && total.released + total.kept + total.failed === 0;
   return { ...total, because: isNothing ? "nothing is held" : because };
+}
+
+/** Naming the whole cluster, or nothing, means every scope there is. */
+export const isEverything = (scope: Scope | undefined): boolean =>
+  scope === undefined || scope === wholeCluster;
+
+/** All scopes known but that of the whole cluster. */
+export async function otherScopes(ports: ReleasePorts): Promise<readonly Scope[]> {
+  return (await ports.holds.all()).map((record) => record.scope).filter((scope) => scope !== wholeCluster);
 }

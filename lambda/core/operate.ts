@@ -1,11 +1,11 @@
 import { armRelease } from "./arm-release.ts";
-import { delayOf } from "./await-newcomers.ts";
+import { awaitNewcomers } from "./await-newcomers.ts";
 import { changeRecord, wholeClusterRecord } from "./change-record.ts";
 import { decideHold, decidePause, decideResume, type HoldWish } from "./decide-by-hand.ts";
 import { after, type Duration } from "./duration.ts";
 import { BadInputError } from "./errors.ts";
-import { endHolds } from "./force-release.ts";
-import { dueAt, untilResumed, watermarkOf } from "./hold.ts";
+import { endHolds, isEverything, otherScopes } from "./force-release.ts";
+import { dueAt, isPaused, untilResumed, watermarkOf } from "./hold.ts";
 import { markNodes } from "./mark-nodes.ts";
 import type { Ports } from "./ports.ts";
 import type { ReleaseAnswer } from "./release-nodes.ts";
@@ -45,13 +45,13 @@ export async function holdByHand(
   const { hold } = decision;
   if (decision.action === "start") ports.metrics.add("HoldsStarted", 1);
   if (!hold.armedFor) await armRelease(ports, scope, hold, dueAt(hold, rules));
-  const { marked, adopted, userHeld, left } = await markNodes(ports, scope, hold.id, deadline);
-  if (left) await ports.later.lookAgain({ kind: "newcomers", scope, awaited: [], attempt: 1 }, delayOf(0));
+  const marking = await markNodes(ports, scope, hold.id, deadline);
+  await awaitNewcomers(ports, { scope, awaited: [], attempt: 0 }, marking);
   return {
     holdId: hold.id,
     until: dueAt(hold, rules),
-    marked: marked + adopted,
-    userHeld,
+    marked: marking.marked + marking.adopted,
+    userHeld: marking.userHeld,
     because: decision.because,
   };
 }
@@ -76,15 +76,18 @@ export async function resume(
   ports: Ports,
   scope: Scope | undefined,
 ): Promise<Readonly<{ resumed: Scope[]; because: string }>> {
-  const known = (await ports.holds.all()).map((record) => record.scope);
+  const others = isEverything(scope) ? await otherScopes(ports) : [];
   const resumed: Scope[] = [];
   let because = "nothing was paused";
-  for (const each of scope ? [scope] : new Set<Scope>([wholeCluster, ...known])) {
+  for (const each of [scope ?? wholeCluster, ...others]) {
     const decision = await changeRecord(ports, each, (record) => decideResume(record, ports.clock.now()));
     ports.log.info("resume decided", { scope: each, action: decision.action, because: decision.because });
     if (decision.action === "leave") continue;
     resumed.push(each);
     because = decision.because;
   }
+  const whole = scope && (await wholeClusterRecord(ports, scope));
+  if (whole && isPaused(watermarkOf(whole), ports.clock.now()))
+    because = "the whole cluster is still paused: resume it";
   return { resumed, because };
 }

@@ -2,7 +2,7 @@ import { armRelease } from "./arm-release.ts";
 import { changeRecord } from "./change-record.ts";
 import { decideClose, decideRelease } from "./decide-release.ts";
 import { after, minutes } from "./duration.ts";
-import { dueAt, type Hold } from "./hold.ts";
+import type { Hold } from "./hold.ts";
 import type { Released, ReleasePorts } from "./ports.ts";
 import type { Scope } from "./scope.ts";
 
@@ -31,7 +31,7 @@ export async function releaseNodes(
   );
   const { action, because } = decision;
   ports.log.info("release decided", { scope, holdId, action, because });
-  if (decision.action === "rearm") await armRelease(ports, scope, decision.hold, dueAt(decision.hold, rules));
+  if (decision.action === "rearm") await armRelease(ports, scope, decision.hold, decision.armFor);
   if (decision.action !== "release") return { ...nothingReleased, because };
   return { ...(await finishRelease(ports, scope, decision.hold, deadline)), because };
 }

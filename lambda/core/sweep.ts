@@ -63,12 +63,12 @@ async function sweepScope(ports: Ports, scope: Scope, deadline: Date): Promise<v
 async function makeUpForMissedLaunches(ports: Ports, deadline: Date): Promise<void> {
   const { rules, clock } = ports;
   const nodes = await ports.nodes.joinedSince(after(clock.now(), -rules.hold), "unmarked", deadline);
-  const known = nodes.length > 0 ? await ports.launches.find(nodes.map((node) => node.instance)) : new Map();
+  const known = await ports.launches.find(nodes.map((node) => node.instance));
   // A launch younger than the initial delay was not missed: it is still being put off.
   const newest = after(clock.now(), -rules.initialDelay);
   const launches = nodes.flatMap((node): Launch[] => {
     const instance = known.get(node.instance);
-    return instance && instance.launchedAt <= newest
+    return instance?.nodePool !== undefined && instance.launchedAt <= newest
       ? [{ instance: node.instance, launchedAt: instance.launchedAt, nodePool: node.nodePool }]
       : [];
   });

@@ -40,7 +40,7 @@ export class Fields {
   }
 
   date(value: unknown, path: Path): Date {
-    const read = typeof value === "string" ? new Date(value) : new Date(Number.NaN);
+    const read = typeof value === "string" && times.test(value) ? new Date(value) : new Date(Number.NaN);
     if (!Number.isNaN(read.getTime())) return read;
     this.refuse(path, "a time like 2026-01-31T09:30:00Z", value);
     return new Date(0);
@@ -83,6 +83,8 @@ export class Fields {
     if (this.problems.length > 0) throw new BadInputError(this.what, this.problems);
   }
 }
+
+const times = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -24,8 +24,14 @@ describe("a one-shot that fires", () => {
   it("releases nothing and is armed anew when a later launch extended the hold", () => {
     const decision = decide(aRecord({ hold: aHold({ expiresAt: at(25) }) }));
 
-    expect(decision).toMatchObject({ action: "rearm", hold: { expiresAt: at(25) } });
+    expect(decision).toMatchObject({ action: "rearm", armFor: at(25), hold: { expiresAt: at(25) } });
     expect(decision.record).toBeUndefined();
+  });
+
+  it("a little too early is armed for a moment later, not for the one it was armed for", () => {
+    const decision = decide(aRecord({ hold: aHold({ armedFor: at(20) }) }), at(19.9));
+
+    expect(decision).toMatchObject({ action: "rearm", armFor: at(21), because: "the one-shot came early" });
   });
 
   it.each([

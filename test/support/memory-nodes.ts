@@ -31,6 +31,7 @@ export type MemoryNodesOptions = Readonly<{
   annotation?: string;
   metrics?: Metrics;
   before?: (call: MemoryCall) => void | Promise<void>;
+  after?: (call: MemoryCall) => void | Promise<void>;
 }>;
 
 type Outcome = "marked" | "adopted" | "userHeld" | "released" | "kept" | "gone" | "failed";
@@ -40,6 +41,8 @@ export class MemoryNodes implements Nodes {
   readonly nodes = new Map<string, MemoryNode>();
   /** May be changed at any time. */
   before: (call: MemoryCall) => void | Promise<void>;
+  /** What it throws is an answer that got lost: the call was done, and seems to have failed. */
+  after: (call: MemoryCall) => void | Promise<void>;
   readonly #options: MemoryNodesOptions;
   readonly #annotation: string;
 
@@ -47,6 +50,7 @@ export class MemoryNodes implements Nodes {
     this.#options = options;
     this.#annotation = options.annotation ?? Karpenter.v1.annotation;
     this.before = options.before ?? (() => {});
+    this.after = options.after ?? (() => {});
   }
 
   /** Puts a node into the cluster; by default one of Karpenter's, in NodePool `default`, joined now. */
@@ -193,7 +197,14 @@ export class MemoryNodes implements Nodes {
       return "failed";
     }
     const node = this.nodes.get(name);
-    return node ? act(node) : "gone";
+    const outcome = node ? act(node) : "gone";
+    try {
+      await this.after({ kind: "patch", node: name });
+      return outcome;
+    } catch (error) {
+      if (error instanceof Crash) throw error;
+      return "failed";
+    }
   }
 
   #late(deadline: Date): boolean {
