@@ -6,8 +6,8 @@ import { awsFailure } from "./aws-failure.ts";
 
 /** What SQS can put off at most. */
 const longestDelay = minutes(15);
-/** So many launches are some 80 kB; a message may have 256. */
-const mostInAMessage = 1000;
+/** A batch may have 256 KiB in all its messages together; so many launches are some 16 kB in each of ten. */
+const mostInAMessage = 200;
 const mostInABatch = 10;
 
 /** Puts work off by sending a delayed message to the launch queue. */
@@ -59,6 +59,6 @@ function pieces(followUp: FollowUp): FollowUp[] {
 }
 
 function chunks(list: readonly LaunchHeard[]): (readonly LaunchHeard[])[] {
-  if (list.length <= mostInAMessage) return [list];
-  return [list.slice(0, mostInAMessage), ...chunks(list.slice(mostInAMessage))];
+  const count = Math.ceil(list.length / mostInAMessage);
+  return Array.from({ length: count }, (_, i) => list.slice(i * mostInAMessage, (i + 1) * mostInAMessage));
 }
