@@ -1,0 +1,67 @@
+import { KubeConfig } from "@kubernetes/client-node";
+import { describe, expect, it } from "vitest";
+import { kubeconfigLogin } from "../../lambda/adapters/kubeconfig-login.ts";
+import { BrokenSetupError } from "../../lambda/core/errors.ts";
+import { ClusterStandIn } from "../../local/cluster-stand-in.ts";
+import { clientOf } from "../support/kubernetes-nodes-world.ts";
+
+const loginOf = (config: object) => {
+  const kubeconfig = new KubeConfig();
+  kubeconfig.loadFromString(JSON.stringify({ apiVersion: "v1", kind: "Config", ...config }));
+  return kubeconfigLogin(kubeconfig);
+};
+const base64 = (text: string) => Buffer.from(text).toString("base64");
+const configOf = (cluster: object, user: object) => ({
+  clusters: [{ name: "c", cluster: { server: "https://c.example.com", ...cluster } }],
+  users: [{ name: "u", user }],
+  contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+  "current-context": "x",
+});
+
+describe("logging in by kubeconfig", () => {
+  it("shows a token and trusts the cluster's certificate", async () => {
+    const login = loginOf(configOf({ "certificate-authority-data": base64("ca") }, { token: "t" }));
+    const { server, headers, tls } = await login.access();
+    expect(server).toBe("https://c.example.com");
+    expect(headers).toEqual({ authorization: "Bearer t" });
+    expect(String(tls.ca)).toBe("ca");
+  });
+
+  it("shows a client certificate", async () => {
+    const user = { "client-certificate-data": base64("cert"), "client-key-data": base64("key") };
+    const { tls } = await loginOf(configOf({ "insecure-skip-tls-verify": true }, user)).access();
+    expect([String(tls.cert), String(tls.key), tls.rejectUnauthorized]).toEqual(["cert", "key", false]);
+  });
+
+  it("gives all calls the same access until it is refreshed", async () => {
+    const login = loginOf(configOf({}, { token: "t" }));
+    const first = await login.access();
+    expect(await login.access()).toBe(first);
+    login.refresh();
+    expect(await login.access()).not.toBe(first);
+  });
+
+  it("says what is missing when no cluster is named", async () => {
+    const failure = loginOf({ clusters: [], users: [], contexts: [] }).access();
+    await expect(failure).rejects.toBeInstanceOf(BrokenSetupError);
+    await expect(failure).rejects.toThrow(/set its current-context/);
+  });
+
+  it("opens the stand-in with the kubeconfig it writes", async () => {
+    const standIn = await ClusterStandIn.start();
+    try {
+      standIn.addNode({ name: "a" });
+      const kubeconfig = new KubeConfig();
+      kubeconfig.loadFromString(standIn.kubeconfig());
+      const client = clientOf(await kubeconfigLogin(kubeconfig).access());
+      const node = await client.call(
+        { method: "GET", path: "/api/v1/nodes/a" },
+        new Date(Date.now() + 5_000),
+      );
+      expect(node).toMatchObject({ metadata: { name: "a" } });
+      await client.close();
+    } finally {
+      await standIn.stop();
+    }
+  });
+});

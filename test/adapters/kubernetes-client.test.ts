@@ -1,0 +1,176 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ClusterAccess } from "../../lambda/adapters/cluster-login.ts";
+import { KubernetesClient, OutOfTimeError } from "../../lambda/adapters/kubernetes-client.ts";
+import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
+import { CollectedMetrics } from "../support/collected-log.ts";
+
+const list = { method: "GET", path: "/api/v1/nodes" } as const;
+const soon = () => new Date(Date.now() + 30_000);
+
+describe("the client", () => {
+  let server: Server;
+  let answer: RequestListener;
+  let connections: number;
+  let token: string;
+  let access: ClusterAccess;
+  let refreshes: number;
+  let client: KubernetesClient;
+
+  beforeEach(async () => {
+    connections = 0;
+    refreshes = 0;
+    token = "first";
+    answer = (_, response) => response.end("{}");
+    server = createServer((request, response) => answer(request, response));
+    server.on("connection", () => {
+      connections += 1;
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    const port = typeof address === "object" && address ? address.port : 0;
+    const tls = {};
+    access = { server: `http://127.0.0.1:${port}`, tls, headers: {} };
+    client = new KubernetesClient({
+      login: {
+        access: async () => {
+          if (access.headers.authorization !== token)
+            access = { ...access, headers: { authorization: token } };
+          return access;
+        },
+        refresh: () => {
+          refreshes += 1;
+          token = "second";
+        },
+      },
+      clock: { now: () => new Date() },
+      metrics: new CollectedMetrics(),
+      sleep: async () => {},
+    });
+  });
+  afterEach(async () => {
+    await client.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it("shares a few connections among many calls, also when the token changes", async () => {
+    for (let i = 0; i < 50; i++) await client.call(list, soon());
+    expect(connections).toBeLessThanOrEqual(2);
+    token = "another";
+    await Promise.all(Array.from({ length: 100 }, () => client.call(list, soon())));
+    expect(connections).toBeLessThanOrEqual(16);
+  });
+
+  it("sends what it was asked to", async () => {
+    let seen = {};
+    answer = (request, response) => {
+      const { method, url, headers } = request;
+      request.setEncoding("utf8");
+      let body = "";
+      request.on("data", (piece: string) => {
+        body += piece;
+      });
+      request.on("end", () => {
+        seen = { method, url, accept: headers.accept, type: headers["content-type"], body };
+        response.end('{"kind":"Node"}');
+      });
+    };
+    const call = {
+      method: "PATCH",
+      path: "/api/v1/nodes/a",
+      query: { fieldManager: "x y" },
+      accept: "application/json;as=PartialObjectMetadata",
+      contentType: "application/json-patch+json",
+      body: [{ op: "test" }],
+    } as const;
+    expect(await client.call(call, soon())).toEqual({ kind: "Node" });
+    expect(seen).toEqual({
+      method: "PATCH",
+      url: "/api/v1/nodes/a?fieldManager=x+y",
+      accept: "application/json;as=PartialObjectMetadata",
+      type: "application/json-patch+json",
+      body: '[{"op":"test"}]',
+    });
+  });
+
+  it("renews the login once for all calls that were refused together", async () => {
+    answer = (request, response) => {
+      response.statusCode = request.headers.authorization === "second" ? 200 : 401;
+      response.end("{}");
+    };
+    await Promise.all(Array.from({ length: 16 }, () => client.call(list, soon())));
+    expect(refreshes).toBe(1);
+  });
+
+  it("lets a failing login's own error through", async () => {
+    const broken = new BrokenSetupError("there is no such cluster");
+    const login = { access: () => Promise.reject(broken), refresh: () => {} };
+    const lost = new KubernetesClient({
+      login,
+      clock: { now: () => new Date() },
+      metrics: new CollectedMetrics(),
+    });
+    await expect(lost.call(list, soon())).rejects.toBe(broken);
+  });
+
+  it("tells a refusal in the server's own words", async () => {
+    answer = (_, response) => {
+      response.statusCode = 404;
+      response.end(JSON.stringify({ kind: "Status", message: 'nodes "a" not found' }));
+    };
+    await expect(client.call(list, soon())).rejects.toMatchObject({
+      status: 404,
+      message: 'GET /api/v1/nodes was answered with 404: nodes "a" not found',
+    });
+  });
+
+  it("tells a refusal that is no Status, too", async () => {
+    answer = (_, response) => {
+      response.statusCode = 400;
+      response.end("<html>a proxy</html>");
+    };
+    await expect(client.call(list, soon())).rejects.toThrow("<html>a proxy</html>");
+  });
+
+  it("takes half an answer for none", async () => {
+    let calls = 0;
+    answer = (_, response) => {
+      calls += 1;
+      response.end(calls === 1 ? '{"items":[' : '{"items":[]}');
+    };
+    expect(await client.call(list, soon())).toEqual({ items: [] });
+  });
+
+  it("asks nothing after the deadline", async () => {
+    await expect(client.call(list, new Date(Date.now() - 1))).rejects.toBeInstanceOf(OutOfTimeError);
+    expect(connections).toBe(0);
+  });
+
+  it("gives up at the deadline when no answer comes", async () => {
+    answer = () => {};
+    await expect(client.call(list, new Date(Date.now() + 100))).rejects.toBeInstanceOf(OutOfTimeError);
+  });
+
+  it("does not repeat a conflict of what is not a patch", async () => {
+    let calls = 0;
+    answer = (_, response) => {
+      calls += 1;
+      response.statusCode = 409;
+      response.end("{}");
+    };
+    await expect(
+      client.call({ method: "POST", path: "/api/v1/nodes", body: {} }, soon()),
+    ).rejects.toMatchObject({ status: 409 });
+    expect(calls).toBe(1);
+  });
+
+  it("says why nothing answers", async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    const failure = client.call(list, soon());
+    await expect(failure).rejects.toBeInstanceOf(TryAgainError);
+    await expect(failure).rejects.toThrow(/failed 8 times: .*ECONNREFUSED/);
+    server.listen(0, "127.0.0.1");
+  });
+});

@@ -1,0 +1,71 @@
+import type { ClusterLogin } from "../../lambda/adapters/cluster-login.ts";
+import { Karpenter } from "../../lambda/adapters/keys.ts";
+import { KubernetesClient } from "../../lambda/adapters/kubernetes-client.ts";
+import { KubernetesNodes } from "../../lambda/adapters/kubernetes-nodes.ts";
+import { ClusterStandIn } from "../../local/cluster-stand-in.ts";
+import { CollectedLog, CollectedMetrics } from "./collected-log.ts";
+
+export type Asked = Readonly<{ method: string; path: string; query: URLSearchParams; accept: string }>;
+
+/** Our adapter on a stand-in, with everything in reach of a test; waiting costs no time. */
+export class StandInNodes {
+  readonly log = new CollectedLog();
+  readonly metrics = new CollectedMetrics();
+  readonly asked: Asked[] = [];
+  readonly pauses: number[] = [];
+  /** What the clock shows beyond the real time. */
+  ahead = 0;
+  logins = 0;
+  onRequest: (asked: Asked) => void = () => {};
+  readonly standIn: ClusterStandIn;
+  readonly client: KubernetesClient;
+  readonly nodes: KubernetesNodes;
+
+  private constructor(standIn: ClusterStandIn, pageSize: number) {
+    this.standIn = standIn;
+    const clock = { now: () => new Date(Date.now() + this.ahead) };
+    const login: ClusterLogin = {
+      access: async () => standIn.access(),
+      refresh: () => {
+        this.logins += 1;
+      },
+    };
+    const { log, metrics } = this;
+    const sleep = async (pause: number) => {
+      this.pauses.push(pause);
+      this.ahead += pause;
+    };
+    this.client = new KubernetesClient({ login, clock, metrics, sleep, requestTimeout: 250 });
+    const { annotation, poolLabel } = Karpenter.v1;
+    const nodePools = { only: [], except: [] };
+    const about = { poolLabel, annotation, nodePools, clock, log, metrics, pageSize };
+    this.nodes = new KubernetesNodes({ api: this.client, ...about });
+  }
+
+  static async open(pageSize = 2): Promise<StandInNodes> {
+    let told: StandInNodes | undefined;
+    const onRequest = (asked: Asked) => {
+      told?.asked.push(asked);
+      told?.onRequest(asked);
+    };
+    told = new StandInNodes(await ClusterStandIn.start({ onRequest }), pageSize);
+    return told;
+  }
+
+  /** Karpenter's nodes of these names. */
+  add(...names: readonly string[]): void {
+    for (const name of names) {
+      const labels = { [Karpenter.v1.poolLabel]: "default" };
+      this.standIn.addNode({ name, labels, providerId: `aws:///z/i-${name}` });
+    }
+  }
+
+  soon(): Date {
+    return new Date(Date.now() + this.ahead + 60_000);
+  }
+
+  async close(): Promise<void> {
+    await this.client.close();
+    await this.standIn.stop();
+  }
+}
