@@ -44,6 +44,7 @@ async function bundle(part: Part): Promise<void> {
     // Dependencies that still ask for CommonJS get a `require` of their own.
     banner: { js: 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);' },
     mainFields: ["module", "main"],
+    alias: { undici: join(import.meta.dirname, "without-undici.ts") },
     minify: true,
     sourcemap: true,
     sourcesContent: false,

@@ -1,49 +1,62 @@
+import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from "node:http";
+import { Agent, request } from "node:https";
+import { text } from "node:stream/consumers";
 import {
   type PromiseHttpLibrary,
   type RequestContext,
   ResponseContext,
 } from "@kubernetes/client-node/dist/gen/http/http.js";
-import { Agent } from "undici";
 import type { ClusterAccess } from "./cluster-login.ts";
 
 /** In flight at once; more made a real API server no faster. */
 export const inFlight = 16;
 
 /**
- * Carries client-node's requests over one pool of connections.
- * The client's own carrier opens a connection a call, and `fetch` takes twice the CPU of a plain request.
+ * Carries client-node's requests over one pool of connections that stay open.
+ * The client's own carrier opens a connection a call, which costs a TLS handshake each time.
  */
 export class KubernetesTransport implements PromiseHttpLibrary {
   readonly #agent: Agent;
+  readonly #plain: PlainAgent;
 
   constructor(tls: ClusterAccess["tls"]) {
-    this.#agent = new Agent({ connections: inFlight, allowH2: false, connect: { ...tls } });
+    const pool = { keepAlive: true, maxSockets: inFlight };
+    this.#agent = new Agent({ ...pool, ...tls });
+    this.#plain = new PlainAgent(pool);
   }
 
-  async send(request: RequestContext): Promise<ResponseContext> {
-    const url = new URL(request.getUrl());
-    const body = request.getBody();
-    const signal = request.getSignal();
-    const response = await this.#agent.request({
-      origin: url.origin,
-      path: url.pathname + url.search,
-      method: request.getHttpMethod(),
-      headers: request.getHeaders(),
-      body: typeof body === "string" ? body : null,
-      signal: signal ?? null,
-    });
+  async send(context: RequestContext): Promise<ResponseContext> {
+    const answer = await this.#ask(context);
     const headers = Object.fromEntries(
-      Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
+      Object.entries(answer.headers).map(([name, value]) => [name, String(value)]),
     );
-    return new ResponseContext(response.statusCode, headers, {
-      text: () => response.body.text(),
-      binary: async () => Buffer.from(await response.body.arrayBuffer()),
+    const body = {
+      text: () => text(answer),
+      binary: async () => Buffer.from(await text(answer)),
       stream: () => null,
-    });
+    };
+    return new ResponseContext(answer.statusCode ?? 0, headers, body);
   }
 
-  /** Lets running requests end, then closes the connections. */
-  close(): Promise<void> {
-    return this.#agent.close();
+  /** Closes the connections nobody uses; those in use close when their answer has come. */
+  async close(): Promise<void> {
+    for (const agent of [this.#agent, this.#plain]) agent.destroy();
+  }
+
+  #ask(context: RequestContext): Promise<IncomingMessage> {
+    const url = context.getUrl();
+    const signal = context.getSignal();
+    const options = {
+      method: context.getHttpMethod(),
+      headers: context.getHeaders(),
+      ...(signal && { signal }),
+    };
+    const body = context.getBody();
+    return new Promise((resolve, reject) => {
+      const call = url.startsWith("http:")
+        ? plainRequest(url, { ...options, agent: this.#plain }, resolve)
+        : request(url, { ...options, agent: this.#agent }, resolve);
+      call.once("error", reject).end(typeof body === "string" ? body : undefined);
+    });
   }
 }
