@@ -2,6 +2,7 @@ import { RemovalPolicy } from "aws-cdk-lib";
 import { AttributeType, BillingMode, Table } from "aws-cdk-lib/aws-dynamodb";
 import type { IGrantable } from "aws-cdk-lib/aws-iam";
 import { Construct } from "constructs";
+import { HoldTable as Keys } from "../lambda/adapters/table.ts";
 
 /** Remembers which scope is held until when, and what was held before. */
 export class HoldTable extends Construct {
@@ -10,9 +11,9 @@ export class HoldTable extends Construct {
   constructor(scope: Construct, id: string) {
     super(scope, id);
     this.table = new Table(this, "Table", {
-      partitionKey: { name: "kind", type: AttributeType.STRING },
-      sortKey: { name: "name", type: AttributeType.STRING },
-      timeToLiveAttribute: "forgetAt",
+      partitionKey: { name: Keys.partitionKey, type: AttributeType.STRING },
+      sortKey: { name: Keys.sortKey, type: AttributeType.STRING },
+      timeToLiveAttribute: Keys.forgetAt,
       billingMode: BillingMode.PAY_PER_REQUEST,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       // A record means nothing without the marks it speaks of, and a destroy takes those off.

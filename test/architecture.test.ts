@@ -37,7 +37,13 @@ const allowed: Readonly<Record<string, readonly RegExp[]>> = {
   "lambda/handlers/": [/^lambda\/(core|handlers)\//, /^lambda\/version\.ts$/],
   "lambda/adapters/": [/^lambda\/(core|adapters)\//, /^lambda\/version\.ts$/],
   "lambda/main/": [/^lambda\/(?!main\/)/],
+  "lambda/settings.ts": [/^lambda\/core\//, /^lambda\/adapters\/keys\.ts$/],
+  "lambda/environment.ts": [/^lambda\/core\//, /^lambda\/settings\.ts$/],
+  "lambda/wiring.ts": [/^lambda\/(?!main\/|handlers\/)/],
   "infra/": [/^infra\//],
+  // The same holder on other ports: it has a wiring of its own and knows nothing of how functions start.
+  "cli/": [/^(cli|local|report)\//, /^lambda\/(?!main\/|wiring\.ts|invocation\.ts)/, /^package\.json$/],
+  "local/": [/^(cli|local|report)\//, /^lambda\/(?!main\/|wiring\.ts|invocation\.ts)/, /^package\.json$/],
   "report/": [/^report\//],
 };
 
@@ -78,7 +84,8 @@ describe("effects have their place", () => {
   });
 
   it("reads the environment only where a function starts", () => {
-    expect(filesWith(/process\.env/).filter((path) => !path.startsWith("lambda/main/"))).toEqual([]);
+    const starts = /^lambda\/main\/|^infra\/app\.ts$|^cli\/(main|terminal)\.ts$/;
+    expect(filesWith(/process\.env/, ours).filter((path) => !starts.test(path))).toEqual([]);
   });
 });
 

@@ -121,10 +121,12 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
 
     it("tells the newest first, and no more than asked", async () => {
       for (const hour of [2, 0, 3, 1]) {
-        await store.journal.remember(aPastHold({ id: `hold-${hour}`, startedAt: after(noon, hours(hour)) }));
+        await store.journal.remember(
+          aPastHold({ id: `hold-${9 - hour}`, startedAt: after(noon, hours(hour)) }),
+        );
       }
       const newest = await store.journal.history(3);
-      expect(newest.map(({ id }) => id)).toEqual(["hold-3", "hold-2", "hold-1"]);
+      expect(newest.map(({ id }) => id)).toEqual(["hold-6", "hold-7", "hold-8"]);
     });
 
     it("forgets a hold 90 days after its end", async () => {
