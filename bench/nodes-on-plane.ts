@@ -94,7 +94,11 @@ export function holderNodes(plane: ControlPlane) {
   const api = new KubernetesClient({
     login: kubeconfigLogin(plane.config("admin")),
     clock: systemClock,
-    metrics: { add: (name, value) => void (counted.throttled += name === "ApiThrottled" ? value : 0) },
+    metrics: {
+      add: (name, value) => {
+        if (name === "ApiThrottled") counted.throttled += value;
+      },
+    },
   });
   const nodes = new KubernetesNodes({
     api,
