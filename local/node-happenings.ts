@@ -1,4 +1,4 @@
-import { holdLabel, neverHold } from "../lambda/adapters/keys.ts";
+import { holdLabel, isHold } from "../lambda/adapters/keys.ts";
 import type { NodeMeta } from "../lambda/adapters/node-marks.ts";
 import type { Told } from "./chronicle.ts";
 
@@ -22,7 +22,7 @@ type MarkView = Readonly<{ holdId: string | undefined; isAnnotated: boolean }>;
 
 function viewOf(node: NodeMeta | undefined, { annotation }: NodeKeys): MarkView {
   const label = node?.labels?.[holdLabel];
-  const holdId = label && label !== neverHold ? label : undefined;
+  const holdId = isHold(label) ? label : undefined;
   return { holdId, isAnnotated: node?.annotations?.[annotation] !== undefined };
 }
 

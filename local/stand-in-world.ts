@@ -1,0 +1,95 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamodbHolds } from "../lambda/adapters/dynamodb-holds.ts";
+import { DynamodbJournal } from "../lambda/adapters/dynamodb-journal.ts";
+import { Karpenter } from "../lambda/adapters/keys.ts";
+import { KubernetesClient } from "../lambda/adapters/kubernetes-client.ts";
+import { KubernetesNodes } from "../lambda/adapters/kubernetes-nodes.ts";
+import { parseNode } from "../lambda/adapters/node-objects.ts";
+import { holdIds } from "../lambda/adapters/system-clock.ts";
+import type { Journal, Log, Metrics, Nodes } from "../lambda/core/ports.ts";
+import type { Settings } from "../lambda/settings.ts";
+import type { AlarmClock } from "./alarm-clock.ts";
+import { Chronicle } from "./chronicle.ts";
+import { CloudStandIn } from "./cloud-stand-in.ts";
+import { ClusterStandIn } from "./cluster-stand-in.ts";
+import { openEmbeddedDatabase } from "./embedded-database.ts";
+import { Holder } from "./holder.ts";
+
+import { happeningsOf } from "./node-happenings.ts";
+
+export type StandInWorldOptions = Readonly<{
+  settings: Settings;
+  clock: AlarmClock;
+  log: Log;
+  /** Puts something between the core and the nodes. */
+  nodes?: (nodes: Nodes) => Nodes;
+}>;
+
+/** The real holder, with its own adapters, upon a cluster and a cloud that only stand in. */
+export type StandInWorld = Readonly<{
+  cluster: ClusterStandIn;
+  cloud: CloudStandIn;
+  holder: Holder;
+  journal: Journal;
+  chronicle: Chronicle;
+  close: () => Promise<void>;
+}>;
+
+const noMetrics: Metrics = { add: () => {} };
+
+/** Opens a world without a node; the holder does nothing before it is started. */
+export async function openStandInWorld(options: StandInWorldOptions): Promise<StandInWorld> {
+  const { settings, clock, log } = options;
+  const { poolLabel } = Karpenter[settings.karpenter];
+  const { holdAnnotation: annotation, nodePools } = settings;
+  const database = await openEmbeddedDatabase();
+  const cluster = await ClusterStandIn.start({ now: () => clock.now() });
+  const chronicle = new Chronicle(() => clock.now());
+  cluster.onChange(({ type, before, node }) => {
+    const now = type === "DELETED" ? undefined : parseNode(node);
+    const was = type === "DELETED" ? parseNode(node) : before && parseNode(before);
+    for (const told of happeningsOf(was, now, { poolLabel, annotation })) chronicle.tell(told);
+  });
+
+  const login = { access: async () => cluster.access(), refresh: () => {} };
+  const api = new KubernetesClient({ login, clock, metrics: noMetrics });
+  const nodes = new KubernetesNodes({
+    api,
+    poolLabel,
+    annotation,
+    nodePools,
+    clock,
+    log,
+    metrics: noMetrics,
+  });
+  const dynamodb = new DynamoDBClient(database.client);
+  const journal = new DynamodbJournal(dynamodb, database.table, clock);
+  const cloud = new CloudStandIn({
+    clock,
+    cluster,
+    poolLabel,
+    chronicle,
+    onEvent: (envelope) => holder.queue.send(envelope),
+  });
+  const holder = new Holder({
+    settings,
+    clock,
+    log,
+    journal,
+    chronicle,
+    holds: new DynamodbHolds(dynamodb, database.table),
+    nodes: options.nodes?.(nodes) ?? nodes,
+    launches: cloud,
+    ids: holdIds,
+    metrics: noMetrics,
+  });
+
+  const close = async () => {
+    await holder.stop();
+    await api.close();
+    dynamodb.destroy();
+    await cluster.stop();
+    await database.close();
+  };
+  return { cluster, cloud, holder, journal, chronicle, close };
+}
