@@ -1,0 +1,61 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { Command, Option } from "commander";
+import { defaultSettings, type SettingName } from "../lambda/settings.ts";
+import { withExamples } from "./examples.ts";
+import { jsonLog, textLog } from "./run-log.ts";
+import { settingsFrom, withSettings } from "./setting-flags.ts";
+import type { Terminal } from "./terminal.ts";
+import { untilStopped } from "./until-stopped.ts";
+
+type RunOptions = Readonly<{
+  kubeconfig: string;
+  context?: string;
+  data?: string;
+  log: "text" | "json";
+  releaseOnExit?: true;
+}>;
+
+const settings: readonly SettingName[] = ["cluster", ...(Object.keys(defaultSettings) as SettingName[])];
+const ownDefaults = { sweepEvery: "1m" } as const;
+
+/** Runs the holder as one process on any cluster. */
+export const run = (terminal: Terminal): Command => {
+  const command = new Command("run")
+    .description(
+      "Run the holder as one process on any cluster, without AWS: it watches the nodes, keeps its record on disk " +
+        "and survives its own restart. Let only one holder look after a cluster.",
+    )
+    .requiredOption("--kubeconfig <path>", "how to reach the cluster")
+    .option("--context <name>", "the kubeconfig's context (default: its current one)")
+    .option("--data <folder>", "where to keep the record (default: a folder a cluster in the user's data)")
+    .option("--release-on-exit", "release everything when it is stopped")
+    .addOption(new Option("--log <form>", "how to log").choices(["text", "json"]).default("text"))
+    .action((options: RunOptions) => hold(options, terminal));
+  return withExamples(withSettings(command, settings, ownDefaults), [
+    ["run --kubeconfig ~/.kube/config --context kind-kind", "hold the nodes of a cluster on this machine"],
+    ["run --kubeconfig prod.yaml --hold 30m --scope nodepool", "30 minutes after each launch, by NodePool"],
+    ["run --kubeconfig prod.yaml --hold 5m --release-on-exit", "try it and leave nothing behind"],
+  ]);
+};
+
+async function hold(options: RunOptions, terminal: Terminal): Promise<void> {
+  const { clusterNameIn, readKubeconfig } = await import("../local/kubeconfig.ts");
+  const config = readKubeconfig({ path: options.kubeconfig, context: options.context });
+  const cluster = clusterNameIn(config);
+  const chosen = settingsFrom(options, { cluster, ...ownDefaults });
+  const folder = options.data ?? join(dataFolder(terminal.env), chosen.cluster);
+  const log = options.log === "json" ? jsonLog(terminal, chosen.cluster) : textLog(terminal);
+
+  const { startRun } = await import("../local/run/run.ts");
+  const stopped = untilStopped();
+  const running = await startRun({ settings: chosen, config, folder, log });
+  log.info("the holder is at work", { cluster: chosen.cluster, record: folder });
+  const signal = await stopped;
+  log.info("the holder stops: it finishes what is in hand", { signal });
+  await running.stop({ release: options.releaseOnExit === true });
+  log.info("the holder has stopped");
+}
+
+const dataFolder = ({ XDG_DATA_HOME }: Terminal["env"]): string =>
+  join(XDG_DATA_HOME || join(homedir(), ".local", "share"), "karpenter-node-holder");

@@ -1,0 +1,32 @@
+import { holderName } from "../../lambda/adapters/keys.ts";
+import type { KubernetesCaller } from "../../lambda/adapters/kubernetes-client.ts";
+import { isStatus } from "../../lambda/adapters/kubernetes-error.ts";
+import { asRecord } from "../../lambda/adapters/node-objects.ts";
+import { BrokenSetupError } from "../../lambda/core/errors.ts";
+
+const verbs = ["get", "list", "watch", "patch"] as const;
+const reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+
+/** Asks the cluster whether we may do all that is needed, and says which right is missing and where to get it. */
+export async function checkRights(api: KubernetesCaller, deadline: Date): Promise<void> {
+  const answers = await Promise.all(verbs.map((verb) => mayWe(api, verb, deadline)));
+  const missing = verbs.filter((_, i) => !answers[i]);
+  if (missing.length === 0) return;
+  throw new BrokenSetupError(
+    `The cluster does not let this user ${missing.join(", ")} nodes. An admin can give these rights to the group ` +
+      `${holderName} with "karpenter-node-holder manifest --for run | kubectl apply -f -"; put the user into it.`,
+  );
+}
+
+async function mayWe(api: KubernetesCaller, verb: string, deadline: Date): Promise<boolean> {
+  const spec = { resourceAttributes: { verb, resource: "nodes" } };
+  const body = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec };
+  try {
+    const review = asRecord(await api.call({ method: "POST", path: reviews, body }, deadline), "the review");
+    return asRecord(review.status, "the review's status").allowed === true;
+  } catch (error) {
+    // A server without reviews tells what it refuses when it is asked for it.
+    if (isStatus(error, 403, 404)) return true;
+    throw error;
+  }
+}

@@ -1,0 +1,118 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import type { KubeConfig } from "@kubernetes/client-node";
+import { DynamodbHolds } from "../../lambda/adapters/dynamodb-holds.ts";
+import { DynamodbJournal } from "../../lambda/adapters/dynamodb-journal.ts";
+import { Karpenter } from "../../lambda/adapters/keys.ts";
+import { kubeconfigLogin } from "../../lambda/adapters/kubeconfig-login.ts";
+import { KubernetesAccess } from "../../lambda/adapters/kubernetes-access.ts";
+import { KubernetesClient } from "../../lambda/adapters/kubernetes-client.ts";
+import { KubernetesNodes } from "../../lambda/adapters/kubernetes-nodes.ts";
+import { systemClock as clock, holdIds } from "../../lambda/adapters/system-clock.ts";
+import { after, seconds } from "../../lambda/core/duration.ts";
+import type { Log, Metrics } from "../../lambda/core/ports.ts";
+import type { Settings } from "../../lambda/settings.ts";
+import { Chronicle } from "../chronicle.ts";
+import { openEmbeddedDatabase } from "../embedded-database.ts";
+import { Holder } from "../holder.ts";
+import { happeningsOf } from "../node-happenings.ts";
+import { type NodeChange, NodeWatch } from "../node-watch.ts";
+import { WallClock } from "../wall-clock.ts";
+import { lastAnnotation, rememberAnnotation } from "./annotation-file.ts";
+import { checkRights } from "./rights.ts";
+import { WatchedLaunches } from "./watched-launches.ts";
+
+export type RunOptions = Readonly<{
+  settings: Settings;
+  config: KubeConfig;
+  /** Where the record is kept; one holder at a time. */
+  folder: string;
+  log: Log;
+}>;
+
+/** A holder at work on a real cluster. */
+export type Run = Readonly<{
+  holder: Holder;
+  chronicle: Chronicle;
+  /** Finishes what is in hand; with `release`, everything is released by force before. */
+  stop: (how?: Readonly<{ release: boolean }>) => Promise<void>;
+}>;
+
+const noMetrics: Metrics = { add: () => {} };
+
+/** Starts the holder as one process on the cluster of a kubeconfig. */
+export async function startRun({ settings, config, folder, log }: RunOptions): Promise<Run> {
+  const { holdAnnotation: annotation, nodePools, karpenter } = settings;
+  const { poolLabel } = Karpenter[karpenter];
+  const login = kubeconfigLogin(config);
+  const api = new KubernetesClient({ login, clock, metrics: noMetrics });
+  const closing: (() => Promise<unknown>)[] = [() => api.close()];
+  const close = async () => {
+    for (const deed of closing.toReversed()) await deed();
+  };
+  try {
+    await checkRights(api, after(clock.now(), seconds(30)));
+    await mkdir(folder, { recursive: true });
+    const database = await openEmbeddedDatabase(join(folder, "database"));
+    closing.push(() => database.close());
+    const dynamodb = new DynamoDBClient(database.client);
+    closing.push(async () => dynamodb.destroy());
+    await moveMarks(api, folder, annotation, log);
+
+    const chronicle = new Chronicle(() => clock.now());
+    const onChange = (change: NodeChange) => {
+      const told = happeningsOf(change.before, change.now, { poolLabel, annotation });
+      for (const one of told) chronicle.tell(one);
+      hear(change, holder, settings);
+    };
+    const watch = new NodeWatch({ api, login, selector: poolLabel, clock, log, onChange });
+    const launches = new WatchedLaunches(watch, { poolLabel, annotation });
+    const holder = new Holder({
+      settings,
+      clock: new WallClock(clock),
+      log,
+      chronicle,
+      launches,
+      holds: new DynamodbHolds(dynamodb, database.table),
+      journal: new DynamodbJournal(dynamodb, database.table, clock),
+      nodes: new KubernetesNodes({ api, poolLabel, annotation, nodePools, clock, log, metrics: noMetrics }),
+      ids: holdIds,
+      metrics: noMetrics,
+      queue: { window: 200, visibility: seconds(5) },
+      later: (queue) => launches.hurry(queue),
+    });
+    await watch.start();
+    await holder.start();
+
+    const stop: Run["stop"] = async (how) => {
+      await watch.stop();
+      await holder.stop();
+      if (how?.release) await holder.release({ force: true, reason: "the holder was stopped" });
+      await close();
+    };
+    return { holder, chronicle, stop };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A node that appears is a launch; one that has outlived a hold's time would start none. */
+function hear({ before, now }: NodeChange, holder: Holder, { hold }: Settings): void {
+  if (before || !now || after(now.createdAt, hold) <= clock.now()) return;
+  const { instance, createdAt: launchedAt } = now;
+  const launches = [{ instance, launchedAt }];
+  const followUp = { kind: "launches", launches, firstHeardAt: clock.now(), attempt: 0 } as const;
+  holder.queue.send({ followUp });
+}
+
+/** When the settings name another annotation than the last run's, its marks come along. */
+async function moveMarks(api: KubernetesClient, folder: string, annotation: string, log: Log): Promise<void> {
+  const before = await lastAnnotation(folder);
+  if (before !== undefined && before !== annotation) {
+    const nodes = await new KubernetesAccess({ api, clock, log }).moveMarks(before, annotation);
+    log.info("marks moved to another annotation", { from: before, to: annotation, nodes });
+  }
+  await rememberAnnotation(folder, annotation);
+}

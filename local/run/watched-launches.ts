@@ -1,0 +1,59 @@
+import { holdLabel } from "../../lambda/adapters/keys.ts";
+import type { Duration } from "../../lambda/core/duration.ts";
+import type { FollowUp, Instance, Later, Launch, Launches, LaunchHeard } from "../../lambda/core/ports.ts";
+import type { NodeWatch, WatchedNode } from "../node-watch.ts";
+
+/** Which labels and annotations tell a node's NodePool and whether it is held. */
+type Keys = Readonly<{ poolLabel: string; annotation: string }>;
+
+/** Without a cloud to ask, a node's appearance is its launch. */
+export class WatchedLaunches implements Launches {
+  readonly #watch: NodeWatch;
+  readonly #keys: Keys;
+
+  constructor(watch: NodeWatch, keys: Keys) {
+    this.#watch = watch;
+    this.#keys = keys;
+  }
+
+  async find(instances: readonly string[]): Promise<ReadonlyMap<string, Instance>> {
+    const wanted = new Set(instances);
+    const nodes = [...this.#watch.nodes.values()].filter(({ instance }) => wanted.has(instance));
+    return new Map(nodes.map((node) => [node.instance, this.#instanceOf(node)]));
+  }
+
+  async since(moment: Date): Promise<readonly Launch[]> {
+    const young = [...this.#watch.nodes.values()].filter(({ createdAt }) => createdAt >= moment);
+    return young.map((node) => ({
+      instance: node.instance,
+      launchedAt: node.createdAt,
+      nodePool: this.#poolOf(node),
+    }));
+  }
+
+  /** Newcomers are nodes already: they are looked at at once, and no longer than they are there and unheld. */
+  hurry(queue: Later): Later {
+    const lookAgain = async (followUp: FollowUp, delay: Duration): Promise<void> => {
+      if (followUp.kind !== "newcomers") return queue.lookAgain(followUp, delay);
+      if (followUp.attempt <= 1) return queue.lookAgain(followUp, 0);
+      const free = [...this.#watch.nodes.values()].filter((node) => this.#isFree(node));
+      const waiting = new Set(free.map(({ instance }) => instance));
+      const awaited = followUp.awaited.filter((launch: LaunchHeard) => waiting.has(launch.instance));
+      if (awaited.length === 0 && delay > 0) return;
+      await queue.lookAgain({ ...followUp, awaited }, delay);
+    };
+    return { lookAgain };
+  }
+
+  #instanceOf(node: WatchedNode): Instance {
+    return { id: node.instance, launchedAt: node.createdAt, nodePool: this.#poolOf(node) };
+  }
+
+  #poolOf(node: WatchedNode): string {
+    return node.labels?.[this.#keys.poolLabel] ?? "";
+  }
+
+  #isFree(node: WatchedNode): boolean {
+    return node.labels?.[holdLabel] === undefined && node.annotations?.[this.#keys.annotation] === undefined;
+  }
+}
