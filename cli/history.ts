@@ -1,0 +1,39 @@
+import { Command } from "commander";
+import { parseHistory } from "./answers.ts";
+import { type ClusterFlags, countFlag, withCluster } from "./cluster-flags.ts";
+import { controlOf } from "./control.ts";
+import { withExamples } from "./examples.ts";
+import { historyTable, historyTimeline } from "./history-view.ts";
+import { asJson, type Output, withOutput } from "./output-flag.ts";
+import type { Terminal } from "./terminal.ts";
+
+type HistoryOptions = ClusterFlags &
+  Readonly<{ output: Output; limit: number; timeline?: true; ascii?: true }>;
+
+/** Tells the holds of the last 90 days. */
+export const history = (terminal: Terminal): Command =>
+  withExamples(
+    withOutput(withCluster(new Command("history")))
+      .description("Tell the holds that ended, of the last 90 days.")
+      .option("--limit <count>", "how many, the newest first (default: 20)", countFlag(1, 1000), 20)
+      .option("--timeline", "draw them along time")
+      .option("--ascii", "draw with plain characters")
+      .action((options: HistoryOptions) => tell(options, terminal)),
+    [
+      ["history --cluster prod", "the last twenty holds"],
+      ["history --cluster prod --limit 200 --timeline", "when holds were, along time"],
+      ["history --cluster prod -o json", "for a program"],
+    ],
+  );
+
+async function tell(options: HistoryOptions, { env, out, style }: Terminal): Promise<void> {
+  const answer = await controlOf(options, env)({ do: "history", limit: options.limit });
+  if (options.output === "json") return out(asJson(answer));
+  const holds = parseHistory(answer);
+  if (holds.length === 0) return out("Nothing was held in the last 90 days.");
+  const now = new Date();
+  const lines = options.timeline
+    ? historyTimeline(holds, now, style, options.ascii === true)
+    : historyTable(holds, now, style, options.output === "wide");
+  for (const line of lines) out(line);
+}

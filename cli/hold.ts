@@ -1,0 +1,46 @@
+import { Command } from "commander";
+import { type Duration, formatDuration, hours, minutes } from "../lambda/core/duration.ts";
+import { parseDeed } from "./answers.ts";
+import { type ClusterFlags, durationFlag, withCluster } from "./cluster-flags.ts";
+import { controlOf } from "./control.ts";
+import { withExamples } from "./examples.ts";
+import { asJson, type Output, withOutput } from "./output-flag.ts";
+import { scopeFlag } from "./scope-flag.ts";
+import type { Terminal } from "./terminal.ts";
+import { told } from "./times.ts";
+
+type HoldOptions = ClusterFlags &
+  Readonly<{ for?: Duration; reason: string; scope?: string; output: Output }>;
+
+/** Starts or extends a hold by hand. */
+export const hold = (terminal: Terminal): Command =>
+  withExamples(
+    withOutput(withCluster(new Command("hold")), ["table", "json"])
+      .description("Hold from now on, as if something had been launched; never past the cap.")
+      .option(
+        "--for <duration>",
+        "how long (default: the deployment's hold)",
+        durationFlag(minutes(1), hours(24)),
+      )
+      .requiredOption("--reason <text>", "why, for the record")
+      .addOption(scopeFlag())
+      .action((options: HoldOptions) => begin(options, terminal)),
+    [
+      ['hold --cluster prod --for 45m --reason "load test"', "keep every node for 45 minutes"],
+      ['hold --cluster prod --scope nodepool/batch --reason "nightly run"', "only the nodes of one NodePool"],
+    ],
+  );
+
+async function begin(options: HoldOptions, terminal: Terminal): Promise<void> {
+  const { scope, reason, output } = options;
+  const asked = options.for === undefined ? {} : { for: formatDuration(options.for) };
+  const answer = await controlOf(
+    options,
+    terminal.env,
+  )({ do: "hold", ...asked, reason, ...(scope && { scope }) });
+  if (output === "json") return terminal.out(asJson(answer));
+  const { until, because, counts } = parseDeed(answer);
+  const { marked = 0, userHeld = 0 } = counts;
+  terminal.out(`Held until ${told(until, new Date())}: ${because}.`);
+  terminal.out(`Nodes marked now: ${marked}; held by their users already: ${userHeld}.`);
+}

@@ -1,0 +1,47 @@
+import { Command } from "commander";
+import { type Duration, formatDuration, hours, minutes } from "../lambda/core/duration.ts";
+import { parseDeed } from "./answers.ts";
+import { type ClusterFlags, durationFlag, withCluster } from "./cluster-flags.ts";
+import { controlOf } from "./control.ts";
+import { withExamples } from "./examples.ts";
+import { asJson, type Output, withOutput } from "./output-flag.ts";
+import { tellReleased } from "./release-view.ts";
+import { scopeFlag } from "./scope-flag.ts";
+import type { Terminal } from "./terminal.ts";
+import { told } from "./times.ts";
+
+type PauseOptions = ClusterFlags &
+  Readonly<{ for?: Duration; reason?: string; scope?: string; output: Output }>;
+
+/** Steps aside: releases, and holds nothing meanwhile. */
+export const pause = (terminal: Terminal): Command =>
+  withExamples(
+    withOutput(withCluster(new Command("pause")), ["table", "json"])
+      .description("Release what is held and hold nothing, for a while or until resumed.")
+      .option(
+        "--for <duration>",
+        "how long (default: until resumed)",
+        durationFlag(minutes(1), hours(24 * 90)),
+      )
+      .option("--reason <text>", "why, for the record")
+      .addOption(scopeFlag())
+      .action((options: PauseOptions) => stepAside(options, terminal)),
+    [
+      ['pause --cluster prod --for 2h --reason "replacing every node"', "step aside for two hours"],
+      ["pause --cluster prod", "step aside until somebody resumes"],
+    ],
+  );
+
+async function stepAside(options: PauseOptions, terminal: Terminal): Promise<void> {
+  const { reason, scope, output } = options;
+  const asked = options.for === undefined ? {} : { for: formatDuration(options.for) };
+  const request = { do: "pause", ...asked, ...(reason && { reason }), ...(scope && { scope }) };
+  const answer = await controlOf(options, terminal.env)(request);
+  if (output === "json") return terminal.out(asJson(answer));
+  const deed = parseDeed(answer);
+  const until = deed.until
+    ? `until ${told(deed.until, new Date())}`
+    : `until \`resume --cluster ${options.cluster}\``;
+  terminal.out(`Paused ${until}.`);
+  if (deed.counts.released) tellReleased(deed, terminal);
+}

@@ -1,0 +1,246 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { type Asked, type Control, FakeControl, FunctionFailure, refused } from "../support/fake-control.ts";
+
+const at = "2026-11-21T12:00:00.000Z";
+const held = {
+  scope: "cluster",
+  state: "held",
+  because: "launch of i-0abc",
+  holdId: "20261121t115000-abc",
+  since: "2026-11-21T11:50:00.000Z",
+  until: "2026-11-21T12:15:00.000Z",
+  launches: 3,
+  extensions: 2,
+  capped: false,
+  nodesHeld: 5,
+  awaited: 1,
+  nextSchedule: "2026-11-21T12:10:00.000Z",
+};
+const rules = {
+  cluster: "prod",
+  hold: 1_200_000,
+  maxHold: 7_200_000,
+  breather: 600_000,
+  initialDelay: 0,
+  scope: "cluster",
+};
+const status = {
+  cluster: "prod",
+  at,
+  version: "0.1.0",
+  rules,
+  nodesUserHeld: 2,
+  lastSweep: "2026-11-21T11:58:00.000Z",
+};
+const past = {
+  id: "20261121t100000-abc",
+  scope: "cluster",
+  startedAt: "2026-11-20T10:00:00.000Z",
+  expiresAt: "2026-11-20T10:30:00.000Z",
+  endedAt: "2026-11-20T10:30:20.000Z",
+  startedBecause: "launch of i-0abc",
+  endedBecause: "the hold has run its time",
+  launches: 4,
+  extensions: 3,
+  nodes: 12,
+  capped: false,
+};
+
+let control: FakeControl | undefined;
+const holder = async (answer: Control, ...rest: [(readonly string[] | "denied")?]) => {
+  control = await FakeControl.start(answer, ...rest);
+  return control;
+};
+afterEach(() => control?.stop());
+
+describe("status", () => {
+  it("tells each scope: state, since, until, launches, nodes, awaited and why", async () => {
+    const prod = await holder(() => ({ ...status, scopes: [held] }));
+    const { exit, output } = await prod.run("status", "--cluster", "prod");
+    expect(exit).toBe(0);
+    const [, row = ""] = output.split("\n").filter((line) => /SCOPE|^cluster/.test(line));
+    expect(row).toMatch(
+      /^cluster +held +11:50:00Z \(10m ago\) +12:15:00Z \(in 15m\) +3 +2 +5 +1 +launch of i-0abc$/,
+    );
+    expect(output).toContain("holds 20m after each launch, 2h at most, then 10m of breather");
+    expect(output).toContain("Held by their users: 2. Last sweep: 11:58:00Z (2m ago).");
+    expect(prod).toMatchObject({
+      asked: [{ do: "status" }],
+      functionNames: ["karpenter-node-holder-prod-control"],
+    });
+  });
+
+  it("tells the next schedule and the hold's id to those who want it wide", async () => {
+    const prod = await holder(() => ({ ...status, scopes: [held] }));
+    const { output } = await prod.run("status", "--cluster", "prod", "-o", "wide");
+    expect(output).toContain("12:10:00Z (in 10m)  20261121t115000-abc");
+  });
+
+  it("gives programs the answer as it came", async () => {
+    const answer = { ...status, scopes: [held], news: "of a later version" };
+    const prod = await holder(() => answer);
+    const { output } = await prod.run("status", "--cluster", "prod", "-o", "json");
+    expect(JSON.parse(output)).toEqual(answer);
+  });
+
+  it("says that a pause without an end ends by hand", async () => {
+    const paused = { scope: "cluster", state: "paused", because: "paused by hand", nodesHeld: 0, awaited: 0 };
+    const prod = await holder(() => ({ ...status, scopes: [paused] }));
+    expect((await prod.run("status", "--cluster", "prod")).output).toMatch(/paused +– +resumed by hand/);
+  });
+
+  it("asks the function of a cluster with the longest name by its shortened one", async () => {
+    const cluster = "c".repeat(100);
+    const holding = await holder(() => ({ ...status, cluster, scopes: [] }));
+    const { exit, output } = await holding.run("status", "--cluster", cluster);
+    expect({ exit, output }).toEqual({
+      exit: 0,
+      output: expect.stringContaining("no launch was heard of yet"),
+    });
+    expect(holding.functionNames[0]).toMatch(/^karpenter-node-holder-c+-[0-9a-f]{8}-control$/);
+    expect(holding.functionNames[0]).toHaveLength(64);
+  });
+});
+
+describe("deeds", () => {
+  const answers: Readonly<Record<string, unknown>> = {
+    hold: {
+      holdId: "h",
+      until: "2026-11-21T12:45:00.000Z",
+      marked: 7,
+      userHeld: 1,
+      because: "held by hand: test",
+    },
+    release: { released: 7, kept: 1, failed: 0, left: false, because: "released by hand: done" },
+    pause: {
+      released: 2,
+      kept: 0,
+      failed: 0,
+      left: false,
+      because: "paused by hand: x",
+      until: "2026-11-21T14:00:00.000Z",
+    },
+    resume: { resumed: ["cluster"], because: "the pause is over" },
+  };
+  const answering: Control = (asked: Asked) => answers[String(asked.do)];
+
+  it.each([
+    ["hold --for 45m --reason test", { do: "hold", for: "45m", reason: "test" }, "Nodes marked now: 7"],
+    ["release --force --reason done", { do: "release", reason: "done" }, "Nodes released: 7; 1 stay"],
+    ["release --force --scope nodepool/a", { do: "release", scope: "nodepool/a" }, "Nodes released: 7"],
+    ["pause --for 2h", { do: "pause", for: "2h" }, "Paused until"],
+    ["resume", { do: "resume" }, "Resumed cluster: the pause is over."],
+  ])("does what was typed: %s", async (line, request, expected) => {
+    const prod = await holder(answering);
+    const { exit, output } = await prod.run(...line.split(" "), "--cluster", "prod");
+    expect(exit).toBe(0);
+    expect(prod.asked).toEqual([request]);
+    expect(output).toContain(expected);
+  });
+
+  it.each([
+    ["release --cluster prod", "say --force"],
+    ["hold --cluster prod", "--reason"],
+    ["hold --cluster prod --reason x --for soon", "a duration from 1m to 24h"],
+    ["hold --cluster prod --reason x --for 25h", "a duration from 1m to 24h"],
+    ["hold --cluster prod --reason x --scope planet", '"cluster" or "nodepool/NAME"'],
+    ["status", "--cluster"],
+    ["status --cluster not/a/name", "letters, digits"],
+    ["history --cluster prod --limit 0", "whole number"],
+  ])("asks nothing and ends with 2 when it does not understand: %s", async (line, expected) => {
+    const prod = await holder(answering);
+    const { exit, told } = await prod.run(...line.split(" "));
+    expect({ exit, asked: prod.asked }).toEqual({ exit: 2, asked: [] });
+    expect(told).toContain(expected);
+  });
+
+  it("ends with 1 when nodes could not be released", async () => {
+    const prod = await holder(() => ({
+      released: 2,
+      kept: 0,
+      failed: 3,
+      left: false,
+      because: "released by hand",
+    }));
+    const { exit, told } = await prod.run("release", "--force", "--cluster", "prod");
+    expect(exit).toBe(1);
+    expect(told).toContain("3 nodes could not be changed");
+  });
+});
+
+describe("history", () => {
+  it("tells past holds, the newest first", async () => {
+    const prod = await holder(() => ({ holds: [past] }));
+    const { output } = await prod.run("history", "--cluster", "prod");
+    expect(output).toMatch(/2026-11-20 10:00:00Z .* 30m +cluster +4 +3 +12 +the hold has run its time/);
+    expect(prod.asked).toEqual([{ do: "history", limit: 20 }]);
+  });
+
+  it("draws holds where they were along time, the oldest on top", async () => {
+    const second = {
+      ...past,
+      id: "b",
+      startedAt: past.endedAt,
+      endedAt: "2026-11-20T11:00:40.000Z",
+      capped: true,
+    };
+    const prod = await holder(() => ({ holds: [second, past] }));
+    const { output } = await prod.run("history", "--cluster", "prod", "--timeline", "--ascii");
+    const [first, then] = output.split("\n");
+    expect(first).toMatch(/#{30}\.{30} {2}30m, 4 launches$/);
+    expect(then).toMatch(/\.{30}#{30} {2}30m, 4 launches, capped$/);
+  });
+});
+
+describe("when it does not work", () => {
+  const ask = (fake: FakeControl) => fake.run("status", "--cluster", "prdo");
+
+  it("lists the holders there are when there is none of this name", async () => {
+    const missing = () => refused("ResourceNotFoundException", "Function not found", 404);
+    const { exit, told } = await ask(await holder(missing, ["staging", "prod"]));
+    expect(exit).toBe(1);
+    expect(told).toBe(
+      "Failed: there is no holder for cluster prdo in eu-west-1\nHolders found in eu-west-1: prod, staging.",
+    );
+  });
+
+  it("says how to go on when the holders may not be listed", async () => {
+    const missing = () => refused("ResourceNotFoundException", "Function not found", 404);
+    const { told } = await ask(await holder(missing, "denied"));
+    expect(told).toContain("Check --cluster, --region and --profile");
+  });
+
+  it.each([
+    ["ExpiredTokenException", "the AWS credentials have expired", "Log in again"],
+    ["UnrecognizedClientException", "AWS does not know these credentials", "--profile"],
+    ["AccessDeniedException", "no", "may not invoke karpenter-node-holder-prdo-control"],
+  ])("says what to do about %s", async (name, what, remedy) => {
+    const { exit, told } = await ask(await holder(() => refused(name, "no", 403)));
+    expect(exit).toBe(1);
+    expect(told).toContain(what);
+    expect(told).toContain(remedy);
+  });
+
+  it("tells what the function says, without its stack trace", async () => {
+    const failing = () => new FunctionFailure("BrokenSetupError", "The cluster refused the login (401)");
+    const { exit, told } = await ask(await holder(failing));
+    expect(exit).toBe(1);
+    expect(told).toContain("Failed: The cluster refused the login (401)\nRun doctor");
+    expect(told).not.toContain("somewhere.ts");
+  });
+
+  it("passes on why a wish was refused, as no mistake in typing", async () => {
+    const refusing = () => new FunctionFailure("BadInputError", "Cannot hold: paused by hand: resume first");
+    const prod = await holder(refusing);
+    const { exit, told } = await prod.run("hold", "--cluster", "prod", "--reason", "x");
+    expect(exit).toBe(1);
+    expect(told).toContain("resume first\nNothing was changed.");
+  });
+
+  it("says that an answer is of another version when it cannot read it", async () => {
+    const { exit, told } = await ask(await holder(() => ({ cluster: "prdo" })));
+    expect(exit).toBe(1);
+    expect(told).toContain("rules must be an object");
+    expect(told).toContain("run doctor");
+  });
+});

@@ -1,0 +1,47 @@
+import { expect, it } from "vitest";
+import { watch } from "../../cli/watch.ts";
+
+const drawing = (isWatched: boolean) => {
+  const drawn: string[] = [];
+  const terminal = {
+    out: (text: string) => void drawn.push(text),
+    isWatched,
+    style: (_: unknown, text: string) => text,
+  };
+  return { drawn, terminal };
+};
+const times = (count: number) => {
+  let left = count;
+  return async () => left-- > 0;
+};
+
+it("draws in place where somebody watches", async () => {
+  const { drawn, terminal } = drawing(true);
+  let turn = 0;
+  await watch(async () => `picture ${++turn}`, 1, terminal, times(2));
+  expect(drawn).toEqual([1, 2, 3].map((n) => `\u001b[H\u001b[2Jpicture ${n}`));
+});
+
+it("draws below each other into a file", async () => {
+  const { drawn, terminal } = drawing(false);
+  await watch(async () => "picture", 1, terminal, times(1));
+  expect(drawn).toEqual(["picture\n", "picture\n"]);
+});
+
+it("goes on after a failure, and shows it beside what it knew", async () => {
+  const { drawn, terminal } = drawing(false);
+  let turn = 0;
+  const picture = async () => {
+    turn += 1;
+    if (turn === 2) throw new Error("throttled");
+    return `picture ${turn}`;
+  };
+  await watch(picture, 1, terminal, times(2));
+  expect(drawn[1]).toBe("picture 1\n\nCould not ask: throttled. Trying again.\n");
+  expect(drawn[2]).toBe("picture 3\n");
+});
+
+it("fails when even the first picture cannot be had", async () => {
+  const { terminal } = drawing(false);
+  await expect(watch(() => Promise.reject(new Error("no")), 1, terminal, times(1))).rejects.toThrow("no");
+});

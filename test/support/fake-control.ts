@@ -1,0 +1,86 @@
+import { vi } from "vitest";
+import { commandLine } from "../../cli/command-line.ts";
+import { CollectedTerminal } from "./collected-terminal.ts";
+import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "./fake-aws.ts";
+
+export type Asked = Readonly<Record<string, unknown>>;
+type Ended = Readonly<{ exit: number; output: string; told: string }>;
+
+/** What the function does: answers, or fails with an error of this type. */
+export type Control = (request: Asked, functionName: string) => unknown | FunctionFailure;
+
+/** An error that the function itself threw, stack trace and all, as Lambda tells it. */
+export class FunctionFailure {
+  readonly type: string;
+  readonly message: string;
+
+  constructor(type: string, message: string) {
+    this.type = type;
+    this.message = message;
+  }
+}
+
+/** Lambda on loopback with one control function, and our command line pointed at it. */
+export class FakeControl {
+  readonly asked: Asked[] = [];
+  readonly functionNames: string[] = [];
+  readonly #aws: FakeAws;
+
+  private constructor(aws: FakeAws) {
+    this.#aws = aws;
+  }
+
+  static async start(
+    control: Control,
+    holders: readonly string[] | "denied" = ["prod"],
+  ): Promise<FakeControl> {
+    vi.stubEnv("AWS_ACCESS_KEY_ID", "fake");
+    vi.stubEnv("AWS_SECRET_ACCESS_KEY", "fake");
+    const it: { fake?: FakeControl } = {};
+    const aws = await fakeAws((request) => {
+      const name = /functions\/([^/]+)\/invocations/.exec(request.path)?.[1];
+      if (name === undefined) return listed(holders);
+      const asked: Asked = JSON.parse(request.body);
+      it.fake?.asked.push(asked);
+      it.fake?.functionNames.push(name);
+      const answer = control(asked, name);
+      return answer instanceof FunctionFailure ? failed(answer) : isAnswer(answer) ? answer : json(answer);
+    });
+    it.fake = new FakeControl(aws);
+    return it.fake;
+  }
+
+  /** Types a command as an operator would. */
+  async run(...words: string[]): Promise<Ended> {
+    const terminal = new CollectedTerminal();
+    const { endpoint, region } = this.#aws.client;
+    const where = words[0] === "completion" ? [] : ["--endpoint-url", endpoint, "--region", region];
+    const exit = await commandLine([...words, ...where], terminal);
+    return { exit, output: terminal.output, told: terminal.told };
+  }
+
+  async stop(): Promise<void> {
+    vi.unstubAllEnvs();
+    await this.#aws.close();
+  }
+}
+
+/** The service's own refusal, as AWS tells it. */
+export const refused = jsonError;
+
+function listed(holders: readonly string[] | "denied"): AwsAnswer {
+  if (holders === "denied") return jsonError("AccessDeniedException", "not allowed to list", 403);
+  const functions = holders.map((cluster) => ({
+    FunctionName: `karpenter-node-holder-${cluster}-control`,
+    Environment: { Variables: { CLUSTER_NAME: cluster } },
+  }));
+  return json({ Functions: [{ FunctionName: "other" }, ...functions] });
+}
+
+const failed = ({ type, message }: FunctionFailure): AwsAnswer => ({
+  headers: { "x-amz-function-error": "Unhandled" },
+  body: JSON.stringify({ errorType: type, errorMessage: message, trace: ["Error: at somewhere.ts:1"] }),
+});
+
+const isAnswer = (answer: unknown): answer is AwsAnswer =>
+  typeof answer === "object" && answer !== null && "headers" in answer && "body" in answer;
