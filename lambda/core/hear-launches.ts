@@ -1,5 +1,5 @@
 import { delayOf, patience } from "./await-newcomers.ts";
-import { after, earlier } from "./duration.ts";
+import { after, earlier, minutes } from "./duration.ts";
 import { holdNodes } from "./hold-nodes.ts";
 import type { Instance, Launch, LaunchHeard, Ports } from "./ports.ts";
 import { admits } from "./scope.ts";
@@ -14,15 +14,15 @@ export async function hearLaunches(ports: Ports, heard: Heard, deadline: Date): 
     return ports.later.lookAgain({ kind: "launches", ...heard, attempt: 1 }, ports.rules.initialDelay);
   }
   const known = await ports.launches.find(launches.map((launch) => launch.instance));
-  const now = ports.clock.now();
+  // An event from the future would hold for longer than any launch may; seconds are how clocks differ.
+  const newest = after(ports.clock.now(), minutes(1));
   const ours: Launch[] = [];
   const unknown: LaunchHeard[] = [];
   for (const launch of launches) {
     const instance = known.get(launch.instance);
     if (!instance) unknown.push(launch);
     else if (isOurs(ports, instance)) {
-      // An event from the future would hold for longer than any launch may.
-      ours.push({ ...launch, launchedAt: earlier(launch.launchedAt, now), nodePool: instance.nodePool });
+      ours.push({ ...launch, launchedAt: earlier(launch.launchedAt, newest), nodePool: instance.nodePool });
     }
   }
   await lookAgainFor(ports, unknown, heard);

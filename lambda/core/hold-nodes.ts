@@ -36,7 +36,8 @@ export async function protect(
     return decision;
   }
   const marked = await markNodes(ports, scope, hold.id, deadline);
-  ports.metrics.add("LaunchToProtectedMs", ports.clock.now().getTime() - hold.causedAt.getTime());
+  const lag = ports.clock.now().getTime() - hold.causedAt.getTime();
+  ports.metrics.add("LaunchToProtectedMs", Math.max(0, lag));
   await awaitNewcomers(ports, { scope, awaited, attempt: 0 }, marked);
   return decision;
 }

@@ -119,6 +119,27 @@ describe("a launch", () => {
     expect(story.hold()).toMatchObject({ startedAt: at(2), expiresAt: at(20) });
   });
 
+  it("just after a release by force holds again, also where a function's clock is behind", async () => {
+    const story = new Story();
+    await story.releaseByHand({ force: true });
+    await story.pass(seconds(1));
+    story.launch();
+
+    await story.finish(await story.deliver(story.queue.due(story.time), -seconds(4)));
+
+    expect(story.hold()).toMatchObject({ causedAt: after(noon, seconds(1)) });
+  });
+
+  it("from the future holds no longer than one of now, but for the seconds by which clocks differ", async () => {
+    const story = new Story();
+    const { instance } = story.launch({ eventAfter: null });
+    story.queue.sendLaunch({ instance, launchedAt: at(600) });
+
+    await story.pass(seconds(1));
+
+    expect(story.hold()).toMatchObject({ expiresAt: at(21) });
+  });
+
   it("that the cloud does not know yet is looked up again until it does", async () => {
     const story = new Story();
     const { instance } = story.launch();

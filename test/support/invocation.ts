@@ -1,5 +1,6 @@
 import type { Duration } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
+import type { QueueMessage } from "./launch-queue.ts";
 
 /** What becomes of the call an invocation is about to make. */
 export type Verdict = "done" | "refused" | "answer lost";
@@ -22,6 +23,8 @@ export class Invocation {
   wasHindered = false;
   state: "resting" | "going" | "done" | "failed" | "crashed" = "going";
   answer: unknown;
+  /** The batch it was given, if it was given one. */
+  messages: readonly QueueMessage[] = [];
   /** It never rests: for what only reads, several things at once. */
   isFree = false;
   #go: (verdict: Verdict) => void = () => {};

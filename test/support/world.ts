@@ -39,8 +39,8 @@ export class World {
   readonly queue: LaunchQueue;
   readonly ports: Ports;
   readonly running = new Set<Invocation>();
-  /** Told after each step of an invocation. */
-  watch: (invocation: Invocation) => void = () => {};
+  /** Told after each step of an invocation, with the call it made; at its beginning there is none yet. */
+  watch: (invocation: Invocation, call: string) => void = () => {};
   retries: Retry[] = [];
   #current: Invocation | undefined;
 
@@ -87,7 +87,8 @@ export class World {
       const { batchItemFailures } = parseAnswer(invocation.answer);
       this.queue.settle(messages, batchItemFailures);
     };
-    return this.#start("hold", (deadline) => onNodeLaunched(this.ports)(event, deadline), skew, settle);
+    const work = (deadline: Date) => onNodeLaunched(this.ports)(event, deadline);
+    return this.#start("hold", work, skew, settle, messages);
   }
 
   /** A one-shot fires; it is gone, unless it is to fire twice. */
@@ -123,10 +124,11 @@ export class World {
   }
 
   async step(invocation: Invocation, ...verdict: Parameters<Invocation["step"]>): Promise<void> {
+    const call = invocation.waitsFor;
     this.#current = invocation;
     await invocation.step(...verdict);
     this.#current = undefined;
-    this.watch(invocation);
+    this.watch(invocation, call);
   }
 
   async finish(invocation: Invocation): Promise<Invocation> {
@@ -139,17 +141,19 @@ export class World {
     work: (deadline: Date) => Promise<unknown>,
     skew: Duration,
     ended: (invocation: Invocation) => void = () => {},
+    messages: readonly QueueMessage[] = [],
   ): Promise<Invocation> {
     const deadline = after(this.time, timeouts[name] + skew);
     const invocation = new Invocation(name, skew, deadline, (it) => {
       this.running.delete(it);
       ended(it);
     });
+    invocation.messages = messages;
     this.running.add(invocation);
     this.#current = invocation;
     await invocation.begin(work);
     this.#current = undefined;
-    this.watch(invocation);
+    this.watch(invocation, "");
     return invocation;
   }
 }

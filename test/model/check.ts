@@ -1,0 +1,21 @@
+import fc from "fast-check";
+import { commands, settings } from "./commands.ts";
+import { play } from "./run.ts";
+
+export type Replay = Readonly<{ seed: number; runs: number; path?: string }>;
+
+/** Plays that many stories; undefined when all went well, otherwise the smallest that did not, and why. */
+export async function check({ seed, runs, path }: Replay): Promise<string | undefined> {
+  const property = fc.asyncProperty(settings, commands(50), play);
+  const replay = path === undefined ? {} : { path, endOnFailure: true };
+  const found = await fc.check(property, { numRuns: runs, seed, ...replay });
+  if (!found.failed) return undefined;
+  const { counterexample, errorInstance, counterexamplePath } = found;
+  const [setting, story = []] = counterexample ?? [];
+  return [
+    errorInstance instanceof Error ? errorInstance.stack : String(errorInstance),
+    `with ${JSON.stringify(setting)}`,
+    ...story.map((command) => `  ${JSON.stringify(command)}`),
+    `again: npm run torture -- --seed ${seed} --path ${counterexamplePath}`,
+  ].join("\n");
+}

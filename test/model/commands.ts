@@ -1,0 +1,141 @@
+import fc from "fast-check";
+import { type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
+import type { Verdict } from "../support/invocation.ts";
+
+/** Which settings a run has. */
+export type Setting = Readonly<{
+  scope: "cluster" | "nodepool";
+  maxHold: Duration;
+  breather: Duration;
+  initialDelay: Duration;
+  /** How many nodes there are from the beginning. */
+  nodes: number;
+}>;
+
+/** Something that happens. Numbers that choose among what is there are taken modulo how much there is. */
+export type Command =
+  | Readonly<{
+      do: "launch";
+      pool: number;
+      joinsAfter: Duration | null;
+      eventAfter: Duration | null;
+      twinsAfter: readonly Duration[];
+      knownAfter: Duration;
+      userHeld: boolean;
+      foreign: boolean;
+    }>
+  | (Readonly<{ do: "deliver"; first: number; count: number }> & Begun)
+  | (Readonly<{ do: "fire"; which: number; early: boolean; twin: boolean }> & Begun)
+  | (Readonly<{ do: "retry" }> & Begun)
+  | (Readonly<{ do: "sweep" }> & Begun)
+  | (Readonly<{ do: "ask"; request: unknown }> & Begun)
+  | Readonly<{ do: "lose"; what: "schedule" | "message"; which: number }>
+  | Readonly<{ do: "step"; who: number; times: number }>
+  | Readonly<{ do: "finish"; who: number }>
+  | Readonly<{ do: "crash"; who: number }>
+  | Readonly<{ do: "fault"; who: number; verdict: Verdict }>
+  | Readonly<{ do: "pass"; time: Duration }>
+  | Readonly<{ do: "user"; node: number; deed: UserDeed }>;
+
+/** How an invocation begins: with a clock that is ahead or behind, and whether it is left to run to its end. */
+type Begun = Readonly<{ skew: Duration; atOnce: boolean }>;
+
+export type UserDeed = "annotate true" | "annotate false" | "unannotate" | "unlabel" | "never" | "delete";
+
+/** No function's clock is off by more. */
+export const mostSkew = seconds(4);
+
+const index = fc.nat({ max: 7 });
+const seldom = (probability: number) =>
+  fc.nat({ max: 99 }).map((n) => n >= 100 - Math.round(probability * 100));
+const among = (...choices: Duration[]) => fc.constantFrom(...choices);
+const begun = {
+  skew: among(0, 0, 0, mostSkew, -mostSkew, seconds(1)),
+  atOnce: seldom(0.5).map((it) => !it),
+};
+
+const launch = fc.record({
+  do: fc.constant("launch" as const),
+  pool: fc.nat({ max: 1 }),
+  joinsAfter: fc.constantFrom(0, seconds(20), minutes(1), minutes(4), minutes(15), null),
+  eventAfter: fc.constantFrom(0, 0, 0, seconds(30), minutes(3), minutes(12), null),
+  twinsAfter: fc.array(among(0, seconds(20), minutes(2), minutes(20)), { maxLength: 2 }),
+  knownAfter: among(0, 0, 0, seconds(20)),
+  userHeld: seldom(0.1),
+  foreign: seldom(0.08),
+});
+
+const scopes = [undefined, undefined, "cluster", "nodepool/a", "nodepool/b"];
+const request = fc.record({
+  do: fc.constantFrom("hold", "hold", "release", "release", "pause", "resume"),
+  for: fc.constantFrom("1m", "10m", "30m", "5h"),
+  scope: fc.constantFrom(...scopes),
+});
+// A pause without end, but nothing may be held for five hours.
+const asked = request.map(({ do: deed, for: time, scope }) => ({
+  do: deed,
+  reason: "model",
+  ...(scope !== undefined && { scope }),
+  ...(deed === "hold" && { for: time === "5h" ? "30m" : time }),
+  ...(deed === "pause" && time !== "5h" && { for: time }),
+}));
+
+const weighted: [number, fc.Arbitrary<Command>][] = [
+  [7, launch],
+  [
+    8,
+    fc.record({ do: fc.constant("deliver"), first: index, count: fc.integer({ min: 1, max: 4 }), ...begun }),
+  ],
+  [5, fc.record({ do: fc.constant("fire"), which: index, early: seldom(0.1), twin: seldom(0.15), ...begun })],
+  [1, fc.record({ do: fc.constant("retry"), ...begun })],
+  [5, fc.record({ do: fc.constant("sweep"), ...begun })],
+  [4, fc.record({ do: fc.constant("ask"), request: asked, ...begun })],
+  [1, fc.record({ do: fc.constant("lose"), what: fc.constantFrom("schedule", "message"), which: index })],
+  [14, fc.record({ do: fc.constant("step"), who: index, times: fc.integer({ min: 1, max: 9 }) })],
+  [7, fc.record({ do: fc.constant("finish"), who: index })],
+  [2, fc.record({ do: fc.constant("crash"), who: index })],
+  [
+    3,
+    fc.record({
+      do: fc.constant("fault"),
+      who: index,
+      verdict: fc.constantFrom<Verdict>("refused", "answer lost"),
+    }),
+  ],
+  [
+    10,
+    fc.record({
+      do: fc.constant("pass"),
+      time: among(seconds(1), seconds(15), minutes(1), minutes(5), minutes(10), minutes(20)),
+    }),
+  ],
+  [
+    4,
+    fc.record({
+      do: fc.constant("user"),
+      node: index,
+      deed: fc.constantFrom<UserDeed>(
+        "annotate true",
+        "annotate false",
+        "unannotate",
+        "unlabel",
+        "never",
+        "delete",
+      ),
+    }),
+  ],
+];
+
+export const commands = (most: number): fc.Arbitrary<Command[]> =>
+  fc.array(fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary }))), {
+    maxLength: most,
+    size: "max",
+  });
+
+export const settings: fc.Arbitrary<Setting> = fc.record({
+  scope: fc.constantFrom("cluster", "nodepool"),
+  maxHold: among(minutes(45), minutes(30), 0),
+  breather: among(minutes(10), 0),
+  initialDelay: among(0, 0, 0, minutes(1)),
+  nodes: fc.nat({ max: 3 }),
+});

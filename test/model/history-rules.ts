@@ -1,0 +1,51 @@
+import type { World } from "../support/world.ts";
+import type { RecordRules } from "./record-rules.ts";
+import { must } from "./watcher.ts";
+
+/** History tells of every hold that ended, and of no other. */
+export class HistoryRules {
+  readonly #world: World;
+  readonly #records: RecordRules;
+
+  constructor(world: World, records: RecordRules) {
+    this.#world = world;
+    this.#records = records;
+  }
+
+  check(call: string): void {
+    if (call === "remember") {
+      for (const past of this.#world.holds.past.values())
+        must(!this.#records.running(past.id), "no running hold is in history", () => past);
+    }
+    if (call === "arm") {
+      for (const armed of this.#world.schedules.armed.values())
+        must(
+          this.#records.lives.has(armed.holdId),
+          "nothing is armed for a hold never recorded",
+          () => armed,
+        );
+    }
+  }
+
+  atRest(): void {
+    const { past, records } = this.#world.holds;
+    for (const { hold, scope } of records.values())
+      must(hold === undefined, "every hold ends", () => ({ scope, hold }));
+    const launches = this.#world.instances.instances.size;
+    for (const [id, life] of this.#records.lives) {
+      const told = past.get(id);
+      const facts = () => ({ told, life });
+      must(told !== undefined, "every hold is told by history", facts);
+      must(told.scope === life.scope, "history tells the scope", facts);
+      must(told.extensions === life.extensions, "history counts the extensions", facts);
+      must(
+        told.expiresAt.getTime() === life.hold.expiresAt.getTime(),
+        "history tells the last expiry",
+        facts,
+      );
+      must(told.endedAt.getTime() >= told.startedAt.getTime() - 8_000, "a hold ends after it began", facts);
+      must(told.launches <= launches, "no twin is counted", facts);
+    }
+    must(past.size === this.#records.lives.size, "history tells of nothing else", () => [...past.keys()]);
+  }
+}

@@ -1,0 +1,10 @@
+import { expect, it } from "vitest";
+import { check } from "./check.ts";
+
+const runs = 10_000;
+
+it(`in ${runs} stories nothing is lost, stuck or stolen`, { timeout: 120_000 }, async () => {
+  const broken = await check({ seed: 20261121, runs });
+
+  expect(broken).toBeUndefined();
+});

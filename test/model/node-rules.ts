@@ -1,0 +1,87 @@
+import { holdLabel, Karpenter, markValue, neverHold } from "../../lambda/adapters/keys.ts";
+import { nodePoolOf } from "../../lambda/core/scope.ts";
+import type { Invocation } from "../support/invocation.ts";
+import type { World } from "../support/world.ts";
+import type { RecordRules } from "./record-rules.ts";
+import { must } from "./watcher.ts";
+
+const annotation = Karpenter.v1.annotation;
+type Seen = Readonly<{ label: string | undefined; value: string | undefined }>;
+
+/** What our functions may do to a node in one step. */
+export class NodeRules {
+  readonly #world: World;
+  readonly #records: RecordRules;
+  #seen = new Map<string, Seen>();
+
+  constructor(world: World, records: RecordRules) {
+    this.#world = world;
+    this.#records = records;
+    this.accept();
+  }
+
+  accept(): void {
+    this.#seen.clear();
+    for (const { name, labels, annotations } of this.#world.nodes.nodes.values())
+      this.#seen.set(name, { label: labels[holdLabel], value: annotations[annotation] });
+  }
+
+  check(invocation: Invocation): void {
+    for (const { name, pool, labels, annotations } of this.#world.nodes.nodes.values()) {
+      const now: Seen = { label: labels[holdLabel], value: annotations[annotation] };
+      const before = this.#seen.get(name) ?? now;
+      if (before.label === now.label && before.value === now.value) continue;
+      const facts = () => ({ name, before, now, by: invocation.name });
+      must(pool !== undefined, "no node but Karpenter's is touched", facts);
+      must(
+        before.label !== neverHold && now.label !== neverHold,
+        "a node labelled never is left alone",
+        facts,
+      );
+      if (before.value !== now.value) this.#checkValue(before, now, facts);
+      if (before.label !== now.label) this.#checkLabel(pool, before, now, facts);
+      this.#seen.set(name, now);
+    }
+  }
+
+  atRest(): void {
+    for (const { name, labels } of this.#world.nodes.nodes.values()) {
+      const label = labels[holdLabel];
+      must(label === undefined || label === neverHold, "every mark comes off", () => ({ name, label }));
+    }
+  }
+
+  #checkValue(before: Seen, now: Seen, facts: () => unknown): void {
+    if (now.value !== undefined) {
+      must(before.value === undefined, "a user's annotation is never changed", facts);
+      must(
+        now.value === markValue && now.label !== undefined,
+        "a mark is label and annotation together",
+        facts,
+      );
+      return;
+    }
+    must(
+      before.label !== undefined && before.value === markValue,
+      "a user's annotation is never removed",
+      facts,
+    );
+    must(now.label === undefined, "a mark comes off whole", facts);
+    const isRunning = this.#records.running(before.label);
+    must(!isRunning, "no node of a running hold loses its annotation", facts);
+  }
+
+  #checkLabel(pool: string, before: Seen, now: Seen, facts: () => unknown): void {
+    if (now.label === undefined) {
+      must(now.value !== markValue, "no annotation of ours stays without its label", facts);
+      return;
+    }
+    must(now.value === markValue, "a mark is label and annotation together", facts);
+    if (before.label === undefined)
+      must(before.value === undefined, "a user's annotation is never adopted", facts);
+    const life = this.#records.lives.get(now.label);
+    must(life !== undefined, "nothing is marked for a hold that was never recorded", facts);
+    const ofScope = nodePoolOf(life.scope);
+    must(ofScope === undefined || ofScope === pool, "a hold marks only the nodes of its scope", facts);
+  }
+}

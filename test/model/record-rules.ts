@@ -1,0 +1,129 @@
+import { after } from "../../lambda/core/duration.ts";
+import { capOf, dueAt, type Hold, type ScopeRecord } from "../../lambda/core/hold.ts";
+import type { Scope } from "../../lambda/core/scope.ts";
+import type { Invocation } from "../support/invocation.ts";
+import type { World } from "../support/world.ts";
+import { must } from "./watcher.ts";
+
+/** What was seen of one hold, from its beginning to its end. */
+export type Life = { scope: Scope; hold: Hold; extensions: number; endsBecause?: string };
+
+/** Which changes of a record are right. */
+export class RecordRules {
+  /** Every hold there ever was, by its id. */
+  readonly lives = new Map<string, Life>();
+  /** Told when a hold ends for another reason than its time. */
+  cutShort: (scope: Scope) => void = () => {};
+  readonly #world: World;
+  readonly #seen = new Map<Scope, ScopeRecord>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  running(holdId: string): boolean {
+    const life = this.lives.get(holdId);
+    const hold = life && this.#world.holds.records.get(life.scope)?.hold;
+    return hold?.id === holdId && hold.state === "held";
+  }
+
+  check(invocation: Invocation): void {
+    for (const [scope, record] of this.#world.holds.records) {
+      const before = this.#seen.get(scope) ?? { scope, version: 0 };
+      if (before.version === record.version) continue;
+      this.#seen.set(scope, record);
+      const facts = () => ({ before, record, by: invocation.name });
+      const from = before.lastLaunchAt ?? new Date(0);
+      must(
+        !before.lastLaunchAt || (record.lastLaunchAt ?? from) >= from,
+        "the last launch never moves back",
+        facts,
+      );
+      if (record.hold && before.hold?.id === record.hold.id)
+        this.#changed(invocation, before, record, before.hold, record.hold, facts);
+      else if (record.hold) this.#started(invocation, before, record, record.hold, facts);
+      else if (before.hold) this.#closed(before.hold, facts);
+    }
+  }
+
+  #started(
+    invocation: Invocation,
+    before: ScopeRecord,
+    record: ScopeRecord,
+    hold: Hold,
+    facts: () => unknown,
+  ): void {
+    must(before.hold?.state !== "held", "a running hold is never replaced", facts);
+    must(!this.lives.has(hold.id), "a hold's id is its own", facts);
+    must(hold.state === "held", "a hold begins held", facts);
+    const now = after(this.#world.time, invocation.skew);
+    must(hold.expiresAt > new Date(now.getTime() - 300_000), "no hold begins that is over already", facts);
+    const cap = capOf(this.#world.rules, hold.startedAt);
+    must(!cap || hold.expiresAt <= cap, "no hold is longer than the cap", facts);
+    this.lives.set(hold.id, { scope: record.scope, hold, extensions: 0 });
+    if (!hold.startedBecause.startsWith("a node was launched")) return;
+    const counts = before.launchesCountFrom ?? new Date(0);
+    must(hold.causedAt >= counts, "a launch before the watermark starts nothing", facts);
+    const last = before.lastLaunchAt ?? new Date(0);
+    must(hold.causedAt > last, "a launch that is no news starts nothing", facts);
+    const expiry = after(hold.causedAt, this.#world.rules.hold);
+    must(hold.expiresAt.getTime() === expiry.getTime(), "a hold lasts from its launch", facts);
+  }
+
+  #changed(
+    invocation: Invocation,
+    before: ScopeRecord,
+    record: ScopeRecord,
+    old: Hold,
+    hold: Hold,
+    facts: () => unknown,
+  ): void {
+    const life = this.lives.get(hold.id);
+    must(life !== undefined, "a hold is known from its beginning", facts);
+    must(hold.expiresAt >= old.expiresAt, "expiry never moves back", facts);
+    must(hold.nodes >= old.nodes && hold.launches >= old.launches, "a hold only counts up", facts);
+    if (hold.expiresAt > old.expiresAt) {
+      life.extensions += 1;
+      must(old.state === "held" && hold.state === "held", "only a running hold is extended", facts);
+      const cap = capOf(this.#world.rules, hold.startedAt);
+      must(!cap || hold.expiresAt <= cap, "no hold is longer than the cap", facts);
+    }
+    life.hold = hold;
+    if (old.state === hold.state) return;
+    must(old.state === "held", "a release is never taken back", facts);
+    this.#fenced(invocation, before, record, hold, facts);
+  }
+
+  #fenced(
+    invocation: Invocation,
+    before: ScopeRecord,
+    record: ScopeRecord,
+    hold: Hold,
+    facts: () => unknown,
+  ): void {
+    const because = hold.endsBecause ?? "";
+    const isCapped = because === "the hold has reached its cap";
+    const now = after(this.#world.time, invocation.skew);
+    const isByTime = isCapped || because === "the hold has run its time";
+    must(!isByTime || now >= dueAt(hold, this.#world.rules), "no hold ends before its time", facts);
+    must(
+      isCapped || because !== "the hold has run its time" || !hold.capped,
+      "a capped hold ends as one",
+      facts,
+    );
+    if (isCapped || !isByTime) this.cutShort(record.scope);
+    if (!isCapped) return;
+    const begun = after(dueAt(hold, this.#world.rules), this.#world.rules.breather);
+    must((record.launchesCountFrom ?? new Date(0)) >= begun, "after a capped hold comes the breather", facts);
+    must(
+      record.quiet === "breather" && before.hold !== undefined,
+      "after a capped hold comes the breather",
+      facts,
+    );
+  }
+
+  #closed(hold: Hold, facts: () => unknown): void {
+    must(hold.state === "releasing", "no hold ends without the fence", facts);
+    must(this.#world.holds.past.has(hold.id), "a hold that ended is in history first", facts);
+  }
+}

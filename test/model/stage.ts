@@ -1,0 +1,180 @@
+import { holdLabel, Karpenter, neverHold } from "../../lambda/adapters/keys.ts";
+import { after, type Duration, seconds } from "../../lambda/core/duration.ts";
+import type { Invocation } from "../support/invocation.ts";
+import { World } from "../support/world.ts";
+import type { Command, Setting, UserDeed } from "./commands.ts";
+import { Watcher } from "./watcher.ts";
+
+const annotation = Karpenter.v1.annotation;
+const pools = ["a", "b"];
+/** More functions are never at work at the same time. */
+const mostAtWork = 4;
+/** A function that is still at work so long after its deadline is ended by its runtime. */
+const grace = seconds(30);
+
+type Coming = Readonly<{ at: Date; happen: () => void }>;
+
+/** Carries commands out on a world, with a watcher who looks at every step. */
+export class Stage {
+  readonly world: World;
+  readonly watcher: Watcher;
+  #coming: Coming[] = [];
+  #launched = 0;
+
+  constructor(setting: Setting) {
+    const { scope, maxHold, breather, initialDelay } = setting;
+    this.world = new World({ scope, maxHold, breather, initialDelay });
+    for (let n = 0; n < setting.nodes; n++) {
+      const instance = `i-old${n}`;
+      this.world.instances.add(instance, new Date(0), pools[n % 2]);
+      this.world.nodes.add(`old-${n}`, { pool: pools[n % 2] ?? null, joinedAt: new Date(0), instance });
+    }
+    this.watcher = new Watcher(this.world);
+    this.world.watch = (invocation, call) => this.watcher.look(invocation, call);
+  }
+
+  async carryOut(command: Command): Promise<void> {
+    const { world } = this;
+    switch (command.do) {
+      case "launch":
+        return this.#launch(command);
+      case "deliver": {
+        const due = world.queue.due(world.time);
+        if (due.length === 0) return;
+        const first = command.first % due.length;
+        return this.#begin(command, () =>
+          world.deliver(due.slice(first, first + command.count), command.skew),
+        );
+      }
+      case "fire": {
+        const armed = [...world.schedules.armed.values()].filter(
+          ({ at }) => command.early || at <= world.time,
+        );
+        const release = armed[command.which % Math.max(1, armed.length)];
+        return release && this.#begin(command, () => world.fire(release, command.skew, command.twin));
+      }
+      case "retry": {
+        const retry = world.retries.shift();
+        return retry && this.#begin(command, () => world.release(retry.payload, command.skew, retry.attempt));
+      }
+      case "sweep":
+        return this.#begin(command, () => world.sweep(command.skew));
+      case "ask":
+        return this.#begin(command, () => world.ask(command.request, command.skew));
+      case "lose":
+        return this.#lose(command.what, command.which);
+      case "pass":
+        return this.pass(command.time);
+      case "user":
+        return this.#user(command.node, command.deed);
+      default:
+        return this.#atWork(command);
+    }
+  }
+
+  /** Lets time pass: nodes join, the cloud learns of its instances, what is at work for too long is ended. */
+  pass(time: Duration): void {
+    const { world } = this;
+    const end = after(world.time, time);
+    const now = this.#coming
+      .filter(({ at }) => at <= end)
+      .toSorted((a, b) => a.at.getTime() - b.at.getTime());
+    this.#coming = this.#coming.filter(({ at }) => at > end);
+    for (const { at, happen } of now) {
+      if (at > world.time) world.time = at;
+      happen();
+    }
+    world.time = end;
+    for (const invocation of world.running) {
+      if (end > after(invocation.deadline, grace - invocation.skew)) invocation.crash();
+    }
+    this.watcher.accept();
+  }
+
+  /** Everything that waits happens: messages, one-shots, retries; then a sweep that nothing disturbs. */
+  async settle(): Promise<void> {
+    const { world } = this;
+    for (const invocation of world.running) await world.finish(invocation);
+    for (let messages = world.queue.due(world.time); messages.length > 0; ) {
+      await world.finish(await world.deliver(messages));
+      messages = world.queue.due(world.time);
+    }
+    for (const release of [...world.schedules.armed.values()].filter(({ at }) => at <= world.time))
+      await world.finish(await world.fire(release));
+    for (const { payload, attempt } of world.retries.splice(0))
+      await world.finish(await world.release(payload, 0, attempt));
+    await world.finish(await world.sweep());
+  }
+
+  async #begin(command: Readonly<{ atOnce: boolean }>, begin: () => Promise<Invocation>): Promise<void> {
+    const [oldest] = this.world.running;
+    if (oldest && this.world.running.size >= mostAtWork) await this.world.finish(oldest);
+    const invocation = await begin();
+    if (command.atOnce) await this.world.finish(invocation);
+  }
+
+  async #atWork(command: Extract<Command, { who: number }>): Promise<void> {
+    const atWork = [...this.world.running];
+    const invocation = atWork[command.who % Math.max(1, atWork.length)];
+    if (!invocation) return;
+    if (command.do === "crash") return invocation.crash();
+    if (command.do === "fault") return this.world.step(invocation, command.verdict);
+    if (command.do === "finish") await this.world.finish(invocation);
+    else for (let n = 0; n < command.times; n++) await this.world.step(invocation);
+  }
+
+  #launch(about: Extract<Command, { do: "launch" }>): void {
+    const { world } = this;
+    this.#launched += 1;
+    const instance = `i-${this.#launched.toString(16).padStart(8, "0")}`;
+    const launch = { instance, launchedAt: world.time };
+    const pool = pools[about.pool];
+    world.instances.add(instance, world.time, about.foreign ? undefined : pool);
+    if (about.knownAfter > 0) {
+      world.instances.unknownYet.add(instance);
+      this.#later(about.knownAfter, () => world.instances.unknownYet.delete(instance));
+    }
+    for (const delay of [about.eventAfter, ...about.twinsAfter])
+      if (delay !== null) world.queue.sendLaunch(launch, delay);
+    if (about.joinsAfter === null) return;
+    const annotations = about.userHeld ? { [annotation]: "true" } : {};
+    const name = `node-${this.#launched}`;
+    this.#later(about.joinsAfter, () =>
+      world.nodes.add(name, {
+        instance,
+        pool: about.foreign ? null : (pool ?? null),
+        annotations: { ...annotations },
+      }),
+    );
+  }
+
+  #later(delay: Duration, happen: () => void): void {
+    this.#coming.push({ at: after(this.world.time, delay), happen });
+  }
+
+  #lose(what: "schedule" | "message", which: number): void {
+    const { queue, schedules } = this.world;
+    if (what === "schedule") {
+      const names = [...schedules.armed.keys()];
+      schedules.armed.delete(names[which % Math.max(1, names.length)] ?? "");
+      return;
+    }
+    const message = queue.messages[which % Math.max(1, queue.messages.length)];
+    if (message) queue.drop(message);
+  }
+
+  #user(which: number, deed: UserDeed): void {
+    const { nodes } = this.world;
+    const all = [...nodes.nodes.values()];
+    const node = all[which % Math.max(1, all.length)];
+    if (!node) return;
+    const { name } = node;
+    if (deed === "delete") nodes.remove(name);
+    else if (deed === "annotate true") nodes.edit(name, "annotations", annotation, "true");
+    else if (deed === "annotate false") nodes.edit(name, "annotations", annotation, "false");
+    else if (deed === "unannotate") nodes.edit(name, "annotations", annotation, undefined);
+    else if (deed === "unlabel") nodes.edit(name, "labels", holdLabel, undefined);
+    else nodes.edit(name, "labels", holdLabel, node.labels[holdLabel] === neverHold ? undefined : neverHold);
+    this.watcher.accept();
+  }
+}

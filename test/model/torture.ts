@@ -1,0 +1,41 @@
+import { parseArgs } from "node:util";
+import { check } from "./check.ts";
+
+/** Stories between two lines of progress. */
+const chunk = 2_000;
+
+const { values } = parseArgs({
+  options: { runs: { type: "string" }, seed: { type: "string" }, path: { type: "string" } },
+});
+const seed = wholeNumber("--seed", values.seed ?? String(Date.now() % 1_000_000_000));
+const runs = wholeNumber("--runs", values.runs ?? "100000");
+process.exitCode = values.path === undefined ? await torture() : await replay(values.path);
+
+/** Each chunk has a seed of its own, so that what it finds is replayed without all that came before. */
+async function torture(): Promise<number> {
+  const begun = Date.now();
+  for (let done = 0; done < runs; done += chunk) {
+    const broken = await check({ seed: seed + done / chunk, runs: Math.min(chunk, runs - done) });
+    if (broken !== undefined) {
+      console.error(`broken after at most ${done + chunk} stories:\n${broken}`);
+      return 1;
+    }
+    const played = Math.min(runs, done + chunk);
+    const rate = Math.round((played * 1000) / (Date.now() - begun));
+    console.log(`${played} of ${runs} stories played, ${rate} a second, nothing lost, stuck or stolen`);
+  }
+  return 0;
+}
+
+async function replay(path: string): Promise<number> {
+  const broken = await check({ seed, runs: chunk, path });
+  console.log(broken ?? "it does not break any more");
+  return broken === undefined ? 0 : 1;
+}
+
+function wholeNumber(name: string, text: string): number {
+  const read = Number(text);
+  if (Number.isSafeInteger(read) && read >= 0) return read;
+  console.error(`${name} must be a whole number, not "${text}"`);
+  process.exit(2);
+}

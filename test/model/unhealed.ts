@@ -1,0 +1,65 @@
+import { holdLabel, Karpenter, markValue, neverHold } from "../../lambda/adapters/keys.ts";
+import { after } from "../../lambda/core/duration.ts";
+import { dueAt, type ScopeRecord, watermarkOf } from "../../lambda/core/hold.ts";
+import { isKept, scopeOf } from "../../lambda/core/rules.ts";
+import { admits, wholeCluster } from "../../lambda/core/scope.ts";
+import type { MemoryNode } from "../support/memory-nodes.ts";
+import type { World } from "../support/world.ts";
+import { mostSkew } from "./commands.ts";
+
+const annotation = Karpenter.v1.annotation;
+
+/** Everything that one sweep must put right, each as a line. */
+export function* unhealed(world: World): Generator<string> {
+  const records = [...world.holds.records.values()];
+  const whole = world.holds.records.get(wholeCluster);
+  const ids = new Set(records.flatMap(({ hold }) => hold?.id ?? []));
+  for (const record of records) {
+    if (record.hold && mustEnd(world, record, whole)) yield `hold ${record.hold.id} is over, but not closed`;
+  }
+  for (const node of world.nodes.nodes.values()) {
+    const label = node.labels[holdLabel];
+    if (label !== undefined && label !== neverHold && !ids.has(label))
+      yield `${node.name} has a mark of nobody, ${label}`;
+    if (node.pool === undefined || !admits(world.rules.nodePools, node.pool)) continue;
+    const scope = scopeOf(world.rules, node.pool);
+    const record = world.holds.records.get(scope);
+    if (record && lacksMark(world, record, node)) yield `${node.name} is not in its hold, ${record.hold?.id}`;
+    if (label === undefined && wasMissed(world, record, whole, node))
+      yield `the launch of ${node.name} was missed`;
+  }
+}
+
+function mustEnd(world: World, record: ScopeRecord, whole: ScopeRecord | undefined): boolean {
+  const { hold } = record;
+  if (!hold) return false;
+  if (hold.state === "releasing" || !isKept(world.rules, record.scope)) return true;
+  if (after(dueAt(hold, world.rules), mostSkew) <= world.time) return true;
+  return hold.causedAt < watermarkOf(record, record === whole ? undefined : whole).from;
+}
+
+function lacksMark(world: World, { hold }: ScopeRecord, node: MemoryNode): boolean {
+  if (hold?.state !== "held" || after(dueAt(hold, world.rules), -mostSkew) <= world.time) return false;
+  const label = node.labels[holdLabel];
+  if (label === hold.id || label === neverHold) return false;
+  const value = node.annotations[annotation];
+  return value === undefined || (label !== undefined && value === markValue);
+}
+
+/** A launch nobody told of, seen by its node; the sweep can only see what joined unmarked. */
+function wasMissed(
+  world: World,
+  record: ScopeRecord | undefined,
+  whole: ScopeRecord | undefined,
+  node: MemoryNode,
+): boolean {
+  const instance = world.instances.instances.get(node.instance);
+  if (instance?.nodePool === undefined || world.instances.unknownYet.has(node.instance)) return false;
+  const { launchedAt } = instance;
+  const { hold, initialDelay } = world.rules;
+  if (record?.lastLaunchAt && launchedAt <= record.lastLaunchAt) return false;
+  if (record && launchedAt < watermarkOf(record, whole).from) return false;
+  if (whole?.launchesCountFrom && launchedAt < whole.launchesCountFrom) return false;
+  const now = world.time;
+  return after(launchedAt, hold - mostSkew) > now && after(launchedAt, initialDelay + mostSkew) <= now;
+}
