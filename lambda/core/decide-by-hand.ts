@@ -71,7 +71,9 @@ export function decidePause(record: ScopeRecord, until: Date, reason: string, no
 /** Ends a pause or a breather: launches count from now on. */
 export function decideResume(record: ScopeRecord, now: Date) {
   const from = record.launchesCountFrom;
-  if (!from || from <= now) return { action: "leave" as const, because: "nothing was paused" };
+  // Without a reason it is no silence, but a release by force whose clock was ahead.
+  if (!from || from <= now || !record.quiet)
+    return { action: "leave" as const, because: "nothing was paused" };
   const because = record.quiet === "breather" ? "the breather is cut short" : "the pause is over";
   return { action: "resume" as const, record: countingFrom(record, now), because };
 }

@@ -112,6 +112,7 @@ describe("resuming", () => {
 
   it.each([
     ["never paused", aRecord()],
+    ["released by force by a clock that is ahead", aRecord({ launchesCountFrom: at(5.1) })],
     ["paused once", aRecord({ launchesCountFrom: at(1), quiet: "paused" as const })],
   ])("changes nothing where nothing is paused: %s", (_, record) => {
     expect(decideResume(record, at(5))).toEqual({ action: "leave", because: "nothing was paused" });
