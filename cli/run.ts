@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import type { KubeConfig } from "@kubernetes/client-node";
 import { Command, Option } from "commander";
 import { defaultSettings, type SettingName } from "../lambda/settings.ts";
 import { withExamples } from "./examples.ts";
@@ -44,7 +46,7 @@ async function hold(options: RunOptions, terminal: Terminal): Promise<void> {
   const config = readKubeconfig({ path: options.kubeconfig, context: options.context });
   const cluster = clusterNameIn(config);
   const chosen = settingsFrom(options, { cluster, ...ownDefaults });
-  const folder = options.data ?? join(dataFolder(terminal.env), chosen.cluster);
+  const folder = options.data ?? join(dataFolder(terminal.env), folderName(config, chosen.cluster));
   const log = options.log === "json" ? jsonLog(terminal, chosen.cluster) : textLog(terminal);
 
   const { startRun } = await import("../local/run/run.ts");
@@ -55,6 +57,12 @@ async function hold(options: RunOptions, terminal: Terminal): Promise<void> {
   log.info("the holder stops: it finishes what is in hand", { signal });
   await running.stop({ release: options.releaseOnExit === true });
   log.info("the holder has stopped");
+}
+
+/** Clusters of the same name have different addresses, and must not share a record. */
+function folderName(config: KubeConfig, cluster: string): string {
+  const server = config.getCurrentCluster()?.server ?? "";
+  return `${cluster}-${createHash("sha256").update(server).digest("hex").slice(0, 8)}`;
 }
 
 const dataFolder = ({ XDG_DATA_HOME }: Terminal["env"]): string =>

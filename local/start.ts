@@ -1,9 +1,67 @@
 import { setTimeout as pass } from "node:timers/promises";
+import { Command, CommanderError } from "commander";
+import { Exit } from "../cli/exit-codes.ts";
+import { tellFailure } from "../cli/failure.ts";
+import { textLog } from "../cli/run-log.ts";
 import { processTerminal } from "../cli/terminal.ts";
+import { untilStopped } from "../cli/until-stopped.ts";
+import { type Duration, parseDuration } from "../lambda/core/duration.ts";
+import { BadInputError } from "../lambda/core/errors.ts";
+import type { Log } from "../lambda/core/ports.ts";
+import { onKey } from "./serve/keys.ts";
+import { serve } from "./serve/serve.ts";
 import { tellStory } from "./story/story.ts";
 
+type Options = Readonly<{ serve?: true; fast?: true; log?: true; hold: string; launchEvery: string }>;
+
 const terminal = processTerminal();
-const checks = await tellStory(terminal, (from, to) =>
-  pass(Math.min(700, (to.getTime() - from.getTime()) / 100)),
-);
-process.exitCode = checks.every((check) => check.isKept) ? 0 : 1;
+const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
+
+const command = new Command("npm start --")
+  .description("See the holder at work on this machine, without AWS and without a cluster.")
+  .option("--fast", "tell the story without pauses")
+  .option("--serve", "stay up in real time, with a cluster that kubectl can reach")
+  .option("--hold <duration>", "with --serve: how long a launch protects", "1m")
+  .option("--launch-every <duration>", "with --serve: how often a node is launched; 0s for never", "3m")
+  .option("--log", "show the holder's own log as well")
+  .helpOption("-h, --help", "tell what can be said")
+  .exitOverride()
+  .showHelpAfterError("See --help for what can be said.")
+  .action(async (options: Options) => {
+    process.exitCode = options.serve ? await serveUntilStopped(options) : await story(options);
+  });
+try {
+  await command.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? Exit.done : Exit.usage;
+  else process.exitCode = tellFailure(error, terminal);
+}
+
+async function story({ fast, log }: Options): Promise<Exit> {
+  const pace = (from: Date, to: Date) => pass(Math.min(700, (to.getTime() - from.getTime()) / 100));
+  const checks = await tellStory(terminal, fast ? async () => {} : pace, log ? textLog(terminal) : silent);
+  return checks.every(({ isKept }) => isKept) ? Exit.done : Exit.failed;
+}
+
+async function serveUntilStopped(options: Options): Promise<Exit> {
+  const hold = read("--hold", options.hold);
+  const launchEvery = read("--launch-every", options.launchEvery);
+  const stopped = untilStopped();
+  const log = options.log ? textLog(terminal) : silent;
+  const served = await serve({ hold, launchEvery, log }, terminal);
+  const giveBack = onKey((key) => {
+    if (key === "l") served.launch();
+    if (key === "q" || key === "\u0003") process.kill(process.pid, "SIGINT");
+  });
+  if (process.stdin.isTTY) terminal.out("Press l to launch a node, q to stop.\n");
+  await stopped;
+  giveBack();
+  await served.stop();
+  return Exit.done;
+}
+
+function read(flag: string, text: string): Duration {
+  const duration = parseDuration(text);
+  if (duration !== undefined) return duration;
+  throw new BadInputError("Cannot start", [`${flag} must be a duration like 90s, 20m or 2h, not "${text}"`]);
+}

@@ -31,7 +31,7 @@ export class Telling {
     const waiting = this.#waiting;
     const line = this.#lineOf(happening);
     const node = "node" in happening ? happening.node : undefined;
-    if (waiting && node && waiting.at.getTime() === at.getTime() && waiting.line.text === line.text) {
+    if (waiting && node && this.#clock(waiting.at) === this.#clock(at) && waiting.line.text === line.text) {
       waiting.nodes.push(node);
       return;
     }

@@ -1,0 +1,13 @@
+/** Calls back for every key pressed, where there is a keyboard; takes the terminal back when it is called. */
+export function onKey(deed: (key: string) => void): () => void {
+  const { stdin } = process;
+  if (!stdin.isTTY) return () => {};
+  stdin.setRawMode(true);
+  stdin.setEncoding("utf8");
+  stdin.on("data", deed);
+  return () => {
+    stdin.off("data", deed);
+    stdin.setRawMode(false);
+    stdin.pause();
+  };
+}
