@@ -40,7 +40,11 @@ export class KubernetesTransport implements PromiseHttpLibrary {
 
   /** Closes the connections nobody uses; those in use close when their answer has come. */
   async close(): Promise<void> {
-    for (const agent of [this.#agent, this.#plain]) agent.destroy();
+    for (const agent of [this.#agent, this.#plain]) {
+      // Not `destroy`: that cuts off calls which are still on their way.
+      agent.maxFreeSockets = 0;
+      for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
+    }
   }
 
   #ask(context: RequestContext): Promise<IncomingMessage> {
