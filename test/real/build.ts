@@ -1,145 +1,103 @@
-import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { promisify } from "node:util";
+import { cpSync, globSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { basename, join } from "node:path";
+import { buildFolder, once } from "./build-once.ts";
+import { go, run } from "./tools.ts";
 
-const here = import.meta.dirname;
-const module = join(here, "cluster");
-
-/** Everything that is built goes below this ignored folder. */
-export const buildFolder = process.env.KNH_BUILD ?? resolve(here, "../../build");
-const bin = join(buildFolder, "bin");
+export { buildFolder };
 
 export const newestKarpenter = "1.14.1";
 export const oldestKarpenter = "1.0.8";
 
+const here = import.meta.dirname;
+const bin = join(buildFolder, "bin");
+const goModule = ["go.mod", "go.sum"].map((file) => join(here, "cluster", file));
+const parts = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"];
+
 /** The path of a program once it is built. */
 export const program = (name: string): string => join(bin, name);
 
-const say = (line: string) => process.stderr.write(`${line}\n`);
-
 /** etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kubectl. */
 export async function buildControlPlane(): Promise<void> {
-  await once("control-plane", ["go.mod", "go.sum", "main.go"], async () => {
+  await once("control-plane", [...goModule, join(here, "cluster/main.go")], async () => {
     const version = (await go(["list", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes"])).trim();
     const [, minor = ""] = version.split(".");
     const stamp = Object.entries({ gitVersion: version, gitMajor: "1", gitMinor: minor });
-    const flags = stamp.map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`).join(" ");
-    await go(["build", "-trimpath", "-ldflags", `-s -w ${flags}`, "-o", program("control-plane"), "."]);
-    for (const name of ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"]) {
-      rmSync(program(name), { force: true });
-      symlinkSync("control-plane", program(name));
-    }
+    const flags = stamp.map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`);
+    await compile("control-plane", ".", flags.join(" "));
+    for (const part of parts) link("control-plane", part);
   });
 }
 
-/** The fake kubelet: gives every node of Karpenter's kwok provider a heartbeat and its pods a life. */
-export async function buildKubelet(): Promise<void> {
-  await once("kubelet", ["go.mod", "go.sum"], async () => {
-    await go([
-      "build",
-      "-trimpath",
-      "-ldflags",
-      "-s -w",
-      "-o",
-      program("kubelet"),
-      "sigs.k8s.io/kwok/cmd/kwok",
-    ]);
+/** The fake kubelet of every node; returns the folder with the stages of nodes and pods that it plays. */
+export async function buildKubelet(): Promise<string> {
+  const stages = join(buildFolder, "stages");
+  await once("kubelet", goModule, async () => {
+    await compile("kubelet", "sigs.k8s.io/kwok/cmd/kwok");
+    const folder = await moduleFolder(["list", "-m", "-json", "sigs.k8s.io/kwok"]);
+    copyFiles(join(folder, "kustomize/stage"), ["node/fast/node-*.yaml", "pod/fast/pod-*.yaml"], stages);
   });
+  return stages;
 }
 
-/** Karpenter with its kwok provider, in any version from 1.0.8 on. */
-export async function buildKarpenter(version: string): Promise<void> {
+/** Karpenter with its kwok provider, in any version from 1.0.8 on; returns the folder with its CRDs. */
+export async function buildKarpenter(version: string): Promise<string> {
   const name = `karpenter-${version}`;
-  if (version === newestKarpenter) {
-    await once(name, ["go.mod", "go.sum"], async () => {
-      await go([
-        "build",
-        "-trimpath",
-        "-ldflags",
-        "-s -w",
-        "-o",
-        program(name),
-        "sigs.k8s.io/karpenter/kwok",
-      ]);
-    });
-    return;
-  }
-  await once(name, [], async () => {
-    const folder = join(buildFolder, `go-${version}`);
-    mkdirSync(folder, { recursive: true });
-    await go(["install", "-trimpath", "-ldflags", "-s -w", `sigs.k8s.io/karpenter/kwok@v${version}`], {
-      GOBIN: folder,
-    });
-    rmSync(program(name), { force: true });
-    symlinkSync(join(folder, "kwok"), program(name));
+  const crds = join(buildFolder, `crds-${version}`);
+  const isNewest = version === newestKarpenter;
+  await once(name, isNewest ? goModule : [], async () => {
+    if (isNewest) await compile(name, "sigs.k8s.io/karpenter/kwok");
+    else await install(name, `sigs.k8s.io/karpenter/kwok@v${version}`);
+    const ask = isNewest ? ["list", "-m", "-json", "sigs.k8s.io/karpenter"] : ["mod", "download", "-json"];
+    const folder = await moduleFolder(isNewest ? ask : [...ask, `sigs.k8s.io/karpenter@v${version}`]);
+    copyFiles(folder, ["pkg/apis/crds/*.yaml", "kwok/apis/crds/*.yaml"], crds);
   });
+  return crds;
 }
 
-/** A Python environment with the pinned packages of one requirements file. */
+/** A Python environment with the pinned packages of one requirements file; returns its folder of programs. */
 export async function buildPython(name: "emulator" | "cfn-lint"): Promise<string> {
   const requirements = join(here, `${name}.requirements.txt`);
   const folder = join(buildFolder, `python-${name}`);
-  await once(`python-${name}`, [`../${name}.requirements.txt`], async () => {
+  await once(`python-${name}`, [requirements], async () => {
     rmSync(folder, { recursive: true, force: true });
-    await run("python3", ["-m", "venv", folder], "Python 3.10 or later with venv");
-    await run(
-      join(folder, "bin/pip"),
-      ["install", "-q", "--require-hashes", "-r", requirements],
-      "a Python package index",
-    );
+    await run("python3", ["-m", "venv", folder]);
+    await run(join(folder, "bin/pip"), ["install", "-q", "--require-hashes", "-r", requirements]);
   });
   return join(folder, "bin");
 }
 
-/** Where the Go modules lie whose files (CRDs, stages) we apply. */
-export async function moduleFolder(path: string, version?: string): Promise<string> {
-  if (!version) return (await go(["list", "-m", "-f", "{{.Dir}}", path])).trim();
-  const told: unknown = JSON.parse(await go(["mod", "download", "-json", `${path}@v${version}`]));
+const small = ["-trimpath", "-ldflags"];
+
+async function compile(name: string, source: string, flags = ""): Promise<void> {
+  // Built beside and moved there, so that one that runs is never written to.
+  const fresh = program(`${name}.new`);
+  await go(["build", ...small, `-s -w ${flags}`, "-o", fresh, source]);
+  renameSync(fresh, program(name));
+}
+
+async function install(name: string, source: string): Promise<void> {
+  const folder = join(buildFolder, `go-${name}`);
+  await go(["install", ...small, "-s -w", source], { GOBIN: folder });
+  renameSync(join(folder, "kwok"), program(name));
+  rmSync(folder, { recursive: true });
+}
+
+function link(target: string, name: string): void {
+  rmSync(program(name), { force: true });
+  symlinkSync(target, program(name));
+}
+
+async function moduleFolder(question: readonly string[]): Promise<string> {
+  const told: unknown = JSON.parse(await go(question));
   const folder = typeof told === "object" && told !== null ? Reflect.get(told, "Dir") : undefined;
-  if (typeof folder !== "string") throw new Error(`go told no folder for ${path}@v${version}`);
+  if (typeof folder !== "string") throw new Error(`go ${question.join(" ")} told no folder`);
   return folder;
 }
 
-/** Builds unless the same inputs were built before; says what it does and how long it took. */
-async function once(name: string, inputs: readonly string[], build: () => Promise<void>): Promise<void> {
-  const hash = createHash("sha256").update(process.arch);
-  for (const input of inputs) hash.update(readFileSync(join(module, input)));
-  const stamp = join(buildFolder, "stamps", name);
-  const wanted = hash.digest("hex");
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
-  mkdirSync(bin, { recursive: true });
-  mkdirSync(dirname(stamp), { recursive: true });
-  const began = performance.now();
-  const elapsed = () => `${Math.round((performance.now() - began) / 1000)} s`;
-  say(`building ${name} (once; minutes with a cold cache) …`);
-  const tick = setInterval(() => say(`  still building ${name}: ${elapsed()}`), 30_000);
-  try {
-    await build();
-  } finally {
-    clearInterval(tick);
-  }
-  writeFileSync(stamp, wanted);
-  say(`  built ${name} in ${elapsed()}`);
-}
-
-const go = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-  run("go", args, "Go 1.26 or later", { CGO_ENABLED: "0", ...env });
-
-async function run(
-  command: string,
-  args: readonly string[],
-  needs: string,
-  env: Readonly<Record<string, string>> = {},
-) {
-  try {
-    const options = { cwd: module, env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 };
-    return (await promisify(execFile)(command, args, options)).stdout;
-  } catch (error) {
-    const isMissing = error instanceof Error && Reflect.get(error, "code") === "ENOENT";
-    if (isMissing)
-      throw new Error(`${command} was not found: install ${needs} and try again`, { cause: error });
-    throw error;
-  }
+/** Copies what we apply out of the module cache, so that a built folder needs nothing else. */
+function copyFiles(from: string, patterns: readonly string[], to: string): void {
+  rmSync(to, { recursive: true, force: true });
+  mkdirSync(to, { recursive: true });
+  for (const file of globSync([...patterns], { cwd: from }))
+    cpSync(join(from, file), join(to, basename(file)));
 }

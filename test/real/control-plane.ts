@@ -1,57 +1,70 @@
 import { execFile } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { KubeConfig } from "@kubernetes/client-node";
 import { buildControlPlane, program } from "./build.ts";
-import { freePorts, Processes, type Started } from "./processes.ts";
+import { isFree, onFreePorts } from "./ports.ts";
+import { Processes, type Started, until } from "./processes.ts";
 
 /** Who may log in: an administrator, and the holder with no more than its role allows. */
 const users = { admin: ["system:masters"], holder: ["karpenter-node-holder"] } as const;
 export type User = keyof typeof users;
 
+type Ports = Readonly<{ api: number; etcd: number; peer: number }>;
+
 /** etcd and kube-apiserver on loopback, with RBAC. */
 export class ControlPlane {
-  readonly folder: string;
   readonly server: string;
   readonly processes: Processes;
-  readonly #ports: Readonly<{ api: number; etcd: number }>;
+  readonly #ports: Ports;
   #apiServer: Started | undefined;
 
-  private constructor(folder: string, ports: { api: number; etcd: number }) {
-    this.folder = folder;
+  private constructor(ports: Ports) {
     this.#ports = ports;
     this.server = `https://127.0.0.1:${ports.api}`;
-    this.processes = new Processes(folder);
+    this.processes = new Processes("control-plane");
   }
 
   /** Builds what is needed and starts; ready when it returns. */
   static async start(): Promise<ControlPlane> {
     await buildControlPlane();
-    const [api = 0, etcd = 0, peer = 0] = await freePorts(3);
-    const plane = new ControlPlane(mkdtempSync(join(tmpdir(), "control-plane-")), { api, etcd });
-    try {
-      plane.#writeFiles();
-      plane.processes.start("etcd", program("etcd"), [
-        `--data-dir=${plane.folder}/etcd`,
-        "--unsafe-no-fsync",
-        `--listen-client-urls=http://127.0.0.1:${etcd}`,
-        `--advertise-client-urls=http://127.0.0.1:${etcd}`,
-        `--listen-peer-urls=http://127.0.0.1:${peer}`,
-      ]);
-      await plane.startApiServer();
-    } catch (error) {
-      await plane.stop();
-      throw error;
-    }
-    return plane;
+    return onFreePorts(3, async ([api = 0, etcd = 0, peer = 0]) => {
+      const plane = new ControlPlane({ api, etcd, peer });
+      try {
+        plane.#writeFiles();
+        plane.#startEtcd();
+        await plane.startApiServer();
+        return plane;
+      } catch (error) {
+        await plane.stop();
+        throw error;
+      }
+    });
+  }
+
+  /** Where its data, logs, certificates and kubeconfigs lie. */
+  get folder(): string {
+    return this.processes.folder;
+  }
+
+  #startEtcd(): void {
+    const { etcd, peer } = this.#ports;
+    this.processes.start("etcd", program("etcd"), [
+      `--data-dir=${this.folder}/etcd`,
+      "--unsafe-no-fsync",
+      `--listen-client-urls=http://127.0.0.1:${etcd}`,
+      `--advertise-client-urls=http://127.0.0.1:${etcd}`,
+      `--listen-peer-urls=http://127.0.0.1:${peer}`,
+    ]);
   }
 
   /** Also used to bring it back after `stopApiServer`; same address, same data. */
   async startApiServer(flags: readonly string[] = []): Promise<void> {
     const { folder } = this;
+    // One that was told to stop keeps its port for a while.
+    await until("the API server's port to be free", () => isFree(this.#ports.api));
     this.#apiServer = this.processes.start("kube-apiserver", program("kube-apiserver"), [
       `--etcd-servers=http://127.0.0.1:${this.#ports.etcd}`,
       `--cert-dir=${folder}/certs`,
@@ -66,15 +79,15 @@ export class ControlPlane {
       // Without a node lifecycle controller nobody would take the not-ready taint off again.
       "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
       "--allow-privileged=true",
-      // A stopped server may leave its port in use for a moment.
-      "--permit-port-sharing=true",
       ...flags,
     ]);
     await this.processes.until("the API server to be ready", () => this.#isReady());
   }
 
+  /** Takes the API server away, by default as a crash would. */
   async stopApiServer(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     if (this.#apiServer) await this.processes.stop(this.#apiServer, signal);
+    this.#apiServer = undefined;
   }
 
   /** The path of a kubeconfig for this user. */
@@ -82,6 +95,7 @@ export class ControlPlane {
     return join(this.folder, `${user}.kubeconfig`);
   }
 
+  /** The same, loaded. */
   config(user: User): KubeConfig {
     const config = new KubeConfig();
     config.loadFromFile(this.kubeconfig(user));

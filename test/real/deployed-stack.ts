@@ -2,7 +2,8 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { account, type Emulator, region } from "./emulator.ts";
+import { account, type Emulator, nodeFirst, region } from "./emulator.ts";
+import { engineEnvironment } from "./run-folder.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
@@ -43,7 +44,8 @@ export class Cdk {
       "--ci",
     ];
     try {
-      const env = { ...process.env, ...this.#emulator.env, CI: "true", PATH: nodeFirst() };
+      const { folder, env: aws } = this.#emulator;
+      const env = { ...engineEnvironment(folder), ...aws, PATH: nodeFirst, CI: "true" };
       const options = { cwd, env, maxBuffer: 64 * 1024 * 1024 };
       const { stdout, stderr } = await promisify(execFile)(process.execPath, command, options);
       return stdout + stderr;
@@ -56,6 +58,3 @@ export class Cdk {
     }
   }
 }
-
-/** The app is started by name, and must be run by the same Node as we are. */
-const nodeFirst = () => `${resolve(process.execPath, "..")}:${process.env.PATH}`;

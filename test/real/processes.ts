@@ -1,20 +1,23 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { appendFileSync, createWriteStream, mkdirSync } from "node:fs";
-import { createServer } from "node:net";
+import { createWriteStream, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { endTogether } from "./end-together.ts";
+import { PortTakenError } from "./ports.ts";
+import { engineEnvironment, engineFolder } from "./run-folder.ts";
 
 export type Started = Readonly<{ name: string; child: ChildProcess; log: string }>;
 
-/** Processes that are stopped together, last started first; nothing of them outlives this one. */
+/** Processes that are stopped together, last started first; none of them outlives this one. */
 export class Processes {
   readonly folder: string;
   readonly #started: Started[] = [];
+  readonly #leave: () => void;
 
-  constructor(folder: string) {
-    mkdirSync(folder, { recursive: true });
+  /** A fresh folder is made for them unless one is given. */
+  constructor(name: string, folder = engineFolder(name)) {
     this.folder = folder;
-    process.once("exit", this.#killAll);
+    this.#leave = endTogether(() => this.#kill());
   }
 
   start(
@@ -25,9 +28,11 @@ export class Processes {
   ): Started {
     const log = join(this.folder, `${name}.log`);
     const child = spawn(command, args, {
-      env: { ...process.env, ...env },
+      cwd: this.folder,
+      env: { ...engineEnvironment(this.folder), ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
+    writeFileSync(log, "", { flag: "a" }); // it can be read from now on
     const out = createWriteStream(log, { flags: "a" });
     child.stdout.pipe(out, { end: false });
     child.stderr.pipe(out, { end: false });
@@ -35,12 +40,14 @@ export class Processes {
     child.once("error", (error) => out.write(`${error}\n`));
     const started = { name, child, log };
     this.#started.push(started);
-    notePid(child.pid);
     return started;
   }
 
-  /** Stops one process and waits until it is gone. */
+  /** Stops one process and waits until it is gone; one that does not listen is killed after the grace time. */
   async stop(started: Started, signal: NodeJS.Signals = "SIGTERM", grace = 10_000): Promise<void> {
+    // Whoever was told to stop has not failed.
+    const at = this.#started.indexOf(started);
+    if (at >= 0) this.#started.splice(at, 1);
     const { child } = started;
     if (isGone(child)) return;
     const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
@@ -53,35 +60,33 @@ export class Processes {
   /** Everything here is thrown away afterwards, so nobody is given time to say goodbye. */
   async stopAll(): Promise<void> {
     for (const started of this.#started.toReversed()) await this.stop(started, "SIGKILL");
-    process.removeListener("exit", this.#killAll);
+    this.#leave();
   }
 
   /** Waits until the condition holds; ends early when one of these processes died. */
   async until(what: string, condition: () => Promise<boolean>, within = 60_000): Promise<void> {
-    await until(
-      what,
-      async () => {
-        const dead = this.#started.find(({ child }) => child.exitCode !== null && child.exitCode !== 0);
-        if (dead)
-          throw new Error(`${dead.name} ended with ${dead.child.exitCode} before ${what}: see ${dead.log}`);
-        return condition();
-      },
-      within,
-    );
+    const isMet = async () => {
+      const dead = this.#started.find(({ child }) => isGone(child));
+      if (dead) throw await causeOfDeath(dead, what);
+      return condition();
+    };
+    await until(what, isMet, within);
   }
 
-  readonly #killAll = () => {
+  #kill(): void {
     for (const { child } of this.#started.toReversed()) if (!isGone(child)) child.kill("SIGKILL");
-  };
+  }
 }
 
 const isGone = (child: ChildProcess): boolean =>
   child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
 
-/** Where the runner finds what a killed suite left behind. */
-export function notePid(pid: number | undefined): void {
-  const list = process.env.KNH_PIDS;
-  if (list && pid !== undefined) appendFileSync(list, `${pid}\n`);
+async function causeOfDeath({ name, child, log }: Started, what: string): Promise<Error> {
+  await sleep(100); // its last words are still on their way into the log
+  const words = readFileSync(log, "utf8").trimEnd();
+  const how = child.signalCode ?? child.exitCode ?? "an error";
+  const text = `${name} ended with ${how} before ${what}; ${log} ends with:\n${words.slice(-2_000)}`;
+  return /already in use/i.test(words) ? new PortTakenError(text) : new Error(text);
 }
 
 /** Waits for a condition by asking again and again; says what it waited for when time is up. */
@@ -97,23 +102,3 @@ export async function until(
     await sleep(every);
   }
 }
-
-/** Ports nobody listens on right now; all are held open together, so that they differ. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(Array.from({ length: count }, listen));
-  return Promise.all(
-    servers.map(async (server) => {
-      const address = server.address();
-      await new Promise((resolve) => server.close(resolve));
-      if (address === null || typeof address === "string")
-        throw new Error("no port could be had on loopback");
-      return address.port;
-    }),
-  );
-}
-
-const listen = () =>
-  new Promise<ReturnType<typeof createServer>>((resolve, reject) => {
-    const server = createServer().once("error", reject);
-    server.listen(0, "127.0.0.1", () => resolve(server));
-  });

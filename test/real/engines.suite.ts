@@ -1,0 +1,104 @@
+import { spawn } from "node:child_process";
+import { globSync } from "node:fs";
+import { join } from "node:path";
+import { CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { CoreV1Api, KubeConfig } from "@kubernetes/client-node";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ControlPlane } from "./control-plane.ts";
+import { startDynamoDbLocal } from "./dynamodb-local.ts";
+import { isFree } from "./ports.ts";
+import { until } from "./processes.ts";
+import { runsFolder } from "./run-folder.ts";
+
+describe("control planes", () => {
+  let one: ControlPlane;
+  let other: ControlPlane;
+
+  beforeAll(async () => {
+    [one, other] = await Promise.all([ControlPlane.start(), ControlPlane.start()]);
+  });
+  afterAll(async () => {
+    await one?.stop();
+    await other?.stop();
+  });
+
+  it("stand side by side without knowing of each other", async () => {
+    await one.kubectl(["create", "namespace", "only-here"]);
+
+    await expect(other.kubectl(["get", "namespace", "only-here"])).rejects.toThrow("not found");
+  });
+
+  it("let the holder do nothing without a role", async () => {
+    const api = one.config("holder").makeApiClient(CoreV1Api);
+
+    await expect(api.listNode()).rejects.toMatchObject({ code: 403 });
+  });
+
+  it("come back at the same address with the same data after a crash", async () => {
+    await one.kubectl(["create", "namespace", "survivor"]);
+
+    await one.stopApiServer();
+    await expect(one.kubectl(["get", "namespaces"])).rejects.toThrow("refused");
+    await one.startApiServer();
+
+    expect(await one.kubectl(["get", "namespace", "survivor", "-o", "name"])).toBe("namespace/survivor\n");
+  });
+
+  it("leave no process behind", async () => {
+    const plane = await ControlPlane.start();
+    const port = Number(new URL(plane.server).port);
+
+    await plane.stop();
+
+    await until("its port to be free", () => isFree(port));
+  });
+});
+
+describe("DynamoDB Local", () => {
+  it("keeps tables until it is stopped", async () => {
+    const database = await startDynamoDbLocal();
+    try {
+      const credentials = { accessKeyId: "test", secretAccessKey: "test" };
+      const client = new DynamoDBClient({ endpoint: database.endpoint, region: "us-east-1", credentials });
+      const key = { AttributeName: "scope" } as const;
+      const { TableDescription } = await client.send(
+        new CreateTableCommand({
+          TableName: "holds",
+          AttributeDefinitions: [{ ...key, AttributeType: "S" }],
+          KeySchema: [{ ...key, KeyType: "HASH" }],
+          BillingMode: "PAY_PER_REQUEST",
+        }),
+      );
+      expect(TableDescription?.TableStatus).toBe("ACTIVE");
+    } finally {
+      await database.stop();
+    }
+    await until("its port to be free", () => isFree(Number(new URL(database.endpoint).port)));
+  });
+});
+
+describe("the front", () => {
+  it.each(["SIGINT", "SIGTERM"] as const)("has stopped every engine when it ends by %s", async (signal) => {
+    const front = spawn(process.execPath, [join(import.meta.dirname, "run.ts"), "engines"], {
+      stdio: "ignore",
+    });
+    const ended = new Promise((resolve) => front.once("exit", resolve));
+    const folder = join(runsFolder, String(front.pid));
+    const ports = () =>
+      globSync("control-plane-*/admin.kubeconfig", { cwd: folder }).map((file) => portIn(join(folder, file)));
+    const serve = async () =>
+      ports().length === 2 && !(await Promise.all(ports().map(isFree))).includes(true);
+    await until("its engines to serve", serve);
+
+    front.kill(signal);
+
+    expect(await ended).toBe(1);
+    expect(await Promise.all(ports().map(isFree))).toEqual([true, true]);
+  });
+});
+
+function portIn(kubeconfig: string): number {
+  const config = new KubeConfig();
+  config.loadFromFile(kubeconfig);
+  return Number(new URL(config.getCurrentCluster()?.server ?? "").port);
+}

@@ -1,0 +1,200 @@
+import { execFile, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { freePorts, isFree, onFreePorts, PortTakenError } from "./ports.ts";
+import { Processes, until } from "./processes.ts";
+import { engineEnvironment, engineFolder } from "./run-folder.ts";
+
+const here = import.meta.dirname;
+const node = process.execPath;
+const forever = "setInterval(() => {}, 1e6);";
+
+describe("processes", () => {
+  let processes: Processes;
+
+  beforeEach(() => {
+    processes = new Processes("processes");
+  });
+  afterEach(() => processes.stopAll());
+
+  const run = (name: string, script: string) => processes.start(name, node, ["-e", script]);
+
+  it("are killed when they do not listen within their grace time", async () => {
+    const deaf = run("deaf", `process.on("SIGTERM", () => {}); console.log("up"); ${forever}`);
+    await until("it to be up", async () => readFileSync(deaf.log, "utf8").includes("up"));
+
+    await processes.stop(deaf, "SIGTERM", 200);
+
+    expect(deaf.child.signalCode).toBe("SIGKILL");
+  });
+
+  it("are stopped in the reverse of their order", async () => {
+    const started = ["etcd", "api", "karpenter"].map((name) => run(name, forever));
+    const gone: string[] = [];
+    for (const { name, child } of started) child.once("exit", () => gone.push(name));
+
+    await processes.stopAll();
+
+    expect(gone).toEqual(["karpenter", "api", "etcd"]);
+  });
+
+  it("tell at once who died while something is awaited, and its last words", async () => {
+    run("etcd", `console.error("no space left"); process.exit(3)`);
+
+    const awaited = processes.until("the API server to be ready", async () => false);
+
+    await expect(awaited).rejects.toThrow(/etcd ended with 3 before the API server.*no space left/s);
+  });
+
+  it("tell what was awaited in vain", async () => {
+    await expect(until("rain", async () => false, 50, 10)).rejects.toThrow("in vain for rain");
+  });
+
+  it("see none of the keys, profiles and clusters of whoever runs the tests", () => {
+    const mine = {
+      AWS_PROFILE: "production",
+      AWS_SESSION_TOKEN: "secret",
+      KUBECONFIG: "/home/me/.kube/config",
+    };
+    const before = { ...process.env };
+    Object.assign(process.env, mine);
+
+    const seen = engineEnvironment("/folder");
+
+    process.env = before;
+    expect(Object.keys(seen)).not.toEqual(expect.arrayContaining(["AWS_PROFILE"]));
+    expect(Object.values(seen)).not.toEqual(expect.arrayContaining(["secret"]));
+    expect(seen.KUBECONFIG).toBeUndefined();
+  });
+});
+
+describe("engines end with whoever started them", () => {
+  const parent = `
+    const { Processes } = await import(${JSON.stringify(join(here, "processes.ts"))});
+    const processes = new Processes("family");
+    const { child } = processes.start("child", process.execPath, ["-e", ${JSON.stringify(forever)}]);
+    console.log(child.pid);
+    process.on("SIGUSR2", () => { throw new Error("uncaught"); });
+    ${forever}`;
+
+  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("on %s", async (signal) => {
+    const family = await startFamily();
+
+    family.parent.kill(signal);
+
+    await until("the child to be gone", async () => !isAlive(family.child));
+    expect(await family.ended).toBe(signal);
+  });
+
+  it("on an uncaught error", async () => {
+    const family = await startFamily();
+
+    family.parent.kill("SIGUSR2");
+
+    await until("the child to be gone", async () => !isAlive(family.child));
+    expect(await family.ended).toBe(1);
+  });
+
+  async function startFamily() {
+    const started = spawn(node, ["--input-type=module", "-e", parent], {
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const ended = new Promise<number | string | null>((resolve) =>
+      started.once("exit", (code, signal) => resolve(signal ?? code)),
+    );
+    const child = await new Promise<number>((resolve) =>
+      createInterface(started.stdout).once("line", (line) => resolve(Number(line))),
+    );
+    return { parent: started, child, ended };
+  }
+});
+
+describe("ports", () => {
+  it("differ from each other and are free", async () => {
+    const ports = await freePorts(20);
+
+    expect(new Set(ports).size).toBe(20);
+    expect(await Promise.all(ports.map(isFree))).not.toContain(false);
+  });
+
+  it("are exchanged for others when somebody was quicker", async () => {
+    const processes = new Processes("ports");
+    const [taken = 0] = await freePorts(1);
+    const quicker = createServer().listen(taken, "127.0.0.1");
+    const tried: number[] = [];
+
+    await onFreePorts(1, async ([free = 0]) => {
+      const port = tried.length === 0 ? taken : free;
+      tried.push(port);
+      await serve(processes, port);
+    });
+
+    quicker.close();
+    await processes.stopAll();
+    expect(tried).toHaveLength(2);
+  });
+
+  it("are not tried for ever", async () => {
+    let tries = 0;
+    const start = async () => {
+      tries += 1;
+      throw new PortTakenError("taken");
+    };
+
+    await expect(onFreePorts(1, start, 3)).rejects.toThrow("taken");
+    expect(tries).toBe(3);
+  });
+
+  async function serve(processes: Processes, port: number): Promise<void> {
+    const script = `require("node:net").createServer().listen(${port}, "127.0.0.1", () => console.log("serving"))`;
+    const server = processes.start("server", node, ["-e", script]);
+    try {
+      const isServing = async () => readFileSync(server.log, "utf8").includes("serving");
+      await processes.until("the server to serve", isServing);
+    } catch (error) {
+      await processes.stop(server);
+      throw error;
+    }
+  }
+});
+
+describe("the front", () => {
+  const front = (...args: string[]) => promisify(execFile)(node, [join(here, "run.ts"), ...args]);
+
+  it("tells in its help which suites there are", async () => {
+    expect((await front("--help")).stdout).toMatch(/^ {2}ground$/m);
+  });
+
+  it.each(["nonsense", "ground@1.0.8", "karpenter@newest"])(
+    "refuses %s, and tells what there is",
+    async (name) => {
+      await expect(front(name)).rejects.toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("karpenter@"),
+      });
+    },
+  );
+
+  it("names what is missing on the machine, and where to get it", async () => {
+    const script = `await (await import(${JSON.stringify(join(here, "build.ts"))})).buildControlPlane()`;
+    const folder = mkdtempSync(join(engineFolder("empty"), "build-"));
+    const env = { PATH: "/nowhere", KNH_BUILD: folder };
+
+    const building = promisify(execFile)(node, ["--input-type=module", "-e", script], { env });
+
+    await expect(building).rejects.toMatchObject({ stderr: expect.stringContaining("go.dev/dl") });
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
