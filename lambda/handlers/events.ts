@@ -13,6 +13,7 @@ export type Message =
 export function parseMessage(body: string): Message {
   const fields = new Fields("This message cannot be used");
   const envelope = fields.object(parseJson(fields, body), "the message");
+  fields.end();
   if ("followUp" in envelope) return { kind: "followUp", followUp: parseFollowUp(envelope.followUp) };
   if (envelope.source === probeSource) return parseProbe(envelope);
   return { kind: "launch", launch: parseLaunch(envelope) };

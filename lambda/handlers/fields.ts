@@ -89,8 +89,10 @@ const times = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/;
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Input may be of any size, so an error shows only its beginning. */
+/** Input may be of any size and depth, so an error shows only the beginning of what is no structure. */
 function brief(value: unknown): string {
+  if (Array.isArray(value)) return "a list";
+  if (isObject(value)) return "an object";
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }

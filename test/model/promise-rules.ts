@@ -42,8 +42,8 @@ export class PromiseRules {
 
   #checkOne({ scope, launch }: Kept): void {
     const { holds, rules } = this.#world;
-    const cut = this.#cuts.get(scope);
-    if (cut && launch.launchedAt <= cut) return;
+    for (const cut of [this.#cuts.get(scope), this.#cuts.get(wholeCluster)])
+      if (cut && launch.launchedAt <= cut) return;
     const record = holds.records.get(scope);
     const whole = holds.records.get(wholeCluster);
     const watermark = record ?? whole;

@@ -12,7 +12,7 @@ export type Life = { scope: Scope; hold: Hold; extensions: number; endsBecause?:
 export class RecordRules {
   /** Every hold there ever was, by its id. */
   readonly lives = new Map<string, Life>();
-  /** Told when a hold ends for another reason than its time. */
+  /** Told when a hold ends for another reason than its time, or the watermark moves. */
   cutShort: (scope: Scope) => void = () => {};
   readonly #world: World;
   readonly #seen = new Map<Scope, ScopeRecord>();
@@ -39,6 +39,7 @@ export class RecordRules {
         "the last launch never moves back",
         facts,
       );
+      if (before.launchesCountFrom?.getTime() !== record.launchesCountFrom?.getTime()) this.cutShort(scope);
       if (record.hold && before.hold?.id === record.hold.id)
         this.#changed(invocation, before, record, before.hold, record.hold, facts);
       else if (record.hold) this.#started(invocation, before, record, record.hold, facts);

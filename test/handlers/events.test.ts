@@ -1,0 +1,125 @@
+import { describe, expect, it } from "vitest";
+import { BadInputError } from "../../lambda/core/errors.ts";
+import { parseMessage } from "../../lambda/handlers/events.ts";
+import { noon } from "../support/fixed-clock.ts";
+import { launchEvent } from "../support/launch-queue.ts";
+
+const event = launchEvent("i-0abcd1234ef567890", noon);
+const parse = (message: unknown) => parseMessage(JSON.stringify(message));
+
+function problemsOf(message: unknown): readonly string[] {
+  try {
+    parse(message);
+    return [];
+  } catch (error) {
+    if (error instanceof BadInputError) return error.problems;
+    throw error;
+  }
+}
+
+describe("a message", () => {
+  it("of EC2 tells of a launch", () => {
+    expect(parse(event)).toEqual({
+      kind: "launch",
+      launch: { instance: "i-0abcd1234ef567890", launchedAt: noon },
+    });
+  });
+
+  it("of ours asks to look again", () => {
+    const launchedAt = noon.toISOString();
+    const awaited = [{ instance: "i-1", launchedAt }];
+    const newcomers = { kind: "newcomers", scope: "nodepool/batch", attempt: 3, awaited };
+    const launches = { kind: "launches", attempt: 1, firstHeardAt: launchedAt, launches: awaited };
+
+    const read = [parse({ followUp: newcomers }), parse({ followUp: launches })];
+
+    const heard = [{ instance: "i-1", launchedAt: noon }];
+    expect(read).toEqual([
+      { kind: "followUp", followUp: { ...newcomers, awaited: heard } },
+      { kind: "followUp", followUp: { kind: "launches", attempt: 1, firstHeardAt: noon, launches: heard } },
+    ]);
+  });
+
+  it("of a probe names it", () => {
+    const probe = {
+      source: "karpenter-node-holder.probe",
+      "detail-type": "Karpenter Node Holder Probe",
+      detail: { id: "5f1c-a", cluster: "prod", sentAt: "2026-11-21T12:00:00.000Z" },
+    };
+
+    expect(parse(probe)).toEqual({ kind: "probe", id: "5f1c-a", sentAt: noon });
+  });
+
+  it.each<[string, unknown, string[]]>([
+    ["no object", [1], ["the message must be an object, not a list"]],
+    ["another source", { ...event, source: "aws.s3" }, ['source must be "aws.ec2", not "aws.s3"']],
+    [
+      "another state",
+      { ...event, detail: { ...event.detail, state: "running" } },
+      ['detail.state must be "pending", not "running"'],
+    ],
+    [
+      "a time that is none",
+      { ...event, time: "yesterday" },
+      ['time must be a time like 2026-01-31T09:30:00Z, not "yesterday"'],
+    ],
+    [
+      "a time beyond all years",
+      { ...event, time: "+275760-09-13T00:00:00Z" },
+      ["time must be a time like 2026-01-31T09:30:00Z"],
+    ],
+    [
+      "a day that is none",
+      { ...event, time: "2026-13-45T00:00:00Z" },
+      ["time must be a time like 2026-01-31T09:30:00Z"],
+    ],
+    [
+      "no detail",
+      { ...event, detail: null },
+      ["detail must be an object, not null", "detail.state", "detail.instance-id"],
+    ],
+    [
+      "an instance of no such name",
+      { ...event, detail: { state: "pending", "instance-id": "i-xyz" } },
+      ['detail.instance-id must be an instance id like i-0abcd1234ef567890, not "i-xyz"'],
+    ],
+    [
+      "a follow-up of no kind",
+      { followUp: { kind: "dance", attempt: 0 } },
+      [
+        'followUp.kind must be "launches" or "newcomers", not "dance"',
+        "followUp.launches",
+        "followUp.firstHeardAt",
+      ],
+    ],
+    [
+      "a follow-up for no scope",
+      { followUp: { kind: "newcomers", attempt: -1, scope: "nodepool/A b", awaited: {} } },
+      [
+        "followUp.attempt must be a whole number from 0 to 1000000, not -1",
+        'followUp.scope must be "cluster" or "nodepool/NAME"',
+        "followUp.awaited must be a list, not an object",
+      ],
+    ],
+    [
+      "a list with a bad item",
+      { followUp: { kind: "newcomers", attempt: 1, scope: "cluster", awaited: [{ instance: "" }] } },
+      ["followUp.awaited[0].instance must be text", "followUp.awaited[0].launchedAt must be a time"],
+    ],
+    [
+      "a probe without a name",
+      { source: "karpenter-node-holder.probe", detail: { id: "a b" } },
+      ['detail.id must be 1 to 64 letters, digits or dashes, not "a b"', "detail.sentAt"],
+    ],
+  ])("is refused with each bad field named: %s", (_, message, expected) => {
+    const problems = problemsOf(message);
+
+    for (const [n, problem] of expected.entries()) expect(problems[n]).toContain(problem);
+  });
+
+  it("that is no JSON is refused with its beginning only", () => {
+    const parseIt = () => parseMessage(`{"token": ${"x".repeat(1_000_000)}`);
+
+    expect(parseIt).toThrow(/^This message cannot be used: the message must be JSON, not "\{.{0,100}…$/);
+  });
+});

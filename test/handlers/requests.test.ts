@@ -1,0 +1,107 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { minutes } from "../../lambda/core/duration.ts";
+import { BadInputError } from "../../lambda/core/errors.ts";
+import { onHoldExpired } from "../../lambda/handlers/hold-expired.ts";
+import { onOperatorAsked } from "../../lambda/handlers/operator-asked.ts";
+import { parseControlRequest, parseReleaseRequest } from "../../lambda/handlers/requests.ts";
+import { noon } from "../support/fixed-clock.ts";
+import { World } from "../support/world.ts";
+
+const deadline = new Date(noon.getTime() + 60_000);
+
+describe("a request to release", () => {
+  it("comes from a one-shot or by hand", () => {
+    expect(parseReleaseRequest({ scope: "nodepool/a", holdId: "20260131t093000-k3f9a" })).toEqual({
+      kind: "expired",
+      scope: "nodepool/a",
+      holdId: "20260131t093000-k3f9a",
+    });
+    expect(parseReleaseRequest({ force: true })).toEqual({
+      kind: "force",
+      reason: "no reason given",
+      scope: undefined,
+    });
+  });
+
+  it.each<[unknown, RegExp]>([
+    [undefined, /the payload must be an object, but is missing/],
+    [{}, /holdId must be the id of a hold \(or send .*\), but is missing; scope must be/],
+    [
+      { holdId: "A b", scope: "x" },
+      /holdId must be .*not "A b"; scope must be "cluster" or "nodepool\/NAME", not "x"/,
+    ],
+    [
+      { force: "yes", scope: 7, reason: 1 },
+      /force must be true, not "yes"; reason must be text.*; scope must be/,
+    ],
+  ])("that is wrong is refused by name: %j", (payload, problem) => {
+    expect(() => parseReleaseRequest(payload)).toThrow(problem);
+  });
+});
+
+describe("a request of an operator", () => {
+  it("is read with its duration, scope and reason", () => {
+    expect(parseControlRequest({ do: "hold", for: "45m", scope: "cluster", reason: "load test" })).toEqual({
+      do: "hold",
+      for: minutes(45),
+      scope: "cluster",
+      reason: "load test",
+    });
+    expect(parseControlRequest({ do: "history" })).toEqual({ do: "history", limit: 20 });
+  });
+
+  it.each<[unknown, RegExp]>([
+    [null, /the payload must be an object, not null; do must be status, history, probe, hold/],
+    [{ do: "dance" }, /do must be .*not "dance"/],
+    [{ do: "hold", for: "0s" }, /for must be a duration from 1m to 24h, like 90s, 20m or 2h, not "0s"/],
+    [{ do: "hold", for: 45, scope: "all" }, /scope must be .*not "all"; for must be a duration .*not 45/],
+    [{ do: "pause", for: "91d" }, /for must be a duration from 1m to 2160h/],
+    [{ do: "history", limit: 1.5 }, /limit must be a whole number from 0 to 1000, not 1.5/],
+    [{ do: "probe" }, /id must be text, but is missing/],
+    [{ do: "release", reason: "" }, /reason must be text of 1 to 1000 characters, not ""/],
+  ])("that is wrong is refused by name: %j", (payload, problem) => {
+    expect(() => parseControlRequest(payload)).toThrow(problem);
+  });
+});
+
+describe("whatever is asked", () => {
+  const anything = fc.oneof(
+    fc.jsonValue(),
+    fc.record(
+      {
+        do: fc.constantFrom("hold", "pause", "probe", "history", "x"),
+        for: fc.jsonValue(),
+        scope: fc.constantFrom("nodepool/", "all", 7, {}),
+        reason: fc.jsonValue(),
+        force: fc.constantFrom(false, "true", 1),
+        holdId: fc.jsonValue(),
+      },
+      { requiredKeys: ["scope"] },
+    ),
+  );
+
+  it("is either understood or refused by name, and what is refused changes nothing", async () => {
+    await fc.assert(
+      fc.asyncProperty(anything, async (payload) => {
+        for (const handler of [onHoldExpired, onOperatorAsked]) {
+          const world = new World();
+          world.nodes.add("a");
+          const error: unknown = await handler(world.ports)(payload, deadline).then(
+            () => undefined,
+            (refused) => refused,
+          );
+          if (error === undefined) continue;
+          expect(error).toBeInstanceOf(BadInputError);
+          expect(error).toHaveProperty(
+            "problems",
+            expect.arrayContaining([expect.stringMatching(/ must be /)]),
+          );
+          expect([world.holds.records.size, world.schedules.calls]).toEqual([0, 0]);
+          expect(world.nodes.nodes.get("a")?.labels).toEqual({});
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
