@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { KubernetesClient } from "../../lambda/adapters/kubernetes-client.ts";
+import { systemClock as clock } from "../../lambda/adapters/system-clock.ts";
+import { ClusterStandIn } from "../../local/cluster-stand-in.ts";
+import { NodeWatch } from "../../local/node-watch.ts";
+import { CollectedLog, CollectedMetrics } from "../support/collected-log.ts";
+
+describe("the watch of nodes", () => {
+  let cluster: ClusterStandIn;
+  let watch: NodeWatch;
+  let api: KubernetesClient;
+  let told: string[];
+  /** Done before the server answers the next watch. */
+  let beforeNextWatch: () => void;
+
+  beforeEach(async () => {
+    beforeNextWatch = () => {};
+    cluster = await ClusterStandIn.start({
+      onRequest: ({ query }) => {
+        if (!query.has("watch")) return;
+        const deed = beforeNextWatch;
+        beforeNextWatch = () => {};
+        deed();
+      },
+    });
+    const login = { access: async () => cluster.access(), refresh: () => {} };
+    api = new KubernetesClient({ login, clock, metrics: new CollectedMetrics() });
+    told = [];
+    watch = new NodeWatch({
+      api,
+      login,
+      selector: "pool",
+      clock,
+      log: new CollectedLog(),
+      onChange: ({ before, now }) =>
+        told.push(`${before ? (now ? "changed" : "gone") : "joined"} ${(now ?? before)?.name}`),
+    });
+  });
+  afterEach(async () => {
+    await watch.stop();
+    await api.close();
+    await cluster.stop();
+  });
+
+  const joins = (name: string) =>
+    cluster.addNode({ name, labels: { pool: "web" }, providerId: `kwok://${name}` });
+  const soon = { timeout: 10_000, interval: 10 };
+
+  it("tells of those that are there, and of each that joins, changes and goes", async () => {
+    joins("a");
+    cluster.addNode({ name: "other" });
+    await watch.start();
+    expect(told).toEqual(["joined a"]);
+
+    joins("b");
+    cluster.editNode("b", { annotations: { note: "mine" } });
+    cluster.removeNode("a");
+    await expect.poll(() => told, soon).toEqual(["joined a", "joined b", "changed b", "gone a"]);
+    expect([...watch.nodes.values()].map(({ instance }) => instance)).toEqual(["kwok://b"]);
+  });
+
+  it("tells of a node once it gets its label", async () => {
+    cluster.addNode({ name: "late" });
+    await watch.start();
+    cluster.editNode("late", { labels: { pool: "web" } });
+    await expect.poll(() => told, soon).toEqual(["joined late"]);
+  });
+
+  it("takes a node that came back under its name for another", async () => {
+    joins("a");
+    await watch.start();
+    beforeNextWatch = () => {};
+    cluster.removeNode("a");
+    cluster.addNode({ name: "a", labels: { pool: "web" }, joinedAt: new Date(Date.now() + 60_000) });
+    await expect.poll(() => told, soon).toEqual(["joined a", "gone a", "joined a"]);
+  });
+
+  it.each([
+    ["the connection is reset", { kind: "reset" }],
+    ["the server answers 500", { kind: "status", status: 500 }],
+    ["the server answers 429", { kind: "status", status: 429 }],
+  ] as const)("connects again when %s, and misses nothing", async (_, fault) => {
+    beforeNextWatch = () => {
+      cluster.fail(fault, { method: "GET" });
+      joins("meanwhile");
+    };
+    await watch.start();
+    await expect.poll(() => told, soon).toEqual(["joined meanwhile"]);
+  });
+
+  it("lists anew when the server has forgotten where it was, and finds who came and who went", async () => {
+    joins("stays");
+    joins("goes");
+    beforeNextWatch = () => {
+      joins("comes");
+      cluster.removeNode("goes");
+      cluster.forgetThePast();
+    };
+    await watch.start();
+    await expect
+      .poll(() => told.slice(2).filter((one) => one !== "changed stays"), soon)
+      .toEqual(["gone goes", "joined comes"]);
+    expect([...watch.nodes.keys()].toSorted()).toEqual(["comes", "stays"]);
+  });
+
+  it("stops at once", async () => {
+    await watch.start();
+    await watch.stop();
+    joins("unseen");
+    expect(told).toEqual([]);
+  });
+});

@@ -1,0 +1,172 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it, type TestContext } from "vitest";
+import { holdLabel, Karpenter } from "../../lambda/adapters/keys.ts";
+import { parseNode } from "../../lambda/adapters/node-objects.ts";
+import { after, minutes, seconds } from "../../lambda/core/duration.ts";
+import { ClusterStandIn } from "../../local/cluster-stand-in.ts";
+import { HolderProcess } from "../support/holder-process.ts";
+
+const { annotation, poolLabel } = Karpenter.v1;
+const atWork = "the holder is at work";
+
+/** A cluster of its own for one test, and holders that are stopped with it. */
+async function prepare(test: TestContext) {
+  const started: HolderProcess[] = [];
+  const cluster = await ClusterStandIn.start();
+  const folder = await mkdtemp(join(tmpdir(), "run-"));
+  test.onTestFinished(async () => {
+    await Promise.all(started.map((holder) => holder.kill()));
+    await cluster.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+  await writeFile(join(folder, "kubeconfig"), cluster.kubeconfig());
+  const run = (...flags: string[]) => {
+    const usual = [
+      "--kubeconfig",
+      join(folder, "kubeconfig"),
+      "--data",
+      join(folder, "data"),
+      "--hold",
+      "1m",
+    ];
+    const holder = new HolderProcess([...usual, ...flags]);
+    started.push(holder);
+    return holder;
+  };
+  /** A node that joined so long ago; a hold of a minute has what is left of it. */
+  const joins = (name: string, ago = 0) => {
+    const node = { name, labels: { [poolLabel]: "default" }, providerId: `kwok://${name}` };
+    cluster.addNode({ ...node, joinedAt: after(new Date(), -ago) });
+  };
+  const held = () =>
+    cluster
+      .nodes()
+      .map(parseNode)
+      .filter(({ labels, annotations }) => labels?.[holdLabel] && annotations?.[annotation] === "true")
+      .map(({ name }) => name);
+  // Tests that run together each need the `expect` of their own.
+  return { cluster, run, joins, held, expect: test.expect };
+}
+
+const soon = { timeout: 30_000, interval: 20 };
+
+// Together, because they mostly wait.
+describe.concurrent("the command run", { timeout: 60_000 }, () => {
+  it("takes a node that appears for a launch, holds all nodes and releases them when the time is over", async (test) => {
+    const { cluster, run, joins, held, expect } = await prepare(test);
+    joins("old", minutes(60));
+    const holder = run();
+    await holder.until(atWork);
+    expect(held()).toEqual([]);
+
+    joins("new", seconds(50));
+    await expect.poll(held, soon).toEqual(["new", "old"]);
+    await expect.poll(held, soon).toEqual([]);
+
+    expect(await holder.until("hold closed")).toMatchObject({ nodes: 2, launches: 1 });
+    expect(cluster.annotationHistory("old", annotation)).toEqual([undefined, "true", undefined]);
+  });
+
+  it("marks a later newcomer at once, not with the next sweep", async (test) => {
+    const { run, joins, held, expect } = await prepare(test);
+    const holder = run();
+    await holder.until(atWork);
+    joins("first");
+    await expect.poll(held, soon).toEqual(["first"]);
+    joins("second");
+    await expect.poll(held, { timeout: 10_000, interval: 20 }).toEqual(["first", "second"]);
+  });
+
+  it("goes on with its hold after kill -9 and releases on time", async (test) => {
+    const { cluster, run, joins, held, expect } = await prepare(test);
+    const first = run();
+    await first.until(atWork);
+    joins("a", seconds(40));
+    await expect.poll(held, soon).toEqual(["a"]);
+    const { holdId } = await first.until("nodes marked");
+    await first.kill();
+
+    joins("late", seconds(39));
+    const second = run();
+    await second.until(atWork);
+    await expect.poll(held, soon).toEqual(["a", "late"]);
+    await expect.poll(held, soon).toEqual([]);
+
+    expect(await second.until("hold closed")).toMatchObject({ holdId });
+    expect(cluster.annotationHistory("a", annotation)).toEqual([undefined, "true", undefined]);
+  });
+
+  it("releases at its start what ran out while nobody was there", async (test) => {
+    const { run, joins, held, expect } = await prepare(test);
+    const first = run();
+    await first.until(atWork);
+    joins("a", seconds(50));
+    await expect.poll(held, soon).toEqual(["a"]);
+    const { expiresAt } = await first.until("launch decided");
+    await first.kill();
+    await expect.poll(() => new Date() > new Date(String(expiresAt)), soon).toBe(true);
+    expect(held()).toEqual(["a"]);
+
+    const second = run();
+    await second.until(atWork);
+    expect(held()).toEqual([]);
+  });
+
+  it("stops when it is asked to, and leaves the hold to its next start", async (test) => {
+    const { run, joins, held, expect } = await prepare(test);
+    const holder = run();
+    await holder.until(atWork);
+    joins("a");
+    await expect.poll(held, soon).toEqual(["a"]);
+    expect(await holder.stop()).toEqual({ code: 0, signal: null });
+    expect(held()).toEqual(["a"]);
+  });
+
+  it("releases everything when it stops, if it was told so, and does not begin again", async (test) => {
+    const { run, joins, held, expect } = await prepare(test);
+    const holder = run("--release-on-exit");
+    await holder.until(atWork);
+    joins("a");
+    await expect.poll(held, soon).toEqual(["a"]);
+    expect(await holder.stop()).toEqual({ code: 0, signal: null });
+    expect(held()).toEqual([]);
+
+    const again = run();
+    await again.until(atWork);
+    await again.until("launch decided");
+    expect(held()).toEqual([]);
+  });
+
+  it("does not share its record with another holder", async (test) => {
+    const { run, expect } = await prepare(test);
+    await run().until(atWork);
+    const second = run();
+    expect(await second.ended()).toEqual({ code: 1, signal: null });
+    expect(second.told).toContain("another holder is using it");
+    expect(second.told).not.toContain("    at ");
+  });
+
+  it("brings its marks along when it is told to use another annotation", async (test) => {
+    const { cluster, run, joins, held, expect } = await prepare(test);
+    const first = run();
+    await first.until(atWork);
+    joins("a");
+    await expect.poll(held, soon).toEqual(["a"]);
+    await first.stop();
+
+    const second = run("--hold-annotation", "example.com/stay");
+    await second.until(atWork);
+    const [node] = cluster.nodes().map(parseNode);
+    expect(node?.annotations).toMatchObject({ "example.com/stay": "true" });
+    expect(node?.annotations).not.toHaveProperty([annotation]);
+  });
+
+  it("tells every setting it cannot use by the name of its flag", async (test) => {
+    const { run, expect } = await prepare(test);
+    const holder = run("--hold", "banana", "--scope", "planet");
+    expect(await holder.ended()).toEqual({ code: 2, signal: null });
+    expect(holder.told).toMatch(/--hold must be a duration .*; --scope must be cluster or nodepool/);
+  });
+});

@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+export type LogLine = Readonly<{ level: string; message: string } & Record<string, unknown>>;
+export type Ended = Readonly<{ code: number | null; signal: NodeJS.Signals | null }>;
+
+const main = join(import.meta.dirname, "../../cli/main.ts");
+
+/** The command `run` as a process of its own, and what it logs. */
+export class HolderProcess {
+  readonly lines: LogLine[] = [];
+  /** What it told beside its log. */
+  told = "";
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<Ended>;
+
+  constructor(flags: readonly string[]) {
+    const child = spawn(process.execPath, [main, "run", "--log", "json", ...flags], { stdio: "pipe" });
+    this.#child = child;
+    this.#ended = once(child, "exit").then(([code, signal]) => ({ code, signal }));
+    createInterface({ input: child.stdout }).on("line", (line) => this.lines.push(JSON.parse(line)));
+    child.stderr.on("data", (text) => {
+      this.told += text;
+    });
+    process.once("exit", this.#kill);
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Everything it logged with this message. */
+  logged(message: string): readonly LogLine[] {
+    return this.lines.filter((line) => line.message === message);
+  }
+
+  /** Waits until it has logged this message, or rejects when it ended before. */
+  async until(message: string, within = 20_000): Promise<LogLine> {
+    const end = performance.now() + within;
+    for (;;) {
+      const [line] = this.logged(message);
+      if (line) return line;
+      if (this.#child.exitCode !== null) throw new Error(`it ended before "${message}": ${this.told}`);
+      if (performance.now() > end) throw new Error(`waited in vain for "${message}": ${this.told}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  /** Ends it as it is, in the middle of whatever it does. */
+  kill(): Promise<Ended> {
+    this.#kill();
+    return this.ended();
+  }
+
+  /** Asks it to stop and waits until it has. */
+  stop(): Promise<Ended> {
+    this.#child.kill("SIGTERM");
+    return this.ended();
+  }
+
+  async ended(): Promise<Ended> {
+    const ended = await this.#ended;
+    process.removeListener("exit", this.#kill);
+    return ended;
+  }
+
+  readonly #kill = () => void this.#child.kill("SIGKILL");
+}
