@@ -3,7 +3,7 @@ import { Agent, request } from "node:https";
 import { inTurns } from "../lambda/adapters/in-turns.ts";
 import { Karpenter } from "../lambda/adapters/keys.ts";
 import { kubeconfigLogin } from "../lambda/adapters/kubeconfig-login.ts";
-import { KubernetesClient } from "../lambda/adapters/kubernetes-client.ts";
+import { type KubernetesCaller, KubernetesClient } from "../lambda/adapters/kubernetes-client.ts";
 import { KubernetesNodes } from "../lambda/adapters/kubernetes-nodes.ts";
 import { systemClock } from "../lambda/adapters/system-clock.ts";
 import type { ControlPlane } from "../test/real/control-plane.ts";
@@ -89,19 +89,14 @@ export async function createNodes(loop: BareLoop, names: readonly string[]): Pro
 }
 
 /** The holder's own nodes port, as it is deployed, logged in as the holder. */
-export function holderNodes(plane: ControlPlane) {
-  const counted = { throttled: 0 };
+export function holderNodes(plane: ControlPlane, around = (api: KubernetesCaller): KubernetesCaller => api) {
   const api = new KubernetesClient({
     login: kubeconfigLogin(plane.config("admin")),
     clock: systemClock,
-    metrics: {
-      add: (name, value) => {
-        if (name === "ApiThrottled") counted.throttled += value;
-      },
-    },
+    metrics: { add: () => {} },
   });
   const nodes = new KubernetesNodes({
-    api,
+    api: around(api),
     poolLabel: Karpenter.v1.poolLabel,
     annotation: Karpenter.v1.annotation,
     nodePools: { only: [], except: [] },
@@ -109,5 +104,5 @@ export function holderNodes(plane: ControlPlane) {
     log: console,
     metrics: { add: () => {} },
   });
-  return { nodes, counted, close: () => api.close() };
+  return { nodes, close: () => api.close() };
 }
