@@ -24,7 +24,7 @@ export function readContext(context: (name: string) => unknown): ContextSettings
   };
 
   const access = read("access", parseAccess, "install or manual");
-  const vpc = read("vpc", parseVpc, "subnets and security groups, like subnet-1a,subnet-2b,sg-3c");
+  const vpc = read("vpc", parseVpc, "subnets and security groups, like subnet-1a2b3c4d,sg-5e6f7a8b");
   const alarmTopicArn = read("alarmTopicArn", parseTopic, "the ARN of an SNS topic");
   const logRetention = read("logRetentionDays", parseRetention, `one of ${retentions.join(", ")}`);
   if (found.length > 0) throw unusable(found);
@@ -67,8 +67,8 @@ const parseTopic = (text: string): string | undefined =>
 
 function parseVpc(text: string): HolderVpc | undefined {
   const ids = text.split(",").map((id) => id.trim());
-  const subnetIds = ids.filter((id) => /^subnet-[0-9a-z]+$/.test(id));
-  const securityGroupIds = ids.filter((id) => /^sg-[0-9a-z]+$/.test(id));
+  const subnetIds = ids.filter((id) => /^subnet-([0-9a-f]{8}|[0-9a-f]{17})$/.test(id));
+  const securityGroupIds = ids.filter((id) => /^sg-([0-9a-f]{8}|[0-9a-f]{17})$/.test(id));
   const whole = subnetIds.length > 0 && securityGroupIds.length > 0;
   return whole && subnetIds.length + securityGroupIds.length === ids.length
     ? { subnetIds, securityGroupIds }

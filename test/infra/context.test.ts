@@ -51,16 +51,19 @@ it("reads what only a deployment knows", () => {
   const { props, alarmTopicArn } = read({
     cluster: "prod",
     access: "manual",
-    vpc: "subnet-1a, subnet-2b,sg-3c",
+    vpc: "subnet-1a2b3c4d, subnet-0123456789abcdef0,sg-5e6f7a8b",
     alarmTopicArn: "arn:aws:sns:eu-west-1:111122223333:ops",
     logRetentionDays: 7,
   });
   expect(props.access).toBe("manual");
-  expect(props.vpc).toEqual({ subnetIds: ["subnet-1a", "subnet-2b"], securityGroupIds: ["sg-3c"] });
+  expect(props.vpc).toEqual({
+    subnetIds: ["subnet-1a2b3c4d", "subnet-0123456789abcdef0"],
+    securityGroupIds: ["sg-5e6f7a8b"],
+  });
   expect(props.logRetention).toBe(RetentionDays.ONE_WEEK);
   expect(alarmTopicArn).toBe("arn:aws:sns:eu-west-1:111122223333:ops");
 });
 
 it("wants a security group beside the subnets", () => {
-  expect(problemsOf({ cluster: "prod", vpc: "subnet-1a" })).toHaveLength(1);
+  expect(problemsOf({ cluster: "prod", vpc: "subnet-1a2b3c4d" })).toHaveLength(1);
 });

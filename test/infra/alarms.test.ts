@@ -1,0 +1,116 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { App, Duration, Stack } from "aws-cdk-lib";
+import { Template } from "aws-cdk-lib/assertions";
+import type { IAlarmAction } from "aws-cdk-lib/aws-cloudwatch";
+import { expect, it } from "vitest";
+import { KarpenterNodeHolder } from "../../infra/index.ts";
+import { resourcesOf, synthesize, synthesizeEverything } from "../support/synthesized.ts";
+
+const template = synthesize();
+const alarms = [...resourcesOf(template, "AWS::CloudWatch::Alarm").values()].map(
+  ({ Properties }) => Properties,
+);
+const root = join(import.meta.dirname, "../..");
+const runbook = readFileSync(join(root, "docs/runbook.md"), "utf8");
+
+const alarm = (heading: string, of = template) =>
+  [...resourcesOf(of, "AWS::CloudWatch::Alarm").values()]
+    .map(({ Properties }) => Properties)
+    .find(({ AlarmName }) => AlarmName === `karpenter-node-holder-prod-${heading}`);
+
+it("watches everything that can go wrong", () => {
+  const prefix = "karpenter-node-holder-prod-".length;
+  expect(alarms.map(({ AlarmName }) => String(AlarmName).slice(prefix)).sort()).toEqual([
+    "dead-letters",
+    "function-errors",
+    "hold-over-cap",
+    "marks-orphaned",
+    "release-overdue",
+    "slow-protection",
+    "sweep-silent",
+  ]);
+});
+
+it("leads from every alarm to its own heading in the runbook, with all three parts", () => {
+  for (const { AlarmName, AlarmDescription } of alarms) {
+    const [, heading] = /See docs\/runbook\.md#([a-z-]+)$/.exec(String(AlarmDescription)) ?? [];
+    expect(String(AlarmName)).toMatch(new RegExp(`-${heading}$`));
+    const [, section = ""] = runbook.split(`\n## ${heading}\n`);
+    const entry = section.split("\n## ")[0];
+    for (const part of ["Description", "Investigation", "Resolution"])
+      expect(entry).toContain(`**${part}.**`);
+  }
+});
+
+it("takes the sweep's silence for an alarm, and any other silence for peace", () => {
+  for (const { AlarmName, TreatMissingData } of alarms) {
+    const silent = String(AlarmName).endsWith("sweep-silent");
+    expect(TreatMissingData).toBe(silent ? "breaching" : "notBreaching");
+  }
+});
+
+it("looks at periods long enough to contain a sweep", () => {
+  const slow = synthesize({ sweepEvery: Duration.minutes(12) });
+  expect(alarm("sweep-silent", slow)).toMatchObject({ Period: 900, EvaluationPeriods: 3 });
+  expect(alarm("sweep-silent")).toMatchObject({ Period: 300 });
+});
+
+it("waits for two sweeps before it calls a release overdue", () => {
+  expect(alarm("release-overdue")).toMatchObject({ Threshold: 12 * 60_000, Statistic: "Maximum" });
+});
+
+it("does not count an initial delay as slowness", () => {
+  const delayed = synthesize({ initialDelay: Duration.minutes(5) });
+  expect(alarm("slow-protection", delayed)).toMatchObject({ Threshold: 6 * 60_000 });
+});
+
+it("has no cap to watch where there is none", () => {
+  const uncapped = synthesize({ maxHold: Duration.minutes(0) });
+  expect(alarm("hold-over-cap", uncapped)).toBeUndefined();
+  uncapped.resourceCountIs("AWS::CloudWatch::Alarm", alarms.length - 1);
+});
+
+it("watches all four functions and all three places where things are given up", () => {
+  expect(JSON.stringify(alarm("function-errors")).match(/"Errors"/g)).toHaveLength(4);
+  expect(JSON.stringify(alarm("dead-letters")).match(/"Name":"QueueName"/g)).toHaveLength(3);
+});
+
+it("tells the topic of every alarm, its beginning and its end", () => {
+  const everything = synthesizeEverything();
+  const topic = ["arn:aws:sns:us-east-1:111122223333:ops"];
+  for (const { Properties } of resourcesOf(everything, "AWS::CloudWatch::Alarm").values()) {
+    expect(Properties).toMatchObject({ AlarmActions: topic, OKActions: topic });
+  }
+});
+
+it("lets its owner add an action to every alarm", () => {
+  const stack = new Stack(new App(), "Mine");
+  const holder = new KarpenterNodeHolder(stack, "Holder", { cluster: "prod" });
+  const action: IAlarmAction = { bind: () => ({ alarmActionArn: "arn:mine" }) };
+
+  holder.addAlarmAction(action);
+
+  const told = [...resourcesOf(Template.fromStack(stack), "AWS::CloudWatch::Alarm").values()];
+  expect(told.map(({ Properties }) => Properties.AlarmActions)).toEqual(
+    holder.alarms.map(() => ["arn:mine"]),
+  );
+});
+
+it("watches only metrics that the functions emit", () => {
+  const sources = globSync("lambda/**/*.ts", { cwd: root }).map((file) =>
+    readFileSync(join(root, file), "utf8"),
+  );
+  const watched = alarms.filter(({ Namespace }) => Namespace === "KarpenterNodeHolder");
+  expect(watched).toHaveLength(5);
+  for (const { MetricName } of watched) expect(sources.join()).toContain(`add("${MetricName}"`);
+});
+
+it("offers its own metrics to those who build their own dashboards", () => {
+  const holder = new KarpenterNodeHolder(new Stack(new App(), "Mine"), "Holder", { cluster: "prod" });
+  expect(holder.metricNodesHeld()).toMatchObject({
+    namespace: "KarpenterNodeHolder",
+    metricName: "NodesHeldNow",
+    dimensions: { Cluster: "prod" },
+  });
+});

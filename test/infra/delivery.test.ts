@@ -1,0 +1,129 @@
+import { Match } from "aws-cdk-lib/assertions";
+import { expect, it } from "vitest";
+import { everyResource, resourcesOf, synthesize, synthesizeEverything } from "../support/synthesized.ts";
+
+const template = synthesize();
+const everything = synthesizeEverything();
+
+const functionNamed = (part: string) =>
+  [...resourcesOf(template, "AWS::Lambda::Function").values()].find(
+    ({ Properties }) => Properties.FunctionName === `karpenter-node-holder-prod-${part}`,
+  )?.Properties;
+
+it("hears launches and this cluster's probes by the same rule, and keeps what it cannot deliver", () => {
+  template.hasResourceProperties("AWS::Events::Rule", {
+    EventPattern: {
+      $or: [
+        { source: ["aws.ec2"], detail: { state: ["pending"] } },
+        { source: ["karpenter-node-holder.probe"], detail: { cluster: ["prod"] } },
+      ].map(Match.objectLike),
+    },
+    Targets: [Match.objectLike({ DeadLetterConfig: Match.anyValue() })],
+  });
+});
+
+it("takes launches in large batches, two at a time, and brings back only what failed", () => {
+  template.hasResourceProperties("AWS::Lambda::EventSourceMapping", {
+    BatchSize: 100,
+    MaximumBatchingWindowInSeconds: 1,
+    ScalingConfig: { MaximumConcurrency: 2 },
+    FunctionResponseTypes: ["ReportBatchItemFailures"],
+  });
+});
+
+it("does not bring a message again while it may still be in work", () => {
+  const timeout = Number(functionNamed("hold")?.Timeout);
+  template.hasResourceProperties("AWS::SQS::Queue", {
+    VisibilityTimeout: timeout * 6,
+    RedrivePolicy: Match.objectLike({ maxReceiveCount: 5 }),
+  });
+});
+
+it("keeps queues encrypted and closed to anything but TLS", () => {
+  const queues = resourcesOf(template, "AWS::SQS::Queue");
+  const policies = JSON.stringify([...resourcesOf(template, "AWS::SQS::QueuePolicy").values()]);
+  expect(queues.size).toBe(4);
+  for (const [id, queue] of queues) {
+    expect(queue.Properties.SqsManagedSseEnabled).toBe(true);
+    expect(policies).toContain(id);
+  }
+  expect(policies.match(/"aws:SecureTransport":"false"/g)).toHaveLength(queues.size);
+});
+
+it("keeps invocations that nobody waits for and that failed for good", () => {
+  const configured = [...resourcesOf(template, "AWS::Lambda::EventInvokeConfig").values()];
+  expect(configured).toHaveLength(3);
+  for (const { Properties } of configured) {
+    expect(JSON.stringify(Properties.DestinationConfig)).toContain("Failures");
+    expect(Properties).toHaveProperty("MaximumRetryAttempts");
+    expect(Properties).toHaveProperty("MaximumEventAgeInSeconds");
+  }
+});
+
+it("never sweeps twice at once, and sweeps as often as it is told", () => {
+  expect(functionNamed("sweep")?.ReservedConcurrentExecutions).toBe(1);
+  template.hasResourceProperties("AWS::Events::Rule", { ScheduleExpression: "rate(5 minutes)" });
+  everything.hasResourceProperties("AWS::Events::Rule", { ScheduleExpression: "rate(7 minutes)" });
+});
+
+it("lets hold's follow-ups come back by its own queue", () => {
+  expect(functionNamed("hold")?.RecursiveLoop).toBe("Allow");
+});
+
+it("runs on the newest Node, on arm64, with JSON logs in a group of its own", () => {
+  for (const part of ["hold", "release", "sweep", "control", "cluster-access"]) {
+    expect(functionNamed(part)).toMatchObject({
+      Runtime: "nodejs24.x",
+      Architectures: ["arm64"],
+      LoggingConfig: { LogFormat: "JSON" },
+    });
+    template.hasResourceProperties("AWS::Logs::LogGroup", {
+      LogGroupName: `/aws/lambda/karpenter-node-holder-prod-${part}`,
+      RetentionInDays: 30,
+    });
+  }
+});
+
+it("tells every function the settings and every resource's name", () => {
+  const told = (part: string) => functionNamed(part)?.Environment;
+  expect(told("hold")).toMatchObject({
+    Variables: {
+      CLUSTER_NAME: "prod",
+      HOLD: "20m",
+      HOLD_TABLE: expect.anything(),
+      LAUNCH_QUEUE_URL: expect.anything(),
+      SCHEDULE_GROUP: "karpenter-node-holder-prod",
+      SCHEDULE_ROLE_ARN: expect.anything(),
+      RELEASE_FUNCTION_ARN: expect.anything(),
+    },
+  });
+  for (const part of ["release", "sweep", "control"]) expect(told(part)).toEqual(told("hold"));
+});
+
+it("hears of no launch before its rights are in the cluster, nor after they are taken back", () => {
+  for (const type of ["AWS::Lambda::EventSourceMapping", "AWS::Events::Rule"]) {
+    for (const { DependsOn } of resourcesOf(template, type).values()) {
+      expect(DependsOn).toContainEqual(expect.stringContaining("AccessInstalled"));
+    }
+  }
+});
+
+it("moves marks only when every function is updated", () => {
+  const [access] = resourcesOf(template, "Custom::KarpenterNodeHolderAccess").values();
+  for (const part of ["Hold", "Release", "Sweep", "Control"]) {
+    expect(access?.DependsOn).toContainEqual(expect.stringContaining(`Functions${part}Function`));
+  }
+});
+
+it("keeps nothing when it is destroyed", () => {
+  const policies = everyResource(everything).map(({ DeletionPolicy = "Delete" }) => DeletionPolicy);
+  expect(new Set(policies)).toEqual(new Set(["Delete"]));
+});
+
+it("forgets old records by itself, and can be restored to any moment", () => {
+  template.hasResourceProperties("AWS::DynamoDB::Table", {
+    BillingMode: "PAY_PER_REQUEST",
+    TimeToLiveSpecification: { AttributeName: "forgetAt", Enabled: true },
+    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+  });
+});

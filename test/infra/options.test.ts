@@ -1,0 +1,95 @@
+import { App, Duration, Stack } from "aws-cdk-lib";
+import { Template } from "aws-cdk-lib/assertions";
+import { expect, it } from "vitest";
+import { KarpenterNodeHolder } from "../../infra/index.ts";
+import { everyResource, resourcesOf, synthesize, synthesizeEverything } from "../support/synthesized.ts";
+
+const everything = synthesizeEverything();
+
+/** Every name in a template that another stack in the same account could want too, with what it names. */
+const namesIn = (template: Template): readonly string[] =>
+  everyResource(template).flatMap(({ Type, Properties }) =>
+    ["FunctionName", "LogGroupName", "AlarmName", "DashboardName", "Name"]
+      .map((key) => Properties?.[key])
+      .filter((name) => typeof name === "string")
+      .map((name) => `${Type} ${name}`),
+  );
+
+it("passes every setting on to the functions", () => {
+  everything.hasResourceProperties("AWS::Lambda::Function", {
+    FunctionName: "karpenter-node-holder-prod-hold",
+    Environment: {
+      Variables: {
+        HOLD: "30m",
+        MAX_HOLD: "3h",
+        BREATHER: "5m",
+        INITIAL_DELAY: "30s",
+        SCOPE: "nodepool",
+        NODE_POOLS: "batch,!system",
+        KARPENTER: "v0.31",
+        HOLD_ANNOTATION: "example.com/keep",
+        SWEEP_EVERY: "7m",
+      },
+    },
+  });
+});
+
+it("puts whatever talks to a private cluster into its network", () => {
+  const ours = [...resourcesOf(everything, "AWS::Lambda::Function").values()].filter(({ Properties }) =>
+    String(Properties.FunctionName).startsWith("karpenter-node-holder"),
+  );
+  expect(ours).toHaveLength(5);
+  for (const { Properties } of ours) {
+    expect(Properties.VpcConfig).toEqual({
+      SubnetIds: ["subnet-0123456789abcdef0"],
+      SecurityGroupIds: ["sg-0123456789abcdef0"],
+    });
+  }
+});
+
+it("answers CloudFormation from outside of that network", () => {
+  const [provider] = [...resourcesOf(everything, "AWS::Lambda::Function").values()].filter(
+    ({ Properties }) => Properties.Handler === "framework.onEvent",
+  );
+  expect(provider?.Properties).not.toHaveProperty("VpcConfig");
+});
+
+it("writes nothing into the cluster when access is manual", () => {
+  const manual = synthesize({ access: "manual" });
+  manual.resourceCountIs("Custom::KarpenterNodeHolderAccess", 0);
+  manual.resourceCountIs("AWS::Lambda::Function", 4);
+  expect(JSON.stringify(manual.toJSON())).not.toContain("eks:CreateAccessEntry");
+});
+
+it("stands beside the holders of other clusters, however alike their names", () => {
+  const clusters = ["a", "a-b", "a_b", `${"c".repeat(99)}1`, `${"c".repeat(99)}2`];
+  const names = clusters.flatMap((cluster) => namesIn(synthesize({ cluster })));
+  expect(new Set(names).size).toBe(names.length);
+});
+
+it("fits two clusters into one stack", () => {
+  const stack = new Stack(new App(), "Two");
+  new KarpenterNodeHolder(stack, "Blue", { cluster: "blue" });
+  new KarpenterNodeHolder(stack, "Green", { cluster: "green" });
+  Template.fromStack(stack).resourceCountIs("Custom::KarpenterNodeHolderAccess", 2);
+});
+
+it("refuses wrong props, all at once and by name", () => {
+  const build = () =>
+    synthesize({
+      hold: Duration.seconds(1),
+      nodePools: ["Not A Pool"],
+      vpc: { subnetIds: [], securityGroupIds: [] },
+    });
+  expect(build).toThrow(/hold must be .*nodePools must be .*vpc must name/);
+});
+
+it("says that a cluster's name must be known at synth", () => {
+  const stack = new Stack(new App(), "Tokens");
+  const build = () => new KarpenterNodeHolder(stack, "Holder", { cluster: stack.stackId });
+  expect(build).toThrow("cluster must be text known at synth");
+});
+
+it("is the same twice, so that deploying again changes nothing", () => {
+  expect(synthesize().toJSON()).toEqual(synthesize().toJSON());
+});

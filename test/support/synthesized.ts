@@ -1,0 +1,65 @@
+import { App, Duration, Stack } from "aws-cdk-lib";
+import { Template } from "aws-cdk-lib/assertions";
+import { RetentionDays } from "aws-cdk-lib/aws-logs";
+import { Topic } from "aws-cdk-lib/aws-sns";
+import { KarpenterNodeHolder, type KarpenterNodeHolderProps } from "../../infra/index.ts";
+
+type Properties = Readonly<Record<string, unknown>>;
+export type Resource = Readonly<{
+  Type: string;
+  Properties: Properties;
+  DependsOn?: string[];
+  DeletionPolicy?: string;
+}>;
+
+/** The template of a stack with one holder. */
+export function synthesize(props: Partial<KarpenterNodeHolderProps> = {}): Template {
+  const stack = new Stack(new App(), "Test");
+  new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", ...props });
+  return Template.fromStack(stack);
+}
+
+/** The template with every option set to something else than its default. */
+export function synthesizeEverything(): Template {
+  const stack = new Stack(new App(), "Everything");
+  new KarpenterNodeHolder(stack, "Holder", {
+    cluster: "prod",
+    hold: Duration.minutes(30),
+    maxHold: Duration.hours(3),
+    breather: Duration.minutes(5),
+    initialDelay: Duration.seconds(30),
+    scope: "nodepool",
+    nodePools: ["batch", "!system"],
+    karpenter: "v0.31",
+    holdAnnotation: "example.com/keep",
+    sweepEvery: Duration.minutes(7),
+    access: "install",
+    vpc: { subnetIds: ["subnet-0123456789abcdef0"], securityGroupIds: ["sg-0123456789abcdef0"] },
+    alarmTopic: Topic.fromTopicArn(stack, "Topic", "arn:aws:sns:us-east-1:111122223333:ops"),
+    logRetention: RetentionDays.ONE_WEEK,
+  });
+  return Template.fromStack(stack);
+}
+
+export const resourcesOf = (template: Template, type: string): ReadonlyMap<string, Resource> =>
+  new Map(Object.entries(template.findResources(type) as Record<string, Resource>));
+
+export const everyResource = (template: Template): readonly Resource[] =>
+  Object.values(template.toJSON().Resources as Record<string, Resource>);
+
+export type Statement = Readonly<{ Action: string[]; Resource: unknown[]; Condition?: unknown }>;
+
+/** What the role of a function, named by a part of its logical id, is allowed. */
+export function allowed(template: Template, role: string): readonly Statement[] {
+  return [...resourcesOf(template, "AWS::IAM::Policy").values()]
+    .filter((policy) => JSON.stringify(policy.Properties.Roles).includes(role))
+    .flatMap((policy) => (policy.Properties.PolicyDocument as { Statement: Properties[] }).Statement)
+    .map(({ Action, Resource, Condition }) => ({
+      Action: [Action].flat() as string[],
+      Resource: [Resource].flat(),
+      Condition,
+    }));
+}
+
+export const actions = (statements: readonly Statement[]): readonly string[] =>
+  [...new Set(statements.flatMap((statement) => statement.Action))].sort();
