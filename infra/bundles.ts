@@ -14,10 +14,8 @@ export function bundleOf(part: Part): string {
 // This file runs from infra/ in the repository and from two places inside dist/ in the package.
 function packageRoot(from: string): string {
   const manifest = join(from, "package.json");
-  if (existsSync(manifest) && readFileSync(manifest, "utf8").includes('"name": "karpenter-node-holder"'))
+  if (existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).name === "karpenter-node-holder")
     return from;
-  const parent = dirname(from);
-  if (parent === from)
-    throw new Error("The package karpenter-node-holder is not whole: its package.json is missing");
-  return packageRoot(parent);
+  if (dirname(from) === from) throw new Error("The package karpenter-node-holder has lost its package.json");
+  return packageRoot(dirname(from));
 }

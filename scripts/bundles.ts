@@ -10,11 +10,14 @@ const stamp = join(functions, "built");
 /** The one place that says which file is which function; each exports its `handler`. */
 const entryOf = (part: Part): string => join(root, "lambda", "main", `${part}.ts`);
 
+/** Where a function's bundle is. */
+export const bundleFile = (part: Part): string => join(functions, part, "index.mjs");
+
 /** Bundles every function into dist/functions, the same bytes from the same sources. */
 export async function buildFunctions(): Promise<void> {
   const begun = new Date();
   rmSync(functions, { recursive: true, force: true });
-  for (const part of parts) await bundle(part);
+  for (const part of parts) await bundleInto(part, bundleFile(part));
   mkdirSync(functions, { recursive: true });
   writeFileSync(stamp, "");
   utimesSync(stamp, begun, begun);
@@ -32,10 +35,11 @@ function areFresh(): boolean {
   return newest < statSync(stamp).mtimeMs;
 }
 
-async function bundle(part: Part): Promise<void> {
+/** Bundles one function into one file. */
+export async function bundleInto(part: Part, outfile: string): Promise<void> {
   await build({
     entryPoints: [entryOf(part)],
-    outfile: join(functions, part, "index.mjs"),
+    outfile,
     absWorkingDir: root,
     bundle: true,
     platform: "node",

@@ -1,0 +1,23 @@
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Part, parts } from "../lambda/names.ts";
+import { bundleFile } from "./bundles.ts";
+
+const record = join(import.meta.dirname, "bundle-sizes.json");
+
+type Sizes = ReadonlyMap<Part, number>;
+
+/** What the bundles weigh now, in bytes without source maps. */
+export const measuredSizes = (): Sizes =>
+  new Map(parts.map((part) => [part, statSync(bundleFile(part)).size]));
+
+/** What they weighed when somebody last looked and found it right. */
+export function recordedSizes(): Sizes {
+  const recorded = JSON.parse(readFileSync(record, "utf8"));
+  return new Map(parts.map((part) => [part, Number(recorded[part])]));
+}
+
+/** Accepts the present weight as the budget. */
+export function recordSizes(): void {
+  writeFileSync(record, `${JSON.stringify(Object.fromEntries(measuredSizes()), undefined, 2)}\n`);
+}

@@ -1,0 +1,5 @@
+import { recordSizes } from "./bundle-sizes.ts";
+import { buildFunctions } from "./bundles.ts";
+
+await buildFunctions();
+recordSizes();

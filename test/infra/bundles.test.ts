@@ -1,0 +1,25 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { parts } from "../../lambda/names.ts";
+import { measuredSizes, recordedSizes } from "../../scripts/bundle-sizes.ts";
+import { bundleFile, bundleInto } from "../../scripts/bundles.ts";
+
+const tenth = 1.1;
+
+// A bundle that grew on purpose is accepted with `npm run build:sizes`.
+it.each(parts)("keeps the bundle of %s within a tenth of its recorded size", (part) => {
+  const budget = (recordedSizes().get(part) ?? 0) * tenth;
+  expect(measuredSizes().get(part)).toBeLessThanOrEqual(budget);
+});
+
+it("builds the same bytes from the same sources", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "bundle-"));
+  try {
+    await bundleInto("release", join(folder, "index.mjs"));
+    expect(readFileSync(join(folder, "index.mjs"))).toEqual(readFileSync(bundleFile("release")));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,63 @@
+import { execFile } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { buildPackage } from "../../scripts/package.ts";
+
+const root = join(import.meta.dirname, "../..");
+const run = promisify(execFile);
+
+/** Packs the package from a copy, so that the repository's own dist stays as it is; tells the tarball's path. */
+export async function packPackage(): Promise<string> {
+  const stage = mkdtempSync(join(tmpdir(), "package-"));
+  const shipped = ["package.json", "README.md", "LICENSE", "CHANGELOG.md", "dist/functions"];
+  for (const file of shipped.filter((file) => existsSync(join(root, file)))) {
+    cpSync(join(root, file), join(stage, file), { recursive: true, force: true });
+  }
+  await buildPackage(join(stage, "dist"));
+  const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--json", "--silent"], { cwd: stage });
+  const [{ filename }] = JSON.parse(stdout);
+  return join(stage, filename);
+}
+
+const stackSource = (imports: string) => `${imports}
+class Mine extends Stack {
+  constructor(scope: Construct, id: string) {
+    super(scope, id);
+    const holder = new KarpenterNodeHolder(this, "Holder", { cluster: "prod", hold: Duration.minutes(30) });
+    holder.metricNodesHeld();
+    holder.alarms.map((alarm) => alarm.alarmName);
+  }
+}
+new Mine(new App(), "Mine");
+`;
+
+const imports = `import { App, Duration, Stack } from "aws-cdk-lib";
+import type { Construct } from "constructs";
+import { KarpenterNodeHolder } from "karpenter-node-holder";`;
+
+/** An empty CDK app of one kind, with one stack that holds one cluster's nodes. */
+export function emptyApp(kind: "module" | "commonjs"): string {
+  const folder = mkdtempSync(join(tmpdir(), `${kind}-app-`));
+  mkdirSync(join(folder, "node_modules"));
+  // Our declarations are checked too, which most apps skip; those of the CDK ask for one library more.
+  const lib = ["es2024", "esnext.disposable"];
+  const options = { module: "node16", target: "es2024", lib, strict: true, types: [], outDir: "out" };
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "mine", private: true, type: kind }));
+  writeFileSync(
+    join(folder, "tsconfig.json"),
+    JSON.stringify({ compilerOptions: options, files: ["app.ts"] }),
+  );
+  writeFileSync(join(folder, "app.ts"), stackSource(imports));
+  return folder;
+}
+
+/** Compiles and synthesizes an app as its owner would; tells everything that was said meanwhile. */
+export async function synthesizeApp(folder: string): Promise<string> {
+  const compiler = join(root, "node_modules", ".bin", "tsc");
+  const compiled = await run(compiler, ["--project", folder]);
+  const env = { ...process.env, CDK_OUTDIR: join(folder, "cdk.out") };
+  const ran = await run(process.execPath, ["out/app.js"], { cwd: folder, env });
+  return compiled.stdout + compiled.stderr + ran.stdout + ran.stderr;
+}
