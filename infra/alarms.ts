@@ -4,7 +4,6 @@ import {
   ComparisonOperator,
   type IAlarmAction,
   type IMetric,
-  MathExpression,
   TreatMissingData,
 } from "aws-cdk-lib/aws-cloudwatch";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
@@ -20,13 +19,16 @@ export type WatchedParts = Readonly<{
   metrics: HolderMetrics;
   /** One period is long enough to contain a sweep. */
   period: Duration;
-  functions: readonly IFunction[];
-  deadLetters: readonly IQueue[];
+  /** Each by the name under which its alarm is known. */
+  functions: Readonly<Record<string, IFunction>>;
+  deadLetters: Readonly<Record<string, IQueue>>;
 }>;
 
 type Watch = Readonly<{
-  /** The heading in docs/runbook.md, and the end of the alarm's name. */
+  /** The heading in docs/runbook.md, and the alarm's name. */
   heading: string;
+  /** Which of several things under that heading. */
+  of?: string;
   says: string;
   metric: IMetric;
   threshold: number;
@@ -54,9 +56,10 @@ export class Alarms extends Construct {
   }
 
   private alarm(cluster: string, watch: Watch): Alarm {
-    const id = watch.heading.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const name = watch.of ? `${watch.heading}-${watch.of}` : watch.heading;
+    const id = name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
     return new Alarm(this, id, {
-      alarmName: alarmName(cluster, watch.heading),
+      alarmName: alarmName(cluster, name),
       alarmDescription: `${watch.says} See docs/runbook.md#${watch.heading}`,
       metric: watch.metric,
       threshold: watch.threshold,
@@ -69,36 +72,25 @@ export class Alarms extends Construct {
 
 function watches({ settings, metrics, period, functions, deadLetters }: WatchedParts): readonly Watch[] {
   const { sweepEvery, initialDelay, maxHold } = settings;
-  const sum = (all: readonly IMetric[], label: string): IMetric => {
-    const usingMetrics = Object.fromEntries(all.map((metric, n) => [`m${n}`, metric]));
-    const expression = Object.keys(usingMetrics).join(" + ");
-    return new MathExpression({ expression, usingMetrics, label, period });
-  };
   const always: Watch[] = [
-    {
+    ...Object.entries(deadLetters).map(([of, queue]) => ({
       heading: "dead-letters",
-      says: "Something was given up: a launch, an event or an invocation.",
-      metric: sum(
-        deadLetters.map((queue) =>
-          queue.metricApproximateNumberOfMessagesVisible({ period, statistic: "Maximum" }),
-        ),
-        "messages given up",
-      ),
+      of,
+      says: `Some of the ${of} were given up.`,
+      metric: queue.metricApproximateNumberOfMessagesVisible({ period, statistic: "Maximum" }),
       // None is normal: a message comes here only after all of its retries.
       threshold: 0,
       periods: 1,
-    },
-    {
+    })),
+    ...Object.entries(functions).map(([of, fn]) => ({
       heading: "function-errors",
-      says: "A function keeps failing.",
-      metric: sum(
-        functions.map((fn) => fn.metricErrors({ period })),
-        "errors",
-      ),
+      of,
+      says: `The ${of} function keeps failing.`,
+      metric: fn.metricErrors({ period }),
       // One error is retried and heals; in two periods on end retries do not help.
       threshold: 0,
       periods: 2,
-    },
+    })),
     {
       heading: "release-overdue",
       says: "Nodes are held longer than their hold.",

@@ -80,8 +80,12 @@ export class KarpenterNodeHolder extends Construct {
       settings: plan.settings,
       metrics: this.metrics,
       period,
-      functions: functions.all.map(({ fn }) => fn),
-      deadLetters: this.deadLetterQueues,
+      functions: { hold: hold.fn, release: release.fn, sweep: sweep.fn, control: control.fn },
+      deadLetters: {
+        launches: launches.deadLetters,
+        events: launches.undelivered,
+        invocations: functions.failures,
+      },
     });
     this.alarms = this.watch.all;
     if (props.alarmTopic) this.addAlarmAction(new SnsAction(props.alarmTopic));
