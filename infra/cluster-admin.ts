@@ -2,6 +2,7 @@ import { Duration, Lazy, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Provider } from "aws-cdk-lib/custom-resources";
 import { Construct } from "constructs";
+import { SettingEnvironment } from "../lambda/environment.ts";
 import { acknowledge, acknowledgeWildcard } from "./acknowledge.ts";
 import { HolderFunction } from "./holder-function.ts";
 import type { Plan } from "./props.ts";
@@ -24,7 +25,7 @@ export class ClusterAdmin extends Construct {
       part: "cluster-access",
       description: "Installs and removes the node holder's rights in the cluster",
       timeout: Duration.minutes(14),
-      environment: {},
+      environment: { [SettingEnvironment.cluster]: plan.settings.cluster },
       logRetention: plan.logRetention,
       vpc: plan.vpc,
     });

@@ -27,6 +27,6 @@ export class HoldTable extends Construct {
 
   /** Lets a function read and write records, one or one kind at a time; nobody scans or drops anything. */
   openTo(user: IGrantable): void {
-    this.table.grant(user, "dynamodb:GetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem");
+    this.table.grant(user, "dynamodb:GetItem", "dynamodb:Query", "dynamodb:PutItem");
   }
 }

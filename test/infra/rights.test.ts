@@ -8,7 +8,6 @@ const always = [
   "dynamodb:GetItem",
   "dynamodb:PutItem",
   "dynamodb:Query",
-  "dynamodb:UpdateItem",
   "eks:DescribeCluster",
   "iam:PassRole",
   "logs:CreateLogStream",
