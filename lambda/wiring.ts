@@ -10,16 +10,20 @@ import { Ec2Launches } from "./adapters/ec2-launches.ts";
 import { EksLogin } from "./adapters/eks-login.ts";
 import { Karpenter } from "./adapters/keys.ts";
 import { KubernetesClient } from "./adapters/kubernetes-client.ts";
-import { KubernetesNodes } from "./adapters/kubernetes-nodes.ts";
+import { KubernetesInspection } from "./adapters/kubernetes-inspection.ts";
+import { KubernetesNodes, type KubernetesNodesOptions } from "./adapters/kubernetes-nodes.ts";
 import { Telemetry } from "./adapters/powertools.ts";
 import { SchedulerReleases } from "./adapters/scheduler-releases.ts";
 import { SqsLater } from "./adapters/sqs-later.ts";
 import { holdIds, systemClock } from "./adapters/system-clock.ts";
+import type { Inspection } from "./core/inspection.ts";
 import type { Ports, ReleasePorts } from "./core/ports.ts";
 import type { Config } from "./environment.ts";
 
+type Wired<P> = Readonly<{ ports: P; telemetry: Telemetry; cluster: KubernetesNodesOptions }>;
+
 /** What the release function needs; bundled for it alone, it carries no EC2 and no SQS. */
-export function wireRelease(config: Config): Readonly<{ ports: ReleasePorts; telemetry: Telemetry }> {
+export function wireRelease(config: Config): Wired<ReleasePorts> {
   const { settings, region } = config;
   const telemetry = new Telemetry(settings.cluster);
   const { log, metrics } = telemetry;
@@ -30,19 +34,20 @@ export function wireRelease(config: Config): Readonly<{ ports: ReleasePorts; tel
     cluster: settings.cluster,
     clock: systemClock,
   });
+  const cluster: KubernetesNodesOptions = {
+    api: new KubernetesClient({ login, clock: systemClock, metrics }),
+    poolLabel: Karpenter[settings.karpenter].poolLabel,
+    annotation: settings.holdAnnotation,
+    nodePools: settings.nodePools,
+    clock: systemClock,
+    log,
+    metrics,
+  };
   const ports: ReleasePorts = {
     rules: settings,
     holds: new DynamodbHolds(database, config.holdTable),
     journal: new DynamodbJournal(database, config.holdTable, systemClock),
-    nodes: new KubernetesNodes({
-      api: new KubernetesClient({ login, clock: systemClock, metrics }),
-      poolLabel: Karpenter[settings.karpenter].poolLabel,
-      annotation: settings.holdAnnotation,
-      nodePools: settings.nodePools,
-      clock: systemClock,
-      log,
-      metrics,
-    }),
+    nodes: new KubernetesNodes(cluster),
     schedules: new SchedulerReleases({
       client: new SchedulerClient(client),
       clock: systemClock,
@@ -55,14 +60,20 @@ export function wireRelease(config: Config): Readonly<{ ports: ReleasePorts; tel
     log,
     metrics,
   };
-  return { ports, telemetry };
+  return { ports, telemetry, cluster };
 }
 
 /** What all other functions need: the same, and where launches come from and follow-ups go. */
-export function wire(config: Config): Readonly<{ ports: Ports; telemetry: Telemetry }> {
-  const { ports, telemetry } = wireRelease(config);
+export function wire(config: Config): Wired<Ports> {
+  const { ports, ...rest } = wireRelease(config);
   const client = { ...clientDefaults, region: config.region };
   const launches = new Ec2Launches(new EC2Client(client), config.settings.cluster);
   const later = new SqsLater(new SQSClient(client), config.launchQueueUrl);
-  return { ports: { ...ports, launches, later }, telemetry };
+  return { ports: { ...ports, launches, later }, ...rest };
+}
+
+/** What the control function needs beside: it can look around in the cluster. */
+export function wireControl(config: Config): Wired<Ports> & Readonly<{ inspection: Inspection }> {
+  const wired = wire(config);
+  return { ...wired, inspection: new KubernetesInspection(wired.cluster) };
 }

@@ -36,18 +36,27 @@ export const selectors = (poolLabel: string, pools: NodePoolFilter) => {
 export const markedByAnyone = `${holdLabel},${holdLabel} notin (${neverHold})`;
 
 /** Lists metadata page by page, each node once, so that memory stays flat however many nodes there are. */
-export async function* listNodes(
+export const listNodes = (
   api: KubernetesCaller,
   selector: string | undefined,
   deadline: Date,
   pageSize: number,
-): AsyncGenerator<NodeMeta, void, undefined> {
+): AsyncGenerator<NodeMeta, void, undefined> => listMetadata(api, selector, deadline, pageSize, parseNode);
+
+/** The same, for those who want to know more or less of a node's metadata. */
+export async function* listMetadata<T extends Readonly<{ name: string }>>(
+  api: KubernetesCaller,
+  selector: string | undefined,
+  deadline: Date,
+  pageSize: number,
+  parse: (node: unknown) => T,
+): AsyncGenerator<T, void, undefined> {
   if (selector === undefined) return;
   const given = new Set<string>();
   let next = "";
   do {
     const page = await listPage(api, selector, next, deadline, pageSize);
-    for (const node of page.nodes) {
+    for (const node of page.items.map(parse)) {
       if (given.has(node.name)) continue;
       given.add(node.name);
       yield node;
@@ -56,7 +65,7 @@ export async function* listNodes(
   } while (next !== "");
 }
 
-type Page = Readonly<{ nodes: readonly NodeMeta[]; next: string }>;
+type Page = Readonly<{ items: readonly unknown[]; next: string }>;
 
 async function listPage(
   api: KubernetesCaller,
@@ -72,9 +81,9 @@ async function listPage(
       deadline,
     );
     const list = asRecord(body, "the list of nodes");
-    const items = Array.isArray(list.items) ? list.items : [];
+    const items: readonly unknown[] = Array.isArray(list.items) ? list.items : [];
     const next = asRecord(list.metadata ?? {}, "the list's metadata").continue;
-    return { nodes: items.map(parseNode), next: typeof next === "string" ? next : "" };
+    return { items, next: typeof next === "string" ? next : "" };
   } catch (error) {
     // The server has forgotten where the list was: it begins again, and nodes already given are passed over.
     if (from !== "" && isStatus(error, 410)) return listPage(api, labelSelector, "", deadline, pageSize);

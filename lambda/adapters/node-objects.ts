@@ -37,3 +37,37 @@ export function instanceOf(node: unknown): string {
 function texts(value: unknown, what: string): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(asRecord(value, what)).map(([key, text]) => [key, String(text)]));
 }
+
+/** A node's metadata with what its life is told by: its end, and who wrote when. */
+export type NodeLife = NodeMeta &
+  Readonly<{ deletedAt?: Date; finalizers: readonly string[]; writers: readonly Writer[] }>;
+
+/** One manager of a node's fields: when it last wrote, and which annotations are its own. */
+export type Writer = Readonly<{ manager: string; at: Date; annotations: readonly string[] }>;
+
+/** Reads a node's metadata with its end and its writers. */
+export function parseNodeLife(value: unknown): NodeLife {
+  const { deletionTimestamp, finalizers, managedFields } = asRecord(
+    asRecord(value, "a node").metadata,
+    "a node's metadata",
+  );
+  return {
+    ...parseNode(value),
+    ...(typeof deletionTimestamp === "string" ? { deletedAt: new Date(deletionTimestamp) } : {}),
+    finalizers: Array.isArray(finalizers) ? finalizers.map(String) : [],
+    writers: Array.isArray(managedFields) ? managedFields.map(parseWriter) : [],
+  };
+}
+
+function parseWriter(value: unknown): Writer {
+  const { manager, time, fieldsV1 } = asRecord(value, "a manager of fields");
+  const metadata = asRecord(asRecord(fieldsV1 ?? {}, "fieldsV1")["f:metadata"] ?? {}, "f:metadata");
+  const annotations = asRecord(metadata["f:annotations"] ?? {}, "f:annotations");
+  return {
+    manager: String(manager ?? ""),
+    at: new Date(typeof time === "string" ? time : 0),
+    annotations: Object.keys(annotations)
+      .filter((key) => key.startsWith("f:"))
+      .map((key) => key.slice(2)),
+  };
+}

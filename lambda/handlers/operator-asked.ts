@@ -1,5 +1,7 @@
+import { checkLinks } from "../core/check.ts";
 import { BadInputError } from "../core/errors.ts";
 import { forceRelease } from "../core/force-release.ts";
+import type { Inspection } from "../core/inspection.ts";
 import { holdByHand, pause, resume } from "../core/operate.ts";
 import type { Ports } from "../core/ports.ts";
 import { type Scope, wholeCluster } from "../core/scope.ts";
@@ -9,12 +11,16 @@ import { parseControlRequest } from "./requests.ts";
 
 /** An operator wants to know or to change something; every answer is plain JSON. */
 export const onOperatorAsked =
-  (ports: Ports) =>
+  (ports: Ports, inspection?: Inspection) =>
   async (payload: unknown, deadline: Date): Promise<unknown> => {
     const request = parseControlRequest(payload);
     switch (request.do) {
       case "status":
         return { ...(await tellStatus(ports, deadline)), version };
+      case "check":
+        if (!inspection)
+          throw new BadInputError("This request cannot be done", ["this holder cannot be checked"]);
+        return { ...(await checkLinks(ports, inspection, deadline)), version };
       case "history":
         return { holds: await ports.journal.history(request.limit) };
       case "probe":

@@ -31,7 +31,7 @@ export function parseReleaseRequest(payload: unknown): ReleaseRequest {
 
 /** What an operator may ask of the control function. */
 export type ControlRequest =
-  | Readonly<{ do: "status" }>
+  | Readonly<{ do: "status" | "check" }>
   | Readonly<{ do: "history"; limit: number }>
   | Readonly<{ do: "probe"; id: string }>
   | Readonly<{ do: "hold"; for: Duration | undefined; scope: Scope | undefined; reason: string }>
@@ -39,7 +39,7 @@ export type ControlRequest =
   | Readonly<{ do: "pause"; for: Duration | undefined; scope: Scope | undefined; reason: string }>
   | Readonly<{ do: "resume"; scope: Scope | undefined }>;
 
-const deeds = ["status", "history", "probe", "hold", "release", "pause", "resume"] as const;
+const deeds = ["status", "check", "history", "probe", "hold", "release", "pause", "resume"] as const;
 
 /* { "do": "hold", "for": "45m", "scope": "cluster", "reason": "load test" } */
 export function parseControlRequest(payload: unknown): ControlRequest {
@@ -76,6 +76,8 @@ export function parseControlRequest(payload: unknown): ControlRequest {
         return { do: deed, scope, reason };
       case "resume":
         return { do: deed, scope };
+      case "check":
+        return { do: deed };
       default:
         return { do: "status" };
     }
