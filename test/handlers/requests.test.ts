@@ -52,7 +52,7 @@ describe("a request of an operator", () => {
   });
 
   it.each<[unknown, RegExp]>([
-    [null, /the payload must be an object, not null; do must be status, history, probe, hold/],
+    [null, /the payload must be an object, not null; do must be status, check, history, probe, hold/],
     [{ do: "dance" }, /do must be .*not "dance"/],
     [{ do: "hold", for: "0s" }, /for must be a duration from 1m to 24h, like 90s, 20m or 2h, not "0s"/],
     [{ do: "hold", for: 45, scope: "all" }, /scope must be .*not "all"; for must be a duration .*not 45/],
