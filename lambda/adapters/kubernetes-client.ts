@@ -16,7 +16,12 @@ export type KubernetesCall = Readonly<{
   accept?: string;
   contentType?: string;
   body?: unknown;
+  /** The answer's body is of no use to the caller, and reading it costs. */
+  ignoresAnswer?: boolean;
 }>;
+
+/** With less time left nothing is begun that the deadline would cut off before its answer. */
+const shortest: Duration = 300;
 
 /** What the client needs beside a login. */
 export type KubernetesClientOptions = Readonly<{
@@ -89,13 +94,15 @@ export class KubernetesClient implements KubernetesCaller {
   async #attempt(call: KubernetesCall, deadline: Date): Promise<Answer> {
     const { clock, requestTimeout = seconds(10) } = this.#options;
     const left = deadline.getTime() - clock.now().getTime();
-    if (left <= 0) throw new OutOfTimeError(`the time was over before ${name(call)}`);
+    if (left < shortest) throw new OutOfTimeError(`the time was over before ${name(call)}`);
     const { access, transport } = await this.#connect();
     try {
       const request = requestOf(call, access);
       request.setSignal(AbortSignal.timeout(Math.min(left, requestTimeout)));
       const response = await transport.send(request);
-      return this.#judge(call, access, response, await response.body.text());
+      const isIgnored = call.ignoresAnswer === true && response.httpStatusCode < 300;
+      if (isIgnored) await response.body.binary();
+      return this.#judge(call, access, response, isIgnored ? "null" : await response.body.text());
     } catch (error) {
       return { kind: "unlucky", error };
     }

@@ -6,7 +6,7 @@ import { explain } from "./kubernetes-trouble.ts";
 import type { NodeMeta, Plan } from "./node-marks.ts";
 import { asRecord, parseNode } from "./node-objects.ts";
 
-/** `answer` is the node as the change left it, as far as it was asked for. */
+/** `answer` is the node as the change left it, where it was asked for. */
 export type Changed<Outcome extends string> = Readonly<{
   outcome: Outcome | "gone" | "failed" | "left";
   answer?: unknown;
@@ -14,7 +14,7 @@ export type Changed<Outcome extends string> = Readonly<{
 
 export type NodeChange<Outcome extends string> = Readonly<{
   plan: (node: NodeMeta) => Plan<Outcome>;
-  /** Whether the answer should be the whole node, or its metadata alone. */
+  /** Whether the answer is the whole node; otherwise there is none. */
   wantsWhole: boolean;
   deadline: Date;
 }>;
@@ -56,7 +56,7 @@ async function tryChange<Outcome extends string>(
         query: { fieldManager: holderName },
         contentType: "application/json-patch+json",
         body: patch,
-        ...(wantsWhole ? {} : { accept: metadataOnly }),
+        ...(wantsWhole ? {} : { accept: metadataOnly, ignoresAnswer: true }),
       } as const;
       return { outcome, answer: await api.call(call, deadline) };
     } catch (error) {

@@ -5,7 +5,10 @@ type Tree = { [key: string]: Json } | Json[];
 
 const refused = () => invalid("the server rejected our request due to an error in our request");
 
-/** Applies a JSON Patch (RFC 6902); like the real server it takes a `test` for null where the key is absent. */
+/**
+ * Applies a JSON Patch (RFC 6902) as the real server does, which is laxer: it takes a `test` for null where the key
+ * is absent, and replaces what is absent in a map that is there.
+ */
 export function applyJsonPatch(target: Json, patch: Json): Json {
   if (!Array.isArray(patch)) throw badRequest("a JSON patch is a list of operations");
   let document = structuredClone(target);
@@ -24,10 +27,7 @@ function applyOne(document: Json, operation: Readonly<Record<string, Json>>): Js
     return document;
   }
   if (op === "add") return write(document, path, value, true);
-  if (op === "replace") {
-    if (read(document, path) === undefined) throw refused();
-    return write(document, path, value, false);
-  }
+  if (op === "replace") return write(document, path, value, false);
   if (op === "remove") return remove(document, path);
   if ((op !== "move" && op !== "copy") || typeof from !== "string") throw refused();
   const moved = read(document, from);
@@ -67,7 +67,7 @@ function write(document: Json, path: string, value: Json, inserts: boolean): Jso
   const parent = parentOf(document, steps);
   if (!Array.isArray(parent)) parent[last] = value;
   else if (last === "-") parent.push(value);
-  else if (!(Number(last) <= parent.length)) throw refused();
+  else if (!(Number(last) < parent.length + (inserts ? 1 : 0))) throw refused();
   else parent.splice(Number(last), inserts ? 0 : 1, value);
   return document;
 }

@@ -13,6 +13,8 @@ export function selectionOf(query: URLSearchParams): (node: NodeObject) => boole
 
 type Rest = Readonly<{ nodes: readonly NodeObject[]; version: number }>;
 
+const tokenForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 /** How many lists may be open at once; the oldest is forgotten. */
 const openLists = 1_000;
 
@@ -52,6 +54,7 @@ export class Lists {
   #resume(token: string): Rest {
     const rest = this.#rests.get(token);
     if (rest) return rest;
+    if (!tokenForm.test(token)) throw badRequest("continue key is not valid");
     const message =
       "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.";
     throw new Refusal(410, "Expired", message);

@@ -3,6 +3,7 @@ import { ClusterStandIn } from "../../local/cluster-stand-in.ts";
 import { kubernetesNodesWorld } from "../support/kubernetes-nodes-world.ts";
 import { memoryNodesWorld } from "../support/memory-nodes-world.ts";
 import { type NodesOptions, type NodesWorld, nodesContract } from "./nodes.ts";
+import { nodesApiContract } from "./nodes-api.ts";
 
 async function standInWorld(options: NodesOptions): Promise<NodesWorld> {
   const standIn = await ClusterStandIn.start();
@@ -15,4 +16,10 @@ async function standInWorld(options: NodesOptions): Promise<NodesWorld> {
 }
 
 describe("nodes in memory", () => nodesContract(memoryNodesWorld));
-describe("nodes of the stand-in", () => nodesContract(standInWorld));
+describe("nodes of the stand-in", () => {
+  nodesContract(standInWorld);
+  nodesApiContract(async () => {
+    const standIn = await ClusterStandIn.start();
+    return { access: standIn.access(), close: () => standIn.stop() };
+  });
+});

@@ -4,6 +4,7 @@ import { Karpenter } from "../../lambda/adapters/keys.ts";
 import { kubeconfigLogin } from "../../lambda/adapters/kubeconfig-login.ts";
 import { KubernetesAccess } from "../../lambda/adapters/kubernetes-access.ts";
 import { nodesContract } from "../contracts/nodes.ts";
+import { nodesApiContract } from "../contracts/nodes-api.ts";
 import { CollectedLog } from "../support/collected-log.ts";
 import { clientOf, kubernetesNodesWorld } from "../support/kubernetes-nodes-world.ts";
 import { ControlPlane } from "./control-plane.ts";
@@ -38,6 +39,7 @@ describe("a real API server, as a user with the holder's rights alone", () => {
   afterAll(async () => plane?.stop());
 
   nodesContract((options) => kubernetesNodesWorld(admin, holder, options));
+  nodesApiContract(async () => ({ access: admin, close: async () => {} }));
 
   it("is not let in without a role", async () => {
     const api = clientOf(holder);

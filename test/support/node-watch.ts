@@ -3,6 +3,7 @@ import type { ClusterAccess } from "../../lambda/adapters/cluster-login.ts";
 
 type Seen = { version: number; values: (string | undefined)[] };
 type Event = {
+  type: string;
   object: {
     metadata: { name: string; resourceVersion: string; annotations?: Record<string, string> };
   };
@@ -10,6 +11,8 @@ type Event = {
 
 /** Watches every value an annotation takes on each node, from the moment it is opened. */
 export class NodeWatch {
+  /** Each event but bookmarks, as `TYPE:node`. */
+  readonly told: string[] = [];
   readonly #seen = new Map<string, Seen>();
   readonly #agent: Agent;
   readonly #annotation: string;
@@ -21,7 +24,11 @@ export class NodeWatch {
     this.#annotation = annotation;
   }
 
-  static async open(access: ClusterAccess, annotation: string): Promise<NodeWatch> {
+  static async open(
+    access: ClusterAccess,
+    annotation: string,
+    query: Readonly<Record<string, string>> = {},
+  ): Promise<NodeWatch> {
     const agent = new Agent({ bodyTimeout: 0, connect: { ...access.tls } });
     const ask = (query: string) =>
       agent.request({
@@ -31,7 +38,13 @@ export class NodeWatch {
         headers: access.headers,
       });
     const list = (await (await ask("limit=1")).body.json()) as { metadata: { resourceVersion: string } };
-    const response = await ask(`watch=1&resourceVersion=${list.metadata.resourceVersion}`);
+    const response = await ask(
+      new URLSearchParams({
+        watch: "1",
+        resourceVersion: list.metadata.resourceVersion,
+        ...query,
+      }).toString(),
+    );
     if (response.statusCode !== 200) throw new Error(`the watch was answered with ${response.statusCode}`);
     const watch = new NodeWatch(agent, annotation);
     // Ends when the watch is closed.
@@ -63,7 +76,9 @@ export class NodeWatch {
     }
   }
 
-  #take({ object }: Event): void {
+  #take({ type, object }: Event): void {
+    if (type === "BOOKMARK") return;
+    this.told.push(`${type}:${object.metadata.name}`);
     const { name, resourceVersion, annotations } = object.metadata;
     const seen = this.#seen.get(name) ?? { version: 0, values: [] };
     const value = annotations?.[this.#annotation];

@@ -35,7 +35,7 @@ export class StandInNodes {
       this.pauses.push(pause);
       this.ahead += pause;
     };
-    this.client = new KubernetesClient({ login, clock, metrics, sleep, requestTimeout: 250 });
+    this.client = new KubernetesClient({ login, clock, metrics, sleep, requestTimeout: 120 });
     const { annotation, poolLabel } = Karpenter.v1;
     const nodePools = { only: [], except: [] };
     const about = { poolLabel, annotation, nodePools, clock, log, metrics, pageSize };
