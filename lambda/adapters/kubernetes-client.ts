@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { RequestContext, ResponseContext } from "@kubernetes/client-node/dist/gen/http/http.js";
 import { ServerConfiguration } from "@kubernetes/client-node/dist/gen/servers.js";
 import { type Duration, seconds } from "../core/duration.ts";
@@ -31,6 +32,7 @@ export type KubernetesClientOptions = Readonly<{
   /** The longest one attempt may take. */
   requestTimeout?: Duration;
   sleep?: (duration: Duration) => Promise<void>;
+  timeout?: (duration: Duration) => AbortSignal;
   random?: () => number;
 }>;
 
@@ -92,13 +94,13 @@ export class KubernetesClient implements KubernetesCaller {
   }
 
   async #attempt(call: KubernetesCall, deadline: Date): Promise<Answer> {
-    const { clock, requestTimeout = seconds(10) } = this.#options;
+    const { clock, requestTimeout = seconds(10), timeout = AbortSignal.timeout } = this.#options;
     const left = deadline.getTime() - clock.now().getTime();
     if (left < shortest) throw new OutOfTimeError(`the time was over before ${name(call)}`);
     const { access, transport } = await this.#connect();
     try {
       const request = requestOf(call, access);
-      request.setSignal(AbortSignal.timeout(Math.min(left, requestTimeout)));
+      request.setSignal(timeout(Math.min(left, requestTimeout)));
       const response = await transport.send(request);
       const isIgnored = call.ignoresAnswer === true && response.httpStatusCode < 300;
       if (isIgnored) await response.body.binary();
@@ -139,8 +141,9 @@ export class KubernetesClient implements KubernetesCaller {
   async #connect(): Promise<Connection> {
     const access = await this.#options.login.access();
     const present = this.#connection;
-    if (present && present.access.server === access.server && present.access.tls === access.tls) {
-      if (present.access === access) return present;
+    if (present?.access === access) return present;
+    // Another token alone needs no other connections.
+    if (present?.access.server === access.server && isDeepStrictEqual(present.access.tls, access.tls)) {
       this.#connection = { access, transport: present.transport };
       return this.#connection;
     }

@@ -113,7 +113,9 @@ describe("nodes behind an API server", () => {
       world.onRequest = ({ method }) => {
         // A list meets no conflicts.
         if (isListProof && method === "GET") return;
-        if (world.asked.length === nth) world.standIn.fail(fault);
+        if (world.asked.length !== nth) return;
+        world.standIn.fail(fault);
+        if (fault.kind === "hang") setImmediate(() => world.timeOut());
       };
     }
   });

@@ -17,6 +17,7 @@ export class StandInNodes {
   ahead = 0;
   logins = 0;
   onRequest: (asked: Asked) => void = () => {};
+  readonly #open = new Set<AbortController>();
   readonly standIn: ClusterStandIn;
   readonly client: KubernetesClient;
   readonly nodes: KubernetesNodes;
@@ -24,8 +25,9 @@ export class StandInNodes {
   private constructor(standIn: ClusterStandIn, pageSize: number) {
     this.standIn = standIn;
     const clock = { now: () => new Date(Date.now() + this.ahead) };
+    const access = standIn.access();
     const login: ClusterLogin = {
-      access: async () => standIn.access(),
+      access: async () => access,
       refresh: () => {
         this.logins += 1;
       },
@@ -35,7 +37,12 @@ export class StandInNodes {
       this.pauses.push(pause);
       this.ahead += pause;
     };
-    this.client = new KubernetesClient({ login, clock, metrics, sleep, requestTimeout: 120 });
+    const timeout = () => {
+      const controller = new AbortController();
+      this.#open.add(controller);
+      return controller.signal;
+    };
+    this.client = new KubernetesClient({ login, clock, metrics, sleep, timeout });
     const { annotation, poolLabel } = Karpenter.v1;
     const nodePools = { only: [], except: [] };
     const about = { poolLabel, annotation, nodePools, clock, log, metrics, pageSize };
@@ -58,6 +65,12 @@ export class StandInNodes {
       const labels = { [Karpenter.v1.poolLabel]: "default" };
       this.standIn.addNode({ name, labels, providerId: `aws:///z/i-${name}` });
     }
+  }
+
+  /** The time of every call under way is over; none runs out by itself, however slow the machine. */
+  timeOut(): void {
+    for (const controller of this.#open) controller.abort(new DOMException("timed out", "TimeoutError"));
+    this.#open.clear();
   }
 
   soon(): Date {
