@@ -221,6 +221,23 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       expect(await ours("c")).toEqual({ label: neverHold, annotation: undefined });
     });
 
+    it("takes what is done when its turn comes for done", async () => {
+      await world.add("a");
+      await world.add("b", held("hold-1"));
+      world.beforeNextPatch("a", async () => {
+        await world.edit("a", "annotations", annotation, "true");
+        await world.edit("a", "labels", holdLabel, "hold-2");
+      });
+      expect(await mark("hold-2")).toMatchObject({ marked: 1, adopted: 1, userHeld: 0, failed: 0 });
+
+      world.beforeNextPatch("b", async () => {
+        await world.edit("b", "labels", holdLabel, undefined);
+        await world.edit("b", "annotations", annotation, undefined);
+      });
+      expect(await release("hold-2")).toEqual({ released: 2, kept: 0, failed: 0, left: false });
+      expect(await ours("a")).toEqual(bare);
+    });
+
     it("hands over what the user changes in the middle of a release", async () => {
       await world.add("a", held("hold-1"));
       world.beforeNextPatch("a", () => world.edit("a", "annotations", annotation, "8h"));

@@ -94,7 +94,8 @@ export class MemoryNodes implements Nodes {
       node.labels[holdLabel] !== neverHold;
     const seen: NodeSeen[] = [];
     const mark = (node: MemoryNode): Outcome => {
-      const outcome = wanted(node) ? this.#markOne(node, holdId) : "gone";
+      const isDone = node.labels[holdLabel] === holdId;
+      const outcome = isDone ? "marked" : wanted(node) ? this.#markOne(node, holdId) : "gone";
       if (outcome !== "gone") seen.push(seenOf(node));
       return outcome;
     };
@@ -108,7 +109,7 @@ export class MemoryNodes implements Nodes {
   async release(holdId: string, deadline: Date): Promise<Released> {
     const ours = (node: MemoryNode) => node.labels[holdLabel] === holdId;
     const { released, kept, failed, left } = await this.#each(ours, deadline, (node) =>
-      ours(node) ? this.#releaseOne(node) : "kept",
+      ours(node) ? this.#releaseOne(node) : this.#isBare(node) ? "released" : "kept",
     );
     this.#count("NodesReleased", released);
     return { released, kept, failed, left };
@@ -138,6 +139,10 @@ export class MemoryNodes implements Nodes {
   #admitted(node: MemoryNode): boolean {
     const all: NodePoolFilter = { only: [], except: [] };
     return node.pool !== undefined && admits(this.#options.nodePools ?? all, node.pool);
+  }
+
+  #isBare(node: MemoryNode): boolean {
+    return !(holdLabel in node.labels) && !(this.#annotation in node.annotations);
   }
 
   #markable(node: MemoryNode): boolean {
