@@ -1,6 +1,6 @@
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from "node:http";
 import { Agent, request } from "node:https";
-import { text } from "node:stream/consumers";
+import { buffer, text } from "node:stream/consumers";
 import {
   type PromiseHttpLibrary,
   type RequestContext,
@@ -32,7 +32,7 @@ export class KubernetesTransport implements PromiseHttpLibrary {
     );
     const body = {
       text: () => text(answer),
-      binary: async () => Buffer.from(await text(answer)),
+      binary: () => buffer(answer),
       stream: () => null,
     };
     return new ResponseContext(answer.statusCode ?? 0, headers, body);
