@@ -63,7 +63,10 @@ function isMarkedOnce(cluster: ClusterStandIn, name: string): boolean {
 
 function inAnotherProcess(access: Readonly<{ server: string; token: string }>): Promise<Told> {
   return new Promise((resolve, reject) => {
-    const child = fork(`${import.meta.dirname}/many-nodes-process.ts`, [access.server, access.token]);
+    const child = fork(`${import.meta.dirname}/many-nodes-process.ts`, [access.server, access.token], {
+      // The heap that Lambda gives Node in a function of 256 MB.
+      execArgv: ["--max-old-space-size=192"],
+    });
     child.once("message", (told) => resolve(told as Told));
     child.once("error", reject);
     child.once("exit", (code) => code !== 0 && reject(new Error(`the marking process ended with ${code}`)));

@@ -131,9 +131,9 @@ export class KubernetesNodes implements Nodes {
     return changeNode(this.#options.api, this.#options.log, node, change);
   }
 
-  /** The node with its instance; undefined when that could not be learnt, so that it is looked for again. */
+  /** The node with its instance; undefined when it is too old to be awaited, or when that could not be learnt. */
   async #see(node: NodeMeta, answer: unknown, deadline: Date): Promise<NodeSeen | undefined> {
-    if (!this.#isYoung(node)) return this.#seenAs(node, node.name);
+    if (!this.#isYoung(node)) return undefined;
     try {
       const whole = answer ?? (await readNode(this.#options.api, node.name, deadline));
       return whole === "gone" ? undefined : this.#seenAs(node, instanceOf(whole));

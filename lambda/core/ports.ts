@@ -53,7 +53,7 @@ export interface Nodes {
 /** A node as the cluster tells it; `instance` is the cloud's id where the node has one, else its provider id. */
 export type NodeSeen = Readonly<{ name: string; instance: string; nodePool: string; joinedAt: Date }>;
 
-/** `left` is true when the deadline came first: call again. `seen` are the nodes that were found unmarked. */
+/** `left` is true when the deadline came first: call again. `seen` are the nodes found unmarked that joined of late. */
 export type Marked = Readonly<{
   marked: number;
   adopted: number;
