@@ -1,5 +1,5 @@
-import { decideForce, fence } from "./decide-release.ts";
-import { dueAt, type Hold, type ScopeRecord, type Watermark } from "./hold.ts";
+import { fence } from "./decide-release.ts";
+import { dueAt, fenced, type Hold, type ScopeRecord, type Watermark } from "./hold.ts";
 import { isKept, type Rules } from "./rules.ts";
 
 /** What a hold needs so that record, nodes and clock agree again. */
@@ -20,9 +20,9 @@ export function decideSweep(
   if (hold.state === "releasing") {
     return { action: "release", hold, because: "its release was not finished", overdue: false };
   }
-  if (!isKept(rules, record.scope)) return stop(record, "holds are kept in another scope now", now);
+  if (!isKept(rules, record.scope)) return stop(record, hold, "holds are kept in another scope now");
   // A launch that was decided upon while somebody paused or released the whole cluster.
-  if (hold.causedAt < watermark.from) return stop(record, "its launches no longer count", now);
+  if (hold.causedAt < watermark.from) return stop(record, hold, "its launches no longer count");
 
   const due = dueAt(hold, rules);
   if (now >= due) {
@@ -35,8 +35,8 @@ export function decideSweep(
   return { action: "keep", hold, armFor, because: "the hold goes on" };
 }
 
-function stop(record: ScopeRecord, reason: string, now: Date): SweepDecision {
-  const forced = decideForce(record, reason, now);
-  if (forced.action === "note") return { action: "leave", because: forced.because };
-  return { ...forced, overdue: false };
+/** No watermark: that of the whole cluster would end the holds of all NodePools. */
+function stop(record: ScopeRecord, hold: Hold, because: string): SweepDecision {
+  const over = fenced(hold, because);
+  return { action: "release", hold: over, record: { ...record, hold: over }, because, overdue: false };
 }

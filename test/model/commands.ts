@@ -10,6 +10,8 @@ export type Setting = Readonly<{
   initialDelay: Duration;
   /** How many nodes there are from the beginning. */
   nodes: number;
+  /** Whether the first of them carries a mark that nobody took off. */
+  stray: boolean;
 }>;
 
 /** Something that happens. Numbers that choose among what is there are taken modulo how much there is. */
@@ -30,6 +32,7 @@ export type Command =
   | (Readonly<{ do: "sweep" }> & Begun)
   | (Readonly<{ do: "ask"; request: unknown }> & Begun)
   | Readonly<{ do: "lose"; what: "schedule" | "message"; which: number }>
+  | Readonly<{ do: "redeploy" }>
   | Readonly<{ do: "step"; who: number; times: number }>
   | Readonly<{ do: "finish"; who: number }>
   | Readonly<{ do: "crash"; who: number }>
@@ -91,6 +94,7 @@ const weighted: [number, fc.Arbitrary<Command>][] = [
   [5, fc.record({ do: fc.constant("sweep"), ...begun })],
   [4, fc.record({ do: fc.constant("ask"), request: asked, ...begun })],
   [1, fc.record({ do: fc.constant("lose"), what: fc.constantFrom("schedule", "message"), which: index })],
+  [0.3, fc.record({ do: fc.constant("redeploy") })],
   [14, fc.record({ do: fc.constant("step"), who: index, times: fc.integer({ min: 1, max: 9 }) })],
   [7, fc.record({ do: fc.constant("finish"), who: index })],
   [2, fc.record({ do: fc.constant("crash"), who: index })],
@@ -127,7 +131,7 @@ const weighted: [number, fc.Arbitrary<Command>][] = [
 ];
 
 export const commands = (most: number): fc.Arbitrary<Command[]> =>
-  fc.array(fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary }))), {
+  fc.array(fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight: weight * 10, arbitrary }))), {
     maxLength: most,
     size: "max",
   });
@@ -138,4 +142,5 @@ export const settings: fc.Arbitrary<Setting> = fc.record({
   breather: among(minutes(10), 0),
   initialDelay: among(0, 0, 0, minutes(1)),
   nodes: fc.nat({ max: 3 }),
+  stray: seldom(0.2),
 });

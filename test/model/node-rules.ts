@@ -13,10 +13,17 @@ export class NodeRules {
   readonly #world: World;
   readonly #records: RecordRules;
   #seen = new Map<string, Seen>();
+  /** Marks that were put for a hold already over, by a function that is still at work. */
+  readonly #late = new Map<string, Readonly<{ by: Invocation; holdId: string }>>();
+
+  /** The hold for which a node was last marked, if that hold was running. */
+  readonly #timely = new Map<string, string>();
 
   constructor(world: World, records: RecordRules) {
     this.#world = world;
     this.#records = records;
+    records.marksLeft = (holdId) =>
+      [...this.#timely].flatMap(([name, id]) => (id === holdId && this.#labelOf(name) === id ? [name] : []));
     this.accept();
   }
 
@@ -40,8 +47,34 @@ export class NodeRules {
       );
       if (before.value !== now.value) this.#checkValue(before, now, facts);
       if (before.label !== now.label) this.#checkLabel(pool, before, now, facts);
+      if (now.label !== undefined) this.#noteMark(invocation, name, now.label);
       this.#seen.set(name, now);
     }
+    if (invocation.state !== "resting") this.#checkLookBack(invocation);
+  }
+
+  #noteMark(by: Invocation, name: string, holdId: string): void {
+    const isTimely = this.#records.running(holdId);
+    if (isTimely) this.#timely.set(name, holdId);
+    else this.#timely.delete(name);
+    if (isTimely) this.#late.delete(name);
+    else this.#late.set(name, { by, holdId });
+  }
+
+  /** Who marks for a hold that is over must see that itself, and not leave it to the sweep. */
+  #checkLookBack(by: Invocation): void {
+    const isLate = this.#world.time.getTime() + by.skew >= by.deadline.getTime();
+    for (const [name, late] of this.#late) {
+      if (late.by !== by) continue;
+      this.#late.delete(name);
+      if (by.wasHindered || isLate || by.state !== "done") continue;
+      const stays = this.#labelOf(name) === late.holdId;
+      must(!stays, "who marked for a hold that is over looks back", () => ({ name, late: late.holdId }));
+    }
+  }
+
+  #labelOf(name: string): string | undefined {
+    return this.#world.nodes.nodes.get(name)?.labels[holdLabel];
   }
 
   atRest(): void {

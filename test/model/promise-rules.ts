@@ -1,13 +1,12 @@
-import { after, earlier } from "../../lambda/core/duration.ts";
-import { capOf, watermarkOf } from "../../lambda/core/hold.ts";
+import { after, earlier, later } from "../../lambda/core/duration.ts";
 import type { LaunchHeard } from "../../lambda/core/ports.ts";
-import { scopeOf } from "../../lambda/core/rules.ts";
 import { type Scope, wholeCluster } from "../../lambda/core/scope.ts";
 import { parseMessage } from "../../lambda/handlers/events.ts";
 import type { Invocation } from "../support/invocation.ts";
 import type { QueueMessage } from "../support/launch-queue.ts";
 import type { World } from "../support/world.ts";
 import { mostSkew } from "./commands.ts";
+import { latestEnd, scopeFor } from "./oracle.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 
@@ -18,12 +17,12 @@ export class PromiseRules {
   readonly #world: World;
   #promises: Kept[] = [];
   /** When somebody or the cap last ended a hold: that ends all promises to launches until then. */
-  readonly #cuts = new Map<Scope, Date>();
+  readonly #cuts = new Map<Scope | "everywhere", Date>();
   readonly #hearing = new Map<Invocation, Kept[]>();
 
   constructor(world: World, records: RecordRules) {
     this.#world = world;
-    records.cutShort = (scope) => this.#cuts.set(scope, world.time);
+    records.cutShort = (scope, until) => this.#cuts.set(scope, later(until, world.time));
   }
 
   check(invocation: Invocation, call: string): void {
@@ -42,18 +41,22 @@ export class PromiseRules {
 
   #checkOne({ scope, launch }: Kept): void {
     const { holds, rules } = this.#world;
-    for (const cut of [this.#cuts.get(scope), this.#cuts.get(wholeCluster)])
-      if (cut && launch.launchedAt <= cut) return;
     const record = holds.records.get(scope);
-    const whole = holds.records.get(wholeCluster);
-    const watermark = record ?? whole;
-    if (watermark && launch.launchedAt <= watermarkOf(watermark, whole).from) return;
+    const isPast = (moment: Date | undefined) => moment !== undefined && launch.launchedAt <= moment;
+    if (isPast(this.#cuts.get(scope)) || isPast(this.#cuts.get("everywhere"))) return;
+    if (isPast(record?.launchesCountFrom) || isPast(this.#silentUntil(wholeCluster))) return;
     const hold = record?.hold;
     const facts = () => ({ launch, record });
     must(hold?.state === "held", "a launch that was heard is held for", facts);
     const asked = after(launch.launchedAt, rules.hold - mostSkew);
-    const expiry = earlier(asked, capOf(rules, hold.startedAt) ?? asked);
+    const expiry = earlier(asked, latestEnd(hold, rules) ?? asked);
     must(hold.expiresAt >= expiry, "a hold lasts as long as each launch asks", facts);
+  }
+
+  /** The end of a pause or breather. */
+  #silentUntil(scope: Scope): Date | undefined {
+    const record = this.#world.holds.records.get(scope);
+    return record?.quiet && record.launchesCountFrom;
   }
 
   #heard(messages: readonly QueueMessage[]): Kept[] {
@@ -69,7 +72,7 @@ export class PromiseRules {
       return launches.flatMap((launch): Kept[] => {
         const pool = instances.instances.get(launch.instance)?.nodePool;
         const isKnown = pool !== undefined && !instances.unknownYet.has(launch.instance);
-        return isKnown ? [{ scope: scopeOf(rules, pool), launch }] : [];
+        return isKnown ? [{ scope: scopeFor(rules, pool), launch }] : [];
       });
     });
   }

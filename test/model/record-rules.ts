@@ -1,8 +1,10 @@
 import { after } from "../../lambda/core/duration.ts";
-import { capOf, dueAt, type Hold, type ScopeRecord } from "../../lambda/core/hold.ts";
-import type { Scope } from "../../lambda/core/scope.ts";
+import type { Hold, ScopeRecord } from "../../lambda/core/hold.ts";
+import { type Scope, wholeCluster } from "../../lambda/core/scope.ts";
 import type { Invocation } from "../support/invocation.ts";
 import type { World } from "../support/world.ts";
+import { mostSkew } from "./commands.ts";
+import { dueOf, latestEnd } from "./oracle.ts";
 import { must } from "./watcher.ts";
 
 /** What was seen of one hold, from its beginning to its end. */
@@ -12,10 +14,14 @@ export type Life = { scope: Scope; hold: Hold; extensions: number; endsBecause?:
 export class RecordRules {
   /** Every hold there ever was, by its id. */
   readonly lives = new Map<string, Life>();
-  /** Told when a hold ends for another reason than its time, or the watermark moves. */
-  cutShort: (scope: Scope) => void = () => {};
+  /** Told when a hold ends for another reason than its time, or the watermark moves; maybe in every scope. */
+  cutShort: (scope: Scope | "everywhere", until: Date) => void = () => {};
+  /** Tells the nodes that were marked while this hold was running, and still are. */
+  marksLeft: (holdId: string) => readonly string[] = () => [];
   readonly #world: World;
   readonly #seen = new Map<Scope, ScopeRecord>();
+  /** Since when a scope is released by hand. */
+  readonly #forced = new Map<Scope, Date>();
 
   constructor(world: World) {
     this.#world = world;
@@ -39,7 +45,10 @@ export class RecordRules {
         "the last launch never moves back",
         facts,
       );
-      if (before.launchesCountFrom?.getTime() !== record.launchesCountFrom?.getTime()) this.cutShort(scope);
+      const isMoved = before.launchesCountFrom?.getTime() !== record.launchesCountFrom?.getTime();
+      const isByHand = invocation.name === "control";
+      const until = record.launchesCountFrom ?? this.#world.time;
+      if (isMoved) this.cutShort(isByHand && scope === wholeCluster ? "everywhere" : scope, until);
       if (record.hold && before.hold?.id === record.hold.id)
         this.#changed(invocation, before, record, before.hold, record.hold, facts);
       else if (record.hold) this.#started(invocation, before, record, record.hold, facts);
@@ -59,12 +68,14 @@ export class RecordRules {
     must(hold.state === "held", "a hold begins held", facts);
     const now = after(this.#world.time, invocation.skew);
     must(hold.expiresAt > new Date(now.getTime() - 300_000), "no hold begins that is over already", facts);
-    const cap = capOf(this.#world.rules, hold.startedAt);
+    const cap = latestEnd(hold, this.#world.rules);
     must(!cap || hold.expiresAt <= cap, "no hold is longer than the cap", facts);
     this.lives.set(hold.id, { scope: record.scope, hold, extensions: 0 });
     if (!hold.startedBecause.startsWith("a node was launched")) return;
     const counts = before.launchesCountFrom ?? new Date(0);
     must(hold.causedAt >= counts, "a launch before the watermark starts nothing", facts);
+    const forced = this.#forced.get(record.scope) ?? new Date(0);
+    must(after(hold.causedAt, mostSkew) >= forced, "a forced release stays released", facts);
     const last = before.lastLaunchAt ?? new Date(0);
     must(hold.causedAt > last, "a launch that is no news starts nothing", facts);
     const expiry = after(hold.causedAt, this.#world.rules.hold);
@@ -86,7 +97,7 @@ export class RecordRules {
     if (hold.expiresAt > old.expiresAt) {
       life.extensions += 1;
       must(old.state === "held" && hold.state === "held", "only a running hold is extended", facts);
-      const cap = capOf(this.#world.rules, hold.startedAt);
+      const cap = latestEnd(hold, this.#world.rules);
       must(!cap || hold.expiresAt <= cap, "no hold is longer than the cap", facts);
     }
     life.hold = hold;
@@ -106,15 +117,16 @@ export class RecordRules {
     const isCapped = because === "the hold has reached its cap";
     const now = after(this.#world.time, invocation.skew);
     const isByTime = isCapped || because === "the hold has run its time";
-    must(!isByTime || now >= dueAt(hold, this.#world.rules), "no hold ends before its time", facts);
+    must(!isByTime || now >= dueOf(hold, this.#world.rules), "no hold ends before its time", facts);
     must(
       isCapped || because !== "the hold has run its time" || !hold.capped,
       "a capped hold ends as one",
       facts,
     );
-    if (isCapped || !isByTime) this.cutShort(record.scope);
+    if (isCapped || !isByTime) this.cutShort(record.scope, this.#world.time);
+    if (because.includes(" by hand: ")) this.#forced.set(record.scope, invocation.begunAt);
     if (!isCapped) return;
-    const begun = after(dueAt(hold, this.#world.rules), this.#world.rules.breather);
+    const begun = after(dueOf(hold, this.#world.rules), this.#world.rules.breather);
     must((record.launchesCountFrom ?? new Date(0)) >= begun, "after a capped hold comes the breather", facts);
     must(
       record.quiet === "breather" && before.hold !== undefined,
@@ -125,6 +137,7 @@ export class RecordRules {
 
   #closed(hold: Hold, facts: () => unknown): void {
     must(hold.state === "releasing", "no hold ends without the fence", facts);
+    must(this.marksLeft(hold.id).length === 0, "a hold is closed when its marks are off", facts);
     must(this.#world.holds.past.has(hold.id), "a hold that ended is in history first", facts);
   }
 }

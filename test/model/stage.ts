@@ -1,4 +1,4 @@
-import { holdLabel, Karpenter, neverHold } from "../../lambda/adapters/keys.ts";
+import { holdLabel, Karpenter, markValue, neverHold } from "../../lambda/adapters/keys.ts";
 import { after, type Duration, seconds } from "../../lambda/core/duration.ts";
 import type { Invocation } from "../support/invocation.ts";
 import { World } from "../support/world.ts";
@@ -27,7 +27,11 @@ export class Stage {
     for (let n = 0; n < setting.nodes; n++) {
       const instance = `i-old${n}`;
       this.world.instances.add(instance, new Date(0), pools[n % 2]);
-      this.world.nodes.add(`old-${n}`, { pool: pools[n % 2] ?? null, joinedAt: new Date(0), instance });
+      const mark = n === 0 && setting.stray;
+      const labels = mark ? { [holdLabel]: "hold-of-old" } : {};
+      const annotations = mark ? { [annotation]: markValue } : {};
+      const about = { pool: pools[n % 2] ?? null, joinedAt: new Date(0), instance };
+      this.world.nodes.add(`old-${n}`, { ...about, labels: { ...labels }, annotations: { ...annotations } });
     }
     this.watcher = new Watcher(this.world);
     this.world.watch = (invocation, call) => this.watcher.look(invocation, call);
@@ -63,6 +67,8 @@ export class Stage {
         return this.#begin(command, () => world.ask(command.request, command.skew));
       case "lose":
         return this.#lose(command.what, command.which);
+      case "redeploy":
+        return this.#redeploy();
       case "pass":
         return this.pass(command.time);
       case "user":
@@ -146,6 +152,13 @@ export class Stage {
         annotations: { ...annotations },
       }),
     );
+  }
+
+  /** The same deployment with another setting of scope; no function keeps working through that. */
+  async #redeploy(): Promise<void> {
+    for (const invocation of this.world.running) await this.world.finish(invocation);
+    this.world.setScope(this.world.rules.scope === "cluster" ? "nodepool" : "cluster");
+    this.watcher.accept();
   }
 
   #later(delay: Duration, happen: () => void): void {

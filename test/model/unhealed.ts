@@ -1,11 +1,11 @@
 import { holdLabel, Karpenter, markValue, neverHold } from "../../lambda/adapters/keys.ts";
 import { after } from "../../lambda/core/duration.ts";
-import { dueAt, type ScopeRecord, watermarkOf } from "../../lambda/core/hold.ts";
-import { isKept, scopeOf } from "../../lambda/core/rules.ts";
-import { admits, wholeCluster } from "../../lambda/core/scope.ts";
+import type { ScopeRecord } from "../../lambda/core/hold.ts";
+import { wholeCluster } from "../../lambda/core/scope.ts";
 import type { MemoryNode } from "../support/memory-nodes.ts";
 import type { World } from "../support/world.ts";
 import { mostSkew } from "./commands.ts";
+import { belongs, countsFrom, dueOf, scopeFor } from "./oracle.ts";
 
 const annotation = Karpenter.v1.annotation;
 
@@ -21,8 +21,8 @@ export function* unhealed(world: World): Generator<string> {
     const label = node.labels[holdLabel];
     if (label !== undefined && label !== neverHold && !ids.has(label))
       yield `${node.name} has a mark of nobody, ${label}`;
-    if (node.pool === undefined || !admits(world.rules.nodePools, node.pool)) continue;
-    const scope = scopeOf(world.rules, node.pool);
+    if (node.pool === undefined) continue;
+    const scope = scopeFor(world.rules, node.pool);
     const record = world.holds.records.get(scope);
     if (record && lacksMark(world, record, node)) yield `${node.name} is not in its hold, ${record.hold?.id}`;
     if (label === undefined && wasMissed(world, record, whole, node))
@@ -33,13 +33,13 @@ export function* unhealed(world: World): Generator<string> {
 function mustEnd(world: World, record: ScopeRecord, whole: ScopeRecord | undefined): boolean {
   const { hold } = record;
   if (!hold) return false;
-  if (hold.state === "releasing" || !isKept(world.rules, record.scope)) return true;
-  if (after(dueAt(hold, world.rules), mostSkew) <= world.time) return true;
-  return hold.causedAt < watermarkOf(record, record === whole ? undefined : whole).from;
+  if (hold.state === "releasing" || !belongs(world.rules, record.scope)) return true;
+  if (after(dueOf(hold, world.rules), mostSkew) <= world.time) return true;
+  return hold.causedAt < countsFrom(record, whole);
 }
 
 function lacksMark(world: World, { hold }: ScopeRecord, node: MemoryNode): boolean {
-  if (hold?.state !== "held" || after(dueAt(hold, world.rules), -mostSkew) <= world.time) return false;
+  if (hold?.state !== "held" || after(dueOf(hold, world.rules), -mostSkew) <= world.time) return false;
   const label = node.labels[holdLabel];
   if (label === hold.id || label === neverHold) return false;
   const value = node.annotations[annotation];
@@ -58,8 +58,7 @@ function wasMissed(
   const { launchedAt } = instance;
   const { hold, initialDelay } = world.rules;
   if (record?.lastLaunchAt && launchedAt <= record.lastLaunchAt) return false;
-  if (record && launchedAt < watermarkOf(record, whole).from) return false;
-  if (whole?.launchesCountFrom && launchedAt < whole.launchesCountFrom) return false;
+  if (launchedAt < countsFrom(record, whole)) return false;
   const now = world.time;
   return after(launchedAt, hold - mostSkew) > now && after(launchedAt, initialDelay + mostSkew) <= now;
 }

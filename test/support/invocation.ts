@@ -14,6 +14,7 @@ export class Invocation {
   readonly name: FunctionName;
   /** How far this function's clock is ahead of the true time. */
   readonly skew: Duration;
+  readonly begunAt: Date;
   readonly deadline: Date;
   /** The call it rests before. */
   waitsFor = "";
@@ -32,9 +33,10 @@ export class Invocation {
   #verdict: Verdict = "done";
   readonly #ending: Ending;
 
-  constructor(name: FunctionName, skew: Duration, deadline: Date, ending: Ending) {
+  constructor(name: FunctionName, skew: Duration, [begunAt, deadline]: [Date, Date], ending: Ending) {
     this.name = name;
     this.skew = skew;
+    this.begunAt = begunAt;
     this.deadline = deadline;
     this.#ending = ending;
   }

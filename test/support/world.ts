@@ -29,7 +29,7 @@ type Retry = Readonly<{ at: Date; payload: unknown; attempt: number }>;
 /** All that is outside the core, in memory and in virtual time; the handlers are the real ones. */
 export class World {
   time = noon;
-  readonly rules: Rules;
+  readonly rules: { -readonly [Name in keyof Rules]: Rules[Name] };
   readonly log = new CollectedLog();
   readonly metrics = new CollectedMetrics();
   readonly nodes: MemoryNodes;
@@ -45,7 +45,7 @@ export class World {
   #current: Invocation | undefined;
 
   constructor(rules: Partial<Rules> = {}, annotation?: string) {
-    this.rules = someRules(rules);
+    this.rules = { ...someRules(rules) };
     const clock = { now: () => after(this.time, this.#current?.skew ?? 0) };
     const hooks = {
       before: (call: string) => this.#current?.before(call),
@@ -69,6 +69,11 @@ export class World {
     const { nodes, holds, schedules, log, metrics, queue } = this;
     const outside = { holds, journal: holds, nodes, launches: this.instances, schedules, later: queue };
     this.ports = { rules: this.rules, ...outside, clock, ids: new CountedIds(), log, metrics };
+  }
+
+  /** As a deployment with another setting does. */
+  setScope(scope: Rules["scope"]): void {
+    this.rules.scope = scope;
   }
 
   get current(): Invocation | undefined {
@@ -144,7 +149,7 @@ export class World {
     messages: readonly QueueMessage[] = [],
   ): Promise<Invocation> {
     const deadline = after(this.time, timeouts[name] + skew);
-    const invocation = new Invocation(name, skew, deadline, (it) => {
+    const invocation = new Invocation(name, skew, [this.time, deadline], (it) => {
       this.running.delete(it);
       ended(it);
     });
