@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Karpenter } from "../../lambda/adapters/keys.ts";
+import { holderCases } from "./holder-cases.ts";
 import { until } from "./processes.ts";
 import { World } from "./world.ts";
 
@@ -31,6 +32,8 @@ describe(`Karpenter ${process.env.KARPENTER_VERSION ?? "newest"}`, () => {
     await world.untilReady(0, 60_000);
     expect(await world.names()).toEqual([]);
   });
+
+  holderCases(() => world);
 });
 
 async function podsRun(world: World, count: number): Promise<boolean> {

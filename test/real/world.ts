@@ -14,6 +14,8 @@ export type Workload = Readonly<{
   cpu?: string;
   pool?: string;
   annotations?: Readonly<Record<string, string>>;
+  /** No two of its pods share a node. */
+  spread?: boolean;
 }>;
 
 /** A cluster with real Karpenter, and what its users do with it. */
@@ -66,12 +68,13 @@ export class World {
 
   /** Lets a Deployment have so many pods; each of them wants a node of its own when `cpu` is large. */
   async scale(name: string, work: Workload): Promise<void> {
-    const { replicas, cpu = "3", pool, annotations = {} } = work;
+    const { replicas, cpu = "3", pool, annotations = {}, spread = false } = work;
     const labels = { app: name };
     const containers = [{ name: "main", image: "registry.invalid/app", resources: { requests: { cpu } } }];
     const spec = {
       containers,
       ...(pool && { nodeSelector: { "karpenter.sh/nodepool": pool } }),
+      ...(spread && { affinity: apart(labels) }),
       terminationGracePeriodSeconds: 0,
     };
     const template = { metadata: { labels, annotations }, spec };
@@ -156,3 +159,11 @@ export class World {
     });
   }
 }
+
+const apart = (matchLabels: Readonly<Record<string, string>>) => ({
+  podAntiAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: [
+      { topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels } },
+    ],
+  },
+});
