@@ -11,7 +11,7 @@ import { inFlight } from "./kubernetes-transport.ts";
 import { explain } from "./kubernetes-trouble.ts";
 import { changeNode } from "./node-changes.ts";
 import { listNodes, markedByAnyone } from "./node-lists.ts";
-import { type NodeMeta, type Plan, planMove, planRelease } from "./node-marks.ts";
+import { type NodeMeta, type Plan, planHandOver, planMove, planRelease } from "./node-marks.ts";
 
 export type KubernetesAccessOptions = Readonly<{
   /** Logged in as an admin of the cluster. */
@@ -76,6 +76,10 @@ export class KubernetesAccess implements Rights {
         if (!isStatus(error, 404)) throw explain(error, `remove our ${object.kind}`);
       }
     }
+  }
+
+  handOver(from: string, to: string): Promise<number> {
+    return this.#everyMark("handed over", (node) => planHandOver(node, from, to, "handed over"));
   }
 
   moveMarks(from: string, to: string): Promise<number> {

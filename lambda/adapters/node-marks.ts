@@ -55,13 +55,33 @@ export function planRelease(node: NodeMeta, holdId: string, annotation: string):
   return { patch: [...unchanged, ...takeLabel], outcome: value === undefined ? "released" : "kept" };
 }
 
-/** One patch moves a mark from one annotation key to another; a mark that is not under the old key alone stays. */
+/**
+ * One patch moves a mark from one annotation key to another. A node that has both was marked under the new key
+ * while the move went on, and only loses the old one.
+ */
 export function planMove(node: NodeMeta, from: string, to: string): Plan<"moved" | "kept"> {
   const label = node.labels?.[holdLabel];
   const { [from]: old, [to]: present } = node.annotations ?? {};
-  if (!isHold(label) || old !== markValue || present !== undefined) return { outcome: "kept" };
-  const move = [...put(node, "annotations", to, markValue), ...take("annotations", from, markValue)];
-  return { patch: [test("labels", holdLabel, label), ...move], outcome: "moved" };
+  if (!isHold(label) || old !== markValue) return { outcome: "kept" };
+  const isMarked = present === markValue;
+  if (present !== undefined && !isMarked) return planHandOver(node, from, to, "moved");
+  const both = isMarked ? [test("annotations", to, markValue)] : put(node, "annotations", to, markValue);
+  const patch = [test("labels", holdLabel, label), ...both, ...take("annotations", from, markValue)];
+  return { patch, outcome: "moved" };
+}
+
+/** Where the owner holds a node under the new key already, the mark under the old one goes and the node is the owner's. */
+export function planHandOver<Outcome extends string>(
+  node: NodeMeta,
+  from: string,
+  to: string,
+  outcome: Outcome,
+): Plan<Outcome | "kept"> {
+  const label = node.labels?.[holdLabel];
+  const { [from]: old, [to]: present } = node.annotations ?? {};
+  if (!isHold(label) || present === undefined) return { outcome: "kept" };
+  const mark = old === markValue ? take("annotations", from, markValue) : [];
+  return { patch: [test("annotations", to, present), ...mark, ...take("labels", holdLabel, label)], outcome };
 }
 
 type Half = "labels" | "annotations";

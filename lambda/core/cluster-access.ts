@@ -25,6 +25,8 @@ export interface Doors {
 export interface Rights {
   /** Writes role, binding and policy, which then lets us change these annotations and no others. */
   write(annotations: readonly string[]): Promise<"with policy" | "without policy">;
+  /** Leaves to their owners the nodes that are marked under one annotation and held by them under the other; tells how many. */
+  handOver(from: string, to: string): Promise<number>;
   /** Puts every mark of ours under another annotation, in one step a node; tells how many. */
   moveMarks(from: string, to: string): Promise<number>;
   /** Takes every mark of ours off, whatever hold it is of; tells how many. */
@@ -74,11 +76,16 @@ async function establish({ doors, log }: AccessPorts, wish: AccessWish): Promise
 async function moveToAnnotation({ doors, log }: AccessPorts, from: string, wish: AccessWish): Promise<void> {
   await refuseConfigMap(doors, wish);
   for (const principal of wish.principals) await doors.admit(principal);
+  const to = wish.holdAnnotation;
   await doors.asAdmin(async (rights) => {
-    await rights.write([from, wish.holdAnnotation]);
-    const moved = await rights.moveMarks(from, wish.holdAnnotation);
-    tellPolicy(log, wish, await rights.write([wish.holdAnnotation]));
-    log.info("marks moved to another annotation", { from, to: wish.holdAnnotation, nodes: moved });
+    // As long as the policy keeps the functions from the new key, whoever has it has it from its owner.
+    const handedOver = await rights.handOver(from, to);
+    await rights.write([from, to]);
+    const moved = await rights.moveMarks(from, to);
+    tellPolicy(log, wish, await rights.write([to]));
+    // What a function still at work marked in between with the old key.
+    const late = await rights.moveMarks(from, to);
+    log.info("marks moved to another annotation", { from, to, nodes: moved + late, handedOver });
   });
 }
 

@@ -111,7 +111,9 @@ function hear({ before, now }: NodeChange, holder: Holder, { hold }: Settings): 
 async function moveMarks(api: KubernetesClient, folder: string, annotation: string, log: Log): Promise<void> {
   const before = await lastAnnotation(folder);
   if (before !== undefined && before !== annotation) {
-    const nodes = await new KubernetesAccess({ api, clock, log }).moveMarks(before, annotation);
+    const access = new KubernetesAccess({ api, clock, log });
+    await access.handOver(before, annotation);
+    const nodes = await access.moveMarks(before, annotation);
     log.info("marks moved to another annotation", { from: before, to: annotation, nodes });
   }
   await rememberAnnotation(folder, annotation);

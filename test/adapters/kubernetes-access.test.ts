@@ -141,6 +141,28 @@ describe("all marks of a cluster", () => {
     expect(await access.moveMarks(older, annotation)).toBe(0);
   });
 
+  it("leave to its owner a node that the owner holds under the other key", async () => {
+    add("a", "hold-1", { [older]: "true", [annotation]: "true" });
+    add("b", "hold-1", { [annotation]: "8h" });
+    add("c", "hold-1", { [older]: "true" });
+
+    expect(await access.handOver(older, annotation)).toBe(2);
+
+    expect(annotationsOf("a")).toEqual({ [annotation]: "true" });
+    expect(annotationsOf("b")).toEqual({ [annotation]: "8h" });
+    expect(annotationsOf("c")).toEqual({ [older]: "true" });
+    const labelled = world.standIn.nodes().filter(({ metadata }) => textsOf(metadata.labels)[holdLabel]);
+    expect(labelled.map(({ metadata }) => metadata.name)).toEqual(["c"]);
+  });
+
+  it("leave nothing under the old key on a node that was marked under the new one meanwhile", async () => {
+    add("a", "hold-2", { [older]: "true", [annotation]: "true" });
+    expect(await access.moveMarks(older, annotation)).toBe(1);
+    expect(annotationsOf("a")).toEqual({ [annotation]: "true" });
+    expect(await access.removeMarks(annotation)).toBe(1);
+    expect(annotationsOf("a")).toEqual({});
+  });
+
   it("come off, whatever hold they are of, and nothing of the users' does", async () => {
     add("a", "hold-1", { [annotation]: "true" });
     add("b", "hold-2", { [annotation]: "true" });

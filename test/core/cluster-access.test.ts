@@ -78,7 +78,13 @@ it("moves marks to another annotation while the cluster's policy takes both", as
 
   await changeAccess(ports, { ...wish, holdAnnotation: "a/old" }, wish);
 
-  expect(ports.doors.did).toEqual(["write a/old a/new", "move a/old a/new", "write a/new"]);
+  expect(ports.doors.did).toEqual([
+    "hand over a/old a/new",
+    "write a/old a/new",
+    "move a/old a/new",
+    "write a/new",
+    "move a/old a/new",
+  ]);
   expect(ports.doors.marks.get("node-a")).toBe("a/new");
 });
 

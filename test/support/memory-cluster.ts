@@ -43,6 +43,11 @@ export class MemoryCluster implements Doors, Rights {
     return this.knowsPolicies ? "with policy" : "without policy";
   }
 
+  async handOver(from: string, to: string): Promise<number> {
+    this.act(`hand over ${from} ${to}`);
+    return 0;
+  }
+
   async moveMarks(from: string, to: string): Promise<number> {
     this.act(`move ${from} ${to}`);
     for (const [node, annotation] of this.marks) if (annotation === from) this.marks.set(node, to);
