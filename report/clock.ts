@@ -1,0 +1,26 @@
+/** How times are told: since the beginning, each told minute lasting so long, or as the time of day in UTC. */
+export type ClockStyle = Readonly<{ kind: "elapsed"; minute: number }> | Readonly<{ kind: "utc" }>;
+
+export const realMinute = 60_000;
+
+/** A moment as an axis or a hint tells it. */
+export function tellTime(at: number, origin: number, clock: ClockStyle): string {
+  if (clock.kind === "utc") return new Date(at).toISOString().slice(11, 19);
+  return `${at < origin ? "−" : ""}${minutesAndSeconds(Math.abs(at - origin) * (realMinute / clock.minute))}`;
+}
+
+/** A length of time: "45 s", "3 min", "3 min 20 s", "2 h 5 min". */
+export function tellSpan(length: number, clock: ClockStyle): string {
+  const told = clock.kind === "utc" ? length : length * (realMinute / clock.minute);
+  const seconds = Math.round(told / 1_000);
+  const [h, m, s] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];
+  const parts = h > 0 ? [`${h} h`, m && `${m} min`] : [m && `${m} min`, s && `${s} s`];
+  return parts.filter(Boolean).join(" ") || "0 s";
+}
+
+function minutesAndSeconds(length: number): string {
+  const seconds = Math.round(length / 1_000);
+  const [h, m, s] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];
+  const two = (n: number) => String(n).padStart(2, "0");
+  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
+}

@@ -1,0 +1,34 @@
+type Attributes = Readonly<Record<string, string | number | undefined>>;
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+// Not allowed in XML, not even as entities.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
+
+/** Text as it may stand in an element or an attribute: names come from clusters, and clusters from anybody. */
+export const escaped = (text: string): string =>
+  text
+    .toWellFormed()
+    .replace(controls, "\ufffd")
+    .replace(/[&<>"']/g, (sign) => entities[sign] ?? sign);
+
+/** An element, for SVG or HTML; children are markup already. */
+export function element(name: string, attributes: Attributes = {}, ...children: readonly string[]): string {
+  const told = Object.entries(attributes).map(([key, value]) =>
+    value === undefined ? "" : ` ${key}="${escaped(typeof value === "number" ? short(value) : value)}"`,
+  );
+  const open = `<${name}${told.join("")}`;
+  return children.length === 0 ? `${open}/>` : `${open}>${children.join("")}</${name}>`;
+}
+
+/** A number with two digits after the point at most: more cannot be seen, and makes files large. */
+export const short = (value: number): string => String(Math.round(value * 100) / 100);
+
+/** What is shown when something is pointed at. */
+export const hint = (text: string): string => element("title", {}, escaped(text));

@@ -1,0 +1,49 @@
+import { type ClockStyle, tellSpan, tellTime } from "./clock.ts";
+import { element, escaped } from "./markup.ts";
+import type { Span, Timeline } from "./timeline.ts";
+
+const cell = (content: string) => element("td", {}, escaped(content));
+const row = (cells: readonly string[]) => element("tr", {}, ...cells.map(cell));
+
+function table(caption: string, columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const heads = columns.map((column) => element("th", { scope: "col" }, escaped(column)));
+  return element(
+    "table",
+    {},
+    element("caption", {}, escaped(caption)),
+    element("thead", {}, element("tr", {}, ...heads)),
+    element("tbody", {}, ...rows.map(row)),
+  );
+}
+
+/** The picture in words, as HTML tables: holds, nodes and what happened, each in the order of time. */
+export function timelineTables(timeline: Timeline, clock: ClockStyle): string {
+  const at = (moment: number) => tellTime(moment, timeline.from, clock);
+  const span = ({ from, to, isOpen }: Span) => [
+    from <= timeline.from ? "before" : at(from),
+    isOpen ? "going on" : at(to),
+    tellSpan(to - from, clock),
+  ];
+  const total = (spans: readonly Span[]) => spans.reduce((sum, { from, to }) => sum + to - from, 0);
+  const heldFor = (spans: readonly Span[]) => (spans.length === 0 ? "" : tellSpan(total(spans), clock));
+  const holds = timeline.holds.map((hold) => [
+    hold.scope,
+    ...span(hold),
+    String(hold.extensions.length),
+    hold.because,
+    hold.ended ?? "",
+  ]);
+  const nodes = timeline.lanes.map((lane) => [
+    lane.node,
+    lane.nodePool,
+    ...span(lane),
+    heldFor(lane.held),
+    heldFor(lane.userHeld),
+  ]);
+  const points = timeline.points.map((point) => [at(point.at), point.text]);
+  return [
+    table("Holds", ["Scope", "From", "Until", "Lasted", "Extensions", "Because", "Ended"], holds),
+    table("Nodes", ["Node", "NodePool", "From", "Until", "Lived", "Held", "Held by its user"], nodes),
+    table("What happened", ["At", "What"], points),
+  ].join("");
+}

@@ -1,0 +1,135 @@
+import { describe, expect, it } from "vitest";
+import { drawTimeline } from "../../report/draw-timeline.ts";
+import type { TimelineEvent } from "../../report/events.ts";
+import { layOut } from "../../report/layout.ts";
+import { timelineTables } from "../../report/table.ts";
+import { readTimeline } from "../../report/timeline.ts";
+import { at, evicted, gone, holdEnded, holdStarted, joined, marked, released } from "./events.ts";
+import { elementsIn } from "./markup.ts";
+
+const bounds = { from: at(0), to: at(600) };
+const names = (count: number) => Array.from({ length: count }, (_, i) => `node-${i + 1}`);
+const busy = (count: number): TimelineEvent[] =>
+  names(count).flatMap((node, i) => [
+    joined(node, i),
+    marked(node, "h1", i + 1),
+    evicted(`pod-${i}`, node, 100 + i),
+    released(node, "h1", 400),
+    gone(node, 410 + i / 10),
+  ]);
+const hold = [holdStarted("h1", 1, 300), holdEnded("h1", 400)];
+const clock = { kind: "elapsed", minute: 60_000 } as const;
+
+describe.each([3, 300])("with %i nodes", (count) => {
+  const timeline = readTimeline([...hold, ...busy(count)], bounds);
+  const layout = layOut(timeline);
+
+  it("gives every node a lane of its own, one below the other", () => {
+    const lanes = timeline.lanes.map((_, i) => layout.lane(i));
+    lanes.slice(1).forEach((lane, i) => {
+      const above = lanes[i];
+      expect(lane.top).toBeGreaterThanOrEqual((above?.top ?? 0) + (above?.height ?? 0));
+    });
+  });
+
+  it("keeps every lane within the plot, and the plot within the picture", () => {
+    const { plot, width, height } = layout;
+    timeline.lanes.forEach((_, i) => {
+      const { top, height: tall } = layout.lane(i);
+      expect(top).toBeGreaterThanOrEqual(plot.top);
+      expect(top + tall).toBeLessThanOrEqual(plot.bottom);
+    });
+    expect(plot.left).toBeGreaterThan(0);
+    expect(plot.right).toBeLessThan(width);
+    expect(plot.bottom).toBeLessThan(height);
+  });
+
+  it("draws nothing outside the picture, and nothing of no size", () => {
+    const drawn = elementsIn(drawTimeline(timeline, { title: "Rules" })).filter(
+      ({ name }) => name === "rect",
+    );
+    expect(drawn.length).toBeGreaterThan(count);
+    for (const { is } of drawn) {
+      const [x, y, width, height] = [is.x, is.y, is.width, is.height].map(Number);
+      expect(Math.min(x ?? -1, y ?? -1)).toBeGreaterThanOrEqual(0);
+      expect(Math.min(width ?? 0, height ?? 0)).toBeGreaterThan(0);
+      expect((x ?? 0) + (width ?? 0)).toBeLessThanOrEqual(layout.width);
+      expect((y ?? 0) + (height ?? 0)).toBeLessThanOrEqual(layout.height);
+    }
+  });
+
+  it("is no taller than a page and a bit", () => {
+    expect(layout.height).toBeLessThan(1_100);
+  });
+
+  it("shows each eviction once", () => {
+    const marks = elementsIn(drawTimeline(timeline, { title: "Rules" }));
+    expect(marks.filter(({ is }) => is.class === "point eviction")).toHaveLength(count);
+  });
+});
+
+it("names the lanes while there is room for names, and tells their number when there is none", () => {
+  const few = drawTimeline(readTimeline(busy(3), bounds), { title: "Few" });
+  const many = drawTimeline(readTimeline(busy(300), bounds), { title: "Many" });
+  expect(few).toContain(">node-2</text>");
+  expect(many).not.toContain(">node-2</text>");
+  expect(many).toContain(">300</text>");
+});
+
+it("draws what is later further to the right, across the whole plot", () => {
+  const { x, plot } = layOut(readTimeline(busy(3), bounds));
+  expect(x(at(0).getTime())).toBe(plot.left);
+  expect(x(at(600).getTime())).toBe(plot.right);
+  expect(x(at(300).getTime())).toBeCloseTo((plot.left + plot.right) / 2);
+});
+
+it("lets a hold's band reach behind all lanes", () => {
+  const timeline = readTimeline([...hold, ...busy(5)], bounds);
+  const { plot, x } = layOut(timeline);
+  const drawn = elementsIn(drawTimeline(timeline, { title: "Band" }));
+  const band = drawn.find(({ is }) => is["fill-opacity"] === "0.1");
+  expect(Number(band?.is.y) + Number(band?.is.height)).toBeCloseTo(plot.bottom, 1);
+  expect(Number(band?.is.x)).toBeCloseTo(x(at(1).getTime()), 1);
+  expect(Number(band?.is.width)).toBeCloseTo(x(at(400).getTime()) - x(at(1).getTime()), 1);
+});
+
+it("tells times in told minutes where time is scaled", () => {
+  const timeline = readTimeline([joined("a", 60), gone("a", 120)], bounds);
+  const svg = drawTimeline(timeline, { title: "Scaled", clock: { kind: "elapsed", minute: 6_000 } });
+  expect(svg).toContain("joined 10:00, gone 20:00, lived 10 min");
+});
+
+it("explains in its legend what it shows, and nothing else", () => {
+  const quiet = drawTimeline(readTimeline([joined("a", 0)], bounds), { title: "Quiet" });
+  const loud = drawTimeline(readTimeline([joined("a", 0), evicted("p", "a", 9)], bounds), { title: "Loud" });
+  expect(quiet).not.toContain(">pod evicted</text>");
+  expect(loud).toContain(">pod evicted</text>");
+});
+
+it("can be read by those who do not see it", () => {
+  const timeline = readTimeline([...hold, ...busy(3)], bounds);
+  const svg = drawTimeline(timeline, { title: "A hold" });
+  const [root] = elementsIn(svg);
+  expect(root?.is.role).toBe("img");
+  expect(root?.is["aria-label"]).toContain("3 nodes, 1 hold, 3 pods evicted");
+  expect(svg).toContain("<desc>");
+  const tables = timelineTables(timeline, clock);
+  expect(elementsIn(tables).filter(({ name }) => name === "caption")).toHaveLength(3);
+  for (const node of names(3)) expect(tables).toContain(`<td>${node}</td>`);
+});
+
+it("is markup whatever nodes and pods are called", () => {
+  const evil = `<script>alert("1")</script>&'\u0000\ud800`;
+  const events = [...hold, joined(evil, 1), marked(evil, "h1", 2), evicted(evil, evil, 3)];
+  const timeline = readTimeline(events, bounds);
+  for (const markup of [drawTimeline(timeline, { title: evil }), timelineTables(timeline, clock)]) {
+    expect(elementsIn(markup).some(({ name }) => name === "script")).toBe(false);
+    expect(markup.isWellFormed()).toBe(true);
+  }
+});
+
+it("wears both themes", () => {
+  const svg = drawTimeline(readTimeline(busy(3), bounds), { title: "Themes" });
+  expect(svg).toContain("@media(prefers-color-scheme:dark)");
+  expect(svg).toContain("fill:currentColor");
+});

@@ -1,0 +1,64 @@
+import type { TimelineEvent } from "../../report/events.ts";
+
+/** So many seconds after the beginning of every test's time. */
+export const at = (seconds: number): Date => new Date(Date.UTC(2026, 0, 1) + seconds * 1_000);
+
+export const joined = (node: string, seconds: number): TimelineEvent => ({
+  kind: "node joined",
+  node,
+  nodePool: "default",
+  at: at(seconds),
+});
+
+export const gone = (node: string, seconds: number): TimelineEvent => ({
+  kind: "node gone",
+  node,
+  nodePool: "default",
+  at: at(seconds),
+});
+
+export const marked = (node: string, holdId: string, seconds: number): TimelineEvent => ({
+  kind: "node marked",
+  node,
+  holdId,
+  at: at(seconds),
+});
+
+export const released = (node: string, holdId: string, seconds: number): TimelineEvent => ({
+  kind: "node released",
+  node,
+  holdId,
+  at: at(seconds),
+});
+
+export const holdStarted = (holdId: string, seconds: number, until: number): TimelineEvent => ({
+  kind: "hold started",
+  scope: "cluster",
+  holdId,
+  until: at(until),
+  because: "a launch",
+  at: at(seconds),
+});
+
+export const holdExtended = (holdId: string, seconds: number, until: number): TimelineEvent => ({
+  kind: "hold extended",
+  scope: "cluster",
+  holdId,
+  until: at(until),
+  at: at(seconds),
+});
+
+export const holdEnded = (holdId: string, seconds: number): TimelineEvent => ({
+  kind: "hold ended",
+  scope: "cluster",
+  holdId,
+  because: "the hold has run its time",
+  at: at(seconds),
+});
+
+export const evicted = (pod: string, node: string, seconds: number): TimelineEvent => ({
+  kind: "pod evicted",
+  pod,
+  node,
+  at: at(seconds),
+});
