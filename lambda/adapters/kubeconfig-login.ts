@@ -13,7 +13,10 @@ export function kubeconfigLogin(
     if (!cluster)
       throw new BrokenSetupError("the kubeconfig names no current cluster: set its current-context");
     const options: RequestOptions = {};
-    await config.applyToHTTPSOptions(options);
+    await config.applyToHTTPSOptions(options).catch((cause: unknown) => {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new BrokenSetupError(`The kubeconfig's user cannot log in: ${reason}`, { cause });
+    });
     const { headers = {}, ca, cert, key, passphrase, rejectUnauthorized, servername, auth } = options;
     const given = { ca, cert, key, passphrase, rejectUnauthorized, servername };
     const tls = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));

@@ -11,6 +11,7 @@ import { KubernetesClient } from "../../lambda/adapters/kubernetes-client.ts";
 import { KubernetesNodes } from "../../lambda/adapters/kubernetes-nodes.ts";
 import { systemClock as clock, holdIds } from "../../lambda/adapters/system-clock.ts";
 import { after, seconds } from "../../lambda/core/duration.ts";
+import { TryAgainError } from "../../lambda/core/errors.ts";
 import type { Log, Metrics } from "../../lambda/core/ports.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import { Chronicle } from "../chronicle.ts";
@@ -52,7 +53,11 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
     for (const deed of closing.toReversed()) await deed();
   };
   try {
-    await checkRights(api, after(clock.now(), seconds(30)));
+    await checkRights(api, after(clock.now(), seconds(10))).catch((cause: unknown) => {
+      if (!(cause instanceof TryAgainError)) throw cause;
+      const server = config.getCurrentCluster()?.server;
+      throw new TryAgainError(`The cluster at ${server} does not answer: ${cause.message}`, { cause });
+    });
     await mkdir(folder, { recursive: true });
     const database = await openEmbeddedDatabase(join(folder, "database"));
     closing.push(() => database.close());

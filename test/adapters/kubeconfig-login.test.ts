@@ -47,6 +47,17 @@ describe("logging in by kubeconfig", () => {
     await expect(failure).rejects.toThrow(/set its current-context/);
   });
 
+  it("says why the user's own program could not log in", async () => {
+    const exec = {
+      apiVersion: "client.authentication.k8s.io/v1",
+      command: "no-such-program",
+      interactiveMode: "Never",
+    };
+    const failure = loginOf(configOf({}, { exec })).access();
+    await expect(failure).rejects.toBeInstanceOf(BrokenSetupError);
+    await expect(failure).rejects.toThrow(/user cannot log in: .*no-such-program/);
+  });
+
   it("opens the stand-in with the kubeconfig it writes", async () => {
     const standIn = await ClusterStandIn.start();
     try {

@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { commandLine } from "../../cli/command-line.ts";
+import { manifestYaml } from "../../lambda/adapters/access-manifest-yaml.ts";
+import { Karpenter } from "../../lambda/adapters/keys.ts";
+import { CollectedTerminal } from "../support/collected-terminal.ts";
+
+const manifest = async (...flags: string[]) => {
+  const terminal = new CollectedTerminal();
+  const exit = await commandLine(["manifest", ...flags], terminal);
+  return { exit, output: terminal.output, told: terminal.told };
+};
+const verbs = (yaml: string) =>
+  [...yaml.matchAll(/^ {6}- (get|list|patch|watch)$/gm)].map(([, verb]) => verb);
+
+describe("the command manifest", () => {
+  it("prints what a deployment writes into its cluster", async () => {
+    const { exit, output } = await manifest();
+    expect(exit).toBe(0);
+    expect(`${output}\n`).toBe(manifestYaml([Karpenter.v1.annotation]));
+    expect(verbs(output)).toEqual(["get", "list", "patch"]);
+  });
+
+  it("lets run watch as well", async () => {
+    expect(verbs((await manifest("--for", "run")).output)).toEqual(["get", "list", "patch", "watch"]);
+  });
+
+  it.each([
+    [["--karpenter", "v0.31"], Karpenter["v0.31"].annotation],
+    [["--hold-annotation", "example.com/stay"], "example.com/stay"],
+  ])("allows the annotation that %j asks for, and no other", async (flags, annotation) => {
+    const { output } = await manifest(...flags);
+    expect(output).toContain(annotation);
+    expect(output).not.toContain(Karpenter.v1.annotation);
+  });
+
+  it.each([
+    [["--karpenter", "v2"], "--karpenter must be v1 or v0.31"],
+    [["--for", "fun"], "Allowed choices are functions, run"],
+  ])("does not understand %j", async (flags, expected) => {
+    const { exit, output, told } = await manifest(...flags);
+    expect({ exit, output }).toEqual({ exit: 2, output: "" });
+    expect(told).toContain(expected);
+  });
+});

@@ -1,0 +1,38 @@
+import { expect, it } from "vitest";
+import { jsonLog, textLog } from "../../cli/run-log.ts";
+import { version } from "../../lambda/version.ts";
+import { CollectedTerminal } from "../support/collected-terminal.ts";
+
+const fields = {
+  action: "extend",
+  because: "a later launch",
+  until: new Date(2026, 10, 21, 12, 30, 5),
+  nodes: 3,
+  missing: undefined,
+  error: new Error("it failed", { cause: new Error("the wire was cut") }),
+};
+
+it("logs one line a fact for people, without what is not there and without a stack", () => {
+  const terminal = new CollectedTerminal();
+  textLog(terminal).warn("launch decided", fields);
+  expect(terminal.output).toMatch(
+    /^\d\d:\d\d:\d\d launch decided action=extend because="a later launch" until=12:30:05 nodes=3 error="it failed: the wire was cut"$/,
+  );
+});
+
+it("logs one JSON line a fact in the form of the functions' logs", () => {
+  const terminal = new CollectedTerminal();
+  jsonLog(terminal, "prod").error("launch decided", fields);
+  expect(JSON.parse(terminal.output)).toEqual({
+    level: "ERROR",
+    message: "launch decided",
+    timestamp: expect.any(String),
+    cluster: "prod",
+    version,
+    action: "extend",
+    because: "a later launch",
+    until: fields.until.toISOString(),
+    nodes: 3,
+    error: { name: "Error", message: "it failed: the wire was cut" },
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import type { KubernetesCall } from "../../lambda/adapters/kubernetes-client.ts";
+import { KubernetesError } from "../../lambda/adapters/kubernetes-error.ts";
+import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
+import { checkRights } from "../../local/run/rights.ts";
+import { noon } from "../support/fixed-clock.ts";
+
+const verbOf = ({ body }: KubernetesCall) =>
+  (body as { spec: { resourceAttributes: { verb: string; resource: string } } }).spec.resourceAttributes;
+const check = (answer: (verb: string) => unknown) =>
+  checkRights({ call: async (call) => answer(verbOf(call).verb) }, noon);
+const allowed = (is: boolean) => ({ status: { allowed: is } });
+
+describe("what run may do in its cluster", () => {
+  it("is enough when it may read, watch and patch nodes", async () => {
+    const asked: unknown[] = [];
+    await checkRights({ call: async (call) => asked.push(verbOf(call)) && allowed(true) }, noon);
+    expect(asked).toEqual(["get", "list", "watch", "patch"].map((verb) => ({ verb, resource: "nodes" })));
+  });
+
+  it("names every right that is missing, and the command that gives it", async () => {
+    const refusal = check((verb) => allowed(verb === "get" || verb === "list"));
+    await expect(refusal).rejects.toThrow(BrokenSetupError);
+    await expect(refusal).rejects.toThrow(/does not let this user watch, patch nodes.*manifest --for run/);
+  });
+
+  it("is left open where the cluster does not answer such questions", async () => {
+    await check(() => {
+      throw new KubernetesError(404, "POST", "not found");
+    });
+  });
+
+  it("is not taken for granted when the cluster cannot be reached", async () => {
+    const unreachable = check(() => {
+      throw new TryAgainError("no answer");
+    });
+    await expect(unreachable).rejects.toThrow("no answer");
+  });
+});
