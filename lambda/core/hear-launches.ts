@@ -25,8 +25,9 @@ export async function hearLaunches(ports: Ports, heard: Heard, deadline: Date): 
       ours.push({ ...launch, launchedAt: earlier(launch.launchedAt, newest), nodePool: instance.nodePool });
     }
   }
-  await lookAgainFor(ports, unknown, heard);
+  // Holding first: should it fail, all of these come again by themselves.
   await holdNodes(ports, ours, deadline);
+  await lookAgainFor(ports, unknown, heard);
 }
 
 function isOurs(ports: Ports, instance: Instance): instance is Instance & { nodePool: string } {

@@ -54,9 +54,10 @@ async function sweepScope(ports: Ports, scope: Scope, deadline: Date): Promise<v
     await finishRelease(ports, scope, hold, deadline);
     return;
   }
-  await armRelease(ports, scope, hold, decision.armFor);
+  // The hold is recorded, so marking need not wait for a scheduler that may be out of order.
   const marked = await markNodes(ports, scope, hold.id, deadline);
   await awaitNewcomers(ports, { scope, awaited: [], attempt: 0 }, marked);
+  await armRelease(ports, scope, hold, decision.armFor);
 }
 
 /** Finds young nodes that nobody marked, asks when they were launched, and treats them as the launches they were. */

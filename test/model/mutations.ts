@@ -19,7 +19,7 @@ export const mutations: readonly Mutation[] = [
     edits: [
       edit(
         "test/support/memory-nodes.ts",
-        'ours(node) ? this.#releaseOne(node) : "kept"',
+        'ours(node) ? this.#releaseOne(node) : this.#isBare(node) ? "released" : "kept"',
         "this.#releaseOne(node)",
       ),
     ],

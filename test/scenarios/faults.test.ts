@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
+import { TryAgainError } from "../../lambda/core/errors.ts";
 import type { Invocation, Verdict } from "../support/invocation.ts";
 import { Story } from "../support/story.ts";
 
@@ -55,6 +56,36 @@ describe("a call of the release function that fails", () => {
     await story.pass(minutes(5));
 
     expect([story.marks(), story.hold(), story.history().length]).toEqual([{}, undefined, 1]);
+  });
+});
+
+describe("a scheduler that is out of order for hours", () => {
+  it("keeps nobody from being marked nor from being released", async () => {
+    const story = threeNodes();
+    story.schedules.hooks = { before: () => Promise.reject(new TryAgainError("out of order")) };
+    story.launch();
+
+    await story.pass(minutes(5));
+    const held = story.heldNodes();
+    await story.pass(minutes(15));
+
+    expect(held).toEqual(["a", "b", "c", "node-1"]);
+    expect([story.marks(), story.hold(), story.history().length]).toEqual([{}, undefined, 1]);
+  });
+});
+
+describe("a queue that takes nothing", () => {
+  it("keeps no known launch from being held for", async () => {
+    const story = threeNodes();
+    story.launch({ joinsAfter: null });
+    const unknown = story.launch({ joinsAfter: null });
+    story.instances.unknownYet.add(unknown.instance);
+    story.queue.hooks = { before: () => Promise.reject(new TryAgainError("out of order")) };
+
+    await story.pass(seconds(1));
+
+    expect(story.heldNodes()).toEqual(["a", "b", "c"]);
+    expect(story.queue.messages).toHaveLength(2);
   });
 });
 

@@ -1,0 +1,107 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { decideLaunch } from "../../lambda/core/decide-launch.ts";
+import { decideClose, decideRelease } from "../../lambda/core/decide-release.ts";
+import { after, hours, minutes } from "../../lambda/core/duration.ts";
+import { dueAt, type ScopeRecord, watermarkOf } from "../../lambda/core/hold.ts";
+import { aRecord, someRules } from "../support/builders.ts";
+import { noon } from "../support/fixed-clock.ts";
+
+// Decisions alone, one after the other, as an ideal world would carry them out.
+
+const rules = someRules({ maxHold: hours(1) });
+
+/** A launch at that minute, told so much later and as often. */
+const launches = fc.array(
+  fc.record({
+    minute: fc.nat({ max: 120 }),
+    toldAfter: fc.array(fc.nat({ max: 45 }), { minLength: 1, maxLength: 3 }),
+  }),
+  { maxLength: 20 },
+);
+type Told = Readonly<{ launchedAt: Date; at: Date }>;
+
+const inOrder = (all: readonly Readonly<{ minute: number; toldAfter: number[] }>[]): Told[] =>
+  all
+    .flatMap(({ minute, toldAfter }) => {
+      const launchedAt = after(noon, minutes(minute));
+      return toldAfter.map((late) => ({ launchedAt, at: after(launchedAt, minutes(late)) }));
+    })
+    .toSorted((a, b) => a.at.getTime() - b.at.getTime());
+
+/** Fences and closes a hold at its very end, as one-shots that are never late would do. */
+function expire(record: ScopeRecord, now: Date): ScopeRecord {
+  const { hold } = record;
+  if (!hold || dueAt(hold, rules) > now) return record;
+  const decision = decideRelease(record, hold.id, rules, dueAt(hold, rules));
+  return decideClose(decision.record ?? record, hold.id, dueAt(hold, rules)).record ?? record;
+}
+
+function tell(record: ScopeRecord, { launchedAt, at }: Told, newId: string): ScopeRecord {
+  const launch = { instance: "i-1", launchedAt, nodePool: "default" };
+  const facts = { record, watermark: watermarkOf(record), launches: [launch], rules, now: at, newId };
+  return decideLaunch(facts).record ?? record;
+}
+
+it("any order of launches, twins and expiries ends with nothing held past what the last launch asked", () => {
+  fc.assert(
+    fc.property(launches, (all) => {
+      const last = Math.max(0, ...all.map(({ minute }) => minute));
+      const end = after(noon, minutes(last) + rules.hold);
+
+      const record = inOrder(all).reduce(
+        (now, told, n) => tell(expire(now, told.at), told, `hold-${n}`),
+        aRecord(),
+      );
+
+      expect(record.hold ? dueAt(record.hold, rules).getTime() : 0).toBeLessThanOrEqual(end.getTime());
+      expect(expire(record, end).hold).toBeUndefined();
+    }),
+  );
+});
+
+it("expiry only ever moves forward, and never past the cap", () => {
+  fc.assert(
+    fc.property(launches, (all) => {
+      let record: ScopeRecord = aRecord();
+      for (const [n, told] of inOrder(all).entries()) {
+        const before = expire(record, told.at);
+        record = tell(before, told, `hold-${n}`);
+        if (!record.hold) continue;
+        expect(record.hold.expiresAt.getTime()).toBeLessThanOrEqual(
+          record.hold.startedAt.getTime() + rules.maxHold,
+        );
+        if (before.hold?.id !== record.hold.id) continue;
+        expect(record.hold.expiresAt.getTime()).toBeGreaterThanOrEqual(before.hold.expiresAt.getTime());
+      }
+    }),
+  );
+});
+
+it("the order in which launches of the same time are told does not matter", () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat({ max: 19 }), { minLength: 1 }), fc.gen(), (offsets, gen) => {
+      const at = after(noon, minutes(19));
+      const told = offsets.map((minute) => ({ launchedAt: after(noon, minutes(minute)), at }));
+      const shuffled = gen(() => fc.shuffledSubarray(told, { minLength: told.length }));
+      const expiryOf = (all: readonly Told[]) =>
+        all.reduce((record, one) => tell(record, one, "hold"), aRecord()).hold?.expiresAt;
+
+      expect(expiryOf(shuffled)).toEqual(expiryOf(told));
+    }),
+  );
+});
+
+it("a record to which all was told once changes by nothing when it is told again", () => {
+  fc.assert(
+    fc.property(launches, (all) => {
+      const story = inOrder(all);
+      const record = story.reduce((now, told, n) => tell(expire(now, told.at), told, `hold-${n}`), aRecord());
+      const now = story.at(-1)?.at ?? noon;
+
+      const again = story.reduce((one, told) => tell(one, { ...told, at: now }, "again"), record);
+
+      expect(again).toEqual(record);
+    }),
+  );
+});
