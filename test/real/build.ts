@@ -1,4 +1,13 @@
-import { cpSync, globSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, join } from "node:path";
 import { buildFolder, once } from "./build-once.ts";
 import { go, run } from "./tools.ts";
@@ -10,7 +19,9 @@ export const oldestKarpenter = "1.0.8";
 
 const here = import.meta.dirname;
 const bin = join(buildFolder, "bin");
-const goModule = ["go.mod", "go.sum"].map((file) => join(here, "cluster", file));
+/** How a part is built is as much its input as what it is built from. */
+const recipe = import.meta.filename;
+const goModule = [recipe, ...["go.mod", "go.sum"].map((file) => join(here, "cluster", file))];
 const parts = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"];
 
 /** The path of a program once it is built. */
@@ -35,8 +46,20 @@ export async function buildKubelet(): Promise<string> {
     await compile("kubelet", "sigs.k8s.io/kwok/cmd/kwok");
     const folder = await moduleFolder(["list", "-m", "-json", "sigs.k8s.io/kwok"]);
     copyFiles(join(folder, "kustomize/stage"), ["node/fast/node-*.yaml", "pod/fast/pod-*.yaml"], stages);
+    takeTime(join(stages, "node-initialize.yaml"));
   });
   return stages;
+}
+
+/**
+ * A real node is not ready at once. Karpenter 1.0 waits for a node's next event to register it, and would wait for ever if
+ * the last one came before it had written down which node it launched.
+ */
+function takeTime(stage: string): void {
+  const atOnce = readFileSync(stage, "utf8");
+  const later = atOnce.replace(/^ {2}next:$/m, "  delay:\n    durationMilliseconds: 2000\n  next:");
+  if (later === atOnce) throw new Error(`${stage} is not what it was: it has no "next"`);
+  writeFileSync(stage, later);
 }
 
 /** Karpenter with its kwok provider, in any version from 1.0.8 on; returns the folder with its CRDs. */
@@ -44,7 +67,7 @@ export async function buildKarpenter(version: string): Promise<string> {
   const name = `karpenter-${version}`;
   const crds = join(buildFolder, `crds-${version}`);
   const isNewest = version === newestKarpenter;
-  await once(name, isNewest ? goModule : [], async () => {
+  await once(name, isNewest ? goModule : [recipe], async () => {
     if (isNewest) await compile(name, "sigs.k8s.io/karpenter/kwok");
     else await install(name, `sigs.k8s.io/karpenter/kwok@v${version}`);
     const ask = isNewest ? ["list", "-m", "-json", "sigs.k8s.io/karpenter"] : ["mod", "download", "-json"];
@@ -58,7 +81,7 @@ export async function buildKarpenter(version: string): Promise<string> {
 export async function buildPython(name: "emulator" | "cfn-lint"): Promise<string> {
   const requirements = join(here, `${name}.requirements.txt`);
   const folder = join(buildFolder, `python-${name}`);
-  await once(`python-${name}`, [requirements], async () => {
+  await once(`python-${name}`, [recipe, requirements], async () => {
     rmSync(folder, { recursive: true, force: true });
     await run("python3", ["-m", "venv", folder]);
     await run(join(folder, "bin/pip"), ["install", "-q", "--require-hashes", "-r", requirements]);

@@ -17,12 +17,16 @@ describe(`Karpenter ${process.env.KARPENTER_VERSION ?? "newest"}`, () => {
 
   it("takes surplus nodes away when nobody holds them, keeps annotated ones, and takes them once released", async () => {
     await world.scale("work", { replicas: 4 });
-    await until("four nodes", async () => (await world.ready()).length >= 1 && (await podsRun(world, 4)));
+    await until(
+      "four nodes",
+      async () => (await world.ready()).length >= 1 && (await podsRun(world, 4)),
+      120_000,
+    );
     await world.scale("work", { replicas: 0 });
     await world.untilReady(0);
 
     await world.scale("work", { replicas: 4 });
-    await until("pods to run again", () => podsRun(world, 4));
+    await until("pods to run again", () => podsRun(world, 4), 120_000);
     const held = await world.ready();
     for (const node of held) await world.annotate(node, annotation, "true");
     await world.scale("work", { replicas: 0 });

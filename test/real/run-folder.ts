@@ -1,9 +1,32 @@
-import { mkdirSync, mkdtempSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { buildFolder } from "./build-once.ts";
 
 /** All that engines write lies in one folder a run, inside the ignored build folder. */
 export const runsFolder = join(buildFolder, "runs");
+
+const runsKept = 5;
+
+/** A fresh folder for one run; the last ones stay, so that their logs can be read. */
+export function freshRunFolder(): string {
+  mkdirSync(runsFolder, { recursive: true });
+  const age = (run: string) => statSync(join(runsFolder, run)).mtimeMs;
+  const ended = readdirSync(runsFolder).filter((run) => !isAlive(Number(run)));
+  for (const run of ended.sort((a, b) => age(b) - age(a)).slice(runsKept)) {
+    rmSync(join(runsFolder, run), { recursive: true, force: true });
+  }
+  const folder = join(runsFolder, String(process.pid));
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 /** A fresh folder for one engine: its data, its log, its temporary files. */
 export function engineFolder(name: string): string {

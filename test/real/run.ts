@@ -1,5 +1,3 @@
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import {
   buildControlPlane,
   buildFolder,
@@ -9,7 +7,7 @@ import {
   oldestKarpenter,
 } from "./build.ts";
 import { type Job, jobsOf, suites, UsageError } from "./jobs.ts";
-import { runsFolder } from "./run-folder.ts";
+import { freshRunFolder } from "./run-folder.ts";
 import { type Counts, runJob } from "./run-job.ts";
 
 const help = `Proves the holder on real engines, which are built once into ${buildFolder}.
@@ -35,29 +33,9 @@ async function build({ suite, karpenter }: Job): Promise<void> {
   if (suite === "deployed" || suite === "faults") await buildPython("emulator");
 }
 
-/** Logs of a run stay to be read until the next one starts. */
-function freshFolder(): string {
-  mkdirSync(runsFolder, { recursive: true });
-  for (const run of readdirSync(runsFolder)) {
-    if (!isAlive(Number(run))) rmSync(join(runsFolder, run), { recursive: true, force: true });
-  }
-  const folder = join(runsFolder, String(process.pid));
-  mkdirSync(folder, { recursive: true });
-  return folder;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 async function runAll(jobs: readonly Job[], stopped: AbortSignal): Promise<Counts> {
   const total = { passed: 0, failed: 0, skipped: 0 };
-  const folder = freshFolder();
+  const folder = freshRunFolder();
   for (const job of jobs) {
     if (stopped.aborted) break;
     say(`\n── ${job.title}`);
