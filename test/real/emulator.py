@@ -6,6 +6,7 @@ SIGUSR1: from now on IAM is enforced; SIGUSR2: no longer.
 """
 
 import base64
+import contextvars
 import json
 import os
 import pathlib
@@ -21,6 +22,7 @@ programs = pathlib.Path(os.environ["PROGRAMS"])
 os.environ["PATH"] = f"{programs}:{os.environ['PATH']}"
 
 from ministack import app  # noqa: E402  the path above must be set first
+from ministack.core import lambda_runtime  # noqa: E402
 from ministack.services import ec2, eks, eventbridge  # noqa: E402
 
 
@@ -153,13 +155,50 @@ def announce(action, *states):
     ec2._ACTION_MAP[action] = act_and_tell
 
 
+def speak_tls_to_control_planes():
+    """Functions speak plain HTTP to everything on loopback; now only to the emulator itself."""
+    script = lambda_runtime._NODEJS_WORKER_SCRIPT
+    everything = 'if (host === "127.0.0.1" || host === "localhost" || host === msHost'
+    itself = "if ([undefined, 443, msPort].includes(options.port && Number(options.port)) && (host === msHost"
+    lambda_runtime._NODEJS_WORKER_SCRIPT = script.replace(everything, itself).replace(
+        "|| (advertised && host === advertised)) {", "|| (advertised && host === advertised))) {"
+    )
+    if itself not in lambda_runtime._NODEJS_WORKER_SCRIPT:
+        raise RuntimeError("the functions' runtime is not the one this was written for")
+
+
+strict = contextvars.ContextVar("as if IAM were enforced", default=False)
+
+
+class Gateway(types.ModuleType):
+    """The emulator's services read AUTH from its module, the module's own code from its globals."""
+
+    @property
+    def AUTH(self):
+        return vars(self)["AUTH"] or strict.get()
+
+
+def always_strict(module, name):
+    """Without IAM everybody would be everything; functions have their role and clusters their entries at any time."""
+    act = getattr(module, name)
+
+    def act_strictly(*args, **kwargs):
+        token = strict.set(True)
+        try:
+            return act(*args, **kwargs)
+        finally:
+            strict.reset(token)
+
+    setattr(module, name, act_strictly)
+
+
 def enforce(*_):
-    app.AUTH = True
+    vars(app)["AUTH"] = True
     tell(iam="enforced")
 
 
 def relax(*_):
-    app.AUTH = False
+    vars(app)["AUTH"] = False
     tell(iam="relaxed")
 
 
@@ -171,6 +210,10 @@ eks._k3s_registries_yaml = lambda *_: None
 eks._start_k3s_container = start_control_plane
 eks._extract_ca_cert = lambda plane: base64.b64encode((plane.folder / "certs/apiserver.crt").read_bytes()).decode()
 eks._next_port = lambda: free_ports(1)[0]
+speak_tls_to_control_planes()
+app.__class__ = Gateway
+always_strict(eks, "_authenticate_token_review")
+always_strict(lambda_runtime, "execution_credentials")
 announce("RunInstances", "pending", "running")
 announce("TerminateInstances", "shutting-down", "terminated")
 signal.signal(signal.SIGUSR1, enforce)

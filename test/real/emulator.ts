@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { CreateClusterCommand, DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
@@ -31,6 +32,8 @@ export class Emulator {
     this.#processes = new Processes("emulator");
     this.#leave = endTogether(() => this.#killPlanes());
     this.folder = this.#processes.folder;
+    // In Lambda no package.json lies above a function's code; ours would turn its scripts into modules.
+    writeFileSync(join(this.folder, "package.json"), "{}");
     this.env = {
       AWS_ENDPOINT_URL: this.endpoint,
       AWS_ENDPOINT_URL_S3: this.endpoint,
