@@ -8,10 +8,11 @@ export function scaleOf(from: number, to: number, begin: number, end: number): S
 
 /** Round numbers from 0 to at least the largest value, about as many as wished. */
 export function numberTicks(largest: number, wished = 5): readonly number[] {
-  const rough = Math.max(largest, Number.MIN_VALUE) / wished;
+  const top = largest > 0 ? largest : 1;
+  const rough = top / wished;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * ([1, 2, 5, 10].find((one) => one * power >= rough) ?? 10);
-  const count = Math.max(1, Math.ceil(largest / step - 1e-9));
+  const count = Math.max(1, Math.ceil(top / step - 1e-9));
   return Array.from({ length: count + 1 }, (_, i) => Number((i * step).toPrecision(12)));
 }
 

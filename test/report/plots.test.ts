@@ -1,0 +1,110 @@
+import { describe, expect, it } from "vitest";
+import { barTable, drawBars, placeBars } from "../../report/bar-plot.ts";
+import { drawLines, lineTable } from "../../report/line-plot.ts";
+import { numberTicks, timeStep, timeTicks } from "../../report/scale.ts";
+import { elementsIn } from "./markup.ts";
+
+describe("ticks", () => {
+  it.each([0, 0.003, 0.9, 1, 7, 99, 100, 1234, 5e6])(
+    "of numbers are round, rise, and reach %d",
+    (largest) => {
+      const ticks = numberTicks(largest);
+      const step = (ticks[1] ?? 0) - (ticks[0] ?? 0);
+      expect(ticks[0]).toBe(0);
+      expect(ticks.at(-1)).toBeGreaterThanOrEqual(largest);
+      expect(ticks.length).toBeLessThanOrEqual(11);
+      expect(["1", "2", "5"]).toContain(Number(step.toPrecision(6)).toExponential()[0]);
+    },
+  );
+
+  it.each([10_000, 90_000, 600_000, 7_200_000, 90 * 86_400_000])(
+    "of time are few enough to be read in %d ms",
+    (span) => {
+      const ticks = timeTicks(1_000, 1_000 + span, 1_000);
+      expect(ticks.length).toBeGreaterThan(2);
+      expect(ticks.length).toBeLessThanOrEqual(13);
+      expect(ticks[0]).toBe(1_000);
+      expect((ticks[1] ?? 0) - (ticks[0] ?? 0)).toBe(timeStep(span));
+    },
+  );
+});
+
+const lines = {
+  title: "Regretted terminations",
+  x: { label: "hold", unit: "min" },
+  y: { label: "terminations" },
+  series: [
+    {
+      name: "avoided",
+      points: [
+        [0, 0],
+        [10, 40],
+        [20, 55],
+      ],
+    },
+    {
+      name: "left",
+      points: [
+        [20, 5],
+        [0, 60],
+        [10, 20],
+      ],
+    },
+  ],
+  note: { x: 12, text: "recommended" },
+} as const;
+
+describe("a line plot", () => {
+  it("draws larger values higher and to the right, from a common zero", () => {
+    const dots = elementsIn(drawLines(lines)).filter(({ name }) => name === "circle");
+    const [zero, ten, twenty] = dots.map(({ is }) => [Number(is.cx), Number(is.cy)] as const);
+    expect(zero?.[0]).toBeLessThan(ten?.[0] ?? 0);
+    expect(ten?.[0]).toBeLessThan(twenty?.[0] ?? 0);
+    expect(zero?.[1]).toBeGreaterThan(ten?.[1] ?? 0);
+    expect(ten?.[1]).toBeGreaterThan(twenty?.[1] ?? 0);
+  });
+
+  it("names axes, units, series and its note, and tells all values as a table", () => {
+    const svg = drawLines(lines);
+    for (const said of ["hold (min)", "terminations", "avoided", "left", "recommended"])
+      expect(svg).toContain(said);
+    expect(elementsIn(lineTable(lines)).filter(({ name }) => name === "tr")).toHaveLength(7);
+  });
+
+  it("draws an empty plot of no values", () => {
+    expect(() => elementsIn(drawLines({ ...lines, series: [], note: { x: 0, text: "" } }))).not.toThrow();
+  });
+});
+
+const bars = {
+  title: "Churn",
+  y: { label: "nodes" },
+  series: ["without", "with"],
+  groups: [
+    { name: "launched", values: [40, 10] },
+    { name: "short-lived", values: [12, undefined] },
+  ],
+} as const;
+
+describe("a bar plot", () => {
+  it("places bars side by side, in order, within the plot", () => {
+    const placed = placeBars(4, 3, 72, 700);
+    placed.slice(1).forEach((bar, i) => {
+      const before = placed[i];
+      expect(bar.x).toBeGreaterThanOrEqual((before?.x ?? 0) + (before?.width ?? 0));
+    });
+    expect(placed[0]?.x).toBeGreaterThanOrEqual(72);
+    expect((placed.at(-1)?.x ?? 0) + (placed.at(-1)?.width ?? 0)).toBeLessThanOrEqual(700);
+  });
+
+  it("gives a bar four times the height for four times the value, and none for no value", () => {
+    const drawn = elementsIn(drawBars(bars)).filter(({ is }) => is.rx === "2");
+    expect(drawn).toHaveLength(3);
+    const [without, held] = drawn.map(({ is }) => Number(is.height));
+    expect((without ?? 0) / (held ?? 1)).toBeCloseTo(4, 1);
+  });
+
+  it("tells all values as a table", () => {
+    expect(barTable(bars)).toContain("<tr><td>launched</td><td>40</td><td>10</td></tr>");
+  });
+});
