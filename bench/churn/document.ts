@@ -1,0 +1,137 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpus, totalmem } from "node:os";
+import { join, resolve } from "node:path";
+import { formatDuration, minutes } from "../../lambda/core/duration.ts";
+import { drawTimeline } from "../../report/draw-timeline.ts";
+import { readTimeline } from "../../report/timeline.ts";
+import { newestKarpenter } from "../../test/real/build.ts";
+import type { Archived, Conditions } from "./archive.ts";
+import { type Arm, arms } from "./arm.ts";
+import { type Figures, figuresOf } from "./figures.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const images = join(root, "docs/images");
+
+const rows: readonly (readonly [label: string, figure: keyof Figures])[] = [
+  ["nodes launched", "launched"],
+  ["nodes that lived under five told minutes", "shortLived"],
+  ["service pods evicted", "servicePodsEvicted"],
+  ["jobs evicted, which began again", "jobsBegunAgain"],
+  ["images pulled anew", "imagesPulled"],
+  ["most nodes at once", "mostNodes"],
+  ["node-minutes paid (told)", "nodeMinutes"],
+];
+
+/** Draws every arm's timeline and writes the page with the figures; all numbers come from the records. */
+export function writeDocument(archived: readonly Archived[]): void {
+  mkdirSync(images, { recursive: true });
+  const lanes = archived.map(
+    ({ record }) => record.events.filter(({ kind }) => kind === "node joined").length,
+  );
+  // One height for all: then the pictures can be compared.
+  const laneHeight = Math.min(16, Math.max(5, 640 / Math.max(1, ...lanes)));
+  for (const one of archived) writeFileSync(join(images, imageOf(one.record.arm)), draw(one, laneHeight));
+  writeFileSync(join(root, "docs/churn.md"), page(archived));
+}
+
+const imageOf = (arm: Arm): string => `churn-${arm}.svg`;
+
+function draw({ record, conditions }: Archived, laneHeight: number): string {
+  const { from, to, events, arm } = record;
+  const figures = figuresOf(record, conditions.minute);
+  const subtitle =
+    `${figures.launched} nodes launched, ${figures.servicePodsEvicted} service pods and ` +
+    `${figures.jobsBegunAgain} jobs evicted, ${figures.imagesPulled} images pulled, ` +
+    `${figures.nodeMinutes} node-minutes`;
+  const title = `The same bursts ${arms[arm]}`;
+  const clock = { kind: "elapsed", minute: conditions.minute } as const;
+  return `${drawTimeline(readTimeline(events, { from, to }), { title, subtitle, clock, laneHeight })}\n`;
+}
+
+function page(archived: readonly Archived[]): string {
+  const [first] = archived;
+  if (!first) throw new Error("nothing was run yet: there is nothing to draw");
+  const all = archived.map(({ record, conditions }) => figuresOf(record, conditions.minute));
+  const heads = archived.map(({ record }) => arms[record.arm]);
+  const table = rows.map(([label, figure]) => `| ${label} | ${all.map((one) => one[figure]).join(" | ")} |`);
+  return `${[
+    "# The churn lab",
+    `The same bursty work on real Karpenter, ${heads.join(", ")}. This page and its pictures are written by \`npm run churn\`; nobody edits the numbers.`,
+    conditionsOf(first),
+    [`| | ${heads.join(" | ")} |`, `| --- | ${heads.map(() => "--: |").join(" ")}`, ...table].join("\n"),
+    ...comparison(archived, all),
+    ...archived.map(({ record }) => `![${arms[record.arm]}](images/${imageOf(record.arm)})`),
+    limits(first.conditions),
+    provenance(archived),
+  ].join("\n\n")}\n`;
+}
+
+function conditionsOf({ conditions, record }: Archived): string {
+  const { minute, hold, jobs, minutes: told } = conditions;
+  const toldHold = formatDuration((hold / minute) * minutes(1));
+  return (
+    `Five services that always run and ${jobs} jobs that come in bursts, with quiet times longer than a hold between and ` +
+    `after them. A told minute lasts ${formatDuration(minute)}: an arm tells ${told} minutes, the hold and \`consolidateAfter\` ` +
+    `are ${toldHold} (${formatDuration(hold)} of real time); the other arms have \`consolidateAfter: 0s\`. ` +
+    `${record.unfinished === 0 ? "All jobs were done in every arm." : "Some jobs were not done at the end."}`
+  );
+}
+
+/** What the holder saved and cost beside doing without, in the table's own figures. */
+function comparison(archived: readonly Archived[], all: readonly Figures[]): string[] {
+  const figuresFor = (arm: Arm) => all[archived.findIndex(({ record }) => record.arm === arm)];
+  const without = figuresFor("without");
+  if (!without) return [];
+  return (["holder", "consolidate-after"] as const).flatMap((arm) => {
+    const figures = figuresFor(arm);
+    if (!figures) return [];
+    const change = (figure: keyof Figures) => {
+      const percent = Math.round((figures[figure] / Math.max(1, without[figure]) - 1) * 100);
+      return `${figures[figure]} instead of ${without[figure]} (${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${Math.abs(percent)} %)`;
+    };
+    return [
+      `**${arms[arm][0]?.toUpperCase()}${arms[arm].slice(1)}**: nodes launched ${change("launched")}, service pods evicted ` +
+        `${change("servicePodsEvicted")}, jobs that began again ${change("jobsBegunAgain")}, images pulled ${change("imagesPulled")}. ` +
+        `What it costs: node-minutes ${change("nodeMinutes")}.`,
+    ];
+  });
+}
+
+const limits = ({ minute }: Conditions): string =>
+  [
+    "## What this is not",
+    `- One workload, one seed, one run an arm: another cluster's figures will differ. \`npm run churn -- --seed 8\` tries other bursts.`,
+    `- Only the workload and the hold are scaled. Karpenter looks every 10 s and waits 15 s before it acts, which here is ${formatDuration((25_000 / minute) * minutes(1))} of told time; nodes of the kwok provider are ready at once, and real ones take a minute or two.`,
+    "- Nodes and pods are simulated (kwok); Karpenter, scheduler, API server and evictions are real. A job's pod has no owner, because the simulated kubelet ends pods of Jobs the moment they start; a job that is evicted is begun again from its start by the lab.",
+    "- An image counts as pulled when a node runs its first pod of it. Nothing is really pulled.",
+  ].join("\n");
+
+function provenance(archived: readonly Archived[]): string {
+  const [first] = archived;
+  const {
+    seed,
+    minutes: told,
+    minute,
+    hold,
+  } = first?.conditions ?? { seed: 0, minutes: 0, minute: 1, hold: 0 };
+  const toldHold = formatDuration((hold / minute) * minutes(1));
+  const command = `npm run churn -- --minutes ${told} --scale ${formatDuration(minute)} --hold ${toldHold} --seed ${seed}`;
+  const goMod = readFileSync(join(root, "test/real/cluster/go.mod"), "utf8");
+  const version = (module: string) => new RegExp(`${module} v(\\S+)`).exec(goMod)?.[1] ?? "unknown";
+  const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], {
+    cwd: root,
+    encoding: "utf8",
+  }).trim();
+  const [cpu] = cpus();
+  const busy = archived.map(({ busy: load }) => load.toFixed(1)).join(", ");
+  return [
+    "## How it was measured",
+    "| | |",
+    "| --- | --- |",
+    `| command | \`${command}\` |`,
+    `| date | ${first?.ranAt.toISOString().slice(0, 16).replace("T", " ")} UTC |`,
+    `| versions | Karpenter ${newestKarpenter}, Kubernetes ${version("k8s.io/kubernetes")}, kwok ${version("sigs.k8s.io/kwok")}, holder at ${commit}, Node ${process.versions.node} |`,
+    `| machine | ${cpus().length} × ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB, shared: load average ${busy} (15 min, at the end of each arm) |`,
+  ].join("\n");
+}
