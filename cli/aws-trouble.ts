@@ -69,3 +69,21 @@ const reasonOf = (error: Error): string =>
   firstLine(error) || String(Reflect.get(error, "code") ?? error.name);
 
 const firstLine = (error: Error): string => error.message.split("\n", 1)[0] ?? "";
+
+const gone = [
+  "ResourceNotFoundException",
+  "NoSuchEntity",
+  "NoSuchEntityException",
+  "QueueDoesNotExist",
+  "AWS.SimpleQueueService.NonExistentQueue",
+];
+
+/** The answer, or undefined where what was asked for does not exist. */
+export async function unlessGone<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isNamed(error, ...gone)) return undefined;
+    throw error;
+  }
+}

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { completion } from "./completion.ts";
+import { doctor } from "./doctor.ts";
 import { history } from "./history.ts";
 import { hold } from "./hold.ts";
 import { manifest } from "./manifest.ts";
@@ -21,6 +22,7 @@ export const commands: readonly MakeCommand[] = [
   pause,
   resume,
   history,
+  doctor,
   manifest,
   run,
   completion,

@@ -5,7 +5,7 @@ import type { IGrantable } from "aws-cdk-lib/aws-iam";
 import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct, type IConstruct } from "constructs";
-import { probeDetailType, probeSource } from "../lambda/adapters/keys.ts";
+import { launchesAndProbes, probeSource } from "../lambda/core/probe.ts";
 import { acknowledge } from "./acknowledge.ts";
 import type { HolderFunction } from "./holder-function.ts";
 
@@ -41,6 +41,7 @@ export class LaunchQueue extends Construct {
       targets: [new SqsQueue(this.queue, { deadLetterQueue: this.undelivered })],
       eventPattern: { source: ["aws.ec2", probeSource] },
     });
+    // One rule for both, so that a probe proves the way of the launches; Rule itself knows no alternatives.
     if (rule.node.defaultChild instanceof CfnRule) {
       rule.node.defaultChild.eventPattern = launchesAndProbes(props.cluster);
     }
@@ -66,15 +67,3 @@ export class LaunchQueue extends Construct {
     });
   }
 }
-
-// One rule for both, so that a probe proves the way of the launches; Rule itself knows no alternatives.
-const launchesAndProbes = (cluster: string) => ({
-  $or: [
-    {
-      source: ["aws.ec2"],
-      "detail-type": ["EC2 Instance State-change Notification"],
-      detail: { state: ["pending"] },
-    },
-    { source: [probeSource], "detail-type": [probeDetailType], detail: { cluster: [cluster] } },
-  ],
-});

@@ -1,0 +1,58 @@
+import { Command } from "commander";
+import { awsConfig, type ClusterFlags, withCluster } from "./cluster-flags.ts";
+import { controlOf } from "./control.ts";
+import type { Finding } from "./doctor/finding.ts";
+import { mend } from "./doctor/mend.ts";
+import { findingJson, findingView, verdictView } from "./doctor/view.ts";
+import { withExamples } from "./examples.ts";
+import { Failure } from "./failure.ts";
+import { asJson, type Output, withOutput } from "./output-flag.ts";
+import type { Terminal } from "./terminal.ts";
+
+type DoctorOptions = ClusterFlags & Readonly<{ output: Output; fix?: true }>;
+
+/** Checks every link of the chain and says what to do about a broken one. */
+export const doctor = (terminal: Terminal): Command =>
+  withExamples(
+    withOutput(withCluster(new Command("doctor")), ["table", "json"])
+      .description("Check every link from a launch to a release, and say what to do about a broken one.")
+      .option("--fix", "mend what can be mended without harm, then check again")
+      .action((options: DoctorOptions) => check(options, terminal)),
+    [
+      ["doctor --cluster prod", "check every link, and send a probe the way of a launch"],
+      ["doctor --cluster prod --fix", "also enable and re-arm what was turned off"],
+      ["doctor --cluster prod -o json | jq '.findings[] | select(.verdict==\"fail\")'", "for a program"],
+    ],
+  );
+
+async function check(options: DoctorOptions, terminal: Terminal): Promise<void> {
+  const { AwsAccount } = await import("./doctor/aws-account.ts");
+  const { examine } = await import("./doctor/examine.ts");
+  const { cluster, output } = options;
+  const world = {
+    cluster,
+    account: new AwsAccount(awsConfig(options, terminal.env), cluster),
+    ask: controlOf(options, terminal.env),
+    clock: { now: () => new Date() },
+    sleep: (duration: number) => new Promise<void>((resolve) => setTimeout(resolve, duration)),
+  };
+  const { out, tell, style } = terminal;
+  const show = (finding: Finding) => {
+    if (output !== "json") for (const line of findingView(finding, style)) out(line);
+  };
+  let findings = await examine(world, show);
+  if (options.fix && findings.some(({ verdict }) => verdict === "fail")) {
+    if (await mend(findings, tell)) findings = await examine(world, show);
+  }
+  if (output === "json") out(asJson({ cluster, findings: findings.map(findingJson) }));
+  else out(`\n${verdictView(findings, style)}`);
+  const broken = findings.filter(({ verdict }) => verdict === "fail");
+  if (broken.length > 0) {
+    const names = [...new Set(broken.map(({ link }) => link))].join(", ");
+    const canMend = broken.some(({ fix }) => fix) && !options.fix;
+    throw new Failure(
+      `broken: ${names}`,
+      canMend ? "Some of it can be mended by --fix." : "Follow the remedies above.",
+    );
+  }
+}

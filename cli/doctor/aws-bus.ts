@@ -1,0 +1,82 @@
+import {
+  DescribeRuleCommand,
+  EnableRuleCommand,
+  EventBridgeClient,
+  ListRuleNamesByTargetCommand,
+  ListRulesCommand,
+  ListTargetsByRuleCommand,
+  PutEventsCommand,
+} from "@aws-sdk/client-eventbridge";
+import { probeDetailType, probeSource } from "../../lambda/core/probe.ts";
+import type { AwsConfig } from "../cluster-flags.ts";
+import type { RuleFacts } from "./account.ts";
+
+type Rule = Readonly<Partial<Record<"Name" | "Arn" | "State" | "EventPattern", string | undefined>>>;
+
+/** The default event bus. */
+export class AwsBus {
+  readonly #events: EventBridgeClient;
+  readonly #cluster: string;
+
+  constructor(config: AwsConfig, cluster: string) {
+    this.#events = new EventBridgeClient(config);
+    this.#cluster = cluster;
+  }
+
+  async launchRule(): Promise<RuleFacts | undefined> {
+    let NextToken: string | undefined;
+    do {
+      const page = await this.#events.send(new ListRulesCommand({ ...(NextToken && { NextToken }) }));
+      const found = page.Rules?.find((rule) => isFor(this.#cluster, parse(rule.EventPattern)));
+      if (found) return this.#facts(found);
+      NextToken = page.NextToken;
+    } while (NextToken);
+    return undefined;
+  }
+
+  async ruleThatTargets(TargetArn: string): Promise<RuleFacts | undefined> {
+    const { RuleNames = [] } = await this.#events.send(new ListRuleNamesByTargetCommand({ TargetArn }));
+    const [Name] = RuleNames;
+    return Name ? this.#facts(await this.#events.send(new DescribeRuleCommand({ Name }))) : undefined;
+  }
+
+  async enableRule(Name: string): Promise<void> {
+    await this.#events.send(new EnableRuleCommand({ Name }));
+  }
+
+  async putProbe(id: string, sentAt: Date): Promise<void> {
+    const detail = { id, cluster: this.#cluster, sentAt: sentAt.toISOString() };
+    const Entries = [{ Source: probeSource, DetailType: probeDetailType, Detail: JSON.stringify(detail) }];
+    const { FailedEntryCount, Entries: answers } = await this.#events.send(new PutEventsCommand({ Entries }));
+    if (FailedEntryCount) throw new Error(`the bus refused the probe: ${answers?.[0]?.ErrorMessage}`);
+  }
+
+  async #facts({ Name = "", Arn = "", State, EventPattern }: Rule): Promise<RuleFacts> {
+    const { Targets = [] } = await this.#events.send(new ListTargetsByRuleCommand({ Rule: Name }));
+    const targets = Targets.map((target) => {
+      const deadLetterArn = target.DeadLetterConfig?.Arn;
+      return { arn: target.Arn ?? "", ...(deadLetterArn && { deadLetterArn }) };
+    });
+    return { name: Name, arn: Arn, isEnabled: State === "ENABLED", pattern: parse(EventPattern), targets };
+  }
+}
+
+/** Whether a pattern lets this cluster's probes through, in whatever else it differs from ours. */
+function isFor(cluster: string, pattern: unknown): boolean {
+  const { $or } = Object(pattern);
+  const alternatives: unknown[] = Array.isArray($or) ? $or : [pattern];
+  return alternatives.some((one) => {
+    const { source, detail } = Object(one);
+    return includes(source, probeSource) && includes(Object(detail).cluster, cluster);
+  });
+}
+
+const includes = (list: unknown, value: string): boolean => Array.isArray(list) && list.includes(value);
+
+function parse(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? "null");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,61 @@
+import { isDenied } from "../aws-trouble.ts";
+import { type Finding, fail, type LinkName, skipped, warn } from "./finding.ts";
+
+/** What one look brought: findings, and facts that later looks need. */
+export type Seen<T> = Readonly<{ findings: readonly Finding[]; facts: T }>;
+
+/** Goes from link to link; what only follows from a broken link is told as such, so that the cause stands out. */
+export class Examination {
+  readonly findings: Finding[] = [];
+  readonly #tell: (finding: Finding) => void;
+
+  constructor(tell: (finding: Finding) => void) {
+    this.#tell = tell;
+  }
+
+  /** Looks at a link that may rest on others. A look that is not allowed is a warning; facts are missing then. */
+  async look<T>(
+    link: LinkName,
+    needs: readonly LinkName[],
+    look: () => Promise<Seen<T>>,
+  ): Promise<T | undefined> {
+    try {
+      const { findings, facts } = await look();
+      for (const finding of findings) this.#add(finding, needs);
+      return facts;
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      if (isDenied(error))
+        this.#add(warn(link, `could not be looked at: ${message}`, "Ask for the right to read it."));
+      else
+        this.#add(
+          fail(link, `could not be looked at: ${message}`, "Try again; then look at it by hand."),
+          needs,
+        );
+      return undefined;
+    }
+  }
+
+  /** The same for looks that bring no facts. */
+  async check(
+    link: LinkName,
+    needs: readonly LinkName[],
+    look: () => Promise<readonly Finding[]>,
+  ): Promise<void> {
+    await this.look(link, needs, async () => ({ findings: await look(), facts: undefined }));
+  }
+
+  /** The first of these links that is broken. */
+  broken(...names: readonly LinkName[]): LinkName | undefined {
+    return names.find((name) =>
+      this.findings.some(({ link, verdict }) => link === name && verdict === "fail"),
+    );
+  }
+
+  #add(finding: Finding, needs: readonly LinkName[] = []): void {
+    const cause = finding.verdict === "fail" ? this.broken(...needs) : undefined;
+    const told = cause ? skipped(finding.link, `follows from "${cause}": ${finding.what}`) : finding;
+    this.findings.push(told);
+    this.#tell(told);
+  }
+}

@@ -1,0 +1,159 @@
+import { Environment } from "../../lambda/environment.ts";
+import { isHopeless } from "../aws-trouble.ts";
+import { checkAlarms } from "./check-alarms.ts";
+import { type Bracket, checkClocks, skewOf } from "./check-clock.ts";
+import { checkAccessEntries, checkCluster } from "./check-cluster.ts";
+import { checkDeadLetters } from "./check-dead-letters.ts";
+import {
+  checkCode,
+  checkCredentials,
+  checkFunctions,
+  checkTable,
+  type Functions,
+  tooOld,
+} from "./check-functions.ts";
+import { checkLaunches, checkLogin, checkNodes, checkPolicy, checkRights } from "./check-inside.ts";
+import { checkMapping, checkQueue, checkQueuePolicy, checkRule, checkTarget } from "./check-launch-path.ts";
+import { checkProbe } from "./check-probe.ts";
+import { checkHolds, checkScheduleGroup, checkScheduleRole } from "./check-releases.ts";
+import { checkLastSweep, checkSweepRule } from "./check-sweep.ts";
+import type { Doctor } from "./doctor.ts";
+import { Examination } from "./examination.ts";
+import { type Finding, fail, type LinkName, skipped } from "./finding.ts";
+import { type Inside, parseInside } from "./inside.ts";
+
+/** Looks at every link of the chain, in an order in which causes come before what follows from them. */
+export async function examine(doctor: Doctor, tell: (finding: Finding) => void): Promise<readonly Finding[]> {
+  const it = new Examination(tell);
+  await it.check("credentials", [], () => checkCredentials(doctor).catch(refused));
+  if (it.broken("credentials")) return it.findings;
+  const functions = await it.look("functions", [], () => checkFunctions(doctor));
+  if (!functions) return it.findings;
+
+  await lookAtRecord(it, doctor, functions);
+  await lookAtLaunchPath(it, doctor, functions);
+  await lookAtSchedules(it, doctor, functions);
+  await lookAtCluster(it, doctor, functions);
+  await it.check("sweep", [], () => checkSweepRule(doctor, functions.sweep));
+  const asked = await askInside(it, doctor);
+  if (asked) await lookInside(it, doctor, functions, asked);
+  await it.check("alarms", [], () => checkAlarms(doctor, doctor.clock.now()));
+  await sendProbe(it, doctor, asked ? skewOf(asked.bracket) : 0);
+  return it.findings;
+}
+
+const refused = (error: unknown): Finding[] => {
+  if (!isHopeless(error)) throw error;
+  const message = error instanceof Error ? error.message : String(error);
+  return [fail("credentials", message, "Log in again, or choose others by --profile.")];
+};
+
+const lookAtRecord = (it: Examination, doctor: Doctor, { control }: Functions) =>
+  it.check("record", [], () => checkTable(doctor, control.env[Environment.holdTable] ?? ""));
+
+async function lookAtLaunchPath(
+  it: Examination,
+  doctor: Doctor,
+  { hold, release }: Functions,
+): Promise<void> {
+  const rule = await it.look("rule", [], () => checkRule(doctor));
+  const url = hold.env[Environment.launchQueueUrl] ?? "";
+  const queue = await it.look("queue", [], () => checkQueue(doctor, url));
+  if (!queue) return;
+  if (rule) {
+    await it.check("target", [], async () => checkTarget(doctor, rule, queue.arn));
+    await it.check("queue policy", [], async () => checkQueuePolicy(doctor, queue, rule.arn));
+  }
+  await it.check("mapping", [], () => checkMapping(doctor, hold.name, queue.arn));
+  const events = rule?.targets.find(({ arn }) => arn === queue.arn)?.deadLetterArn;
+  const arns = { launches: queue.deadLetterArn, events, invocations: release.failuresArn };
+  await it.check("dead letters", ["rule", "target"], () => checkDeadLetters(doctor, arns));
+}
+
+async function lookAtSchedules(it: Examination, doctor: Doctor, { control }: Functions): Promise<void> {
+  const { env } = control;
+  await it.check("schedule group", [], () =>
+    checkScheduleGroup(doctor, env[Environment.scheduleGroup] ?? ""),
+  );
+  await it.check("schedule role", [], () =>
+    checkScheduleRole(doctor, env[Environment.scheduleRoleArn] ?? ""),
+  );
+}
+
+async function lookAtCluster(it: Examination, doctor: Doctor, functions: Functions): Promise<void> {
+  const cluster = await it.look("cluster", [], () => checkCluster(doctor, functions));
+  if (cluster && !it.broken("cluster"))
+    await it.check("access entries", [], () => checkAccessEntries(doctor, functions));
+}
+
+type Asked = Readonly<{ inside: Inside; bracket: Bracket }>;
+
+/** Lets the control function look around from inside. */
+async function askInside(it: Examination, doctor: Doctor): Promise<Asked | undefined> {
+  const before = doctor.clock.now();
+  return it.look("code", ["functions"], async () => {
+    try {
+      const inside = parseInside(await doctor.ask({ do: "check" }));
+      const bracket = { before, at: inside.at, after: doctor.clock.now() };
+      return { findings: checkCode(inside.version), facts: { inside, bracket } };
+    } catch (error) {
+      const said = error instanceof Error ? error.message : String(error);
+      if (!/do must be/.test(said)) throw error;
+      return { findings: [tooOld(doctor, said)], facts: undefined };
+    }
+  });
+}
+
+async function lookInside(
+  it: Examination,
+  doctor: Doctor,
+  { control, sweep }: Functions,
+  { inside, bracket }: Asked,
+): Promise<void> {
+  const { cluster, record } = inside;
+  const now = inside.at;
+  await it.check("login", ["cluster", "access entries"], async () => checkLogin(inside));
+  if (cluster.works) {
+    await it.check("rights", [], async () => checkRights(cluster));
+    await it.check("policy", ["rights"], async () => checkPolicy(cluster));
+    await it.check("nodes", [], async () => checkNodes(cluster, now));
+  }
+  await it.check("launches", [], async () => checkLaunches(inside));
+  await it.check("clock", [], async () =>
+    checkClocks(bracket, cluster.works ? cluster.clusterTime : undefined),
+  );
+  if (!record.works) {
+    await it.check("record", ["record"], async () => [
+      fail(
+        "record",
+        `the functions cannot read it: ${record.because}`,
+        "Look at the table and at their roles.",
+      ),
+    ]);
+    return;
+  }
+  const group = control.env[Environment.scheduleGroup] ?? "";
+  await it.check("holds", ["schedule group", "login", "rights"], () =>
+    checkHolds(doctor, record.holds, group, now),
+  );
+  const rests: LinkName[] = ["sweep", "record", "login", "access entries", "rights", "policy"];
+  await it.check("sweep", rests, async () => [checkLastSweep(doctor, sweep, record.lastSweep, now)]);
+}
+
+/** Sent only where every link of its way is whole: a probe tells that something is broken, not what. */
+async function sendProbe(it: Examination, doctor: Doctor, skew: number): Promise<void> {
+  const way: LinkName[] = [
+    "functions",
+    "code",
+    "record",
+    "rule",
+    "target",
+    "queue",
+    "queue policy",
+    "mapping",
+  ];
+  const cause = it.broken(...way);
+  await it.check("probe", way, async () =>
+    cause ? [skipped("probe", `not sent: "${cause}" is broken`)] : checkProbe(doctor, skew),
+  );
+}

@@ -1,0 +1,60 @@
+/** The links of the chain from a launch to a release, in the order in which they are looked at. */
+export const links = [
+  "credentials",
+  "functions",
+  "code",
+  "record",
+  "rule",
+  "target",
+  "queue policy",
+  "queue",
+  "mapping",
+  "dead letters",
+  "schedule group",
+  "schedule role",
+  "cluster",
+  "access entries",
+  "login",
+  "rights",
+  "policy",
+  "launches",
+  "holds",
+  "sweep",
+  "clock",
+  "alarms",
+  "nodes",
+  "probe",
+] as const;
+export type LinkName = (typeof links)[number];
+
+/** How a link was found; `skipped` follows from another one, or could not be looked at for lack of something to look at. */
+export type Verdict = "ok" | "warn" | "fail" | "skipped";
+
+/** Mends a link without harm: says what it does, and does it. */
+export type Fix = Readonly<{ deed: string; apply: () => Promise<void> }>;
+
+/** What was found at one link, and what to do about it. */
+export type Finding = Readonly<{
+  link: LinkName;
+  verdict: Verdict;
+  what: string;
+  remedy?: string;
+  fix?: Fix;
+}>;
+
+export const ok = (link: LinkName, what: string): Finding => ({ link, verdict: "ok", what });
+export const skipped = (link: LinkName, what: string): Finding => ({ link, verdict: "skipped", what });
+export const warn = (link: LinkName, what: string, remedy: string, fix?: Fix): Finding => ({
+  link,
+  verdict: "warn",
+  what,
+  remedy,
+  ...(fix && { fix }),
+});
+export const fail = (link: LinkName, what: string, remedy: string, fix?: Fix): Finding => ({
+  link,
+  verdict: "fail",
+  what,
+  remedy,
+  ...(fix && { fix }),
+});

@@ -1,0 +1,348 @@
+import { describe, expect, it } from "vitest";
+import type { Account } from "../../cli/doctor/account.ts";
+import type { Finding, LinkName } from "../../cli/doctor/finding.ts";
+import { mend } from "../../cli/doctor/mend.ts";
+import { findingView, verdictView } from "../../cli/doctor/view.ts";
+import { Failure } from "../../cli/failure.ts";
+import { after, hours, minutes } from "../../lambda/core/duration.ts";
+import { FixedClock, noon } from "../support/fixed-clock.ts";
+import { aCheck, aFunction, anAccount, aQueue, aRule, aTrip, examined } from "../support/healthy-account.ts";
+
+const broken = (findings: readonly Finding[]) =>
+  findings.filter(({ verdict }) => verdict === "fail").map(({ link }) => link);
+const warned = (findings: readonly Finding[]) => findings.filter(({ verdict }) => verdict === "warn");
+const none = async () => undefined;
+const denied = async () => {
+  throw Object.assign(new Error("not allowed"), { name: "AccessDeniedException" });
+};
+
+describe("doctor", () => {
+  it("finds every link whole in a healthy account", async () => {
+    const findings = await examined(anAccount());
+    expect(findings.filter(({ verdict }) => verdict !== "ok")).toEqual([]);
+    expect(verdictView(findings, (_, text) => text)).toBe("All links hold.");
+  });
+
+  it("tells each hop of the probe", async () => {
+    const probe = (await examined(anAccount())).find(({ link }) => link === "probe");
+    expect(probe?.what).toBe("bus to queue 120 ms, queue to function 1380 ms, function to record 0 ms");
+  });
+
+  const hold = { scope: "cluster", id: "hold-1", state: "held" };
+  const inTime = { ...hold, expiresAt: after(noon, minutes(20)), armedFor: after(noon, minutes(20)) };
+  const queueOf = (name: string, about: Parameters<typeof aQueue>[1]): Partial<Account> => ({
+    queue: async (urlOrArn) => {
+      const found = urlOrArn.split(/[/:]/).at(-1) ?? "";
+      return found === name ? aQueue(found, about) : aQueue(found);
+    },
+  });
+  const cluster = { status: "ACTIVE", version: "1.36", authenticationMode: "API", isEndpointPublic: true };
+
+  it.each<[how: string, about: Partial<Account>, link: LinkName, says: string]>([
+    [
+      "a function is missing",
+      { functionOf: async (part) => (part === "sweep" ? undefined : aFunction(part)) },
+      "functions",
+      "no sweep function",
+    ],
+    [
+      "a function is turned off",
+      { functionOf: async (part) => aFunction(part, part === "hold" ? { reservedConcurrency: 0 } : {}) },
+      "functions",
+      "turned off",
+    ],
+    [
+      "an update failed",
+      { functionOf: async (part) => aFunction(part, part === "hold" ? { lastUpdate: "Failed" } : {}) },
+      "functions",
+      "update of",
+    ],
+    ["the rule is gone", { launchRule: none }, "rule", "no rule"],
+    ["the rule is disabled", { launchRule: async () => aRule({ isEnabled: false }) }, "rule", "is disabled"],
+    [
+      "the rule listens for something else",
+      { launchRule: async () => aRule({ pattern: { source: ["aws.ec2"] } }) },
+      "rule",
+      "something else",
+    ],
+    [
+      "the rule leads elsewhere",
+      { launchRule: async () => aRule({ targets: [{ arn: "arn:elsewhere" }] }) },
+      "target",
+      "does not lead",
+    ],
+    [
+      "the queue is gone",
+      { queue: async (name) => (name.includes("launches") ? undefined : aQueue(name)) },
+      "queue",
+      "is gone",
+    ],
+    [
+      "the queue's policy is gone",
+      queueOf("launches", { policy: undefined }),
+      "queue policy",
+      "let the rule send",
+    ],
+    [
+      "the policy is for another rule",
+      queueOf("launches", {
+        policy: {
+          Statement: [
+            {
+              Effect: "Allow",
+              Principal: { Service: "events.amazonaws.com" },
+              Action: "sqs:SendMessage",
+              Condition: { ArnEquals: { "aws:SourceArn": "other" } },
+            },
+          ],
+        },
+      }),
+      "queue policy",
+      "let the rule send",
+    ],
+    [
+      "the mapping is disabled",
+      { mapping: async () => ({ id: "m", state: "Disabled", lastResult: "" }) },
+      "mapping",
+      "Disabled",
+    ],
+    ["the mapping is gone", { mapping: none }, "mapping", "nothing brings"],
+    [
+      "a dead-letter queue is gone",
+      {
+        queue: async (name) =>
+          name.includes("undelivered") ? undefined : aQueue(name.split(/[/:]/).at(-1) ?? ""),
+      },
+      "dead letters",
+      "events",
+    ],
+    ["the table is gone", { tableStatus: none }, "record", "is gone"],
+    ["the schedule group is gone", { scheduleGroup: none }, "schedule group", "is gone"],
+    ["the schedule role is gone", { role: none }, "schedule role", "is gone"],
+    [
+      "the schedule role trusts others",
+      { role: async () => ({ trust: {} }) },
+      "schedule role",
+      "does not trust",
+    ],
+    ["nothing wakes the sweep", { ruleThatTargets: none }, "sweep", "nothing wakes"],
+    [
+      "the sweep's rule is disabled",
+      { ruleThatTargets: async () => aRule({ isEnabled: false }) },
+      "sweep",
+      "disabled",
+    ],
+    ["there is no such cluster", { cluster: none }, "cluster", "no EKS cluster"],
+    [
+      "the cluster knows no access entries",
+      { cluster: async () => ({ ...cluster, authenticationMode: "CONFIG_MAP" }) },
+      "cluster",
+      "aws-auth",
+    ],
+    [
+      "the endpoint is private",
+      { cluster: async () => ({ ...cluster, isEndpointPublic: false }) },
+      "cluster",
+      "private endpoint",
+    ],
+    [
+      "an access entry is gone",
+      { accessGroups: async (role) => (role.endsWith("/hold") ? undefined : ["karpenter-node-holder"]) },
+      "access entries",
+      "has no access entry",
+    ],
+  ])("names the one link when %s", async (_, about, link, says) => {
+    const findings = await examined(anAccount(about));
+    expect(broken(findings)).toEqual([link]);
+    const finding = findings.find(({ verdict }) => verdict === "fail");
+    expect(finding?.what).toContain(says);
+    expect(finding?.remedy).toBeTruthy();
+  });
+
+  it.each<[how: string, about: Parameters<typeof aCheck>[0], link: LinkName, says: string]>([
+    [
+      "the cluster lets nobody in",
+      { cluster: { works: false, because: "refused the login (401)" } },
+      "login",
+      "401",
+    ],
+    ["a right is missing", { cluster: { missingRights: ["patch nodes"] } }, "rights", "may not patch nodes"],
+    ["the policy is missing", { cluster: { foreignChange: "admitted" } }, "policy", "missing or not bound"],
+    [
+      "the policy refuses our mark",
+      { cluster: { ownChange: "refused", said: "denied" } },
+      "policy",
+      "denied",
+    ],
+    ["EC2 cannot be asked", { launches: { works: false, because: "no right" } }, "launches", "no right"],
+    ["the record cannot be read", { record: { works: false, because: "no right" } }, "record", "no right"],
+    [
+      "a hold is overdue",
+      { record: { holds: [{ ...inTime, expiresAt: after(noon, -minutes(9)) }] } },
+      "holds",
+      "9m ago",
+    ],
+    [
+      "the sweep has not run for long",
+      { record: { lastSweep: after(noon, -hours(1)).toISOString() } },
+      "sweep",
+      "1h ago",
+    ],
+    ["no sweep ever ran", { record: { lastSweep: undefined } }, "sweep", "no sweep"],
+  ])("names the one link when, seen from inside, %s", async (_, about, link, says) => {
+    const findings = await examined(anAccount(), { check: () => aCheck(about) });
+    expect(broken(findings)).toEqual([link]);
+    expect(findings.find(({ verdict }) => verdict === "fail")?.what).toContain(says);
+  });
+
+  it("names a hold whose one-shot is gone", async () => {
+    const check = () => aCheck({ record: { holds: [inTime] } });
+    const findings = await examined(anAccount({ scheduleExists: async () => false }), { check });
+    expect(broken(findings)).toEqual(["holds"]);
+  });
+
+  it("asks for no one-shot that may have fired a moment ago", async () => {
+    const due = { ...inTime, armedFor: after(noon, -minutes(1)) };
+    const check = () => aCheck({ record: { holds: [due] } });
+    expect(broken(await examined(anAccount({ scheduleExists: async () => false }), { check }))).toEqual([]);
+  });
+
+  it("tells what only follows from a broken link as that", async () => {
+    const check = () => aCheck({ cluster: { works: false, because: "refused the login (401)" } });
+    const findings = await examined(anAccount({ accessGroups: none }), { check });
+    expect(new Set(broken(findings))).toEqual(new Set(["access entries"]));
+    expect(findings.find(({ link }) => link === "login")).toMatchObject({
+      verdict: "skipped",
+      what: expect.stringContaining('follows from "access entries"'),
+    });
+  });
+
+  it("sends no probe on a way that is known to be broken", async () => {
+    const account = anAccount({ mapping: none });
+    const findings = await examined(account);
+    expect(account.did).toEqual([]);
+    expect(findings.at(-1)).toMatchObject({ link: "probe", verdict: "skipped" });
+  });
+
+  it("fails when a probe does not come through a way that looks whole", async () => {
+    expect(broken(await examined(anAccount(), { probe: () => null }))).toEqual(["probe"]);
+  });
+
+  it("names code of another version: a warning where all is of it, a failure where it is mixed", async () => {
+    const old = await examined(anAccount(), {
+      check: () => aCheck({ version: "0.0.1" }),
+      probe: () => aTrip(),
+    });
+    expect(warned(old).map(({ link }) => link)).toEqual(["code"]);
+    const mixed = await examined(anAccount(), { probe: () => aTrip({ version: "0.0.1" }) });
+    expect(broken(mixed)).toEqual(["code"]);
+  });
+
+  it("names code too old to check itself", async () => {
+    const check = () => {
+      throw new Failure("This request cannot be done: do must be status, history", "Nothing was changed.");
+    };
+    expect(broken(await examined(anAccount(), { check }))).toEqual(["code"]);
+  });
+
+  it.each<[how: string, account: Partial<Account>, check: Parameters<typeof aCheck>[0], link: LinkName]>([
+    ["letters in a dead-letter queue", queueOf("undelivered", { waiting: 3 }), {}, "dead letters"],
+    [
+      "an alarm that is on",
+      { alarms: async () => [{ name: "karpenter-node-holder-prod-sweep-silent", state: "ALARM" }] },
+      {},
+      "alarms",
+    ],
+    ["no alarms at all", { alarms: async () => [] }, {}, "alarms"],
+    ["needless rights", {}, { cluster: { needlessRights: ["delete nodes"] } }, "rights"],
+    [
+      "an old cluster without policies",
+      {},
+      { cluster: { foreignChange: "admitted", kubernetes: "v1.29.4" } },
+      "policy",
+    ],
+    [
+      "nodes stuck in deletion",
+      {},
+      { cluster: { stuck: [{ node: "a", since: noon.toISOString() }] } },
+      "nodes",
+    ],
+    [
+      "nodes that users hold",
+      {},
+      { cluster: { userHeld: [{ node: "a", since: after(noon, -hours(50)), by: "kubectl" }] } },
+      "nodes",
+    ],
+    ["a cluster's clock that is off", {}, { cluster: { clusterTime: after(noon, minutes(5)) } }, "clock"],
+  ])("warns of %s, and breaks nothing", async (_, about, check, link) => {
+    const findings = await examined(anAccount(about), { check: () => aCheck(check) });
+    expect(broken(findings)).toEqual([]);
+    expect(warned(findings).map((one) => one.link)).toEqual([link]);
+  });
+
+  it("warns when this machine's clock is off, and says by how much", async () => {
+    const clock = new FixedClock(after(noon, minutes(3)));
+    const [finding] = warned(await examined(anAccount(), { clock }));
+    expect(finding?.what).toBe("this machine's clock is 3m ahead of the functions'");
+  });
+
+  it("does not try the policy where there is no node", async () => {
+    const check = () => aCheck({ cluster: { nodes: 0, foreignChange: "not tried", ownChange: "not tried" } });
+    const findings = await examined(anAccount(), { check });
+    expect(findings.find(({ link }) => link === "policy")).toMatchObject({ verdict: "skipped" });
+    expect(broken(findings)).toEqual([]);
+  });
+
+  it("warns of what it may not look at, and goes on", async () => {
+    const findings = await examined(anAccount({ role: denied, alarms: denied }));
+    expect(warned(findings).map(({ link }) => link)).toEqual(["schedule role", "alarms"]);
+    expect(broken(findings)).toEqual([]);
+  });
+
+  it("stops at credentials that have expired", async () => {
+    const expired = async () => {
+      throw Object.assign(new Error("expired"), { name: "ExpiredTokenException" });
+    };
+    const findings = await examined(anAccount({ identity: expired }));
+    expect(findings.map(({ link, verdict }) => [link, verdict])).toEqual([["credentials", "fail"]]);
+  });
+
+  it("lists the holders there are where this cluster has none", async () => {
+    const [, finding] = await examined(anAccount({ functionOf: none, holders: async () => ["staging"] }));
+    expect(finding?.remedy).toBe("Holders found here: staging.");
+  });
+});
+
+describe("mending", () => {
+  it("does each deed once, and tells which failed", async () => {
+    const told: string[] = [];
+    const account = anAccount({ enableRule: () => Promise.reject(new Error("not allowed")) });
+    const about = {
+      launchRule: async () => aRule({ isEnabled: false }),
+      mapping: async () => ({ id: "m", state: "Disabled", lastResult: "" }),
+    };
+    const findings = await examined({ ...account, ...about });
+    expect(await mend(findings, (line) => told.push(line))).toBe(true);
+    expect(account.did).toEqual(["enable mapping"]);
+    expect(told).toEqual([
+      "Could not enable rule launches: not allowed",
+      "Mended: enable the event source mapping.",
+    ]);
+  });
+
+  it("says so where nothing can be mended from here", async () => {
+    const told: string[] = [];
+    expect(await mend(await examined(anAccount({ tableStatus: none })), (line) => told.push(line))).toBe(
+      false,
+    );
+    expect(told).toEqual(["There is nothing that can be mended from here."]);
+  });
+});
+
+it("shows a finding with its remedy below", () => {
+  const finding: Finding = { link: "rule", verdict: "fail", what: "it is disabled", remedy: "enable it" };
+  expect(findingView(finding, (_, text) => text)).toEqual([
+    "✗ rule            it is disabled",
+    "                  → enable it",
+  ]);
+});

@@ -1,0 +1,140 @@
+import type { Ask } from "../../cli/control.ts";
+import type { Account, FunctionFacts, QueueFacts, RuleFacts } from "../../cli/doctor/account.ts";
+import type { Doctor } from "../../cli/doctor/doctor.ts";
+import { examine } from "../../cli/doctor/examine.ts";
+import type { Finding } from "../../cli/doctor/finding.ts";
+import { holderName } from "../../lambda/adapters/keys.ts";
+import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
+import { launchesAndProbes } from "../../lambda/core/probe.ts";
+import { functionName, type Part } from "../../lambda/names.ts";
+import { version } from "../../lambda/version.ts";
+import { FixedClock, noon } from "./fixed-clock.ts";
+
+const arn = (service: string, name: string) => `arn:aws:${service}:eu-west-1:123456789012:${name}`;
+
+export const aFunction = (part: Part, about: Partial<FunctionFacts> = {}): FunctionFacts => ({
+  name: functionName("prod", part),
+  arn: arn("lambda", `function:${functionName("prod", part)}`),
+  roleArn: `arn:aws:iam::123456789012:role/${part}`,
+  state: "Active",
+  lastUpdate: "Successful",
+  inVpc: false,
+  env: {
+    HOLD_TABLE: "holds",
+    LAUNCH_QUEUE_URL: "https://sqs/launches",
+    SCHEDULE_GROUP: "karpenter-node-holder-prod",
+    SCHEDULE_ROLE_ARN: "arn:aws:iam::123456789012:role/schedules",
+    SWEEP_EVERY: "5m",
+  },
+  failuresArn: arn("sqs", "failures"),
+  ...about,
+});
+
+export const aRule = (about: Partial<RuleFacts> = {}): RuleFacts => ({
+  name: "launches",
+  arn: arn("events", "rule/launches"),
+  isEnabled: true,
+  pattern: launchesAndProbes("prod"),
+  targets: [{ arn: arn("sqs", "launches"), deadLetterArn: arn("sqs", "undelivered") }],
+  ...about,
+});
+
+export const aQueue = (name: string, about: Partial<QueueFacts> = {}): QueueFacts => ({
+  url: `https://sqs/${name}`,
+  arn: arn("sqs", name),
+  waiting: 0,
+  inFlight: 0,
+  policy: {
+    Statement: [
+      {
+        Effect: "Allow",
+        Principal: { Service: "events.amazonaws.com" },
+        Action: ["sqs:SendMessage", "sqs:GetQueueUrl"],
+        Condition: { ArnEquals: { "aws:SourceArn": arn("events", "rule/launches") } },
+      },
+    ],
+  },
+  deadLetterArn: arn("sqs", "dead-letters"),
+  ...about,
+});
+
+/** An account in which every link holds, but for what a test says; `did` tells what was changed. */
+export function anAccount(about: Partial<Account> = {}): Account & { did: string[] } {
+  const did: string[] = [];
+  const doing = (deed: string) => async () => void did.push(deed);
+  return {
+    did,
+    identity: async () => ({ account: "123456789012", arn: "arn:aws:iam::123456789012:user/me" }),
+    holders: async () => ["prod"],
+    functionOf: async (part) => aFunction(part),
+    launchRule: async () => aRule(),
+    ruleThatTargets: async () => aRule({ name: "sweep" }),
+    queue: async (urlOrArn) => aQueue(urlOrArn.split(/[/:]/).at(-1) ?? ""),
+    mapping: async () => ({ id: "m", state: "Enabled", lastResult: "OK" }),
+    tableStatus: async () => "ACTIVE",
+    scheduleGroup: async () => "ACTIVE",
+    scheduleExists: async () => true,
+    role: async () => ({ trust: { Statement: [{ Principal: { Service: "scheduler.amazonaws.com" } }] } }),
+    cluster: async () => ({
+      status: "ACTIVE",
+      version: "1.36",
+      authenticationMode: "API",
+      isEndpointPublic: true,
+    }),
+    accessGroups: async () => [holderName],
+    alarms: async () => [{ name: "karpenter-node-holder-prod-dead-letters", state: "OK" }],
+    putProbe: doing("probe"),
+    enableRule: doing("enable rule"),
+    enableMapping: doing("enable mapping"),
+    letRuleSend: doing("let rule send"),
+    admit: doing("admit"),
+    sweepNow: doing("sweep"),
+    ...about,
+  };
+}
+
+/** What the control function of such an account answers to `check`. */
+export const aCheck = (
+  about: Readonly<{ record?: object; launches?: object; cluster?: object; version?: string }> = {},
+) => ({
+  version: about.version ?? version,
+  at: noon.toISOString(),
+  rules: { maxHold: 7_200_000 },
+  record: { works: true, holds: [], lastSweep: after(noon, -minutes(3)).toISOString(), ...about.record },
+  launches: { works: true, recent: 2, ...about.launches },
+  cluster: {
+    works: true,
+    kubernetes: "v1.36.1",
+    missingRights: [],
+    needlessRights: [],
+    foreignChange: "refused",
+    ownChange: "admitted",
+    clusterTime: noon.toISOString(),
+    nodes: 5,
+    stuck: [],
+    userHeld: [],
+    ...about.cluster,
+  },
+});
+
+/** A probe that was answered after these hops. */
+export const aTrip = (about: Readonly<{ version?: string }> = {}) => ({
+  queuedAt: after(noon, 120).toISOString(),
+  answeredAt: after(noon, 1_500).toISOString(),
+  version: about.version ?? version,
+});
+
+type Answers = Readonly<{ check?: () => unknown; probe?: () => unknown; clock?: FixedClock }>;
+
+/** Examines such an account. */
+export async function examined(
+  account: Account,
+  { check = aCheck, probe = aTrip, clock = new FixedClock() }: Answers = {},
+): Promise<readonly Finding[]> {
+  const ask: Ask = async ({ do: deed }) => overTheWire(deed === "check" ? check() : { probe: probe() });
+  const sleep = async (duration: Duration) => void clock.pass(duration + seconds(0));
+  const doctor: Doctor = { cluster: "prod", account, ask, clock, sleep };
+  return examine(doctor, () => {});
+}
+
+const overTheWire = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer));
