@@ -15,6 +15,7 @@ export function holderCases(open: () => World): void {
     const world = open();
     onTestFinished(async () => {
       for (const work of ["work", "more"]) await world.scale(work, { replicas: 0 });
+      for (const name of await world.names()) await world.annotate(name, annotation, null);
       await world.untilReady(0);
     }, 180_000);
     const holder = await HolderRun.start(world, name, "--hold", "1m", "--release-on-exit", ...flags);
@@ -106,7 +107,22 @@ export function holderCases(open: () => World): void {
       expect(await world.untilReady(1, 70_000)).toEqual([users]);
       expect(await marked()).toEqual([]);
       expect(await nodes(({ annotations }) => annotations?.[annotation] === "true")).toEqual([users]);
-      await world.annotate(users, annotation, null);
+    });
+
+    it("goes on after the API server was away, in the same process", async () => {
+      const world = open();
+      const holder = await start("reconnected");
+      const { pid } = holder.present;
+      await world.scale("work", { replicas: 1, spread: true, pool: "default" });
+      await untilHeld(await world.untilReady(1));
+
+      await world.plane.stopApiServer();
+      await holder.present.until("the watch broke: it connects again");
+      await world.plane.startApiServer();
+
+      await world.scale("work", { replicas: 2, spread: true, pool: "default" });
+      await untilHeld(await world.untilReady(2));
+      expect(holder.present.pid).toBe(pid);
     });
   });
 }
