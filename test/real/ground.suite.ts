@@ -1,5 +1,5 @@
 import { execFile, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -178,6 +178,24 @@ describe("the front", () => {
       });
     },
   );
+
+  it("runs nothing on the user's own cluster without having asked", async () => {
+    const kubeconfig = join(engineFolder("own"), "kubeconfig");
+    const cluster = { server: "https://production.example.com" };
+    const context = { cluster: "production", user: "me" };
+    const config = {
+      clusters: [{ name: "production", cluster }],
+      users: [{ name: "me", user: { token: "secret" } }],
+      contexts: [{ name: "production", context }],
+      "current-context": "production",
+    };
+    writeFileSync(kubeconfig, JSON.stringify(config));
+
+    const env = { ...process.env, KUBECONFIG: kubeconfig };
+    const asked = promisify(execFile)(node, [join(here, "run.ts"), "contracts"], { env });
+
+    await expect(asked).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining(cluster.server) });
+  });
 
   it("names what is missing on the machine, and where to get it", async () => {
     const script = `await (await import(${JSON.stringify(join(here, "build.ts"))})).buildControlPlane()`;

@@ -10,7 +10,12 @@ const root = resolve(import.meta.dirname, "../..");
 const graceMs = 10_000;
 
 /** Runs one suite; whatever it started and could not stop itself ends with it. */
-export async function runJob(job: Job, folder: string, stopped: AbortSignal): Promise<Counts> {
+export async function runJob(
+  job: Job,
+  folder: string,
+  stopped: AbortSignal,
+  env: NodeJS.ProcessEnv,
+): Promise<Counts> {
   const report = join(folder, `${job.title}.json`);
   const vitest = ["node_modules/vitest/vitest.mjs", "run", "--config", "test/real/vitest.config.ts"];
   const outputs = ["--reporter=verbose", "--reporter=json", `--outputFile.json=${report}`];
@@ -19,7 +24,7 @@ export async function runJob(job: Job, folder: string, stopped: AbortSignal): Pr
     stdio: ["ignore", "inherit", "inherit"],
     // A process group of its own: one call ends all of it, and Ctrl-C reaches it through us alone.
     detached: true,
-    env: { ...process.env, KARPENTER_VERSION: job.karpenter, KNH_RUN: folder },
+    env: { ...process.env, ...env, KARPENTER_VERSION: job.karpenter, KNH_RUN: folder },
   });
   const gone = new Promise((done) => child.once("close", done));
   const killAll = () => signalGroup(child.pid, "SIGKILL");

@@ -1,0 +1,30 @@
+import { createInterface } from "node:readline/promises";
+import { KubeConfig } from "@kubernetes/client-node";
+import { UsageError } from "./jobs.ts";
+
+/** The kubeconfig of the user's own cluster, when it is set and its user agrees to what would be written there. */
+export async function ownCluster(names: readonly string[]): Promise<string | undefined> {
+  const kubeconfig = process.env.KUBECONFIG;
+  // Only the contracts can be run there; the other suites want clusters that they can break.
+  if (!kubeconfig || names.join() !== "contracts") return undefined;
+  const config = new KubeConfig();
+  config.loadFromFile(kubeconfig);
+  const { server } = config.getCurrentCluster() ?? {};
+  if (!server) throw new UsageError(`${kubeconfig} names no current cluster: set its current-context`);
+  process.stderr.write(`KUBECONFIG is set, so the contracts would run on your cluster
+  ${server} (context ${config.getCurrentContext()})
+They create nodes that do not exist, mark them, and write the holder's ClusterRole, binding and admission policy;
+in the end they take all of it away again. Unset KUBECONFIG to run them on a control plane of our own.
+`);
+  if (!(await agrees())) throw new UsageError("nothing was written");
+  return kubeconfig;
+}
+
+async function agrees(): Promise<boolean> {
+  if (process.env.KNH_YES === "1") return true;
+  if (!process.stdin.isTTY) throw new UsageError("KNH_YES=1 agrees where nobody can be asked");
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question("Write there? [y/N] ");
+  terminal.close();
+  return /^y(es)?$/i.test(answer.trim());
+}
