@@ -22,7 +22,7 @@ programs = pathlib.Path(os.environ["PROGRAMS"])
 os.environ["PATH"] = f"{programs}:{os.environ['PATH']}"
 
 from ministack import app  # noqa: E402  the path above must be set first
-from ministack.core import lambda_runtime  # noqa: E402
+from ministack.core import iam_actions, lambda_runtime  # noqa: E402
 from ministack.services import ec2, eks, eventbridge  # noqa: E402
 
 
@@ -155,18 +155,6 @@ def announce(action, *states):
     ec2._ACTION_MAP[action] = act_and_tell
 
 
-def speak_tls_to_control_planes():
-    """Functions speak plain HTTP to everything on loopback; now only to the emulator itself."""
-    script = lambda_runtime._NODEJS_WORKER_SCRIPT
-    everything = 'if (host === "127.0.0.1" || host === "localhost" || host === msHost'
-    itself = "if ([undefined, 443, msPort].includes(options.port && Number(options.port)) && (host === msHost"
-    lambda_runtime._NODEJS_WORKER_SCRIPT = script.replace(everything, itself).replace(
-        "|| (advertised && host === advertised)) {", "|| (advertised && host === advertised))) {"
-    )
-    if itself not in lambda_runtime._NODEJS_WORKER_SCRIPT:
-        raise RuntimeError("the functions' runtime is not the one this was written for")
-
-
 strict = contextvars.ContextVar("as if IAM were enforced", default=False)
 
 
@@ -190,6 +178,27 @@ def always_strict(module, name):
             strict.reset(token)
 
     setattr(module, name, act_strictly)
+
+
+def name_schedules_by_group():
+    """MiniStack takes every schedule for one of the default group, which no policy of another group allows."""
+    name = iam_actions.extract_resource_arn
+
+    def name_with_group(service, method, path, headers, body, query_params, *rest):
+        arn = name(service, method, path, headers, body, query_params, *rest)
+        if service != "scheduler" or ":schedule/default/" not in arn:
+            return arn
+        asked = query_params.get("groupName") or json.loads(body or "{}").get("GroupName") or "default"
+        group = asked[0] if isinstance(asked, list) else asked
+        return arn.replace(":schedule/default/", f":schedule/{group}/")
+
+    iam_actions.extract_resource_arn = name_with_group
+
+
+def take_every_request_for_encrypted():
+    """All of AWS is reached by TLS and all of this without: policies that deny plain requests would deny everything."""
+    pin = app.pin_request_origin
+    app.pin_request_origin = lambda address, _secure: pin(address, True)
 
 
 def enforce(*_):
@@ -221,7 +230,8 @@ eks._k3s_registries_yaml = lambda *_: None
 eks._start_k3s_container = start_control_plane
 eks._extract_ca_cert = lambda plane: base64.b64encode((plane.folder / "certs/apiserver.crt").read_bytes()).decode()
 eks._next_port = lambda: free_ports(1)[0]
-speak_tls_to_control_planes()
+name_schedules_by_group()
+take_every_request_for_encrypted()
 app.__class__ = Gateway
 always_strict(eks, "_authenticate_token_review")
 always_strict(lambda_runtime, "execution_credentials")
