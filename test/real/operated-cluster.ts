@@ -39,7 +39,6 @@ export class OperatedCluster {
       const cdk = new Cdk(emulator);
       await cdk.bootstrap();
       await cdk.deploy({ cluster: name });
-      await emulator.enforceIam();
       return new OperatedCluster(name, emulator, config, kubeconfig);
     } catch (error) {
       await emulator.stop();
