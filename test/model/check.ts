@@ -1,12 +1,15 @@
 import fc from "fast-check";
-import { commands, settings } from "./commands.ts";
+import { commands, goodCommands, settings } from "./commands.ts";
+import { playOnGoodDay } from "./good-day.ts";
 import { play } from "./run.ts";
 
-export type Replay = Readonly<{ seed: number; runs: number; path?: string }>;
+export type Replay = Readonly<{ seed: number; runs: number; path?: string; isGoodDay?: boolean }>;
 
 /** Plays that many stories; undefined when all went well, otherwise the smallest that did not, and why. */
-export async function check({ seed, runs, path }: Replay): Promise<string | undefined> {
-  const property = fc.asyncProperty(settings, commands(50), play);
+export async function check({ seed, runs, path, isGoodDay = false }: Replay): Promise<string | undefined> {
+  const property = isGoodDay
+    ? fc.asyncProperty(settings, goodCommands(50), playOnGoodDay)
+    : fc.asyncProperty(settings, commands(50), play);
   const replay = path === undefined ? {} : { path, endOnFailure: true };
   const found = await fc.check(property, { numRuns: runs, seed, ...replay });
   if (!found.failed) return undefined;
@@ -16,6 +19,6 @@ export async function check({ seed, runs, path }: Replay): Promise<string | unde
     errorInstance instanceof Error ? errorInstance.stack : String(errorInstance),
     `with ${JSON.stringify(setting)}`,
     ...story.map((command) => `  ${JSON.stringify(command)}`),
-    `again: npm run torture -- --seed ${seed} --path ${counterexamplePath}`,
+    `again: npm run torture -- --seed ${seed} --path ${counterexamplePath}${isGoodDay ? " --good-day" : ""}`,
   ].join("\n");
 }

@@ -83,6 +83,41 @@ const asked = request.map(({ do: deed, for: time, scope }) => ({
   ...(deed === "pause" && time !== "5h" && { for: time }),
 }));
 
+const goodLaunch = launch.map((one) => ({
+  ...one,
+  joinsAfter: one.joinsAfter === minutes(15) ? seconds(90) : one.joinsAfter,
+  eventAfter: one.eventAfter === 0 ? 0 : seconds(30),
+}));
+const deliver = {
+  do: fc.constant("deliver" as const),
+  first: index,
+  count: fc.integer({ min: 1, max: 4 }),
+  ...begun,
+};
+const stepping = fc.record({ do: fc.constant("step"), who: index, times: fc.integer({ min: 1, max: 9 }) });
+const asking = fc.record({ do: fc.constant("ask"), request: asked, ...begun });
+// No time at all means: to the moment when something falls due.
+const goodTimes = among(0, 0, 0, seconds(1), minutes(1), minutes(5), minutes(15));
+
+const good: [number, fc.Arbitrary<Command>][] = [
+  [8, goodLaunch],
+  [6, fc.record(deliver)],
+  [
+    5,
+    fc.record({
+      do: fc.constant("fire"),
+      which: index,
+      early: fc.constant(false),
+      twin: fc.constant(false),
+      ...begun,
+    }),
+  ],
+  [2, asking],
+  [10, stepping],
+  [3, fc.record({ do: fc.constant("finish"), who: index })],
+  [10, fc.record({ do: fc.constant("pass"), time: goodTimes })],
+];
+
 const weighted: [number, fc.Arbitrary<Command>][] = [
   [7, launch],
   [
@@ -92,10 +127,10 @@ const weighted: [number, fc.Arbitrary<Command>][] = [
   [5, fc.record({ do: fc.constant("fire"), which: index, early: seldom(0.1), twin: seldom(0.15), ...begun })],
   [1, fc.record({ do: fc.constant("retry"), ...begun })],
   [5, fc.record({ do: fc.constant("sweep"), ...begun })],
-  [4, fc.record({ do: fc.constant("ask"), request: asked, ...begun })],
+  [4, asking],
   [1, fc.record({ do: fc.constant("lose"), what: fc.constantFrom("schedule", "message"), which: index })],
   [0.3, fc.record({ do: fc.constant("redeploy") })],
-  [14, fc.record({ do: fc.constant("step"), who: index, times: fc.integer({ min: 1, max: 9 }) })],
+  [14, stepping],
   [7, fc.record({ do: fc.constant("finish"), who: index })],
   [2, fc.record({ do: fc.constant("crash"), who: index })],
   [
@@ -130,11 +165,17 @@ const weighted: [number, fc.Arbitrary<Command>][] = [
   ],
 ];
 
-export const commands = (most: number): fc.Arbitrary<Command[]> =>
+const anyOf = (weighted: readonly [number, fc.Arbitrary<Command>][], most: number): fc.Arbitrary<Command[]> =>
   fc.array(fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight: weight * 10, arbitrary }))), {
     maxLength: most,
     size: "max",
   });
+
+/** Whatever may happen. */
+export const commands = (most: number): fc.Arbitrary<Command[]> => anyOf(weighted, most);
+
+/** What happens on a good day: functions meet and clocks differ, but nothing fails or gets lost. */
+export const goodCommands = (most: number): fc.Arbitrary<Command[]> => anyOf(good, most);
 
 export const settings: fc.Arbitrary<Setting> = fc.record({
   scope: fc.constantFrom("cluster", "nodepool"),

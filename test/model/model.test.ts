@@ -8,3 +8,11 @@ it(`in ${runs} stories nothing is lost, stuck or stolen`, { timeout: 120_000 }, 
 
   expect(broken).toBeUndefined();
 });
+
+const goodDays = 3_000;
+
+it(`on ${goodDays} good days no sweep is needed`, { timeout: 120_000 }, async () => {
+  const broken = await check({ seed: 20261121, runs: goodDays, isGoodDay: true });
+
+  expect(broken).toBeUndefined();
+});

@@ -287,6 +287,6 @@ export const mutations: readonly Mutation[] = [
         'if (attempt < 0) await ports.later.lookAgain({ kind: "newcomers"',
       ),
     ],
-    mustFind: rules,
+    mustFind: both,
   },
 ];

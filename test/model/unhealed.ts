@@ -38,7 +38,8 @@ function mustEnd(world: World, record: ScopeRecord, whole: ScopeRecord | undefin
   return hold.causedAt < countsFrom(record, whole);
 }
 
-function lacksMark(world: World, { hold }: ScopeRecord, node: MemoryNode): boolean {
+/** Whether a node that a running hold covers is not in it. */
+export function lacksMark(world: World, { hold }: ScopeRecord, node: MemoryNode): boolean {
   if (hold?.state !== "held" || after(dueOf(hold, world.rules), -mostSkew) <= world.time) return false;
   const label = node.labels[holdLabel];
   if (label === hold.id || label === neverHold) return false;

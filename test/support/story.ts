@@ -29,6 +29,8 @@ export class Story extends World {
   /** Happens once, to the next invocation of that function. */
   accident: Accident | undefined;
   joining: Joining[] = [];
+  /** Told when nodes have joined. */
+  joined: () => void = () => {};
   #launched = 0;
   #lastSweep = this.time;
 
@@ -57,10 +59,10 @@ export class Story extends World {
   async pass(duration: Duration): Promise<void> {
     const end = after(this.time, duration);
     for (;;) {
-      const next = this.#nextMoment(end);
+      const next = this.nextMoment(end);
       if (!next) break;
       if (next > this.time) this.time = next;
-      await this.#happen();
+      await this.happen();
     }
     this.time = end;
   }
@@ -103,10 +105,12 @@ export class Story extends World {
     return [...new Set(Object.values(this.marks()))].flatMap((id) => this.nodes.heldBy(id)).toSorted();
   }
 
-  async #happen(): Promise<void> {
+  /** Everything that is due at this moment. */
+  async happen(): Promise<void> {
     const now = this.time;
     for (const { name, about } of this.joining.filter(({ at }) => at <= now)) this.nodes.add(name, about);
     this.joining = this.joining.filter(({ at }) => at > now);
+    this.joined();
     const messages = this.queue.due(now);
     for (let from = 0; from < messages.length; from += 100)
       await this.run(this.deliver(messages.slice(from, from + 100)));
@@ -121,7 +125,8 @@ export class Story extends World {
     }
   }
 
-  #nextMoment(end: Date): Date | undefined {
+  /** When something falls due next, up to then. */
+  nextMoment(end: Date): Date | undefined {
     const sweepAt = this.sweepEvery === undefined ? [] : [after(this.#lastSweep, this.sweepEvery)];
     const moments = [
       ...this.queue.messages.map(({ visibleAt }) => visibleAt),

@@ -1,0 +1,106 @@
+import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
+import { wholeCluster } from "../../lambda/core/scope.ts";
+import type { MemoryNode } from "../support/memory-nodes.ts";
+import { Story } from "../support/story.ts";
+import type { Command, Setting } from "./commands.ts";
+import { countsFrom, scopeFor } from "./oracle.ts";
+import { lacksMark } from "./unhealed.ts";
+import { must, Watcher } from "./watcher.ts";
+
+/** A newcomer is looked for at least so often, and clocks differ. */
+const longestUnmarked = minutes(2) + seconds(30);
+const pools = ["a", "b"];
+
+/** Without failure, loss or crash everything is held and released without a single sweep. */
+export async function playOnGoodDay(setting: Setting, commands: readonly Command[]): Promise<void> {
+  const { nodes, stray: _, ...rules } = setting;
+  const story = new Story(rules);
+  story.sweepEvery = undefined;
+  for (let n = 0; n < nodes; n++) story.addNode(`old-${n}`, { pool: pools[n % 2] ?? null });
+  const watcher = new Watcher(story);
+  story.watch = (invocation, call) => watcher.look(invocation, call);
+  story.joined = () => watcher.accept();
+
+  for (const command of commands) await carryOut(story, command);
+  await pass(story, minutes(100));
+  watcher.atRest();
+}
+
+async function carryOut(story: Story, command: Command): Promise<void> {
+  switch (command.do) {
+    case "launch": {
+      const { joinsAfter, eventAfter, twinsAfter, knownAfter } = command;
+      const pool = command.foreign ? null : (pools[command.pool] ?? null);
+      const launch = story.launch({ pool, joinsAfter, eventAfter: (eventAfter ?? 0) + knownAfter });
+      for (const delay of twinsAfter) story.queue.sendLaunch(launch, delay + knownAfter);
+      return;
+    }
+    case "deliver": {
+      const due = story.queue.due(story.time);
+      const first = command.first % Math.max(1, due.length);
+      const invocation = await story.deliver(due.slice(first, first + command.count), command.skew);
+      if (command.atOnce) await story.finish(invocation);
+      return;
+    }
+    case "fire": {
+      const [release] = [...story.schedules.armed.values()].filter(({ at }) => at <= story.time);
+      const invocation = release && (await story.fire(release, command.skew));
+      if (invocation && command.atOnce) await story.finish(invocation);
+      return;
+    }
+    case "ask": {
+      const invocation = await story.ask(command.request, command.skew);
+      if (command.atOnce) await story.finish(invocation);
+      return;
+    }
+    case "step":
+    case "finish": {
+      const atWork = [...story.running];
+      const invocation = atWork[command.who % Math.max(1, atWork.length)];
+      if (!invocation) return;
+      if (command.do === "finish") await story.finish(invocation);
+      else for (let n = 0; n < command.times; n++) await story.step(invocation);
+      return;
+    }
+    case "pass":
+      return pass(story, command.time);
+    default:
+      return;
+  }
+}
+
+/** Everything due happens in its time, but for what falls due at the very end. */
+async function pass(story: Story, duration: Duration): Promise<void> {
+  for (const invocation of story.running) await story.finish(invocation);
+  const end = after(story.time, duration || minutes(60));
+  for (;;) {
+    await story.happen();
+    const next = story.nextMoment(end);
+    if (next && next > story.time) story.time = next;
+    checkNewcomers(story);
+    if (!next || duration === 0) break;
+  }
+  if (duration > 0) story.time = end;
+}
+
+function checkNewcomers(story: Story): void {
+  for (const node of story.nodes.nodes.values()) {
+    if (node.pool === undefined) continue;
+    const record = story.holds.records.get(scopeFor(story.rules, node.pool));
+    if (!record?.hold || !lacksMark(story, record, node)) continue;
+    const isLong = [record.hold.startedAt, node.joinedAt].every(
+      (since) => after(since, longestUnmarked) < story.time,
+    );
+    must(!isLong || !countsStill(story, node), "a newcomer is marked soon, without a sweep", () => ({
+      node,
+      record,
+    }));
+  }
+}
+
+function countsStill(story: Story, node: MemoryNode): boolean {
+  const { records } = story.holds;
+  const launchedAt = story.instances.instances.get(node.instance)?.launchedAt ?? new Date(0);
+  const scope = scopeFor(story.rules, node.pool ?? "");
+  return launchedAt > countsFrom(records.get(scope), records.get(wholeCluster));
+}
