@@ -12,6 +12,8 @@ export type Setting = Readonly<{
   nodes: number;
   /** Whether the first of them carries a mark that nobody took off. */
   stray: boolean;
+  /** Whether NodePool b is left out. */
+  leftOut: boolean;
 }>;
 
 /** Something that happens. Numbers that choose among what is there are taken modulo how much there is. */
@@ -184,4 +186,5 @@ export const settings: fc.Arbitrary<Setting> = fc.record({
   initialDelay: among(0, 0, 0, minutes(1)),
   nodes: fc.nat({ max: 3 }),
   stray: seldom(0.2),
+  leftOut: seldom(0.1),
 });

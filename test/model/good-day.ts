@@ -2,8 +2,9 @@ import { after, type Duration, minutes, seconds } from "../../lambda/core/durati
 import { wholeCluster } from "../../lambda/core/scope.ts";
 import type { MemoryNode } from "../support/memory-nodes.ts";
 import { Story } from "../support/story.ts";
-import type { Command, Setting } from "./commands.ts";
-import { countsFrom, scopeFor } from "./oracle.ts";
+import { type Command, mostSkew, type Setting } from "./commands.ts";
+import { countsFrom, isCovered, scopeFor } from "./oracle.ts";
+import { rulesOf } from "./stage.ts";
 import { lacksMark } from "./unhealed.ts";
 import { must, Watcher } from "./watcher.ts";
 
@@ -13,10 +14,9 @@ const pools = ["a", "b"];
 
 /** Without failure, loss or crash everything is held and released without a single sweep. */
 export async function playOnGoodDay(setting: Setting, commands: readonly Command[]): Promise<void> {
-  const { nodes, stray: _, ...rules } = setting;
-  const story = new Story(rules);
+  const story = new Story(rulesOf(setting));
   story.sweepEvery = undefined;
-  for (let n = 0; n < nodes; n++) story.addNode(`old-${n}`, { pool: pools[n % 2] ?? null });
+  for (let n = 0; n < setting.nodes; n++) story.addNode(`old-${n}`, { pool: pools[n % 2] ?? null });
   const watcher = new Watcher(story);
   story.watch = (invocation, call) => watcher.look(invocation, call);
   story.joined = () => watcher.accept();
@@ -85,7 +85,7 @@ async function pass(story: Story, duration: Duration): Promise<void> {
 
 function checkNewcomers(story: Story): void {
   for (const node of story.nodes.nodes.values()) {
-    if (node.pool === undefined) continue;
+    if (!isCovered(story.rules, node.pool)) continue;
     const record = story.holds.records.get(scopeFor(story.rules, node.pool));
     if (!record?.hold || !lacksMark(story, record, node)) continue;
     const isLong = [record.hold.startedAt, node.joinedAt].every(
@@ -102,5 +102,5 @@ function countsStill(story: Story, node: MemoryNode): boolean {
   const { records } = story.holds;
   const launchedAt = story.instances.instances.get(node.instance)?.launchedAt ?? new Date(0);
   const scope = scopeFor(story.rules, node.pool ?? "");
-  return launchedAt > countsFrom(records.get(scope), records.get(wholeCluster));
+  return launchedAt > after(countsFrom(records.get(scope), records.get(wholeCluster)), 2 * mostSkew);
 }

@@ -2,6 +2,7 @@ import { holdLabel, Karpenter, markValue, neverHold } from "../../lambda/adapter
 import { nodePoolOf } from "../../lambda/core/scope.ts";
 import type { Invocation } from "../support/invocation.ts";
 import type { World } from "../support/world.ts";
+import { isCovered } from "./oracle.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 
@@ -40,6 +41,8 @@ export class NodeRules {
       if (before.label === now.label && before.value === now.value) continue;
       const facts = () => ({ name, before, now, by: invocation.name });
       must(pool !== undefined, "no node but Karpenter's is touched", facts);
+      const isMarked = before.label === undefined && now.label !== undefined;
+      must(!isMarked || isCovered(this.#world.rules, pool), "no NodePool that is left out is marked", facts);
       must(
         before.label !== neverHold && now.label !== neverHold,
         "a node labelled never is left alone",

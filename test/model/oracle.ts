@@ -27,3 +27,7 @@ export const scopeFor = (rules: Rules, pool: string): Scope =>
 /** Whether a scope's holds belong to the setting there is now. */
 export const belongs = (rules: Rules, scope: Scope): boolean =>
   (rules.scope === "cluster") === (scope === "cluster");
+
+/** Whether the settings let holds cover this NodePool. */
+export const isCovered = ({ nodePools }: Rules, pool: string | undefined): pool is string =>
+  pool !== undefined && !nodePools.except.includes(pool);

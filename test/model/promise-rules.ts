@@ -6,7 +6,7 @@ import type { Invocation } from "../support/invocation.ts";
 import type { QueueMessage } from "../support/launch-queue.ts";
 import type { World } from "../support/world.ts";
 import { mostSkew } from "./commands.ts";
-import { latestEnd, scopeFor } from "./oracle.ts";
+import { isCovered, latestEnd, scopeFor } from "./oracle.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 
@@ -71,7 +71,7 @@ export class PromiseRules {
             : [];
       return launches.flatMap((launch): Kept[] => {
         const pool = instances.instances.get(launch.instance)?.nodePool;
-        const isKnown = pool !== undefined && !instances.unknownYet.has(launch.instance);
+        const isKnown = isCovered(rules, pool) && !instances.unknownYet.has(launch.instance);
         return isKnown ? [{ scope: scopeFor(rules, pool), launch }] : [];
       });
     });

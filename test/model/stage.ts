@@ -1,5 +1,6 @@
 import { holdLabel, Karpenter, markValue, neverHold } from "../../lambda/adapters/keys.ts";
 import { after, type Duration, seconds } from "../../lambda/core/duration.ts";
+import type { Rules } from "../../lambda/core/rules.ts";
 import type { Invocation } from "../support/invocation.ts";
 import { World } from "../support/world.ts";
 import type { Command, Setting, UserDeed } from "./commands.ts";
@@ -12,6 +13,15 @@ const mostAtWork = 4;
 /** A function that is still at work so long after its deadline is ended by its runtime. */
 const grace = seconds(30);
 
+/** The rules by which a story is played. */
+export const rulesOf = ({ scope, maxHold, breather, initialDelay, leftOut }: Setting): Partial<Rules> => ({
+  scope,
+  maxHold,
+  breather,
+  initialDelay,
+  nodePools: { only: [], except: leftOut ? ["b"] : [] },
+});
+
 type Coming = Readonly<{ at: Date; happen: () => void }>;
 
 /** Carries commands out on a world, with a watcher who looks at every step. */
@@ -22,8 +32,7 @@ export class Stage {
   #launched = 0;
 
   constructor(setting: Setting) {
-    const { scope, maxHold, breather, initialDelay } = setting;
-    this.world = new World({ scope, maxHold, breather, initialDelay });
+    this.world = new World(rulesOf(setting));
     for (let n = 0; n < setting.nodes; n++) {
       const instance = `i-old${n}`;
       this.world.instances.add(instance, new Date(0), pools[n % 2]);

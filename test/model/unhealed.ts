@@ -5,7 +5,7 @@ import { wholeCluster } from "../../lambda/core/scope.ts";
 import type { MemoryNode } from "../support/memory-nodes.ts";
 import type { World } from "../support/world.ts";
 import { mostSkew } from "./commands.ts";
-import { belongs, countsFrom, dueOf, scopeFor } from "./oracle.ts";
+import { belongs, countsFrom, dueOf, isCovered, scopeFor } from "./oracle.ts";
 
 const annotation = Karpenter.v1.annotation;
 
@@ -21,7 +21,7 @@ export function* unhealed(world: World): Generator<string> {
     const label = node.labels[holdLabel];
     if (label !== undefined && label !== neverHold && !ids.has(label))
       yield `${node.name} has a mark of nobody, ${label}`;
-    if (node.pool === undefined) continue;
+    if (!isCovered(world.rules, node.pool)) continue;
     const scope = scopeFor(world.rules, node.pool);
     const record = world.holds.records.get(scope);
     if (record && lacksMark(world, record, node)) yield `${node.name} is not in its hold, ${record.hold?.id}`;

@@ -7,6 +7,8 @@ export type ArmedRelease = Readonly<{ scope: Scope; holdId: string; at: Date }>;
 /** One-shots in memory: they fire when a test takes those that are due. */
 export class MemorySchedules implements Schedules {
   readonly armed = new Map<string, ArmedRelease>();
+  /** Names whose one-shot has fired and that are not free yet: to arm them again is taken for done. */
+  readonly spent = new Set<string>();
   /** How many calls came, also those that changed nothing. */
   calls = 0;
   /** May be changed at any time. */
@@ -20,7 +22,7 @@ export class MemorySchedules implements Schedules {
     return hooked(this.hooks, "arm", () => {
       this.calls += 1;
       const name = `${holdId}-${at.getTime()}`;
-      if (this.armed.has(name)) return "already armed";
+      if (this.armed.has(name) || this.spent.has(name)) return "already armed";
       this.armed.set(name, { scope, holdId, at });
       return "armed";
     });

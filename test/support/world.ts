@@ -98,7 +98,9 @@ export class World {
 
   /** A one-shot fires; it is gone, unless it is to fire twice. */
   fire(release: ArmedRelease, skew = 0, isTwin = false): Promise<Invocation> {
-    if (!isTwin) this.schedules.armed.delete(`${release.holdId}-${release.at.getTime()}`);
+    const name = `${release.holdId}-${release.at.getTime()}`;
+    if (!isTwin) this.schedules.armed.delete(name);
+    this.schedules.spent.add(name);
     return this.release({ scope: release.scope, holdId: release.holdId }, skew);
   }
 
