@@ -77,8 +77,8 @@ describe("engines end with whoever started them", () => {
     const { Processes } = await import(${JSON.stringify(join(here, "processes.ts"))});
     const processes = new Processes("family");
     const { child } = processes.start("child", process.execPath, ["-e", ${JSON.stringify(forever)}]);
-    console.log(child.pid);
     process.on("SIGUSR2", () => { throw new Error("uncaught"); });
+    console.log(child.pid);
     ${forever}`;
 
   it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("on %s", async (signal) => {
