@@ -140,6 +140,11 @@ export class ClusterStandIn {
     this.#faults.plan(fault, match, times);
   }
 
+  /** Every connection breaks, also those of watches. */
+  cutConnections(): void {
+    this.#http.closeAllConnections();
+  }
+
   /** No list or watch that began earlier can go on. */
   forgetThePast(): void {
     this.#store.forget();

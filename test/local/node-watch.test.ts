@@ -69,7 +69,6 @@ describe("the watch of nodes", () => {
   it("takes a node that came back under its name for another", async () => {
     joins("a");
     await watch.start();
-    beforeNextWatch = () => {};
     cluster.removeNode("a");
     cluster.addNode({ name: "a", labels: { pool: "web" }, joinedAt: new Date(Date.now() + 60_000) });
     await expect.poll(() => told, soon).toEqual(["joined a", "gone a", "joined a"]);
@@ -86,6 +85,16 @@ describe("the watch of nodes", () => {
     };
     await watch.start();
     await expect.poll(() => told, soon).toEqual(["joined meanwhile"]);
+  });
+
+  it("goes on from where it was when its connection breaks, and hears nothing twice", async () => {
+    await watch.start();
+    joins("a");
+    joins("b");
+    await expect.poll(() => told, soon).toEqual(["joined a", "joined b"]);
+    cluster.cutConnections();
+    joins("c");
+    await expect.poll(() => told, soon).toEqual(["joined a", "joined b", "joined c"]);
   });
 
   it("lists anew when the server has forgotten where it was, and finds who came and who went", async () => {
