@@ -64,6 +64,8 @@ export class Emulator {
   }
 
   #run(python: string, port: number): void {
+    // Functions are unpacked below this folder, and their files must not be taken for modules of our own package.
+    writeFileSync(join(this.folder, "package.json"), JSON.stringify({ type: "commonjs" }));
     const started = this.#processes.start("emulator", python, [join(import.meta.dirname, "emulator.py")], {
       PROGRAMS: dirname(program("kubectl")),
       PATH: nodeFirst,
