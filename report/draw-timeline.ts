@@ -45,7 +45,7 @@ function drawAxis(timeline: Timeline, layout: Layout, clock: ClockStyle): string
   const lines = ticks.map((at) => {
     const x = layout.x(at);
     const label = text(x, bottom + 18, tellTime(at, timeline.from, clock), {
-      "text-anchor": "middle",
+      "text-anchor": right - x < 24 ? "end" : "middle",
       class: "faint",
       "font-size": 11,
     });

@@ -6,6 +6,7 @@ import { systemClock } from "../../lambda/adapters/system-clock.ts";
 import { type Duration, formatDuration } from "../../lambda/core/duration.ts";
 import type { Log } from "../../lambda/core/ports.ts";
 import { readSettings, type Settings } from "../../lambda/settings.ts";
+import { LivePage } from "../page/live-page.ts";
 import { openStandInWorld, type StandInWorld } from "../stand-in-world.ts";
 import { Telling } from "../story/telling.ts";
 import { WallClock } from "../wall-clock.ts";
@@ -17,6 +18,8 @@ export type ServeOptions = Readonly<{ hold: Duration; launchEvery: Duration; log
 export type Served = Readonly<{
   world: StandInWorld;
   kubeconfig: string;
+  /** Where the live timeline is. */
+  url: string;
   launch: () => void;
   stop: () => Promise<void>;
 }>;
@@ -34,7 +37,14 @@ export async function serve(
   const kubeconfig = join(folder, "kubeconfig");
   await writeFile(kubeconfig, world.cluster.kubeconfig(), { mode: 0o600 });
 
-  introduce(kubeconfig, settings, launchEvery, terminal);
+  const page = await LivePage.start({
+    events: world.chronicle,
+    clock: systemClock,
+    title: "A holder at work",
+    about: `A stand-in cluster on this machine. Each launch holds every node for ${formatDuration(hold)}.`,
+  });
+
+  introduce(kubeconfig, page.url, settings, launchEvery, terminal);
   const telling = new Telling(systemClock.now(), terminal);
   let flushing: NodeJS.Timeout | undefined;
   world.chronicle.follow((happening) => {
@@ -56,14 +66,16 @@ export async function serve(
   const stop = async () => {
     clearInterval(launching);
     stopTidying();
+    await page.stop();
     await world.close();
     await rm(folder, { recursive: true });
   };
-  return { world, kubeconfig, launch, stop };
+  return { world, kubeconfig, url: page.url, launch, stop };
 }
 
 function introduce(
   kubeconfig: string,
+  url: string,
   { hold, holdAnnotation: annotation }: Settings,
   launchEvery: Duration,
   { out, style }: Pick<Terminal, "out" | "style">,
@@ -80,5 +92,5 @@ function introduce(
     "kubectl label node cleo karpenter-node-holder/hold=never --overwrite    # left out of every hold",
   ])
     out(`  ${style("cyan", line)}`);
-  out("");
+  out(`\nThe live timeline: ${style("cyan", url)}\n`);
 }

@@ -34,10 +34,18 @@ describe("npm start -- --serve", () => {
     expect(terminal.output).toContain(`export KUBECONFIG=${served.kubeconfig}`);
   });
 
+  it("shows the live timeline of its cluster on a page", async () => {
+    await expect.poll(heldNodes, { timeout: 10_000 }).toHaveLength(3);
+    expect(terminal.output).toContain(`The live timeline: ${served.url}`);
+    const page = await (await fetch(served.url)).text();
+    for (const node of ["anna", "bert", "cleo"]) expect(page).toContain(`<td>${node}</td>`);
+  });
+
   it("leaves nothing behind when it is stopped", async () => {
     const again = await serve({ hold: minutes(1), launchEvery: 0, log }, terminal);
     await again.stop();
     expect(existsSync(again.kubeconfig)).toBe(false);
+    await expect(fetch(again.url)).rejects.toThrow();
     await expect(fetch(again.world.cluster.server)).rejects.toThrow();
   });
 });

@@ -1,0 +1,35 @@
+import { drawTimeline } from "../../report/draw-timeline.ts";
+import type { TimelineEvent } from "../../report/events.ts";
+import { timelineTables } from "../../report/table.ts";
+import { readTimeline } from "../../report/timeline.ts";
+
+export type Frame = Readonly<{ svg: string; tables: string }>;
+
+const clock = { kind: "utc" } as const;
+
+/** What a live page shows at a moment, as picture and in words. */
+export function drawFrame(
+  events: readonly TimelineEvent[],
+  { now, from }: Readonly<{ now: Date; from?: Date }>,
+): Frame {
+  const first = events[0]?.at ?? now;
+  const begin = from && from > first ? from : first;
+  // A story that has only begun is told at its right end, or all of it would race to the left.
+  const shown = new Date(Math.min(begin.getTime(), now.getTime() - 60_000));
+  const timeline = readTimeline(events, { from: shown, to: now });
+  return {
+    svg: drawTimeline(timeline, { title: "Nodes and holds", clock }),
+    tables: timelineTables(timeline, clock),
+  };
+}
+
+/** How things stand, in a sentence; it changes only when a hold does. */
+export function tellState(events: readonly TimelineEvent[]): string {
+  const last = events.findLast(({ kind }) => kind.startsWith("hold "));
+  if (!last || !("scope" in last)) return "Nothing is held.";
+  const where = last.scope === "cluster" ? "the cluster" : last.scope;
+  if ("until" in last)
+    return `Karpenter may not disrupt ${where} until ${last.until.toISOString().slice(11, 19)} UTC.`;
+  if (last.kind === "hold releasing") return `The hold of ${where} ends: ${last.because}.`;
+  return `Nothing is held in ${where}: ${last.because}.`;
+}

@@ -1,0 +1,141 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
+import type { Clock } from "../../lambda/core/ports.ts";
+import { version } from "../../lambda/version.ts";
+import type { TimelineEvent } from "../../report/events.ts";
+import { drawPage, spans } from "../../report/page.ts";
+import { drawFrame, tellState } from "./frame.ts";
+
+/** Something that keeps what happened and tells of what happens; a chronicle is one. */
+export type Events = Readonly<{
+  happenings: readonly TimelineEvent[];
+  follow: (listener: (event: TimelineEvent) => void) => () => void;
+}>;
+
+export type LivePageOptions = Readonly<{
+  events: Events;
+  clock: Clock;
+  title: string;
+  about: string;
+  /** How often the picture moves on when nothing happens. */
+  redrawEvery?: Duration;
+}>;
+
+type Reader = Readonly<{ response: ServerResponse; span: Duration }>;
+
+/** A page on loopback that shows what happens while it happens. */
+export class LivePage {
+  readonly #options: LivePageOptions;
+  readonly #server: Server;
+  readonly #readers = new Set<Reader>();
+  #unfollow = () => {};
+  #timer: NodeJS.Timeout | undefined;
+  #soon: NodeJS.Timeout | undefined;
+  #state = "";
+
+  private constructor(options: LivePageOptions) {
+    this.#options = options;
+    this.#server = createServer((request, response) => this.#answer(request, response));
+  }
+
+  /** Listens on a free port; 0 takes any. */
+  static async start(options: LivePageOptions, port = 0): Promise<LivePage> {
+    const page = new LivePage(options);
+    await new Promise<void>((resolve, reject) => {
+      page.#server.once("error", reject).listen(port, "127.0.0.1", resolve);
+    });
+    page.#unfollow = options.events.follow((event) => page.#tell(event));
+    page.#timer = setInterval(() => page.#drawForAll(), options.redrawEvery ?? 1_000);
+    return page;
+  }
+
+  get url(): string {
+    const address = this.#server.address();
+    return typeof address === "object" && address ? `http://127.0.0.1:${address.port}/` : "";
+  }
+
+  async stop(): Promise<void> {
+    this.#unfollow();
+    clearInterval(this.#timer);
+    clearTimeout(this.#soon);
+    for (const { response } of this.#readers) response.end();
+    await new Promise((resolve) => {
+      this.#server.close(resolve);
+      this.#server.closeAllConnections();
+    });
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    const { pathname, searchParams } = new URL(request.url ?? "/", "http://127.0.0.1");
+    // A page elsewhere could have its name resolve to this address.
+    const isMeant = /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(request.headers.host ?? "");
+    if (!isMeant) refuse(response, 403);
+    else if (request.method !== "GET") refuse(response, 405);
+    else if (pathname === "/events") this.#welcome(response, spanOf(searchParams.get("span")));
+    else if (pathname === "/") this.#sendPage(response);
+    else refuse(response, 404);
+  }
+
+  #sendPage(response: ServerResponse): void {
+    response.writeHead(200, { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" });
+    response.end(this.#page());
+  }
+
+  #page(): string {
+    const { title, about, events } = this.#options;
+    const { svg, tables } = this.#frame(minutes(spans[0].minutes));
+    const state = tellState(events.happenings);
+    const footer = `karpenter-node-holder ${version}. This page is served from this machine only.`;
+    return drawPage({ title, about, state, pictures: [svg], tables, footer, live: "/events" });
+  }
+
+  #welcome(response: ServerResponse, span: Duration): void {
+    response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+    const reader = { response, span };
+    this.#readers.add(reader);
+    response.once("close", () => this.#readers.delete(reader));
+    send(response, "state", tellState(this.#options.events.happenings));
+    this.#draw(reader);
+  }
+
+  #tell(event: TimelineEvent): void {
+    for (const { response } of this.#readers) send(response, "happening", event);
+    const state = tellState(this.#options.events.happenings);
+    if (state !== this.#state) for (const { response } of this.#readers) send(response, "state", state);
+    this.#state = state;
+    // What happens together is drawn together.
+    this.#soon ??= setTimeout(() => this.#drawForAll(), 100);
+  }
+
+  #drawForAll(): void {
+    clearTimeout(this.#soon);
+    this.#soon = undefined;
+    for (const reader of this.#readers) this.#draw(reader);
+  }
+
+  #draw({ response, span }: Reader): void {
+    // A reader that does not keep up gets a newer picture later.
+    if (!response.writableNeedDrain) send(response, "picture", this.#frame(span));
+  }
+
+  #frame(span: Duration) {
+    const { events, clock } = this.#options;
+    const now = clock.now();
+    const from = span > 0 ? after(now, -span) : undefined;
+    return drawFrame(events.happenings, { now, ...(from && { from }) });
+  }
+}
+
+function send(response: ServerResponse, event: string, content: unknown): void {
+  response.write(`event: ${event}\ndata: ${JSON.stringify(content)}\n\n`);
+}
+
+function refuse(response: ServerResponse, status: number): void {
+  response.writeHead(status, { "content-type": "text/plain" });
+  response.end("There is nothing here.\n");
+}
+
+function spanOf(text: string | null): Duration {
+  const wanted = spans.find(({ minutes: count }) => String(count) === text) ?? spans[0];
+  return minutes(wanted.minutes);
+}

@@ -1,0 +1,69 @@
+/**
+ * What a page does in the browser, as it stands in the page: plain JavaScript, for there is no build.
+ * New pictures come by server-sent events; they wait while somebody points at the picture or reads in it.
+ */
+export const pageScript = `
+"use strict";
+const $ = (id) => document.getElementById(id);
+const figure = $("picture"), chosen = $("chosen"), state = $("state");
+let paused = false, pointed = false, waiting, index = -1;
+
+function points() {
+  return [...figure.querySelectorAll(".hold, .lane, .point")].filter((one) => one.querySelector("title"));
+}
+function choose(step) {
+  const all = points();
+  if (all.length === 0) return;
+  index = step === Infinity ? all.length - 1 : step === -Infinity ? 0 : (index + step + all.length) % all.length;
+  all.forEach((one, i) => one.classList.toggle("chosen", i === index));
+  chosen.textContent = (index + 1) + " of " + all.length + ": " + all[index].querySelector("title").textContent;
+}
+function rest() {
+  index = -1;
+  chosen.textContent = "";
+  points().forEach((one) => one.classList.remove("chosen"));
+}
+figure.addEventListener("keydown", (event) => {
+  const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
+  if (event.key === "Escape") rest();
+  if (!(event.key in steps)) return;
+  event.preventDefault();
+  if (index < 0 && steps[event.key] === -1) index = 0;
+  choose(steps[event.key]);
+});
+figure.addEventListener("pointerenter", () => { pointed = true; });
+figure.addEventListener("pointerleave", () => { pointed = false; show(); });
+figure.addEventListener("blur", () => { rest(); show(); });
+
+function show() {
+  if (!waiting || paused || pointed || index >= 0) return;
+  figure.innerHTML = waiting.svg;
+  if ($("words").open) $("tables").innerHTML = waiting.tables;
+  figure.dataset.drawn = String(Number(figure.dataset.drawn || 0) + 1);
+}
+const live = document.body.dataset.live;
+if (live) {
+  const pause = $("pause"), span = $("span");
+  let source;
+  const connect = () => {
+    source?.close();
+    source = new EventSource(live + "?span=" + encodeURIComponent(span.value));
+    source.addEventListener("picture", (event) => { waiting = JSON.parse(event.data); show(); });
+    source.addEventListener("state", (event) => { state.textContent = JSON.parse(event.data); });
+    source.addEventListener("open", () => { document.body.dataset.connection = "open"; });
+    source.addEventListener("error", () => {
+      document.body.dataset.connection = "lost";
+      state.textContent = "The connection is lost; trying again.";
+    });
+  };
+  pause.addEventListener("click", () => {
+    paused = !paused;
+    pause.setAttribute("aria-pressed", String(paused));
+    pause.textContent = paused ? "Go on" : "Pause";
+    show();
+  });
+  span.addEventListener("change", connect);
+  $("words").addEventListener("toggle", () => { if (waiting) $("tables").innerHTML = waiting.tables; });
+  connect();
+}
+`;

@@ -1,0 +1,192 @@
+import { mkdirSync } from "node:fs";
+import { get } from "node:http";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Chronicle } from "../../local/chronicle.ts";
+import { LivePage } from "../../local/page/live-page.ts";
+import { Browser, chromium } from "../support/chromium.ts";
+
+const pictures = process.env.PAGE_PICTURES;
+const start = Date.UTC(2026, 0, 1, 12);
+
+/** A story with so many nodes, told a few minutes ago. */
+class Told {
+  now = start;
+  readonly chronicle = new Chronicle(() => new Date(this.now));
+  readonly clock = { now: () => new Date(this.now) };
+
+  pass(seconds: number): void {
+    this.now += seconds * 1_000;
+  }
+
+  hold(nodes: number): void {
+    const names = Array.from({ length: nodes }, (_, i) => `node-${i + 1}`);
+    for (const node of names) this.chronicle.tell({ kind: "node joined", node, nodePool: "default" });
+    this.pass(30);
+    const until = new Date(this.now + 90_000);
+    this.chronicle.tell({ kind: "launch", instance: "i-0123456789" });
+    const hold = { scope: "cluster", holdId: "h1" } as const;
+    this.chronicle.tell({ kind: "hold started", ...hold, until, because: "launch of i-0123456789" });
+    for (const node of names) this.chronicle.tell({ kind: "node marked", node, holdId: "h1" });
+    this.pass(40);
+    this.chronicle.tell({ kind: "hold extended", ...hold, until: new Date(this.now + 90_000) });
+    this.pass(60);
+  }
+
+  release(nodes: number): void {
+    for (let i = 1; i <= nodes; i++)
+      this.chronicle.tell({ kind: "node released", node: `node-${i}`, holdId: "h1" });
+    this.chronicle.tell({
+      kind: "hold ended",
+      scope: "cluster",
+      holdId: "h1",
+      because: "it has run its time",
+    });
+    this.pass(20);
+  }
+}
+
+let told: Told;
+let page: LivePage;
+beforeEach(async () => {
+  told = new Told();
+  const { chronicle: events, clock } = told;
+  page = await LivePage.start({
+    events,
+    clock,
+    title: "A holder at work",
+    about: "A test.",
+    redrawEvery: 200,
+  });
+});
+afterEach(() => page.stop());
+
+describe("the page's server", () => {
+  it("sends one HTML file that asks nobody else for anything", async () => {
+    told.hold(3);
+    const html = await (await fetch(page.url)).text();
+    expect(html).toContain("node-2");
+    expect(html).toContain("default-src &#39;none&#39;");
+    const elsewhere = [...html.matchAll(/(?:src|href|url\()\s*=?\s*["']?(https?:)?\/\//g)];
+    expect(elsewhere).toEqual([]);
+  });
+
+  it("tells each event and a new picture to whoever listens", async () => {
+    const stop = new AbortController();
+    const response = await fetch(`${page.url}events`, { signal: stop.signal });
+    expect(response.headers.get("content-type")).toBe("text/event-stream");
+    told.hold(1);
+    let heard = "";
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) {
+      heard += decoder.decode(chunk, { stream: true });
+      if (
+        heard.includes('"hold extended"') &&
+        /event: picture\ndata: .*h1|Hold of the whole cluster/.test(heard)
+      )
+        break;
+    }
+    stop.abort();
+    expect(heard).toContain('event: happening\ndata: {"kind":"hold started"');
+    expect(heard).toContain("Karpenter may not disrupt the cluster until");
+  });
+
+  it("answers nobody who came by another name, and knows no other paths", async () => {
+    const rebound = await new Promise<number | undefined>((resolve, reject) => {
+      get(page.url, { headers: { host: "evil.example" } }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      }).once("error", reject);
+    });
+    expect(rebound).toBe(403);
+    expect((await fetch(`${page.url}etc/passwd`)).status).toBe(404);
+    expect((await fetch(page.url, { method: "POST" })).status).toBe(405);
+  });
+});
+
+if (!chromium) process.stderr.write("no Chromium on this machine: the page is not tried in a browser\n");
+
+describe.skipIf(!chromium)("the page in a browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await Browser.start(chromium ?? "");
+  }, 60_000);
+  afterAll(() => browser?.stop());
+
+  const sees = (expression: string) => expect.poll(() => browser.read(expression), { timeout: 15_000 });
+  const lanes = 'document.querySelectorAll("#picture .lane").length';
+  const chosen = 'document.getElementById("chosen").textContent';
+
+  it("draws what happens while it happens, and says how things stand", async () => {
+    await browser.open(page.url);
+    await sees("document.body.dataset.connection").toBe("open");
+    told.hold(3);
+    await sees(lanes).toBe(3);
+    await sees('document.getElementById("state").textContent').toContain("may not disrupt the cluster until");
+    told.release(3);
+    await sees('document.getElementById("state").textContent').toContain("it has run its time");
+  });
+
+  it("is used by keyboard: arrows tell each thing's story, Escape lets go", async () => {
+    told.hold(3);
+    await browser.open(page.url);
+    await sees(lanes).toBe(3);
+    await browser.read('document.getElementById("picture").focus()');
+    await browser.press("ArrowRight");
+    await sees(chosen).toContain("Hold of the whole cluster");
+    await browser.press("ArrowRight");
+    await sees(chosen).toContain("node-1 (default)");
+    await browser.press("End");
+    await sees(chosen).toMatch(/^(\d+) of \1:/);
+    await browser.press("Escape");
+    await sees(chosen).toBe("");
+  });
+
+  it("rests while it is paused, and goes on from there", async () => {
+    told.hold(2);
+    await browser.open(page.url);
+    await sees(lanes).toBe(2);
+    await browser.read('document.getElementById("pause").click()');
+    const drawn = await browser.read('document.getElementById("picture").dataset.drawn');
+    told.chronicle.tell({ kind: "node joined", node: "late", nodePool: "default" });
+    await sees('waiting.svg.includes("late")').toBe(true);
+    expect(await browser.read('document.getElementById("picture").dataset.drawn')).toBe(drawn);
+    await browser.read('document.getElementById("pause").click()');
+    await sees(lanes).toBe(3);
+  });
+
+  it("tells the same in words", async () => {
+    told.hold(3);
+    await browser.open(page.url);
+    await sees(lanes).toBe(3);
+    await browser.read('document.querySelector("#words summary").click()');
+    await sees('document.querySelectorAll("#tables caption").length').toBe(3);
+    await sees('document.getElementById("tables").textContent').toContain("node-3");
+  });
+
+  it.each([
+    ["light", 3],
+    ["dark", 3],
+    ["light", 300],
+    ["dark", 300],
+  ])("wears the %s theme and fits its width with %i nodes", async (theme, nodes) => {
+    told.hold(nodes);
+    told.release(nodes);
+    await browser.open(page.url, { theme });
+    await sees(lanes).toBe(nodes);
+    const paper = await browser.read("getComputedStyle(document.body).backgroundColor");
+    expect(paper).toBe(theme === "light" ? "rgb(255, 255, 255)" : "rgb(13, 17, 23)");
+    expect(await browser.read("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    if (pictures) {
+      mkdirSync(pictures, { recursive: true });
+      await browser.picture(join(pictures, `page-${nodes}-${theme}.png`));
+    }
+  });
+
+  it("asks its own server and nobody else", async () => {
+    await browser.open(page.url);
+    await sees("document.body.dataset.connection").toBe("open");
+    const asked = await browser.read('performance.getEntriesByType("resource").map((one) => one.name)');
+    for (const name of asked as string[]) expect(name.startsWith(page.url)).toBe(true);
+  });
+});
