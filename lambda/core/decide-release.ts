@@ -16,7 +16,9 @@ import type { Rules } from "./rules.ts";
 export type ReleaseDecision =
   | Readonly<{ action: "leave"; because: string; record?: never }>
   | Readonly<{ action: "rearm"; hold: Hold; armFor: Date; because: string; record?: never }>
-  | Readonly<{ action: "release"; hold: Hold; because: string; record?: ScopeRecord }>;
+  | Release;
+
+type Release = Readonly<{ action: "release"; hold: Hold; because: string; record?: ScopeRecord }>;
 
 /** Fences the hold if it has run its time; one extended meanwhile is armed anew. */
 export function decideRelease(record: ScopeRecord, holdId: string, rules: Rules, now: Date): ReleaseDecision {
@@ -33,7 +35,7 @@ export function decideRelease(record: ScopeRecord, holdId: string, rules: Rules,
 }
 
 /** Ends a hold that is due; after a capped one launches are silent for a breather. */
-export function fence(record: ScopeRecord, hold: Hold, rules: Rules, now: Date): ReleaseDecision {
+export function fence(record: ScopeRecord, hold: Hold, rules: Rules, now: Date): Release {
   if (!hold.capped) {
     const next = fenced(hold, "the hold has run its time");
     return {

@@ -6,7 +6,7 @@ import { isKept, type Rules } from "./rules.ts";
 export type SweepDecision =
   | Readonly<{ action: "leave"; because: string; record?: never }>
   | Readonly<{ action: "keep"; hold: Hold; armFor: Date; because: string; record?: never }>
-  | Readonly<{ action: "release"; hold: Hold; because: string; record?: ScopeRecord; overdue: boolean }>;
+  | Readonly<{ action: "release"; hold: Hold; because: string; record?: ScopeRecord }>;
 
 /** Compares one record with the clock, from scratch: whatever events lost is made up for. */
 export function decideSweep(
@@ -18,19 +18,14 @@ export function decideSweep(
   const { hold } = record;
   if (!hold) return { action: "leave", because: "nothing is held" };
   if (hold.state === "releasing") {
-    return { action: "release", hold, because: "its release was not finished", overdue: false };
+    return { action: "release", hold, because: "its release was not finished" };
   }
   if (!isKept(rules, record.scope)) return stop(record, hold, "holds are kept in another scope now");
   // A launch that was decided upon while somebody paused or released the whole cluster.
   if (hold.causedAt < watermark.from) return stop(record, hold, "its launches no longer count");
 
   const due = dueAt(hold, rules);
-  if (now >= due) {
-    const decision = fence(record, hold, rules, now);
-    return decision.action === "release"
-      ? { ...decision, overdue: true }
-      : { action: "leave", because: decision.because };
-  }
+  if (now >= due) return fence(record, hold, rules, now);
   const armFor = hold.armedFor && hold.armedFor > now ? hold.armedFor : due;
   return { action: "keep", hold, armFor, because: "the hold goes on" };
 }
@@ -38,5 +33,5 @@ export function decideSweep(
 /** No watermark: that of the whole cluster would end the holds of all NodePools. */
 function stop(record: ScopeRecord, hold: Hold, because: string): SweepDecision {
   const over = fenced(hold, because);
-  return { action: "release", hold: over, record: { ...record, hold: over }, because, overdue: false };
+  return { action: "release", hold: over, record: { ...record, hold: over }, because };
 }

@@ -49,8 +49,8 @@ async function sweepScope(ports: Ports, scope: Scope, deadline: Date): Promise<v
 
   const { hold } = decision;
   if (decision.action === "release") {
-    if (decision.overdue)
-      ports.metrics.add("ReleaseLagMs", ports.clock.now().getTime() - hold.expiresAt.getTime());
+    // At every sweep, not only when it is closed: marks that cannot be taken off must not be silent.
+    ports.metrics.add("ReleaseLagMs", Math.max(0, ports.clock.now().getTime() - hold.expiresAt.getTime()));
     await finishRelease(ports, scope, hold, deadline);
     return;
   }

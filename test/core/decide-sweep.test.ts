@@ -33,7 +33,6 @@ describe("the sweep", () => {
 
     expect(decision).toMatchObject({
       action: "release",
-      overdue: true,
       record: { hold: { state: "releasing" }, quiet: "breather", launchesCountFrom: at(30) },
     });
   });
@@ -44,7 +43,6 @@ describe("the sweep", () => {
     expect(decision).toMatchObject({
       action: "release",
       because: "its release was not finished",
-      overdue: false,
     });
   });
 

@@ -125,6 +125,22 @@ describe("a node", () => {
   });
 });
 
+describe("marks that cannot be taken off", () => {
+  it("are told of at every sweep, later and later", async () => {
+    const story = threeNodes();
+    story.launch();
+    await story.pass(minutes(19));
+    story.nodes.before = (call) => {
+      if (call.kind === "patch") throw new TryAgainError("refused");
+    };
+
+    await story.pass(minutes(30));
+
+    const lags = story.metrics.values.filter(({ name }) => name === "ReleaseLagMs").map(({ value }) => value);
+    expect(lags).toEqual([0, 5, 10, 15, 20, 25].map(minutes));
+  });
+});
+
 describe("a function whose time is over", () => {
   it("goes on with marking in the next invocation", async () => {
     const story = threeNodes();
