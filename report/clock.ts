@@ -1,11 +1,22 @@
 /** How times are told: since the beginning, each told minute lasting so long, or as the time of day in UTC. */
-export type ClockStyle = Readonly<{ kind: "elapsed"; minute: number }> | Readonly<{ kind: "utc" }>;
+export type ClockStyle =
+  | Readonly<{ kind: "elapsed"; minute: number }>
+  | Readonly<{ kind: "utc"; isDated?: boolean }>;
 
 export const realMinute = 60_000;
 
+/** The time of day in UTC, with its date where a picture spans more than one. */
+export const utcFor = (from: number, to: number): ClockStyle => ({
+  kind: "utc",
+  isDated: to - from > 86_400_000,
+});
+
 /** A moment as an axis or a hint tells it. */
 export function tellTime(at: number, origin: number, clock: ClockStyle): string {
-  if (clock.kind === "utc") return new Date(at).toISOString().slice(11, 19);
+  if (clock.kind === "utc") {
+    const told = new Date(at).toISOString();
+    return clock.isDated ? `${told.slice(5, 10)} ${told.slice(11, 16)}` : told.slice(11, 19);
+  }
   return `${at < origin ? "−" : ""}${minutesAndSeconds(Math.abs(at - origin) * (realMinute / clock.minute))}`;
 }
 
@@ -13,9 +24,22 @@ export function tellTime(at: number, origin: number, clock: ClockStyle): string 
 export function tellSpan(length: number, clock: ClockStyle): string {
   const told = clock.kind === "utc" ? length : length * (realMinute / clock.minute);
   const seconds = Math.round(told / 1_000);
-  const [h, m, s] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60];
-  const parts = h > 0 ? [`${h} h`, m && `${m} min`] : [m && `${m} min`, s && `${s} s`];
-  return parts.filter(Boolean).join(" ") || "0 s";
+  const sizes = [86_400, 3_600, 60, 1] as const;
+  const first = sizes.findIndex((size) => seconds >= size);
+  const [d, h, m, s] = [
+    Math.floor(seconds / 86_400),
+    Math.floor(seconds / 3_600) % 24,
+    Math.floor(seconds / 60) % 60,
+    seconds % 60,
+  ];
+  const parts = [d && `${d} d`, h && `${h} h`, m && `${m} min`, s && `${s} s`];
+  // Two parts are enough: seconds mean nothing to a day.
+  return (
+    parts
+      .slice(Math.max(0, first), first + 2)
+      .filter(Boolean)
+      .join(" ") || "0 s"
+  );
 }
 
 function minutesAndSeconds(length: number): string {

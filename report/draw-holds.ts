@@ -1,5 +1,5 @@
 import { type ClockStyle, tellSpan, tellTime } from "./clock.ts";
-import type { Layout } from "./layout.ts";
+import { cut, type Layout, scopeName } from "./layout.ts";
 import { element, hint } from "./markup.ts";
 import { text } from "./picture.ts";
 import { colour } from "./style.ts";
@@ -8,7 +8,7 @@ import type { HoldBand, Timeline } from "./timeline.ts";
 /** Every hold as a band behind the lanes, and as a bar on its scope's strip with a notch for each extension. */
 export function drawHolds(timeline: Timeline, layout: Layout, clock: ClockStyle): string {
   const names = [...layout.strips].map(([scope, { top, height }]) =>
-    text(layout.plot.left - 10, top + height - 4, scope === "cluster" ? "holds" : scope, {
+    text(layout.plot.left - 10, top + height - 4, cut(scopeName(scope)), {
       "text-anchor": "end",
       "font-size": 11,
     }),

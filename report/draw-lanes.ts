@@ -1,5 +1,5 @@
 import { type ClockStyle, tellSpan, tellTime } from "./clock.ts";
-import { type Layout, longestName } from "./layout.ts";
+import { cut, type Layout } from "./layout.ts";
 import { element, hint } from "./markup.ts";
 import { text } from "./picture.ts";
 import { type Colour, colour } from "./style.ts";
@@ -30,13 +30,18 @@ function drawLane(lane: Lane, index: number, timeline: Timeline, layout: Layout)
       fill: colour(fill),
     });
   };
-  const name = lane.node.length > longestName ? `${lane.node.slice(0, longestName - 1)}…` : lane.node;
   return [
     bar(lane, "free"),
     ...lane.userHeld.map((span) => bar(span, "own")),
     ...lane.held.map((span) => bar(span, "held")),
     ...(showsNames
-      ? [text(plot.left - 10, middle + 4, name, { "text-anchor": "end", class: "faint", "font-size": 11 })]
+      ? [
+          text(plot.left - 10, middle + 4, cut(lane.node), {
+            "text-anchor": "end",
+            class: "faint",
+            "font-size": 11,
+          }),
+        ]
       : []),
   ];
 }

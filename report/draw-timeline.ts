@@ -45,16 +45,17 @@ function drawAxis(timeline: Timeline, layout: Layout, clock: ClockStyle): string
   const lines = ticks.map((at) => {
     const x = layout.x(at);
     const label = text(x, bottom + 18, tellTime(at, timeline.from, clock), {
-      "text-anchor": right - x < 24 ? "end" : "middle",
+      "text-anchor": right - x < 30 ? "end" : "middle",
       class: "faint",
       "font-size": 11,
     });
     return element("line", { x1: x, x2: x, y1: top, y2: bottom + 4, class: "grid" }) + label;
   });
-  const count = layout.showsNames
-    ? ""
-    : text(24, (top + bottom) / 2, `${timeline.lanes.length}`, { "font-size": 11 }) +
-      text(24, (top + bottom) / 2 + 14, "nodes", { "font-size": 11, class: "faint" });
+  const count =
+    layout.showsNames || timeline.lanes.length === 0
+      ? ""
+      : text(24, (top + bottom) / 2, `${timeline.lanes.length}`, { "font-size": 11 }) +
+        text(24, (top + bottom) / 2 + 14, "nodes", { "font-size": 11, class: "faint" });
   const named = text(24, bottom + 18, unit, { class: "faint", "font-size": 11 });
   const floor = element("line", { x1: left, x2: right, y1: bottom, y2: bottom, class: "grid" });
   return lines.join("") + floor + named + count;
@@ -79,7 +80,7 @@ function legendOf({ lanes, points, holds }: Timeline): readonly Entry[] {
     has(kind) ? [{ label, draw: (x, y) => shapeOf(kind, x, y) }] : [];
   const isHeld = holds.length > 0 || lanes.some(({ held }) => held.length > 0);
   return [
-    { label: "node", draw: swatch("free") },
+    ...(lanes.length > 0 ? [{ label: "node", draw: swatch("free") }] : []),
     ...(isHeld ? [{ label: "held", draw: swatch("held") }] : []),
     ...(lanes.some(({ userHeld }) => userHeld.length > 0)
       ? [{ label: "held by its user", draw: swatch("own") }]

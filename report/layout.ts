@@ -35,18 +35,19 @@ export function layOut(timeline: Timeline, options: LayoutOptions = {}): Layout 
   const { width = 1200, lanesHeight = 900 } = options;
   const count = timeline.lanes.length;
   const pitch = options.laneHeight ?? Math.min(tallest, lanesHeight / Math.max(1, count));
-  const showsNames = pitch >= readable;
-  const left = edge + (showsNames ? gutterFor(timeline) : 64);
+  const showsNames = count > 0 && pitch >= readable;
+  const scopes = [...new Set(timeline.holds.map(({ scope }) => scope))].toSorted();
+  const names = [...scopes.map(scopeName), ...(showsNames ? timeline.lanes.map(({ node }) => node) : [])];
+  const left = edge + gutterFor(names);
   const right = width - edge;
 
-  const scopes = [...new Set(timeline.holds.map(({ scope }) => scope))];
   const strips = new Map(
     scopes.map((scope, i) => [scope, { top: header + i * stripHeight, height: stripHeight - 6 }] as const),
   );
   const belowStrips = header + scopes.length * stripHeight;
   const hasLaunches = timeline.points.some(({ kind }) => kind === "launch");
   const top = belowStrips + (hasLaunches ? 20 : 0) + 4;
-  const bottom = top + Math.max(1, count) * pitch;
+  const bottom = top + count * pitch;
   const gap = pitch > 6 ? Math.min(6, pitch * 0.3) : pitch * 0.15;
   const lane = (index: number) => {
     const laneTop = top + index * pitch + gap / 2;
@@ -65,9 +66,15 @@ export function layOut(timeline: Timeline, options: LayoutOptions = {}): Layout 
 }
 
 /** Names longer than this are cut in the picture; their hint tells them whole. */
-export const longestName = 24;
+const longestName = 24;
 
-function gutterFor(timeline: Timeline): number {
-  const longest = Math.max(0, ...timeline.lanes.map(({ node }) => Math.min(longestName, node.length)));
-  return Math.max(64, longest * 6.6 + 12);
-}
+/** A name as there is room for it. */
+export const cut = (name: string): string =>
+  name.length > longestName ? `${name.slice(0, longestName - 1)}…` : name;
+
+/** What a scope's strip is called. */
+export const scopeName = (scope: string): string =>
+  scope === "cluster" ? "holds" : `holds of ${scope.replace("nodepool/", "")}`;
+
+const gutterFor = (names: readonly string[]): number =>
+  Math.max(64, ...names.map((name) => cut(name).length * 6.6 + 12));

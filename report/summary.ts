@@ -9,7 +9,7 @@ const counted = (count: number, one: string, many = `${one}s`): string =>
 export function summaryOf({ from, to, lanes, holds, points }: Timeline, clock: ClockStyle): string {
   const count = (kind: PointKind) => points.filter((point) => point.kind === kind).length;
   const parts = [
-    counted(lanes.length, "node"),
+    ...(lanes.length > 0 ? [counted(lanes.length, "node")] : []),
     counted(holds.length, "hold"),
     ...(count("launch") > 0 ? [counted(count("launch"), "launch", "launches")] : []),
     ...(count("eviction") > 0 ? [counted(count("eviction"), "pod evicted", "pods evicted")] : []),

@@ -1,0 +1,35 @@
+import type { PastHold } from "../lambda/core/hold.ts";
+import { version } from "../lambda/version.ts";
+import { utcFor } from "../report/clock.ts";
+import { drawTimeline } from "../report/draw-timeline.ts";
+import type { TimelineEvent } from "../report/events.ts";
+import { drawPage } from "../report/page.ts";
+import { timelineTables } from "../report/table.ts";
+import { readTimeline } from "../report/timeline.ts";
+import { absolute } from "./times.ts";
+
+/** Past holds on a page of their own: when they were, how long and why. */
+export function historyPage(holds: readonly PastHold[], cluster: string, now: Date): string {
+  const timeline = readTimeline(holds.flatMap(eventsOf));
+  const clock = utcFor(timeline.from, timeline.to);
+  const launches = holds.reduce((sum, hold) => sum + hold.launches, 0);
+  return drawPage({
+    title: `Holds of ${cluster}`,
+    about:
+      "When Karpenter was kept from disrupting nodes, and why. A hold starts with a launch and is extended by later ones.",
+    state: `${holds.length} holds, caused by ${launches} launches.`,
+    pictures: [drawTimeline(timeline, { title: "Holds along time", clock })],
+    tables: timelineTables(timeline, clock),
+    footer: `Written by karpenter-node-holder ${version} at ${absolute(now, new Date(0))}.`,
+  });
+}
+
+function eventsOf(hold: PastHold): readonly TimelineEvent[] {
+  const { id: holdId, scope, startedAt, endedAt, expiresAt: until, startedBecause, endedBecause } = hold;
+  const counts = `${hold.launches} launches, ${hold.extensions} extensions, ${hold.nodes} nodes`;
+  const because = `${startedBecause} (${counts})`;
+  return [
+    { kind: "hold started", at: startedAt, scope, holdId, until, because },
+    { kind: "hold ended", at: endedAt, scope, holdId, because: endedBecause },
+  ];
+}

@@ -1,0 +1,54 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, expect, it } from "vitest";
+import { historyPage } from "../../cli/history-page.ts";
+import type { PastHold } from "../../lambda/core/hold.ts";
+import { elementsIn } from "../report/markup.ts";
+import { FakeControl } from "../support/fake-control.ts";
+
+const past = (id: string, day: string): PastHold => ({
+  id,
+  scope: "cluster",
+  startedAt: new Date(`${day}T10:00:00.000Z`),
+  expiresAt: new Date(`${day}T10:30:00.000Z`),
+  endedAt: new Date(`${day}T10:30:20.000Z`),
+  startedBecause: "launch of i-1",
+  endedBecause: "the hold has run its time",
+  launches: 4,
+  extensions: 3,
+  nodes: 12,
+  capped: false,
+});
+const folder = mkdtempSync(join(tmpdir(), "history-page-"));
+const fakes: FakeControl[] = [];
+afterEach(async () => {
+  for (const fake of fakes.splice(0)) await fake.stop();
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it("draws each hold as a bar and tells the same in words", () => {
+  const page = historyPage([past("b", "2026-11-20"), past("a", "2026-11-18")], "prod", new Date());
+  expect(page).toContain("Holds of prod");
+  expect(page).toContain("2 holds, caused by 8 launches.");
+  const [svg = ""] = page.match(/<svg.*<\/svg>/s) ?? [];
+  expect(elementsIn(svg).filter(({ is }) => is.class === "hold")).toHaveLength(2);
+  expect(page).toContain("<td>launch of i-1 (4 launches, 3 extensions, 12 nodes)</td>");
+});
+
+it("dates its times when they are of several days", () => {
+  const several = historyPage([past("b", "2026-11-20"), past("a", "2026-11-18")], "prod", new Date());
+  expect(several).toContain("from 11-18 10:00 until 11-18 10:30");
+  expect(historyPage([past("a", "2026-11-18")], "prod", new Date())).toContain(
+    "from 10:00:00 until 10:30:20",
+  );
+});
+
+it("writes the page where --html says, and tells the file's name", async () => {
+  const fake = await FakeControl.start(() => ({ holds: [past("a", "2026-11-18")] }));
+  fakes.push(fake);
+  const file = join(folder, "holds.html");
+  const { exit, output } = await fake.run("history", "--cluster", "prod", "--html", file);
+  expect({ exit, output }).toEqual({ exit: 0, output: file });
+  expect(readFileSync(file, "utf8")).toMatch(/^<!doctype html>/);
+});
