@@ -99,7 +99,7 @@ export class Holder {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#nextSweep();
-    this.timers.loseAll();
+    this.timers.close();
     await this.queue.close();
     await Promise.allSettled(this.#inHand);
   }

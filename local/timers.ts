@@ -11,6 +11,7 @@ export class Timers implements Schedules {
   readonly #fire: (expired: Expired) => Promise<void>;
   readonly #onArmed: (expired: Expired, at: Date) => void;
   readonly #armed = new Map<string, TakeBack>();
+  #isClosed = false;
 
   constructor(
     clock: AlarmClock,
@@ -25,6 +26,8 @@ export class Timers implements Schedules {
   async arm(scope: Scope, holdId: string, at: Date): Promise<"armed" | "already armed"> {
     const name = `${holdId}-${at.getTime()}`;
     if (this.#armed.has(name)) return "already armed";
+    // The process ends: the sweep at its next start arms what is on record.
+    if (this.#isClosed) return "armed";
     const takeBack = this.#clock.at(at, async () => {
       this.#armed.delete(name);
       await this.#fire({ scope, holdId });
@@ -32,6 +35,12 @@ export class Timers implements Schedules {
     this.#armed.set(name, takeBack);
     this.#onArmed({ scope, holdId }, at);
     return "armed";
+  }
+
+  /** Lets none fire any more. */
+  close(): void {
+    this.#isClosed = true;
+    this.loseAll();
   }
 
   /** Forgets every one-shot; tells how many there were. */

@@ -93,14 +93,23 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
     const stop: Run["stop"] = async (how) => {
       await watch.stop();
       await holder.stop();
-      if (how?.release) await holder.release({ force: true, reason: "the holder was stopped" });
-      await close();
+      try {
+        if (how?.release) await releaseAll(holder);
+      } finally {
+        await close();
+      }
     };
     return { holder, chronicle, stop };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+async function releaseAll(holder: Holder): Promise<void> {
+  const { failed, left } = await holder.release({ force: true, reason: "the holder was stopped" });
+  if (failed === 0 && !left) return;
+  throw new TryAgainError("Not every node could be released: some still carry a mark of ours");
 }
 
 /** A node that appears is a launch; one that has outlived a hold's time would start none. */

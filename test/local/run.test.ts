@@ -83,12 +83,12 @@ describe.concurrent("the command run", { timeout: 60_000 }, () => {
     const { cluster, run, joins, held, expect } = await prepare(test);
     const first = run();
     await first.until(atWork);
-    joins("a", seconds(40));
+    joins("a", seconds(34));
     await expect.poll(held, soon).toEqual(["a"]);
     const { holdId } = await first.until("nodes marked");
     await first.kill();
 
-    joins("late", seconds(39));
+    joins("late", seconds(33));
     const second = run();
     await second.until(atWork);
     await expect.poll(held, soon).toEqual(["a", "late"]);
@@ -137,6 +137,17 @@ describe.concurrent("the command run", { timeout: 60_000 }, () => {
     await again.until(atWork);
     await again.until("launch decided");
     expect(held()).toEqual([]);
+  });
+
+  it("fails when it could not release everything as it was told", async (test) => {
+    const { cluster, run, joins, held, expect } = await prepare(test);
+    const holder = run("--release-on-exit");
+    await holder.until(atWork);
+    joins("a");
+    await expect.poll(held, soon).toEqual(["a"]);
+    cluster.fail({ kind: "status", status: 403 }, { method: "PATCH" }, 100);
+    expect(await holder.stop()).toEqual({ code: 1, signal: null });
+    expect(holder.told).toContain("some still carry a mark of ours");
   });
 
   it("does not share its record with another holder", async (test) => {

@@ -50,4 +50,13 @@ describe("one-shots within one process", () => {
     expect(fired).toEqual([]);
     expect(await timers.arm("cluster", "hold-1", at)).toBe("armed");
   });
+
+  it("fire no more once they are closed, also those armed afterwards", async () => {
+    const { clock, fired, timers } = prepare();
+    await timers.arm("cluster", "hold-1", after(noon, minutes(1)));
+    timers.close();
+    await timers.arm("cluster", "hold-2", after(noon, minutes(1)));
+    await clock.runUntil(after(noon, minutes(2)));
+    expect(fired).toEqual([]);
+  });
 });
