@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { advise } from "./advise.ts";
 import { completion } from "./completion.ts";
 import { doctor } from "./doctor.ts";
 import { history } from "./history.ts";
@@ -23,6 +24,7 @@ export const commands: readonly MakeCommand[] = [
   resume,
   history,
   doctor,
+  advise,
   manifest,
   run,
   completion,

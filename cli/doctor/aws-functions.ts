@@ -30,7 +30,9 @@ export class AwsFunctions {
     if (!found) return undefined;
     const [concurrency, invocations] = await Promise.all([
       unlessGone(() => this.#lambda.send(new GetFunctionConcurrencyCommand({ FunctionName }))),
-      unlessGone(() => this.#lambda.send(new GetFunctionEventInvokeConfigCommand({ FunctionName }))),
+      unlessGone(() =>
+        this.#lambda.send(new GetFunctionEventInvokeConfigCommand({ FunctionName, Qualifier: "$LATEST" })),
+      ),
     ]);
     const reservedConcurrency = concurrency?.ReservedConcurrentExecutions;
     const failuresArn = invocations?.DestinationConfig?.OnFailure?.Destination;

@@ -55,7 +55,8 @@ export class OperatedCluster {
   /** Types a command about this cluster. */
   async run(...words: string[]): Promise<Ended> {
     const terminal = new CollectedTerminal(this.emulator.env);
-    const exit = await commandLine([...words, "--cluster", this.name], terminal);
+    const about = words.includes("--cluster") ? [] : ["--cluster", this.name];
+    const exit = await commandLine([...words, ...about], terminal);
     return { exit, output: terminal.output, told: terminal.told };
   }
 

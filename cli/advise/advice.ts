@@ -1,0 +1,123 @@
+import { type Duration, formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
+import type { NodeLife } from "./lives.ts";
+import { type Plan, type Replay, regrettedEnds, replay } from "./replay.ts";
+
+/** What an hour of an instance type costs; undefined where no price is known. */
+export type PriceOf = (instanceType: string | undefined) => number | undefined;
+
+/** One value of `hold`, and what it would have brought. */
+export type Candidate = Readonly<{
+  hold: Duration;
+  avoided: number;
+  idleMinutes: number;
+  /** Of the minutes that the nodes ran anyway. */
+  idleShare: number;
+  money?: number;
+}>;
+
+/** What to do, and why. */
+export type Advice = Readonly<{
+  of: string;
+  launches: number;
+  terminations: number;
+  regretted: number;
+  /** Minutes that nodes really ran. */
+  nodeMinutes: number;
+  candidates: readonly Candidate[];
+  recommended?: Candidate;
+  because: string;
+}>;
+
+export type Question = Omit<Plan, "hold"> &
+  Readonly<{ holds: readonly Duration[]; until: Date; priceOf?: PriceOf }>;
+
+export const usualHolds: readonly Duration[] = [2, 5, 10, 15, 20, 30, 45, 60, 90, 120].map(minutes);
+
+/** Enough of what can be avoided: the last fifth costs most. */
+const enough = 0.8;
+const fewest = 3;
+const seldom = 0.05;
+const useless = 0.2;
+/** More idle time than this for each avoided end is a bad bargain. */
+const dear: Duration = hours(2);
+
+/** Advice for everything, and for each NodePool by itself where there are several. */
+export function adviseAll(lives: readonly NodeLife[], question: Question): readonly Advice[] {
+  const pools = Map.groupBy(lives, ({ nodePool }) => nodePool);
+  const each = [...pools].sort(([a], [b]) => a.localeCompare(b));
+  const all = advise("cluster", lives, question);
+  if (each.length < 2) return [all];
+  return [all, ...each.map(([pool, ofPool]) => advise(`nodepool/${pool}`, ofPool, question))];
+}
+
+/** Tries each value of `hold` on the same history, and recommends one, or none. */
+export function advise(of: string, lives: readonly NodeLife[], question: Question): Advice {
+  const { holds, until, priceOf, ...plan } = question;
+  const nodeMinutes = lives.reduce((sum, life) => sum + minutesOf(life.launchedAt, life.endedAt ?? until), 0);
+  const replays = holds.map((hold) => replay(lives, { ...plan, hold }));
+  const candidates = replays.map((one) => candidateOf(one, nodeMinutes, priceOf));
+  const terminations = lives.filter(({ endedBy }) => endedBy === "karpenter").length;
+  const regretted = regrettedEnds(lives, plan.regretWithin).size;
+  const facts = { of, launches: lives.length, terminations, regretted, nodeMinutes, candidates };
+  return { ...facts, ...choose(facts, plan.regretWithin) };
+}
+
+function candidateOf(
+  { plan, avoided, idle, kept }: Replay,
+  nodeMinutes: number,
+  priceOf?: PriceOf,
+): Candidate {
+  const prices = kept.map(({ life, from, to }) => {
+    const price = priceOf?.(life.instanceType);
+    return price === undefined ? undefined : (price * (to.getTime() - from.getTime())) / hours(1);
+  });
+  const isPriced = priceOf !== undefined && prices.every((price) => price !== undefined);
+  return {
+    hold: plan.hold,
+    avoided,
+    idleMinutes: idle / minutes(1),
+    idleShare: nodeMinutes > 0 ? idle / minutes(1) / nodeMinutes : 0,
+    ...(isPriced && { money: prices.reduce<number>((sum, price) => sum + (price ?? 0), 0) }),
+  };
+}
+
+type Facts = Omit<Advice, "recommended" | "because">;
+
+function choose(facts: Facts, within: Duration): Pick<Advice, "recommended" | "because"> {
+  const { terminations, regretted, candidates } = facts;
+  const soon = formatDuration(within);
+  const none = (because: string) => ({ because: `The holder would not help: ${because}.` });
+  if (terminations === 0) return none("Karpenter took no node away in that time");
+  if (regretted < fewest || regretted / terminations < seldom) {
+    return none(
+      `only ${regretted} of ${terminations} nodes taken away were followed by a like launch within ${soon}`,
+    );
+  }
+  const most = Math.max(...candidates.map(({ avoided }) => avoided));
+  if (most / regretted < useless) {
+    return none(
+      `no hold tried would have kept more than ${most} of ${regretted} nodes that were missed soon after`,
+    );
+  }
+  const bargains = candidates.filter(
+    ({ avoided, idleMinutes }) => avoided > 0 && idleMinutes / avoided <= dear / minutes(1),
+  );
+  const best = Math.max(0, ...bargains.map(({ avoided }) => avoided));
+  const recommended = bargains.find(({ avoided }) => avoided >= enough * best);
+  if (!recommended)
+    return none(`each node it would have saved costs more than ${formatDuration(dear)} of idle nodes`);
+  return { recommended, because: reasonFor(recommended, facts, most) };
+}
+
+function reasonFor(
+  { hold, avoided, idleMinutes, idleShare }: Candidate,
+  { regretted }: Facts,
+  most: number,
+): string {
+  const share = Math.round((100 * avoided) / regretted);
+  const rest = most > avoided ? `; longer holds would avoid up to ${most}, and cost more for each` : "";
+  const cost = `${Math.round(idleMinutes)} node-minutes (${(100 * idleShare).toFixed(1)} % more)`;
+  return `${formatDuration(hold)} would have avoided ${avoided} of ${regretted} regretted ends (${share} %) for ${cost}${rest}.`;
+}
+
+const minutesOf = (from: Date, to: Date): number => Math.max(0, to.getTime() - from.getTime()) / minutes(1);

@@ -1,0 +1,76 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { InstanceEvent } from "./lives.ts";
+
+/** A stretch of time of which all calls of one name were read. */
+export type Read = Readonly<{ call: string; from: Date; to: Date }>;
+
+/** What was read of CloudTrail, kept in a file that is only ever added to: reading goes on where it ended. */
+export class Archive {
+  readonly #path: string;
+  readonly #events = new Map<string, InstanceEvent>();
+  readonly #read: Read[] = [];
+
+  constructor(path: string) {
+    this.#path = path;
+    mkdirSync(dirname(path), { recursive: true });
+    const text = existsSync(path) ? readFileSync(path, "utf8") : "";
+    for (const line of text.split("\n")) this.#load(line);
+  }
+
+  get events(): readonly InstanceEvent[] {
+    return [...this.#events.values()];
+  }
+
+  /** Keeps a page and the stretch that it covers, in one line: a page is kept whole or not at all. */
+  keep(read: Read, events: readonly InstanceEvent[]): void {
+    this.#add(read, events);
+    appendFileSync(this.#path, `${JSON.stringify({ read, events })}\n`);
+  }
+
+  /** The stretches of a time in which calls of this name were not read yet, the newest first. */
+  gaps(call: string, from: Date, to: Date): readonly Readonly<{ from: Date; to: Date }>[] {
+    return gapsIn(
+      this.#read.filter((read) => read.call === call),
+      from,
+      to,
+    );
+  }
+
+  #add(read: Read, events: readonly InstanceEvent[]): void {
+    this.#read.push(read);
+    for (const event of events) this.#events.set(`${event.kind} ${event.instance} ${event.id}`, event);
+  }
+
+  #load(line: string): void {
+    if (line.trim() === "") return;
+    try {
+      const { read, events } = JSON.parse(line);
+      const moment = (text: string) => new Date(text);
+      this.#add(
+        { call: String(read.call), from: moment(read.from), to: moment(read.to) },
+        events.map((event: InstanceEvent & { at: string }) => ({ ...event, at: moment(event.at) })),
+      );
+    } catch {
+      // A line cut short when the program was ended: its page is read again.
+    }
+  }
+}
+
+/** What of a stretch is not covered by others, the newest first. */
+export function gapsIn(
+  covered: readonly Readonly<{ from: Date; to: Date }>[],
+  from: Date,
+  to: Date,
+): readonly Readonly<{ from: Date; to: Date }>[] {
+  const gaps: { from: Date; to: Date }[] = [];
+  let start = from;
+  for (const one of covered.toSorted((a, b) => a.from.getTime() - b.from.getTime())) {
+    if (one.to <= start) continue;
+    if (one.from >= to) break;
+    if (one.from > start) gaps.push({ from: start, to: one.from });
+    start = one.to;
+  }
+  if (start < to) gaps.push({ from: start, to });
+  return gaps.reverse();
+}

@@ -1,0 +1,17 @@
+import { formatDuration } from "../../lambda/core/duration.ts";
+import type { Question } from "./advice.ts";
+
+/** What the model takes for granted; whoever reads its figures should know. */
+export const assumptions = ({
+  regretWithin,
+  begunBefore,
+  scope,
+  maxHold,
+  breather,
+}: Question): readonly string[] => [
+  `A node that Karpenter took away counts as regretted when its NodePool launched another within ${formatDuration(regretWithin)}.`,
+  "A node that a hold keeps takes the place of the next launch in its NodePool, whatever its instance type.",
+  "CloudTrail does not tell why Karpenter ended a node: expired and interrupted nodes count as taken away, which a hold would not have kept.",
+  `What Karpenter had begun before a hold goes on: ends within ${formatDuration(begunBefore)} after a hold's beginning are not avoided.`,
+  `Holds are by ${scope === "cluster" ? "cluster" : "NodePool"}, ${maxHold > 0 ? `${formatDuration(maxHold)} at most, with a breather of ${formatDuration(breather)}` : "without a cap"}.`,
+];

@@ -1,0 +1,107 @@
+import { clusterTag, Karpenter } from "../../lambda/adapters/keys.ts";
+import type { InstanceEvent } from "./lives.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The calls by which instances begin and end; a fleet's launch may be told by either of the first two. */
+export const watchedCalls = ["CreateFleet", "RunInstances", "TerminateInstances"] as const;
+const instanceId = /^i-[0-9a-f]{8,32}$/;
+const poolTags = Object.values(Karpenter).map(({ poolTag }) => poolTag);
+
+/*
+{ "eventID": "…", "eventTime": "2026-01-31T09:30:00Z", "eventName": "CreateFleet", "userIdentity": { "arn": "…",
+  "sessionContext": { "sessionIssuer": { "arn": "arn:aws:iam::…:role/Karpenter" } } },
+  "requestParameters": { …tags… }, "responseElements": { …instance ids… } }
+*/
+/** What one CloudTrail record tells of this cluster's Karpenter nodes; nothing for all others. */
+export function instanceEventsIn(record: unknown, cluster: string): readonly InstanceEvent[] {
+  const { eventID, eventTime, eventName, userIdentity, requestParameters, responseElements, errorCode } =
+    json(record);
+  const at = new Date(String(eventTime));
+  if (errorCode || Number.isNaN(at.getTime())) return [];
+  const by = callerOf(userIdentity);
+  const instances = instancesIn(responseElements);
+  const common = { id: String(eventID ?? ""), at, by };
+  if (eventName === "TerminateInstances") {
+    return instances.map(({ instance }) => ({ kind: "terminated", ...common, instance }));
+  }
+  if (eventName !== "CreateFleet" && eventName !== "RunInstances") return [];
+  const nodePool = nodePoolIn([requestParameters, responseElements], cluster);
+  if (nodePool === undefined) return [];
+  return instances.map(({ instance, instanceType }) => ({
+    kind: "launched",
+    ...common,
+    instance,
+    nodePool,
+    ...(instanceType && { instanceType }),
+  }));
+}
+
+/** Records out of whatever CloudTrail's tools export: lookup-events' answer, log files, or one record a line. */
+export function recordsIn(text: string): readonly unknown[] {
+  const whole = tryParse(text);
+  if (whole === undefined) return text.split("\n").flatMap((line) => (line.trim() ? recordsIn(line) : []));
+  if (Array.isArray(whole)) return whole.flatMap(unwrapped);
+  const { Events, Records } = json(whole);
+  const list = Array.isArray(Events) ? Events : Array.isArray(Records) ? Records : [whole];
+  return list.flatMap(unwrapped);
+}
+
+/** `lookup-events` tells each record as text within another. */
+function unwrapped(entry: unknown): readonly unknown[] {
+  const { CloudTrailEvent } = json(entry);
+  if (typeof CloudTrailEvent !== "string") return [entry];
+  const record = tryParse(CloudTrailEvent);
+  return record === undefined ? [] : [record];
+}
+
+/** Sessions of one role are one caller. */
+function callerOf(identity: unknown): string {
+  const { sessionContext, arn, invokedBy } = json(identity);
+  const issuer = json(json(sessionContext).sessionIssuer).arn;
+  return String(issuer ?? arn ?? invokedBy ?? "");
+}
+
+type Found = { instance: string; instanceType?: string };
+
+/** Instance ids wherever they stand, with the type beside or above them. */
+function instancesIn(value: unknown, instanceType?: string, found = new Map<string, Found>()): Found[] {
+  if (typeof value === "string") {
+    if (instanceId.test(value) && !found.has(value))
+      found.set(value, { instance: value, ...(instanceType && { instanceType }) });
+  } else if (Array.isArray(value)) {
+    for (const item of value) instancesIn(item, instanceType, found);
+  } else if (typeof value === "object" && value !== null) {
+    const own = json(value).instanceType;
+    const type = typeof own === "string" ? own : instanceType;
+    for (const item of Object.values(value)) instancesIn(item, type, found);
+  }
+  return [...found.values()];
+}
+
+/** The NodePool, where the tags say that it is this cluster's Karpenter's. */
+function nodePoolIn(values: readonly unknown[], cluster: string): string | undefined {
+  const tags = new Map(values.flatMap((value) => tagsIn(value)));
+  if (tags.get(clusterTag(cluster)) !== "owned") return undefined;
+  return poolTags.map((tag) => tags.get(tag)).find((pool) => pool !== undefined);
+}
+
+/** Tags wherever they stand; EC2's calls write them as key and value, with a capital or without. */
+function tagsIn(value: unknown): (readonly [string, string])[] {
+  if (Array.isArray(value)) return value.flatMap(tagsIn);
+  if (typeof value !== "object" || value === null) return [];
+  const { key, Key, value: small, Value } = json(value);
+  const [name, content] = [key ?? Key, small ?? Value];
+  if (typeof name === "string" && typeof content === "string") return [[name, content]];
+  return Object.values(value).flatMap(tagsIn);
+}
+
+const json = (value: unknown): Json => (typeof value === "object" && value !== null ? (value as Json) : {});
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,73 @@
+import { CloudTrailClient, LookupEventsCommand } from "@aws-sdk/client-cloudtrail";
+import { earlier } from "../../lambda/core/duration.ts";
+import type { AwsConfig } from "../cluster-flags.ts";
+import type { Archive } from "./archive.ts";
+import { instanceEventsIn, recordsIn, watchedCalls } from "./cloudtrail-events.ts";
+
+/** CloudTrail answers two look-ups a second, for the whole account. */
+const pace = 550;
+
+export type Progress = (
+  told: Readonly<{ call: string; reached: Date; events: number; pages: number }>,
+) => void;
+type Wait = (milliseconds: number) => Promise<void>;
+
+/** Reads what CloudTrail keeps of launches and ends into the archive, from the newest to the oldest. */
+export class CloudTrailReader {
+  readonly #client: CloudTrailClient;
+  readonly #cluster: string;
+  readonly #wait: Wait;
+
+  constructor(
+    config: AwsConfig,
+    cluster: string,
+    wait: Wait = (ms) => new Promise((done) => setTimeout(done, ms)),
+  ) {
+    // Others look things up, too: a look-up that was one too many is made again, later and later.
+    this.#client = new CloudTrailClient({ ...config, maxAttempts: 8, retryMode: "adaptive" });
+    this.#cluster = cluster;
+    this.#wait = wait;
+  }
+
+  async read(archive: Archive, from: Date, to: Date, progress: Progress): Promise<void> {
+    for (const call of watchedCalls) {
+      for (const gap of archive.gaps(call, from, to)) await this.#readGap(archive, call, gap, progress);
+    }
+  }
+
+  async #readGap(
+    archive: Archive,
+    call: string,
+    gap: Readonly<{ from: Date; to: Date }>,
+    progress: Progress,
+  ): Promise<void> {
+    let NextToken: string | undefined;
+    let unread = gap.to;
+    let pages = 0;
+    do {
+      const answer = await this.#client.send(
+        new LookupEventsCommand({
+          LookupAttributes: [{ AttributeKey: "EventName", AttributeValue: call }],
+          StartTime: gap.from,
+          EndTime: gap.to,
+          MaxResults: 50,
+          ...(NextToken && { NextToken }),
+        }),
+      );
+      NextToken = answer.NextToken;
+      pages += 1;
+      const entries = answer.Events ?? [];
+      const events = recordsIn(JSON.stringify(entries)).flatMap((one) =>
+        instanceEventsIn(one, this.#cluster),
+      );
+      const oldest = entries.at(-1)?.EventTime;
+      // Times are whole seconds: of the oldest one the next page may bring more.
+      const reached = NextToken && oldest ? new Date(oldest.getTime() + 1_000) : gap.from;
+      const from = earlier(reached, unread);
+      archive.keep({ call, from, to: unread }, events);
+      unread = from;
+      progress({ call, reached: unread, events: archive.events.length, pages });
+      await this.#wait(pace);
+    } while (NextToken);
+  }
+}

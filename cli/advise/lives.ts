@@ -1,0 +1,56 @@
+/** Something that CloudTrail tells of one instance. */
+export type InstanceEvent =
+  | Readonly<{
+      kind: "launched";
+      id: string;
+      at: Date;
+      instance: string;
+      nodePool: string;
+      instanceType?: string;
+      /** The role that asked for it. */
+      by: string;
+    }>
+  | Readonly<{ kind: "terminated"; id: string; at: Date; instance: string; by: string }>;
+
+/** A node from its launch to its end, as far as either is known. */
+export type NodeLife = Readonly<{
+  instance: string;
+  nodePool: string;
+  instanceType?: string;
+  launchedAt: Date;
+  endedAt?: Date;
+  /** Whether Karpenter itself ended it, as far as the caller tells. */
+  endedBy?: "karpenter" | "others";
+}>;
+
+/** Puts launches and ends together; ends of instances that are not Karpenter's say nothing. */
+export function nodeLives(events: readonly InstanceEvent[]): readonly NodeLife[] {
+  const ends = new Map<string, InstanceEvent>();
+  for (const event of events) {
+    if (event.kind !== "terminated") continue;
+    const known = ends.get(event.instance);
+    // Terminating an instance again changes nothing: the first time counts.
+    if (!known || event.at < known.at) ends.set(event.instance, event);
+  }
+  const lives = new Map<string, NodeLife>();
+  for (const event of events) {
+    // A fleet's launch is told twice, by the fleet's call and by the one it made.
+    if (event.kind !== "launched" || lives.has(event.instance)) continue;
+    lives.set(event.instance, lifeOf(event, ends.get(event.instance)));
+  }
+  return [...lives.values()].sort((a, b) => a.launchedAt.getTime() - b.launchedAt.getTime());
+}
+
+function lifeOf(
+  launch: Extract<InstanceEvent, { kind: "launched" }>,
+  end: InstanceEvent | undefined,
+): NodeLife {
+  const { instance, nodePool, instanceType, at, by } = launch;
+  return {
+    instance,
+    nodePool,
+    launchedAt: at,
+    ...(instanceType && { instanceType }),
+    ...(end && { endedAt: end.at, endedBy: end.by === by ? "karpenter" : "others" }),
+  };
+}

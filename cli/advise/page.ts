@@ -1,0 +1,92 @@
+import { formatDuration, minutes } from "../../lambda/core/duration.ts";
+import { drawLines, type LinePlot, lineTable } from "../../report/line-plot.ts";
+import { element, escaped } from "../../report/markup.ts";
+import { themes } from "../../report/style.ts";
+import type { Advice } from "./advice.ts";
+
+export type Page = Readonly<{
+  cluster: string;
+  from: Date;
+  to: Date;
+  advice: readonly Advice[];
+  assumptions: readonly string[];
+}>;
+
+const rules =
+  "body{margin:0;background:var(--knh-paper);font-size:15px;line-height:1.5}main{max-width:60rem;margin:auto;padding:1.5rem}" +
+  "svg{max-width:100%;height:auto;display:block;margin:1rem 0}.because{font-weight:600}small,footer{color:var(--knh-faint)}" +
+  "table{border-collapse:collapse}th,td{padding:.2rem .8rem;text-align:right;border-bottom:1px solid var(--knh-line)}" +
+  "caption{text-align:left;color:var(--knh-faint)}h2{margin-top:2.5rem}";
+
+/** One page that needs nothing else: advice, plots, the same values as tables, and what the model takes for granted. */
+export function advicePage({ cluster, from, to, advice, assumptions }: Page): string {
+  const title = `Which hold would have been right for ${cluster}?`;
+  const day = (date: Date) => date.toISOString().slice(0, 16).replace("T", " ");
+  const head = element(
+    "head",
+    {},
+    '<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">',
+    element("title", {}, escaped(title)),
+    element("style", {}, themes(":root") + rules),
+  );
+  const body = element(
+    "main",
+    {},
+    element("h1", {}, escaped(title)),
+    element("p", {}, escaped(`From ${day(from)} to ${day(to)} UTC, told by CloudTrail.`)),
+    ...advice.map(section),
+    element("h2", {}, "What the model takes for granted"),
+    element("ul", {}, ...assumptions.map((one) => element("li", {}, escaped(one)))),
+  );
+  return `<!doctype html>\n${element("html", { lang: "en" }, head, element("body", {}, body))}\n`;
+}
+
+function section(advice: Advice): string {
+  const { of, launches, terminations, regretted, because } = advice;
+  const seen = `${launches} nodes launched, ${terminations} taken away by Karpenter, ${regretted} of those regretted.`;
+  const plots = regretted > 0 ? [avoidedPlot(advice), costPlot(advice)] : [];
+  return element(
+    "section",
+    {},
+    element("h2", {}, escaped(of === "cluster" ? "The whole cluster" : of)),
+    element("p", { class: "because" }, escaped(because)),
+    element("p", {}, escaped(seen)),
+    ...plots.flatMap((plot) => [
+      drawLines(plot),
+      element("details", {}, element("summary", {}, "The same as a table"), lineTable(plot)),
+    ]),
+  );
+}
+
+const noteOf = ({ recommended }: Advice) =>
+  recommended
+    ? { note: { x: recommended.hold / minutes(1), text: `recommended: ${formatDuration(recommended.hold)}` } }
+    : {};
+
+const x = { label: "hold", unit: "min" } as const;
+
+const avoidedPlot = (advice: Advice): LinePlot => ({
+  title: "Regretted ends avoided",
+  x,
+  y: { label: "ends avoided" },
+  series: [
+    {
+      name: "avoided",
+      points: advice.candidates.map(({ hold, avoided }) => [hold / minutes(1), avoided] as const),
+    },
+  ],
+  ...noteOf(advice),
+});
+
+const costPlot = (advice: Advice): LinePlot => ({
+  title: "What it would have cost",
+  x,
+  y: { label: "idle node-minutes" },
+  series: [
+    {
+      name: "idle",
+      points: advice.candidates.map(({ hold, idleMinutes }) => [hold / minutes(1), idleMinutes] as const),
+    },
+  ],
+  ...noteOf(advice),
+});

@@ -1,0 +1,27 @@
+import { readFileSync } from "node:fs";
+import { BadInputError } from "../../lambda/core/errors.ts";
+import type { PriceOf } from "./advice.ts";
+
+/** Prices an hour by instance type, from a file like {"m5.large": 0.096}, or one price for all. */
+export function readPrices(path: string | undefined, price: number | undefined): PriceOf | undefined {
+  if (path === undefined) return price === undefined ? undefined : () => price;
+  const read = parse(path);
+  const problems = Object.entries(read)
+    .filter(([, value]) => typeof value !== "number" || !(value >= 0))
+    .map(([type, value]) => `${type} must be a price an hour, not ${JSON.stringify(value)}`);
+  if (problems.length > 0) throw new BadInputError("These prices cannot be used", problems);
+  const known = new Map(Object.entries(read).map(([type, value]) => [type, Number(value)]));
+  return (type) => known.get(type ?? "") ?? price;
+}
+
+function parse(path: string): Readonly<Record<string, unknown>> {
+  const expected = `${path} must be JSON like {"m5.large": 0.096}`;
+  try {
+    const read: unknown = JSON.parse(readFileSync(path, "utf8"));
+    if (typeof read === "object" && read !== null && !Array.isArray(read)) return { ...read };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new BadInputError("These prices cannot be used", [`${expected}: ${why}`]);
+  }
+  throw new BadInputError("These prices cannot be used", [expected]);
+}

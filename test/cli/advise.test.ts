@@ -1,0 +1,271 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Archive, gapsIn } from "../../cli/advise/archive.ts";
+import { CloudTrailReader } from "../../cli/advise/cloudtrail.ts";
+import { instanceEventsIn, recordsIn } from "../../cli/advise/cloudtrail-events.ts";
+import { commandLine } from "../../cli/command-line.ts";
+import { after, minutes } from "../../lambda/core/duration.ts";
+import { CollectedTerminal } from "../support/collected-terminal.ts";
+import { type FakeAws, fakeAws, json } from "../support/fake-aws.ts";
+import { noon } from "../support/fixed-clock.ts";
+
+const at = (minute: number) => after(noon, minutes(minute));
+const karpenter = {
+  sessionContext: { sessionIssuer: { arn: "arn:aws:iam::1:role/karpenter" } },
+  arn: "arn:session",
+};
+const id = (n: number) => `i-${String(n).padStart(17, "0")}`;
+
+const tags = (cluster = "prod") => [
+  { Key: `kubernetes.io/cluster/${cluster}`, Value: "owned" },
+  { Key: "karpenter.sh/nodepool", Value: "batch" },
+];
+/** As CloudTrail tells a fleet: XML made JSON, with lists of one that are no lists. */
+const fleet = (n: number, minute: number, cluster?: string) => ({
+  eventID: `fleet-${n}`,
+  eventTime: at(minute).toISOString(),
+  eventName: "CreateFleet",
+  userIdentity: karpenter,
+  requestParameters: {
+    CreateFleetRequest: {
+      Type: "instant",
+      TagSpecification: [{ ResourceType: "instance", Tag: tags(cluster) }],
+    },
+  },
+  responseElements: {
+    CreateFleetResponse: {
+      fleetInstanceSet: { item: { instanceType: "m5.large", instanceIds: { item: id(n) } } },
+    },
+  },
+});
+const run = (n: number, minute: number) => ({
+  eventID: `run-${n}`,
+  eventTime: at(minute).toISOString(),
+  eventName: "RunInstances",
+  userIdentity: karpenter,
+  requestParameters: {
+    tagSpecificationSet: {
+      items: [
+        { resourceType: "instance", tags: tags().map(({ Key, Value }) => ({ key: Key, value: Value })) },
+      ],
+    },
+  },
+  responseElements: { instancesSet: { items: [{ instanceId: id(n), instanceType: "m5.large" }] } },
+});
+const terminate = (n: number, minute: number, userIdentity: object = karpenter) => ({
+  eventID: `end-${n}`,
+  eventTime: at(minute).toISOString(),
+  eventName: "TerminateInstances",
+  userIdentity,
+  responseElements: {
+    instancesSet: { items: [{ instanceId: id(n), currentState: { name: "shutting-down" } }] },
+  },
+});
+
+describe("CloudTrail's records", () => {
+  it.each([
+    ["a fleet", fleet(1, 0)],
+    ["an instance run", run(1, 0)],
+  ])("tell of a launch by %s: when, what and in which NodePool", (_, record) => {
+    expect(instanceEventsIn(record, "prod")).toMatchObject([
+      {
+        kind: "launched",
+        at: noon,
+        instance: id(1),
+        nodePool: "batch",
+        instanceType: "m5.large",
+        by: karpenter.sessionContext.sessionIssuer.arn,
+      },
+    ]);
+  });
+
+  it("tell of an end and who wanted it", () => {
+    expect(instanceEventsIn(terminate(1, 5, { arn: "arn:somebody" }), "prod")).toMatchObject([
+      { kind: "terminated", at: at(5), instance: id(1), by: "arn:somebody" },
+    ]);
+  });
+
+  it.each([
+    ["another cluster's", fleet(1, 0, "other")],
+    ["a refused one", { ...fleet(1, 0), errorCode: "Client.InsufficientInstanceCapacity" }],
+    ["another call", { ...fleet(1, 0), eventName: "DescribeInstances" }],
+    ["nonsense", "nonsense"],
+  ])("tell nothing by %s", (_, record) => {
+    expect(instanceEventsIn(record, "prod")).toEqual([]);
+  });
+
+  it.each([
+    ["lookup-events", JSON.stringify({ Events: [{ CloudTrailEvent: JSON.stringify(fleet(1, 0)) }] })],
+    ["a log file", JSON.stringify({ Records: [fleet(1, 0)] })],
+    ["a list", JSON.stringify([fleet(1, 0)])],
+    ["a record a line", `${JSON.stringify(fleet(1, 0))}\n\n`],
+  ])("are read as %s exports them", (_, text) => {
+    expect(recordsIn(text)).toEqual([fleet(1, 0)]);
+  });
+});
+
+describe("gaps", () => {
+  const span = (from: number, to: number) => ({ from: at(from), to: at(to) });
+
+  it("are what was not read, the newest first", () => {
+    expect(gapsIn([span(20, 30), span(5, 10), span(8, 12)], at(0), at(40))).toEqual([
+      span(30, 40),
+      span(12, 20),
+      span(0, 5),
+    ]);
+  });
+
+  it("are none where all was read", () => {
+    expect(gapsIn([span(-5, 50)], at(0), at(40))).toEqual([]);
+  });
+});
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "advise-"));
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
+
+describe("reading from CloudTrail", () => {
+  const lookup = (...records: object[]) =>
+    records.map((record) => ({
+      EventTime: new Date(String(Reflect.get(record, "eventTime"))).getTime() / 1000,
+      CloudTrailEvent: JSON.stringify(record),
+    }));
+  let aws: FakeAws | undefined;
+  afterEach(() => aws?.close());
+
+  const reader = async (answers: (call: string, page: number) => object) => {
+    const pages = new Map<string, number>();
+    aws = await fakeAws((request) => {
+      const call = JSON.parse(request.body).LookupAttributes[0].AttributeValue;
+      const page = (pages.get(call) ?? 0) + 1;
+      pages.set(call, page);
+      return json(answers(call, page));
+    });
+    const waits: number[] = [];
+    const it = new CloudTrailReader(aws.client, "prod", async (ms) => void waits.push(ms));
+    return { it, waits, aws };
+  };
+
+  it("asks for launches and ends page by page, not more than two times a second", async () => {
+    const { it, waits, aws } = await reader((call, page) => {
+      if (call === "CreateFleet" && page === 1) return { Events: lookup(fleet(2, 30)), NextToken: "more" };
+      if (call === "CreateFleet") return { Events: lookup(fleet(1, 0)) };
+      return { Events: call === "TerminateInstances" ? lookup(terminate(1, 5)) : [] };
+    });
+    const archive = new Archive(join(folder, "events.jsonl"));
+    await it.read(archive, at(-10), at(60), () => {});
+    expect(archive.events).toHaveLength(3);
+    expect(aws.requests).toHaveLength(4);
+    expect(waits.every((ms) => ms >= 500)).toBe(true);
+  });
+
+  it("goes on where it was broken off, and asks for nothing twice", async () => {
+    const path = join(folder, "events.jsonl");
+    const failing = await reader((call, page) => {
+      if (call === "CreateFleet" && page === 1) return { Events: lookup(fleet(2, 30)), NextToken: "more" };
+      throw new Error("the line was cut");
+    });
+    const cut = new CloudTrailReader({ ...failing.aws.client, region: "eu-west-1" }, "prod", async () => {
+      await failing.aws.close();
+    });
+    await expect(cut.read(new Archive(path), at(-10), at(60), () => {})).rejects.toThrow();
+    appendFileSync(path, '{"read":{"call":"Cre');
+
+    const { it, aws } = await reader((call) => ({
+      Events: call === "CreateFleet" ? lookup(fleet(1, 0)) : [],
+    }));
+    const archive = new Archive(path);
+    await it.read(archive, at(-10), at(60), () => {});
+    const [first] = aws.requests.map(({ body }) => JSON.parse(body));
+    // The second of the oldest event may hold more of them.
+    expect(new Date(first.EndTime * 1000)).toEqual(after(at(30), 1_000));
+    expect(archive.events).toHaveLength(2);
+
+    await it.read(archive, at(-10), at(60), () => {});
+    expect(aws.requests).toHaveLength(3);
+  });
+});
+
+describe("advise", () => {
+  const churn = Array.from({ length: 20 }, (_, i) => [fleet(i, i * 15), terminate(i, i * 15 + 5)]).flat();
+  const advise = async (...words: string[]) => {
+    const terminal = new CollectedTerminal();
+    const exit = await commandLine(["advise", "--cluster", "prod", ...words], terminal);
+    return { exit, output: terminal.output, told: terminal.told };
+  };
+  const exported = (records: readonly object[]) => {
+    const path = join(folder, "records.json");
+    writeFileSync(path, JSON.stringify({ Records: records }));
+    return path;
+  };
+
+  it("recommends a hold, with its reason and what it takes for granted", async () => {
+    const { exit, output } = await advise("--from", exported(churn));
+    expect(exit).toBe(0);
+    expect(output).toContain("20 nodes launched, 20 taken away by Karpenter, 19 of those regretted");
+    expect(output).toContain("45m would have avoided 13 of 19 regretted ends");
+    expect(output).toContain("CloudTrail does not tell why Karpenter ended a node");
+  });
+
+  it("tells the cost in money where prices are given", async () => {
+    const prices = join(folder, "prices.json");
+    writeFileSync(prices, JSON.stringify({ "m5.large": 0.6 }));
+    const { output } = await advise(
+      "--from",
+      exported(churn),
+      "--prices",
+      prices,
+      "-o",
+      "json",
+      "--holds",
+      "45m",
+    );
+    const [{ candidates }] = JSON.parse(output).advice;
+    expect(candidates[0].money).toBeCloseTo(candidates[0].idleMinutes / 100);
+  });
+
+  it("writes a report that needs nothing else, and that names cannot break", async () => {
+    const html = join(folder, "advice.html");
+    const named = JSON.parse(JSON.stringify(churn).replaceAll('"batch"', '"<script>alert(1)</script>"'));
+    const { exit, told } = await advise("--from", exported([...churn, ...named]), "--html", html);
+    expect(exit).toBe(0);
+    expect(told).toContain(html);
+    const page = readFileSync(html, "utf8");
+    expect(page).toMatch(/^<!doctype html>/);
+    expect(page).toContain("recommended: 45m");
+    expect(page).toContain("<svg");
+    expect(page).not.toContain("<script");
+    expect(page.match(/(?:src|href)=/g)).toBeNull();
+  });
+
+  it.each([
+    ["a file that is not there", ["--from", "/nowhere.json"], "/nowhere.json"],
+    ["holds that are none", ["--holds", "soon"], "durations from 1m to 24h"],
+    ["a price that is none", ["--price", "cheap"], "an amount"],
+  ])("ends with 2 for %s", async (_, words, expected) => {
+    const { exit, told } = await advise(...words);
+    expect(exit).toBe(2);
+    expect(told).toContain(expected);
+  });
+
+  it("ends with 2 for prices that are none, naming each", async () => {
+    const prices = join(folder, "prices.json");
+    writeFileSync(prices, JSON.stringify({ "m5.large": "cheap" }));
+    const { exit, told } = await advise("--from", exported(churn), "--prices", prices);
+    expect(exit).toBe(2);
+    expect(told).toContain("m5.large must be a price an hour");
+  });
+
+  it("says what to check when no node of the cluster was found", async () => {
+    const { exit, told } = await advise("--from", exported([fleet(1, 0, "other")]));
+    expect(exit).toBe(1);
+    expect(told).toContain("no launch of a Karpenter node of cluster prod");
+  });
+});
