@@ -2,7 +2,10 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { afterAll, expect, it, vi } from "vitest";
+
+// A synth takes two seconds, and much longer beside other tests on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
 
 const out = mkdtempSync(join(tmpdir(), "synth-"));
 afterAll(() => rmSync(out, { recursive: true, force: true }));
