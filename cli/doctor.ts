@@ -9,7 +9,8 @@ import { Failure } from "./failure.ts";
 import { asJson, type Output, withOutput } from "./output-flag.ts";
 import type { Terminal } from "./terminal.ts";
 
-type DoctorOptions = ClusterFlags & Readonly<{ output: Output; fix?: true }>;
+type DoctorOptions = ClusterFlags &
+  Readonly<{ output: Output; fix?: true; kubeconfig?: string; context?: string }>;
 
 /** Checks every link of the chain and says what to do about a broken one. */
 export const doctor = (terminal: Terminal): Command =>
@@ -17,13 +18,28 @@ export const doctor = (terminal: Terminal): Command =>
     withOutput(withCluster(new Command("doctor")), ["table", "json"])
       .description("Check every link from a launch to a release, and say what to do about a broken one.")
       .option("--fix", "mend what can be mended without harm, then check again")
+      .option(
+        "--kubeconfig <path>",
+        "your own way into the cluster: also compare what is there word for word",
+      )
+      .option("--context <name>", "the kubeconfig's context (default: its current one)")
       .action((options: DoctorOptions) => check(options, terminal)),
     [
       ["doctor --cluster prod", "check every link, and send a probe the way of a launch"],
+      [
+        "doctor --cluster prod --kubeconfig ~/.kube/config",
+        "also compare role and policy with your own kubeconfig",
+      ],
       ["doctor --cluster prod --fix", "also enable and re-arm what was turned off"],
       ["doctor --cluster prod -o json | jq '.findings[] | select(.verdict==\"fail\")'", "for a program"],
     ],
   );
+
+async function ownKubernetes({ kubeconfig, context }: DoctorOptions) {
+  if (kubeconfig === undefined) return {};
+  const { compareWith } = await import("./doctor/own-kubernetes.ts");
+  return { compareManifest: compareWith(kubeconfig, context) };
+}
 
 async function check(options: DoctorOptions, terminal: Terminal): Promise<void> {
   const { AwsAccount } = await import("./doctor/aws-account.ts");
@@ -31,6 +47,7 @@ async function check(options: DoctorOptions, terminal: Terminal): Promise<void> 
   const { cluster, output } = options;
   const world = {
     cluster,
+    ...(await ownKubernetes(options)),
     account: new AwsAccount(awsConfig(options, terminal.env), cluster),
     ask: controlOf(options, terminal.env),
     clock: { now: () => new Date() },

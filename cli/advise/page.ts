@@ -13,7 +13,7 @@ export type Page = Readonly<{
 }>;
 
 const rules =
-  "body{margin:0;background:var(--knh-paper);font-size:15px;line-height:1.5}main{max-width:60rem;margin:auto;padding:1.5rem}" +
+  ":root{color-scheme:light dark}body{margin:0;background:var(--knh-paper);font-size:15px;line-height:1.5}main{max-width:60rem;margin:auto;padding:1.5rem}" +
   "svg{max-width:100%;height:auto;display:block;margin:1rem 0}.because{font-weight:600}small,footer{color:var(--knh-faint)}" +
   "table{border-collapse:collapse}th,td{padding:.2rem .8rem;text-align:right;border-bottom:1px solid var(--knh-line)}" +
   "caption{text-align:left;color:var(--knh-faint)}h2{margin-top:2.5rem}";
@@ -26,6 +26,7 @@ export function advicePage({ cluster, from, to, advice, assumptions }: Page): st
     "head",
     {},
     '<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">',
+    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
     element("title", {}, escaped(title)),
     element("style", {}, themes(":root") + rules),
   );

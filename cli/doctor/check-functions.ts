@@ -45,6 +45,9 @@ function troubleOf(
     const remedy = `aws lambda delete-function-concurrency --function-name ${name} (or ${redeploy(doctor)})`;
     return [fail("functions", `${name} is turned off: its reserved concurrency is 0`, remedy)];
   }
+  if (state === "Pending" || lastUpdate === "InProgress") {
+    return [warn("functions", `${name} is just being deployed`, "Look again in a minute.")];
+  }
   if (state !== "Active" && state !== "Inactive") {
     return [fail("functions", `${name} is ${state}`, redeploy(doctor))];
   }

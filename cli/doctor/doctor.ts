@@ -1,3 +1,4 @@
+import type { AccessFinding } from "../../lambda/adapters/kubernetes-access.ts";
 import type { Duration } from "../../lambda/core/duration.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
 import type { Ask } from "../control.ts";
@@ -9,6 +10,8 @@ export type Doctor = Readonly<{
   account: Account;
   /** Asks the control function. */
   ask: Ask;
+  /** Compares what is in the cluster with what we would write there, with the caller's own kubeconfig; where one is given. */
+  compareManifest?: (annotation: string) => Promise<readonly AccessFinding[]>;
   clock: Clock;
   sleep: (duration: Duration) => Promise<void>;
 }>;

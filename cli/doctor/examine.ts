@@ -14,6 +14,7 @@ import {
 } from "./check-functions.ts";
 import { checkLaunches, checkLogin, checkNodes, checkPolicy, checkRights } from "./check-inside.ts";
 import { checkMapping, checkQueue, checkQueuePolicy, checkRule, checkTarget } from "./check-launch-path.ts";
+import { checkManifest } from "./check-manifest.ts";
 import { checkProbe } from "./check-probe.ts";
 import { checkHolds, checkScheduleGroup, checkScheduleRole } from "./check-releases.ts";
 import { checkLastSweep, checkSweepRule } from "./check-sweep.ts";
@@ -35,6 +36,7 @@ export async function examine(doctor: Doctor, tell: (finding: Finding) => void):
   await lookAtSchedules(it, doctor, functions);
   await lookAtCluster(it, doctor, functions);
   await it.check("sweep", [], () => checkSweepRule(doctor, functions.sweep));
+  await it.check("manifest", [], () => checkManifest(doctor, functions.control));
   const asked = await askInside(it, doctor);
   if (asked) await lookInside(it, doctor, functions, asked);
   await it.check("alarms", [], () => checkAlarms(doctor, doctor.clock.now()));
@@ -114,8 +116,8 @@ async function lookInside(
   const now = inside.at;
   await it.check("login", ["cluster", "access entries"], async () => checkLogin(inside));
   if (cluster.works) {
-    await it.check("rights", [], async () => checkRights(cluster));
-    await it.check("policy", ["rights"], async () => checkPolicy(cluster));
+    await it.check("rights", ["manifest"], async () => checkRights(cluster));
+    await it.check("policy", ["manifest", "rights"], async () => checkPolicy(cluster));
     await it.check("nodes", [], async () => checkNodes(cluster, now));
   }
   await it.check("launches", [], async () => checkLaunches(inside));

@@ -17,6 +17,7 @@ export const links = [
   "login",
   "rights",
   "policy",
+  "manifest",
   "launches",
   "holds",
   "sweep",

@@ -8,7 +8,7 @@ import { instanceEventsIn, recordsIn } from "../../cli/advise/cloudtrail-events.
 import { commandLine } from "../../cli/command-line.ts";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
-import { type FakeAws, fakeAws, json } from "../support/fake-aws.ts";
+import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
 import { noon } from "../support/fixed-clock.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
@@ -140,13 +140,14 @@ describe("reading from CloudTrail", () => {
   let aws: FakeAws | undefined;
   afterEach(() => aws?.close());
 
-  const reader = async (answers: (call: string, page: number) => object) => {
+  const reader = async (answers: (call: string, page: number) => object | AwsAnswer) => {
     const pages = new Map<string, number>();
     aws = await fakeAws((request) => {
       const call = JSON.parse(request.body).LookupAttributes[0].AttributeValue;
       const page = (pages.get(call) ?? 0) + 1;
       pages.set(call, page);
-      return json(answers(call, page));
+      const answer = answers(call, page);
+      return "body" in answer ? answer : json(answer);
     });
     const waits: number[] = [];
     const it = new CloudTrailReader(aws.client, "prod", async (ms) => void waits.push(ms));
@@ -170,12 +171,10 @@ describe("reading from CloudTrail", () => {
     const path = join(folder, "events.jsonl");
     const failing = await reader((call, page) => {
       if (call === "CreateFleet" && page === 1) return { Events: lookup(fleet(2, 30)), NextToken: "more" };
-      throw new Error("the line was cut");
+      return jsonError("ExpiredTokenException", "expired");
     });
-    const cut = new CloudTrailReader({ ...failing.aws.client, region: "eu-west-1" }, "prod", async () => {
-      await failing.aws.close();
-    });
-    await expect(cut.read(new Archive(path), at(-10), at(60), () => {})).rejects.toThrow();
+    await expect(failing.it.read(new Archive(path), at(-10), at(60), () => {})).rejects.toThrow("expired");
+    await failing.aws.close();
     appendFileSync(path, '{"read":{"call":"Cre');
 
     const { it, aws } = await reader((call) => ({

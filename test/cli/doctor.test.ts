@@ -293,6 +293,23 @@ describe("doctor", () => {
     expect(broken(findings)).toEqual([]);
   });
 
+  it.each([
+    ["different", "fail", "ClusterRole is not as we write it"],
+    ["missing", "fail", "ClusterRole is missing"],
+    ["unknown to this cluster", "warn", "knows no ClusterRole"],
+    ["right", "ok", "as we write them"],
+  ] as const)(
+    "compares role and policy with a way of one's own into the cluster: %s",
+    async (state, verdict, says) => {
+      const compareManifest = async () => [{ kind: "ClusterRole", state }];
+      const findings = await examined(anAccount(), { compareManifest });
+      expect(findings.find(({ link }) => link === "manifest")).toMatchObject({
+        verdict,
+        what: expect.stringContaining(says),
+      });
+    },
+  );
+
   it("warns of what it may not look at, and goes on", async () => {
     const findings = await examined(anAccount({ role: denied, alarms: denied }));
     expect(warned(findings).map(({ link }) => link)).toEqual(["schedule role", "alarms"]);

@@ -124,16 +124,17 @@ export const aTrip = (about: Readonly<{ version?: string }> = {}) => ({
   version: about.version ?? version,
 });
 
-type Answers = Readonly<{ check?: () => unknown; probe?: () => unknown; clock?: FixedClock }>;
+type Answers = Pick<Doctor, "compareManifest"> &
+  Readonly<{ check?: () => unknown; probe?: () => unknown; clock?: FixedClock }>;
 
 /** Examines such an account. */
 export async function examined(
   account: Account,
-  { check = aCheck, probe = aTrip, clock = new FixedClock() }: Answers = {},
+  { check = aCheck, probe = aTrip, clock = new FixedClock(), ...rest }: Answers = {},
 ): Promise<readonly Finding[]> {
   const ask: Ask = async ({ do: deed }) => overTheWire(deed === "check" ? check() : { probe: probe() });
   const sleep = async (duration: Duration) => void clock.pass(duration + seconds(0));
-  const doctor: Doctor = { cluster: "prod", account, ask, clock, sleep };
+  const doctor: Doctor = { cluster: "prod", account, ask, clock, sleep, ...rest };
   return examine(doctor, () => {});
 }
 
