@@ -211,6 +211,17 @@ def relax(*_):
     tell(iam="relaxed")
 
 
+def keep_tls_to_clusters():
+    """In the functions MiniStack turns every TLS request to loopback into a plain one; those to a cluster must stay."""
+    own = 'if (host === "127.0.0.1" || host === "localhost"'
+    kept = 'if (options.port && ![443, msPort].includes(Number(options.port))) return origHttpsReq.apply(https, original);'
+    script = lambda_runtime._NODEJS_WORKER_SCRIPT
+    if own not in script:
+        raise RuntimeError("MiniStack's runtime for functions has changed: look at it anew")
+    lambda_runtime._NODEJS_WORKER_SCRIPT = script.replace(own, f"{kept}\n    {own}")
+
+
+keep_tls_to_clusters()
 containers = types.SimpleNamespace(get=planes.__getitem__, list=lambda **_: list(planes.values()))
 eks._get_docker = lambda: types.SimpleNamespace(containers=containers)
 eks._get_ministack_network = lambda _client: None
