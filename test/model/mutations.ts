@@ -289,4 +289,44 @@ export const mutations: readonly Mutation[] = [
     ],
     mustFind: both,
   },
+  {
+    bug: "a node whose patch failed is left to the sweep",
+    edits: [core("await-newcomers", "(marked?.failed ?? 0) > 0", "(marked?.failed ?? 0) < 0")],
+    mustFind: rules,
+  },
+  {
+    bug: "a release that was cut short is left to the sweep",
+    edits: [
+      core(
+        "release-nodes",
+        "await armRelease(ports, scope, hold, after(ports.clock.now(), minutes(1)));",
+        "after(ports.clock.now(), minutes(1));",
+      ),
+    ],
+    mustFind: rules,
+  },
+  {
+    bug: "a one-shot that came early is armed under its own dying name",
+    edits: [
+      core("decide-release", "armFor: after(due, minutes(1)),", "armFor: due ?? after(due, minutes(1)),"),
+    ],
+    mustFind: both,
+  },
+  {
+    bug: "the sweep ends what was held by hand in a breather",
+    edits: [core("decide-by-hand", "const causedAt = later(now, watermark.from);", "const causedAt = now;")],
+    mustFind: rules,
+  },
+  {
+    bug: "a launch told late is looked for by nobody",
+    edits: [
+      core("await-newcomers", "attempt === 0 ? missing : missing.filter(isYoung)", "missing.filter(isYoung)"),
+    ],
+    mustFind: rules,
+  },
+  {
+    bug: "a release by force of everything leaves NodePools held",
+    edits: [core("force-release", "if (isEverything(scope)) {", "if (scope === undefined) {")],
+    mustFind: rules,
+  },
 ];

@@ -93,15 +93,30 @@ describe("a node", () => {
   it("whose patch failed at the start is tried again before any sweep", async () => {
     const story = threeNodes();
     story.sweepEvery = undefined;
-    story.launch({ joinsAfter: seconds(10) });
-    const hold = await story.deliver();
-    while (hold.waitsFor !== "patch b") await story.step(hold);
-    await story.step(hold, "refused");
-    await story.finish(hold);
+    const control = await story.ask({ do: "hold", reason: "nobody joins" });
+    while (control.waitsFor !== "patch b") await story.step(control);
+    await story.step(control, "refused");
+    await story.finish(control);
+    const atOnce = story.heldNodes();
 
-    await story.pass(minutes(1));
+    await story.pass(seconds(15));
 
-    expect(story.heldNodes()).toEqual(["a", "b", "c", "node-1"]);
+    expect(atOnce).toEqual(["a", "c"]);
+    expect(story.heldNodes()).toEqual(["a", "b", "c"]);
+  });
+
+  it("whose patch always fails is left to the sweep after a while", async () => {
+    const story = threeNodes();
+    story.sweepEvery = undefined;
+    story.nodes.before = (call) => {
+      if (call.kind === "patch" && call.node === "b") throw new TryAgainError("refused");
+    };
+
+    await story.control({ do: "hold", for: "1h" });
+    await story.pass(minutes(10));
+
+    expect(story.queue.messages).toEqual([]);
+    expect(story.heldNodes()).toEqual(["a", "c"]);
   });
 
   it("deleted half-way through marking or releasing is no failure", async () => {
