@@ -77,6 +77,7 @@ it("is admin while it works and nobody afterwards", async () => {
     duringWork = new Set(eks.entries.get(admin)?.policies);
   });
   expect(duringWork).toEqual(new Set([adminPolicy]));
+  expect(eks.takenBack).toEqual([adminPolicy]);
   expect(eks.entries.size).toBe(0);
 });
 

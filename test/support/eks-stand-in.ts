@@ -16,6 +16,8 @@ export class EksStandIn {
   readonly entries = new Map<string, Entry>();
   /** Roles IAM has not told EKS of yet, and how often it still denies them. */
   readonly unknownFor = new Map<string, number>();
+  /** Policies that were disassociated, and not just lost with their entry. */
+  readonly takenBack: string[] = [];
   authenticationMode: string | undefined = "API";
   private readonly server = createServer((request, response) => void this.serve(request, response));
 
@@ -56,8 +58,10 @@ export class EksStandIn {
     if (path.length === 3) return this.create(String(body.principalArn), body.kubernetesGroups as string[]);
     const entry = this.entries.get(String(principal));
     if (!entry) return refused(404, "ResourceNotFoundException");
-    if (policy) entry.policies.delete(policy);
-    else if (path.length === 5) entry.policies.add(String(body.policyArn));
+    if (policy) {
+      if (!entry.policies.delete(policy)) return refused(404, "ResourceNotFoundException");
+      this.takenBack.push(policy);
+    } else if (path.length === 5) entry.policies.add(String(body.policyArn));
     else if (method === "DELETE") this.entries.delete(String(principal));
     else entry.groups = body.kubernetesGroups as string[];
     return done();
