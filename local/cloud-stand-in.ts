@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { after, type Duration, earlier, hours, seconds } from "../lambda/core/duration.ts";
 import type { Instance, Launch, Launches } from "../lambda/core/ports.ts";
-import type { AlarmClock } from "./alarm-clock.ts";
+import type { AlarmClock, TakeBack } from "./alarm-clock.ts";
 import type { Chronicle } from "./chronicle.ts";
 import type { ClusterStandIn } from "./cluster-stand-in.ts";
 
@@ -22,6 +22,7 @@ const boot: Duration = seconds(40);
 /** A cloud in memory: it tells of each instance at once, and its node joins the cluster when it has booted. */
 export class CloudStandIn implements Launches {
   readonly #options: CloudOptions;
+  readonly #booting: TakeBack[] = [];
   readonly #running = new Map<string, Running>();
 
   constructor(options: CloudOptions) {
@@ -34,7 +35,12 @@ export class CloudStandIn implements Launches {
     const instance = this.#run(node, nodePool, clock.now());
     chronicle.tell({ kind: "launch", instance });
     onEvent(pendingEvent(instance, clock.now()));
-    clock.at(after(clock.now(), boot), async () => this.#join(instance));
+    this.#booting.push(clock.at(after(clock.now(), boot), async () => this.#join(instance)));
+  }
+
+  /** What still boots is lost; nobody waits for it. */
+  close(): void {
+    for (const takeBack of this.#booting.splice(0)) takeBack();
   }
 
   /** A node that has been there since long before. */

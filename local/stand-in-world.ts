@@ -85,6 +85,7 @@ export async function openStandInWorld(options: StandInWorldOptions): Promise<St
   });
 
   const close = async () => {
+    cloud.close();
     await holder.stop();
     await api.close();
     dynamodb.destroy();

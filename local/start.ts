@@ -1,3 +1,6 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
 import { setTimeout as pass } from "node:timers/promises";
 import { Command, CommanderError } from "commander";
 import { Exit } from "../cli/exit-codes.ts";
@@ -12,7 +15,14 @@ import { onKey } from "./serve/keys.ts";
 import { serve } from "./serve/serve.ts";
 import { tellStory } from "./story/story.ts";
 
-type Options = Readonly<{ serve?: true; fast?: true; log?: true; hold: string; launchEvery: string }>;
+type Options = Readonly<{
+  serve?: true;
+  real?: true;
+  fast?: true;
+  log?: true;
+  hold: string;
+  launchEvery: string;
+}>;
 
 const terminal = processTerminal();
 const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
@@ -21,20 +31,40 @@ const command = new Command("npm start --")
   .description("See the holder at work on this machine, without AWS and without a cluster.")
   .option("--fast", "tell the story without pauses")
   .option("--serve", "stay up in real time, with a cluster that kubectl can reach")
-  .option("--hold <duration>", "with --serve: how long a launch protects", "1m")
+  .option("--real", "the same on real Karpenter, built here once (needs Go; minutes the first time)")
+  .option("--hold <duration>", "with --serve or --real: how long a launch protects", "1m")
   .option("--launch-every <duration>", "with --serve: how often a node is launched; 0s for never", "3m")
   .option("--log", "show the holder's own log as well")
   .helpOption("-h, --help", "tell what can be said")
   .exitOverride()
   .showHelpAfterError("See --help for what can be said.")
   .action(async (options: Options) => {
-    process.exitCode = options.serve ? await serveUntilStopped(options) : await story(options);
+    process.exitCode = await started(options);
   });
 try {
   await command.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? Exit.done : Exit.usage;
   else process.exitCode = tellFailure(error, terminal);
+}
+
+function started(options: Options): Promise<number> {
+  if (options.real) return runReal(options);
+  return options.serve ? serveUntilStopped(options) : story(options);
+}
+
+/** The proving ground is no part of what we ship, so it is a process of its own; it stops when we are told to. */
+async function runReal({ hold }: Options): Promise<number> {
+  read("--hold", hold);
+  const ground = join(import.meta.dirname, "../bench/churn/live.ts");
+  // In a group of its own, so that Ctrl-C reaches it once; the channel tells it when we are gone.
+  const child = spawn(process.execPath, [ground, hold], {
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
+    detached: true,
+  });
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
+  const [code] = await once(child, "exit");
+  return typeof code === "number" ? code : Exit.failed;
 }
 
 async function story({ fast, log }: Options): Promise<Exit> {

@@ -3,12 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pass } from "node:timers/promises";
 import { formatDuration } from "../../lambda/core/duration.ts";
-import type { Log } from "../../lambda/core/ports.ts";
-import { readSettings } from "../../lambda/settings.ts";
-import { type Run, startRun } from "../../local/run/run.ts";
+import type { Run } from "../../local/run/run.ts";
 import type { TimelineEvent } from "../../report/events.ts";
 import { World } from "../../test/real/world.ts";
 import { churnPool, serviceObject } from "./cluster-objects.ts";
+import { startHolder } from "./holder.ts";
 import { JobRunner } from "./job-runner.ts";
 import { Witness } from "./witness.ts";
 import type { Workload } from "./workload.ts";
@@ -34,7 +33,6 @@ export type ArmRecord = Readonly<{
   events: readonly TimelineEvent[];
 }>;
 
-const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
 const lookEvery = 300;
 
 /** Runs the work on a fresh cluster with real Karpenter and writes down what happens. */
@@ -51,23 +49,13 @@ export async function runArm(arm: Arm, trial: Trial): Promise<ArmRecord> {
     const from = new Date();
     await world.apply(...trial.workload.services.map(serviceObject));
     const unfinished = await work(new JobRunner(world, witness, trial.workload.jobs, trial.minute), trial);
-    return { arm, from, to: new Date(), unfinished, events: [...witness.events] };
+    return { arm, from, to: new Date(), unfinished, events: [...witness.happenings] };
   } finally {
     await holder?.stop();
     await witness.stop();
     await world.stop();
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/** The holder as `run` starts it; its holds go into the same record. */
-async function startHolder(world: World, witness: Witness, hold: number, folder: string): Promise<Run> {
-  const settings = readSettings({ cluster: "churn", hold: formatDuration(hold), sweepEvery: "1m" });
-  const run = await startRun({ settings, config: world.plane.config("admin"), folder, log: silent });
-  run.chronicle.follow((happening) => {
-    if (happening.kind.startsWith("hold ")) witness.events.push(happening);
-  });
-  return run;
 }
 
 async function work(jobs: JobRunner, { minute, minutes }: Trial): Promise<number> {

@@ -8,21 +8,36 @@ import type { TimelineEvent } from "../../report/events.ts";
 import type { World } from "../../test/real/world.ts";
 
 /** An event before the witness has put its time to it. */
-export type Seen<T = TimelineEvent> = T extends TimelineEvent ? Omit<T, "at"> : never;
+type Seen<T = TimelineEvent> = T extends TimelineEvent ? Omit<T, "at"> : never;
+
+type Listener = (event: TimelineEvent) => void;
 
 const namespace = "default";
 
 /** Watches a cluster from outside and writes down what happens to its nodes and pods; knows nothing of the holder. */
 export class Witness {
-  readonly events: TimelineEvent[] = [];
+  readonly happenings: TimelineEvent[] = [];
   readonly pods = new Map<string, V1Pod>();
   readonly #nodes = new Map<string, NodeMeta>();
   readonly #images = new Set<string>();
   readonly #evicted = new Set<string>();
+  readonly #listeners = new Set<Listener>();
   readonly #stops: (() => Promise<void>)[] = [];
 
-  see(seen: Seen): void {
-    this.events.push({ ...seen, at: systemClock.now() });
+  /** Puts down what somebody else saw. */
+  note(event: TimelineEvent): void {
+    this.happenings.push(event);
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  /** Tells everything from now on, until it is taken back. */
+  follow(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  #see(seen: Seen): void {
+    this.note({ ...seen, at: systemClock.now() });
   }
 
   async start({ plane, core }: World): Promise<void> {
@@ -49,14 +64,14 @@ export class Witness {
     if (pod.status?.phase === "Running") this.#seeImage(node, pod.spec?.containers[0]?.image ?? "");
     if (!isEvicted(pod) || this.#evicted.has(name)) return;
     this.#evicted.add(name);
-    this.see({ kind: "pod evicted", node, pod: name });
+    this.#see({ kind: "pod evicted", node, pod: name });
   }
 
   #seeImage(node: string, image: string): void {
     const pulled = `${node} ${image}`;
     if (this.#images.has(pulled)) return;
     this.#images.add(pulled);
-    this.see({ kind: "image pulled", node, image });
+    this.#see({ kind: "image pulled", node, image });
   }
 
   #seeNode(node: V1Node, isGone: boolean): void {
@@ -66,7 +81,7 @@ export class Witness {
     const before = this.#nodes.get(now.name);
     if (isGone && !before) return;
     for (const seen of happeningsOf(before, isGone ? undefined : now, { poolLabel, annotation }))
-      this.see(seen);
+      this.#see(seen);
     if (isGone) this.#nodes.delete(now.name);
     else this.#nodes.set(now.name, now);
   }

@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { Chronicle } from "../../local/chronicle.ts";
+import { CloudStandIn } from "../../local/cloud-stand-in.ts";
+import { ClusterStandIn } from "../../local/cluster-stand-in.ts";
+import { FastClock } from "../../local/fast-clock.ts";
+
+it("lets no instance keep a stopped world awake until it has booted", async () => {
+  const clock = new FastClock(new Date("2026-01-01T00:00:00Z"));
+  const now = () => clock.now();
+  const cluster = await ClusterStandIn.start({ now });
+  const cloud = new CloudStandIn({
+    clock,
+    cluster,
+    poolLabel: "karpenter.sh/nodepool",
+    chronicle: new Chronicle(now),
+    onEvent: () => {},
+  });
+  cloud.launch("first");
+  await clock.runUntil(new Date("2026-01-01T00:01:00Z"));
+  cloud.launch("second");
+  cloud.close();
+  await clock.runUntil(new Date("2026-01-01T00:05:00Z"));
+  const nodes = cluster.nodes().length;
+  await cluster.stop();
+  expect(nodes).toBe(1);
+});
