@@ -1,6 +1,7 @@
 import { type ClockStyle, tellTime } from "./clock.ts";
 import type { Layout } from "./layout.ts";
 import { element, hint, short } from "./markup.ts";
+import { text } from "./picture.ts";
 import type { Point, PointKind } from "./points.ts";
 import { type Colour, colour } from "./style.ts";
 import type { Timeline } from "./timeline.ts";
@@ -51,27 +52,42 @@ export const shapeOf = (kind: PointKind, x: number, y: number): string => shapes
 const smallest = 2.4;
 const largest = 4.2;
 
-/** All points; evictions last, so that nothing hides them. */
+/** All points, those that would lie on each other as one; evictions last, so that nothing hides them. */
 export function drawPoints(timeline: Timeline, layout: Layout, clock: ClockStyle): string {
   const lanes = Map.groupBy(timeline.lanes.keys(), (index) => timeline.lanes[index]?.node ?? "");
   const kinds = Object.keys(shapes);
   const ordered = timeline.points.toSorted((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind));
-  return ordered
-    .map((point) => {
-      const place = placeOf(point, timeline, layout, lanes);
-      if (!place) return "";
-      const told = hint(`${tellTime(point.at, timeline.from, clock)} ${point.text}`);
-      const size =
-        point.node === undefined ? largest : Math.min(largest, Math.max(smallest, place.room * 0.4));
-      return element(
-        "g",
-        { class: `point ${point.kind}`, "data-at": point.at },
-        told,
-        shapes[point.kind](place.x, place.y, size),
-      );
-    })
-    .join("");
+  const heaps = Map.groupBy(ordered, ({ kind, node, at }) =>
+    JSON.stringify([kind, node, Math.round(layout.x(at) / 7)]),
+  );
+  return [...heaps.values()].map((heap) => drawHeap(heap, timeline, layout, lanes, clock)).join("");
 }
+
+function drawHeap(
+  heap: readonly Point[],
+  timeline: Timeline,
+  layout: Layout,
+  lanes: ReadonlyMap<string, readonly number[]>,
+  clock: ClockStyle,
+): string {
+  const [first] = heap;
+  const place = first && placeOf(first, timeline, layout, lanes);
+  if (!place) return "";
+  const { kind, node } = first;
+  const told = heap.map(({ at, text: said }) => `${tellTime(at, timeline.from, clock)} ${said}`);
+  const size = node === undefined ? largest : Math.min(largest, Math.max(smallest, place.room * 0.4));
+  const isCounted = kind === "eviction" && heap.length > 1 && place.room > 8;
+  const count = isCounted ? drawCount(heap.length, place) : "";
+  const drawn = shapes[kind](place.x, place.y, size) + count;
+  return element("g", { class: `point ${kind}` }, hint(told.join("\n")), drawn);
+}
+
+const drawCount = (count: number, { x, y }: Place): string =>
+  text(x + 8, y + 4, String(count), {
+    "font-size": 11,
+    "font-weight": 700,
+    style: `fill:${colour("eviction")};paint-order:stroke;stroke:${colour("paper")};stroke-width:3px`,
+  });
 
 type Place = Readonly<{ x: number; y: number; room: number }>;
 

@@ -51,7 +51,7 @@ function draw({ record, conditions }: Archived, laneHeight: number): string {
 
 function page(archived: readonly Archived[]): string {
   const [first] = archived;
-  if (!first) throw new Error("nothing was run yet: there is nothing to draw");
+  if (!first) return "";
   const all = archived.map(({ record, conditions }) => figuresOf(record, conditions.minute));
   const heads = archived.map(({ record }) => arms[record.arm]);
   const table = rows.map(([label, figure]) => `| ${label} | ${all.map((one) => one[figure]).join(" | ")} |`);
@@ -102,7 +102,7 @@ const limits = ({ minute }: Conditions): string =>
   [
     "## What this is not",
     `- One workload, one seed, one run an arm: another cluster's figures will differ. \`npm run churn -- --seed 8\` tries other bursts.`,
-    `- Only the workload and the hold are scaled. Karpenter looks every 10 s and waits 15 s before it acts, which here is ${formatDuration((25_000 / minute) * minutes(1))} of told time; nodes of the kwok provider are ready at once, and real ones take a minute or two.`,
+    `- Only the workload and the hold are scaled. Karpenter looks every 10 s and waits 15 s before it acts, which here is ${formatDuration((25_000 / minute) * minutes(1))} of told time; nodes of the kwok provider are ready within seconds, and real ones take a minute or two.`,
     "- Nodes and pods are simulated (kwok); Karpenter, scheduler, API server and evictions are real. A job's pod has no owner, because the simulated kubelet ends pods of Jobs the moment they start; a job that is evicted is begun again from its start by the lab.",
     "- An image counts as pulled when a node runs its first pod of it. Nothing is really pulled.",
   ].join("\n");

@@ -45,6 +45,11 @@ async function churn(options: Options): Promise<void> {
   const [newest] = archived.toSorted((a, b) => b.ranAt.getTime() - a.ranAt.getTime());
   // Arms of another seed or scale say nothing about these.
   const alike = archived.filter((one) => isDeepStrictEqual(one.conditions, newest?.conditions));
+  if (alike.length === 0) {
+    say("Nothing was run here yet: there is nothing to draw.");
+    process.exitCode = 1;
+    return;
+  }
   writeDocument(alike);
   say(`docs/churn.md and docs/images: ${alike.map(({ record }) => arms[record.arm]).join(", ")}`);
 }

@@ -99,6 +99,14 @@ it("tells times in told minutes where time is scaled", () => {
   expect(svg).toContain("joined 10:00, gone 20:00, lived 10 min");
 });
 
+it("draws evictions that would lie on each other as one, with their number and all their names", () => {
+  const events = [joined("a", 0), ...["p1", "p2", "p3"].map((pod) => evicted(pod, "a", 50))];
+  const svg = drawTimeline(readTimeline(events, bounds), { title: "Heap" });
+  expect(elementsIn(svg).filter(({ is }) => is.class === "point eviction")).toHaveLength(1);
+  expect(svg).toContain(">3</text>");
+  for (const pod of ["p1", "p2", "p3"]) expect(svg).toContain(`${pod} evicted from a`);
+});
+
 it("explains in its legend what it shows, and nothing else", () => {
   const quiet = drawTimeline(readTimeline([joined("a", 0)], bounds), { title: "Quiet" });
   const loud = drawTimeline(readTimeline([joined("a", 0), evicted("p", "a", 9)], bounds), { title: "Loud" });
