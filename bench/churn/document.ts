@@ -9,6 +9,7 @@ import { newestKarpenter } from "../../test/real/build.ts";
 import type { Archived, Conditions } from "./archive.ts";
 import { type Arm, arms } from "./arm.ts";
 import { type Figures, figuresOf } from "./figures.ts";
+import { predictedBesideMeasured } from "./prediction.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const images = join(root, "docs/images");
@@ -61,6 +62,7 @@ function page(archived: readonly Archived[]): string {
     conditionsOf(first),
     [`| | ${heads.join(" | ")} |`, `| --- | ${heads.map(() => "--: |").join(" ")}`, ...table].join("\n"),
     ...comparison(archived, all),
+    ...predictedBesideMeasured(archived),
     ...archived.map(({ record }) => `![${arms[record.arm]}](images/${imageOf(record.arm)})`),
     limits(first.conditions),
     provenance(archived),

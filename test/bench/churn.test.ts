@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { churnPool } from "../../bench/churn/cluster-objects.ts";
 import { figuresOf } from "../../bench/churn/figures.ts";
+import { predict } from "../../bench/churn/prediction.ts";
 import { bursts } from "../../bench/churn/workload.ts";
 import { at, evicted, gone, joined } from "../report/events.ts";
 
@@ -34,6 +35,27 @@ describe("the churn lab counts", () => {
     expect(figuresOf({ events, to: at(9) }, minute)).toMatchObject({
       servicePodsEvicted: 2,
       jobsBegunAgain: 1,
+    });
+  });
+});
+
+describe("the model of advise, given the arm without the holder", () => {
+  const conditions = { seed: 7, minutes: 54, minute, hold: 9 * minute, jobs: 1 };
+  const seconds = (told: number) => told * 10;
+
+  it("expects that a node kept through a hold spares the next launch, and idles until then", () => {
+    const events = [joined("a", 0), gone("a", seconds(3)), joined("b", seconds(5)), gone("b", seconds(20))];
+    expect(predict({ events, from: at(0), to: at(seconds(30)) }, conditions)).toEqual({
+      launched: 1,
+      nodeMinutes: 3 + 15 + 2,
+    });
+  });
+
+  it("expects no more launches than there were, where no hold reaches from one to the next", () => {
+    const events = [joined("a", 0), gone("a", seconds(3)), joined("b", seconds(12)), gone("b", seconds(13))];
+    expect(predict({ events, from: at(0), to: at(seconds(30)) }, conditions)).toEqual({
+      launched: 2,
+      nodeMinutes: 9 + 9,
     });
   });
 });
