@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 import { formatDuration, minutes } from "../../lambda/core/duration.ts";
+import { version } from "../../lambda/version.ts";
 import { drawTimeline } from "../../report/draw-timeline.ts";
 import { readTimeline } from "../../report/timeline.ts";
 import { newestKarpenter } from "../../test/real/build.ts";
@@ -33,7 +34,9 @@ export function writeDocument(archived: readonly Archived[]): void {
   // One height for all: then the pictures can be compared.
   const laneHeight = Math.min(16, Math.max(5, 640 / Math.max(1, ...lanes)));
   for (const one of archived) writeFileSync(join(images, imageOf(one.record.arm)), draw(one, laneHeight));
-  writeFileSync(join(root, "docs/churn.md"), page(archived));
+  const file = join(root, "docs/churn.md");
+  writeFileSync(file, page(archived));
+  execFileSync(join(root, "node_modules/.bin/biome"), ["format", "--write", file], { stdio: "ignore" });
 }
 
 const imageOf = (arm: Arm): string => `churn-${arm}.svg`;
@@ -59,7 +62,7 @@ function page(archived: readonly Archived[]): string {
   return `${[
     "# The churn lab",
     `The same bursty work on real Karpenter, ${heads.join(", ")}. This page and its pictures are written by \`npm run churn\`; nobody edits the numbers.`,
-    conditionsOf(first),
+    conditionsOf(archived),
     [`| | ${heads.join(" | ")} |`, `| --- | ${heads.map(() => "--: |").join(" ")}`, ...table].join("\n"),
     ...comparison(archived, all),
     ...predictedBesideMeasured(archived),
@@ -69,14 +72,15 @@ function page(archived: readonly Archived[]): string {
   ].join("\n\n")}\n`;
 }
 
-function conditionsOf({ conditions, record }: Archived): string {
-  const { minute, hold, jobs, minutes: told } = conditions;
+function conditionsOf(archived: readonly Archived[]): string {
+  const { minute = 1, hold = 0, jobs = 0, minutes: told = 0 } = archived[0]?.conditions ?? {};
+  const unfinished = archived.reduce((sum, { record }) => sum + record.unfinished, 0);
   const toldHold = formatDuration((hold / minute) * minutes(1));
   return (
     `Five services that always run and ${jobs} jobs that come in bursts, with quiet times longer than a hold between and ` +
     `after them. A told minute lasts ${formatDuration(minute)}: an arm tells ${told} minutes, the hold and \`consolidateAfter\` ` +
     `are ${toldHold} (${formatDuration(hold)} of real time); the other arms have \`consolidateAfter: 0s\`. ` +
-    `${record.unfinished === 0 ? "All jobs were done in every arm." : "Some jobs were not done at the end."}`
+    `${unfinished === 0 ? "All jobs were done in every arm." : `${unfinished} jobs were not done at the end.`}`
   );
 }
 
@@ -104,7 +108,8 @@ const limits = ({ minute }: Conditions): string =>
   [
     "## What this is not",
     `- One workload, one seed, one run an arm: another cluster's figures will differ. \`npm run churn -- --seed 8\` tries other bursts.`,
-    `- Only the workload and the hold are scaled. Karpenter looks every 10 s and waits 15 s before it acts, which here is ${formatDuration((25_000 / minute) * minutes(1))} of told time; nodes of the kwok provider are ready within seconds, and real ones take a minute or two.`,
+    "- The bursts come back within a hold: that is what a holder is for. Where they do not, it only costs.",
+    `- Only the workload and the hold are scaled. Karpenter looks every 10 s and waits 15 s before it acts, which here is ${formatDuration((25_000 / minute) * minutes(1))} of told time: therefore hardly a node lives under five told minutes here. Nodes of the kwok provider are ready within seconds, and real ones take a minute or two.`,
     "- Nodes and pods are simulated (kwok); Karpenter, scheduler, API server and evictions are real. A job's pod has no owner, because the simulated kubelet ends pods of Jobs the moment they start; a job that is evicted is begun again from its start by the lab.",
     "- An image counts as pulled when a node runs its first pod of it. Nothing is really pulled.",
   ].join("\n");
@@ -120,11 +125,8 @@ function provenance(archived: readonly Archived[]): string {
   const toldHold = formatDuration((hold / minute) * minutes(1));
   const command = `npm run churn -- --minutes ${told} --scale ${formatDuration(minute)} --hold ${toldHold} --seed ${seed}`;
   const goMod = readFileSync(join(root, "test/real/cluster/go.mod"), "utf8");
-  const version = (module: string) => new RegExp(`${module} v(\\S+)`).exec(goMod)?.[1] ?? "unknown";
-  const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], {
-    cwd: root,
-    encoding: "utf8",
-  }).trim();
+  const versionOf = (module: string) => new RegExp(`${module} v(\\S+)`).exec(goMod)?.[1] ?? "unknown";
+  const began = new Date(Math.min(...archived.map(({ ranAt }) => ranAt.getTime())));
   const [cpu] = cpus();
   const busy = archived.map(({ busy: load }) => load.toFixed(1)).join(", ");
   return [
@@ -132,8 +134,8 @@ function provenance(archived: readonly Archived[]): string {
     "| | |",
     "| --- | --- |",
     `| command | \`${command}\` |`,
-    `| date | ${first?.ranAt.toISOString().slice(0, 16).replace("T", " ")} UTC |`,
-    `| versions | Karpenter ${newestKarpenter}, Kubernetes ${version("k8s.io/kubernetes")}, kwok ${version("sigs.k8s.io/kwok")}, holder at ${commit}, Node ${process.versions.node} |`,
+    `| date | ${began.toISOString().slice(0, 16).replace("T", " ")} UTC |`,
+    `| versions | Karpenter ${newestKarpenter}, Kubernetes ${versionOf("k8s.io/kubernetes")}, kwok ${versionOf("sigs.k8s.io/kwok")}, holder ${version}, Node ${process.versions.node} |`,
     `| machine | ${cpus().length} × ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB, shared: load average ${busy} (15 min, at the end of each arm) |`,
   ].join("\n");
 }
