@@ -106,18 +106,18 @@ function choose(facts: Facts, within: Duration): Pick<Advice, "recommended" | "b
   const recommended = bargains.find(({ avoided }) => avoided >= enough * best);
   if (!recommended)
     return none(`each node it would have saved costs more than ${formatDuration(dear)} of idle nodes`);
-  return { recommended, because: reasonFor(recommended, facts, most) };
+  return { recommended, because: reasonFor(recommended, facts) };
 }
 
-function reasonFor(
-  { hold, avoided, idleMinutes, idleShare }: Candidate,
-  { regretted }: Facts,
-  most: number,
-): string {
-  const share = Math.round((100 * avoided) / regretted);
-  const rest = most > avoided ? `; longer holds would avoid up to ${most}, and cost more for each` : "";
-  const cost = `${Math.round(idleMinutes)} node-minutes (${(100 * idleShare).toFixed(1)} % more)`;
-  return `${formatDuration(hold)} would have avoided ${avoided} of ${regretted} regretted ends (${share} %) for ${cost}${rest}.`;
+function reasonFor(chosen: Candidate, { regretted, candidates }: Facts): string {
+  const most = candidates.reduce((a, b) => (b.avoided > a.avoided ? b : a), chosen);
+  const share = Math.round((100 * chosen.avoided) / regretted);
+  const told = `${formatDuration(chosen.hold)} would have avoided ${chosen.avoided} of ${regretted} regretted ends (${share} %)`;
+  const beyond = `; ${formatDuration(most.hold)} would have avoided ${most.avoided} for ${costOf(most)}`;
+  return `${told} for ${costOf(chosen)}${most === chosen ? "" : beyond}.`;
 }
+
+const costOf = ({ idleMinutes, idleShare }: Candidate): string =>
+  `${Math.round(idleMinutes)} node-minutes (${(100 * idleShare).toFixed(1)} % more)`;
 
 const minutesOf = (from: Date, to: Date): number => Math.max(0, to.getTime() - from.getTime()) / minutes(1);

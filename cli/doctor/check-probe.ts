@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { after, type Duration, seconds } from "../../lambda/core/duration.ts";
+import { functionName } from "../../lambda/names.ts";
 import { version } from "../../lambda/version.ts";
 import { reading } from "../answers.ts";
 import { type Doctor, redeploy } from "./doctor.ts";
@@ -24,7 +25,7 @@ export async function checkProbe(doctor: Doctor, skew: Duration): Promise<Findin
     await doctor.sleep(pause);
   }
   const what = `a probe put on the bus was not heard of within ${patience / seconds(1)} s`;
-  const remedy = `Look at the hold function's log: aws logs tail /aws/lambda/karpenter-node-holder-${doctor.cluster}-hold --since 10m`;
+  const remedy = `Look at the hold function's log: aws logs tail /aws/lambda/${functionName(doctor.cluster, "hold")} --since 10m`;
   return [fail("probe", what, remedy)];
 }
 

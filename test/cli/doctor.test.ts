@@ -280,10 +280,13 @@ describe("doctor", () => {
     expect(warned(findings).map((one) => one.link)).toEqual([link]);
   });
 
-  it("warns when this machine's clock is off, and says by how much", async () => {
-    const clock = new FixedClock(after(noon, minutes(3)));
+  it.each([
+    [3, "3m ahead of"],
+    [-3, "3m behind"],
+  ])("warns when this machine's clock is off by %i minutes, and says by how much", async (off, says) => {
+    const clock = new FixedClock(after(noon, minutes(off)));
     const [finding] = warned(await examined(anAccount(), { clock }));
-    expect(finding?.what).toBe("this machine's clock is 3m ahead of the functions'");
+    expect(finding?.what).toBe(`this machine's clock is ${says} the functions'`);
   });
 
   it("does not try the policy where there is no node", async () => {

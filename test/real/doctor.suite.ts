@@ -257,6 +257,21 @@ describe("doctor on a real deployment", () => {
     expect((await operated.run("release", "--force")).exit).toBe(0);
   });
 
+  it("does what an operator wants, and remembers it", async () => {
+    const say = async (...words: string[]) => {
+      const { exit, output, told } = await operated.run(...words);
+      expect({ words, exit, told }).toEqual({ words, exit: 0, told: "" });
+      return output;
+    };
+    expect(await say("hold", "--for", "45m", "--reason", "a drill")).toContain("Nodes marked now: 1");
+    expect(await say("status")).toMatch(/cluster +held .*\(in 4[45]m\d*s?\) .* 1 +0 +held by hand: a drill/);
+    expect(await say("pause", "--for", "1h", "--reason", "the drill is over")).toContain("Nodes released: 1");
+    expect(await say("status")).toMatch(/cluster +paused .*\(in (59m|1h)/);
+    expect(await say("resume")).toContain("Resumed cluster");
+    expect(await say("release", "--force")).toBe("Nothing is held.");
+    expect(await say("history")).toMatch(/cluster +0 +0 +1 +paused by hand: the drill is over/);
+  });
+
   it("mends a disabled rule, a disabled mapping, a lost queue policy and a lost entry", async () => {
     await aws(EventBridgeClient).send(new DisableRuleCommand({ Name: rule.name }));
     await setMapping(false);
