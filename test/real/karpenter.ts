@@ -14,6 +14,10 @@ export type NodePool = Readonly<{
   budgets?: readonly Readonly<Record<string, unknown>>[];
   labels?: Readonly<Record<string, string>>;
   annotations?: Readonly<Record<string, string>>;
+  /** The instance types it may launch; all when none is named. */
+  types?: readonly string[];
+  startupTaints?: readonly Readonly<Record<string, string>>[];
+  terminationGracePeriod?: string;
 }>;
 
 /** Scheduler, controllers, a kubelet for every node, and Karpenter itself, on a control plane. */
@@ -100,8 +104,8 @@ async function applyCrds(plane: ControlPlane, folder: string): Promise<void> {
 
 /** A NodePool of on-demand nodes that Karpenter may consolidate at once, and the node class it needs. */
 export function nodePool(pool: NodePool): readonly object[] {
-  const requirement = (key: string, value: string) => ({ key, operator: "In", values: [value] });
-  const { name, labels = {}, annotations = {} } = pool;
+  const requirement = (key: string, ...values: string[]) => ({ key, operator: "In", values });
+  const { name, labels = {}, annotations = {}, types = [], startupTaints, terminationGracePeriod } = pool;
   const spec = {
     template: {
       metadata: { labels, annotations },
@@ -110,9 +114,12 @@ export function nodePool(pool: NodePool): readonly object[] {
           requirement("kubernetes.io/arch", "amd64"),
           requirement("kubernetes.io/os", "linux"),
           requirement("karpenter.sh/capacity-type", "on-demand"),
+          ...(types.length > 0 ? [requirement("node.kubernetes.io/instance-type", ...types)] : []),
         ],
         nodeClassRef: { group: "karpenter.kwok.sh", kind: "KWOKNodeClass", name: "default" },
         expireAfter: pool.expireAfter ?? "Never",
+        ...(startupTaints && { startupTaints }),
+        ...(terminationGracePeriod && { terminationGracePeriod }),
       },
     },
     disruption: {

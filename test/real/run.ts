@@ -27,7 +27,7 @@ const say = (line: string) => process.stderr.write(`${line}\n`);
 /** Suites build what they find missing; here it is done first, so that it can be watched. */
 async function build({ suite, karpenter }: Job): Promise<void> {
   await buildControlPlane();
-  if (suite === "karpenter" || suite === "deployed") {
+  if (["karpenter", "deployed", "truth-table"].includes(suite)) {
     await buildKubelet();
     await buildKarpenter(karpenter);
   }

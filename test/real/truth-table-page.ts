@@ -1,0 +1,62 @@
+import type { Outcome, OutcomeRow } from "./truth-outcome.ts";
+import type { Course } from "./truth-rows.ts";
+
+const introduction = `# What a hold blocks
+
+A held node carries \`karpenter.sh/do-not-disrupt: "true"\`. This is what real Karpenter made of that, row by row. All rows ran side
+by side in one cluster, each with a NodePool and a workload of its own, under one hold put on by the holder's own adapter with the
+rights of its manifest. Nothing is listed as held back that did not happen once the hold was over.`;
+
+const ending = `## Not tried here
+
+- **Interruption** (spot, rebalance, scheduled maintenance) and **node repair**: Karpenter's kwok provider has no interruptions, and
+  repair waits ten minutes. Neither reads the annotation, by Karpenter's source and documents: a hold does not hold them back.
+- **Static NodePools** that are scaled down: as above.
+- What does not pass through Karpenter at all: \`kubectl drain\`, an instance terminated in the cloud's console.`;
+
+/** The page \`docs/what-a-hold-blocks.md\`, from what the suite saw. */
+export function truthTablePage({ karpenter, date, rows }: Outcome): string {
+  const of = (course: Course) => rows.filter((row) => row.course === course);
+  const source = `Karpenter ${karpenter} with its kwok provider, ${date}. Written by \`npm run truth-table\`, which runs the suite first; do not edit.`;
+  return `${[
+    introduction,
+    source,
+    "## Held back",
+    table(
+      ["Disruption", "Held back", "Held without loss for", "Gone after the hold"],
+      of("after the hold").map(held),
+    ),
+    "Where another obstacle is named, it went away during the hold, and the hold alone kept the node.",
+    "## Not held back",
+    "Every one of these nodes carried the mark when it happened.",
+    table(["Disruption", "Held back", "Gone, after the hold began"], of("although held").map(lost)),
+    "## Together with what else protects a node",
+    "The longest wins. Here the hold ended first; the node stayed as long as the other was there, while Karpenter took others.",
+    table(
+      ["The other", "Still protects after the hold", "Gone after both"],
+      of("after the hold and the other").map(both),
+    ),
+    "`consolidateAfter` runs while a node is held: it counts from the last pod that came or went, not from the release.",
+    ending,
+  ].join("\n\n")}\n`;
+}
+
+const held = ({ what, blocked, heldSeconds, goneSeconds }: OutcomeRow) =>
+  [what, yes(blocked), `${heldSeconds} s`, `${goneSeconds} s`] as const;
+const lost = ({ what, blocked, goneSeconds }: OutcomeRow) =>
+  [what, yes(blocked), `${goneSeconds} s`] as const;
+const both = ({ what, blocked, goneSeconds }: OutcomeRow) =>
+  [what, yes(blocked), `${goneSeconds} s`] as const;
+
+const yes = (is: boolean): string => (is ? "**yes**" : "no");
+
+/** As the formatter wants it: all cells of a column of one width. */
+function table(head: readonly string[], lines: readonly (readonly string[])[]): string {
+  const widths = head.map((title, column) =>
+    Math.max(...[head, ...lines].map((cells) => (cells[column] ?? title).length)),
+  );
+  const rule = widths.map((width) => "-".repeat(width));
+  return [head, rule, ...lines]
+    .map((cells) => `| ${widths.map((width, column) => (cells[column] ?? "").padEnd(width)).join(" | ")} |`)
+    .join("\n");
+}
