@@ -195,6 +195,17 @@ def name_schedules_by_group():
     iam_actions.extract_resource_arn = name_with_group
 
 
+def allow_batches_by_their_parts():
+    """SQS knows no permission of its own for a batch: who may send a message may send several."""
+    name = iam_actions.extract_iam_action
+
+    def name_part(*args, **kwargs):
+        action = name(*args, **kwargs)
+        return action.removesuffix("Batch") if action and action.startswith("sqs:") else action
+
+    iam_actions.extract_iam_action = name_part
+
+
 def take_every_request_for_encrypted():
     """All of AWS is reached by TLS and all of this without: policies that deny plain requests would deny everything."""
     pin = app.pin_request_origin
@@ -231,6 +242,7 @@ eks._start_k3s_container = start_control_plane
 eks._extract_ca_cert = lambda plane: base64.b64encode((plane.folder / "certs/apiserver.crt").read_bytes()).decode()
 eks._next_port = lambda: free_ports(1)[0]
 name_schedules_by_group()
+allow_batches_by_their_parts()
 take_every_request_for_encrypted()
 app.__class__ = Gateway
 always_strict(eks, "_authenticate_token_review")

@@ -1,7 +1,14 @@
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { CreateClusterCommand, DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  CreateAccessEntryCommand,
+  CreateClusterCommand,
+  DeleteAccessEntryCommand,
+  DescribeClusterCommand,
+  EKSClient,
+} from "@aws-sdk/client-eks";
 import { KubeConfig } from "@kubernetes/client-node";
 import { buildControlPlane, buildPython, program } from "./build.ts";
 import { endTogether } from "./end-together.ts";
@@ -120,6 +127,18 @@ export class Emulator {
     const config = new KubeConfig();
     config.loadFromFile(plane.kubeconfig);
     return { config, kubeconfig: plane.kubeconfig, server: plane.server };
+  }
+
+  /** Lets a role into a cluster as a member of a group. */
+  async admit(clusterName: string, principalArn: string, group: string): Promise<void> {
+    const entry = { clusterName, principalArn, kubernetesGroups: [group] };
+    await this.client(EKSClient).send(new CreateAccessEntryCommand(entry));
+  }
+
+  /** Lets a role in no longer; an API server remembers whom it let in for ten seconds. */
+  async shut(clusterName: string, principalArn: string): Promise<void> {
+    await this.client(EKSClient).send(new DeleteAccessEntryCommand({ clusterName, principalArn }));
+    await sleep(11_000);
   }
 
   /** A client of the AWS SDK that talks to this emulator. */

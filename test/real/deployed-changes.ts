@@ -1,0 +1,111 @@
+import { CloudWatchLogsClient, DescribeLogGroupsCommand } from "@aws-sdk/client-cloudwatch-logs";
+import { DeleteClusterCommand, EKSClient } from "@aws-sdk/client-eks";
+import { ListScheduleGroupsCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
+import { KubernetesObjectApi } from "@kubernetes/client-node";
+import { describe, expect, it } from "vitest";
+import { accessManifest } from "../../lambda/adapters/access-manifest.ts";
+import { holderName, holdLabel, Karpenter } from "../../lambda/adapters/keys.ts";
+import type { DeployedCluster } from "./deployed-cluster.ts";
+import type { DeployedWorld } from "./deployed-world.ts";
+
+type World = Readonly<{ world: DeployedWorld; prod: DeployedCluster; legacy: DeployedCluster }>;
+
+const other = "example.com/keep";
+
+/** Later deployments, and the last one. */
+export function changeCases(open: () => World): void {
+  describe("deploying again", () => {
+    it("with the same settings changes nothing", async () => {
+      const said = await open().world.deploy("prod", { hold: "1m", sweepEvery: "1h" });
+
+      expect(said).toContain("(no changes)");
+    });
+
+    it("with another annotation moves every mark over, and no node is without one in between", async () => {
+      const { world, prod } = open();
+      await prod.control({ do: "hold", for: "10m", reason: "to be moved" });
+      const nodes = (await prod.core.listNode()).items.map(({ metadata }) => metadata?.name ?? "");
+      const hold = await prod.untilMarked(nodes);
+      const gaps: string[] = [];
+      let isDeploying = true;
+
+      const watching = (async () => {
+        while (isDeploying) gaps.push(...(await unprotected(prod, nodes)));
+      })();
+      await world.deploy("prod", { hold: "1m", sweepEvery: "1h", holdAnnotation: other });
+      isDeploying = false;
+      await watching;
+
+      expect(gaps).toEqual([]);
+      expect(await prod.marks()).toEqual({});
+      expect(await prod.untilMarked(nodes, other)).toBe(hold);
+    });
+  });
+
+  describe("destroying", () => {
+    it("leaves no mark, no right and no entry in the cluster, and nothing in the account", async () => {
+      const { world, prod } = open();
+
+      await world.destroy("prod");
+
+      const { items } = await prod.core.listNode();
+      const left = items.filter(
+        ({ metadata }) => metadata?.labels?.[holdLabel] || metadata?.annotations?.[other],
+      );
+      expect(left).toEqual([]);
+      expect(await rights(prod)).toEqual([]);
+      expect(Object.values(await prod.accessEntries()).flat()).not.toContain(holderName);
+      expect(await leftInAccount(world, "prod")).toEqual([]);
+    });
+
+    it("touches nothing of another cluster's holder", async () => {
+      const { legacy } = open();
+
+      expect(await rights(legacy)).toHaveLength(4);
+      expect(await legacy.control({ do: "status" })).toMatchObject({ cluster: "legacy" });
+    });
+
+    it("is not held up by a cluster that is gone", async () => {
+      const { world, legacy } = open();
+      await world.emulator.client(EKSClient).send(new DeleteClusterCommand({ name: legacy.name }));
+
+      await world.destroy("legacy");
+
+      expect(await leftInAccount(world, "legacy")).toEqual([]);
+    });
+  });
+}
+
+async function unprotected(cluster: DeployedCluster, nodes: readonly string[]): Promise<string[]> {
+  const { items } = await cluster.core.listNode();
+  const bare = items.filter(({ metadata }) =>
+    [Karpenter.v1.annotation, other].every((key) => metadata?.annotations?.[key] !== "true"),
+  );
+  return bare.map(({ metadata }) => metadata?.name ?? "").filter((name) => nodes.includes(name));
+}
+
+async function rights(cluster: DeployedCluster): Promise<string[]> {
+  const api = KubernetesObjectApi.makeApiClient(cluster.config);
+  const found = accessManifest([other]).map(async ({ path, object: { kind = "" } }) => {
+    const apiVersion = path.split("/").slice(2, 4).join("/");
+    return api.read({ apiVersion, kind, metadata: { name: holderName } }).then(
+      () => [kind],
+      () => [],
+    );
+  });
+  return (await Promise.all(found)).flat();
+}
+
+async function leftInAccount({ emulator }: DeployedWorld, cluster: string): Promise<string[]> {
+  const { logGroups = [] } = await emulator
+    .client(CloudWatchLogsClient)
+    .send(new DescribeLogGroupsCommand({}));
+  const { ScheduleGroups = [] } = await emulator
+    .client(SchedulerClient)
+    .send(new ListScheduleGroupsCommand({}));
+  const names = [
+    ...logGroups.map(({ logGroupName = "" }) => logGroupName),
+    ...ScheduleGroups.map(({ Name = "" }) => Name),
+  ];
+  return names.filter((name) => name.includes(`${holderName}-${cluster}`));
+}

@@ -1,0 +1,110 @@
+import {
+  GetRolePolicyCommand,
+  IAMClient,
+  ListRolePoliciesCommand,
+  PutRolePolicyCommand,
+} from "@aws-sdk/client-iam";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { holderName } from "../../lambda/adapters/keys.ts";
+import type { Part } from "../../lambda/names.ts";
+import type { DeployedCluster } from "./deployed-cluster.ts";
+import type { Emulator } from "./emulator.ts";
+import { until } from "./processes.ts";
+
+/** What goes wrong is told, tried again, and keeps nothing else from its work. */
+export function failureCases(open: () => Readonly<{ prod: DeployedCluster; emulator: Emulator }>): void {
+  describe("failures", () => {
+    beforeEach(() => open().prod.bringAgainAfter(2));
+    afterEach(async () => {
+      await open().prod.releaseAll();
+      await open().prod.bringAgainAfter(720);
+    });
+
+    it("a poison message ends among the dead letters, and a launch beside it is held", async () => {
+      const { prod } = open();
+
+      await prod.send("poison");
+      const node = await prod.join(await prod.launch());
+
+      await prod.untilMarked([node]);
+      const isDead = async () => (await prod.messagesIn("LaunchesDeadLetters")) === 1;
+      await until("the poison to be a dead letter", isDead, 60_000, 500);
+      await prod.untilLogged("hold", /message cannot be read/);
+    });
+
+    it("a role without leave to set schedules is named in the log with what it lacks; the hold is whole once it may", async () => {
+      const { prod } = open();
+      const before = await prod.schedules();
+      const restore = await forbid("hold", "scheduler:CreateSchedule");
+      onTestFinished(restore);
+
+      const node = await prod.join(await prod.launch());
+      await prod.untilLogged(
+        "hold",
+        /Cannot create a schedule.*not authorized to perform: scheduler:CreateSchedule/,
+      );
+      expect((await prod.schedules()).filter((name) => !before.includes(name))).toEqual([]);
+      await restore();
+
+      const holdId = await prod.untilMarked([node]);
+      expect(await prod.schedules(holdId)).toHaveLength(1);
+    });
+
+    it("a cluster that refuses the login has its launch tried again until it lets us in", async () => {
+      const { prod } = open();
+      const admit = await shutOut("hold");
+
+      const node = await prod.join(await prod.launch());
+      await prod.untilLogged("hold", /refused the login/);
+      expect(await prod.marks()).not.toHaveProperty(node);
+      await admit();
+
+      await prod.untilMarked([node]);
+    });
+
+    it("a release that fails for good ends among the failed invocations, and the sweep finishes it", async () => {
+      const { prod } = open();
+      const node = await prod.join(await prod.launch());
+      await prod.untilMarked([node]);
+      const admit = await shutOut("release");
+
+      await prod.invokeLater("release", { force: true, reason: "shut out" });
+      const isTold = async () => (await prod.messagesIn("FunctionsFailures")) === 1;
+      await until("the failed invocation to be kept", isTold, 60_000, 500);
+      expect(await prod.marks()).toHaveProperty(node);
+      await admit();
+      await prod.invoke("sweep", {});
+
+      expect(await prod.marks()).toEqual({});
+    });
+  });
+
+  /** The cluster no longer lets a function in; returns how it is let in again, which happens in any case. */
+  async function shutOut(part: Part): Promise<() => Promise<void>> {
+    const { prod, emulator } = open();
+    const role = await prod.role(part);
+    let isOut = true;
+    const admit = async () => {
+      if (isOut) await emulator.admit(prod.name, role, holderName);
+      isOut = false;
+    };
+    onTestFinished(admit);
+    await emulator.shut(prod.name, role);
+    return admit;
+  }
+
+  async function forbid(part: Part, action: string): Promise<() => Promise<void>> {
+    const iam = open().emulator.client(IAMClient);
+    const RoleName = (await open().prod.role(part)).split("/").at(-1) ?? "";
+    const { PolicyNames = [] } = await iam.send(new ListRolePoliciesCommand({ RoleName }));
+    const PolicyName = PolicyNames[0] ?? "";
+    const { PolicyDocument = "" } = await iam.send(new GetRolePolicyCommand({ RoleName, PolicyName }));
+    const whole = decodeURIComponent(PolicyDocument);
+    const put = async (document: string) => {
+      await iam.send(new PutRolePolicyCommand({ RoleName, PolicyName, PolicyDocument: document }));
+    };
+    expect(whole).toContain(action);
+    await put(whole.replaceAll(action, "scheduler:ListSchedules"));
+    return () => put(whole);
+  }
+}

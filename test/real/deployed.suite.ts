@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, describe } from "vitest";
+import { changeCases } from "./deployed-changes.ts";
+import type { DeployedCluster } from "./deployed-cluster.ts";
+import { failureCases } from "./deployed-failures.ts";
+import { holdCases } from "./deployed-holds.ts";
+import { DeployedWorld } from "./deployed-world.ts";
+
+/*
+What the emulator does otherwise than AWS, so that nothing here proves it:
+- IAM is not enforced while the CDK CLI works, except that functions are always in their own role and logins always checked.
+- A one-shot fires to the second (AWS: up to a minute late); a failed asynchronous invocation is repeated after one second (AWS: a minute).
+- Rules, logs and records are consistent at once, and the bus delivers once and in order.
+- Functions run as local processes: no memory limit, no x86 or ARM, no VPC; loopback's TLS to the cluster is real.
+- Metrics in log lines become no CloudWatch metrics, so no alarm goes off; that they are told is proven by the lines.
+- Conditions on EKS actions (eks:principalArn, eks:policyArn, eks:accessScope) are not looked at while a deployment works.
+*/
+describe("the deployed holder", () => {
+  let world: DeployedWorld;
+  let prod: DeployedCluster;
+  let legacy: DeployedCluster;
+
+  beforeAll(async () => {
+    world = await DeployedWorld.start();
+    // Hourly, so that no sweep does what the events should have done.
+    prod = await world.cluster("prod", { hold: "1m", sweepEvery: "1h" });
+    legacy = await world.cluster("legacy", { hold: "1m", sweepEvery: "1m", karpenter: "v0.31" });
+  });
+  afterAll(async () => world?.stop());
+
+  holdCases(() => ({ prod, legacy, emulator: world.emulator }));
+  failureCases(() => ({ prod, emulator: world.emulator }));
+  changeCases(() => ({ world, prod, legacy }));
+});
