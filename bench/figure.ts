@@ -5,9 +5,19 @@ export type Figure = Readonly<{
   beside?: string;
   goal?: string;
   reached?: boolean;
+  /** What this figure adds to the benchmark's plot. */
+  bars?: readonly BarValue[];
 }>;
 
-export type Bench = Readonly<{ name: string; title: string; run(): Promise<readonly Figure[]> }>;
+/** One bar of a benchmark's plot. */
+export type BarValue = Readonly<{ group: string; series: string; value: number }>;
+
+export type Bench = Readonly<{
+  name: string;
+  title: string;
+  axis?: Readonly<{ label: string; unit: string }>;
+  run(): Promise<readonly Figure[]>;
+}>;
 
 export const ms = (value: number): string => `${Math.round(value).toLocaleString("en")} ms`;
 export const rate = (count: number, millis: number): string =>

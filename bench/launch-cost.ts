@@ -7,6 +7,7 @@ import { BareLoop, createNodes, holderNodes, nodeNames } from "./nodes-on-plane.
 export const launchCost: Bench = {
   name: "launch-cost",
   title: "Kubernetes calls for one launch inside a hold",
+  axis: { label: "answers for one newcomer", unit: "bytes" },
   async run() {
     const plane = await ControlPlane.start();
     const loop = new BareLoop(plane, 16);
@@ -49,6 +50,7 @@ async function measure(
     value: `${calls.length} calls (${calls.join(", ")}), ${bytes.toLocaleString("en")} bytes of answers`,
     goal: "1 list, 1 patch",
     reached: calls.join() === "GET,PATCH",
+    bars: [{ group: `${count.toLocaleString("en")} nodes`, series: "bytes of answers", value: bytes }],
   };
 }
 

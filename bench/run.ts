@@ -8,6 +8,7 @@ import type { Bench, Figure } from "./figure.ts";
 import { launchCost } from "./launch-cost.ts";
 import { manyNodes } from "./many-nodes.ts";
 import { marking } from "./marking.ts";
+import { plotOf } from "./plot.ts";
 
 const benches: readonly Bench[] = [marking, launchCost, burst, manyNodes, coldStart];
 
@@ -48,7 +49,13 @@ writeFileSync(
   "build/bench.json",
   `${JSON.stringify({ machine: machine(), results: results.map(plain) }, undefined, 2)}\n`,
 );
-if (values.write) writeFileSync("docs/performance.md", page(results));
+if (values.write) {
+  for (const { bench, figures } of results) {
+    const plot = plotOf(bench, figures);
+    if (plot) writeFileSync(`docs/${imageOf(bench)}`, plot);
+  }
+  writeFileSync("docs/performance.md", page(results));
+}
 
 function plain({ bench, figures }: Result) {
   return { name: bench.name, title: bench.title, figures };
@@ -69,6 +76,15 @@ function tableOf({ bench, figures }: Result): string {
   ].join("\n");
 }
 
+function imageOf(bench: Bench): string {
+  return `images/bench-${bench.name}.svg`;
+}
+
+function sectionOf({ bench, figures }: Result): string {
+  const picture = bench.axis ? `![${bench.title}](${imageOf(bench)})\n\n` : "";
+  return `${tableOf({ bench, figures })}\n${picture}`;
+}
+
 function page(all: readonly Result[]): string {
   const intro = [
     "# Performance",
@@ -79,7 +95,7 @@ function page(all: readonly Result[]): string {
     "",
     "",
   ];
-  return intro.join("\n") + all.map(tableOf).join("\n");
+  return intro.join("\n") + all.map(sectionOf).join("");
 }
 
 function machine(): string {
