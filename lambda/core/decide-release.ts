@@ -10,7 +10,7 @@ import {
   silenced,
   withoutHold,
 } from "./hold.ts";
-import type { Rules } from "./rules.ts";
+import { isKept, type Rules } from "./rules.ts";
 
 /** What a one-shot that fired means, and why. */
 export type ReleaseDecision =
@@ -36,19 +36,13 @@ export function decideRelease(record: ScopeRecord, holdId: string, rules: Rules,
 
 /** Ends a hold that is due; after a capped one launches are silent for a breather. */
 export function fence(record: ScopeRecord, hold: Hold, rules: Rules, now: Date): Release {
-  if (!hold.capped) {
-    const next = fenced(hold, "the hold has run its time");
-    return {
-      action: "release",
-      hold: next,
-      record: { ...record, hold: next },
-      because: "the hold has run its time",
-    };
-  }
-  const because = "the hold has reached its cap";
+  const because = hold.capped ? "the hold has reached its cap" : "the hold has run its time";
   const next = fenced(hold, because);
-  const breather = silenced({ ...record, hold: next }, after(now, rules.breather), "breather");
-  return { action: "release", hold: next, record: breather, because };
+  const over = { ...record, hold: next };
+  // A hold left behind by another setting of scope ends without: the whole cluster's silence is every NodePool's.
+  const needsBreather = hold.capped && isKept(rules, record.scope);
+  const written = needsBreather ? silenced(over, after(now, rules.breather), "breather") : over;
+  return { action: "release", hold: next, record: written, because };
 }
 
 /** Ends what is held now, by hand; a pause stays a pause, and no launch told late brings the hold back. */

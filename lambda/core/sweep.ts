@@ -54,6 +54,7 @@ async function sweepScope(ports: Ports, scope: Scope, deadline: Date): Promise<v
     await finishRelease(ports, scope, hold, deadline);
     return;
   }
+  if (decision.action === "outlast") return armRelease(ports, scope, hold, decision.armFor);
   // The hold is recorded, so marking need not wait for a scheduler that may be out of order.
   const marked = await markNodes(ports, scope, hold.id, deadline);
   await awaitNewcomers(ports, { scope, awaited: [], attempt: 0 }, marked);

@@ -46,16 +46,16 @@ describe("the sweep", () => {
     });
   });
 
-  it("ends holds that another setting of scope left behind", () => {
+  it("lets holds that another setting of scope left behind run their time, and then ends them without a breather", () => {
     const rules = someRules({ scope: "nodepool" });
+    const record = aRecord({ hold: aHold({ capped: true }) });
 
-    const decision = decide(aRecord({ hold: aHold() }), at(5), rules);
-
-    expect(decision).toMatchObject({
+    expect(decide(record, at(5), rules)).toMatchObject({ action: "outlast", armFor: at(20) });
+    expect(decide(record, at(20), rules)).toMatchObject({
       action: "release",
-      because: "holds are kept in another scope now",
       record: { hold: { state: "releasing" } },
     });
+    expect(decide(record, at(20), rules).record).not.toHaveProperty("launchesCountFrom");
   });
 
   describe("in scope nodepool", () => {

@@ -184,7 +184,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     bug: "the breather is skipped",
-    edits: [core("decide-release", "if (!hold.capped) {", "if (hold) {")],
+    edits: [core("decide-release", "hold.capped && isKept(rules, record.scope)", "false")],
     mustFind: both,
   },
   {

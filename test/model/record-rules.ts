@@ -4,7 +4,7 @@ import { type Scope, wholeCluster } from "../../lambda/core/scope.ts";
 import type { Invocation } from "../support/invocation.ts";
 import type { World } from "../support/world.ts";
 import { mostSkew } from "./commands.ts";
-import { dueOf, latestEnd } from "./oracle.ts";
+import { belongs, dueOf, latestEnd } from "./oracle.ts";
 import { must } from "./watcher.ts";
 
 /** What was seen of one hold, from its beginning to its end. */
@@ -125,7 +125,7 @@ export class RecordRules {
     );
     if (isCapped || !isByTime) this.cutShort(record.scope, this.#world.time);
     if (because.includes(" by hand: ")) this.#forced.set(record.scope, invocation.begunAt);
-    if (!isCapped) return;
+    if (!isCapped || !belongs(this.#world.rules, record.scope)) return;
     const begun = after(dueOf(hold, this.#world.rules), this.#world.rules.breather);
     must((record.launchesCountFrom ?? new Date(0)) >= begun, "after a capped hold comes the breather", facts);
     must(

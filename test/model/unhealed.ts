@@ -5,7 +5,7 @@ import { wholeCluster } from "../../lambda/core/scope.ts";
 import type { MemoryNode } from "../support/memory-nodes.ts";
 import type { World } from "../support/world.ts";
 import { mostSkew } from "./commands.ts";
-import { belongs, countsFrom, dueOf, isCovered, scopeFor } from "./oracle.ts";
+import { countsFrom, dueOf, isCovered, scopeFor } from "./oracle.ts";
 
 const annotation = Karpenter.v1.annotation;
 
@@ -33,7 +33,7 @@ export function* unhealed(world: World): Generator<string> {
 function mustEnd(world: World, record: ScopeRecord, whole: ScopeRecord | undefined): boolean {
   const { hold } = record;
   if (!hold) return false;
-  if (hold.state === "releasing" || !belongs(world.rules, record.scope)) return true;
+  if (hold.state === "releasing") return true;
   if (after(dueOf(hold, world.rules), mostSkew) <= world.time) return true;
   return hold.causedAt < countsFrom(record, whole);
 }
