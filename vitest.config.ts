@@ -5,6 +5,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/built-functions.ts"],
     exclude: ["test/real/**"],
+    // Many tests wait for processes of theirs, so two cores have room for more.
+    maxWorkers: 4,
     testTimeout: 20_000,
     hookTimeout: 30_000,
   },
