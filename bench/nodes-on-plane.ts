@@ -88,7 +88,7 @@ export async function createNodes(loop: BareLoop, names: readonly string[]): Pro
   );
 }
 
-/** The holder's own nodes port, as it is deployed, logged in as the holder. */
+/** The holder's own nodes port, as it is deployed, logged in as the bare loop is. */
 export function holderNodes(plane: ControlPlane, around = (api: KubernetesCaller): KubernetesCaller => api) {
   const api = new KubernetesClient({
     login: kubeconfigLogin(plane.config("admin")),

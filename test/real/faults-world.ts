@@ -35,7 +35,6 @@ export class FaultsWorld {
   readonly schedules = new MemorySchedules();
   readonly launches = new MemoryLaunches();
   readonly plane: ControlPlane;
-  token = "holder";
   #ahead: Duration = 0;
   #launched = 0;
   readonly #later: MemoryLater;
@@ -90,7 +89,7 @@ export class FaultsWorld {
     const access = async () => ({
       server: kubernetes.url,
       tls: {},
-      headers: { authorization: `Bearer ${this.token}` },
+      headers: { authorization: "Bearer holder" },
     });
     const api = new KubernetesClient({ login: { access, refresh: () => {} }, clock, metrics });
     const nodePools = { only: [], except: [] };
