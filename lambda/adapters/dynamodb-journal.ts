@@ -1,13 +1,13 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { after, type Duration, hours } from "../core/duration.ts";
-import type { PastHold } from "../core/hold.ts";
+import { historyDays, type PastHold } from "../core/hold.ts";
 import type { Clock, Journal, ProbeAnswer } from "../core/ports.ts";
 import { DynamodbTable } from "./dynamodb-table.ts";
 import type { Fields, StoredFields } from "./stored-fields.ts";
 import { readPastHold, readProbe } from "./stored-holds.ts";
 import { HoldTable, Kind } from "./table.ts";
 
-const historyKept = hours(24 * 90);
+const historyKept = hours(24 * historyDays);
 const probesKept = hours(24);
 const lastSweep = "last";
 
