@@ -1,9 +1,8 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { after, type Duration, hours, minutes, parseDuration } from "../lambda/core/duration.ts";
-import { BadInputError } from "../lambda/core/errors.ts";
+import { after, type Duration, hours, later, minutes, parseDuration } from "../lambda/core/duration.ts";
 import type { Question } from "./advise/advice.ts";
 import type { InstanceEvent } from "./advise/lives.ts";
 import { awsTrouble } from "./aws-trouble.ts";
@@ -41,7 +40,7 @@ export const advise = (terminal: Terminal): Command =>
         durationFlag(hours(1), hours(2160)),
         hours(168),
       )
-      .option("--from <file...>", "read exported CloudTrail records instead of asking AWS")
+      .option("--from <path...>", "read exported CloudTrail records, files or folders, instead of asking AWS")
       .option(
         "--cache <file>",
         "where to keep what was read, so that reading can go on (default: a file a cluster)",
@@ -81,6 +80,7 @@ export const advise = (terminal: Terminal): Command =>
         "a month, in money, as a report",
       ],
       ["advise --cluster prod --from events.json", "from what `aws cloudtrail lookup-events` exported"],
+      ["advise --cluster prod --from AWSLogs", "from a trail's log files, copied from its bucket"],
     ],
   );
 
@@ -91,7 +91,7 @@ async function answer(options: AdviseOptions, terminal: Terminal): Promise<void>
   const priceOf = readPrices(options.prices, options.price);
   const now = new Date();
   const events = options.from
-    ? await exported(options.from, options.cluster)
+    ? (await import("./advise/exported.ts")).exportedEvents(options.from, options.cluster)
     : await told(options, now, terminal);
   const { nodeLives } = await import("./advise/lives.ts");
   const lives = nodeLives(events);
@@ -151,18 +151,6 @@ async function told(
   return archive.events.filter(({ at }) => at >= from);
 }
 
-async function exported(paths: readonly string[], cluster: string): Promise<readonly InstanceEvent[]> {
-  const { instanceEventsIn, recordsIn } = await import("./advise/cloudtrail-events.ts");
-  return paths.flatMap((path) => {
-    try {
-      return recordsIn(readFileSync(path, "utf8")).flatMap((record) => instanceEventsIn(record, cluster));
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      throw new BadInputError("These events cannot be read", [`${path}: ${why}`]);
-    }
-  });
-}
-
 const nothingFound = ({ cluster, from }: AdviseOptions): Failure =>
   new Failure(
     `no launch of a Karpenter node of cluster ${cluster} was found`,
@@ -172,7 +160,7 @@ const nothingFound = ({ cluster, from }: AdviseOptions): Failure =>
   );
 
 const lastOf = (events: readonly InstanceEvent[]): Date =>
-  new Date(Math.max(...events.map(({ at }) => at.getTime())));
+  events.reduce((last, { at }) => later(last, at), new Date(0));
 
 const cacheFolder = ({ XDG_CACHE_HOME }: Terminal["env"]): string =>
   join(XDG_CACHE_HOME || join(homedir(), ".cache"), "karpenter-node-holder");

@@ -3,15 +3,18 @@ import type { InstanceEvent } from "./lives.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The calls by which instances begin and end; a fleet's launch may be told by either of the first two. */
-export const watchedCalls = ["CreateFleet", "RunInstances", "TerminateInstances"] as const;
+/** What instances begin and end by; a fleet's launch may be told by either of the first two, the last takes a spot instance back. */
+export const watchedCalls = ["CreateFleet", "RunInstances", "TerminateInstances", "BidEvictedEvent"] as const;
 const instanceId = /^i-[0-9a-f]{8,32}$/;
 const poolTags = Object.values(Karpenter).map(({ poolTag }) => poolTag);
 
 /*
-{ "eventID": "…", "eventTime": "2026-01-31T09:30:00Z", "eventName": "CreateFleet", "userIdentity": { "arn": "…",
-  "sessionContext": { "sessionIssuer": { "arn": "arn:aws:iam::…:role/Karpenter" } } },
-  "requestParameters": { …tags… }, "responseElements": { …instance ids… } }
+{ "eventID": "…", "eventTime": "2026-01-31T09:30:00Z", "eventName": "CreateFleet",
+  "userIdentity": { "type": "AssumedRole", "arn": "…", "sessionContext": { "sessionIssuer": { "arn": "arn:aws:iam::…:role/Karpenter" } } },
+  "requestParameters": { "CreateFleetRequest": { "Type": "instant", "TagSpecification": [
+    { "ResourceType": "instance", "tag": 1, "Tag": [{ "Value": "owned", "tag": 1, "Key": "kubernetes.io/cluster/prod" }, …] }, …] } },
+  "responseElements": { "CreateFleetResponse": { "fleetInstanceSet": {
+    "item": { "lifecycle": "spot", "instanceIds": { "item": "i-…" }, "instanceType": "m5.large" } }, "errorSet": "" } } }
 */
 /** What one CloudTrail record tells of this cluster's Karpenter nodes; nothing for all others. */
 export function instanceEventsIn(record: unknown, cluster: string): readonly InstanceEvent[] {
@@ -20,8 +23,12 @@ export function instanceEventsIn(record: unknown, cluster: string): readonly Ins
   const at = new Date(String(eventTime));
   if (errorCode || Number.isNaN(at.getTime())) return [];
   const by = callerOf(userIdentity);
-  const instances = instancesIn(responseElements);
   const common = { id: String(eventID ?? ""), at, by };
+  if (eventName === "BidEvictedEvent") {
+    const taken = instancesIn(json(record).serviceEventDetails);
+    return taken.map(({ instance }) => ({ kind: "terminated", ...common, instance }));
+  }
+  const instances = instancesIn(responseElements);
   if (eventName === "TerminateInstances") {
     return instances.map(({ instance }) => ({ kind: "terminated", ...common, instance }));
   }

@@ -1,68 +1,27 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Archive, gapsIn } from "../../cli/advise/archive.ts";
 import { CloudTrailReader } from "../../cli/advise/cloudtrail.ts";
 import { instanceEventsIn, recordsIn } from "../../cli/advise/cloudtrail-events.ts";
+import { nodeLives } from "../../cli/advise/lives.ts";
 import { commandLine } from "../../cli/command-line.ts";
-import { after, minutes } from "../../lambda/core/duration.ts";
+import { after } from "../../lambda/core/duration.ts";
+import {
+  at,
+  evict,
+  fleet,
+  fleetInVain,
+  idOf,
+  karpenter,
+  run,
+  terminate,
+} from "../support/cloudtrail-records.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
 import { noon } from "../support/fixed-clock.ts";
-
-const at = (minute: number) => after(noon, minutes(minute));
-const karpenter = {
-  sessionContext: { sessionIssuer: { arn: "arn:aws:iam::1:role/karpenter" } },
-  arn: "arn:session",
-};
-const id = (n: number) => `i-${String(n).padStart(17, "0")}`;
-
-const tags = (cluster = "prod") => [
-  { Key: `kubernetes.io/cluster/${cluster}`, Value: "owned" },
-  { Key: "karpenter.sh/nodepool", Value: "batch" },
-];
-/** As CloudTrail tells a fleet: XML made JSON, with lists of one that are no lists. */
-const fleet = (n: number, minute: number, cluster?: string) => ({
-  eventID: `fleet-${n}`,
-  eventTime: at(minute).toISOString(),
-  eventName: "CreateFleet",
-  userIdentity: karpenter,
-  requestParameters: {
-    CreateFleetRequest: {
-      Type: "instant",
-      TagSpecification: [{ ResourceType: "instance", Tag: tags(cluster) }],
-    },
-  },
-  responseElements: {
-    CreateFleetResponse: {
-      fleetInstanceSet: { item: { instanceType: "m5.large", instanceIds: { item: id(n) } } },
-    },
-  },
-});
-const run = (n: number, minute: number) => ({
-  eventID: `run-${n}`,
-  eventTime: at(minute).toISOString(),
-  eventName: "RunInstances",
-  userIdentity: karpenter,
-  requestParameters: {
-    tagSpecificationSet: {
-      items: [
-        { resourceType: "instance", tags: tags().map(({ Key, Value }) => ({ key: Key, value: Value })) },
-      ],
-    },
-  },
-  responseElements: { instancesSet: { items: [{ instanceId: id(n), instanceType: "m5.large" }] } },
-});
-const terminate = (n: number, minute: number, userIdentity: object = karpenter) => ({
-  eventID: `end-${n}`,
-  eventTime: at(minute).toISOString(),
-  eventName: "TerminateInstances",
-  userIdentity,
-  responseElements: {
-    instancesSet: { items: [{ instanceId: id(n), currentState: { name: "shutting-down" } }] },
-  },
-});
 
 describe("CloudTrail's records", () => {
   it.each([
@@ -73,7 +32,7 @@ describe("CloudTrail's records", () => {
       {
         kind: "launched",
         at: noon,
-        instance: id(1),
+        instance: idOf(1),
         nodePool: "batch",
         instanceType: "m5.large",
         by: karpenter.sessionContext.sessionIssuer.arn,
@@ -83,12 +42,30 @@ describe("CloudTrail's records", () => {
 
   it("tell of an end and who wanted it", () => {
     expect(instanceEventsIn(terminate(1, 5, { arn: "arn:somebody" }), "prod")).toMatchObject([
-      { kind: "terminated", at: at(5), instance: id(1), by: "arn:somebody" },
+      { kind: "terminated", at: at(5), instance: idOf(1), by: "arn:somebody" },
     ]);
+  });
+
+  it("tell of every instance of a fleet", () => {
+    const told = instanceEventsIn(fleet(1, 0, "prod", [2, 3]), "prod");
+    expect(told.map(({ instance }) => instance)).toEqual([1, 2, 3].map(idOf));
+  });
+
+  it("tell of a spot instance that EC2 took back, which is no end by Karpenter", () => {
+    const told = [fleet(1, 0), run(1, 0), evict(1, 5)].flatMap((one) => instanceEventsIn(one, "prod"));
+    expect(nodeLives(told)).toMatchObject([{ instance: idOf(1), endedAt: at(5), endedBy: "others" }]);
+  });
+
+  it("tell that Karpenter ended what its fleet began", () => {
+    for (const launch of [fleet(1, 0), run(1, 0)]) {
+      const told = [launch, terminate(1, 5)].flatMap((one) => instanceEventsIn(one, "prod"));
+      expect(nodeLives(told)).toMatchObject([{ endedAt: at(5), endedBy: "karpenter" }]);
+    }
   });
 
   it.each([
     ["another cluster's", fleet(1, 0, "other")],
+    ["one without capacity", fleetInVain(1, 0)],
     ["a refused one", { ...fleet(1, 0), errorCode: "Client.InsufficientInstanceCapacity" }],
     ["another call", { ...fleet(1, 0), eventName: "DescribeInstances" }],
     ["nonsense", "nonsense"],
@@ -163,7 +140,7 @@ describe("reading from CloudTrail", () => {
     const archive = new Archive(join(folder, "events.jsonl"));
     await it.read(archive, at(-10), at(60), () => {});
     expect(archive.events).toHaveLength(3);
-    expect(aws.requests).toHaveLength(4);
+    expect(aws.requests).toHaveLength(5);
     expect(waits.every((ms) => ms >= 500)).toBe(true);
   });
 
@@ -188,7 +165,7 @@ describe("reading from CloudTrail", () => {
     expect(archive.events).toHaveLength(2);
 
     await it.read(archive, at(-10), at(60), () => {});
-    expect(aws.requests).toHaveLength(3);
+    expect(aws.requests).toHaveLength(4);
   });
 });
 
@@ -211,6 +188,22 @@ describe("advise", () => {
     expect(output).toContain("20 nodes launched, 20 taken away by Karpenter, 19 of those regretted");
     expect(output).toContain("45m would have avoided 13 of 19 regretted ends");
     expect(output).toContain("CloudTrail does not tell why Karpenter ended a node");
+  });
+
+  it("reads a trail's log files, zipped and in their folders", async () => {
+    const half = churn.length / 2;
+    for (const [name, records] of [
+      ["2026/11/20/a.json.gz", churn.slice(0, half)],
+      ["2026/11/21/b.json.gz", churn.slice(half)],
+    ] as const) {
+      const path = join(folder, "AWSLogs/111122223333/CloudTrail/us-east-1", name);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, gzipSync(JSON.stringify({ Records: records })));
+    }
+    writeFileSync(join(folder, "AWSLogs/read-me.txt"), "not a log file");
+    const { exit, output } = await advise("--from", join(folder, "AWSLogs"));
+    expect(exit).toBe(0);
+    expect(output).toContain("20 nodes launched, 20 taken away by Karpenter");
   });
 
   it("tells the cost in money where prices are given", async () => {
