@@ -6,7 +6,7 @@ import { after, type Duration, hours, later, minutes, parseDuration } from "../l
 import type { Question } from "./advise/advice.ts";
 import type { InstanceEvent } from "./advise/lives.ts";
 import { awsTrouble } from "./aws-trouble.ts";
-import { awsConfig, type ClusterFlags, durationFlag, withCluster } from "./cluster-flags.ts";
+import { awsConfig, type ClusterFlags, durationOption, withCluster } from "./cluster-flags.ts";
 import { withExamples } from "./examples.ts";
 import { Failure } from "./failure.ts";
 import { asJson, type Output, withOutput } from "./output-flag.ts";
@@ -34,11 +34,13 @@ export const advise = (terminal: Terminal): Command =>
   withExamples(
     withOutput(withCluster(new Command("advise")), ["table", "json"])
       .description("Work out from CloudTrail which hold would have been right, and what it would have cost.")
-      .option(
-        "--since <duration>",
-        "how far to look back, to 2160h (default: 168h)",
-        durationFlag(hours(1), hours(2160)),
-        hours(168),
+      .addOption(
+        durationOption(
+          "--since <duration>",
+          "how far to look back, to 2160h",
+          [hours(1), hours(2160)],
+          hours(168),
+        ),
       )
       .option("--from <path...>", "read exported CloudTrail records, files or folders, instead of asking AWS")
       .option(
@@ -46,23 +48,24 @@ export const advise = (terminal: Terminal): Command =>
         "where to keep what was read, so that reading can go on (default: a file a cluster)",
       )
       .option("--holds <durations>", "values to try, like 5m,20m,1h", holdsFlag)
-      .option(
-        "--regret-within <duration>",
-        "how soon a like launch makes an end regretted (default: 15m)",
-        durationFlag(minutes(1), hours(24)),
-        minutes(15),
+      .addOption(
+        durationOption(
+          "--regret-within <duration>",
+          "how soon a like launch makes an end regretted",
+          [minutes(1), hours(24)],
+          minutes(15),
+        ),
       )
-      .option(
-        "--max-hold <duration>",
-        "the cap to try with, 0s for none (default: 2h)",
-        durationFlag(0, hours(168)),
-        hours(2),
+      .addOption(
+        durationOption(
+          "--max-hold <duration>",
+          "the cap to try with, 0s for none",
+          [0, hours(168)],
+          hours(2),
+        ),
       )
-      .option(
-        "--breather <duration>",
-        "the breather to try with (default: 10m)",
-        durationFlag(0, hours(24)),
-        minutes(10),
+      .addOption(
+        durationOption("--breather <duration>", "the breather to try with", [0, hours(24)], minutes(10)),
       )
       .addOption(
         new Option("--scope <scope>", "what a launch protects")

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Duration, formatDuration, parseDuration } from "../lambda/core/duration.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -13,10 +13,11 @@ export const withCluster = (command: Command): Command =>
 
 /** Adds the flags that every AWS tool knows. */
 export const withAws = (command: Command): Command =>
-  command
-    .option("--region <region>", "AWS region (default: as in every AWS tool)")
-    .option("--profile <name>", "AWS profile (default: as in every AWS tool)")
-    .option("--endpoint-url <url>", "another AWS endpoint (default: as in every AWS tool)");
+  [
+    new Option("--region <region>", "region"),
+    new Option("--profile <name>", "profile"),
+    new Option("--endpoint-url <url>", "another endpoint"),
+  ].reduce((all, option) => all.addOption(option.helpGroup("AWS (default: as in every AWS tool):")), command);
 
 /** How an AWS client is made from the flags; the SDK itself reads environment, profiles and the rest. */
 export function awsConfig(flags: AwsFlags, env: Terminal["env"]) {
@@ -41,6 +42,17 @@ export const durationFlag =
       `It must be a duration from ${formatDuration(least)} to ${formatDuration(most)}, like 90s, 20m or 2h.`,
     );
   };
+
+/** A flag that takes a duration; help tells its default as it would be written. */
+export const durationOption = (
+  flags: string,
+  description: string,
+  [least, most]: readonly [Duration, Duration],
+  fallback: Duration,
+): Option =>
+  new Option(flags, description)
+    .argParser(durationFlag(least, most))
+    .default(fallback, formatDuration(fallback));
 
 /** Reads a flag's whole number. */
 export const countFlag =

@@ -1,4 +1,4 @@
-import { Command, CommanderError } from "commander";
+import { type Argument, Command, CommanderError, type Option } from "commander";
 import { version } from "../lambda/version.ts";
 import { commands } from "./commands.ts";
 import { Exit } from "./exit-codes.ts";
@@ -23,16 +23,27 @@ const frame = (terminal: Terminal): Command =>
   framed(new Command("karpenter-node-holder"), terminal)
     .description("Keeps Karpenter's nodes for a while after every launch.")
     .version(version, "-V, --version", "print the version")
-    .helpCommand("help [command]", "tell what a command does")
+    .helpCommand("help [command]", "Tell what a command does.")
     .addHelpText("after", "\nExit codes: 0 done, 1 failed, 2 not understood.");
 
 /** Commander throws instead of ending the process, and writes where the terminal is. */
 const framed = (command: Command, { out, tell }: Terminal): Command =>
   command
     .helpOption("-h, --help", "tell what can be said")
+    .configureHelp({ optionDescription: described, argumentDescription: named })
     .exitOverride()
     .showHelpAfterError("See --help for what can be said.")
     .configureOutput({
       writeOut: (text) => out(text.trimEnd()),
       writeErr: (text) => tell(text.trimEnd()),
     });
+
+/** An option's line of help: what must be said, what can be said, and what holds otherwise. */
+function described(option: Option): string {
+  const fallback = option.defaultValueDescription ?? option.defaultValue;
+  if (fallback !== undefined) return `${named(option)} (default: ${fallback})`;
+  return option.mandatory ? `${named(option)} (required)` : named(option);
+}
+
+const named = ({ description, argChoices }: Option | Argument): string =>
+  argChoices ? `${description}: ${argChoices.join(", ")}` : description;

@@ -10,7 +10,7 @@ export const manifest = ({ out }: Terminal): Command => {
   const command = new Command("manifest")
     .description("Print the RBAC and the admission policy that give the holder its rights in a cluster.")
     .addOption(
-      new Option("--for <holder>", "functions, or run, which also watches nodes")
+      new Option("--for <holder>", "whose rights; run also watches nodes")
         .choices(["functions", "run"])
         .default("functions"),
     )

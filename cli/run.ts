@@ -28,6 +28,7 @@ export const run = (terminal: Terminal): Command => {
       "Run the holder as one process on any cluster, without AWS: it watches the nodes, keeps its record on disk " +
         "and survives its own restart. Let only one holder look after a cluster.",
     )
+    .summary("Run the holder as one process on any cluster, without AWS.")
     .requiredOption("--kubeconfig <path>", "how to reach the cluster")
     .option("--context <name>", "the kubeconfig's context (default: its current one)")
     .option("--data <folder>", "where to keep the record (default: a folder a cluster in the user's data)")

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { type Duration, hours, seconds } from "../lambda/core/duration.ts";
 import { parseStatus } from "./answers.ts";
-import { type ClusterFlags, durationFlag, withCluster } from "./cluster-flags.ts";
+import { type ClusterFlags, durationOption, withCluster } from "./cluster-flags.ts";
 import { controlOf } from "./control.ts";
 import { withExamples } from "./examples.ts";
 import { asJson, type Output, withOutput } from "./output-flag.ts";
@@ -17,11 +17,8 @@ export const status = (terminal: Terminal): Command =>
     withOutput(withCluster(new Command("status")))
       .description("Tell who is held, until when and why.")
       .option("-w, --watch", "draw it again and again, until you press Ctrl-C")
-      .option(
-        "--every <duration>",
-        "how often to draw it (default: 5s)",
-        durationFlag(seconds(1), hours(1)),
-        seconds(5),
+      .addOption(
+        durationOption("--every <duration>", "how often to draw it", [seconds(1), hours(1)], seconds(5)),
       )
       .action((options: StatusOptions) => tell(options, terminal)),
     [

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -6,6 +7,9 @@ import { commandLine } from "../../cli/command-line.ts";
 import { commands } from "../../cli/commands.ts";
 import { version } from "../../lambda/version.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
+
+const root = join(import.meta.dirname, "../..");
+const bin: string = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).bin["karpenter-node-holder"];
 
 const run = async (...words: string[]) => {
   const terminal = new CollectedTerminal();
@@ -50,9 +54,19 @@ describe("the command line", () => {
     },
   );
 
+  it("says in its help what must be said, what can be said, and what holds otherwise", async () => {
+    const { output } = await run("status", "--help");
+    expect(output).toMatch(/--cluster <name> .+ \(required\)/);
+    expect(output).toContain("how to write it: table, wide, json (default: table)");
+    expect(output).toContain("(default: 5s)");
+    for (const command of commands) {
+      const help = (await run(command(new CollectedTerminal()).name(), "--help")).output;
+      expect(help).not.toMatch(/default: [^)]*\)\s+\(default|default: \d{4,}/);
+    }
+  });
+
   it("runs from the repository as a program", async () => {
-    const main = join(import.meta.dirname, "../../cli/main.ts");
-    const { stdout } = await promisify(execFile)(process.execPath, [main, "--version"]);
+    const { stdout } = await promisify(execFile)(process.execPath, [join(root, bin), "--version"]);
     expect(stdout.trim()).toBe(version);
   });
 });

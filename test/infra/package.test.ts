@@ -45,4 +45,5 @@ it("ships what runs and what is read, and no sources or tests", () => {
   const shipped = readdirSync(join(app, "node_modules", "karpenter-node-holder")).sort();
   for (const name of ["dist", "LICENSE", "package.json"]) expect(shipped).toContain(name);
   for (const name of ["lambda", "infra", "test", "scripts"]) expect(shipped).not.toContain(name);
+  expect(readdirSync(join(app, "node_modules", "karpenter-node-holder", "cli"))).toEqual(["bin.js"]);
 });

@@ -41,13 +41,9 @@ describe.each(["module", "commonjs"] as const)(
 
     it("brings the command line", async () => {
       const app = made.at(-1) ?? "";
-      const { stdout } = await run(
-        process.execPath,
-        ["node_modules/karpenter-node-holder/dist/cli/main.js", "--help"],
-        {
-          cwd: app,
-        },
-      );
+      const { stdout } = await run(process.execPath, ["node_modules/.bin/karpenter-node-holder", "--help"], {
+        cwd: app,
+      });
       expect(stdout).toContain("karpenter-node-holder");
     });
   },
