@@ -108,6 +108,14 @@ function watches({ settings, metrics, period, functions, deadLetters }: WatchedP
       periods: 3,
     },
     {
+      heading: "patches-failing",
+      says: "Some nodes can be neither marked nor released.",
+      metric: metrics.metric("NodePatchFailures", "Sum"),
+      // One node's failure fails no function; a follow-up or the sweep tries again, and three times on end it did not help.
+      threshold: 0,
+      periods: 3,
+    },
+    {
       heading: "sweep-silent",
       says: "The sweep, which repairs whatever events lost, does not run to its end.",
       metric: metrics.metric("HoldActive", "SampleCount"),

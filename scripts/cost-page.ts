@@ -37,7 +37,7 @@ const assumed = {
   readsASweep: 4,
   kilobytesAnInvocation: 3,
   /** Three queues, four functions' errors, five metrics of our own. */
-  metricsInAlarms: 12,
+  metricsInAlarms: 13,
 } as const;
 
 type Line = Readonly<{ what: string; count: string; dollars: number }>;

@@ -1,3 +1,4 @@
+import { BrokenSetupError } from "../core/errors.ts";
 import type { Log } from "../core/ports.ts";
 import { holderName } from "./keys.ts";
 import { type KubernetesCaller, OutOfTimeError } from "./kubernetes-client.ts";
@@ -35,6 +36,8 @@ export async function changeNode<Outcome extends string>(
   } catch (error) {
     if (isStatus(error, 404)) return { outcome: "gone" };
     if (error instanceof OutOfTimeError) return { outcome: "left" };
+    // A refused login is no node's own failure: it would be refused for each of the others, too.
+    if (error instanceof BrokenSetupError) throw error;
     log.error("a node could not be changed", { node: node.name, error });
     return { outcome: "failed" };
   }

@@ -215,6 +215,15 @@ describe("nodes behind an API server", () => {
     expect(world.logins).toBe(1);
   });
 
+  it("gives all nodes up when the login is refused in the middle, and says so once", async () => {
+    world.add(...names);
+    world.standIn.fail({ kind: "status", status: 401 }, { method: "PATCH" }, 99);
+    const failure = mark();
+    await expect(failure).rejects.toBeInstanceOf(BrokenSetupError);
+    await expect(failure).rejects.toThrow(/check that the cluster has an access entry/);
+    expect(world.metrics.total("NodePatchFailures")).toBe(0);
+  });
+
   it("stops in the middle when the time is over, and the next call does the rest", async () => {
     world.add(...names);
     const deadline = world.soon();

@@ -31,6 +31,7 @@ it("watches everything that can go wrong", () => {
     "function-errors-sweep",
     "hold-over-cap",
     "marks-orphaned",
+    "patches-failing",
     "release-overdue",
     "slow-protection",
     "sweep-silent",
@@ -102,7 +103,7 @@ it("watches only metrics that the functions emit", () => {
     readFileSync(join(root, file), "utf8"),
   );
   const watched = alarms.filter(({ Namespace }) => Namespace === "KarpenterNodeHolder");
-  expect(watched).toHaveLength(5);
+  expect(watched).toHaveLength(6);
   for (const { MetricName } of watched) expect(sources.join()).toContain(`add("${MetricName}"`);
 });
 

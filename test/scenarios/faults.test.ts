@@ -119,6 +119,21 @@ describe("a node", () => {
     expect(story.heldNodes()).toEqual(["a", "c"]);
   });
 
+  it("whose patch always fails is told of by every sweep, though no function fails", async () => {
+    const story = threeNodes();
+    story.nodes.before = (call) => {
+      if (call.kind === "patch" && call.node === "b") throw new TryAgainError("refused");
+    };
+    await story.control({ do: "hold", for: "1h" });
+    await story.pass(minutes(15));
+    const before = story.metrics.total("NodePatchFailures");
+
+    await story.pass(minutes(15));
+
+    expect(story.metrics.total("NodePatchFailures") - before).toBeGreaterThanOrEqual(3);
+    expect(story.log.told("invocation failed")).toEqual([]);
+  });
+
   it("deleted half-way through marking or releasing is no failure", async () => {
     const story = threeNodes();
     story.launch({ joinsAfter: null });

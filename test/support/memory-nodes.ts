@@ -198,7 +198,7 @@ export class MemoryNodes implements Nodes {
     try {
       await this.before({ kind: "patch", node: name });
     } catch (error) {
-      if (error instanceof Crash) throw error;
+      if (error instanceof Crash || error instanceof BrokenSetupError) throw error;
       return "failed";
     }
     const node = this.nodes.get(name);
