@@ -1,4 +1,4 @@
-import type { Duration } from "aws-cdk-lib";
+import { Duration } from "aws-cdk-lib";
 import {
   Alarm,
   ComparisonOperator,
@@ -16,9 +16,8 @@ import type { HolderMetrics } from "./metrics.ts";
 
 export type WatchedParts = Readonly<{
   settings: Settings;
+  /** Of periods long enough to contain a sweep. */
   metrics: HolderMetrics;
-  /** One period is long enough to contain a sweep. */
-  period: Duration;
   /** Each by the name under which its alarm is known. */
   functions: Readonly<Record<string, IFunction>>;
   deadLetters: Readonly<Record<string, IQueue>>;
@@ -70,14 +69,21 @@ export class Alarms extends Construct {
   }
 }
 
-function watches({ settings, metrics, period, functions, deadLetters }: WatchedParts): readonly Watch[] {
+/*
+CloudWatch looks every minute at periods that end now, and each look may cut what happened at other places. An alarm
+that counts within one long period does not flap; several periods on end are for what is found anew in each.
+*/
+function watches({ settings, metrics, functions, deadLetters }: WatchedParts): readonly Watch[] {
   const { sweepEvery, initialDelay, maxHold } = settings;
   const always: Watch[] = [
     ...Object.entries(deadLetters).map(([of, queue]) => ({
       heading: "dead-letters",
       of,
       says: `Some of the ${of} were given up.`,
-      metric: queue.metricApproximateNumberOfMessagesVisible({ period, statistic: "Maximum" }),
+      metric: queue.metricApproximateNumberOfMessagesVisible({
+        period: Duration.minutes(5),
+        statistic: "Maximum",
+      }),
       // None is normal: a message comes here only after all of its retries.
       threshold: 0,
       periods: 1,
@@ -86,10 +92,10 @@ function watches({ settings, metrics, period, functions, deadLetters }: WatchedP
       heading: "function-errors",
       of,
       says: `The ${of} function keeps failing.`,
-      metric: fn.metricErrors({ period }),
-      // One error is retried and heals; in two periods on end retries do not help.
-      threshold: 0,
-      periods: 2,
+      metric: fn.metricErrors({ period: longEnoughForThree(of === "sweep" ? sweepEvery : 0) }),
+      // One error, and a second, are retried and heal; a third says that retries do not help.
+      threshold: 2,
+      periods: 1,
     })),
     {
       heading: "release-overdue",
@@ -122,16 +128,17 @@ function watches({ settings, metrics, period, functions, deadLetters }: WatchedP
       // Every sweep tells HoldActive; a period contains at least one, and silence itself is the alarm.
       threshold: 1,
       comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
-      periods: 3,
+      periods: 2,
       missing: TreatMissingData.BREACHING,
     },
     {
       heading: "slow-protection",
       says: "Launches protect the cluster later than they should.",
-      metric: metrics.metric("LaunchToProtectedMs", "p90"),
+      // Only a launch that begins a hold tells this, so an hour has few, and half of them late is no accident.
+      metric: metrics.metric("LaunchToProtectedMs", "p50").with({ period: Duration.hours(1) }),
       // Bus, queue and function take seconds; Karpenter's next look at a node may come after 15 s. A minute is late.
       threshold: initialDelay + minutes(1),
-      periods: 3,
+      periods: 1,
     },
   ];
   if (maxHold === 0) return always;
@@ -145,3 +152,7 @@ function watches({ settings, metrics, period, functions, deadLetters }: WatchedP
   };
   return [...always, overCap];
 }
+
+/** Long enough for three tries: a launch is delivered again after twelve minutes, and a sweep's next try is the next sweep. */
+const longEnoughForThree = (every: number): Duration =>
+  Duration.minutes(Math.max(30, Math.ceil((2 * every) / minutes(1)) + 5));

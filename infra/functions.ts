@@ -56,8 +56,8 @@ export class HolderFunctions extends Construct {
       timeout: Duration.minutes(5),
       // Two at once would list the cluster twice to do the same work.
       reservedConcurrency: 1,
-      // No retry: the next sweep is one.
-      whenAsync: { retryAttempts: 0, maxEventAge: Duration.millis(sweepEvery), onFailure },
+      // No retry, and no letter to be cleared away by hand: the next sweep does the same work.
+      whenAsync: { retryAttempts: 0, maxEventAge: Duration.millis(sweepEvery) },
     });
     this.control = new HolderFunction(this, "Control", {
       ...common,

@@ -74,12 +74,10 @@ export class KarpenterNodeHolder extends Construct {
     this.deadLetterQueues = [launches.deadLetters, launches.undelivered, functions.failures];
     this.tableName = table.name;
 
-    const period = periodWithASweep(plan);
-    this.metrics = new HolderMetrics(cluster, period);
+    this.metrics = new HolderMetrics(cluster, periodWithASweep(plan));
     this.watch = new Alarms(this, "Alarms", {
       settings: plan.settings,
       metrics: this.metrics,
-      period,
       functions: { hold: hold.fn, release: release.fn, sweep: sweep.fn, control: control.fn },
       deadLetters: {
         launches: launches.deadLetters,
@@ -142,8 +140,8 @@ function letSeeInstances(fn: HolderFunction): void {
   acknowledgeWildcard(fn.role, "*", "ec2:DescribeInstances, which reads only, knows no narrower resource");
 }
 
-// Metrics that a sweep tells are missing from a period without one.
+// Metrics that a sweep tells are missing from a period without one, and a timer may be late by a minute.
 function periodWithASweep({ settings }: Plan): Duration {
   const grain = minutes(5);
-  return Duration.millis(Math.ceil(settings.sweepEvery / grain) * grain);
+  return Duration.millis(Math.ceil((settings.sweepEvery + minutes(1)) / grain) * grain);
 }

@@ -56,11 +56,52 @@ it("takes the sweep's silence for an alarm, and any other silence for peace", ()
   }
 });
 
-it("looks at periods long enough to contain a sweep", () => {
-  const slow = synthesize({ sweepEvery: Duration.minutes(12) });
-  expect(alarm("sweep-silent", slow)).toMatchObject({ Period: 900, EvaluationPeriods: 3 });
-  expect(alarm("sweep-silent")).toMatchObject({ Period: 300 });
+it("looks at periods that contain a sweep even when a timer comes late", () => {
+  const every = { 1: 300, 4: 300, 5: 600, 12: 900, 60: 3900 };
+  for (const [sweep, Period] of Object.entries(every)) {
+    const template = synthesize({ sweepEvery: Duration.minutes(Number(sweep)) });
+    for (const heading of ["sweep-silent", "release-overdue", "hold-over-cap", "marks-orphaned"])
+      expect(alarm(heading, template)).toMatchObject({ Period });
+  }
 });
+
+it("calls a function failing when three tries of the same work failed, however far apart they come", () => {
+  const hourly = synthesize({ sweepEvery: Duration.hours(1) });
+  const [queue] = [...resourcesOf(template, "AWS::SQS::Queue").values()].filter(
+    ({ Properties }) => Properties.RedrivePolicy,
+  );
+  const twoDeliveries = 2 * Number(queue?.Properties.VisibilityTimeout);
+
+  for (const part of ["hold", "release", "control", "sweep"]) {
+    const failing = alarm(`function-errors-${part}`);
+    expect(failing).toMatchObject({ Statistic: "Sum", Threshold: 2, EvaluationPeriods: 1 });
+    // SQS and Lambda take their time, too.
+    expect(failing?.Period).toBeGreaterThan(twoDeliveries + 60);
+  }
+  expect(alarm("function-errors-sweep", hourly)?.Period).toBeGreaterThan(2 * 3600);
+  expect(alarm("function-errors-hold", hourly)).toMatchObject({ Period: 1800 });
+});
+
+it("needs no more launches to call protection slow than one hold after the other brings", () => {
+  expect(alarm("slow-protection")).toMatchObject({
+    Period: 3600,
+    EvaluationPeriods: 1,
+    ExtendedStatistic: "p50",
+  });
+});
+
+it("tells of dead letters in minutes, however seldom it sweeps", () => {
+  const hourly = synthesize({ sweepEvery: Duration.hours(1) });
+  for (const of of ["launches", "events", "invocations"])
+    expect(alarm(`dead-letters-${of}`, hourly)).toMatchObject({ Period: 300, EvaluationPeriods: 1 });
+});
+
+it.each(["marks-orphaned", "patches-failing"])(
+  "takes %s for trouble when nothing has healed it",
+  (heading) => {
+    expect(alarm(heading)).toMatchObject({ Statistic: "Sum", Threshold: 0, EvaluationPeriods: 3 });
+  },
+);
 
 it("waits for two sweeps before it calls a release overdue", () => {
   expect(alarm("release-overdue")).toMatchObject({ Threshold: 12 * 60_000, Statistic: "Maximum" });
