@@ -24,6 +24,18 @@ const recipe = import.meta.filename;
 const goModule = [recipe, ...["go.mod", "go.sum"].map((file) => join(here, "cluster", file))];
 const parts = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"];
 
+/** What can be built, by the name of its stamp. */
+export type Part = "control-plane" | "kubelet" | `karpenter-${string}` | `python-${Python}`;
+type Python = "emulator" | "cfn-lint";
+
+export async function buildPart(part: Part): Promise<void> {
+  if (part === "control-plane") await buildControlPlane();
+  else if (part === "kubelet") await buildKubelet();
+  else if (part === "python-emulator") await buildPython("emulator");
+  else if (part === "python-cfn-lint") await buildPython("cfn-lint");
+  else await buildKarpenter(part.replace("karpenter-", ""));
+}
+
 /** The path of a program once it is built. */
 export const program = (name: string): string => join(bin, name);
 
@@ -78,7 +90,7 @@ export async function buildKarpenter(version: string): Promise<string> {
 }
 
 /** A Python environment with the pinned packages of one requirements file; returns its folder of programs. */
-export async function buildPython(name: "emulator" | "cfn-lint"): Promise<string> {
+export async function buildPython(name: Python): Promise<string> {
   const requirements = join(here, `${name}.requirements.txt`);
   const folder = join(buildFolder, `python-${name}`);
   await once(`python-${name}`, [recipe, requirements], async () => {

@@ -1,7 +1,7 @@
 """An AWS emulator whose EKS clusters are real control planes, and whose EC2 tells the event bus what its instances do.
 
 MiniStack runs k3s containers for EKS and sends no instance events; those parts of it are replaced here, which is why its
-version is pinned. Started by emulator.ts, which it tells each control plane and process as a line of JSON.
+version is pinned. Started by emulator.ts, which it tells each control plane as a line of JSON.
 SIGUSR1: from now on IAM is enforced; SIGUSR2: no longer.
 """
 
@@ -19,6 +19,7 @@ import time
 import types
 
 programs = pathlib.Path(os.environ["PROGRAMS"])
+guarded = ["/bin/sh", "-c", 'exec 3<&0 </dev/null; . "$0"', os.environ["GUARD"], "process"]
 os.environ["PATH"] = f"{programs}:{os.environ['PATH']}"
 
 from ministack import app  # noqa: E402  the path above must be set first
@@ -91,11 +92,10 @@ class ControlPlane:
 
     def spawn(self, name, *arguments):
         with open(self.folder / f"{name}.log", "wb") as log:
-            command = [programs / name, *arguments]
-            process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+            # However this emulator ends, the pipe to the guard breaks off, and the program ends too.
+            command = [*guarded, programs / name, *arguments]
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT)
             self.processes.append(process)
-            # Whoever started this emulator ends what it leaves behind when it is killed.
-            tell(pid=process.pid)
 
     def wait_until_ready(self):
         while self.exec_run(["kubectl", "get", "--raw", "/readyz"])[0] != 0:
@@ -115,6 +115,8 @@ class ControlPlane:
                 process.wait(timeout)
             except subprocess.TimeoutExpired:
                 process.kill()
+                process.wait()
+            process.communicate(b"ended\n")
 
     def remove(self, **_):
         """Nothing is left once it has stopped."""

@@ -10,8 +10,8 @@ import {
   EKSClient,
 } from "@aws-sdk/client-eks";
 import { KubeConfig } from "@kubernetes/client-node";
+import { guard } from "../support/guarded.ts";
 import { buildControlPlane, buildPython, program } from "./build.ts";
-import { endTogether } from "./end-together.ts";
 import { onFreePorts } from "./ports.ts";
 import { Processes, type Started, until } from "./processes.ts";
 
@@ -29,15 +29,12 @@ export class Emulator {
   readonly env: Readonly<Record<string, string>>;
   readonly #processes: Processes;
   readonly #planes: Plane[] = [];
-  readonly #pids: number[] = [];
-  readonly #leave: () => void;
   #iam = "relaxed";
   #started: Started | undefined;
 
   private constructor(port: number) {
     this.endpoint = `http://127.0.0.1:${port}`;
     this.#processes = new Processes("emulator");
-    this.#leave = endTogether(() => this.#killPlanes());
     this.folder = this.#processes.folder;
     // In Lambda no package.json lies above a function's code; ours would turn its scripts into modules.
     writeFileSync(join(this.folder, "package.json"), "{}");
@@ -75,6 +72,7 @@ export class Emulator {
     writeFileSync(join(this.folder, "package.json"), JSON.stringify({ type: "commonjs" }));
     const started = this.#processes.start("emulator", python, [join(import.meta.dirname, "emulator.py")], {
       PROGRAMS: dirname(program("kubectl")),
+      GUARD: guard,
       PATH: nodeFirst,
       GATEWAY_PORT: String(port),
       BIND_HOST: "127.0.0.1",
@@ -161,13 +159,6 @@ export class Emulator {
 
   async stop(): Promise<void> {
     await this.#processes.stopAll();
-    this.#killPlanes();
-    this.#leave();
-  }
-
-  // They are the emulator's children, which was given no time to end them.
-  #killPlanes(): void {
-    for (const pid of this.#pids.splice(0)) kill(pid);
   }
 
   async #setIam(signal: NodeJS.Signals, wanted: string): Promise<void> {
@@ -179,7 +170,6 @@ export class Emulator {
     if (!line.startsWith("{")) return;
     const fact = JSON.parse(line);
     if (typeof fact.iam === "string") this.#iam = fact.iam;
-    if (typeof fact.pid === "number") this.#pids.push(fact.pid);
     if (typeof fact.server === "string") this.#planes.push(fact);
   }
 }
@@ -188,11 +178,3 @@ export class Emulator {
 export const nodeFirst = `${dirname(process.execPath)}:${process.env.PATH}`;
 
 type Credentials = Readonly<{ accessKeyId: string; secretAccessKey: string }>;
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It ended with the emulator.
-  }
-}

@@ -3,10 +3,11 @@ import { globSync } from "node:fs";
 import { join } from "node:path";
 import { CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { CoreV1Api, KubeConfig } from "@kubernetes/client-node";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { ControlPlane } from "./control-plane.ts";
 import { startDynamoDbLocal } from "./dynamodb-local.ts";
 import { isFree } from "./ports.ts";
+import { processTable } from "./process-table.ts";
 import { until } from "./processes.ts";
 import { runsFolder } from "./run-folder.ts";
 
@@ -79,9 +80,43 @@ describe("DynamoDB Local", () => {
 
 describe("the front", () => {
   it.each(["SIGINT", "SIGTERM"] as const)("has stopped every engine when it ends by %s", async (signal) => {
+    const { front, ended, ports } = await startFront();
+
+    front.kill(signal);
+
+    expect(await ended).toBe(1);
+    expect(await Promise.all(ports().map(isFree))).toEqual([true, true]);
+  });
+
+  it("leaves nobody behind when it is killed with -9", async () => {
+    const { front, family } = await startFront();
+    const { all } = await family();
+    expect(all.length).toBeGreaterThanOrEqual(6); // the suite, its worker, and an etcd and an API server twice
+
+    front.kill("SIGKILL");
+
+    await until("all of them to be gone", async () => !all.some(isAlive), 10_000);
+  });
+
+  it.each(["suite", "worker"] as const)(
+    "fails when its %s is killed with -9, and leaves nobody behind",
+    async (victim) => {
+      const { ended, family } = await startFront();
+      const before = await family();
+
+      process.kill(before[victim], "SIGKILL");
+
+      expect(await ended).toBe(1);
+      expect(before.all.filter(isAlive)).toEqual([]);
+    },
+  );
+
+  /** A front at work on this very suite, up to where its first engines serve. */
+  async function startFront() {
     const front = spawn(process.execPath, [join(import.meta.dirname, "run.ts"), "engines"], {
       stdio: "ignore",
     });
+    onTestFinished(() => void front.kill());
     const ended = new Promise((resolve) => front.once("exit", resolve));
     const folder = join(runsFolder, String(front.pid));
     const ports = () =>
@@ -89,13 +124,24 @@ describe("the front", () => {
     const serve = async () =>
       ports().length === 2 && !(await Promise.all(ports().map(isFree))).includes(true);
     await until("its engines to serve", serve);
-
-    front.kill(signal);
-
-    expect(await ended).toBe(1);
-    expect(await Promise.all(ports().map(isFree))).toEqual([true, true]);
-  });
+    const family = async () => {
+      const table = await processTable();
+      const [suite = 0] = table.filter(({ parent }) => parent === front.pid).map(({ group }) => group);
+      const all = table.filter(({ group }) => group === suite);
+      const engine = all.find(({ command }) => command.includes(`--secure-port=${ports()[0]}`));
+      return { suite, worker: engine?.parent ?? 0, all: all.map(({ pid }) => pid) };
+    };
+    return { front, ended, ports, family };
+  }
 });
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 function portIn(kubeconfig: string): number {
   const config = new KubeConfig();

@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { freePorts, isFree, onFreePorts, PortTakenError } from "./ports.ts";
+import { processTable } from "./process-table.ts";
 import { Processes, until } from "./processes.ts";
 import { engineEnvironment, engineFolder } from "./run-folder.ts";
 
@@ -81,7 +82,7 @@ describe("engines end with whoever started them", () => {
     console.log(child.pid);
     ${forever}`;
 
-  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("on %s", async (signal) => {
+  it.each(["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"] as const)("on %s", async (signal) => {
     const family = await startFamily();
 
     family.parent.kill(signal);
@@ -97,6 +98,18 @@ describe("engines end with whoever started them", () => {
 
     await until("the child to be gone", async () => !isAlive(family.child));
     expect(await family.ended).toBe(1);
+  });
+
+  it("and no watcher stays for one that ended before", async () => {
+    const processes = new Processes("watched");
+    const name = `watched-${process.pid}`;
+    const alive = async () => (await processTable()).filter(({ command }) => command.includes(name));
+    const { child } = processes.start("child", node, ["-e", forever, name]);
+    await until("it and its watcher to be up", async () => (await alive()).length === 2);
+
+    child.kill();
+
+    await until("both to be gone", async () => (await alive()).length === 0);
   });
 
   async function startFamily() {

@@ -1,6 +1,6 @@
 import { globSync } from "node:fs";
 import { basename } from "node:path";
-import { newestKarpenter, oldestKarpenter } from "./build.ts";
+import { newestKarpenter, oldestKarpenter, type Part } from "./build.ts";
 
 /** One suite, with one version of Karpenter where it needs one. */
 export type Job = Readonly<{ title: string; suite: string; karpenter: string }>;
@@ -12,21 +12,32 @@ export class UsageError extends Error {
 
 const suiteFiles = globSync("*.suite.ts", { cwd: import.meta.dirname });
 export const suites = suiteFiles.map((file) => basename(file, ".suite.ts")).sort();
+const withKarpenter = ["karpenter", "truth-table"];
 
-/** What to run for these names; without any, every suite, and the Karpenter suite also on the oldest version. */
+/** What to run for these names; without any, every suite, and those with Karpenter also on the oldest version. */
 export function jobsOf(names: readonly string[]): Job[] {
-  if (names.length === 0) return [...suites, `karpenter@${oldestKarpenter}`].map(jobOf);
-  return names.map(jobOf);
+  if (names.length > 0) return names.map(jobOf);
+  return [...suites, ...withKarpenter.map((suite) => `${suite}@${oldestKarpenter}`)].map(jobOf);
 }
 
 function jobOf(title: string): Job {
   const [suite = "", karpenter] = title.split("@");
-  const isKnown = suites.includes(suite) && (karpenter === undefined || suite === "karpenter");
+  const isKnown = suites.includes(suite) && (karpenter === undefined || withKarpenter.includes(suite));
   if (!isKnown) {
-    throw new UsageError(`there is no suite "${title}"; there are: ${suites.join(", ")}, karpenter@VERSION`);
+    const versions = withKarpenter.map((name) => `${name}@VERSION`);
+    throw new UsageError(`there is no suite "${title}"; there are: ${[...suites, ...versions].join(", ")}`);
   }
   if (karpenter !== undefined && !/^\d+\.\d+\.\d+$/.test(karpenter)) {
-    throw new UsageError(`karpenter@${karpenter}: expected a version like karpenter@${oldestKarpenter}`);
+    throw new UsageError(`${title}: expected a version like ${suite}@${oldestKarpenter}`);
   }
   return { title, suite, karpenter: karpenter ?? newestKarpenter };
+}
+
+/** What a job needs to be built. A suite builds what it finds missing, but then nobody sees how far it is. */
+export function partsOf({ suite, karpenter }: Job): readonly Part[] {
+  if (withKarpenter.includes(suite)) return ["control-plane", "kubelet", `karpenter-${karpenter}`];
+  if (["ground", "holds", "package"].includes(suite)) return [];
+  if (suite === "template") return ["python-cfn-lint"];
+  if (suite === "deployed" || suite === "doctor") return ["control-plane", "python-emulator"];
+  return ["control-plane"];
 }

@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { createWriteStream, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { endTogether } from "./end-together.ts";
+import { spawnGuarded } from "../support/guarded.ts";
 import { PortTakenError } from "./ports.ts";
 import { engineEnvironment, engineFolder } from "./run-folder.ts";
 
@@ -12,12 +12,10 @@ export type Started = Readonly<{ name: string; child: ChildProcess; log: string 
 export class Processes {
   readonly folder: string;
   readonly #started: Started[] = [];
-  readonly #leave: () => void;
 
   /** A fresh folder is made for them unless one is given. */
   constructor(name: string, folder = engineFolder(name)) {
     this.folder = folder;
-    this.#leave = endTogether(() => this.#kill());
   }
 
   start(
@@ -27,15 +25,15 @@ export class Processes {
     env: Readonly<Record<string, string>> = {},
   ): Started {
     const log = join(this.folder, `${name}.log`);
-    const child = spawn(command, args, {
+    const child = spawnGuarded(command, args, {
       cwd: this.folder,
       env: { ...engineEnvironment(this.folder), ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     writeFileSync(log, "", { flag: "a" }); // it can be read from now on
     const out = createWriteStream(log, { flags: "a" });
-    child.stdout.pipe(out, { end: false });
-    child.stderr.pipe(out, { end: false });
+    child.stdout?.pipe(out, { end: false });
+    child.stderr?.pipe(out, { end: false });
     child.once("close", () => out.end());
     child.once("error", (error) => out.write(`${error}\n`));
     const started = { name, child, log };
@@ -60,7 +58,6 @@ export class Processes {
   /** Everything here is thrown away afterwards, so nobody is given time to say goodbye. */
   async stopAll(): Promise<void> {
     for (const started of this.#started.toReversed()) await this.stop(started, "SIGKILL");
-    this.#leave();
   }
 
   /** Waits until the condition holds; ends early when one of these processes died. */
@@ -71,10 +68,6 @@ export class Processes {
       return condition();
     };
     await until(what, isMet, within);
-  }
-
-  #kill(): void {
-    for (const { child } of this.#started.toReversed()) if (!isGone(child)) child.kill("SIGKILL");
   }
 }
 

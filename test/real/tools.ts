@@ -1,7 +1,6 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { endTogether } from "./end-together.ts";
 
 const cluster = join(import.meta.dirname, "cluster");
 
@@ -19,16 +18,12 @@ export async function run(
   env: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   const options = { cwd: cluster, env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 };
-  const running = promisify(execFile)(command, args, options);
-  const leave = endTogether(() => running.child.kill());
   try {
-    return (await running).stdout;
+    return (await promisify(execFile)(command, args, options)).stdout;
   } catch (error) {
     const isMissing = error instanceof Error && Reflect.get(error, "code") === "ENOENT";
     const remedy = remedies[command] ?? "it is needed here";
     throw isMissing ? new Error(`${command} was not found: ${remedy}`, { cause: error }) : error;
-  } finally {
-    leave();
   }
 }
 

@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { spawnGuarded } from "./guarded.ts";
 
 const names = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
 
@@ -33,7 +34,7 @@ export class Browser {
 
   static async start(command: string): Promise<Browser> {
     const folder = mkdtempSync(join(tmpdir(), "browser-"));
-    const child = spawn(
+    const child = spawnGuarded(
       command,
       [
         "--headless",

@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { spawnGuarded } from "./guarded.ts";
 
 export type LogLine = Readonly<{ level: string; message: string } & Record<string, unknown>>;
 export type Ended = Readonly<{ code: number | null; signal: NodeJS.Signals | null }>;
@@ -17,14 +18,16 @@ export class HolderProcess {
   readonly #ended: Promise<Ended>;
 
   constructor(flags: readonly string[]) {
-    const child = spawn(process.execPath, [main, "run", "--log", "json", ...flags], { stdio: "pipe" });
+    const args = [main, "run", "--log", "json", ...flags];
+    const child = spawnGuarded(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+    const { stdout, stderr } = child;
+    if (!stdout || !stderr) throw new Error("the holder cannot be heard");
     this.#child = child;
     this.#ended = once(child, "exit").then(([code, signal]) => ({ code, signal }));
-    createInterface({ input: child.stdout }).on("line", (line) => this.lines.push(JSON.parse(line)));
-    child.stderr.on("data", (text) => {
+    createInterface({ input: stdout }).on("line", (line) => this.lines.push(JSON.parse(line)));
+    stderr.on("data", (text) => {
       this.told += text;
     });
-    process.once("exit", this.#kill);
   }
 
   get pid(): number | undefined {
@@ -37,7 +40,7 @@ export class HolderProcess {
   }
 
   /** Waits until it has logged this message, or rejects when it ended before. */
-  async until(message: string, within = 20_000): Promise<LogLine> {
+  async until(message: string, within = 60_000): Promise<LogLine> {
     const end = performance.now() + within;
     for (;;) {
       const [line] = this.logged(message);
@@ -50,7 +53,7 @@ export class HolderProcess {
 
   /** Ends it as it is, in the middle of whatever it does. */
   kill(): Promise<Ended> {
-    this.#kill();
+    this.#child.kill("SIGKILL");
     return this.ended();
   }
 
@@ -60,11 +63,7 @@ export class HolderProcess {
     return this.ended();
   }
 
-  async ended(): Promise<Ended> {
-    const ended = await this.#ended;
-    process.removeListener("exit", this.#kill);
-    return ended;
+  ended(): Promise<Ended> {
+    return this.#ended;
   }
-
-  readonly #kill = () => void this.#child.kill("SIGKILL");
 }

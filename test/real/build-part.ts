@@ -1,0 +1,11 @@
+import { constants, setPriority } from "node:os";
+import { buildPart, type Part } from "./build.ts";
+
+// The front starts this file as a process of its own, beside suites that have the right of way.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+try {
+  await buildPart(process.argv[2] as Part);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+}
