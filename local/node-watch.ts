@@ -2,9 +2,10 @@ import { pauseAfter } from "../lambda/adapters/backoff.ts";
 import type { ClusterLogin } from "../lambda/adapters/cluster-login.ts";
 import type { KubernetesCaller } from "../lambda/adapters/kubernetes-client.ts";
 import { isStatus } from "../lambda/adapters/kubernetes-error.ts";
+import { pagesOf } from "../lambda/adapters/node-lists.ts";
 import type { NodeMeta } from "../lambda/adapters/node-marks.ts";
 import { asRecord, instanceOf, parseNode } from "../lambda/adapters/node-objects.ts";
-import { after, seconds } from "../lambda/core/duration.ts";
+import { after, minutes } from "../lambda/core/duration.ts";
 import type { Clock, Log } from "../lambda/core/ports.ts";
 import { streamOf, WatchGoneError } from "./watch-stream.ts";
 
@@ -82,19 +83,18 @@ export class NodeWatch {
     const { api, selector, clock } = this.#options;
     const found = new Map<string, WatchedNode>();
     let version = "";
-    let next = "";
-    do {
-      const query = { labelSelector: selector, limit: "250", ...(next && { continue: next }) };
-      const call = { method: "GET", path: "/api/v1/nodes", query } as const;
-      const page = asRecord(await api.call(call, after(clock.now(), seconds(30))), "the list of nodes");
-      for (const item of Array.isArray(page.items) ? page.items : []) {
+    const deadline = after(clock.now(), minutes(5));
+    const ask = (from: string) => {
+      const query = { labelSelector: selector, limit: "250", ...(from && { continue: from }) };
+      return api.call({ method: "GET", path: "/api/v1/nodes", query }, deadline);
+    };
+    for await (const page of pagesOf(ask)) {
+      for (const item of page.items) {
         const node = readNode(item);
         found.set(node.name, node);
       }
-      version = versionOf(page);
-      const more = asRecord(page.metadata, "the list's metadata").continue;
-      next = typeof more === "string" ? more : "";
-    } while (next);
+      version = page.resourceVersion;
+    }
     for (const name of this.nodes.keys()) if (!found.has(name)) this.#miss(name);
     for (const node of found.values()) this.#see(node);
     this.#version = version;

@@ -1,8 +1,10 @@
 import { Agent } from "undici";
 import type { ClusterLogin } from "../lambda/adapters/cluster-login.ts";
-import { KubernetesError } from "../lambda/adapters/kubernetes-error.ts";
+import { KubernetesError, saidIn } from "../lambda/adapters/kubernetes-error.ts";
+import { limitedText, TooLongError } from "../lambda/adapters/limited-text.ts";
 import { asRecord } from "../lambda/adapters/node-objects.ts";
 import { minutes, seconds } from "../lambda/core/duration.ts";
+import { TryAgainError } from "../lambda/core/errors.ts";
 
 /** One line of a watch. */
 export type WatchEvent = Readonly<{ type: string; object: unknown }>;
@@ -11,6 +13,8 @@ export type WatchEvent = Readonly<{ type: string; object: unknown }>;
 export class WatchGoneError extends Error {}
 
 const lasts = minutes(5);
+/** Many times what etcd lets an object be. */
+const longestLine = 16 * 1024 * 1024;
 
 /** What the API server tells of a collection from a version on, until it ends the stream, as it does now and then. */
 export async function* streamOf(
@@ -19,7 +23,8 @@ export async function* streamOf(
   query: URLSearchParams,
   signal: AbortSignal,
 ): AsyncGenerator<WatchEvent, void, undefined> {
-  const { server, tls, headers } = await login.access();
+  const access = await login.access();
+  const { server, tls, headers } = access;
   const url = new URL(server);
   query.set("watch", "1");
   query.set("allowWatchBookmarks", "true");
@@ -39,11 +44,8 @@ export async function* streamOf(
       signal,
     });
     if (response.statusCode !== 200) {
-      throw new KubernetesError(
-        response.statusCode,
-        `WATCH ${path}`,
-        (await response.body.text()).slice(0, 300),
-      );
+      const said = saidIn(await limitedText(response.body), access);
+      throw new KubernetesError(response.statusCode, `WATCH ${path}`, said);
     }
     for await (const line of linesOf(response.body)) yield readEvent(line);
   } finally {
@@ -55,16 +57,28 @@ async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string,
   const decoder = new TextDecoder();
   let rest = "";
   for await (const piece of body) {
-    const lines = (rest + decoder.decode(piece, { stream: true })).split("\n");
+    const lines = decoder.decode(piece, { stream: true }).split("\n");
+    lines[0] = rest + lines[0];
     rest = lines.pop() ?? "";
+    if (rest.length > longestLine) throw new TooLongError("a line of the watch has no end");
     yield* lines.filter((line) => line !== "");
   }
 }
 
 function readEvent(line: string): WatchEvent {
-  const { type, object } = asRecord(JSON.parse(line), "a watch event");
-  if (type !== "ERROR") return { type: String(type), object };
+  const { type, object } = asRecord(parse(line), "a watch event");
+  if (typeof type !== "string") throw new TryAgainError("a watch event's type must be text");
+  if (type !== "ERROR") return { type, object };
   const { code, message } = asRecord(object, "a watch's error");
-  if (code === 410) throw new WatchGoneError(String(message));
-  throw new KubernetesError(typeof code === "number" ? code : 500, "WATCH", String(message));
+  const said = typeof message === "string" ? message : "no reason was given";
+  if (code === 410) throw new WatchGoneError(said);
+  throw new KubernetesError(typeof code === "number" ? code : 500, "WATCH", said);
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new TryAgainError("a line of the watch is no JSON");
+  }
 }

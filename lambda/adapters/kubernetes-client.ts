@@ -1,3 +1,4 @@
+import { STATUS_CODES } from "node:http";
 import { isDeepStrictEqual } from "node:util";
 import type { RequestContext, ResponseContext } from "@kubernetes/client-node/dist/gen/http/http.js";
 import { ServerConfiguration } from "@kubernetes/client-node/dist/gen/servers.js";
@@ -6,8 +7,9 @@ import { BrokenSetupError, TryAgainError } from "../core/errors.ts";
 import type { Clock, Metrics } from "../core/ports.ts";
 import { mostAttempts, pauseAfter, readRetryAfter } from "./backoff.ts";
 import type { ClusterAccess, ClusterLogin } from "./cluster-login.ts";
-import { KubernetesError } from "./kubernetes-error.ts";
+import { KubernetesError, saidIn } from "./kubernetes-error.ts";
 import { KubernetesTransport } from "./kubernetes-transport.ts";
+import { TooLongError } from "./limited-text.ts";
 
 /** One request, as the API knows it. */
 export type KubernetesCall = Readonly<{
@@ -106,14 +108,17 @@ export class KubernetesClient implements KubernetesCaller {
       if (isIgnored) await response.body.binary();
       return this.#judge(call, access, response, isIgnored ? "null" : await response.body.text());
     } catch (error) {
+      if (error instanceof TooLongError)
+        throw new TryAgainError(`${name(call)}: ${error.message}`, { cause: error });
       return { kind: "unlucky", error };
     }
   }
 
   #judge(call: KubernetesCall, access: ClusterAccess, response: ResponseContext, body: string): Answer {
     const { httpStatusCode: status, headers } = response;
-    if (status >= 200 && status < 300) return { kind: "done", body: JSON.parse(body) };
-    const error = new KubernetesError(status, name(call), messageOf(body));
+    if (status >= 200 && status < 300) return read(body, access);
+    const said = saidIn(body, access) || redirected(headers.location) || STATUS_CODES[status] || "";
+    const error = new KubernetesError(status, name(call), said);
     const pause = readRetryAfter(headers["retry-after"], this.#options.clock.now());
     if (status === 429) return { kind: "throttled", error, pause };
     if (status === 401) return { kind: "logged out", error, access };
@@ -126,7 +131,8 @@ export class KubernetesClient implements KubernetesCaller {
   async #pause(pause: Duration, call: KubernetesCall, deadline: Date, cause: unknown): Promise<void> {
     const { clock, sleep = wait } = this.#options;
     if (clock.now().getTime() + pause >= deadline.getTime()) {
-      throw new OutOfTimeError(`the time is too short to try ${name(call)} again`, { cause });
+      const why = `the time is too short to try ${name(call)} again: ${reasonOf(cause)}`;
+      throw new OutOfTimeError(why, { cause });
     }
     await sleep(pause);
   }
@@ -168,15 +174,19 @@ function requestOf(call: KubernetesCall, { server, headers }: ClusterAccess): Re
 
 const name = (call: KubernetesCall): string => `${call.method} ${call.path}`;
 
-function messageOf(body: string): string {
+/** The parser's own complaint would quote what it met, whatever that is. */
+function read(body: string, access: ClusterAccess): Answer {
   try {
-    const said: unknown = JSON.parse(body);
-    if (typeof said === "object" && said !== null && "message" in said) return String(said.message);
+    return { kind: "done", body: JSON.parse(body) };
   } catch {
-    // Proxies answer in their own way.
+    const said = saidIn(body, access);
+    return { kind: "unlucky", error: new Error(`the answer is no JSON, or not all of it: ${said}`) };
   }
-  return body.slice(0, 300);
 }
+
+/** We do not follow: where it leads nobody should see our login. */
+const redirected = (location: string | undefined): string =>
+  location && URL.canParse(location) ? `go to ${new URL(location).origin}` : "";
 
 const loginRefused = (cause: KubernetesError) =>
   new BrokenSetupError(

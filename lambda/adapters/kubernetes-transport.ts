@@ -1,12 +1,13 @@
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from "node:http";
 import { Agent, request } from "node:https";
-import { buffer, text } from "node:stream/consumers";
+import { finished } from "node:stream/promises";
 import {
   type PromiseHttpLibrary,
   type RequestContext,
   ResponseContext,
 } from "@kubernetes/client-node/dist/gen/http/http.js";
 import type { ClusterAccess } from "./cluster-login.ts";
+import { limitedText } from "./limited-text.ts";
 
 /** In flight at once; more made a real API server no faster. */
 export const inFlight = 16;
@@ -31,8 +32,8 @@ export class KubernetesTransport implements PromiseHttpLibrary {
       Object.entries(answer.headers).map(([name, value]) => [name, String(value)]),
     );
     const body = {
-      text: () => text(answer),
-      binary: () => buffer(answer),
+      text: () => limitedText(answer),
+      binary: () => passOver(answer),
       stream: () => null,
     };
     return new ResponseContext(answer.statusCode ?? 0, headers, body);
@@ -63,4 +64,11 @@ export class KubernetesTransport implements PromiseHttpLibrary {
       call.once("error", reject).end(typeof body === "string" ? body : undefined);
     });
   }
+}
+
+/** Lets a body go by that nobody wants: the connection is free again when it has ended. */
+async function passOver(answer: IncomingMessage): Promise<Buffer> {
+  answer.resume();
+  await finished(answer);
+  return Buffer.alloc(0);
 }

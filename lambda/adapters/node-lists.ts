@@ -1,3 +1,4 @@
+import { TryAgainError } from "../core/errors.ts";
 import { admits, type NodePoolFilter, nodePoolOf, type Scope } from "../core/scope.ts";
 import { holdLabel, neverHold } from "./keys.ts";
 import type { KubernetesCaller } from "./kubernetes-client.ts";
@@ -6,6 +7,8 @@ import type { NodeMeta } from "./node-marks.ts";
 import { asRecord, parseNode } from "./node-objects.ts";
 
 const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+/** A server forgets a list after minutes; one that forgets each would be asked for ever. */
+const mostRestarts = 5;
 
 /** Label selectors for the lists we need; undefined where no node can match. */
 export const selectors = (poolLabel: string, pools: NodePoolFilter) => {
@@ -53,40 +56,63 @@ export async function* listMetadata<T extends Readonly<{ name: string }>>(
 ): AsyncGenerator<T, void, undefined> {
   if (selector === undefined) return;
   const given = new Set<string>();
-  let next = "";
-  do {
-    const page = await listPage(api, selector, next, deadline, pageSize);
+  let restarts = 0;
+  const ask = async (from: string): Promise<unknown> => {
+    try {
+      return await askPage(api, selector, from, deadline, pageSize);
+    } catch (error) {
+      // The server has forgotten where the list was: it begins again, and nodes already given are passed over.
+      if (from === "" || !isStatus(error, 410) || restarts === mostRestarts) throw error;
+      restarts += 1;
+      return askPage(api, selector, "", deadline, pageSize);
+    }
+  };
+  for await (const page of pagesOf(ask)) {
     for (const node of page.items.map(parse)) {
       if (given.has(node.name)) continue;
       given.add(node.name);
       yield node;
     }
-    next = page.next;
-  } while (next !== "");
+  }
 }
 
-type Page = Readonly<{ items: readonly unknown[]; next: string }>;
+type Page = Readonly<{ items: readonly unknown[]; next: string; resourceVersion: string }>;
 
-async function listPage(
+/** A list's pages, as long as there is a next one; a server that leads round in circles is not followed. */
+export async function* pagesOf(
+  ask: (from: string) => Promise<unknown>,
+): AsyncGenerator<Page, void, undefined> {
+  const asked = new Set<string>();
+  let from = "";
+  do {
+    if (asked.has(from)) throw new TryAgainError("the list of nodes goes round in circles");
+    asked.add(from);
+    const page = readPage(await ask(from));
+    yield page;
+    from = page.next;
+  } while (from !== "");
+}
+
+function readPage(body: unknown): Page {
+  const { items, metadata } = asRecord(body, "the list of nodes");
+  const told = asRecord(metadata, "the list's metadata");
+  // Whoever takes another answer for an empty list ends a hold with its marks still on. Go writes an empty one as null.
+  if (!Array.isArray(items) && items !== null) throw new TryAgainError("the list of nodes has no items");
+  const text = (name: "continue" | "resourceVersion"): string => {
+    const { [name]: value = "" } = told;
+    if (typeof value === "string") return value;
+    throw new TryAgainError(`the list's metadata.${name} must be text`);
+  };
+  return { items: items ?? [], next: text("continue"), resourceVersion: text("resourceVersion") };
+}
+
+function askPage(
   api: KubernetesCaller,
   labelSelector: string,
   from: string,
   deadline: Date,
   pageSize: number,
-): Promise<Page> {
+): Promise<unknown> {
   const query = { labelSelector, limit: String(pageSize), ...(from === "" ? {} : { continue: from }) };
-  try {
-    const body = await api.call(
-      { method: "GET", path: "/api/v1/nodes", query, accept: metadataOnly },
-      deadline,
-    );
-    const list = asRecord(body, "the list of nodes");
-    const items: readonly unknown[] = Array.isArray(list.items) ? list.items : [];
-    const next = asRecord(list.metadata ?? {}, "the list's metadata").continue;
-    return { items, next: typeof next === "string" ? next : "" };
-  } catch (error) {
-    // The server has forgotten where the list was: it begins again, and nodes already given are passed over.
-    if (from !== "" && isStatus(error, 410)) return listPage(api, labelSelector, "", deadline, pageSize);
-    throw error;
-  }
+  return api.call({ method: "GET", path: "/api/v1/nodes", query, accept: metadataOnly }, deadline);
 }

@@ -6,21 +6,27 @@ type Json = Readonly<Record<string, unknown>>;
 /** Reads an object out of an API answer. */
 export function asRecord(value: unknown, what: string): Json {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new TryAgainError(`${what} must be an object, not ${JSON.stringify(value)?.slice(0, 100)}`);
+    throw new TryAgainError(`${what} must be an object, not ${brief(value)}`);
   }
   return value as Json;
 }
+
+const brief = (value: unknown): string => JSON.stringify(value)?.slice(0, 100) ?? "missing";
+
+/** A name becomes part of a path. */
+const nodeName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 /** Reads a node's metadata, from a whole Node or from its metadata alone. */
 export function parseNode(value: unknown): NodeMeta {
   const metadata = asRecord(asRecord(value, "a node").metadata, "a node's metadata");
   const { name, creationTimestamp, labels, annotations } = metadata;
-  if (typeof name !== "string") throw new TryAgainError("a node's metadata.name must be text");
+  if (typeof name !== "string" || !nodeName.test(name))
+    throw new TryAgainError(`a node's metadata.name must be a name, not ${brief(name)}`);
   return {
     name,
-    createdAt: new Date(typeof creationTimestamp === "string" ? creationTimestamp : 0),
-    ...(labels ? { labels: texts(labels, `the labels of node ${name}`) } : {}),
-    ...(annotations ? { annotations: texts(annotations, `the annotations of node ${name}`) } : {}),
+    createdAt: momentOf(creationTimestamp, `the creationTimestamp of node ${name}`),
+    ...(isThere(labels) && { labels: texts(labels, `the labels of node ${name}`) }),
+    ...(isThere(annotations) && { annotations: texts(annotations, `the annotations of node ${name}`) }),
   };
 }
 
@@ -29,13 +35,27 @@ export function instanceOf(node: unknown): string {
   const { spec, metadata } = asRecord(node, "a node");
   const providerId = asRecord(spec ?? {}, "a node's spec").providerID;
   if (typeof providerId !== "string" || providerId === "") {
-    return String(asRecord(metadata, "a node's metadata").name);
+    return textOr(asRecord(metadata, "a node's metadata").name, "");
   }
   return providerId.startsWith("aws://") ? (providerId.split("/").at(-1) ?? providerId) : providerId;
 }
 
 function texts(value: unknown, what: string): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(asRecord(value, what)).map(([key, text]) => [key, String(text)]));
+  const read: [string, string][] = Object.entries(asRecord(value, what)).map(([key, text]) => {
+    if (typeof text !== "string") throw new TryAgainError(`${what} must be text, not ${brief(text)}`);
+    return [key, text];
+  });
+  return Object.fromEntries(read);
+}
+
+const isThere = (value: unknown): boolean => value !== undefined && value !== null;
+const textOr = (value: unknown, fallback: string): string => (typeof value === "string" ? value : fallback);
+
+/** What has no time is from before all times. */
+function momentOf(value: unknown, what: string): Date {
+  const moment = new Date(typeof value === "string" ? value : isThere(value) ? Number.NaN : 0);
+  if (Number.isNaN(moment.getTime())) throw new TryAgainError(`${what} must be a time, not ${brief(value)}`);
+  return moment;
 }
 
 /** A node's metadata with what its life is told by: its end, and who wrote when. */
@@ -53,8 +73,8 @@ export function parseNodeLife(value: unknown): NodeLife {
   );
   return {
     ...parseNode(value),
-    ...(typeof deletionTimestamp === "string" ? { deletedAt: new Date(deletionTimestamp) } : {}),
-    finalizers: Array.isArray(finalizers) ? finalizers.map(String) : [],
+    ...(isThere(deletionTimestamp) ? { deletedAt: momentOf(deletionTimestamp, "a deletionTimestamp") } : {}),
+    finalizers: Array.isArray(finalizers) ? finalizers.map((one) => textOr(one, "")) : [],
     writers: Array.isArray(managedFields) ? managedFields.map(parseWriter) : [],
   };
 }
@@ -64,8 +84,8 @@ function parseWriter(value: unknown): Writer {
   const metadata = asRecord(asRecord(fieldsV1 ?? {}, "fieldsV1")["f:metadata"] ?? {}, "f:metadata");
   const annotations = asRecord(metadata["f:annotations"] ?? {}, "f:annotations");
   return {
-    manager: String(manager ?? ""),
-    at: new Date(typeof time === "string" ? time : 0),
+    manager: textOr(manager, ""),
+    at: momentOf(time, "a manager's time"),
     annotations: Object.keys(annotations)
       .filter((key) => key.startsWith("f:"))
       .map((key) => key.slice(2)),

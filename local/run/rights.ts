@@ -1,6 +1,7 @@
 import { holderName } from "../../lambda/adapters/keys.ts";
 import type { KubernetesCaller } from "../../lambda/adapters/kubernetes-client.ts";
 import { isStatus } from "../../lambda/adapters/kubernetes-error.ts";
+import { explain } from "../../lambda/adapters/kubernetes-trouble.ts";
 import { asRecord } from "../../lambda/adapters/node-objects.ts";
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
 
@@ -27,6 +28,6 @@ async function mayWe(api: KubernetesCaller, verb: string, deadline: Date): Promi
   } catch (error) {
     // A server without reviews tells what it refuses when it is asked for it.
     if (isStatus(error, 403, 404)) return true;
-    throw error;
+    throw explain(error, "ask what we may do");
   }
 }

@@ -4,6 +4,7 @@ import type { ClusterAccess } from "../../lambda/adapters/cluster-login.ts";
 import { KubernetesClient, OutOfTimeError } from "../../lambda/adapters/kubernetes-client.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { CollectedMetrics } from "../support/collected-log.ts";
+import { pourInto } from "../support/mangled-answers.ts";
 
 const list = { method: "GET", path: "/api/v1/nodes" } as const;
 const soon = () => new Date(Date.now() + 30_000);
@@ -143,6 +144,70 @@ describe("the client", () => {
       response.end("<html>a proxy</html>");
     };
     await expect(client.call(list, soon())).rejects.toThrow("<html>a proxy</html>");
+  });
+
+  it("tells of a redirect where it leads, and does not go there", async () => {
+    const asked: (string | undefined)[] = [];
+    answer = (request, response) => {
+      asked.push(request.url);
+      response.writeHead(302, { location: "https://login.example.com/?state=secret" }).end();
+    };
+    await expect(client.call(list, soon())).rejects.toThrow(/with 302: go to https:\/\/login\.example\.com$/);
+    expect(asked).toEqual(["/api/v1/nodes"]);
+  });
+
+  it("tells nobody its login, also where a proxy shows it what it sent", async () => {
+    token = "Bearer the-secret-token";
+    answer = (request, response) => {
+      response.statusCode = 400;
+      response.end(JSON.stringify({ message: `odd: ${JSON.stringify(request.headers)}` }));
+    };
+    await expect(client.call(list, soon())).rejects.toThrow('odd: {"authorization":"Bearer (our login)"');
+  });
+
+  it("reads an answer without end only so far, and does not ask again", async () => {
+    let calls = 0;
+    answer = (_, response) => {
+      calls += 1;
+      pourInto(response);
+    };
+    await expect(client.call(list, soon())).rejects.toThrow(
+      /^GET .*: the answer is longer than 67108864 bytes/,
+    );
+    expect(calls).toBe(1);
+  });
+
+  it("ends at its deadline also when an answer drips on and on", async () => {
+    answer = (_, response) => {
+      const drip = setInterval(() => response.write(" "), 10);
+      response.on("close", () => clearInterval(drip));
+    };
+    const deadline = new Date(Date.now() + 800);
+    await expect(client.call(list, deadline)).rejects.toBeInstanceOf(OutOfTimeError);
+    const ignored = client.call({ ...list, ignoresAnswer: true }, new Date(Date.now() + 800));
+    await expect(ignored).rejects.toBeInstanceOf(OutOfTimeError);
+  });
+
+  it("says at the deadline what was wrong all the time", async () => {
+    answer = (_, response) => {
+      response.statusCode = 503;
+      response.end("the server is being upgraded");
+    };
+    let slept = 0;
+    const now = new Date();
+    const hasty = new KubernetesClient({
+      login: { access: async () => access, refresh: () => {} },
+      clock: { now: () => new Date(now.getTime() + slept) },
+      metrics: new CollectedMetrics(),
+      sleep: async (duration) => {
+        slept += duration;
+      },
+    });
+    const failure = hasty.call(list, new Date(now.getTime() + 1_000));
+    await expect(failure).rejects.toThrow(
+      /too short to try GET .* again: .*503: the server is being upgraded/,
+    );
+    await hasty.close();
   });
 
   it("takes half an answer for none", async () => {

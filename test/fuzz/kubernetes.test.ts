@@ -1,0 +1,149 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { holdLabel, Karpenter } from "../../lambda/adapters/keys.ts";
+import { KubernetesAccess } from "../../lambda/adapters/kubernetes-access.ts";
+import { KubernetesClient } from "../../lambda/adapters/kubernetes-client.ts";
+import { KubernetesInspection } from "../../lambda/adapters/kubernetes-inspection.ts";
+import { KubernetesNodes } from "../../lambda/adapters/kubernetes-nodes.ts";
+import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
+import { ClusterStandIn } from "../../local/cluster-stand-in.ts";
+import { checkRights } from "../../local/run/rights.ts";
+import { CollectedLog, CollectedMetrics } from "../support/collected-log.ts";
+import { errorOf, everythingIn, expectClear, expectSecret, fuzz, fuzzTime } from "../support/fuzz.ts";
+import { type Mangle, ManglingProxy, mangles } from "../support/mangled-answers.ts";
+
+const { annotation, poolLabel } = Karpenter.v1;
+const pool = { [poolLabel]: "default" };
+const marked = (holdId: string) => ({
+  labels: { ...pool, [holdLabel]: holdId },
+  annotations: { [annotation]: "true" },
+});
+/** Nodes nobody of us may touch, and nodes of which marks are put on and taken off. */
+const untouchable = {
+  "users-own": { labels: pool, annotations: { [annotation]: "true" } },
+  never: { labels: { ...pool, [holdLabel]: "never" }, annotations: {} },
+  foreign: { labels: {}, annotations: {} },
+};
+const ours = {
+  free: { labels: pool, annotations: {} },
+  free2: { labels: pool, annotations: {} },
+  held: marked("hold-1"),
+  held2: marked("hold-1"),
+  held3: marked("hold-1"),
+};
+
+describe("answers as no API server gives them", () => {
+  let cluster: ClusterStandIn;
+  let proxy: ManglingProxy;
+  beforeAll(async () => {
+    cluster = await ClusterStandIn.start();
+    proxy = await ManglingProxy.start(cluster.server);
+  });
+  afterAll(async () => {
+    await proxy.stop();
+    await cluster.stop();
+  });
+
+  const deeds = fc.constantFrom(
+    "mark",
+    "release",
+    "marks",
+    "joined",
+    "count",
+    "unmark",
+    "move",
+    "inspect",
+    "rights",
+  );
+
+  async function play(deed: string, script: readonly Mangle[]) {
+    for (const name of cluster.nodes().map(({ metadata }) => metadata.name)) cluster.removeNode(name);
+    for (const [name, node] of Object.entries({ ...untouchable, ...ours }))
+      cluster.addNode({ name, ...node });
+    const before = look();
+    const log = new CollectedLog();
+    const metrics = new CollectedMetrics();
+    const access = { ...cluster.access(), server: proxy.url };
+    // Pauses take no time but by this clock, so that whoever asks again and again comes to his deadline.
+    let slept = 0;
+    const clock = { now: () => new Date(Date.now() + slept) };
+    const sleep = async (duration: number) => {
+      slept += duration;
+    };
+    const login = { access: async () => access, refresh: () => {} };
+    const api = new KubernetesClient({ login, clock, metrics, sleep });
+    const options = { api, poolLabel, annotation, nodePools: { only: [], except: [] }, clock, log, metrics };
+    const nodes = new KubernetesNodes({ ...options, pageSize: 2 });
+    const rights = new KubernetesAccess({ api, clock, log, pageSize: 2 });
+    const inspection = new KubernetesInspection({ ...options, pageSize: 2 });
+    const deadline = new Date(Date.now() + 60_000);
+    proxy.begin(script);
+    const work = {
+      mark: () => nodes.mark("cluster", "hold-2", deadline),
+      release: () => nodes.release("hold-1", deadline),
+      marks: () => nodes.marks([], deadline),
+      joined: () => nodes.joinedSince(new Date(0), "all", deadline),
+      count: () => nodes.countUserHeld(deadline),
+      unmark: () => rights.removeMarks(annotation),
+      move: () => rights.moveMarks(annotation, "example.com/other"),
+      inspect: () => inspection.inspect(deadline),
+      rights: () => checkRights(api, deadline),
+    }[deed];
+    let answer: unknown;
+    const error = await errorOf(
+      (work ?? (() => Promise.reject(new Error(deed))))().then((told: unknown) => {
+        answer = told;
+      }),
+    );
+    await api.close();
+    return { answer, error, log, before };
+  }
+
+  const always = (what: "circle" | "forget" | "throttle"): [string, Mangle[]] => [
+    "marks",
+    [what === "throttle" ? { do: what, retryAfter: "0" } : { do: what }],
+  ];
+  const look = () =>
+    Object.fromEntries(
+      cluster.nodes().map(({ metadata: { name, labels, annotations } }) => [name, { labels, annotations }]),
+    );
+
+  it(
+    "end in a result or a clear error, touch nobody's node, and give no token away",
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(deeds, fc.array(mangles, { minLength: 1, maxLength: 12 }), async (deed, script) => {
+          const { error, log, before } = await play(deed, script);
+          if (error) expectClear(error, [TryAgainError, BrokenSetupError], [cluster.token]);
+          expectSecret(everythingIn(log.lines), [cluster.token]);
+          expect(everythingIn(log.lines).length).toBeLessThan(50_000);
+          expect(proxy.lured).toEqual([]);
+          const after = look();
+          for (const name of Object.keys(untouchable)) expect(after[name]).toEqual(before[name]);
+        }),
+        { ...fuzz(120), examples: (["circle", "forget", "throttle"] as const).map((one) => always(one)) },
+      );
+    },
+    fuzzTime,
+  );
+
+  it(
+    "are never taken for a release that is done",
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(mangles, { minLength: 1, maxLength: 6 }), async (script) => {
+          const { answer, error } = await play("release", script);
+          if (error) return;
+          const { failed, left } = answer as { failed: number; left: boolean };
+          if (failed > 0 || left) return;
+          const still = Object.entries(look()).filter(
+            ([, { labels }]) => Object(labels)[holdLabel] === "hold-1",
+          );
+          expect(still).toEqual([]);
+        }),
+        fuzz(80),
+      );
+    },
+    fuzzTime,
+  );
+});

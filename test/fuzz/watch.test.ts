@@ -1,0 +1,85 @@
+import { once } from "node:events";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { KubernetesClient } from "../../lambda/adapters/kubernetes-client.ts";
+import { KubernetesError } from "../../lambda/adapters/kubernetes-error.ts";
+import { TooLongError } from "../../lambda/adapters/limited-text.ts";
+import { systemClock as clock } from "../../lambda/adapters/system-clock.ts";
+import { TryAgainError } from "../../lambda/core/errors.ts";
+import { NodeWatch } from "../../local/node-watch.ts";
+import { CollectedLog, CollectedMetrics } from "../support/collected-log.ts";
+import { everythingIn, expectClear, expectSecret } from "../support/fuzz.ts";
+import { pourInto } from "../support/mangled-answers.ts";
+
+const token = "the-secret-token";
+const node = (name: unknown, rest: object = {}) => ({
+  metadata: { name, resourceVersion: "2", creationTimestamp: "2026-11-21T12:00:00Z", ...rest },
+  spec: { providerID: `kwok://${name}` },
+});
+const line = (event: unknown) => `${JSON.stringify(event)}\n`;
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+describe("a watch that hears nonsense", () => {
+  it.each<[string, (response: ServerResponse, url: string) => void]>([
+    ["what is no JSON", (response) => response.end("<html>\n")],
+    ["half a line", (response) => response.end('{"type":"ADD')],
+    ["an event without a type", (response) => response.end(line({ object: node("a") }))],
+    ["a type that is none", (response) => response.end(line({ type: { toString: 1 }, object: {} }))],
+    ["a node without metadata", (response) => response.end(line({ type: "ADDED", object: {} }))],
+    [
+      "a node with a name that is none",
+      (response) => response.end(line({ type: "ADDED", object: node("../a") })),
+    ],
+    [
+      "labels that are none",
+      (response) => response.end(line({ type: "MODIFIED", object: node("a", { labels: { x: 1 } }) })),
+    ],
+    ["an error without words", (response) => response.end(line({ type: "ERROR", object: {} }))],
+    [
+      "a refusal that shows the request",
+      (response) => response.writeHead(403).end(`you said Bearer ${token}`),
+    ],
+    ["a redirect", (response, url) => response.writeHead(302, { location: `${url}/elsewhere` }).end()],
+    ["a line without end", (response) => pourInto(response)],
+  ])("connects again, learns what is there and gives no token away: %s", async (_, nonsense) => {
+    const paths = new Set<string>();
+    let watches = 0;
+    const server: Server = createServer((request, response) => {
+      const { pathname, searchParams } = new URL(request.url ?? "", "http://server");
+      paths.add(pathname);
+      if (!searchParams.has("watch")) response.end(line({ metadata: { resourceVersion: "1" }, items: [] }));
+      else if (++watches === 1) nonsense(response, urlOf(server));
+      else response.write(line({ type: "ADDED", object: node("b") }));
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    closing.push(async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    });
+    const access = { server: urlOf(server), tls: {}, headers: { authorization: `Bearer ${token}` } };
+    const login = { access: async () => access, refresh: () => {} };
+    const api = new KubernetesClient({ login, clock, metrics: new CollectedMetrics() });
+    closing.push(() => api.close());
+    const log = new CollectedLog();
+    const watch = new NodeWatch({ api, login, selector: "", clock, log, onChange: () => {} });
+    closing.push(() => watch.stop());
+
+    await watch.start();
+
+    await expect.poll(() => [...watch.nodes.keys()], { timeout: 10_000, interval: 10 }).toEqual(["b"]);
+    const broke = log.told("the watch broke: it connects again");
+    expect(broke.length).toBeLessThan(2);
+    for (const { error } of broke)
+      expectClear(error, [TryAgainError, KubernetesError, TooLongError], [token]);
+    expectSecret(everythingIn(log.lines), [token]);
+    expect(everythingIn(log.lines).length).toBeLessThan(20_000);
+    expect([...paths]).toEqual(["/api/v1/nodes"]);
+  });
+});
+
+const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
