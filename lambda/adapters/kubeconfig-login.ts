@@ -1,4 +1,5 @@
 import type { RequestOptions } from "node:https";
+import { createSecureContext } from "node:tls";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { BrokenSetupError } from "../core/errors.ts";
 import type { ClusterAccess, ClusterLogin } from "./cluster-login.ts";
@@ -14,12 +15,12 @@ export function kubeconfigLogin(
       throw new BrokenSetupError("the kubeconfig names no current cluster: set its current-context");
     const options: RequestOptions = {};
     await config.applyToHTTPSOptions(options).catch((cause: unknown) => {
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new BrokenSetupError(`The kubeconfig's user cannot log in: ${reason}`, { cause });
+      throw new BrokenSetupError(`The kubeconfig's user cannot log in: ${reasonOf(cause)}`);
     });
     const { headers = {}, ca, cert, key, passphrase, rejectUnauthorized, servername, auth } = options;
     const given = { ca, cert, key, passphrase, rejectUnauthorized, servername };
     const tls = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+    refuseBroken(tls);
     const sent = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]);
     const basic = auth ? { authorization: `Basic ${Buffer.from(auth).toString("base64")}` } : {};
     return { server: cluster.server, tls, headers: { ...basic, ...Object.fromEntries(sent) } };
@@ -36,4 +37,21 @@ export function kubeconfigLogin(
       known = undefined;
     },
   };
+}
+
+/** Told at once, and not as a connection that fails again and again. */
+function refuseBroken(tls: ClusterAccess["tls"]): void {
+  try {
+    createSecureContext(tls);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new BrokenSetupError(`A certificate or key of the kubeconfig cannot be used: ${reason}`, { cause });
+  }
+}
+
+/** Where a program printed something else than credentials, the complaint would quote it. */
+function reasonOf(cause: unknown): string {
+  if (cause instanceof SyntaxError || cause instanceof TypeError)
+    return "its exec or auth-provider gave no credentials as kubectl expects them";
+  return (cause instanceof Error ? cause.message : String(cause)).slice(0, 1_000);
 }

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
 import { describe, expect, it } from "vitest";
 import { kubeconfigLogin } from "../../lambda/adapters/kubeconfig-login.ts";
@@ -10,7 +12,9 @@ const loginOf = (config: object) => {
   kubeconfig.loadFromString(JSON.stringify({ apiVersion: "v1", kind: "Config", ...config }));
   return kubeconfigLogin(kubeconfig);
 };
-const base64 = (text: string) => Buffer.from(text).toString("base64");
+const base64 = (text = "") => Buffer.from(text).toString("base64");
+/** Any certificate will do that a library brings along. */
+const pems = join(import.meta.dirname, "../../node_modules/dynalite/ssl");
 const configOf = (cluster: object, user: object) => ({
   clusters: [{ name: "c", cluster: { server: "https://c.example.com", ...cluster } }],
   users: [{ name: "u", user }],
@@ -28,9 +32,12 @@ describe("logging in by kubeconfig", () => {
   });
 
   it("shows a client certificate", async () => {
-    const user = { "client-certificate-data": base64("cert"), "client-key-data": base64("key") };
+    const [cert, key] = ["server-crt.pem", "server-key.pem"].map((name) =>
+      readFileSync(join(pems, name), "utf8"),
+    );
+    const user = { "client-certificate-data": base64(cert), "client-key-data": base64(key) };
     const { tls } = await loginOf(configOf({ "insecure-skip-tls-verify": true }, user)).access();
-    expect([String(tls.cert), String(tls.key), tls.rejectUnauthorized]).toEqual(["cert", "key", false]);
+    expect([String(tls.cert), String(tls.key), tls.rejectUnauthorized]).toEqual([cert, key, false]);
   });
 
   it("gives all calls the same access until it is refreshed", async () => {

@@ -1,0 +1,185 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, describe, expect, it } from "vitest";
+import { kubeconfigLogin } from "../../lambda/adapters/kubeconfig-login.ts";
+import { BadInputError, BrokenSetupError } from "../../lambda/core/errors.ts";
+import { readKubeconfig } from "../../local/kubeconfig.ts";
+import { errorOf, expectClear, fuzz, fuzzTime } from "../support/fuzz.ts";
+import { swapped } from "../support/mangled-answers.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "kubeconfig-fuzz-"));
+const path = join(folder, "config");
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const secrets = ["the-secret-token", "the-secret-password", "the-secret-key"];
+const [token = "", password = "", key = ""] = secrets;
+const base64 = (text: string) => Buffer.from(text).toString("base64");
+const configOf = (cluster: object, user: object) => ({
+  apiVersion: "v1",
+  kind: "Config",
+  clusters: [{ name: "c", cluster: { server: "https://c.example.com", ...cluster } }],
+  users: [{ name: "u", user }],
+  contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+  "current-context": "x",
+});
+const whole = configOf(
+  { "certificate-authority-data": base64("ca"), "tls-server-name": "c" },
+  { token, username: "me", password, "client-key-data": base64(key), as: "somebody" },
+);
+const asYaml = `apiVersion: v1
+clusters:
+- name: c
+  cluster: {server: "https://c.example.com"}
+users:
+- name: u
+  user:
+    token: ${token}
+    password: "${password}"
+    client-key-data: ${base64(key)}
+contexts:
+- name: x
+  context: {cluster: c, user: u}
+current-context: x
+`;
+
+/** What comes of a kubeconfig: a login, or an error. */
+async function logIn(text: string) {
+  writeFileSync(path, text);
+  return kubeconfigLogin(readKubeconfig({ path })).access();
+}
+const readOf = (text: string) => errorOf(Promise.resolve().then(() => logIn(text)));
+
+describe("a broken kubeconfig", () => {
+  const value = fc.constantFrom<unknown>(null, 7, true, "", "x\ny", "ftp://x", [], {}, { toString: 1 }, [
+    "a",
+  ]);
+  const odd = fc.oneof(
+    fc.tuple(fc.nat(), value).map(([which, other]) => swapped(JSON.stringify(whole), which, other)),
+    fc
+      .tuple(fc.nat({ max: asYaml.length }), fc.nat({ max: 40 }), fc.string({ unit: "binary", maxLength: 8 }))
+      .map(([at, length, put]) => asYaml.slice(0, at) + put + asYaml.slice(at + length)),
+    fc
+      .tuple(
+        fc.nat({ max: asYaml.length }),
+        fc.constantFrom("*", "&", "!", "!!js/function ", "- ", "{", '"', "\t", "%", "|"),
+      )
+      .map(([at, put]) => asYaml.slice(0, at) + put + asYaml.slice(at)),
+    fc.json(),
+  );
+
+  it(
+    "is used or refused with a clear error, and nothing secret is told",
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(odd, async (text) => {
+          const error = await readOf(text);
+          if (error) expectClear(error, [BadInputError, BrokenSetupError], secrets);
+        }),
+        fuzz(250),
+      );
+    },
+    fuzzTime,
+  );
+
+  it("is refused at once when it is absurdly large, or grows absurdly when it is read", async () => {
+    expect(await readOf(" ".repeat(17 * 1024 * 1024))).toMatchObject({ message: /too large/ });
+    const levels = Array.from({ length: 30 }, (_, n) => `l${n + 1}: &l${n + 1} [${`*l${n},`.repeat(9)}]`);
+    const laughs = ["l0: &l0 [lol]", ...levels, "users: *l30", "clusters: *l30"].join("\n");
+    expectClear(await readOf(laughs), [BadInputError], []);
+  });
+});
+
+describe("what a kubeconfig asks for and we cannot do", () => {
+  const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "true", interactiveMode: "Never" };
+
+  it.each<[string, object, object, RegExp]>([
+    [
+      "a proxy",
+      { "proxy-url": "http://user:the-secret-password@proxy" },
+      {},
+      /the cluster's proxy-url cannot be used here/,
+    ],
+    ["a token in a file", {}, { tokenFile: "/var/run/token" }, /the user's tokenFile cannot be used here/],
+    ["groups to impersonate", {}, { as: "me", "as-groups": ["admins"] }, /as-groups cannot be used here/],
+    ["a UID to impersonate", {}, { as: "me", "as-uid": "7" }, /as-uid cannot be used here/],
+    [
+      "more to impersonate",
+      {},
+      { as: "me", "as-user-extra": { a: ["b"] } },
+      /as-user-extra cannot be used here/,
+    ],
+    [
+      "a login of another kind",
+      {},
+      { "auth-provider": { name: "openstack" } },
+      /auth-provider cannot be used here/,
+    ],
+    ["a program that asks", {}, { exec: { ...exec, interactiveMode: "Always" } }, /nobody can be asked/],
+    [
+      "a program that is told of the cluster",
+      {},
+      { exec: { ...exec, provideClusterInfo: true } },
+      /provideClusterInfo/,
+    ],
+    ["another protocol", { server: "ftp://c" }, {}, /server must be an address like https/],
+    [
+      "a password in the address",
+      { server: "https://me:the-secret-password@c" },
+      {},
+      /server must carry no password/,
+    ],
+    [
+      "a query in the address",
+      { server: "https://c/?token=the-secret-token" },
+      {},
+      /server must end with its path/,
+    ],
+    ["a token of two lines", {}, { token: "the-secret-token\n" }, /the user's token must be one word/],
+    ["a port without TLS", { server: "http://c" }, {}, /HTTP protocol is not allowed/],
+  ])("is refused, and not passed over in silence: %s", async (_, cluster, user, problem) => {
+    const error = await readOf(JSON.stringify(configOf(cluster, user)));
+    expect(error).toMatchObject({ message: expect.stringMatching(problem) });
+    expectClear(error, [BadInputError, BrokenSetupError], secrets);
+  });
+
+  it("does not matter in a context that is not used", async () => {
+    const other = { name: "other", cluster: { server: "https://o", "proxy-url": "http://proxy" } };
+    const config = configOf({}, { token });
+    expect(
+      await readOf(JSON.stringify({ ...config, clusters: [...config.clusters, other] })),
+    ).toBeUndefined();
+  });
+
+  it("is a context without a user who is there: it would come as nobody, and trust anybody", async () => {
+    const config = JSON.stringify({ ...configOf({}, {}), users: [] });
+    expect(await readOf(config)).toMatchObject({ message: expect.stringContaining("names no user") });
+  });
+});
+
+describe("a program that should log in", () => {
+  const printing = (text: string) => ({
+    exec: { command: process.execPath, args: ["-e", `process.stdout.write(${JSON.stringify(text)})`] },
+  });
+
+  it.each([
+    ["its token alone", token],
+    ["half an answer", `{"status":{"token":"${token}"`],
+    ["an answer without credentials", `{"password":"${password}"}`],
+    ["nothing", ""],
+  ])("and prints %s is told of, and not quoted", async (_, printed) => {
+    const error = await readOf(JSON.stringify(configOf({}, printing(printed))));
+    expect(error).toMatchObject({
+      message: expect.stringContaining("gave no credentials as kubectl expects"),
+    });
+    expectClear(error, [BrokenSetupError], secrets);
+  });
+
+  it("and prints a broken certificate is told of", async () => {
+    const status = { clientCertificateData: "cert", clientKeyData: key };
+    const error = await readOf(JSON.stringify(configOf({}, printing(JSON.stringify({ status })))));
+    expect(error).toMatchObject({ message: expect.stringMatching(/certificate or key .* cannot be used/) });
+    expectClear(error, [BrokenSetupError], secrets);
+  });
+});
