@@ -4,6 +4,7 @@ import { utcFor } from "../report/clock.ts";
 import { drawTimeline } from "../report/draw-timeline.ts";
 import type { TimelineEvent } from "../report/events.ts";
 import { drawPage } from "../report/page.ts";
+import { counted } from "../report/summary.ts";
 import { timelineTables } from "../report/table.ts";
 import { readTimeline } from "../report/timeline.ts";
 import { absolute } from "./times.ts";
@@ -17,7 +18,7 @@ export function historyPage(holds: readonly PastHold[], cluster: string, now: Da
     title: `Holds of ${cluster}`,
     about:
       "When Karpenter was kept from disrupting nodes, and why. A hold starts with a launch and is extended by later ones.",
-    state: `${holds.length} holds, caused by ${launches} launches.`,
+    state: `${counted(holds.length, "hold")}, caused by ${counted(launches, "launch", "launches")}.`,
     pictures: [drawTimeline(timeline, { title: "Holds along time", clock })],
     tables: timelineTables(timeline, clock),
     footer: `Written by karpenter-node-holder ${version} at ${absolute(now, new Date(0))}.`,
@@ -26,7 +27,11 @@ export function historyPage(holds: readonly PastHold[], cluster: string, now: Da
 
 function eventsOf(hold: PastHold): readonly TimelineEvent[] {
   const { id: holdId, scope, startedAt, endedAt, expiresAt: until, startedBecause, endedBecause } = hold;
-  const counts = `${hold.launches} launches, ${hold.extensions} extensions, ${hold.nodes} nodes`;
+  const counts = [
+    counted(hold.launches, "launch", "launches"),
+    counted(hold.extensions, "extension"),
+    counted(hold.nodes, "node"),
+  ].join(", ");
   const because = `${startedBecause} (${counts})`;
   return [
     { kind: "hold started", at: startedAt, scope, holdId, until, because },

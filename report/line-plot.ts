@@ -40,10 +40,8 @@ export function drawLines(plot: LinePlot): string {
     { width, height, title, description: describe(plot) },
     text(24, 32, title, { class: "title" }),
     text(24, 52, subtitle, { class: "faint" }),
-    drawSeriesLegend(
-      series.map(({ name }) => name),
-      74,
-    ),
+    // One line is what the axis says it is.
+    drawSeriesLegend(series.length > 1 ? series.map(({ name }) => name) : [], 74),
     drawn,
     drawHorizontalAxis(plot.x, xTicks, x, frame),
     note ? drawNote(note, x, frame) : "",
@@ -53,8 +51,11 @@ export function drawLines(plot: LinePlot): string {
 
 /** The plot's values as a table. */
 export function lineTable({ title, x, y, series }: LinePlot): string {
-  const rows = series.flatMap(({ name, points }) => points.map(([at, value]) => [name, at, value]));
-  return valueTable(title, ["", axisName(x), axisName(y)], rows);
+  const isNamed = series.length > 1;
+  const rows = series.flatMap(({ name, points }) =>
+    points.map(([at, value]) => (isNamed ? [name, at, value] : [at, value])),
+  );
+  return valueTable(title, [...(isNamed ? [""] : []), axisName(x), axisName(y)], rows);
 }
 
 function drawSeries({ name, points }: Series, index: number, x: Scale, y: Scale, plot: LinePlot): string {
@@ -99,14 +100,15 @@ function drawNote(
   const line = {
     x1: place,
     x2: place,
-    y1: top,
+    y1: top - 4,
     y2: bottom,
     stroke: colour("release"),
     "stroke-dasharray": "4 4",
   };
   return (
     element("line", line) +
-    text(place + (isRight ? -6 : 6), top + 10, said, { "text-anchor": isRight ? "end" : "start" })
+    // Above the plot, where no line can cross it.
+    text(place + (isRight ? 6 : -6), top - 6, said, { "text-anchor": isRight ? "end" : "start" })
   );
 }
 

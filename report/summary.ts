@@ -2,7 +2,8 @@ import { type ClockStyle, tellSpan } from "./clock.ts";
 import type { PointKind } from "./points.ts";
 import type { Timeline } from "./timeline.ts";
 
-const counted = (count: number, one: string, many = `${one}s`): string =>
+/** A number of things in words. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count} ${count === 1 ? one : many}`;
 
 /** A picture in a sentence: for those who do not see it, and below its title. */

@@ -5,7 +5,9 @@ import type { Span, Timeline } from "./timeline.ts";
 const cell = (content: string) => element("td", {}, escaped(content));
 const row = (cells: readonly string[]) => element("tr", {}, ...cells.map(cell));
 
+/** Nothing where there is nothing to tell. */
 function table(caption: string, columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return "";
   const heads = columns.map((column) => element("th", { scope: "col" }, escaped(column)));
   return element(
     "table",
@@ -20,16 +22,18 @@ function table(caption: string, columns: readonly string[], rows: readonly (read
 export function timelineTables(timeline: Timeline, clock: ClockStyle): string {
   const at = (moment: number) => tellTime(moment, timeline.from, clock);
   const span = ({ from, to, isOpen }: Span) => [
-    from <= timeline.from ? "before" : at(from),
+    from < timeline.from ? "before" : at(from),
     isOpen ? "going on" : at(to),
     tellSpan(to - from, clock),
   ];
   const total = (spans: readonly Span[]) => spans.reduce((sum, { from, to }) => sum + to - from, 0);
   const heldFor = (spans: readonly Span[]) => (spans.length === 0 ? "" : tellSpan(total(spans), clock));
+  // Of past holds only their number of extensions is known, and told with the reason.
+  const isExtended = timeline.holds.some(({ extensions }) => extensions.length > 0);
   const holds = timeline.holds.map((hold) => [
     hold.scope,
     ...span(hold),
-    String(hold.extensions.length),
+    ...(isExtended ? [String(hold.extensions.length)] : []),
     hold.because,
     hold.ended ?? "",
   ]);
@@ -40,9 +44,10 @@ export function timelineTables(timeline: Timeline, clock: ClockStyle): string {
     heldFor(lane.held),
     heldFor(lane.userHeld),
   ]);
+  const times = ["From", "Until", "Lasted"];
   const points = timeline.points.map((point) => [at(point.at), point.text]);
   return [
-    table("Holds", ["Scope", "From", "Until", "Lasted", "Extensions", "Because", "Ended"], holds),
+    table("Holds", ["Scope", ...times, ...(isExtended ? ["Extensions"] : []), "Because", "Ended"], holds),
     table("Nodes", ["Node", "NodePool", "From", "Until", "Lived", "Held", "Held by its user"], nodes),
     table("What happened", ["At", "What"], points),
   ].join("");

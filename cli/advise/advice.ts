@@ -81,6 +81,10 @@ function candidateOf(
   };
 }
 
+/** What to do, and why, in words. */
+export const verdict = ({ recommended, because }: Advice): string =>
+  recommended ? `Recommended: ${because}` : because;
+
 type Facts = Omit<Advice, "recommended" | "because">;
 
 function choose(facts: Facts, within: Duration): Pick<Advice, "recommended" | "because"> {
@@ -118,6 +122,6 @@ function reasonFor(chosen: Candidate, { regretted, candidates }: Facts): string 
 }
 
 const costOf = ({ idleMinutes, idleShare }: Candidate): string =>
-  `${Math.round(idleMinutes)} node-minutes (${(100 * idleShare).toFixed(1)} % more)`;
+  `${(idleMinutes / 60).toFixed(1)} idle node-hours (${(100 * idleShare).toFixed(1)} % more)`;
 
 const minutesOf = (from: Date, to: Date): number => Math.max(0, to.getTime() - from.getTime()) / minutes(1);

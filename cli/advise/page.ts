@@ -2,7 +2,7 @@ import { formatDuration, minutes } from "../../lambda/core/duration.ts";
 import { drawLines, type LinePlot, lineTable } from "../../report/line-plot.ts";
 import { element, escaped } from "../../report/markup.ts";
 import { themes } from "../../report/style.ts";
-import type { Advice } from "./advice.ts";
+import { type Advice, verdict } from "./advice.ts";
 
 export type Page = Readonly<{
   cluster: string;
@@ -43,14 +43,14 @@ export function advicePage({ cluster, from, to, advice, assumptions }: Page): st
 }
 
 function section(advice: Advice): string {
-  const { of, launches, terminations, regretted, because } = advice;
+  const { of, launches, terminations, regretted } = advice;
   const seen = `${launches} nodes launched, ${terminations} taken away by Karpenter, ${regretted} of those regretted.`;
   const plots = regretted > 0 ? [avoidedPlot(advice), costPlot(advice)] : [];
   return element(
     "section",
     {},
-    element("h2", {}, escaped(of === "cluster" ? "The whole cluster" : of)),
-    element("p", { class: "because" }, escaped(because)),
+    element("h2", {}, escaped(of === "cluster" ? "The whole cluster" : of.replace("nodepool/", "NodePool "))),
+    element("p", { class: "because" }, escaped(verdict(advice))),
     element("p", {}, escaped(seen)),
     ...plots.flatMap((plot) => [
       drawLines(plot),
@@ -82,11 +82,13 @@ const avoidedPlot = (advice: Advice): LinePlot => ({
 const costPlot = (advice: Advice): LinePlot => ({
   title: "What it would have cost",
   x,
-  y: { label: "idle node-minutes" },
+  y: { label: "idle node-hours" },
   series: [
     {
       name: "idle",
-      points: advice.candidates.map(({ hold, idleMinutes }) => [hold / minutes(1), idleMinutes] as const),
+      points: advice.candidates.map(
+        ({ hold, idleMinutes }) => [hold / minutes(1), idleMinutes / 60] as const,
+      ),
     },
   ],
   ...noteOf(advice),

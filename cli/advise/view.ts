@@ -2,11 +2,11 @@ import { formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
 import { table } from "../table.ts";
 import type { Terminal } from "../terminal.ts";
 import { about } from "../times.ts";
-import type { Advice, Candidate } from "./advice.ts";
+import { type Advice, type Candidate, verdict } from "./advice.ts";
 
 /** Advice for people: what was seen, each hold tried, and what to do. */
 export function adviceView(advice: Advice, style: Terminal["style"]): string[] {
-  const { of, launches, terminations, regretted, nodeMinutes, candidates, recommended, because } = advice;
+  const { of, launches, terminations, regretted, nodeMinutes, candidates, recommended } = advice;
   const ran = about(nodeMinutes * minutes(1));
   const seen = `${launches} nodes launched, ${terminations} taken away by Karpenter, ${regretted} of those regretted`;
   const isPriced = candidates.some(({ money }) => money !== undefined);
@@ -18,7 +18,7 @@ export function adviceView(advice: Advice, style: Terminal["style"]): string[] {
   return [
     `${style("bold", of)}  ${seen}, ${ran} of node time`,
     ...table([heading.map((one) => style("dim", one)), ...rows]),
-    style(recommended ? "green" : "yellow", because),
+    style(recommended ? "green" : "yellow", verdict(advice)),
   ];
 }
 

@@ -151,7 +151,9 @@ describe("advice", () => {
     const { recommended, because } = advise("cluster", churn(20), aQuestion());
     // A launch at 0 holds until 45 and spares those at 15 and 30; the one at 45 begins the next hold.
     expect(recommended).toMatchObject({ hold: minutes(45), avoided: 13 });
-    expect(because).toMatch(/^45m would have avoided 13 of 19 regretted ends \(68 %\) for \d+ node-minutes/);
+    expect(because).toMatch(
+      /^45m would have avoided 13 of 19 regretted ends \(68 %\) for [\d.]+ idle node-hours/,
+    );
   });
 
   it.each([

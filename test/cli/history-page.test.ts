@@ -34,6 +34,7 @@ it("draws each hold as a bar and tells the same in words", () => {
   const [svg = ""] = page.match(/<svg.*<\/svg>/s) ?? [];
   expect(elementsIn(svg).filter(({ is }) => is.class === "hold")).toHaveLength(2);
   expect(page).toContain("<td>launch of i-1 (4 launches, 3 extensions, 12 nodes)</td>");
+  expect(page.match(/<caption>/g)).toHaveLength(1);
 });
 
 it("dates its times when they are of several days", () => {

@@ -126,6 +126,14 @@ it("can be read by those who do not see it", () => {
   for (const node of names(3)) expect(tables).toContain(`<td>${node}</td>`);
 });
 
+it("tells in words only what there was, and calls 'before' only what began before the picture", () => {
+  const ended = [holdStarted("h1", 10, 20), holdEnded("h1", 20)];
+  const whole = timelineTables(readTimeline(ended), clock);
+  expect(elementsIn(whole).filter(({ name }) => name === "caption")).toHaveLength(1);
+  expect(whole).not.toContain("before");
+  expect(timelineTables(readTimeline(ended, { from: at(15) }), clock)).toContain("<td>before</td>");
+});
+
 it("is markup whatever nodes and pods are called", () => {
   const evil = `<script>alert("1")</script>&'\u0000\ud800`;
   const events = [...hold, joined(evil, 1), marked(evil, "h1", 2), evicted(evil, evil, 3)];

@@ -71,6 +71,20 @@ describe("a line plot", () => {
     expect(elementsIn(lineTable(lines)).filter(({ name }) => name === "tr")).toHaveLength(7);
   });
 
+  it("keeps its note out of the lines' way, and names a single line by its axis alone", () => {
+    const [only] = lines.series;
+    const svg = drawLines({ ...lines, series: [only] });
+    expect(svg).not.toContain(">avoided<");
+    const dots = elementsIn(svg).filter(({ name }) => name === "circle");
+    const [note] = elementsIn(svg).filter(
+      ({ name, is }) => name === "text" && is["text-anchor"] === "end" && !is.class,
+    );
+    expect(Number(note?.is.y)).toBeLessThan(Math.min(...dots.map(({ is }) => Number(is.cy))));
+    expect(
+      elementsIn(lineTable({ ...lines, series: [only] })).filter(({ name }) => name === "td"),
+    ).toHaveLength(6);
+  });
+
   it("draws an empty plot of no values", () => {
     expect(() => elementsIn(drawLines({ ...lines, series: [], note: { x: 0, text: "" } }))).not.toThrow();
   });
