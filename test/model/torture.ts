@@ -10,8 +10,13 @@ const { values } = parseArgs({
     seed: { type: "string" },
     path: { type: "string" },
     "good-day": { type: "boolean", default: false },
+    help: { type: "boolean", short: "h" },
   },
 });
+if (values.help) {
+  console.log("usage: npm run torture -- [--runs COUNT] [--seed NUMBER] [--path PATH] [--good-day]");
+  process.exit();
+}
 const seed = wholeNumber("--seed", values.seed ?? String(Date.now() % 1_000_000_000));
 const runs = wholeNumber("--runs", values.runs ?? "100000");
 const isGoodDay = values["good-day"];

@@ -38,6 +38,6 @@ export function partsOf({ suite, karpenter }: Job): readonly Part[] {
   if (withKarpenter.includes(suite)) return ["control-plane", "kubelet", `karpenter-${karpenter}`];
   if (["ground", "holds", "package"].includes(suite)) return [];
   if (suite === "template") return ["python-cfn-lint"];
-  if (suite === "deployed" || suite === "doctor") return ["control-plane", "python-emulator"];
+  if (["deployed", "doctor", "documents"].includes(suite)) return ["control-plane", "python-emulator"];
   return ["control-plane"];
 }

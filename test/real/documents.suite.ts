@@ -1,0 +1,173 @@
+import { execFile } from "node:child_process";
+import { copyFileSync, mkdirSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { CoreV1Api } from "@kubernetes/client-node";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { holdLabel, Karpenter } from "../../lambda/adapters/keys.ts";
+import { spawnGuarded } from "../support/guarded.ts";
+import { program } from "./build.ts";
+import { documented } from "./documented.ts";
+import { Emulator, nodeFirst } from "./emulator.ts";
+import { engineEnvironment } from "./run-folder.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const { annotation: holdAnnotation, poolLabel } = Karpenter.v1;
+
+type Ended = Readonly<{ exit: number; output: string; told: string }>;
+
+// One story in this order: each command finds what those before it left.
+describe("what the documents tell operators to type, by their shell", () => {
+  let emulator: Emulator;
+  let core: CoreV1Api;
+  let env: Record<string, string>;
+  const typed = new Set<string>();
+
+  beforeAll(async () => {
+    emulator = await Emulator.start();
+    const { config, kubeconfig } = await emulator.createCluster("prod");
+    core = config.makeApiClient(CoreV1Api);
+    const home = join(emulator.folder, "home");
+    mkdirSync(join(home, ".kube"), { recursive: true });
+    copyFileSync(kubeconfig, join(home, ".kube/config"));
+    env = {
+      ...engineEnvironment(emulator.folder),
+      ...emulator.env,
+      HOME: home,
+      PATH: `${dirname(program("kubectl"))}:${nodeFirst}`,
+      NO_COLOR: "1",
+      // What a terminal would be asked; and each run's template beside the others'.
+      CDK_REQUIRE_APPROVAL: "never",
+      CDK_FORCE: "true",
+      CDK_OUTPUT: join(emulator.folder, "cdk.out"),
+    };
+    await addNode("a", {});
+    await addNode("own", { [holdAnnotation]: "true" });
+  });
+  afterAll(async () => emulator?.stop());
+
+  const addNode = (name: string, annotations: Record<string, string>) =>
+    core.createNode({ body: { metadata: { name, annotations, labels: { [poolLabel]: "default" } } } });
+  const marks = async () =>
+    (await core.listNode()).items.map(({ metadata }) => [
+      metadata?.name,
+      metadata?.annotations?.[holdAnnotation],
+      metadata?.labels?.[holdLabel] === undefined ? "nobody's" : "ours",
+    ]);
+
+  async function type(command: string): Promise<Ended> {
+    typed.add(command);
+    const options = { cwd: root, env, maxBuffer: 64 * 1024 * 1024 };
+    try {
+      const { stdout, stderr } = await promisify(execFile)("sh", ["-c", command], options);
+      return { exit: 0, output: stdout, told: stderr };
+    } catch (error) {
+      if (!(error instanceof Error) || typeof Reflect.get(error, "code") !== "number") throw error;
+      const [exit, output, told] = ["code", "stdout", "stderr"].map((name) => Reflect.get(error, name));
+      return { exit, output, told };
+    }
+  }
+  const done = async (command: string): Promise<string> => {
+    const { exit, output, told } = await type(command);
+    expect({ command, exit, told: exit === 0 ? "" : output + told }).toEqual({ command, exit: 0, told: "" });
+    return output;
+  };
+  const hold = () => done('npx karpenter-node-holder hold --reason "a drill" --cluster prod');
+
+  it("deploys", async () => {
+    await done(documented.bootstrap);
+    await done(documented.deploy);
+    expect(await done(documented.status)).toContain("holds 20m after each launch, 2h at most");
+    await done(documented.mend);
+    expect(await done(documented.doctor)).toMatch(/probe/);
+  });
+
+  it("shows who is held, and releases", async () => {
+    await hold();
+    expect(await done(documented.whoIsHeld)).toMatch(/^NAME .* HOLD\na .* \d{8}t\d{6}/);
+    expect(await done(documented.status)).toMatch(/cluster +held /);
+    expect(await done(documented.release)).toContain("Nodes released: 1");
+    expect(await marks()).toEqual([
+      ["a", undefined, "nobody's"],
+      ["own", "true", "nobody's"],
+    ]);
+  });
+
+  it("takes marks off by hand, and only ours", async () => {
+    await hold();
+    expect(await done(documented.annotationOff)).toBe("node/a annotated\n");
+    expect(await done(documented.labelOff)).toBe("node/a unlabeled\n");
+    expect(await marks()).toEqual([
+      ["a", undefined, "nobody's"],
+      ["own", "true", "nobody's"],
+    ]);
+    expect(await done(documented.whoIsForeign)).toMatch(/NODE +KEPT\na +<none>\nown +true/);
+  });
+
+  it("pauses and resumes", async () => {
+    expect(await done(documented.pause)).toContain("Paused until");
+    expect(await done(documented.resume)).toContain("Resumed cluster");
+  });
+
+  it("looks into CloudTrail, which knows no launch here", async () => {
+    const { exit, told } = await type(documented.advise);
+    expect({ exit, told }).toEqual({
+      exit: 1,
+      told: expect.stringContaining("no launch of a Karpenter node"),
+    });
+  });
+
+  it("deploys again with other settings", async () => {
+    await done(documented.deployWithSettings);
+    expect(await done(documented.status)).toContain("holds 30m after each launch, 4h at most");
+  });
+
+  it("destroys, and leaves nothing behind", async () => {
+    await hold();
+    await done(documented.destroy);
+    expect(await marks()).toEqual([
+      ["a", undefined, "nobody's"],
+      ["own", "true", "nobody's"],
+    ]);
+    expect((await type(documented.accessOff)).told).toContain('"karpenter-node-holder" not found');
+  });
+
+  it("gives rights by hand, and takes them back", async () => {
+    expect(await done(documented.manifest)).toContain("kind: ValidatingAdmissionPolicy");
+    const applied = await done(documented.applyManifest);
+    expect(applied.match(/created/g)).toHaveLength(4);
+    expect((await done(documented.accessOff)).match(/deleted/g)).toHaveLength(4);
+  });
+
+  it.each([documented.run, documented.tryRun])("runs without AWS: %s", async (command) => {
+    typed.add(command);
+    // In a group of its own, as a shell does it: Ctrl-C reaches all of a job.
+    const child = spawnGuarded("sh", ["-c", command], {
+      cwd: root,
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+      group: true,
+    });
+    const signal = (name: NodeJS.Signals) => {
+      if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid ?? 0), name);
+    };
+    const { stdout: out } = child;
+    if (!out) throw new Error("it cannot be heard");
+    const logged: string[] = [];
+    try {
+      for await (const line of createInterface({ input: out })) {
+        logged.push(line);
+        if (line.includes("the holder is at work")) signal("SIGINT");
+      }
+      // How npx ends that was interrupted is its own matter.
+      expect(logged.at(-1)).toContain("the holder has stopped");
+    } finally {
+      signal("SIGKILL");
+    }
+  });
+
+  it("is all that they tell", () => {
+    expect(Object.values(documented).filter((command) => !typed.has(command))).toEqual([]);
+  });
+});
