@@ -13,13 +13,15 @@ import { documents, proseOf, type Typed, typedIn } from "./support/documents.ts"
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
 const typed = documents.flatMap(typedIn);
 const ours = /^(npx )?karpenter-node-holder /;
-const npm = /^(?:KUBECONFIG=\S+ )?npm (?:run )?(\S+)(?: -- (.+))?$/;
+const npm = /^(?:[A-Z_]+=\S+ )*npm (?:run )?(\S+)(?: -- (.+))?$/;
+const vitest = /^(?:[A-Z_]+=\S+ )*npx vitest run (\S+)$/;
 const onRealEngines = new Set<string>(Object.values(documented));
 
 describe("what the documents tell people to type", () => {
   it("is typed by a test, is a script of ours, or is marked as needing an account", () => {
     const nobodys = typed.filter(
-      ({ command, needsAccount }) => !needsAccount && !onRealEngines.has(command) && !npm.test(command),
+      ({ command, needsAccount }) =>
+        !needsAccount && !onRealEngines.has(command) && !npm.test(command) && !existsSync(testsOf(command)),
     );
     expect(nobodys).toEqual([]);
   });
@@ -97,6 +99,9 @@ describe("links", () => {
     expect(named.filter((path) => !existsSync(path))).toEqual([]);
   });
 });
+
+/** The folder whose tests a command runs. */
+const testsOf = (command: string): string => vitest.exec(command)?.[1] ?? "";
 
 /** Why our command line would not understand a line; nothing where it does. */
 function misunderstood({ where, command: line }: Pick<Typed, "where" | "command">): readonly string[] {
