@@ -23,7 +23,7 @@ export const withAws = (command: Command): Command =>
 export function awsConfig(flags: AwsFlags, env: Terminal["env"]) {
   const { profile, endpointUrl } = flags;
   // The SDK for JavaScript knows AWS_REGION only; the AWS CLI's users have set the other one.
-  const region = flags.region ?? env.AWS_REGION ?? (profile ? undefined : env.AWS_DEFAULT_REGION);
+  const region = flags.region || env.AWS_REGION || (profile ? undefined : env.AWS_DEFAULT_REGION);
   return {
     ...(region && { region }),
     ...(profile && { profile }),

@@ -65,9 +65,9 @@ async function noHolder(flags: ClusterFlags, config: AwsConfig, cause: unknown):
   const here = region ? ` in ${region}` : " here";
   const remedy =
     found === undefined
-      ? "Check --cluster, --region and --profile, or deploy: cdk deploy -c cluster=NAME."
+      ? "Check --cluster, --region and --profile, or deploy: npx cdk deploy -c cluster=NAME."
       : found.length === 0
-        ? `There is none${here}: check --region and --profile, or deploy: cdk deploy -c cluster=${flags.cluster}.`
+        ? `There is none${here}: check --region and --profile, or deploy: npx cdk deploy -c cluster=${flags.cluster}.`
         : `Holders found${here}: ${found.join(", ")}.`;
   return new Failure(`there is no holder for cluster ${flags.cluster}${here}`, remedy, { cause });
 }

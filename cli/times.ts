@@ -20,7 +20,8 @@ export const told = (moment: Date | undefined, now: Date): string =>
 /** A duration in its two largest parts: seconds mean nothing to a day. */
 export function about(duration: number): string {
   if (duration < minutes(10)) return formatDuration(duration);
-  if (duration < hours(48)) return formatDuration(Math.floor(duration / minutes(1)) * minutes(1));
+  // A hold of 45 minutes is so just after it began, not one of 44.
+  if (duration < hours(48)) return formatDuration(Math.round(duration / minutes(1)) * minutes(1));
   const days = Math.floor(duration / hours(24));
   const rest = Math.floor((duration % hours(24)) / hours(1));
   return rest > 0 && days < 10 ? `${days}d${rest}h` : `${days}d`;

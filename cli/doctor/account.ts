@@ -6,6 +6,8 @@ export type FunctionFacts = Readonly<{
   roleArn: string;
   state: string;
   lastUpdate: string;
+  /** When it was last deployed or reconfigured. */
+  changedAt?: Date;
   inVpc: boolean;
   env: Readonly<Record<string, string>>;
   /** 0: somebody has turned it off. */

@@ -44,6 +44,7 @@ export class AwsFunctions {
       lastUpdate: found.LastUpdateStatus ?? "Successful",
       inVpc: (found.VpcConfig?.SubnetIds ?? []).length > 0,
       env: found.Environment?.Variables ?? {},
+      ...(found.LastModified && { changedAt: new Date(found.LastModified) }),
       ...(reservedConcurrency !== undefined && { reservedConcurrency }),
       ...(failuresArn && { failuresArn }),
     };

@@ -1,10 +1,10 @@
-import { type Duration, minutes, parseDuration } from "../../lambda/core/duration.ts";
+import { after, type Duration, minutes, parseDuration } from "../../lambda/core/duration.ts";
 import { SettingEnvironment } from "../../lambda/environment.ts";
 import { defaultSettings } from "../../lambda/settings.ts";
 import { about } from "../times.ts";
 import type { FunctionFacts } from "./account.ts";
 import { type Doctor, redeploy } from "./doctor.ts";
-import { type Finding, fail, ok } from "./finding.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
 
 /** The sweep is woken. */
 export async function checkSweepRule(doctor: Doctor, sweep: FunctionFacts): Promise<Finding[]> {
@@ -34,8 +34,11 @@ export function checkLastSweep(
   const every = sweepEvery(sweep);
   const log = `aws logs tail /aws/lambda/${sweep.name} --since 1h`;
   const fix = { deed: "sweep now", apply: () => doctor.account.sweepNow() };
+  if (!lastSweep && sweep.changedAt && sweep.changedAt > after(now, -every - minutes(2))) {
+    return warn("sweep", "none has run since the deployment, which is fresh", `Wait ${about(every)}.`);
+  }
   if (!lastSweep) {
-    return fail("sweep", "no sweep has run to its end yet", `Wait ${about(every)}, or look why: ${log}`, fix);
+    return fail("sweep", "no sweep has run to its end yet", `Look why: ${log}`, fix);
   }
   const age = now.getTime() - lastSweep.getTime();
   if (age > 2 * every + minutes(2)) {

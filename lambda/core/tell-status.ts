@@ -62,7 +62,7 @@ function describe(record: ScopeRecord, whole: ScopeRecord | undefined, rules: Ru
     return { scope, state: hold.state, because, ...told, ...(armedFor && { nextSchedule: armedFor }) };
   }
   const watermark = watermarkOf(record, whole);
-  if (watermark.from <= now) return { scope, state: "none", because: "nothing was launched of late" };
+  if (watermark.from <= now) return { scope, state: "none", because: "no launch of late counts" };
   const state = isPaused(watermark, now) ? "paused" : "breather";
   const because = state === "paused" ? "paused by hand" : "a hold reached its cap";
   return { scope, state, because, ...(watermark.from < untilResumed && { until: watermark.from }) };

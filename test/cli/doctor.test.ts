@@ -4,7 +4,7 @@ import type { Finding, LinkName } from "../../cli/doctor/finding.ts";
 import { mend } from "../../cli/doctor/mend.ts";
 import { findingView, verdictView } from "../../cli/doctor/view.ts";
 import { Failure } from "../../cli/failure.ts";
-import { after, hours, minutes } from "../../lambda/core/duration.ts";
+import { after, type Duration, hours, minutes } from "../../lambda/core/duration.ts";
 import { FixedClock, noon } from "../support/fixed-clock.ts";
 import { aCheck, aFunction, anAccount, aQueue, aRule, aTrip, examined } from "../support/healthy-account.ts";
 
@@ -193,6 +193,15 @@ describe("doctor", () => {
     const findings = await examined(anAccount(), { check: () => aCheck(about) });
     expect(broken(findings)).toEqual([link]);
     expect(findings.find(({ verdict }) => verdict === "fail")?.what).toContain(says);
+  });
+
+  it("waits for the first sweep after a deployment, but not for long", async () => {
+    const check = () => aCheck({ record: { lastSweep: undefined } });
+    const deployed = (ago: Duration) =>
+      anAccount({ functionOf: async (part) => aFunction(part, { changedAt: after(noon, -ago) }) });
+    const fresh = await examined(deployed(minutes(4)), { check });
+    expect(fresh.find(({ link }) => link === "sweep")).toMatchObject({ verdict: "warn", remedy: "Wait 5m." });
+    expect(broken(await examined(deployed(minutes(8)), { check }))).toEqual(["sweep"]);
   });
 
   it("names a hold whose one-shot is gone", async () => {

@@ -2,7 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Karpenter } from "../../lambda/adapters/keys.ts";
 import { kubeconfigLogin } from "../../lambda/adapters/kubeconfig-login.ts";
 import { KubernetesAccess } from "../../lambda/adapters/kubernetes-access.ts";
+import type { KubernetesClient } from "../../lambda/adapters/kubernetes-client.ts";
 import { KubernetesInspection } from "../../lambda/adapters/kubernetes-inspection.ts";
+import { after, hours } from "../../lambda/core/duration.ts";
+import type { Clock } from "../../lambda/core/ports.ts";
 import { CollectedLog } from "../support/collected-log.ts";
 import { clientOf } from "../support/kubernetes-nodes-world.ts";
 import { ControlPlane } from "./control-plane.ts";
@@ -13,6 +16,8 @@ const { annotation, poolLabel } = Karpenter.v1;
 
 describe("an inspection of a real cluster, with the holder's rights alone", () => {
   let plane: ControlPlane;
+  let admin: KubernetesClient;
+  let inspectionAt: (clock: Clock) => KubernetesInspection;
   let inspection: KubernetesInspection;
   const soon = () => new Date(Date.now() + 30_000);
   const node = {
@@ -23,17 +28,13 @@ describe("an inspection of a real cluster, with the holder's rights alone", () =
 
   beforeAll(async () => {
     plane = await ControlPlane.start();
-    const admin = clientOf(await kubeconfigLogin(plane.config("admin")).access());
+    admin = clientOf(await kubeconfigLogin(plane.config("admin")).access());
     await new KubernetesAccess({ api: admin, clock, log: new CollectedLog() }).write([annotation]);
     await admin.call({ method: "POST", path: "/api/v1/nodes", body: node }, soon());
     const api = clientOf(await kubeconfigLogin(plane.config("holder")).access());
-    inspection = new KubernetesInspection({
-      api,
-      poolLabel,
-      annotation,
-      nodePools: { only: [], except: [] },
-      clock,
-    });
+    const options = { api, poolLabel, annotation, nodePools: { only: [], except: [] } };
+    inspectionAt = (clock) => new KubernetesInspection({ ...options, clock });
+    inspection = inspectionAt(clock);
   });
   afterAll(async () => plane?.stop());
 
@@ -52,6 +53,27 @@ describe("an inspection of a real cluster, with the holder's rights alone", () =
     const options = { api, poolLabel, nodePools: { only: [], except: [] }, clock };
     const other = new KubernetesInspection({ ...options, annotation: "example.com/stay" });
     expect(await other.inspect(soon())).toMatchObject({ foreignChange: "refused", ownChange: "refused" });
+  });
+
+  it("sees nodes that wait in vain for a Karpenter that is gone, and those forgotten by their users", async () => {
+    // Karpenter's finalizer, and nobody to take it off.
+    const finalizers = ["karpenter.sh/termination"];
+    const stuck = { ...node, metadata: { ...node.metadata, name: "stuck", finalizers } };
+    const forgotten = { ...node, metadata: { ...node.metadata, name: "forgotten" } };
+    for (const body of [stuck, forgotten])
+      await admin.call({ method: "POST", path: "/api/v1/nodes", body }, soon());
+    await plane.kubectl(["delete", "node", "stuck", "--wait=false"]);
+    await plane.kubectl(["annotate", "node", "forgotten", `${annotation}=true`]);
+
+    const now = await inspection.inspect(soon());
+    expect(now).toMatchObject({ nodes: 3, stuck: [], userHeld: [] });
+    const later = await inspectionAt({ now: () => after(new Date(), hours(25)) }).inspect(soon());
+    expect(later.stuck).toEqual([{ node: "stuck", since: expect.any(Date) }]);
+    expect(later.userHeld).toEqual([
+      { node: "forgotten", since: expect.any(Date), by: expect.stringMatching(/^kubectl/) },
+    ]);
+    for (const { since } of [...later.stuck, ...later.userHeld])
+      expect(Math.abs(since.getTime() - Date.now())).toBeLessThan(60_000);
   });
 
   it("sees that the policy does not bind any more", async () => {
