@@ -42,7 +42,8 @@ export type ClusterFacts = Readonly<{
   authenticationMode: string;
   isEndpointPublic: boolean;
 }>;
-export type AlarmFacts = Readonly<{ name: string; state: string; since?: Date }>;
+/** `says` ends with where to read on. */
+export type AlarmFacts = Readonly<{ name: string; says: string; state: string; since?: Date }>;
 
 /** What doctor looks at in AWS, and the little it can mend there; undefined where something does not exist. */
 export interface Account {

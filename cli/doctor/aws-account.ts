@@ -81,9 +81,14 @@ export class AwsAccount implements Account {
     const client = new CloudWatchClient(this.#config);
     const found: AlarmFacts[] = [];
     for await (const page of paginateDescribeAlarms({ client }, { AlarmNamePrefix })) {
-      for (const { AlarmName = "", StateValue = "", StateUpdatedTimestamp: since } of page.MetricAlarms ??
-        []) {
-        found.push({ name: AlarmName, state: StateValue, ...(since && { since }) });
+      for (const alarm of page.MetricAlarms ?? []) {
+        const {
+          AlarmName = "",
+          AlarmDescription = "",
+          StateValue = "",
+          StateUpdatedTimestamp: since,
+        } = alarm;
+        found.push({ name: AlarmName, says: AlarmDescription, state: StateValue, ...(since && { since }) });
       }
     }
     return found;

@@ -11,9 +11,8 @@ export async function checkAlarms(doctor: Doctor, now: Date): Promise<Finding[]>
     return [warn("alarms", "there are no alarms: nobody is told when it breaks", redeploy(doctor))];
   const on = alarms.filter(({ state }) => state === "ALARM");
   if (on.length === 0) return [ok("alarms", `${alarms.length}, none is on`)];
-  return on.map(({ name, since }) => {
-    const heading = name.slice(prefix.length);
+  return on.map(({ name, says, since }) => {
     const age = since ? `, for ${about(now.getTime() - since.getTime())}` : "";
-    return warn("alarms", `${heading} is on${age}`, `See docs/runbook.md#${heading}`);
+    return warn("alarms", `${name.slice(prefix.length)} is on${age}`, says);
   });
 }

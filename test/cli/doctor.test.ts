@@ -6,7 +6,16 @@ import { findingView, verdictView } from "../../cli/doctor/view.ts";
 import { Failure } from "../../cli/failure.ts";
 import { after, type Duration, hours, minutes } from "../../lambda/core/duration.ts";
 import { FixedClock, noon } from "../support/fixed-clock.ts";
-import { aCheck, aFunction, anAccount, aQueue, aRule, aTrip, examined } from "../support/healthy-account.ts";
+import {
+  aCheck,
+  aFunction,
+  anAccount,
+  anAlarm,
+  aQueue,
+  aRule,
+  aTrip,
+  examined,
+} from "../support/healthy-account.ts";
 
 const broken = (findings: readonly Finding[]) =>
   findings.filter(({ verdict }) => verdict === "fail").map(({ link }) => link);
@@ -247,6 +256,13 @@ describe("doctor", () => {
     expect(broken(mixed)).toEqual(["code"]);
   });
 
+  it("passes on what an alarm says, which leads to the runbook", async () => {
+    const alarms = async () => [anAlarm("function-errors-hold", "ALARM"), anAlarm("sweep-silent", "OK")];
+    expect(warned(await examined(anAccount({ alarms })))).toMatchObject([
+      { what: "function-errors-hold is on", remedy: expect.stringMatching(/^What it is about\. See docs/) },
+    ]);
+  });
+
   it("names code too old to check itself", async () => {
     const check = () => {
       throw new Failure("This request cannot be done: do must be status, history", "Nothing was changed.");
@@ -256,12 +272,7 @@ describe("doctor", () => {
 
   it.each<[how: string, account: Partial<Account>, check: Parameters<typeof aCheck>[0], link: LinkName]>([
     ["letters in a dead-letter queue", queueOf("undelivered", { waiting: 3 }), {}, "dead letters"],
-    [
-      "an alarm that is on",
-      { alarms: async () => [{ name: "karpenter-node-holder-prod-sweep-silent", state: "ALARM" }] },
-      {},
-      "alarms",
-    ],
+    ["an alarm that is on", { alarms: async () => [anAlarm("sweep-silent", "ALARM")] }, {}, "alarms"],
     ["no alarms at all", { alarms: async () => [] }, {}, "alarms"],
     ["needless rights", {}, { cluster: { needlessRights: ["delete nodes"] } }, "rights"],
     [

@@ -30,6 +30,12 @@ export const aFunction = (part: Part, about: Partial<FunctionFacts> = {}): Funct
   ...about,
 });
 
+export const anAlarm = (name: string, state: string) => ({
+  name: `karpenter-node-holder-prod-${name}`,
+  says: "What it is about. See docs/runbook.md#where-to-read-on",
+  state,
+});
+
 export const aRule = (about: Partial<RuleFacts> = {}): RuleFacts => ({
   name: "launches",
   arn: arn("events", "rule/launches"),
@@ -82,7 +88,7 @@ export function anAccount(about: Partial<Account> = {}): Account & { did: string
       isEndpointPublic: true,
     }),
     accessGroups: async () => [holderName],
-    alarms: async () => [{ name: "karpenter-node-holder-prod-dead-letters", state: "OK" }],
+    alarms: async () => [anAlarm("dead-letters-launches", "OK")],
     putProbe: doing("probe"),
     enableRule: doing("enable rule"),
     enableMapping: doing("enable mapping"),
