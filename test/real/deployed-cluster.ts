@@ -6,6 +6,7 @@ import { ListSchedulesCommand, SchedulerClient } from "@aws-sdk/client-scheduler
 import {
   GetQueueAttributesCommand,
   ListQueuesCommand,
+  PurgeQueueCommand,
   SendMessageCommand,
   SetQueueAttributesCommand,
   SQSClient,
@@ -18,7 +19,13 @@ import type { Emulator } from "./emulator.ts";
 import { until } from "./processes.ts";
 
 type Tags = Readonly<Record<string, string>>;
-type Queue = "LaunchesQueue" | "LaunchesDeadLetters" | "FunctionsFailures";
+export const queues = [
+  "LaunchesQueue",
+  "LaunchesDeadLetters",
+  "LaunchesUndelivered",
+  "FunctionsFailures",
+] as const;
+type Queue = (typeof queues)[number];
 type Answer = Readonly<{ failed: boolean; said: Readonly<Record<string, unknown>> }>;
 
 /** The tags with which each generation of Karpenter launches. */
@@ -181,8 +188,8 @@ export class DeployedCluster {
     return Object.fromEntries(await Promise.all(entries));
   }
 
-  async send(body: string): Promise<void> {
-    const QueueUrl = await this.#queue("LaunchesQueue");
+  async send(body: string, queue: Queue = "LaunchesQueue"): Promise<void> {
+    const QueueUrl = await this.#queue(queue);
     await this.#emulator.client(SQSClient).send(new SendMessageCommand({ QueueUrl, MessageBody: body }));
   }
 
@@ -200,6 +207,14 @@ export class DeployedCluster {
     });
     const { Attributes } = await this.#emulator.client(SQSClient).send(asked);
     return Number(Attributes?.ApproximateNumberOfMessages);
+  }
+
+  /** Throws away what waits in the queues, and what was given up. */
+  async empty(): Promise<void> {
+    for (const queue of queues) {
+      const QueueUrl = await this.#queue(queue);
+      await this.#emulator.client(SQSClient).send(new PurgeQueueCommand({ QueueUrl }));
+    }
   }
 
   async #queue(queue: Queue): Promise<string> {

@@ -31,12 +31,13 @@ import type { FunctionFacts, QueueFacts, RuleFacts } from "../../cli/doctor/acco
 import { AwsAccount } from "../../cli/doctor/aws-account.ts";
 import { examine } from "../../cli/doctor/examine.ts";
 import { holderName } from "../../lambda/adapters/keys.ts";
-import { after, minutes } from "../../lambda/core/duration.ts";
-import { scheduleGroupName } from "../../lambda/names.ts";
+import { after, hours, minutes } from "../../lambda/core/duration.ts";
+import { alarmName, scheduleGroupName } from "../../lambda/names.ts";
 import { OperatedCluster } from "./operated-cluster.ts";
 import { until } from "./processes.ts";
 
 const cluster = "operated";
+const toTheRunbook = expect.stringMatching(/See docs\/runbook\.md#sweep-silent$/);
 
 /** A link is broken, and whole again afterwards. */
 type Break = Readonly<{
@@ -61,11 +62,14 @@ describe("doctor on a real deployment", () => {
     hold = found(await account.functionOf("hold"));
     queue = found(await account.queue(hold.env.LAUNCH_QUEUE_URL ?? ""));
     rule = found(await account.launchRule());
-    // Only a sweep that has run tells that it does.
+    // Only a sweep that has run tells that it does, also to the alarm on its silence.
     await account.sweepNow();
+    await until("the alarms to be off", noAlarm);
   });
   afterAll(async () => operated?.stop());
 
+  const noAlarm = async () =>
+    (await account.alarms(alarmName(cluster, ""))).every(({ state }) => state === "OK");
   const aws = <C>(Client: Parameters<typeof operated.emulator.client<C>>[0]) =>
     operated.emulator.client(Client);
   const broken = (findings: readonly Readonly<{ link: string; verdict: string }>[]) => [
@@ -77,6 +81,20 @@ describe("doctor on a real deployment", () => {
     expect(findings.filter(({ verdict }) => verdict !== "ok")).toEqual([]);
     expect(exit).toBe(0);
     expect(findings.at(-1)?.what).toMatch(/bus to queue \d+ ms, queue to function .+, function to record/);
+  });
+
+  it("tells of an alarm that is on, and where the runbook speaks of it", async () => {
+    operated.emulator.letAlarmsAge(hours(1));
+    await until("an alarm", async () => !(await noAlarm()));
+
+    const { exit, findings } = await operated.doctor();
+
+    expect(findings.filter(({ link }) => link === "alarms")).toMatchObject([
+      { verdict: "warn", what: expect.stringContaining("sweep-silent is on, for"), remedy: toTheRunbook },
+    ]);
+    expect(exit).toBe(0);
+    await account.sweepNow();
+    await until("the alarms to be off", noAlarm);
   });
 
   const breaks: readonly Break[] = [

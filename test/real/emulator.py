@@ -26,6 +26,8 @@ from ministack import app  # noqa: E402  the path above must be set first
 from ministack.core import iam_actions, lambda_runtime  # noqa: E402
 from ministack.services import ec2, eks, eventbridge  # noqa: E402
 
+import emulator_alarms  # noqa: E402
+
 
 def free_ports(count):
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
@@ -251,6 +253,7 @@ always_strict(eks, "_authenticate_token_review")
 always_strict(lambda_runtime, "execution_credentials")
 announce("RunInstances", "pending", "running")
 announce("TerminateInstances", "shutting-down", "terminated")
+emulator_alarms.begin()
 signal.signal(signal.SIGUSR1, enforce)
 signal.signal(signal.SIGUSR2, relax)
 app.main()

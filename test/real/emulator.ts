@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,6 +10,7 @@ import {
   EKSClient,
 } from "@aws-sdk/client-eks";
 import { KubeConfig } from "@kubernetes/client-node";
+import type { Duration } from "../../lambda/core/duration.ts";
 import { guard } from "../support/guarded.ts";
 import { buildControlPlane, buildPython, program } from "./build.ts";
 import { onFreePorts } from "./ports.ts";
@@ -29,6 +30,7 @@ export class Emulator {
   readonly env: Readonly<Record<string, string>>;
   readonly #processes: Processes;
   readonly #planes: Plane[] = [];
+  readonly #ahead: string;
   #iam = "relaxed";
   #started: Started | undefined;
 
@@ -38,6 +40,8 @@ export class Emulator {
     this.folder = this.#processes.folder;
     // In Lambda no package.json lies above a function's code; ours would turn its scripts into modules.
     writeFileSync(join(this.folder, "package.json"), "{}");
+    this.#ahead = join(this.folder, "cloudwatch-ahead");
+    writeFileSync(this.#ahead, "0");
     this.env = {
       AWS_ENDPOINT_URL: this.endpoint,
       AWS_ENDPOINT_URL_S3: this.endpoint,
@@ -82,6 +86,8 @@ export class Emulator {
       STATE_DIR: join(this.folder, "state"),
       S3_DATA_DIR: join(this.folder, "s3"),
       CLOUDTRAIL_RECORDING: "1",
+      CLOUDWATCH_AHEAD: this.#ahead,
+      PYTHONDONTWRITEBYTECODE: "1",
       PYTHONUNBUFFERED: "1",
     });
     this.#started = started;
@@ -137,6 +143,14 @@ export class Emulator {
   async shut(clusterName: string, principalArn: string): Promise<void> {
     await this.client(EKSClient).send(new DeleteAccessEntryCommand({ clusterName, principalArn }));
     await sleep(11_000);
+  }
+
+  /** Time passes for metrics and alarms, and for nothing else: what was told is so much older, and nothing was told since. */
+  letAlarmsAge(by: Duration): void {
+    const seconds = Number(readFileSync(this.#ahead, "utf8")) + by / 1000;
+    // In one step, because it may be read at any moment.
+    writeFileSync(`${this.#ahead}.next`, String(seconds));
+    renameSync(`${this.#ahead}.next`, this.#ahead);
   }
 
   /** A client of the AWS SDK that talks to this emulator. */
