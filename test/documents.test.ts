@@ -106,6 +106,7 @@ const testsOf = (command: string): string => vitest.exec(command)?.[1] ?? "";
 /** Why our command line would not understand a line; nothing where it does. */
 function misunderstood({ where, command: line }: Pick<Typed, "where" | "command">): readonly string[] {
   const [name, ...rest] = wordsOf(line.replace(ours, ""));
+  if (name === "--help") return [];
   const command = commands.map((make) => make(new CollectedTerminal())).find((one) => one.name() === name);
   if (!command) return [`${where}: there is no command ${name}`];
   try {

@@ -235,6 +235,13 @@ describe("doctor", () => {
     });
   });
 
+  it("does not blame the ClusterRole where the functions are in no group it is bound to", async () => {
+    const cluster = { missingRights: ["get nodes"], foreignChange: "not tried", ownChange: "not tried" };
+    const strangers = anAccount({ accessGroups: async () => ["strangers"] });
+    const findings = await examined(strangers, { check: () => aCheck({ cluster }) });
+    expect(new Set(broken(findings))).toEqual(new Set(["access entries"]));
+  });
+
   it("sends no probe on a way that is known to be broken", async () => {
     const account = anAccount({ mapping: none });
     const findings = await examined(account);

@@ -72,6 +72,11 @@ describe("doctor on a real deployment", () => {
     (await account.alarms(alarmName(cluster, ""))).every(({ state }) => state === "OK");
   const aws = <C>(Client: Parameters<typeof operated.emulator.client<C>>[0]) =>
     operated.emulator.client(Client);
+  const untilWhole = () =>
+    until(
+      "every link to be whole again",
+      async () => broken((await operated.doctor()).findings).length === 0,
+    );
   const broken = (findings: readonly Readonly<{ link: string; verdict: string }>[]) => [
     ...new Set(findings.filter(({ verdict }) => verdict === "fail").map(({ link }) => link)),
   ];
@@ -219,6 +224,8 @@ describe("doctor on a real deployment", () => {
     } finally {
       await mend?.();
     }
+    // An API server remembers for some seconds who somebody was.
+    await untilWhole();
   });
 
   it("names the admission policy when nothing binds it", async () => {
@@ -240,10 +247,7 @@ describe("doctor on a real deployment", () => {
       const { resourceVersion: _v, uid: _u, creationTimestamp: _c, ...metadata } = whole.metadata ?? {};
       await objects.create({ ...whole, metadata });
     }
-    await until(
-      "the policy to be enforced again",
-      async () => broken((await operated.doctor()).findings).length === 0,
-    );
+    await untilWhole();
   });
 
   it("compares role and policy word for word with an administrator's kubeconfig", async () => {

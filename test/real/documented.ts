@@ -5,6 +5,7 @@ export const documented = {
   deployWithSettings: "npx cdk deploy -c cluster=prod -c hold=30m -c maxHold=4h",
   destroy: "npx cdk destroy -c cluster=prod",
 
+  help: "npx karpenter-node-holder --help",
   status: "npx karpenter-node-holder status --cluster prod",
   release: "npx karpenter-node-holder release --force --cluster prod",
   pause: "npx karpenter-node-holder pause --for 2h --cluster prod",

@@ -76,6 +76,7 @@ describe("what the documents tell operators to type, by their shell", () => {
   const hold = () => done('npx karpenter-node-holder hold --reason "a drill" --cluster prod');
 
   it("deploys", async () => {
+    expect(await done(documented.help)).toContain("doctor [options]");
     await done(documented.bootstrap);
     await done(documented.deploy);
     expect(await done(documented.status)).toContain("holds 20m after each launch, 2h at most");
