@@ -38,7 +38,11 @@ export class NodeWatch {
 
   /** Lists all nodes, which tells of each that is new, and follows from there. */
   async start(): Promise<void> {
-    await this.#list();
+    await this.#list().catch((error: unknown) => {
+      // It took so long that the server forgot where the list was.
+      if (isStatus(error, 410)) return this.#list();
+      throw error;
+    });
     this.#following = this.#follow();
   }
 

@@ -10,13 +10,20 @@ describe("the watch of nodes", () => {
   let watch: NodeWatch;
   let api: KubernetesClient;
   let told: string[];
-  /** Done before the server answers the next watch. */
+  /** Done before the server answers the next watch, or the next page of a list. */
   let beforeNextWatch: () => void;
+  let beforeNextPage: () => void;
 
   beforeEach(async () => {
     beforeNextWatch = () => {};
+    beforeNextPage = () => {};
     cluster = await ClusterStandIn.start({
       onRequest: ({ query }) => {
+        if (query.has("continue")) {
+          const deed = beforeNextPage;
+          beforeNextPage = () => {};
+          deed();
+        }
         if (!query.has("watch")) return;
         const deed = beforeNextWatch;
         beforeNextWatch = () => {};
@@ -57,6 +64,19 @@ describe("the watch of nodes", () => {
     cluster.removeNode("a");
     await expect.poll(() => told, soon).toEqual(["joined a", "joined b", "changed b", "gone a"]);
     expect([...watch.nodes.values()].map(({ instance }) => instance)).toEqual(["kwok://b"]);
+  });
+
+  it("lists from the beginning when the server has forgotten in the middle where the list was", async () => {
+    for (let i = 0; i < 251; i++) joins(`node-${i}`);
+    let isForgotten = false;
+    beforeNextPage = () => {
+      cluster.forgetThePast();
+      isForgotten = true;
+    };
+    await watch.start();
+    expect(isForgotten).toBe(true);
+    expect(new Set(told).size).toBe(251);
+    expect(told).toHaveLength(251);
   });
 
   it("tells of a node once it gets its label", async () => {

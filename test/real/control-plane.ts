@@ -90,6 +90,22 @@ export class ControlPlane {
     this.#apiServer = undefined;
   }
 
+  /** Crashes, and comes back without a memory of what was before: lists and watches cannot go on from there. */
+  async forgetThePast(): Promise<void> {
+    await this.stopApiServer();
+    // With this write all that was present is past; etcd wants keys and values in base64.
+    const written = await this.#askEtcd("kv/put", { key: btoa("/present"), value: btoa("now") });
+    await this.#askEtcd("kv/compaction", { revision: revisionOf(written), physical: true });
+    await this.startApiServer();
+  }
+
+  async #askEtcd(path: string, body: object): Promise<unknown> {
+    const url = `http://127.0.0.1:${this.#ports.etcd}/v3/${path}`;
+    const answer = await fetch(url, { method: "POST", body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`etcd answered ${answer.status} to ${path}: ${await answer.text()}`);
+    return answer.json();
+  }
+
   /** The path of a kubeconfig for this user. */
   kubeconfig(user: User): string {
     return join(this.folder, `${user}.kubeconfig`);
@@ -147,4 +163,10 @@ export class ControlPlane {
       "current-context": user,
     };
   }
+}
+
+function revisionOf(answer: unknown): string {
+  const { header } = answer as { header?: { revision?: string } };
+  if (!header?.revision) throw new Error("etcd told no revision");
+  return header.revision;
 }
