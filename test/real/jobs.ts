@@ -36,8 +36,9 @@ function jobOf(title: string): Job {
 /** What a job needs to be built. A suite builds what it finds missing, but then nobody sees how far it is. */
 export function partsOf({ suite, karpenter }: Job): readonly Part[] {
   if (withKarpenter.includes(suite)) return ["control-plane", "kubelet", `karpenter-${karpenter}`];
-  if (["ground", "holds", "package"].includes(suite)) return [];
+  if (["ground", "package"].includes(suite)) return [];
   if (suite === "template") return ["python-cfn-lint"];
-  if (["deployed", "doctor", "documents"].includes(suite)) return ["control-plane", "python-emulator"];
+  if (["deployed", "doctor", "documents", "holds"].includes(suite))
+    return ["control-plane", "python-emulator"];
   return ["control-plane"];
 }
