@@ -16,31 +16,42 @@ describe(`Karpenter ${process.env.KARPENTER_VERSION ?? "newest"}`, () => {
   afterAll(async () => world?.stop());
 
   it("takes surplus nodes away when nobody holds them, keeps annotated ones, and takes them once released", async () => {
-    await world.scale("work", { replicas: 4 });
-    await until(
-      "four nodes",
-      async () => (await world.ready()).length >= 1 && (await podsRun(world, 4)),
-      120_000,
-    );
-    await world.scale("work", { replicas: 0 });
-    await world.untilReady(0);
+    const free = await fourNodes();
+    const began = performance.now();
+    await work(1);
+    const [busy = ""] = await world.untilReady(1);
+    const whenFree = performance.now() - began;
+    expect(free).toContain(busy); // the pod that is left stayed where it was: the other three had nothing to do
+    expect(await nodesOfPods()).toEqual([busy]);
 
-    await world.scale("work", { replicas: 4 });
-    await until("pods to run again", () => podsRun(world, 4), 120_000);
-    const held = await world.ready();
+    const held = await fourNodes();
     for (const node of held) await world.annotate(node, annotation, "true");
-    await world.scale("work", { replicas: 0 });
-    await world.stays(held, 45_000);
+    await work(1);
+    await world.stays(held, whenFree + 20_000);
+    expect(await nodesOfPods()).toHaveLength(1);
 
+    await work(0);
     for (const node of held) await world.annotate(node, annotation, null);
-    await world.untilReady(0, 60_000);
-    expect(await world.names()).toEqual([]);
+    expect(await world.untilReady(0, 60_000)).toEqual([]);
   });
 
   holderCases(() => world);
-});
 
-async function podsRun(world: World, count: number): Promise<boolean> {
-  const { items } = await world.core.listNamespacedPod({ namespace: "default" });
-  return items.filter((pod) => pod.status?.phase === "Running").length === count;
-}
+  /** Pods of which no two share a node. */
+  const work = (replicas: number) => world.scale("work", { replicas, spread: true });
+
+  async function fourNodes(): Promise<readonly string[]> {
+    await work(4);
+    const nodes = await world.untilReady(4);
+    await until("each to have its pod", async () => (await nodesOfPods()).join() === nodes.join());
+    return nodes;
+  }
+
+  async function nodesOfPods(): Promise<readonly string[]> {
+    const { items } = await world.core.listNamespacedPod({ namespace: "default" });
+    const running = items.filter(
+      ({ status, metadata }) => status?.phase === "Running" && !metadata?.deletionTimestamp,
+    );
+    return running.map(({ spec }) => spec?.nodeName ?? "").toSorted();
+  }
+});
