@@ -22,8 +22,15 @@ it("tells what was seen, also where nobody expected it", () => {
     goneSeconds: 5,
   } as const;
 
-  const page = unpadded(truthTablePage({ karpenter: "1.2.3", date: "2026-01-02", rows: [row] }));
+  const newest = { karpenter: "1.2.3", date: "2026-01-02", rows: [row] };
+  const oldest = { karpenter: "1.0.0", date: "2026-01-03", rows: [{ ...row, blocked: true }] };
+
+  const page = unpadded(truthTablePage(newest, oldest));
+  const alike = truthTablePage(newest, { ...oldest, rows: [row] });
 
   expect(page).toContain("| Drift | no | 60 s | 5 s |");
   expect(page).toContain("Karpenter 1.2.3 with its kwok provider, 2026-01-02.");
+  expect(page).toContain("| Held back | 1.0.0 | 1.2.3 |");
+  expect(page).toContain("| Drift | **yes** | no |");
+  expect(alike).toContain("on the oldest version tried, 2026-01-03: every verdict is the same.");
 });

@@ -57,7 +57,9 @@ export async function buildKubelet(): Promise<string> {
   await once("kubelet", goModule, async () => {
     await compile("kubelet", "sigs.k8s.io/kwok/cmd/kwok");
     const folder = await moduleFolder(["list", "-m", "-json", "sigs.k8s.io/kwok"]);
-    copyFiles(join(folder, "kustomize/stage"), ["node/fast/node-*.yaml", "pod/fast/pod-*.yaml"], stages);
+    // Like a real one it tells its state again and again: now and then Karpenter 1.0 waits for that, to take note of a node.
+    const played = ["node/fast/node-*.yaml", "node/heartbeat/node-*.yaml", "pod/fast/pod-*.yaml"];
+    copyFiles(join(folder, "kustomize/stage"), played, stages);
     takeTime(join(stages, "node-initialize.yaml"));
   });
   return stages;

@@ -17,8 +17,8 @@ export type OutcomeRow = Readonly<{
 
 export type Outcome = Readonly<{ karpenter: string; date: string; rows: readonly OutcomeRow[] }>;
 
-/** Where the suite leaves what it saw. */
-export const outcomeFile = join(buildFolder, "truth-table.json");
+/** Where the suite leaves what it saw of a version of Karpenter. */
+export const outcomeFile = (version: string): string => join(buildFolder, `truth-table-${version}.json`);
 
 const seconds = (ms: number): number => Math.round(ms / 1000);
 

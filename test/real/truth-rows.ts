@@ -22,7 +22,7 @@ export type Row = Readonly<{
   /** The other obstacle goes away by itself, so long after the trigger. */
   quietMs?: number;
   /** What Karpenter must have decided, so that no row passes for another reason. */
-  command?: Readonly<{ reason: "Empty" | "Underutilized" | "Drifted"; nodes?: number }>;
+  command?: Readonly<{ reason: "empty" | "underutilized" | "drifted"; nodes?: number }>;
 }>;
 
 const doNotDisrupt = "karpenter.sh/do-not-disrupt";
@@ -42,13 +42,13 @@ type Deed = (world: World) => Promise<void>;
 
 function emptied(name: string, what: string, rest: Partial<Row> = {}): Row {
   const trigger: Deed = (world) => world.scale(name, { ...one, pool: name, replicas: 0 });
-  return { name, what, course: "after the hold", command: { reason: "Empty" }, trigger, ...rest };
+  return { name, what, course: "after the hold", command: { reason: "empty" }, trigger, ...rest };
 }
 
 function drifted(name: string, what: string, rest: Partial<Row> = {}): Row {
   const trigger: Deed = (world) => world.pool({ ...poolOf(row), labels: { changed: "yes" } });
   const course = "after the hold";
-  const row: Row = { name, what, course, command: { reason: "Drifted" }, trigger, ...rest };
+  const row: Row = { name, what, course, command: { reason: "drifted" }, trigger, ...rest };
   return row;
 }
 
@@ -95,7 +95,7 @@ const blocked: readonly Row[] = [
       course: "after the hold",
       pool: consolidated("c-4x-amd64-linux"),
       work: { replicas: 6, cpu: "100m" },
-      command: { reason: "Underutilized", nodes: 1 },
+      command: { reason: "underutilized", nodes: 1 },
     },
     ["c-2x-amd64-linux", "c-4x-amd64-linux"],
   ),
@@ -108,7 +108,7 @@ const blocked: readonly Row[] = [
       pool: consolidated("c-2x-amd64-linux"),
       work: { replicas: 3, cpu: "1200m" },
       nodes: 3,
-      command: { reason: "Underutilized", nodes: 3 },
+      command: { reason: "underutilized", nodes: 3 },
     },
     ["c-2x-amd64-linux", "c-4x-amd64-linux"],
   ),
@@ -176,7 +176,7 @@ const underWay: Row = {
       `${inPool("under-way")},!karpenter.sh/initialized`,
       "test/wait-",
     ])),
-  command: { reason: "Drifted", nodes: 1 },
+  command: { reason: "drifted", nodes: 1 },
 };
 
 const combined: readonly Row[] = [

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { manifestYaml } from "../../lambda/adapters/access-manifest-yaml.ts";
 import { holdLabel, Karpenter } from "../../lambda/adapters/keys.ts";
@@ -169,14 +169,4 @@ export class TruthRun {
       goneAt: Math.max(...gone),
     };
   }
-}
-
-/** What Karpenter says it decided, from its own log. */
-export function commandsOf(world: World): readonly Readonly<{ reason: string; nodes: readonly string[] }>[] {
-  const lines = readFileSync(join(world.plane.folder, "karpenter.log"), "utf8").split("\n");
-  return lines
-    .filter((line) => line.includes('"message":"disrupting node(s)"'))
-    .map((line) => /"command":"(\w+)\/[^:]*: \w+: nodepools=\[[^\]]*\]: \[([^\]]*)\]/.exec(line))
-    .filter((match) => match !== null)
-    .map(([, reason = "", nodes = ""]) => ({ reason, nodes: nodes.split(", ") }));
 }

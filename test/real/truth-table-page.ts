@@ -14,8 +14,8 @@ const ending = `## Not tried here
 - **Static NodePools** that are scaled down: as above.
 - What does not pass through Karpenter at all: \`kubectl drain\`, an instance terminated in the cloud's console.`;
 
-/** The page \`docs/what-a-hold-blocks.md\`, from what the suite saw. */
-export function truthTablePage({ karpenter, date, rows }: Outcome): string {
+/** The page \`docs/what-a-hold-blocks.md\`, from what the suite saw on the newest and the oldest version. */
+export function truthTablePage({ karpenter, date, rows }: Outcome, oldest: Outcome): string {
   const of = (course: Course) => rows.filter((row) => row.course === course);
   const source = `Karpenter ${karpenter} with its kwok provider, ${date}. Written by \`npm run truth-table\`, which runs the suite first; do not edit.`;
   return `${[
@@ -37,8 +37,21 @@ export function truthTablePage({ karpenter, date, rows }: Outcome): string {
       of("after the hold and the other").map(both),
     ),
     "`consolidateAfter` runs while a node is held: it counts from the last pod that came or went, not from the release.",
+    `## On Karpenter ${oldest.karpenter}`,
+    otherVersion(oldest, { karpenter, rows }),
     ending,
   ].join("\n\n")}\n`;
+}
+
+function otherVersion(other: Outcome, { karpenter, rows }: Pick<Outcome, "karpenter" | "rows">): string {
+  const blockedThere = new Map(other.rows.map(({ what, blocked }) => [what, blocked]));
+  const different = rows.filter(({ what, blocked }) => blockedThere.get(what) !== blocked);
+  const seen = `The same rows on the oldest version tried, ${other.date}`;
+  if (different.length === 0) return `${seen}: every verdict is the same.`;
+  const cells = different.map(({ what, blocked }) => {
+    return [what, yes(blockedThere.get(what) ?? false), yes(blocked)] as const;
+  });
+  return `${seen}: these verdicts differ.\n\n${table(["Held back", other.karpenter, karpenter], cells)}`;
 }
 
 const held = ({ what, blocked, heldSeconds, goneSeconds }: OutcomeRow) =>

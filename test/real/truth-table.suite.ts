@@ -2,9 +2,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newestKarpenter } from "./build.ts";
+import { commandsOf } from "./karpenter-log.ts";
 import { outcomeFile, outcomeOf } from "./truth-outcome.ts";
 import { rows } from "./truth-rows.ts";
-import { commandsOf, type Seen, type Truth, TruthRun } from "./truth-run.ts";
+import { type Seen, type Truth, TruthRun } from "./truth-run.ts";
 import { World } from "./world.ts";
 
 const version = process.env.KARPENTER_VERSION ?? newestKarpenter;
@@ -83,7 +84,8 @@ describe(`what a hold blocks, on Karpenter ${version}`, () => {
       expect([what, blocked, goneSeconds >= 0]).toEqual([what, course !== "although held", true]);
       expect(Number.isFinite(goneSeconds), what).toBe(true);
     }
-    mkdirSync(dirname(outcomeFile), { recursive: true });
-    writeFileSync(outcomeFile, `${JSON.stringify(outcome, undefined, 2)}\n`);
+    const file = outcomeFile(version);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, `${JSON.stringify(outcome, undefined, 2)}\n`);
   });
 });
