@@ -13,11 +13,13 @@ export class UsageError extends Error {
 const suiteFiles = globSync("*.suite.ts", { cwd: import.meta.dirname });
 export const suites = suiteFiles.map((file) => basename(file, ".suite.ts")).sort();
 const withKarpenter = ["karpenter", "truth-table"];
+export const hasKarpenter = ({ suite }: Pick<Job, "suite">): boolean => withKarpenter.includes(suite);
 
-/** What to run for these names; without any, every suite, and those with Karpenter also on the oldest version. */
+/** What to run for these names; without any, every suite, and those with Karpenter, which take longest, first and also on the oldest version. */
 export function jobsOf(names: readonly string[]): Job[] {
   if (names.length > 0) return names.map(jobOf);
-  return [...suites, ...withKarpenter.map((suite) => `${suite}@${oldestKarpenter}`)].map(jobOf);
+  const onOldest = withKarpenter.map((suite) => `${suite}@${oldestKarpenter}`);
+  return [...new Set([...withKarpenter, ...onOldest, ...suites])].map(jobOf);
 }
 
 function jobOf(title: string): Job {
@@ -35,7 +37,7 @@ function jobOf(title: string): Job {
 
 /** What a job needs to be built. A suite builds what it finds missing, but then nobody sees how far it is. */
 export function partsOf({ suite, karpenter }: Job): readonly Part[] {
-  if (withKarpenter.includes(suite)) return ["control-plane", "kubelet", `karpenter-${karpenter}`];
+  if (hasKarpenter({ suite })) return ["control-plane", "kubelet", `karpenter-${karpenter}`];
   if (["ground", "package"].includes(suite)) return [];
   if (suite === "template") return ["python-cfn-lint"];
   if (["deployed", "doctor", "documents", "holds"].includes(suite))

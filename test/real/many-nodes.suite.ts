@@ -21,7 +21,7 @@ import { until } from "./processes.ts";
 const { annotation, poolLabel } = Karpenter.v1;
 const count = 1_200;
 const pages = Math.ceil(count / 250);
-const soon = () => new Date(Date.now() + 120_000);
+const soon = () => new Date(Date.now() + 240_000);
 const isNextPage = ({ method, query }: KubernetesCall) => method === "GET" && query?.continue !== undefined;
 
 describe(`a real API server with ${count} nodes`, () => {

@@ -11,7 +11,7 @@ usage: npm run test:real [-- SUITE …]
   ${suites.join("\n  ")}
   karpenter@VERSION, truth-table@VERSION   on another version of Karpenter, for example karpenter@${oldestKarpenter}
 
-Without a suite all are run, and those with Karpenter also on ${oldestKarpenter}, the oldest v1 that builds here; two at a time.
+Without a suite all are run, and those with Karpenter also on ${oldestKarpenter}, the oldest v1 that builds here; up to three at a time.
 With KUBECONFIG set, \`contracts\` runs on that cluster, after asking. Needs Go, Python and Java. KNH_BUILD=FOLDER builds elsewhere.
 `;
 
