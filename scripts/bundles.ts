@@ -2,6 +2,7 @@ import { existsSync, globSync, mkdirSync, rmSync, statSync, utimesSync, writeFil
 import { join } from "node:path";
 import { build } from "esbuild";
 import { type Part, parts } from "../lambda/names.ts";
+import { plainSchemaKeys } from "./schema-keys.ts";
 
 const root = join(import.meta.dirname, "..");
 const functions = join(root, "dist", "functions");
@@ -30,7 +31,7 @@ export async function buildStaleFunctions(): Promise<void> {
 
 function areFresh(): boolean {
   if (!existsSync(stamp)) return false;
-  const sources = globSync(["lambda/**/*.ts", "scripts/bundles.ts", "package-lock.json"], { cwd: root });
+  const sources = globSync(["lambda/**/*.ts", "scripts/*.ts", "package-lock.json"], { cwd: root });
   const newest = Math.max(...sources.map((source) => statSync(join(root, source)).mtimeMs));
   return newest < statSync(stamp).mtimeMs;
 }
@@ -48,7 +49,11 @@ export async function bundleInto(part: Part, outfile: string): Promise<void> {
     // Dependencies that still ask for CommonJS get a `require` of their own.
     banner: { js: 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);' },
     mainFields: ["module", "main"],
-    alias: { undici: join(import.meta.dirname, "without-undici.ts") },
+    alias: {
+      undici: join(import.meta.dirname, "without-undici.ts"),
+      "@aws-sdk/credential-provider-node": join(import.meta.dirname, "function-credentials.ts"),
+    },
+    plugins: [plainSchemaKeys],
     minify: true,
     sourcemap: true,
     sourcesContent: false,

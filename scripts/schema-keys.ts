@@ -1,0 +1,29 @@
+import { readFile } from "node:fs/promises";
+import type { Plugin } from "esbuild";
+
+/**
+ * The SDK describes every operation of a service in one file, with computed keys such as `[_n]: "name"`. A bundler
+ * must keep what has computed keys, and of EC2 alone that would be half a megabyte. Here the keys are constants of
+ * the same file: put in their places, they let esbuild leave out every operation nobody calls.
+ */
+export const plainSchemaKeys: Plugin = {
+  name: "plain-schema-keys",
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]schemas_\d+\.js$/ }, async ({ path }) => ({
+      contents: withPlainKeys(await readFile(path, "utf8")),
+      loader: "js",
+    }));
+  },
+};
+
+/** The same module, with each key that is a constant text written out. */
+export function withPlainKeys(source: string): string {
+  const constants = new Map(
+    [...source.matchAll(/^const (\w+) = ("[^"\\]*");$/gm)].map(([, name, text]) => [name, text]),
+  );
+  return source.replace(/\[(\w+)\]:/g, (key, name) => {
+    const text = constants.get(name);
+    // Written out, this one key would mean something else.
+    return text === undefined || text === '"__proto__"' ? key : `${text}:`;
+  });
+}
