@@ -26,16 +26,16 @@ type Wired<P> = Readonly<{ ports: P; telemetry: Telemetry; cluster: KubernetesNo
 export function wireRelease(config: Config): Wired<ReleasePorts> {
   const { settings, region } = config;
   const telemetry = new Telemetry(settings.cluster);
-  const { log, metrics } = telemetry;
+  const { log, metrics, calls } = telemetry;
   const client = { ...clientDefaults, region };
-  const database = new DynamoDBClient(client);
+  const database = calls.ofAws(new DynamoDBClient(client));
   const login = new EksLogin({
-    eks: new EKSClient(client),
+    eks: calls.ofAws(new EKSClient(client)),
     cluster: settings.cluster,
     clock: systemClock,
   });
   const cluster: KubernetesNodesOptions = {
-    api: new KubernetesClient({ login, clock: systemClock, metrics }),
+    api: calls.ofKubernetes(new KubernetesClient({ login, clock: systemClock, metrics })),
     poolLabel: Karpenter[settings.karpenter].poolLabel,
     annotation: settings.holdAnnotation,
     nodePools: settings.nodePools,
@@ -49,7 +49,7 @@ export function wireRelease(config: Config): Wired<ReleasePorts> {
     journal: new DynamodbJournal(database, config.holdTable, systemClock),
     nodes: new KubernetesNodes(cluster),
     schedules: new SchedulerReleases({
-      client: new SchedulerClient(client),
+      client: calls.ofAws(new SchedulerClient(client)),
       clock: systemClock,
       group: config.scheduleGroup,
       roleArn: config.scheduleRoleArn,
@@ -66,9 +66,10 @@ export function wireRelease(config: Config): Wired<ReleasePorts> {
 /** What all other functions need: the same, and where launches come from and follow-ups go. */
 export function wire(config: Config): Wired<Ports> {
   const { ports, ...rest } = wireRelease(config);
+  const { calls } = rest.telemetry;
   const client = { ...clientDefaults, region: config.region };
-  const launches = new Ec2Launches(new EC2Client(client), config.settings.cluster);
-  const later = new SqsLater(new SQSClient(client), config.launchQueueUrl);
+  const launches = new Ec2Launches(calls.ofAws(new EC2Client(client)), config.settings.cluster);
+  const later = new SqsLater(calls.ofAws(new SQSClient(client)), config.launchQueueUrl);
   return { ports: { ...ports, launches, later }, ...rest };
 }
 

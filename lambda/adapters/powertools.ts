@@ -3,11 +3,14 @@ import { Metrics as EmbeddedMetrics } from "@aws-lambda-powertools/metrics";
 import { Metric, type MetricName, metricNamespace } from "../core/metrics.ts";
 import type { Log, Metrics } from "../core/ports.ts";
 import { version } from "../version.ts";
+import { CallTimes } from "./call-times.ts";
+import { systemClock } from "./system-clock.ts";
 
 /** What an invocation tells: one JSON line a fact, and its metrics as one more line at its end. */
 export class Telemetry {
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly calls = new CallTimes(systemClock);
   readonly #logger: Logger;
   readonly #embedded: EmbeddedMetrics;
 
@@ -32,10 +35,13 @@ export class Telemetry {
   begin(requestId: string): void {
     this.#logger.resetKeys();
     this.#logger.appendKeys({ requestId });
+    this.calls.begin();
   }
 
-  /** Tells the metrics; also after a failure. */
+  /** Tells the calls and the metrics; also after a failure. */
   end(): void {
+    const { began, calls } = this.calls.told();
+    if (Object.keys(calls).length > 0) this.log.info("calls made", { began, calls });
     if (this.#embedded.hasStoredMetrics()) this.#embedded.publishStoredMetrics();
   }
 

@@ -21,6 +21,8 @@ export const onNodeLaunched =
   (ports: Ports) =>
   async (event: unknown, deadline: Date): Promise<BatchAnswer> => {
     const { received, unreadable } = readBatch(ports, event);
+    const queuedAt = received.map((one) => one.queuedAt).reduce(earlier, ports.clock.now());
+    ports.log.info("batch received", { messages: received.length, queuedAt });
     for (const heard of launchesIn(received, ports.clock.now())) await hearLaunches(ports, heard, deadline);
     for (const newcomers of newcomersIn(received)) await welcomeNewcomers(ports, newcomers, deadline);
     for (const { message, queuedAt } of received) {
