@@ -4,6 +4,7 @@ import { EKSClient } from "@aws-sdk/client-eks";
 import { SchedulerClient } from "@aws-sdk/client-scheduler";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { clientDefaults } from "./adapters/aws-clients.ts";
+import type { ClusterLogin } from "./adapters/cluster-login.ts";
 import { DynamodbHolds } from "./adapters/dynamodb-holds.ts";
 import { DynamodbJournal } from "./adapters/dynamodb-journal.ts";
 import { Ec2Launches } from "./adapters/ec2-launches.ts";
@@ -20,7 +21,12 @@ import type { Inspection } from "./core/inspection.ts";
 import type { Ports, ReleasePorts } from "./core/ports.ts";
 import type { Config } from "./environment.ts";
 
-type Wired<P> = Readonly<{ ports: P; telemetry: Telemetry; cluster: KubernetesNodesOptions }>;
+type Wired<P> = Readonly<{
+  ports: P;
+  telemetry: Telemetry;
+  login: ClusterLogin;
+  cluster: KubernetesNodesOptions;
+}>;
 
 /** What the release function needs; bundled for it alone, it carries no EC2 and no SQS. */
 export function wireRelease(config: Config): Wired<ReleasePorts> {
@@ -60,7 +66,7 @@ export function wireRelease(config: Config): Wired<ReleasePorts> {
     log,
     metrics,
   };
-  return { ports, telemetry, cluster };
+  return { ports, telemetry, login, cluster };
 }
 
 /** What all other functions need: the same, and where launches come from and follow-ups go. */

@@ -13,6 +13,7 @@ export class Telemetry {
   readonly calls = new CallTimes(systemClock);
   readonly #logger: Logger;
   readonly #embedded: EmbeddedMetrics;
+  #processor = process.cpuUsage();
 
   constructor(cluster: string) {
     this.#logger = new Logger({ serviceName: "karpenter-node-holder", persistentKeys: { cluster, version } });
@@ -36,12 +37,15 @@ export class Telemetry {
     this.#logger.resetKeys();
     this.#logger.appendKeys({ requestId });
     this.calls.begin();
+    this.#processor = process.cpuUsage();
   }
 
   /** Tells the calls and the metrics; also after a failure. */
   end(): void {
     const { began, calls } = this.calls.told();
-    if (Object.keys(calls).length > 0) this.log.info("calls made", { began, calls });
+    const { user, system } = process.cpuUsage(this.#processor);
+    const cpuMs = Math.round((user + system) / 1000);
+    if (Object.keys(calls).length > 0) this.log.info("calls made", { began, cpuMs, calls });
     if (this.#embedded.hasStoredMetrics()) this.#embedded.publishStoredMetrics();
   }
 

@@ -73,6 +73,25 @@ describe("what an invocation tells", () => {
     });
   });
 
+  it("tells which calls it made and when, and what it took of the processor; nothing where it made none", async () => {
+    const telemetry = new Telemetry("prod");
+    const handler = invocation(telemetry, systemClock, async (calls: unknown) => {
+      for (const call of calls as string[]) await telemetry.calls.time(call, async () => {});
+    });
+    await handler(["GetItem", "PutItem", "GetItem"], context);
+    await handler([], context);
+
+    const times = { from: expect.any(Number), to: expect.any(Number) };
+    expect(lines).toEqual([
+      expect.objectContaining({
+        message: "calls made",
+        began: expect.any(String),
+        cpuMs: expect.any(Number),
+        calls: { GetItem: { count: 2, ...times }, PutItem: { count: 1, ...times } },
+      }),
+    ]);
+  });
+
   it("tells input that was refused from work that failed, and says nothing of the environment", async () => {
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", "a-secret-of-the-function");
     const telemetry = new Telemetry("prod");
