@@ -10,25 +10,40 @@ import { MemoryLater } from "../test/support/memory-later.ts";
 import { MemoryLaunches } from "../test/support/memory-launches.ts";
 import { MemoryNodes } from "../test/support/memory-nodes.ts";
 import { MemorySchedules } from "../test/support/memory-schedules.ts";
-import type { Bench, Figure } from "./figure.ts";
+import { type Bench, count, type Figure, type Plot } from "./figure.ts";
 
 const batchSize = 100;
+
+const sizes = [100, 250, 500, 1_000, 2_000];
+const told = [500, 1_000];
+
+type Run = Readonly<{
+  launches: number;
+  batches: number;
+  schedulerCalls: number;
+  writes: number;
+  awaited: number;
+  failures: number;
+}>;
 
 /** What many launches cost in calls, and whether every one of them is waited for. */
 export const burst: Bench = {
   name: "burst",
   title: "Many launches, through the handler on in-memory ports",
   async run() {
-    return [...(await launched(500)), ...(await launched(1_000))];
+    const runs: Run[] = [];
+    for (const size of sizes) runs.push(await launched(size));
+    const figures = runs.filter(({ launches }) => told.includes(launches)).flatMap(figuresOf);
+    return { figures, plots: [plotOf(runs)] };
   },
 };
 
-async function launched(count: number): Promise<Figure[]> {
+async function launched(launches: number): Promise<Run> {
   const world = aWorld();
-  const batches = Math.ceil(count / batchSize);
+  const batches = Math.ceil(launches / batchSize);
   let failures = 0;
   for (let batch = 0; batch < batches; batch++) {
-    const ids = Array.from({ length: Math.min(batchSize, count - batch * batchSize) }, (_, i) =>
+    const ids = Array.from({ length: Math.min(batchSize, launches - batch * batchSize) }, (_, i) =>
       instanceId(batch * batchSize + i),
     );
     for (const id of ids) world.launches.add(id, world.clock.now(), "default");
@@ -43,28 +58,62 @@ async function launched(count: number): Promise<Figure[]> {
     world.later.waiting
       .flatMap(({ followUp }) => (followUp.kind === "newcomers" ? followUp.awaited : []))
       .map((one) => one.instance),
-  );
-  const title = `${count.toLocaleString("en")} launches in ${batches} batches`;
+  ).size;
+  return {
+    launches,
+    batches,
+    schedulerCalls: world.schedules.calls,
+    writes: world.writes(),
+    awaited,
+    failures,
+  };
+}
+
+function figuresOf({ launches, batches, schedulerCalls, writes, awaited, failures }: Run): Figure[] {
+  const title = `${count(launches)} launches in ${batches} batches`;
   return [
     {
       what: `${title}: Scheduler calls`,
-      value: String(world.schedules.calls),
+      value: String(schedulerCalls),
       goal: "1",
-      reached: world.schedules.calls === 1,
+      reached: schedulerCalls === 1,
+      ...(launches === 1_000 && { answers: "Scheduler calls for 1,000 launches in one hold" }),
     },
     {
       what: `${title}: record writes`,
-      value: String(world.writes()),
+      value: String(writes),
       goal: "one a batch, and two for the start: armed, marked",
-      reached: world.writes() <= batches + 2,
+      reached: writes <= batches + 2,
+      ...(launches === 500 && { answers: "Record writes for a burst of 500 launches" }),
     },
     {
       what: `${title}: awaited newcomers`,
-      value: `${awaited.size}, ${failures} failed messages`,
-      goal: `all ${count}, 0 failed`,
-      reached: awaited.size === count && failures === 0,
+      value: `${awaited}, ${failures} failed messages`,
+      goal: `all ${count(launches)}, 0 failed`,
+      reached: awaited === launches && failures === 0,
     },
   ];
+}
+
+function plotOf(runs: readonly Run[]): Plot {
+  const line = (name: string, value: (run: Run) => number) => ({
+    name,
+    points: runs.map((run) => [run.launches, value(run)] as const),
+  });
+  return {
+    name: "burst",
+    lines: {
+      title: "Calls for many launches in one hold",
+      subtitle: `told in batches of ${batchSize}`,
+      x: { label: "launches" },
+      y: { label: "calls" },
+      series: [
+        line("record writes", (run) => run.writes),
+        line("batches", (run) => run.batches),
+        line("Scheduler calls", (run) => run.schedulerCalls),
+      ],
+    },
+  };
 }
 
 function aWorld() {

@@ -1,3 +1,6 @@
+import type { BarPlot } from "../report/bar-plot.ts";
+import type { LinePlot } from "../report/line-plot.ts";
+
 /** One measured figure, beside what it is measured against. */
 export type Figure = Readonly<{
   what: string;
@@ -5,23 +8,21 @@ export type Figure = Readonly<{
   beside?: string;
   goal?: string;
   reached?: boolean;
-  /** What this figure adds to the benchmark's plot. */
-  bars?: readonly BarValue[];
+  /** The goal of the design that this figure answers. */
+  answers?: string;
 }>;
 
-/** One bar of a benchmark's plot. */
-export type BarValue = Readonly<{ group: string; series: string; value: number }>;
+/** A plot of a benchmark, by the name of its picture. */
+export type Plot = Readonly<{ name: string } & ({ lines: LinePlot } | { bars: BarPlot })>;
 
-export type Bench = Readonly<{
-  name: string;
-  title: string;
-  axis?: Readonly<{ label: string; unit: string }>;
-  run(): Promise<readonly Figure[]>;
-}>;
+export type Measured = Readonly<{ figures: readonly Figure[]; plots?: readonly Plot[]; notes?: string }>;
 
-export const ms = (value: number): string => `${Math.round(value).toLocaleString("en")} ms`;
-export const rate = (count: number, millis: number): string =>
-  `${Math.round((count * 1000) / millis).toLocaleString("en")}/s`;
+export type Bench = Readonly<{ name: string; title: string; run(): Promise<Measured> }>;
+
+export const ms = (value: number): string => `${count(Math.round(value))} ms`;
+export const count = (value: number): string => value.toLocaleString("en");
+export const rate = (done: number, millis: number): string =>
+  `${count(Math.round((done * 1000) / millis))}/s`;
 
 /** How long something takes. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {

@@ -1,26 +1,29 @@
 import type { KubernetesCall, KubernetesCaller } from "../lambda/adapters/kubernetes-client.ts";
 import { ControlPlane } from "../test/real/control-plane.ts";
-import type { Bench, Figure } from "./figure.ts";
-import { BareLoop, createNodes, holderNodes, nodeNames } from "./nodes-on-plane.ts";
+import { BareLoop } from "./bare-loop.ts";
+import { type Bench, count, type Figure, type Plot } from "./figure.ts";
+import { createNodes, doorOf, holderNodes, installRights, nodeNames } from "./nodes-on-plane.ts";
+
+const sizes = [100, 1_000, 10_000];
 
 /** What one launch inside a hold costs in clusters of different sizes: it must not depend on the size. */
 export const launchCost: Bench = {
   name: "launch-cost",
   title: "Kubernetes calls for one launch inside a hold",
-  axis: { label: "answers for one newcomer", unit: "bytes" },
   async run() {
     const plane = await ControlPlane.start();
-    const loop = new BareLoop(plane, 16);
+    const loop = new BareLoop(doorOf(plane, "admin"), 16);
     try {
-      const figures: Figure[] = [];
-      const names = nodeNames(10_010);
+      const costs: Cost[] = [];
+      const names = nodeNames(Math.max(...sizes) + 1);
       let there = 0;
-      for (const count of [100, 1_000, 10_000]) {
-        await createNodes(loop, names.slice(there, count));
-        there = count + 1;
-        figures.push(await measure(plane, loop, count, names[count] ?? ""));
+      for (const size of sizes) {
+        await createNodes(loop, names.slice(there, size));
+        if (there === 0) await installRights(plane);
+        there = size + 1;
+        costs.push(await measure(plane, loop, size, names[size] ?? ""));
       }
-      return figures;
+      return { figures: costs.map(figureOf), plots: [callsPlot(costs), bytesPlot(costs)] };
     } finally {
       loop.close();
       await plane.stop();
@@ -28,31 +31,60 @@ export const launchCost: Bench = {
   },
 };
 
-async function measure(
-  plane: ControlPlane,
-  loop: BareLoop,
-  count: number,
-  newcomer: string,
-): Promise<Figure> {
+/** The calls for one newcomer, their answers' bytes, and those of a list of the whole cluster. */
+type Cost = Readonly<{ nodes: number; calls: readonly string[]; bytes: number; wholeList: number }>;
+
+async function measure(plane: ControlPlane, loop: BareLoop, nodes: number, newcomer: string): Promise<Cost> {
   const counting = new CountingCaller();
-  const { nodes, close } = holderNodes(plane, (api) => counting.around(api));
+  const holder = holderNodes(plane, (api) => counting.around(api));
   const far = new Date(Date.now() + 3_600_000);
-  await nodes.mark("cluster", "bench", far);
+  await holder.nodes.mark("cluster", "bench", far);
   await createNodes(loop, [newcomer]);
   counting.calls.length = 0;
-  const { marked } = await nodes.mark("cluster", "bench", far);
-  await close();
+  const { marked } = await holder.nodes.mark("cluster", "bench", far);
+  await holder.close();
   if (marked !== 1) throw new Error(`one newcomer should have been marked, not ${marked}`);
+  const wholeList = (await plane.kubectl(["get", "--raw", "/api/v1/nodes"])).length;
   const bytes = counting.calls.reduce((sum, call) => sum + call.bytes, 0);
-  const calls = counting.calls.map(({ method }) => method);
-  return {
-    what: `one newcomer among ${count.toLocaleString("en")} held nodes`,
-    value: `${calls.length} calls (${calls.join(", ")}), ${bytes.toLocaleString("en")} bytes of answers`,
-    goal: "1 list, 1 patch",
-    reached: calls.join() === "GET,PATCH",
-    bars: [{ group: `${count.toLocaleString("en")} nodes`, series: "bytes of answers", value: bytes }],
-  };
+  return { nodes, calls: counting.calls.map(({ method }) => method), bytes, wholeList };
 }
+
+const figureOf = ({ nodes, calls, bytes, wholeList }: Cost): Figure => ({
+  what: `one newcomer among ${count(nodes)} held nodes`,
+  value: `${calls.length} calls (${calls.join(", ")}), ${count(bytes)} bytes of answers`,
+  beside: `a list of the whole cluster alone: ${count(wholeList)} bytes`,
+  goal: "1 list, 1 patch",
+  reached: calls.join() === "GET,PATCH",
+  ...(nodes === Math.max(...sizes) && { answers: "Kubernetes calls for one launch inside a hold" }),
+});
+
+const callsPlot = (costs: readonly Cost[]): Plot => ({
+  name: "launch-calls",
+  lines: {
+    title: "Calls for one launch inside a hold",
+    subtitle: "of a cluster whose other nodes are held already",
+    x: { label: "nodes in the cluster" },
+    y: { label: "calls to Kubernetes" },
+    series: [{ name: "calls", points: costs.map(({ nodes, calls }) => [nodes, calls.length] as const) }],
+  },
+});
+
+const bytesPlot = (costs: readonly Cost[]): Plot => ({
+  name: "launch-bytes",
+  lines: {
+    title: "Bytes answered for one launch inside a hold",
+    subtitle: "beside what a list of the whole cluster would be answered with",
+    x: { label: "nodes in the cluster" },
+    y: { label: "answers", unit: "kB" },
+    series: [
+      { name: "holder", points: costs.map(({ nodes, bytes }) => [nodes, bytes / 1000] as const) },
+      {
+        name: "a list of the whole cluster",
+        points: costs.map(({ nodes, wholeList }) => [nodes, wholeList / 1000] as const),
+      },
+    ],
+  },
+});
 
 /** Counts what goes by and how large the answers are as JSON. */
 class CountingCaller {

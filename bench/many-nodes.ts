@@ -1,59 +1,76 @@
 import { fork } from "node:child_process";
 import { Karpenter } from "../lambda/adapters/keys.ts";
 import { ClusterStandIn } from "../local/cluster-stand-in.ts";
-import type { Bench } from "./figure.ts";
+import { type Bench, count, type Figure, type Plot } from "./figure.ts";
 
-const count = 100_000;
+const sizes = [1_000, 10_000, 30_000, 100_000];
 const limit = 256;
 
 /** What the marking process tells at its end. */
-export type Told = Readonly<{
-  invocations: number;
-  marked: number;
-  released: number;
-  failed: number;
-  peakMb: number;
-}>;
+export type Told = Readonly<{ invocations: number; failed: number; peakMb: number }>;
+
+type Run = Told & Readonly<{ nodes: number; wrong: number }>;
 
 /** Marks and releases 100,000 nodes in one process, cut short again and again as a function would be. */
 export const manyNodes: Bench = {
   name: "many-nodes",
   title: "100,000 nodes of the stand-in, in pieces of a function's time",
   async run() {
-    const cluster = await ClusterStandIn.start();
-    try {
-      const joinedAt = new Date(Date.now() - 86_400_000);
-      for (let i = 0; i < count; i++) {
-        const labels = { [Karpenter.v1.poolLabel]: "default" };
-        cluster.addNode({
-          joinedAt,
-          name: `node-${i}`,
-          labels,
-          providerId: `aws:///us-east-1a/i-${i.toString(16).padStart(17, "0")}`,
-        });
-      }
-      const { server, headers } = cluster.access();
-      const told = await inAnotherProcess({ server, token: headers.authorization ?? "" });
-      const wrong = cluster.nodes().filter((node) => !isMarkedOnce(cluster, node.metadata.name)).length;
-      return [
-        {
-          what: "peak memory of the process",
-          value: `${Math.round(told.peakMb)} MB`,
-          goal: `≤ ${limit} MB`,
-          reached: told.peakMb <= limit,
-        },
-        {
-          what: "nodes that were not marked once and released once",
-          value: `${wrong} of ${count.toLocaleString("en")}, after ${told.invocations} invocations, ${told.failed} failed patches`,
-          goal: "0",
-          reached: wrong === 0 && told.failed === 0,
-        },
-      ];
-    } finally {
-      await cluster.stop();
-    }
+    const runs: Run[] = [];
+    for (const nodes of sizes) runs.push(await markAndRelease(nodes));
+    const largest = runs.at(-1);
+    return { figures: largest ? figuresOf(largest) : [], plots: [plotOf(runs)] };
   },
 };
+
+async function markAndRelease(nodes: number): Promise<Run> {
+  const cluster = await ClusterStandIn.start();
+  try {
+    const joinedAt = new Date(Date.now() - 86_400_000);
+    for (let i = 0; i < nodes; i++) {
+      const labels = { [Karpenter.v1.poolLabel]: "default" };
+      const providerId = `aws:///us-east-1a/i-${i.toString(16).padStart(17, "0")}`;
+      cluster.addNode({ joinedAt, name: `node-${i}`, labels, providerId });
+    }
+    const { server, headers } = cluster.access();
+    const told = await inAnotherProcess({ server, token: headers.authorization ?? "" });
+    const wrong = cluster.nodes().filter((node) => !isMarkedOnce(cluster, node.metadata.name)).length;
+    return { ...told, nodes, wrong };
+  } finally {
+    await cluster.stop();
+  }
+}
+
+const figuresOf = ({ nodes, wrong, invocations, failed, peakMb }: Run): Figure[] => [
+  {
+    what: "peak memory of the process",
+    value: `${Math.round(peakMb)} MB`,
+    goal: `≤ ${limit} MB`,
+    reached: peakMb <= limit,
+    answers: `${count(nodes)} nodes: memory`,
+  },
+  {
+    what: "nodes that were not marked once and released once",
+    value: `${wrong} of ${count(nodes)}, after ${invocations} invocations, ${failed} failed patches`,
+    goal: "0",
+    reached: wrong === 0 && failed === 0,
+    answers: `${count(nodes)} nodes: nothing lost, nothing twice`,
+  },
+];
+
+const plotOf = (runs: readonly Run[]): Plot => ({
+  name: "memory",
+  lines: {
+    title: "Peak memory of marking and releasing",
+    subtitle: "the whole process, with and a heap limited to 160 MB",
+    x: { label: "nodes in the cluster" },
+    y: { label: "peak memory", unit: "MB" },
+    series: [
+      { name: "peak", points: runs.map(({ nodes, peakMb }) => [nodes, Math.round(peakMb)] as const) },
+      { name: "goal", points: [sizes[0] ?? 0, sizes.at(-1) ?? 0].map((nodes) => [nodes, limit] as const) },
+    ],
+  },
+});
 
 function isMarkedOnce(cluster: ClusterStandIn, name: string): boolean {
   return (

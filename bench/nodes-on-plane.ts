@@ -1,71 +1,28 @@
 import { readFileSync } from "node:fs";
-import { Agent, request } from "node:https";
-import { inTurns } from "../lambda/adapters/in-turns.ts";
 import { Karpenter } from "../lambda/adapters/keys.ts";
 import { kubeconfigLogin } from "../lambda/adapters/kubeconfig-login.ts";
+import { KubernetesAccess } from "../lambda/adapters/kubernetes-access.ts";
 import { type KubernetesCaller, KubernetesClient } from "../lambda/adapters/kubernetes-client.ts";
 import { KubernetesNodes } from "../lambda/adapters/kubernetes-nodes.ts";
 import { systemClock } from "../lambda/adapters/system-clock.ts";
-import type { ControlPlane } from "../test/real/control-plane.ts";
+import type { ControlPlane, User } from "../test/real/control-plane.ts";
+import { until } from "../test/real/processes.ts";
+import { CollectedLog } from "../test/support/collected-log.ts";
+import type { BareLoop, Door } from "./bare-loop.ts";
 
-/** A connection pool and nothing else: the fastest a Node process can ask this API server. */
-export class BareLoop {
-  readonly #agent: Agent;
-  readonly #plane: ControlPlane;
-  readonly hands: number;
+const nobody = { add: () => {} };
 
-  constructor(plane: ControlPlane, hands: number) {
-    this.#plane = plane;
-    this.hands = hands;
-    const ca = readFileSync(`${plane.folder}/certs/apiserver.crt`);
-    this.#agent = new Agent({ keepAlive: true, maxSockets: hands, ca });
-  }
-
-  /** Sends one request for each name, so many at a time. */
-  async each(
-    names: readonly string[],
-    method: string,
-    body: (name: string) => unknown,
-    path = pathOf,
-  ): Promise<void> {
-    await inTurns(iterate(names), this.hands, (name) => this.#send(method, path(name), body(name)));
-  }
-
-  close(): void {
-    this.#agent.destroy();
-  }
-
-  #send(method: string, path: string, body: unknown): Promise<void> {
-    const contentType = method === "PATCH" ? "application/json-patch+json" : "application/json";
-    return new Promise((resolve, reject) => {
-      const headers = { authorization: "Bearer admin", "content-type": contentType };
-      const call = request(
-        `${this.#plane.server}${path}`,
-        { agent: this.#agent, method, headers },
-        (answer) => {
-          const isGood = (answer.statusCode ?? 500) < 300;
-          answer
-            .resume()
-            .once("end", () =>
-              isGood ? resolve() : reject(new Error(`${method} ${path}: ${answer.statusCode}`)),
-            );
-        },
-      );
-      call.once("error", reject).end(JSON.stringify(body));
-    });
-  }
-}
-
-const pathOf = (name: string) => `/api/v1/nodes/${name}`;
-
-async function* iterate<T>(items: readonly T[]): AsyncGenerator<T> {
-  yield* items;
-}
+/** Bare HTTP to this control plane; a user's token is the user's name. */
+export const doorOf = (plane: ControlPlane, user: User): Door => ({
+  server: plane.server,
+  ca: readFileSync(`${plane.folder}/certs/apiserver.crt`),
+  token: user,
+});
 
 export const nodeNames = (count: number): string[] =>
   Array.from({ length: count }, (_, i) => `node-${String(i).padStart(6, "0")}`);
 
-/** Puts bare nodes of Karpenter into the cluster; the size of their status is that of an ordinary node. */
+/** Puts bare nodes of Karpenter into the cluster. */
 export async function createNodes(loop: BareLoop, names: readonly string[]): Promise<void> {
   await loop.each(
     names,
@@ -88,13 +45,32 @@ export async function createNodes(loop: BareLoop, names: readonly string[]): Pro
   );
 }
 
-/** The holder's own nodes port, as it is deployed, logged in as the bare loop is. */
-export function holderNodes(plane: ControlPlane, around = (api: KubernetesCaller): KubernetesCaller => api) {
-  const api = new KubernetesClient({
-    login: kubeconfigLogin(plane.config("admin")),
+function clientOf(plane: ControlPlane, user: User): KubernetesClient {
+  return new KubernetesClient({
+    login: kubeconfigLogin(plane.config(user)),
     clock: systemClock,
-    metrics: { add: () => {} },
+    metrics: nobody,
   });
+}
+
+/** Lets the holder in as a deployment does, and waits until its policy is in force. */
+export async function installRights(plane: ControlPlane): Promise<void> {
+  const api = clientOf(plane, "admin");
+  const access = new KubernetesAccess({ api, clock: systemClock, log: new CollectedLog() });
+  await access.write([Karpenter.v1.annotation]);
+  await api.close();
+  const forbidden = ["annotate", "nodes", "--all", "bench/forbidden=yes", "--dry-run=server"];
+  await until("the admission policy to refuse", async () =>
+    plane.kubectl(forbidden, "holder").then(
+      () => false,
+      (error) => /ValidatingAdmissionPolicy/.test(String(error)),
+    ),
+  );
+}
+
+/** The holder's own nodes port, as it is deployed, with the rights of its own user. */
+export function holderNodes(plane: ControlPlane, around = (api: KubernetesCaller): KubernetesCaller => api) {
+  const api = clientOf(plane, "holder");
   const nodes = new KubernetesNodes({
     api: around(api),
     poolLabel: Karpenter.v1.poolLabel,
@@ -102,7 +78,7 @@ export function holderNodes(plane: ControlPlane, around = (api: KubernetesCaller
     nodePools: { only: [], except: [] },
     clock: systemClock,
     log: console,
-    metrics: { add: () => {} },
+    metrics: nobody,
   });
   return { nodes, close: () => api.close() };
 }

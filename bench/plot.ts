@@ -1,14 +1,8 @@
 import { drawBars } from "../report/bar-plot.ts";
-import type { Bench, Figure } from "./figure.ts";
+import { drawLines } from "../report/line-plot.ts";
+import type { Plot } from "./figure.ts";
 
-/** The benchmark's figures as bars; undefined where it has none to draw. */
-export function plotOf({ title, axis }: Bench, figures: readonly Figure[]): string | undefined {
-  const bars = figures.flatMap((figure) => figure.bars ?? []);
-  if (!axis || bars.length === 0) return undefined;
-  const series = [...new Set(bars.map((bar) => bar.series))];
-  const groups = [...Map.groupBy(bars, (bar) => bar.group)].map(([name, ofGroup]) => ({
-    name,
-    values: series.map((one) => ofGroup.find((bar) => bar.series === one)?.value),
-  }));
-  return drawBars({ title, y: axis, series, groups });
-}
+export const drawPlot = (plot: Plot): string =>
+  "lines" in plot ? drawLines(plot.lines) : drawBars(plot.bars);
+
+export const titleOf = (plot: Plot): string => ("lines" in plot ? plot.lines : plot.bars).title;

@@ -36,9 +36,9 @@ function areFresh(): boolean {
   return newest < statSync(stamp).mtimeMs;
 }
 
-/** Bundles one function into one file. */
-export async function bundleInto(part: Part, outfile: string): Promise<void> {
-  await build({
+/** Bundles one function into one file; tells what became of its sources. */
+export async function bundleInto(part: Part, outfile: string) {
+  return build({
     entryPoints: [entryOf(part)],
     outfile,
     absWorkingDir: root,
@@ -58,6 +58,7 @@ export async function bundleInto(part: Part, outfile: string): Promise<void> {
     sourcemap: true,
     sourcesContent: false,
     legalComments: "linked",
+    metafile: true,
     logLevel: "warning",
   });
 }

@@ -1,7 +1,13 @@
 import { CloudWatchLogsClient, FilterLogEventsCommand } from "@aws-sdk/client-cloudwatch-logs";
 import { EC2Client, RunInstancesCommand } from "@aws-sdk/client-ec2";
 import { DescribeAccessEntryCommand, EKSClient, ListAccessEntriesCommand } from "@aws-sdk/client-eks";
-import { GetFunctionConfigurationCommand, InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import {
+  GetFunctionConfigurationCommand,
+  InvokeCommand,
+  LambdaClient,
+  UpdateFunctionConfigurationCommand,
+  waitUntilFunctionUpdatedV2,
+} from "@aws-sdk/client-lambda";
 import { ListSchedulesCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import {
   GetQueueAttributesCommand,
@@ -65,17 +71,22 @@ export class DeployedCluster {
 
   /** An instance is launched; the bus hears of it as on AWS. */
   async launch(tags: Tags = tagsOf.v1(this.name)): Promise<string> {
+    return (await this.launchMany(1, tags))[0] ?? "";
+  }
+
+  /** Many in one call, as Karpenter's fleets are. */
+  async launchMany(count: number, tags: Tags = tagsOf.v1(this.name)): Promise<readonly string[]> {
     const Tags = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
-    const { Instances } = await this.#emulator.client(EC2Client).send(
+    const { Instances = [] } = await this.#emulator.client(EC2Client).send(
       new RunInstancesCommand({
         ImageId: "ami-12345678",
         InstanceType: "m5.large",
-        MinCount: 1,
-        MaxCount: 1,
+        MinCount: count,
+        MaxCount: count,
         ...(Tags.length > 0 && { TagSpecifications: [{ ResourceType: "instance", Tags }] }),
       }),
     );
-    return Instances?.[0]?.InstanceId ?? "";
+    return Instances.map(({ InstanceId = "" }) => InstanceId);
   }
 
   /** The kubelet of an instance registers its node. */
@@ -198,6 +209,21 @@ export class DeployedCluster {
     const QueueUrl = await this.#queue("LaunchesQueue");
     const Attributes = { VisibilityTimeout: String(seconds) };
     await this.#emulator.client(SQSClient).send(new SetQueueAttributesCommand({ QueueUrl, Attributes }));
+  }
+
+  /** Drops what waits in the queue, follow-ups too. */
+  async forgetMessages(): Promise<void> {
+    const QueueUrl = await this.#queue("LaunchesQueue");
+    await this.#emulator.client(SQSClient).send(new PurgeQueueCommand({ QueueUrl }));
+  }
+
+  /** The next invocation finds no process of this function, and starts one. */
+  async makeCold(part: Part): Promise<void> {
+    const lambda = this.#emulator.client(LambdaClient);
+    const FunctionName = functionName(this.name, part);
+    const { Timeout } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }));
+    await lambda.send(new UpdateFunctionConfigurationCommand({ FunctionName, Timeout }));
+    await waitUntilFunctionUpdatedV2({ client: lambda, maxWaitTime: 60 }, { FunctionName });
   }
 
   async messagesIn(queue: Queue): Promise<number> {

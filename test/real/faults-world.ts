@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { BareLoop, createNodes, nodeNames } from "../../bench/nodes-on-plane.ts";
+import { BareLoop } from "../../bench/bare-loop.ts";
+import { createNodes, doorOf, nodeNames } from "../../bench/nodes-on-plane.ts";
 import type { ClusterAccess } from "../../lambda/adapters/cluster-login.ts";
 import { holdLabel, Karpenter } from "../../lambda/adapters/keys.ts";
 import { KubernetesAccess } from "../../lambda/adapters/kubernetes-access.ts";
@@ -57,7 +58,7 @@ export class FaultsWorld {
     await new KubernetesAccess({ api: clientOf(admin), clock: real, log: new CollectedLog() }).write([
       annotation,
     ]);
-    const loop = new BareLoop(plane, 16);
+    const loop = new BareLoop(doorOf(plane, "admin"), 16);
     await createNodes(loop, nodeNames(count));
     loop.close();
     await plane.kubectl(["annotate", "node", "node-000007", `${annotation}=true`]);
