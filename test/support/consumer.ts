@@ -11,7 +11,7 @@ const run = promisify(execFile);
 /** Packs the package from a copy, so that the repository's own dist stays as it is; tells the tarball's path. */
 export async function packPackage(): Promise<string> {
   const stage = mkdtempSync(join(tmpdir(), "package-"));
-  const shipped = ["package.json", "README.md", "LICENSE", "CHANGELOG.md", "dist/functions"];
+  const shipped = ["package.json", "README.md", "LICENSE", "CHANGELOG.md", "cli/bin.js", "dist/functions"];
   for (const file of shipped.filter((file) => existsSync(join(root, file)))) {
     cpSync(join(root, file), join(stage, file), { recursive: true, force: true });
   }
