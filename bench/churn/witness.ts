@@ -75,7 +75,8 @@ export class Witness {
   }
 
   #seeNode(node: V1Node, isGone: boolean): void {
-    const now = parseNode(node);
+    // As it was on the wire: the client has made its times into dates.
+    const now = parseNode(JSON.parse(JSON.stringify(node)));
     const { poolLabel, annotation } = Karpenter.v1;
     if (now.labels?.[poolLabel] === undefined) return;
     const before = this.#nodes.get(now.name);

@@ -1,7 +1,6 @@
+import type { V1ObjectMeta } from "@kubernetes/client-node";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { holdLabel, Karpenter } from "../../lambda/adapters/keys.ts";
-import type { NodeMeta } from "../../lambda/adapters/node-marks.ts";
-import { parseNode } from "../../lambda/adapters/node-objects.ts";
 import { HolderRun } from "./holder-run.ts";
 import { until } from "./processes.ts";
 import type { World } from "./world.ts";
@@ -22,11 +21,11 @@ export function holderCases(open: () => World): void {
     onTestFinished(() => holder.stop(), 60_000);
     return holder;
   };
-  const nodes = async (is: (node: NodeMeta) => boolean) =>
+  const nodes = async (is: (metadata: V1ObjectMeta) => boolean) =>
     (await open().nodes())
-      .map(parseNode)
+      .map(({ metadata = {} }) => metadata)
       .filter(is)
-      .map(({ name }) => name)
+      .map(({ name = "" }) => name)
       .toSorted();
   const marked = () => nodes(({ labels }) => Boolean(labels?.[holdLabel]));
   const untilHeld = async (names: readonly string[]) => {

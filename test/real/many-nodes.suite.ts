@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { BareLoop, createNodes, nodeNames } from "../../bench/nodes-on-plane.ts";
+import { BareLoop } from "../../bench/bare-loop.ts";
+import { createNodes, doorOf, nodeNames } from "../../bench/nodes-on-plane.ts";
 import { manifestYaml } from "../../lambda/adapters/access-manifest-yaml.ts";
 import type { ClusterAccess } from "../../lambda/adapters/cluster-login.ts";
 import { holdLabel, Karpenter } from "../../lambda/adapters/keys.ts";
@@ -31,7 +32,7 @@ describe(`a real API server with ${count} nodes`, () => {
   beforeAll(async () => {
     plane = await ControlPlane.start();
     await apply(manifestYaml([annotation], "run"));
-    const loop = new BareLoop(plane, 16);
+    const loop = new BareLoop(doorOf(plane, "admin"), 16);
     await createNodes(loop, nodeNames(count));
     loop.close();
     access = await kubeconfigLogin(plane.config("holder")).access();
@@ -157,7 +158,7 @@ describe(`a real API server with ${count} nodes`, () => {
       await plane.forgetThePast();
       const [first = ""] = nodeNames(1);
       await plane.kubectl(["delete", "node", first]);
-      const loop = new BareLoop(plane, 1);
+      const loop = new BareLoop(doorOf(plane, "admin"), 1);
       await createNodes(loop, ["node-new"]);
       loop.close();
 
