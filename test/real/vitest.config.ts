@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-// One suite after the other: the engines of one fill two cores.
+// One suite a process: run.ts knows which may stand side by side.
 export default defineConfig({
   test: {
     include: ["test/real/*.suite.ts"],
