@@ -6,7 +6,7 @@ export type Happening = Readonly<{ at: Date }> &
     | Readonly<{ kind: "launch"; instance: string }>
     | Readonly<{ kind: "node joined" | "node gone"; node: string; nodePool: string }>
     | Readonly<{ kind: "node marked" | "node released"; node: string; holdId: string }>
-    | Readonly<{ kind: "node user-held" | "node handed over"; node: string }>
+    | Readonly<{ kind: "node user-held" | "node handed over" | "node let go"; node: string }>
     | Readonly<{ kind: "hold started"; scope: Scope; holdId: string; until: Date; because: string }>
     | Readonly<{ kind: "hold extended"; scope: Scope; holdId: string; until: Date }>
     | Readonly<{ kind: "hold releasing" | "hold ended"; scope: Scope; holdId: string; because: string }>

@@ -22,8 +22,9 @@ type MarkView = Readonly<{ holdId: string | undefined; isAnnotated: boolean }>;
 
 function viewOf(node: NodeMeta | undefined, { annotation }: NodeKeys): MarkView {
   const label = node?.labels?.[holdLabel];
-  const holdId = isHold(label) ? label : undefined;
-  return { holdId, isAnnotated: node?.annotations?.[annotation] !== undefined };
+  const isAnnotated = node?.annotations?.[annotation] !== undefined;
+  // Our label alone keeps nobody from disrupting the node.
+  return { holdId: isAnnotated && isHold(label) ? label : undefined, isAnnotated };
 }
 
 function markChange(node: string, before: MarkView, now: MarkView): Told | undefined {
@@ -32,5 +33,6 @@ function markChange(node: string, before: MarkView, now: MarkView): Told | undef
     if (now.isAnnotated) return { kind: "node handed over", node };
     return { kind: "node released", node, holdId: before.holdId };
   }
-  return now.isAnnotated && !before.isAnnotated ? { kind: "node user-held", node } : undefined;
+  if (now.isAnnotated === before.isAnnotated) return undefined;
+  return { kind: now.isAnnotated ? "node user-held" : "node let go", node };
 }

@@ -80,6 +80,7 @@ class Reader {
     if (kind === "node gone") this.#leave(node, at);
     if (kind === "node marked") this.#mark(node, at);
     if (kind === "node released" || kind === "node handed over") this.#unmark(node, at);
+    if (kind === "node let go") end(this.#present.get(node)?.userHeld.at(-1), at);
     if (kind === "node user-held" || kind === "node handed over") this.#userHold(node, at);
   }
 

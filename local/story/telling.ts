@@ -71,6 +71,8 @@ export class Telling {
         return { sign: "◆", style: "magenta", text: "NODES held by the user's own annotation" };
       case "node handed over":
         return { sign: "◆", style: "magenta", text: "NODES handed over to the user" };
+      case "node let go":
+        return { sign: "◇", style: "magenta", text: "NODES let go by the user" };
       case "hold started":
         return {
           sign: "┏",

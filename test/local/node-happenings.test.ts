@@ -31,6 +31,14 @@ describe("what a change of a node means", () => {
       [{ kind: "node handed over", node: "a" }],
     ],
     ["a user's annotation", node(), node(undefined, "false"), [{ kind: "node user-held", node: "a" }]],
+    [
+      "our annotation taken off by its user",
+      node("hold-1", "true"),
+      node("hold-1"),
+      [{ kind: "node released", node: "a", holdId: "hold-1" }],
+    ],
+    ["what was left of that mark, taken off", node("hold-1"), node(), []],
+    ["a user's annotation taken off", node(undefined, "true"), node(), [{ kind: "node let go", node: "a" }]],
     ["a node kept out", node(), node(neverHold), []],
   ])("%s", (_, before, now, expected) => {
     expect(happeningsOf(before, now, keys)).toEqual(expected);

@@ -54,6 +54,15 @@ describe("a node's lane", () => {
     expect(lanes[0]?.userHeld).toMatchObject([{ from: at(20).getTime(), isOpen: true }]);
   });
 
+  it("is the user's until it is let go", () => {
+    const userHeld = { kind: "node user-held", node: "a", at: at(10) } as const;
+    const letGo = { kind: "node let go", node: "a", at: at(11) } as const;
+    const { lanes } = readTimeline([joined("a", 0), userHeld, letGo], bounds);
+    expect(lanes[0]?.userHeld).toMatchObject([
+      { from: at(10).getTime(), to: at(11).getTime(), isOpen: false },
+    ]);
+  });
+
   it("is left out when the node was gone before the picture begins", () => {
     const { lanes } = readTimeline([joined("a", 0), gone("a", 20)], { from: at(50), to: at(100) });
     expect(lanes).toEqual([]);
