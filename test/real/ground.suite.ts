@@ -210,6 +210,16 @@ describe("the front", () => {
     await expect(asked).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining(cluster.server) });
   });
 
+  it("fails for each suite that could not be built, and tells why", async () => {
+    const folder = mkdtempSync(join(engineFolder("bare"), "build-"));
+    const env = { PATH: "/nowhere", KNH_BUILD: folder };
+
+    const asked = promisify(execFile)(node, [join(here, "run.ts"), "inspection", "template"], { env });
+
+    const why = expect.stringMatching(/python3 was not found.*go was not found/s);
+    await expect(asked).rejects.toMatchObject({ code: 1, stdout: "0 passed, 2 failed\n", stderr: why });
+  });
+
   it("names what is missing on the machine, and where to get it", async () => {
     const script = `await (await import(${JSON.stringify(join(here, "build.ts"))})).buildControlPlane()`;
     const folder = mkdtempSync(join(engineFolder("empty"), "build-"));
