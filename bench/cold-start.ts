@@ -66,6 +66,7 @@ export const coldStart: Bench = {
 type Cold = Readonly<{
   part: Part;
   own: number;
+  cpu: number;
   together: number;
   oneByOne: number;
   size: number;
@@ -73,11 +74,12 @@ type Cold = Readonly<{
   clients: string;
 }>;
 
-function coldOf(part: Part, files: Record<string, string>, times: Record<string, number>) {
-  const timeOf = (name: string) => times[name] ?? Number.NaN;
+function coldOf(part: Part, files: Record<string, string>, times: Record<string, Import>) {
+  const timeOf = (name: string) => times[name]?.time ?? Number.NaN;
   const sizeOf = (name: string) => statSync(files[name] ?? "").size / 1000;
   return {
     own: timeOf(part),
+    cpu: times[part]?.cpu ?? Number.NaN,
     together: timeOf(`${part} bare`),
     oneByOne: uses[part].reduce((total, name) => total + timeOf(name), 0),
     size: sizeOf(part),
@@ -87,9 +89,9 @@ function coldOf(part: Part, files: Record<string, string>, times: Record<string,
 
 const kB = (size: number): string => `${count(Math.round(size))} kB`;
 
-const figureOf = ({ part, own, together, oneByOne, size, bareSize }: Cold): Figure => ({
+const figureOf = ({ part, own, cpu, together, oneByOne, size, bareSize }: Cold): Figure => ({
   what: `import ${part}`,
-  value: `${ms(own)}, ${kB(size)}`,
+  value: `${ms(own)}, of the processor ${ms(cpu)}; ${kB(size)}`,
   beside: `its dependencies as they come: together ${ms(together)}, ${kB(bareSize)}; one by one ${ms(oneByOne)}`,
   goal: "≤ 1.5 × their sum",
   reached: own <= 1.5 * oneByOne,
@@ -161,29 +163,39 @@ async function bundleBare(folder: string, name: string, needs: readonly Dependen
   return outfile;
 }
 
-/** The median of each file's import, all files in turns so that a slow moment hits all alike. */
-function measure(files: Record<string, string>): Record<string, number> {
-  const times: Record<string, number[]> = {};
-  const settings = { ...SettingEnvironment, ...Environment };
-  const env = {
-    ...process.env,
-    AWS_REGION: "us-east-1",
-    // As they are deployed.
-    NODE_OPTIONS: "--enable-source-maps",
-    ...Object.fromEntries(Object.values(settings).map((name) => [name, ""])),
-  };
-  Object.assign(env, { [SettingEnvironment.cluster]: "bench" });
-  for (const name of Object.values(Environment)) Object.assign(env, { [name]: "bench" });
-  const script =
-    "const t = performance.now(); await import(process.argv[1]); console.log(performance.now() - t);";
+type Import = Readonly<{ time: number; cpu: number }>;
+
+const script = `const begun = [performance.now(), process.cpuUsage()];
+await import(process.argv[1]);
+const { user, system } = process.cpuUsage(begun[1]);
+console.log(JSON.stringify({ time: performance.now() - begun[0], cpu: (user + system) / 1000 }));`;
+
+/** The medians of each file's import, all files in turns so that a slow moment hits all alike. */
+function measure(files: Record<string, string>): Record<string, Import> {
+  const imports = new Map<string, Import[]>(Object.keys(files).map((name) => [name, []]));
+  const env = functionEnvironment();
   for (let round = 0; round < rounds; round++) {
     for (const [name, file] of Object.entries(files)) {
-      const said = execFileSync(process.execPath, ["--input-type=module", "-e", script, file], {
-        env,
-        encoding: "utf8",
-      });
-      times[name] = [...(times[name] ?? []), Number(said.trim().split("\n").at(-1))];
+      const node = ["--input-type=module", "-e", script, file];
+      const said = execFileSync(process.execPath, node, { env, encoding: "utf8" });
+      imports.get(name)?.push(JSON.parse(said.trim().split("\n").at(-1) ?? "") as Import);
     }
   }
-  return Object.fromEntries(Object.entries(times).map(([name, values]) => [name, median(values)]));
+  const middle = (all: readonly Import[], key: keyof Import) => median(all.map((one) => one[key]));
+  return Object.fromEntries(
+    [...imports].map(([name, all]) => [name, { time: middle(all, "time"), cpu: middle(all, "cpu") }]),
+  );
+}
+
+/** What a function finds in its environment when it is deployed. */
+function functionEnvironment(): NodeJS.ProcessEnv {
+  const settings = Object.values(SettingEnvironment).map((name) => [name, ""]);
+  const given = Object.values(Environment).map((name) => [name, "bench"]);
+  return {
+    ...process.env,
+    AWS_REGION: "us-east-1",
+    NODE_OPTIONS: "--enable-source-maps",
+    ...Object.fromEntries([...settings, ...given]),
+    [SettingEnvironment.cluster]: "bench",
+  };
 }

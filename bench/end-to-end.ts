@@ -50,11 +50,11 @@ type Start = "cold" | "warm";
 
 /** The way of a launch, step by step; the last is the whole. */
 const steps = {
-  queued: "EC2, bus, queue",
-  began: "queue to function",
+  bus: "EC2, bus, queue",
+  start: "queue to function",
   ec2: "EC2: whose is it?",
   record: "record",
-  armed: "arming",
+  arming: "arming",
   login: "login",
   list: "list",
   patches: `${nodes} patches`,
@@ -88,11 +88,11 @@ async function launchOnce(cluster: DeployedCluster, door: Door): Promise<Parts> 
     // A login under way since the function's start is waited for by the first call of the cluster; a warm function has one.
     const loggedIn = Math.max(from(list), calls.DescribeCluster ? to("DescribeCluster") : from(list));
     return {
-      queued: queuedAt.getTime() - begun,
-      began: began.getTime() - queuedAt.getTime(),
+      bus: queuedAt.getTime() - begun,
+      start: began.getTime() - queuedAt.getTime(),
       ec2: to("DescribeInstances"),
       record: from("CreateSchedule") - to("DescribeInstances"),
-      armed: from(list) - from("CreateSchedule"),
+      arming: from(list) - from("CreateSchedule"),
       login: loggedIn - from(list),
       list: to(list) - loggedIn,
       patches: to(patch) - to(list),

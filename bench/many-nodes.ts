@@ -62,7 +62,7 @@ const plotOf = (runs: readonly Run[]): Plot => ({
   name: "memory",
   lines: {
     title: "Peak memory of marking and releasing",
-    subtitle: "the whole process, with and a heap limited to 160 MB",
+    subtitle: "the whole process, its heap limited to 160 MB",
     x: { label: "nodes in the cluster" },
     y: { label: "peak memory", unit: "MB" },
     series: [

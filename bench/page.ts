@@ -27,9 +27,11 @@ const yes = ({ reached }: Figure): string => (reached === undefined ? "" : reach
 const table = (columns: readonly string[], rows: readonly (readonly string[])[]): string =>
   [columns, columns.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
 
+const columns = ["What", "Measured", "Beside it", "Goal", "Reached"];
+
 export function tableOf({ bench, figures }: Result): string {
   const rows = figures.map((one) => [one.what, one.value, one.beside ?? "", one.goal ?? "", yes(one)]);
-  return `## ${bench.title}\n\n${table(["What", "Measured", "Beside it", "Goal", "Reached"], rows)}\n`;
+  return `## ${bench.title}\n\n${table(columns, rows)}\n`;
 }
 
 function sectionOf(result: Result): string {
@@ -41,14 +43,17 @@ function sectionOf(result: Result): string {
 function goals(results: readonly Result[]): string {
   const rows = results
     .flatMap(({ figures }) => figures)
-    .flatMap((one) => (one.answers ? [[one.answers, one.value, one.goal ?? "", yes(one)]] : []));
+    .flatMap((one) =>
+      one.answers ? [[one.answers, one.value, one.beside ?? "", one.goal ?? "", yes(one)]] : [],
+    );
   const churn = [
     "Churn on real Karpenter, without and with the holder",
     "[its own page](churn.md)",
+    "",
     "counted and plotted",
     "yes",
   ];
-  return `## The goals\n\n${table(["What", "Measured", "Goal", "Reached"], [...rows, churn])}\n`;
+  return `## The goals\n\n${table(columns, [...rows, churn])}\n`;
 }
 
 export function page(results: readonly Result[]): string {

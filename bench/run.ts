@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { burst } from "./burst.ts";
 import { coldStart } from "./cold-start.ts";
@@ -52,6 +52,7 @@ writeFileSync(
   `${JSON.stringify({ ...circumstances(), results: results.map(plain) }, undefined, 2)}\n`,
 );
 if (values.write) {
+  for (const old of globSync("docs/images/bench-*.svg")) rmSync(old);
   for (const plot of results.flatMap(({ plots = [] }) => plots)) {
     writeFileSync(`docs/images/bench-${plot.name}.svg`, drawPlot(plot));
   }
