@@ -18,7 +18,7 @@ const { annotation: holdAnnotation, poolLabel } = Karpenter.v1;
 type Ended = Readonly<{ exit: number; output: string; told: string }>;
 
 // One story in this order: each command finds what those before it left.
-describe("what the documents tell operators to type, by their shell", () => {
+describe("what the documents tell operators to type, by their shell", { timeout: 900_000 }, () => {
   let emulator: Emulator;
   let core: CoreV1Api;
   let env: Record<string, string>;
