@@ -49,7 +49,7 @@ export class Ec2Launches implements Launches {
   async *#describe(Filters: Filter[]): AsyncGenerator<Instance> {
     try {
       for await (const page of paginateDescribeInstances(
-        { client: this.#client, pageSize: 1000 },
+        { client: this.#client, pageSize: 1000, stopOnSameToken: true },
         { Filters },
       )) {
         for (const { Instances = [] } of page.Reservations ?? []) {

@@ -58,6 +58,9 @@ export class EksLogin implements ClusterLogin {
       const { cluster: found } = await eks.send(new DescribeClusterCommand({ name: cluster }));
       const ca = found?.certificateAuthority?.data;
       if (!found?.endpoint || !ca) throw notReady(cluster, found?.status);
+      // Our login goes there.
+      if (!URL.canParse(found.endpoint) || new URL(found.endpoint).protocol !== "https:")
+        throw new TryAgainError(`EKS cluster ${cluster} has an endpoint that is no https address`);
       return { server: found.endpoint, tls: { ca: Buffer.from(ca, "base64").toString() } };
     } catch (error) {
       throw explain(error, cluster, await eks.config.region());

@@ -88,10 +88,10 @@ describe("instances that events told of", () => {
 
   it("are found on every page", async () => {
     const port = await launches((count) =>
-      described([{ id: `i-${count}`, tags: v1 }], count < 3 ? "more" : ""),
+      described([{ id: `i-${count}`, tags: v1 }], count < 3 ? `more-${count}` : ""),
     );
     expect([...(await port.find(["i-1", "i-2", "i-3"])).keys()]).toEqual(["i-1", "i-2", "i-3"]);
-    expect(asked().map(({ form }) => form.get("NextToken"))).toEqual([null, "more", "more"]);
+    expect(asked().map(({ form }) => form.get("NextToken"))).toEqual([null, "more-1", "more-2"]);
   });
 
   it("cost no call when there are none", async () => {

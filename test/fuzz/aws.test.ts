@@ -1,0 +1,139 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { EC2Client } from "@aws-sdk/client-ec2";
+import { EKSClient } from "@aws-sdk/client-eks";
+import { SchedulerClient } from "@aws-sdk/client-scheduler";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { DynamodbHolds } from "../../lambda/adapters/dynamodb-holds.ts";
+import { DynamodbJournal } from "../../lambda/adapters/dynamodb-journal.ts";
+import { Ec2Launches } from "../../lambda/adapters/ec2-launches.ts";
+import { EksDoors } from "../../lambda/adapters/eks-access-entries.ts";
+import { EksLogin } from "../../lambda/adapters/eks-login.ts";
+import { SchedulerReleases } from "../../lambda/adapters/scheduler-releases.ts";
+import { SqsLater } from "../../lambda/adapters/sqs-later.ts";
+import { after, minutes } from "../../lambda/core/duration.ts";
+import { aLaunch, aPastHold, aRecord } from "../support/builders.ts";
+import { fakeAws } from "../support/fake-aws.ts";
+import { noon } from "../support/fixed-clock.ts";
+import { errorOf, everythingIn, expectSecret, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
+
+const secrets = ["the-secret-access-key", "the-session-token"];
+const [secretAccessKey = "", sessionToken = ""] = secrets;
+const clock = { now: () => noon };
+
+/** Played in every run: what would send our login elsewhere, or be asked for ever. */
+const always = [
+  '{"cluster":{"endpoint":"http://elsewhere","certificateAuthority":{"data":"Y2E="}}}',
+  "<DescribeInstancesResponse><nextToken>round</nextToken></DescribeInstancesResponse>",
+];
+const body = fc.oneof(
+  fc.constantFrom(
+    "",
+    "null",
+    "[]",
+    "<html><body>Sign in</body></html>",
+    "<DescribeInstancesResponse><reservationSet>7</reservationSet></DescribeInstancesResponse>",
+    "<DescribeInstancesResponse><reservationSet><item><instancesSet><item><instanceId>i-1</instanceId>" +
+      "<launchTime>noon</launchTime></item></instancesSet></item></reservationSet></DescribeInstancesResponse>",
+    ...always,
+    '{"cluster":null}',
+    '{"cluster":{"endpoint":"nowhere","certificateAuthority":{"data":"Y2E="}}}',
+    '{"cluster":{"endpoint":{"toString":1},"certificateAuthority":7,"accessConfig":{"authenticationMode":[]}}}',
+    '{"Item":7}',
+    '{"Items":[null,7,{"name":null}]}',
+    '{"Item":{"version":{"N":{"toString":1}}}}',
+    '{"Failed":[{"Code":7}]}',
+    '{"__type":{"toString":1},"message":7}',
+    `{"message":"${"long ".repeat(100_000)}"}`,
+  ),
+  fc.json({ maxDepth: 3 }),
+);
+const answer = fc.record({
+  status: fc.constantFrom(200, 200, 200, 204, 302, 400, 403, 404, 409, 413, 500, 503),
+  body,
+  headers: fc.constantFrom<Record<string, string>>(
+    {},
+    { "x-amzn-errortype": "ValidationException" },
+    { "x-amzn-errortype": "AccessDeniedException:http://internal/" },
+    { "retry-after": "soon" },
+    { location: "http://127.0.0.1:1/" },
+  ),
+});
+
+it(
+  "answers as no AWS gives them end in a result or an error, and give no key away",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        answer,
+        inTime(async (told) => {
+          const aws = await fakeAws(() => told);
+          const credentials = { accessKeyId: "AKIDEXAMPLE", secretAccessKey, sessionToken };
+          const config = { ...aws.client, credentials, maxAttempts: 1 };
+          const database = new DynamoDBClient(config);
+          const eks = new EKSClient(config);
+          const holds = new DynamodbHolds(database, "holds");
+          const journal = new DynamodbJournal(database, "holds", clock);
+          const launches = new Ec2Launches(new EC2Client(config), "prod");
+          const login = new EksLogin({ cluster: "prod", eks, clock });
+          const roles = {
+            scheduler: "arn:aws:iam::123456789012:role/s",
+            admin: "arn:aws:iam::123456789012:role/a",
+          };
+          const rights = {} as ConstructorParameters<typeof EksDoors>[0]["rights"];
+          const sleep = async () => {};
+          const doors = new EksDoors({ eks, cluster: "prod", adminRole: roles.admin, rights, sleep });
+          const schedules = new SchedulerReleases({
+            client: new SchedulerClient(config),
+            clock,
+            group: "releases",
+            roleArn: roles.scheduler,
+            releaseFunctionArn: "arn:aws:lambda:eu-west-1:123456789012:function:release",
+          });
+          const later = new SqsLater(new SQSClient({ ...config, md5: false }), "https://sqs/queue");
+          const newcomers = {
+            kind: "newcomers",
+            scope: "cluster",
+            awaited: [aLaunch()],
+            attempt: 1,
+          } as const;
+          const works: readonly (() => Promise<unknown>)[] = [
+            () => holds.find("cluster"),
+            () => holds.all(),
+            () => holds.scopes(),
+            () => holds.write(aRecord()),
+            () => journal.history(5),
+            () => journal.lastSweep(),
+            () => journal.remember(aPastHold()),
+            () => launches.find(["i-0123456789abcdef0"]),
+            () => launches.since(noon),
+            () => login.access(),
+            () => doors.kind(),
+            () => doors.dismiss(roles.scheduler),
+            () => schedules.arm("cluster", "hold-1", after(noon, minutes(20))),
+            () => later.lookAgain(newcomers, 0),
+          ];
+          try {
+            for (const [n, work] of works.entries()) {
+              const error = await errorOf(work());
+              if (error === undefined) continue;
+              expect(error, `work ${n}`).toBeInstanceOf(Error);
+              expectSecret(everythingIn(error), secrets);
+              expect(String(error)).not.toContain("[object Object]");
+            }
+            const server = await login.access().then(
+              (access) => access.server,
+              () => "https:",
+            );
+            expect(server).toMatch(/^https:/);
+          } finally {
+            await aws.close();
+          }
+        }),
+      ),
+      { ...fuzz(60), examples: always.map((body) => [{ status: 200, body, headers: {} }]) },
+    );
+  },
+  fuzzTime,
+);
