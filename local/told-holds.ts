@@ -21,6 +21,10 @@ export class ToldHolds implements Holds {
     return this.#holds.all();
   }
 
+  scopes(): Promise<readonly Scope[]> {
+    return this.#holds.scopes();
+  }
+
   async write(record: ScopeRecord): Promise<boolean> {
     const before = (await this.#holds.find(record.scope))?.hold;
     const isWritten = await this.#holds.write(record);

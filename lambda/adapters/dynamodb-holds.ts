@@ -3,7 +3,7 @@ import type { ScopeRecord } from "../core/hold.ts";
 import type { Holds } from "../core/ports.ts";
 import type { Scope } from "../core/scope.ts";
 import { type Condition, DynamodbTable } from "./dynamodb-table.ts";
-import { readRecord } from "./stored-holds.ts";
+import { readRecord, readScope } from "./stored-holds.ts";
 import { HoldTable, Kind } from "./table.ts";
 
 const neverWritten: Condition = {
@@ -33,6 +33,12 @@ export class DynamodbHolds implements Holds {
     const records: ScopeRecord[] = [];
     for await (const item of this.#table.all(Kind.record)) records.push(readRecord(item));
     return records;
+  }
+
+  async scopes(): Promise<readonly Scope[]> {
+    const scopes: Scope[] = [];
+    for await (const item of this.#table.all(Kind.record)) scopes.push(readScope(item, HoldTable.sortKey));
+    return scopes;
   }
 
   // When the SDK's retry meets its own first try, whose answer got lost, this says false of a write that is done.

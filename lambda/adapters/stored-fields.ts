@@ -65,7 +65,10 @@ export class StoredFields {
   }
 
   refuse(name: string, expected: string): never {
-    const found = JSON.stringify(this.#item[name]) ?? "nothing";
-    throw new BrokenSetupError(`${this.#where}: ${name} must be ${expected}, not ${found}`);
+    const found = JSON.stringify(this.#item[name])?.slice(0, 100) ?? "nothing";
+    throw new BrokenSetupError(
+      `${this.#where}: ${name} must be ${expected}, not ${found}. Mend this item, or delete it: ` +
+        "the next sweep takes off what marks it leaves behind",
+    );
   }
 }

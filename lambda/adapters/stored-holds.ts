@@ -55,5 +55,5 @@ const readStory = (fields: StoredFields) => ({
   capped: fields.flag("capped"),
 });
 
-const readScope = (fields: StoredFields, name: string): Scope =>
+export const readScope = (fields: StoredFields, name: string): Scope =>
   parseScope(fields.text(name)) ?? fields.refuse(name, '"cluster" or "nodepool/NAME"');

@@ -61,5 +61,5 @@ export const isEverything = (scope: Scope | undefined): boolean =>
 
 /** All scopes known but that of the whole cluster. */
 export async function otherScopes(ports: ReleasePorts): Promise<readonly Scope[]> {
-  return (await ports.holds.all()).map((record) => record.scope).filter((scope) => scope !== wholeCluster);
+  return (await ports.holds.scopes()).filter((scope) => scope !== wholeCluster);
 }

@@ -1,4 +1,5 @@
 import { armRelease } from "./arm-release.ts";
+import { attemptAll } from "./attempt-all.ts";
 import { awaitNewcomers } from "./await-newcomers.ts";
 import { changeRecord, wholeClusterRecord } from "./change-record.ts";
 import { decideLaunch, type LaunchDecision } from "./decide-launch.ts";
@@ -8,10 +9,16 @@ import type { Launch, LaunchHeard, Ports } from "./ports.ts";
 import { scopeOf } from "./rules.ts";
 import type { Scope } from "./scope.ts";
 
-/** Protects what the launches ask to protect, one scope after the other. */
+/** Protects what the launches ask to protect, one scope after the other; one that fails keeps no other waiting. */
 export async function holdNodes(ports: Ports, launches: readonly Launch[], deadline: Date): Promise<void> {
   const scopes = Map.groupBy(launches, (launch) => scopeOf(ports.rules, launch.nodePool));
-  for (const [scope, ofScope] of scopes) await protect(ports, scope, ofScope, ofScope, deadline);
+  await attemptAll(
+    [...scopes].map(
+      ([scope, ofScope]) =>
+        () =>
+          protect(ports, scope, ofScope, ofScope, deadline),
+    ),
+  );
 }
 
 /**

@@ -8,6 +8,8 @@ import type { Scope } from "./scope.ts";
 export interface Holds {
   find(scope: Scope): Promise<ScopeRecord | undefined>;
   all(): Promise<readonly ScopeRecord[]>;
+  /** Of which scopes there are records, also where one cannot be read. */
+  scopes(): Promise<readonly Scope[]>;
   /** Writes if the record still has the version it was read with (0: there was none); false when someone was faster. */
   write(record: ScopeRecord): Promise<boolean>;
 }

@@ -1,4 +1,5 @@
 import { armRelease } from "./arm-release.ts";
+import { attemptAll } from "./attempt-all.ts";
 import { awaitNewcomers } from "./await-newcomers.ts";
 import { changeRecord, wholeClusterRecord } from "./change-record.ts";
 import { decideSweep, type SweepDecision } from "./decide-sweep.ts";
@@ -14,22 +15,15 @@ import { takeStock } from "./sweep-strays.ts";
 
 /** Compares record, nodes and clock from scratch and repairs what events lost; one failure does not stop the rest. */
 export async function sweep(ports: Ports, deadline: Date): Promise<void> {
-  const failures: unknown[] = [];
-  const attempt = async (work: () => Promise<void>) => {
-    try {
-      await work();
-    } catch (error) {
-      failures.push(error);
-    }
-  };
-
-  // Before the scopes mark what is unmarked: a mark would hide that nobody told of the launch.
-  await attempt(() => makeUpForMissedLaunches(ports, deadline));
-  for (const { scope } of await ports.holds.all()) await attempt(() => sweepScope(ports, scope, deadline));
-  await attempt(() => measure(ports, deadline));
-
-  if (failures.length > 0)
-    throw failures.length === 1 ? failures[0] : new AggregateError(failures, "parts of the sweep failed");
+  await attemptAll([
+    // Before the scopes mark what is unmarked: a mark would hide that nobody told of the launch.
+    () => makeUpForMissedLaunches(ports, deadline),
+    async () => {
+      const scopes = await ports.holds.scopes();
+      await attemptAll(scopes.map((scope) => () => sweepScope(ports, scope, deadline)));
+    },
+    () => measure(ports, deadline),
+  ]);
   await ports.journal.noteSweep(ports.clock.now());
 }
 
@@ -74,12 +68,26 @@ async function makeUpForMissedLaunches(ports: Ports, deadline: Date): Promise<vo
       ? [{ instance: node.instance, launchedAt: instance.launchedAt, nodePool: node.nodePool }]
       : [];
   });
-  for (const [scope, missed] of Map.groupBy(launches, (launch) => scopeOf(rules, launch.nodePool))) {
-    const { action } = await protect(ports, scope, missed, [], deadline);
-    if (action === "ignore" || action === "await") continue;
-    ports.log.warn("launches were missed", { scope, instances: missed.map((launch) => launch.instance) });
-    ports.metrics.add("MissedLaunches", missed.length);
-  }
+  const scopes = Map.groupBy(launches, (launch) => scopeOf(rules, launch.nodePool));
+  await attemptAll(
+    [...scopes].map(
+      ([scope, missed]) =>
+        () =>
+          makeUpFor(ports, scope, missed, deadline),
+    ),
+  );
+}
+
+async function makeUpFor(
+  ports: Ports,
+  scope: Scope,
+  missed: readonly Launch[],
+  deadline: Date,
+): Promise<void> {
+  const { action } = await protect(ports, scope, missed, [], deadline);
+  if (action === "ignore" || action === "await") return;
+  ports.log.warn("launches were missed", { scope, instances: missed.map((launch) => launch.instance) });
+  ports.metrics.add("MissedLaunches", missed.length);
 }
 
 /** Marks without a hold come off; the gauges say what is held now. */

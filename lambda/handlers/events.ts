@@ -10,9 +10,11 @@ export type Message =
   | Readonly<{ kind: "followUp"; followUp: FollowUp }>;
 
 /** Reads one queue message's body. */
-export function parseMessage(body: string): Message {
+export function parseMessage(body: unknown): Message {
   const fields = new Fields("This message cannot be used");
-  const envelope = fields.object(parseJson(fields, body), "the message");
+  const text = fields.text(body, "the body", "text", /^/);
+  fields.end();
+  const envelope = fields.object(parseJson(fields, text), "the message");
   fields.end();
   if ("followUp" in envelope) return { kind: "followUp", followUp: parseFollowUp(envelope.followUp) };
   if (envelope.source === probeSource) return parseProbe(envelope);

@@ -4,6 +4,9 @@ import { parseScope, type Scope } from "../core/scope.ts";
 
 type Path = string;
 
+/** A list of a hundred thousand items can be wrong in each. */
+const mostTold = 20;
+
 /** Reads unknown input field by field and remembers everything that is wrong with it. */
 export class Fields {
   private readonly what: string;
@@ -78,9 +81,12 @@ export class Fields {
     return [];
   }
 
-  /** Throws one error that names every problem, if there was any. */
+  /** Throws one error that names every problem, if there was any; of very many the first. */
   end(): void {
-    if (this.problems.length > 0) throw new BadInputError(this.what, this.problems);
+    const more = this.problems.length - mostTold;
+    const told = this.problems.slice(0, mostTold);
+    if (told.length > 0)
+      throw new BadInputError(this.what, more > 0 ? [...told, `and ${more} problems more`] : told);
   }
 }
 

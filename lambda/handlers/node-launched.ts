@@ -1,3 +1,4 @@
+import { attemptAll } from "../core/attempt-all.ts";
 import { welcomeNewcomers } from "../core/await-newcomers.ts";
 import { earlier } from "../core/duration.ts";
 import { BadInputError } from "../core/errors.ts";
@@ -14,8 +15,8 @@ type Received = Readonly<{ messageId: string; queuedAt: Date; message: Message }
 export type BatchAnswer = { batchItemFailures: { itemIdentifier: string }[] };
 
 /**
- * A batch of launches and follow-ups arrived. Only what cannot be read is reported by itself;
- * an error of the work fails the whole batch, because its parts are done together.
+ * A batch of launches and follow-ups arrived. Only what cannot be read is reported by itself; an error of the work
+ * fails the whole batch, because its parts are done together; all that can be done is done all the same.
  */
 export const onNodeLaunched =
   (ports: Ports) =>
@@ -23,16 +24,20 @@ export const onNodeLaunched =
     const { received, unreadable } = readBatch(ports, event);
     const queuedAt = received.map((one) => one.queuedAt).reduce(earlier, ports.clock.now());
     ports.log.info("batch received", { messages: received.length, queuedAt });
-    for (const heard of launchesIn(received, ports.clock.now())) await hearLaunches(ports, heard, deadline);
-    for (const newcomers of newcomersIn(received)) await welcomeNewcomers(ports, newcomers, deadline);
-    for (const { message, queuedAt } of received) {
-      if (message.kind !== "probe") continue;
-      const { id, sentAt } = message;
-      await ports.journal.answerProbe({ id, sentAt, queuedAt, answeredAt: ports.clock.now(), version });
-      ports.log.info("probe answered", { probe: id });
-    }
+    await attemptAll([
+      ...launchesIn(received, ports.clock.now()).map((heard) => () => hearLaunches(ports, heard, deadline)),
+      ...newcomersIn(received).map((newcomers) => () => welcomeNewcomers(ports, newcomers, deadline)),
+      ...received.map((one) => () => answerProbe(ports, one)),
+    ]);
     return { batchItemFailures: unreadable.map((itemIdentifier) => ({ itemIdentifier })) };
   };
+
+async function answerProbe(ports: Ports, { message, queuedAt }: Received): Promise<void> {
+  if (message.kind !== "probe") return;
+  const { id, sentAt } = message;
+  await ports.journal.answerProbe({ id, sentAt, queuedAt, answeredAt: ports.clock.now(), version });
+  ports.log.info("probe answered", { probe: id });
+}
 
 function readBatch(ports: Ports, event: unknown): { received: Received[]; unreadable: string[] } {
   const fields = new Fields("This batch cannot be used");
@@ -46,7 +51,7 @@ function readBatch(ports: Ports, event: unknown): { received: Received[]; unread
   records.forEach((record, i) => {
     const messageId = ids[i] ?? "";
     try {
-      received.push({ messageId, queuedAt: sentAt(record), message: parseMessage(String(record.body)) });
+      received.push({ messageId, queuedAt: sentAt(record), message: parseMessage(record.body) });
     } catch (error) {
       if (!(error instanceof BadInputError)) throw error;
       ports.log.error("message cannot be read: it goes to the dead letters", {
@@ -60,10 +65,8 @@ function readBatch(ports: Ports, event: unknown): { received: Received[]; unread
 }
 
 function sentAt(record: Readonly<Record<string, unknown>>): Date {
-  const attributes = record.attributes;
-  const millis =
-    typeof attributes === "object" && attributes ? Number(Reflect.get(attributes, "SentTimestamp")) : 0;
-  return new Date(Number.isFinite(millis) ? millis : 0);
+  const { SentTimestamp: sent } = Object(record.attributes);
+  return new Date(typeof sent === "string" && /^\d{1,15}$/.test(sent) ? Number(sent) : 0);
 }
 
 /** All launches told for the first time together, and those looked at again by how often. */

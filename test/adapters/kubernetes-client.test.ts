@@ -202,6 +202,7 @@ describe("the client", () => {
       sleep: async (duration) => {
         slept += duration;
       },
+      random: () => 1,
     });
     const failure = hasty.call(list, new Date(now.getTime() + 1_000));
     await expect(failure).rejects.toThrow(

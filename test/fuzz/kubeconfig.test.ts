@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { kubeconfigLogin } from "../../lambda/adapters/kubeconfig-login.ts";
 import { BadInputError, BrokenSetupError } from "../../lambda/core/errors.ts";
 import { readKubeconfig } from "../../local/kubeconfig.ts";
-import { errorOf, expectClear, fuzz, fuzzTime } from "../support/fuzz.ts";
+import { errorOf, expectClear, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
 import { swapped } from "../support/mangled-answers.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "kubeconfig-fuzz-"));
@@ -73,10 +73,13 @@ describe("a broken kubeconfig", () => {
     "is used or refused with a clear error, and nothing secret is told",
     async () => {
       await fc.assert(
-        fc.asyncProperty(odd, async (text) => {
-          const error = await readOf(text);
-          if (error) expectClear(error, [BadInputError, BrokenSetupError], secrets);
-        }),
+        fc.asyncProperty(
+          odd,
+          inTime(async (text) => {
+            const error = await readOf(text);
+            if (error) expectClear(error, [BadInputError, BrokenSetupError], secrets);
+          }),
+        ),
         fuzz(250),
       );
     },

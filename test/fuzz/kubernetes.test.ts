@@ -9,7 +9,7 @@ import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { ClusterStandIn } from "../../local/cluster-stand-in.ts";
 import { checkRights } from "../../local/run/rights.ts";
 import { CollectedLog, CollectedMetrics } from "../support/collected-log.ts";
-import { errorOf, everythingIn, expectClear, expectSecret, fuzz, fuzzTime } from "../support/fuzz.ts";
+import { errorOf, everythingIn, expectClear, expectSecret, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
 import { type Mangle, ManglingProxy, mangles } from "../support/mangled-answers.ts";
 
 const { annotation, poolLabel } = Karpenter.v1;
@@ -99,10 +99,6 @@ describe("answers as no API server gives them", () => {
     return { answer, error, log, before };
   }
 
-  const always = (what: "circle" | "forget" | "throttle"): [string, Mangle[]] => [
-    "marks",
-    [what === "throttle" ? { do: what, retryAfter: "0" } : { do: what }],
-  ];
   const look = () =>
     Object.fromEntries(
       cluster.nodes().map(({ metadata: { name, labels, annotations } }) => [name, { labels, annotations }]),
@@ -112,16 +108,20 @@ describe("answers as no API server gives them", () => {
     "end in a result or a clear error, touch nobody's node, and give no token away",
     async () => {
       await fc.assert(
-        fc.asyncProperty(deeds, fc.array(mangles, { minLength: 1, maxLength: 12 }), async (deed, script) => {
-          const { error, log, before } = await play(deed, script);
-          if (error) expectClear(error, [TryAgainError, BrokenSetupError], [cluster.token]);
-          expectSecret(everythingIn(log.lines), [cluster.token]);
-          expect(everythingIn(log.lines).length).toBeLessThan(50_000);
-          expect(proxy.lured).toEqual([]);
-          const after = look();
-          for (const name of Object.keys(untouchable)) expect(after[name]).toEqual(before[name]);
-        }),
-        { ...fuzz(120), examples: (["circle", "forget", "throttle"] as const).map((one) => always(one)) },
+        fc.asyncProperty(
+          deeds,
+          fc.array(mangles, { minLength: 1, maxLength: 12 }),
+          inTime(async (deed, script) => {
+            const { error, log, before } = await play(deed, script);
+            if (error) expectClear(error, [TryAgainError, BrokenSetupError], [cluster.token]);
+            expectSecret(everythingIn(log.lines), [cluster.token]);
+            expect(everythingIn(log.lines).length).toBeLessThan(50_000);
+            expect(proxy.lured).toEqual([]);
+            const after = look();
+            for (const name of Object.keys(untouchable)) expect(after[name]).toEqual(before[name]);
+          }),
+        ),
+        fuzz(120),
       );
     },
     fuzzTime,
@@ -131,19 +131,31 @@ describe("answers as no API server gives them", () => {
     "are never taken for a release that is done",
     async () => {
       await fc.assert(
-        fc.asyncProperty(fc.array(mangles, { minLength: 1, maxLength: 6 }), async (script) => {
-          const { answer, error } = await play("release", script);
-          if (error) return;
-          const { failed, left } = answer as { failed: number; left: boolean };
-          if (failed > 0 || left) return;
-          const still = Object.entries(look()).filter(
-            ([, { labels }]) => Object(labels)[holdLabel] === "hold-1",
-          );
-          expect(still).toEqual([]);
-        }),
+        fc.asyncProperty(
+          fc.array(mangles, { minLength: 1, maxLength: 6 }),
+          inTime(async (script) => {
+            const { answer, error } = await play("release", script);
+            if (error) return;
+            const { failed, left } = answer as { failed: number; left: boolean };
+            if (failed > 0 || left) return;
+            const still = Object.entries(look()).filter(
+              ([, { labels }]) => Object(labels)[holdLabel] === "hold-1",
+            );
+            expect(still).toEqual([]);
+          }),
+        ),
         fuzz(80),
       );
     },
     fuzzTime,
   );
+
+  it.each<[string, Mangle, RegExp]>([
+    ["goes round in circles", { do: "circle" }, /^the list of nodes goes round in circles$/],
+    ["is forgotten page by page", { do: "forget" }, /answered with 410/],
+    ["comes never", { do: "throttle", retryAfter: "0" }, /too short to try GET .* again: .* 429/],
+  ])("are given up when a list %s", async (_, mangle, expected) => {
+    const { error } = await play("marks", [mangle]);
+    expect(error).toMatchObject({ message: expect.stringMatching(expected) });
+  });
 });

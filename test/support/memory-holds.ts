@@ -30,6 +30,10 @@ export class MemoryHolds implements Holds, Journal {
     return hooked(this.hooks, "all", () => structuredClone([...this.records.values()]));
   }
 
+  scopes(): Promise<readonly Scope[]> {
+    return hooked(this.hooks, "scopes", () => [...this.records.keys()]);
+  }
+
   write(record: ScopeRecord): Promise<boolean> {
     return hooked(this.hooks, "write", () => {
       const present = this.records.get(record.scope)?.version ?? 0;

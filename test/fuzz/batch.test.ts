@@ -1,0 +1,107 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { BadInputError } from "../../lambda/core/errors.ts";
+import { parseMessage } from "../../lambda/handlers/events.ts";
+import { onNodeLaunched } from "../../lambda/handlers/node-launched.ts";
+import { noon } from "../support/fixed-clock.ts";
+import { errorOf, everythingIn, expectClear, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
+import { launchEvent } from "../support/launch-queue.ts";
+import { World } from "../support/world.ts";
+
+const deadline = new Date(noon.getTime() + 60_000);
+const anInstance = "i-0abcd1234ef567890";
+const good = launchEvent(anInstance, noon);
+const many = (item: string) => `[${Array.from({ length: 50_000 }, () => item).join(",")}]`;
+
+const odd = fc.oneof(
+  fc.constantFrom<unknown>(
+    undefined,
+    null,
+    7,
+    { toString: 1 },
+    ["a"],
+    "",
+    "{",
+    "\u0000\ud800",
+    "[".repeat(200_000),
+    "x".repeat(1_000_000),
+    `{"followUp":{"kind":"newcomers","scope":"cluster","attempt":1,"awaited":${many("1")}}}`,
+    `{"followUp":{"kind":"launches","attempt":1e9,"firstHeardAt":"now","launches":${many('{"instance":7}')}}}`,
+    '{"followUp":{"__proto__":{"kind":"newcomers"}}}',
+    '{"source":{"toString":1},"detail":[]}',
+    '{"source":"karpenter-node-holder.probe","detail":{"id":"../a","sentAt":"+275760-09-13T00:00:00Z"}}',
+  ),
+  fc.json(),
+  // Right but for one field, which has any JSON for a value.
+  fc
+    .tuple(fc.constantFrom("source", "time", "detail"), fc.jsonValue())
+    .map(([name, value]) => JSON.stringify({ ...good, [name]: value })),
+);
+const attributes = fc.constantFrom<unknown>(
+  undefined,
+  null,
+  7,
+  { SentTimestamp: { toString: 1 } },
+  { SentTimestamp: "9".repeat(400) },
+  { SentTimestamp: "-1" },
+);
+
+const canBeRead = (body: unknown): boolean => {
+  try {
+    parseMessage(body);
+    return true;
+  } catch (error) {
+    expectClear(error, [BadInputError], []);
+    return false;
+  }
+};
+
+it(
+  "a batch loses nothing but what cannot be read, whatever stands beside a launch",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(odd, attributes), { minLength: 1, maxLength: 5 }),
+        inTime(async (oddOnes) => {
+          const world = new World();
+          world.instances.add(anInstance, noon, "default");
+          world.nodes.add("a");
+          const bodies = [...oddOnes, [JSON.stringify(good), undefined]];
+          const Records = bodies.map(([body, attributes], n) => ({ messageId: `m-${n}`, body, attributes }));
+
+          const { batchItemFailures } = await onNodeLaunched(world.ports)({ Records }, deadline);
+
+          const unreadable = Records.filter(({ body }) => !canBeRead(body)).map(({ messageId }) => messageId);
+          expect(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)).toEqual(unreadable);
+          expect(world.holds.records.get("cluster")?.hold?.state).toBe("held");
+          expect(world.nodes.nodes.get("a")?.labels).not.toEqual({});
+          const told = world.log.told("message cannot be read: it goes to the dead letters");
+          expect(everythingIn(told).length).toBeLessThan(5_000 * oddOnes.length);
+        }),
+      ),
+      fuzz(100),
+    );
+  },
+  fuzzTime,
+);
+
+it(
+  "an event that is no batch is refused by name",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          fc.jsonValue(),
+          fc.record({ Records: fc.jsonValue() }),
+          fc.constant({ Records: Array(100_000).fill({}) }),
+        ),
+        inTime(async (event) => {
+          const error = await errorOf(onNodeLaunched(new World().ports)(event, deadline));
+          if (error) expectClear(error, [BadInputError], []);
+        }),
+      ),
+      fuzz(100),
+    );
+  },
+  fuzzTime,
+);

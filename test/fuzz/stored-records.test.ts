@@ -1,0 +1,186 @@
+import { DeleteItemCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { DynamodbHolds } from "../../lambda/adapters/dynamodb-holds.ts";
+import { type Item, writeItem } from "../../lambda/adapters/stored-fields.ts";
+import { Kind } from "../../lambda/adapters/table.ts";
+import { after, minutes } from "../../lambda/core/duration.ts";
+import { BrokenSetupError } from "../../lambda/core/errors.ts";
+import type { Hold } from "../../lambda/core/hold.ts";
+import { onHoldExpired } from "../../lambda/handlers/hold-expired.ts";
+import { onNodeLaunched } from "../../lambda/handlers/node-launched.ts";
+import { onOverdueSwept } from "../../lambda/handlers/overdue-swept.ts";
+import { type EmbeddedDatabase, openEmbeddedDatabase } from "../../local/embedded-database.ts";
+import { aHold } from "../support/builders.ts";
+import { noon } from "../support/fixed-clock.ts";
+import { errorOf, expectClear, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
+import { launchEvent } from "../support/launch-queue.ts";
+import { World } from "../support/world.ts";
+
+const instance = { a: "i-0000000a", b: "i-0000000b" } as const;
+const deadline = after(noon, minutes(60));
+
+/** A record as this version writes it. */
+const stored = (pool: string, hold: Hold): Item =>
+  writeItem({ kind: Kind.record, name: `nodepool/${pool}`, version: 3, lastLaunchAt: noon, hold });
+const running = aHold({
+  id: "hold-a",
+  armedFor: after(noon, minutes(20)),
+  expiresAt: after(noon, minutes(20)),
+});
+
+const value = fc.constantFrom<Item[string] | undefined>(
+  undefined,
+  { S: "" },
+  { S: "x".repeat(5_000) },
+  { S: "+275760-09-14T00:00:00Z" },
+  { N: "-1" },
+  { N: "1.5" },
+  { BOOL: true },
+  { NULL: true },
+  { L: [] },
+  { M: {} },
+  { SS: ["a"] },
+  { B: new Uint8Array([1, 2, 3]) },
+);
+/** A record of another version, or written by hand: a field is gone, of another type, or unknown. */
+const odd = fc.tuple(fc.boolean(), fc.nat(), value).map(([inHold, which, other]): Item => {
+  const record = stored("a", running);
+  const hold = { ...record.hold?.M };
+  const fields: Item = inHold ? hold : record;
+  const names = [
+    ...Object.keys(fields).filter((name) => !["kind", "name", "hold"].includes(name)),
+    "unknown",
+  ];
+  const name = names[which % names.length] ?? "";
+  if (other) fields[name] = other;
+  else delete fields[name];
+  return { ...record, ...(inHold && { hold: { M: hold } }) };
+});
+
+let database: EmbeddedDatabase;
+let client: DynamoDBClient;
+beforeAll(async () => {
+  database = await openEmbeddedDatabase();
+  client = new DynamoDBClient(database.client);
+});
+afterAll(async () => {
+  client.destroy();
+  await database.close();
+});
+
+/** A world whose holds are in a real table: an odd record of one NodePool, and nothing or another of the next. */
+async function prepare(item: Item, other?: Item) {
+  for (const name of ["cluster", "nodepool/a", "nodepool/b"])
+    await client.send(
+      new DeleteItemCommand({
+        TableName: database.table,
+        Key: { kind: { S: Kind.record }, name: { S: name } },
+      }),
+    );
+  for (const one of [item, other])
+    if (one) await client.send(new PutItemCommand({ TableName: database.table, Item: one }));
+  const world = new World({ scope: "nodepool" });
+  const ports = { ...world.ports, holds: new DynamodbHolds(client, database.table) };
+  const read = async () =>
+    (
+      await client.send(
+        new GetItemCommand({
+          TableName: database.table,
+          Key: { kind: { S: Kind.record }, name: { S: "nodepool/a" } },
+        }),
+      )
+    ).Item;
+  const isReadable = (await errorOf(ports.holds.find("nodepool/a"))) === undefined;
+  return { world, ports, read, isReadable };
+}
+
+function expectNamed(error: unknown): void {
+  for (const one of error instanceof AggregateError ? error.errors : [error]) {
+    expectClear(one, [BrokenSetupError], []);
+    expect(String(one)).toMatch(/record nodepool\/a.*: \w+ must be .*Mend this item, or delete it/s);
+  }
+}
+
+it(
+  "a record that cannot be read is named and left alone, and the sweep does the rest",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        odd,
+        inTime(async (item) => {
+          const overdue = stored("b", aHold({ id: "hold-b", expiresAt: after(noon, -minutes(1)) }));
+          const { world, ports, read, isReadable } = await prepare(item, overdue);
+          const mine = { "karpenter-node-holder/hold": "hold-b" };
+          world.nodes.add("b", {
+            pool: "b",
+            labels: mine,
+            annotations: { "karpenter.sh/do-not-disrupt": "true" },
+          });
+
+          const error = await errorOf(onOverdueSwept(ports)({}, deadline));
+
+          expect(world.nodes.nodes.get("b")?.labels).toEqual({});
+          if (isReadable) {
+            expect(error).toBeUndefined();
+            return;
+          }
+          expectNamed(error);
+          expect(await read()).toEqual(item);
+        }),
+      ),
+      fuzz(30),
+    );
+  },
+  fuzzTime,
+);
+
+it(
+  "a launch beside one whose record cannot be read is held",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        odd,
+        inTime(async (item) => {
+          const { world, ports, read, isReadable } = await prepare(item);
+          for (const pool of ["a", "b"] as const) world.instances.add(instance[pool], noon, pool);
+          world.nodes.add("b", { pool: "b" });
+          const Records = [instance.a, instance.b].map((one, n) => ({
+            messageId: `m-${n}`,
+            body: JSON.stringify(launchEvent(one, noon)),
+          }));
+
+          const error = await errorOf(onNodeLaunched(ports)({ Records }, deadline));
+
+          expect(world.nodes.nodes.get("b")?.labels).not.toEqual({});
+          if (isReadable) return;
+          expectNamed(error);
+          expect(await read()).toEqual(item);
+        }),
+      ),
+      fuzz(30),
+    );
+  },
+  fuzzTime,
+);
+
+it(
+  "a release whose record cannot be read changes nothing",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        odd,
+        inTime(async (item) => {
+          const { ports, read, isReadable } = await prepare(item);
+          if (isReadable) return;
+          expectNamed(
+            await errorOf(onHoldExpired(ports)({ scope: "nodepool/a", holdId: "hold-a" }, deadline)),
+          );
+          expect(await read()).toEqual(item);
+        }),
+      ),
+      fuzz(30),
+    );
+  },
+  fuzzTime,
+);
