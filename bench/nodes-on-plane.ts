@@ -5,18 +5,18 @@ import { KubernetesAccess } from "../lambda/adapters/kubernetes-access.ts";
 import { type KubernetesCaller, KubernetesClient } from "../lambda/adapters/kubernetes-client.ts";
 import { KubernetesNodes } from "../lambda/adapters/kubernetes-nodes.ts";
 import { systemClock } from "../lambda/adapters/system-clock.ts";
-import type { ControlPlane, User } from "../test/real/control-plane.ts";
+import { type ControlPlane, tokenOf, type User } from "../test/real/control-plane.ts";
 import { until } from "../test/real/processes.ts";
 import { CollectedLog } from "../test/support/collected-log.ts";
 import type { BareLoop, Door } from "./bare-loop.ts";
 
 const nobody = { add: () => {} };
 
-/** Bare HTTP to this control plane; a user's token is the user's name. */
+/** Bare HTTP to this control plane. */
 export const doorOf = (plane: ControlPlane, user: User): Door => ({
   server: plane.server,
   ca: readFileSync(`${plane.folder}/certs/apiserver.crt`),
-  token: user,
+  token: tokenOf(user),
 });
 
 export const nodeNames = (count: number): string[] =>

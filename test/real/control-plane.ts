@@ -12,6 +12,9 @@ import { Processes, type Started, until } from "./processes.ts";
 const users = { admin: ["system:masters"], holder: ["karpenter-node-holder"] } as const;
 export type User = keyof typeof users;
 
+/** Not the user's name itself: a login is struck out wherever an answer quotes it, and names are quoted often. */
+export const tokenOf = (user: User): string => `login-of-${user}`;
+
 type Ports = Readonly<{ api: number; etcd: number; peer: number }>;
 
 /** etcd and kube-apiserver on loopback, with RBAC. */
@@ -141,8 +144,8 @@ export class ControlPlane {
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const pem = privateKey.export({ type: "pkcs1", format: "pem" });
     writeFileSync(join(this.folder, "service-accounts.key"), pem, { mode: 0o600 });
-    const tokens = Object.entries(users).map(
-      ([user, groups], i) => `${user},${user},${i},"${groups.join(",")}"`,
+    const tokens = (["admin", "holder"] as const).map(
+      (user, i) => `${tokenOf(user)},${user},${i},"${users[user].join(",")}"`,
     );
     writeFileSync(join(this.folder, "tokens.csv"), `${tokens.join("\n")}\n`, { mode: 0o600 });
     for (const user of ["admin", "holder"] as const) {
@@ -158,7 +161,7 @@ export class ControlPlane {
       apiVersion: "v1",
       kind: "Config",
       clusters: [{ name: "real", cluster }],
-      users: [{ name: user, user: { token: user } }],
+      users: [{ name: user, user: { token: tokenOf(user) } }],
       contexts: [{ name: user, context: { cluster: "real", user } }],
       "current-context": user,
     };

@@ -20,7 +20,7 @@ import { clientOf } from "../support/kubernetes-nodes-world.ts";
 import { MemoryLater } from "../support/memory-later.ts";
 import { MemoryLaunches } from "../support/memory-launches.ts";
 import { MemorySchedules } from "../support/memory-schedules.ts";
-import { ControlPlane } from "./control-plane.ts";
+import { ControlPlane, tokenOf } from "./control-plane.ts";
 import { startDynamoDbLocal } from "./dynamodb-local.ts";
 import { FaultyProxy } from "./faulty-proxy.ts";
 
@@ -52,7 +52,7 @@ export class FaultsWorld {
     const admin: ClusterAccess = {
       server: plane.server,
       tls: { ca },
-      headers: { authorization: "Bearer admin" },
+      headers: { authorization: `Bearer ${tokenOf("admin")}` },
     };
     const real = { now: () => new Date() };
     await new KubernetesAccess({ api: clientOf(admin), clock: real, log: new CollectedLog() }).write([
@@ -90,7 +90,7 @@ export class FaultsWorld {
     const access = async () => ({
       server: kubernetes.url,
       tls: {},
-      headers: { authorization: "Bearer holder" },
+      headers: { authorization: `Bearer ${tokenOf("holder")}` },
     });
     const api = new KubernetesClient({ login: { access, refresh: () => {} }, clock, metrics });
     const nodePools = { only: [], except: [] };
