@@ -17,8 +17,20 @@ export const tokenOf = (user: User): string => `login-of-${user}`;
 
 type Ports = Readonly<{ api: number; etcd: number; peer: number }>;
 
+/** A control plane to build upon, whoever started it. */
+export interface Plane {
+  /** Where logs and data of what is started on it lie. */
+  readonly folder: string;
+  readonly processes: Processes;
+  /** The path of an administrator's kubeconfig. */
+  kubeconfig(user: "admin"): string;
+  config(user: "admin"): KubeConfig;
+  kubectl(args: readonly string[]): Promise<string>;
+  stop(): Promise<void>;
+}
+
 /** etcd and kube-apiserver on loopback, with RBAC. */
-export class ControlPlane {
+export class ControlPlane implements Plane {
   readonly server: string;
   readonly processes: Processes;
   readonly #ports: Ports;
@@ -84,7 +96,7 @@ export class ControlPlane {
       "--allow-privileged=true",
       ...flags,
     ]);
-    await this.processes.until("the API server to be ready", () => this.#isReady());
+    await this.processes.until("the API server to be ready", () => isReady(this));
   }
 
   /** Takes the API server away, by default as a crash would. */
@@ -116,9 +128,7 @@ export class ControlPlane {
 
   /** The same, loaded. */
   config(user: User): KubeConfig {
-    const config = new KubeConfig();
-    config.loadFromFile(this.kubeconfig(user));
-    return config;
+    return loadConfig(this.kubeconfig(user));
   }
 
   async stop(): Promise<void> {
@@ -127,17 +137,7 @@ export class ControlPlane {
 
   /** Runs kubectl as an administrator, or as the user named. */
   async kubectl(args: readonly string[], user: User = "admin"): Promise<string> {
-    const options = { maxBuffer: 64 * 1024 * 1024 };
-    return (
-      await promisify(execFile)(program("kubectl"), ["--kubeconfig", this.kubeconfig(user), ...args], options)
-    ).stdout;
-  }
-
-  async #isReady(): Promise<boolean> {
-    return this.kubectl(["get", "--raw", "/readyz"]).then(
-      () => true,
-      () => false,
-    );
+    return runKubectl(this.kubeconfig(user), args);
   }
 
   #writeFiles(): void {
@@ -172,4 +172,22 @@ function revisionOf(answer: unknown): string {
   const { header } = answer as { header?: { revision?: string } };
   if (!header?.revision) throw new Error("etcd told no revision");
   return header.revision;
+}
+
+export const isReady = (plane: Plane): Promise<boolean> =>
+  plane.kubectl(["get", "--raw", "/readyz"]).then(
+    () => true,
+    () => false,
+  );
+
+export function loadConfig(kubeconfig: string): KubeConfig {
+  const config = new KubeConfig();
+  config.loadFromFile(kubeconfig);
+  return config;
+}
+
+export async function runKubectl(kubeconfig: string, args: readonly string[]): Promise<string> {
+  const options = { maxBuffer: 64 * 1024 * 1024 };
+  const command = ["--kubeconfig", kubeconfig, ...args];
+  return (await promisify(execFile)(program("kubectl"), command, options)).stdout;
 }

@@ -1,5 +1,4 @@
 import { CloudWatchLogsClient, FilterLogEventsCommand } from "@aws-sdk/client-cloudwatch-logs";
-import { EC2Client, RunInstancesCommand } from "@aws-sdk/client-ec2";
 import { DescribeAccessEntryCommand, EKSClient, ListAccessEntriesCommand } from "@aws-sdk/client-eks";
 import {
   GetFunctionConfigurationCommand,
@@ -18,13 +17,14 @@ import {
   SQSClient,
 } from "@aws-sdk/client-sqs";
 import { CoreV1Api, type KubeConfig } from "@kubernetes/client-node";
-import { clusterTag, holdLabel, Karpenter } from "../../lambda/adapters/keys.ts";
+import { holdLabel, Karpenter } from "../../lambda/adapters/keys.ts";
 import type { Duration } from "../../lambda/core/duration.ts";
 import { functionName, type Part, scheduleGroupName } from "../../lambda/names.ts";
+import { Instances, type Tags, tagsOf } from "./deployed-instances.ts";
+import type { EksPlane } from "./eks-plane.ts";
 import type { Emulator } from "./emulator.ts";
 import { until } from "./processes.ts";
 
-type Tags = Readonly<Record<string, string>>;
 export const queues = [
   "LaunchesQueue",
   "LaunchesDeadLetters",
@@ -34,39 +34,23 @@ export const queues = [
 type Queue = (typeof queues)[number];
 type Answer = Readonly<{ failed: boolean; said: Readonly<Record<string, unknown>> }>;
 
-/** The tags with which each generation of Karpenter launches. */
-export const tagsOf = {
-  v1: (cluster: string): Tags => ({
-    "karpenter.sh/nodepool": "default",
-    [clusterTag(cluster)]: "owned",
-    "eks:eks-cluster-name": cluster,
-    "karpenter.k8s.aws/ec2nodeclass": "default",
-  }),
-  "v0.32": (cluster: string): Tags => ({
-    "karpenter.sh/nodepool": "default",
-    [clusterTag(cluster)]: "owned",
-    "karpenter.sh/managed-by": cluster,
-  }),
-  "v0.31": (cluster: string): Tags => ({
-    "karpenter.sh/provisioner-name": "default",
-    [clusterTag(cluster)]: "owned",
-    "karpenter.sh/managed-by": cluster,
-  }),
-} as const;
-
 /** One cluster with its holder: what happens there, and what can be seen of it. */
 export class DeployedCluster {
   readonly name: string;
   readonly core: CoreV1Api;
+  readonly plane: EksPlane;
+  readonly instances: Instances;
   readonly config: KubeConfig;
   readonly #emulator: Emulator;
   #nodes = 0;
 
-  constructor(emulator: Emulator, name: string, config: KubeConfig) {
+  constructor(emulator: Emulator, name: string, plane: EksPlane) {
     this.#emulator = emulator;
     this.name = name;
-    this.config = config;
-    this.core = config.makeApiClient(CoreV1Api);
+    this.plane = plane;
+    this.instances = new Instances(emulator);
+    this.config = plane.config();
+    this.core = this.config.makeApiClient(CoreV1Api);
   }
 
   /** An instance is launched; the bus hears of it as on AWS. */
@@ -76,24 +60,18 @@ export class DeployedCluster {
 
   /** Many in one call, as Karpenter's fleets are. */
   async launchMany(count: number, tags: Tags = tagsOf.v1(this.name)): Promise<readonly string[]> {
-    const Tags = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
-    const { Instances = [] } = await this.#emulator.client(EC2Client).send(
-      new RunInstancesCommand({
-        ImageId: "ami-12345678",
-        InstanceType: "m5.large",
-        MinCount: count,
-        MaxCount: count,
-        ...(Tags.length > 0 && { TagSpecifications: [{ ResourceType: "instance", Tags }] }),
-      }),
-    );
-    return Instances.map(({ InstanceId = "" }) => InstanceId);
+    return this.instances.launch(count, tags);
   }
 
   /** The kubelet of an instance registers its node. */
-  async join(instance: string, generation: keyof typeof Karpenter = "v1"): Promise<string> {
+  async join(
+    instance: string,
+    generation: keyof typeof Karpenter = "v1",
+    nodePool = "default",
+  ): Promise<string> {
     const name = `node-${++this.#nodes}`;
     const { poolLabel } = Karpenter[generation];
-    const metadata = { name, labels: { [poolLabel]: "default", "karpenter.sh/registered": "true" } };
+    const metadata = { name, labels: { [poolLabel]: nodePool, "karpenter.sh/registered": "true" } };
     await this.core.createNode({
       body: { metadata, spec: { providerID: `aws:///us-east-1a/${instance}` } },
     });
@@ -226,13 +204,18 @@ export class DeployedCluster {
     await waitUntilFunctionUpdatedV2({ client: lambda, maxWaitTime: 60 }, { FunctionName });
   }
 
+  /** All of them, also those put off and those at work. */
   async messagesIn(queue: Queue): Promise<number> {
     const asked = new GetQueueAttributesCommand({
       QueueUrl: await this.#queue(queue),
-      AttributeNames: ["ApproximateNumberOfMessages"],
+      AttributeNames: [
+        "ApproximateNumberOfMessages",
+        "ApproximateNumberOfMessagesDelayed",
+        "ApproximateNumberOfMessagesNotVisible",
+      ],
     });
-    const { Attributes } = await this.#emulator.client(SQSClient).send(asked);
-    return Number(Attributes?.ApproximateNumberOfMessages);
+    const { Attributes = {} } = await this.#emulator.client(SQSClient).send(asked);
+    return Object.values(Attributes).reduce((sum, count) => sum + Number(count), 0);
   }
 
   /** Throws away what waits in the queues, and what was given up. */

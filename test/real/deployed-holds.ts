@@ -4,7 +4,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { clusterTag, Karpenter, probeDetailType, probeSource } from "../../lambda/adapters/keys.ts";
 import { minutes } from "../../lambda/core/duration.ts";
 import { scheduleGroupName } from "../../lambda/names.ts";
-import { type DeployedCluster, tagsOf } from "./deployed-cluster.ts";
+import type { DeployedCluster } from "./deployed-cluster.ts";
+import { tagsOf } from "./deployed-instances.ts";
 import type { Emulator } from "./emulator.ts";
 import { until } from "./processes.ts";
 

@@ -26,9 +26,9 @@ export class DeployedWorld {
 
   /** A new cluster with a holder, which has its default settings but these. */
   async cluster(name: string, settings: Context): Promise<DeployedCluster> {
-    const { config } = await this.#relaxed(() => this.emulator.createCluster(name));
+    const plane = await this.#relaxed(() => this.emulator.createCluster(name));
     await this.deploy(name, settings);
-    return new DeployedCluster(this.emulator, name, config);
+    return new DeployedCluster(this.emulator, name, plane);
   }
 
   async deploy(cluster: string, settings: Context): Promise<string> {

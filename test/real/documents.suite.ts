@@ -26,11 +26,11 @@ describe("what the documents tell operators to type, by their shell", { timeout:
 
   beforeAll(async () => {
     emulator = await Emulator.start();
-    const { config, kubeconfig } = await emulator.createCluster("prod");
-    core = config.makeApiClient(CoreV1Api);
+    const plane = await emulator.createCluster("prod");
+    core = plane.config().makeApiClient(CoreV1Api);
     const home = join(emulator.folder, "home");
     mkdirSync(join(home, ".kube"), { recursive: true });
-    copyFileSync(kubeconfig, join(home, ".kube/config"));
+    copyFileSync(plane.kubeconfig(), join(home, ".kube/config"));
     env = {
       ...engineEnvironment(emulator.folder),
       ...emulator.env,

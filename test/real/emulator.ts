@@ -9,15 +9,12 @@ import {
   DescribeClusterCommand,
   EKSClient,
 } from "@aws-sdk/client-eks";
-import { KubeConfig } from "@kubernetes/client-node";
 import type { Duration } from "../../lambda/core/duration.ts";
 import { guard } from "../support/guarded.ts";
 import { buildControlPlane, buildPython, program } from "./build.ts";
+import { EksPlane, type PlaneTold } from "./eks-plane.ts";
 import { onFreePorts } from "./ports.ts";
 import { Processes, type Started, until } from "./processes.ts";
-
-/** A control plane that the emulator started for an EKS cluster. */
-type Plane = Readonly<{ server: string; kubeconfig: string }>;
 
 export const region = "us-east-1";
 export const account = "000000000000";
@@ -29,7 +26,8 @@ export class Emulator {
   /** What every AWS client, the CDK CLI and our own command line need to reach it. */
   readonly env: Readonly<Record<string, string>>;
   readonly #processes: Processes;
-  readonly #planes: Plane[] = [];
+  readonly #planes: PlaneTold[] = [];
+  readonly #clusters: EksPlane[] = [];
   readonly #ahead: string;
   #iam = "relaxed";
   #started: Started | undefined;
@@ -101,10 +99,8 @@ export class Emulator {
     );
   }
 
-  /** An EKS cluster with a real control plane; returns an administrator's kubeconfig. */
-  async createCluster(
-    name: string,
-  ): Promise<Readonly<{ config: KubeConfig; kubeconfig: string; server: string }>> {
+  /** An EKS cluster with a real control plane. */
+  async createCluster(name: string): Promise<EksPlane> {
     const eks = this.client(EKSClient);
     await eks.send(
       new CreateClusterCommand({
@@ -126,11 +122,11 @@ export class Emulator {
       return cluster?.status === "ACTIVE";
     });
     const port = new URL(server ?? "").port;
-    const plane = this.#planes.find((each) => new URL(each.server).port === port);
-    if (!plane) throw new Error(`no control plane was started for ${name}`);
-    const config = new KubeConfig();
-    config.loadFromFile(plane.kubeconfig);
-    return { config, kubeconfig: plane.kubeconfig, server: plane.server };
+    const told = this.#planes.find((each) => new URL(each.server).port === port);
+    if (!told) throw new Error(`no control plane was started for ${name}`);
+    const plane = new EksPlane(name, told);
+    this.#clusters.push(plane);
+    return plane;
   }
 
   /** Lets a role into a cluster as a member of a group. */
@@ -172,6 +168,7 @@ export class Emulator {
   }
 
   async stop(): Promise<void> {
+    for (const plane of this.#clusters) await plane.stop();
     await this.#processes.stopAll();
   }
 

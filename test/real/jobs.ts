@@ -40,7 +40,8 @@ export function partsOf({ suite, karpenter }: Job): readonly Part[] {
   if (hasKarpenter({ suite })) return ["control-plane", "kubelet", `karpenter-${karpenter}`];
   if (["ground", "package"].includes(suite)) return [];
   if (suite === "template") return ["python-cfn-lint"];
-  if (["deployed", "doctor", "documents", "holds"].includes(suite))
-    return ["control-plane", "python-emulator"];
+  const emulated = ["control-plane", "python-emulator"] as const;
+  if (suite === "deployed-karpenter") return [...emulated, "kubelet", `karpenter-${karpenter}`];
+  if (["deployed", "doctor", "documents", "holds"].includes(suite)) return emulated;
   return ["control-plane"];
 }

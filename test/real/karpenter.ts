@@ -1,7 +1,7 @@
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { buildKarpenter, buildKubelet, newestKarpenter, program } from "./build.ts";
-import type { ControlPlane } from "./control-plane.ts";
+import type { Plane } from "./control-plane.ts";
 import { onFreePorts } from "./ports.ts";
 import type { Started } from "./processes.ts";
 
@@ -18,10 +18,12 @@ export type NodePool = Readonly<{
   types?: readonly string[];
   startupTaints?: readonly Readonly<Record<string, string>>[];
   terminationGracePeriod?: string;
+  /** How long after its launch a node joins; at once where it is not said. One for all pools of a cluster. */
+  joinsAfter?: string;
 }>;
 
 /** Scheduler, controllers, a kubelet for every node, and Karpenter itself, on a control plane. */
-export async function startKarpenter(plane: ControlPlane, version = newestKarpenter): Promise<void> {
+export async function startKarpenter(plane: Plane, version = newestKarpenter): Promise<void> {
   const stages = await buildKubelet();
   const crds = await buildKarpenter(version);
   await applyCrds(plane, crds);
@@ -37,7 +39,7 @@ export async function startKarpenter(plane: ControlPlane, version = newestKarpen
   });
 }
 
-function startAll(plane: ControlPlane, version: string, stages: string, ports: readonly number[]): Started[] {
+function startAll(plane: Plane, version: string, stages: string, ports: readonly number[]): Started[] {
   const [scheduler, controllers, kubelet, metrics, health] = ports;
   const { processes, folder } = plane;
   const config = `--kubeconfig=${plane.kubeconfig("admin")}`;
@@ -95,7 +97,7 @@ const isOk = (url: string): Promise<boolean> =>
     () => false,
   );
 
-async function applyCrds(plane: ControlPlane, folder: string): Promise<void> {
+async function applyCrds(plane: Plane, folder: string): Promise<void> {
   await plane.kubectl(["apply", "--server-side", "-f", folder]);
   const crds = ["nodepools.karpenter.sh", "nodeclaims.karpenter.sh", "kwoknodeclasses.karpenter.kwok.sh"];
   const names = crds.map((crd) => `crd/${crd}`);
@@ -105,7 +107,15 @@ async function applyCrds(plane: ControlPlane, folder: string): Promise<void> {
 /** A NodePool of on-demand nodes that Karpenter may consolidate at once, and the node class it needs. */
 export function nodePool(pool: NodePool): readonly object[] {
   const requirement = (key: string, ...values: string[]) => ({ key, operator: "In", values });
-  const { name, labels = {}, annotations = {}, types = [], startupTaints, terminationGracePeriod } = pool;
+  const {
+    name,
+    labels = {},
+    annotations = {},
+    types = [],
+    startupTaints,
+    terminationGracePeriod,
+    joinsAfter,
+  } = pool;
   const spec = {
     template: {
       metadata: { labels, annotations },
@@ -130,6 +140,11 @@ export function nodePool(pool: NodePool): readonly object[] {
   };
   return [
     { apiVersion: "karpenter.sh/v1", kind: "NodePool", metadata: { name }, spec },
-    { apiVersion: "karpenter.kwok.sh/v1alpha1", kind: "KWOKNodeClass", metadata: { name: "default" } },
+    {
+      apiVersion: "karpenter.kwok.sh/v1alpha1",
+      kind: "KWOKNodeClass",
+      metadata: { name: "default" },
+      ...(joinsAfter && { spec: { nodeRegistrationDelay: joinsAfter } }),
+    },
   ];
 }

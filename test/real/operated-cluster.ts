@@ -35,11 +35,11 @@ export class OperatedCluster {
     const emulator = await Emulator.start();
     try {
       for (const [key, value] of Object.entries(emulator.env)) vi.stubEnv(key, value);
-      const { config, kubeconfig } = await emulator.createCluster(name);
+      const plane = await emulator.createCluster(name);
       const cdk = new Cdk(emulator);
       await cdk.bootstrap();
       await cdk.deploy({ cluster: name });
-      return new OperatedCluster(name, emulator, config, kubeconfig);
+      return new OperatedCluster(name, emulator, plane.config(), plane.kubeconfig());
     } catch (error) {
       await emulator.stop();
       throw error;

@@ -5,7 +5,7 @@ import {
   KubernetesObjectApi,
   type V1Node,
 } from "@kubernetes/client-node";
-import { ControlPlane } from "./control-plane.ts";
+import { ControlPlane, type Plane } from "./control-plane.ts";
 import { type NodePool, nodePool, startKarpenter } from "./karpenter.ts";
 import { until } from "./processes.ts";
 
@@ -19,13 +19,13 @@ export type Workload = Readonly<{
 }>;
 
 /** A cluster with real Karpenter, and what its users do with it. */
-export class World {
-  readonly plane: ControlPlane;
+export class World<P extends Plane = ControlPlane> {
+  readonly plane: P;
   readonly core: CoreV1Api;
   readonly #objects: KubernetesObjectApi;
   readonly #custom: CustomObjectsApi;
 
-  private constructor(plane: ControlPlane) {
+  private constructor(plane: P) {
     const config = plane.config("admin");
     this.plane = plane;
     this.core = config.makeApiClient(CoreV1Api);
@@ -34,7 +34,11 @@ export class World {
   }
 
   static async start(version?: string): Promise<World> {
-    const plane = await ControlPlane.start();
+    return World.on(await ControlPlane.start(), version);
+  }
+
+  /** Starts Karpenter on a control plane, which from then on ends with this world. */
+  static async on<P extends Plane>(plane: P, version?: string): Promise<World<P>> {
     try {
       await startKarpenter(plane, version);
       return new World(plane);
