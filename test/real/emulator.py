@@ -24,7 +24,7 @@ os.environ["PATH"] = f"{programs}:{os.environ['PATH']}"
 
 from ministack import app  # noqa: E402  the path above must be set first
 from ministack.core import iam_actions, lambda_runtime  # noqa: E402
-from ministack.services import ec2, eks, eventbridge  # noqa: E402
+from ministack.services import ec2, eks, eventbridge, scheduler  # noqa: E402
 
 import emulator_alarms  # noqa: E402
 
@@ -253,6 +253,7 @@ take_every_request_for_encrypted()
 app.__class__ = Gateway
 always_strict(eks, "_authenticate_token_review")
 always_strict(lambda_runtime, "execution_credentials")
+scheduler._SCHEDULE_TICK_INTERVAL = 1  # seconds; with its ten a one-shot would be late by that much
 announce("RunInstances", "pending", "running")
 announce("TerminateInstances", "shutting-down", "terminated")
 emulator_alarms.begin()
