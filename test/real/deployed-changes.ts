@@ -26,19 +26,39 @@ export function changeCases(open: () => World): void {
       await prod.control({ do: "hold", for: "10m", reason: "to be moved" });
       const nodes = (await prod.core.listNode()).items.map(({ metadata }) => metadata?.name ?? "");
       const hold = await prod.untilMarked(nodes);
-      const gaps: string[] = [];
-      let isDeploying = true;
 
-      const watching = (async () => {
-        while (isDeploying) gaps.push(...(await unprotected(prod, nodes)));
-      })();
-      await world.deploy("prod", { hold: "1m", sweepEvery: "1h", holdAnnotation: other });
-      isDeploying = false;
-      await watching;
+      const gaps = await gapsWhile(prod, nodes, async () => {
+        await world.deploy("prod", { hold: "1m", sweepEvery: "1h", holdAnnotation: other });
+      });
 
       expect(gaps).toEqual([]);
       expect(await prod.marks()).toEqual({});
       expect(await prod.untilMarked(nodes, other)).toBe(hold);
+    });
+
+    it("with another scope takes nothing from the hold under way; a launch then holds its own NodePool, and no node is without a mark in between", async () => {
+      const { world, prod } = open();
+      const elsewhere = await prod.join("i-0123456789abcdef1", "v1", "elsewhere");
+      await prod.control({ do: "hold", for: "10m", reason: "to be divided" });
+      const nodes = (await prod.core.listNode()).items.map(({ metadata }) => metadata?.name ?? "");
+      const whole = await prod.untilMarked(nodes, other);
+
+      const gaps = await gapsWhile(prod, nodes, async () => {
+        const settings = { hold: "1m", sweepEvery: "1h", holdAnnotation: other, scope: "nodepool" };
+        await world.deploy("prod", settings);
+        await prod.untilMarked([await prod.join(await prod.launch())], other);
+      });
+
+      expect(gaps).toEqual([]);
+      const { [elsewhere]: kept, ...adopted } = await prod.marks(other);
+      const ids = new Set(Object.values(adopted));
+      expect(kept).toBe(whole);
+      expect(Object.keys(adopted)).toHaveLength(nodes.length);
+      expect([...ids]).toEqual([expect.not.stringMatching(whole)]);
+      expect((await prod.control({ do: "status" })).scopes).toMatchObject([
+        { scope: "cluster", state: "held", nodesHeld: 1 },
+        { scope: "nodepool/default", state: "held", nodesHeld: nodes.length },
+      ]);
     });
   });
 
@@ -74,6 +94,24 @@ export function changeCases(open: () => World): void {
       expect(await leftInAccount(world, "legacy")).toEqual([]);
     });
   });
+}
+
+/** Nodes that were seen without any mark while the work was done. */
+async function gapsWhile(
+  cluster: DeployedCluster,
+  nodes: readonly string[],
+  work: () => Promise<void>,
+): Promise<string[]> {
+  const gaps: string[] = [];
+  let isOver = false;
+  const watching = (async () => {
+    while (!isOver) gaps.push(...(await unprotected(cluster, nodes)));
+  })();
+  await work().finally(() => {
+    isOver = true;
+  });
+  await watching;
+  return gaps;
 }
 
 async function unprotected(cluster: DeployedCluster, nodes: readonly string[]): Promise<string[]> {

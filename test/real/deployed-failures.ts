@@ -58,6 +58,25 @@ export function failureCases(open: () => Readonly<{ prod: DeployedCluster; emula
       await prod.untilMarked([node]);
     });
 
+    it("an API server that is gone in the middle of a hold takes nothing from it, and a newcomer of that time is held once it is back", async () => {
+      const { prod } = open();
+      const node = await prod.join(await prod.launch());
+      const hold = await prod.untilMarked([node]);
+      const { plane } = prod;
+      onTestFinished(() => plane.startApiServer());
+      // While it starts it forbids everything for some seconds: no five deliveries may fall into those.
+      await prod.bringAgainAfter(10);
+
+      await plane.stopApiServer();
+      const instance = await prod.launch();
+      await prod.untilLogged("hold", /nodes failed 8 times/, 90_000);
+      await plane.startApiServer();
+      const newcomer = await prod.join(instance);
+      expect(await prod.untilMarked([newcomer, node])).toBe(hold);
+      expect((await prod.releaseAll()).said).toMatchObject({ failed: 0, left: false });
+      expect(await prod.marks()).toEqual({});
+    });
+
     it("a release that fails for good ends among the failed invocations, and the sweep finishes it", async () => {
       const { prod } = open();
       const node = await prod.join(await prod.launch());
