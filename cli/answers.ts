@@ -86,8 +86,8 @@ function parsePastHold(fields: Fields, item: unknown, path: string): PastHold {
     startedAt: fields.date(read.startedAt, `${path}.startedAt`),
     expiresAt: fields.date(read.expiresAt, `${path}.expiresAt`),
     endedAt: fields.date(read.endedAt, `${path}.endedAt`),
-    startedBecause: String(read.startedBecause ?? ""),
-    endedBecause: String(read.endedBecause ?? ""),
+    startedBecause: textOf(read.startedBecause),
+    endedBecause: textOf(read.endedBecause),
     launches: fields.count(read.launches, `${path}.launches`, many),
     extensions: fields.count(read.extensions, `${path}.extensions`, many),
     nodes: fields.count(read.nodes, `${path}.nodes`, many),
@@ -114,7 +114,7 @@ export const parseDeed = (answer: unknown): DeedAnswer =>
       because: fields.text(read.because, "because"),
       counts: countsIn(read),
       left: read.left === true,
-      resumed: Array.isArray(read.resumed) ? read.resumed.map(String) : [],
+      resumed: Array.isArray(read.resumed) ? read.resumed.map(textOf) : [],
       ...(until && { until }),
       ...(typeof read.holdId === "string" && { holdId: read.holdId }),
     };
@@ -127,6 +127,7 @@ function countsIn(read: Read): DeedAnswer["counts"] {
   );
 }
 
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 const optional = <T>(value: unknown, read: (value: unknown) => T): T | undefined =>
   value === undefined || value === null ? undefined : read(value);
 

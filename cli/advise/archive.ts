@@ -46,13 +46,16 @@ export class Archive {
     if (line.trim() === "") return;
     try {
       const { read, events } = JSON.parse(line);
-      const moment = (text: string) => new Date(text);
+      const moment = (text: string) => {
+        if (Number.isNaN(Date.parse(text))) throw new Error("no time");
+        return new Date(text);
+      };
       this.#add(
         { call: String(read.call), from: moment(read.from), to: moment(read.to) },
         events.map((event: InstanceEvent & { at: string }) => ({ ...event, at: moment(event.at) })),
       );
     } catch {
-      // A line cut short when the program was ended: its page is read again.
+      // A line cut short when the program was ended, or written by another hand: its page is read again.
     }
   }
 }

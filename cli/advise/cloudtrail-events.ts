@@ -20,10 +20,10 @@ const poolTags = Object.values(Karpenter).map(({ poolTag }) => poolTag);
 export function instanceEventsIn(record: unknown, cluster: string): readonly InstanceEvent[] {
   const { eventID, eventTime, eventName, userIdentity, requestParameters, responseElements, errorCode } =
     json(record);
-  const at = new Date(String(eventTime));
+  const at = new Date(textOf(eventTime));
   if (errorCode || Number.isNaN(at.getTime())) return [];
   const by = callerOf(userIdentity);
-  const common = { id: String(eventID ?? ""), at, by };
+  const common = { id: textOf(eventID), at, by };
   if (eventName === "BidEvictedEvent") {
     const taken = instancesIn(json(record).serviceEventDetails);
     return taken.map(({ instance }) => ({ kind: "terminated", ...common, instance }));
@@ -47,7 +47,18 @@ export function instanceEventsIn(record: unknown, cluster: string): readonly Ins
 /** Records out of whatever CloudTrail's tools export: lookup-events' answer, log files, or one record a line. */
 export function recordsIn(text: string): readonly unknown[] {
   const whole = tryParse(text);
-  if (whole === undefined) return text.split("\n").flatMap((line) => (line.trim() ? recordsIn(line) : []));
+  if (whole === undefined) return text.split("\n").flatMap(recordsInLine);
+  return recordsInDocument(whole);
+}
+
+function recordsInLine(line: string, n: number): readonly unknown[] {
+  if (line.trim() === "") return [];
+  const read = tryParse(line);
+  if (read === undefined) throw new Error(`line ${n + 1} is no JSON, or not all of it`);
+  return recordsInDocument(read);
+}
+
+function recordsInDocument(whole: unknown): readonly unknown[] {
   if (Array.isArray(whole)) return whole.flatMap(unwrapped);
   const { Events, Records } = json(whole);
   const list = Array.isArray(Events) ? Events : Array.isArray(Records) ? Records : [whole];
@@ -66,7 +77,7 @@ function unwrapped(entry: unknown): readonly unknown[] {
 function callerOf(identity: unknown): string {
   const { sessionContext, arn, invokedBy } = json(identity);
   const issuer = json(json(sessionContext).sessionIssuer).arn;
-  return String(issuer ?? arn ?? invokedBy ?? "");
+  return textOf(issuer ?? arn ?? invokedBy);
 }
 
 type Found = { instance: string; instanceType?: string };
@@ -104,6 +115,8 @@ function tagsIn(value: unknown): (readonly [string, string])[] {
 }
 
 const json = (value: unknown): Json => (typeof value === "object" && value !== null ? (value as Json) : {});
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 function tryParse(text: string): unknown {
   try {

@@ -46,7 +46,7 @@ function link<T>(
 ): InsideLink<T> | Broken {
   const given = fields.object(value, path);
   if (given.works === true) return { works: true, ...read(given) };
-  return { works: false, because: String(given.because ?? "no reason was given") };
+  return { works: false, because: typeof given.because === "string" ? given.because : "no reason was given" };
 }
 
 function parseRecord(fields: Fields, read: Read) {

@@ -1,0 +1,188 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { afterAll, describe, expect, it } from "vitest";
+import { Archive } from "../../cli/advise/archive.ts";
+import { exportedEvents } from "../../cli/advise/exported.ts";
+import { parseDeed, parseHistory, parseStatus } from "../../cli/answers.ts";
+import { parseInside } from "../../cli/doctor/inside.ts";
+import { Failure } from "../../cli/failure.ts";
+import { historyPage } from "../../cli/history-page.ts";
+import { BadInputError } from "../../lambda/core/errors.ts";
+import { elementsIn } from "../report/markup.ts";
+import { aPastHold } from "../support/builders.ts";
+import { noon } from "../support/fixed-clock.ts";
+import { errorOf, expectClear, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
+import { swapped } from "../support/mangled-answers.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "command-line-fuzz-"));
+const file = join(folder, "events.json");
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const value = fc.constantFrom<unknown>(null, 7, -1.5, true, "", "<b>", [], {}, { toString: 1 }, ["a"]);
+const mangled = (whole: unknown) =>
+  fc.tuple(fc.nat(), value).map(([which, other]) => swapped(JSON.stringify(whole), which, other));
+
+const status = {
+  cluster: "prod",
+  at: noon,
+  version: "1.0.0",
+  rules: { hold: 1, maxHold: 1, breather: 1, initialDelay: 0, scope: "cluster" },
+  scopes: [
+    { scope: "cluster", state: "held", because: "x", since: noon, until: noon, nodesHeld: 1, awaited: 0 },
+  ],
+  nodesUserHeld: 0,
+  lastSweep: noon,
+};
+const inside = {
+  ...{ version: "1.0.0", at: noon, rules: { maxHold: 1 } },
+  record: { works: true, holds: [{ scope: "cluster", id: "h", state: "held", expiresAt: noon }] },
+  launches: { works: false, because: "x" },
+  cluster: {
+    works: true,
+    kubernetes: "v1",
+    missingRights: ["a"],
+    needlessRights: [],
+    nodes: 1,
+    stuck: [],
+    userHeld: [],
+  },
+};
+const deed = { because: "x", until: noon, resumed: ["cluster"], marked: 1, left: false };
+
+it(
+  "an answer of the control function that is none is told as such, whatever it is",
+  async () => {
+    const answers = fc.oneof(fc.json(), ...[status, inside, deed, { holds: [aPastHold()] }].map(mangled));
+    await fc.assert(
+      fc.asyncProperty(
+        answers,
+        inTime(async (text) => {
+          for (const parse of [parseStatus, parseInside, parseDeed, parseHistory]) {
+            const error = await errorOf(
+              Promise.resolve(JSON.parse(text)).then(parse as (answer: unknown) => unknown),
+            );
+            if (error) expectClear(error, [Failure], []);
+          }
+        }),
+      ),
+      fuzz(200),
+    );
+  },
+  fuzzTime,
+);
+
+describe("what CloudTrail exported", () => {
+  const record = {
+    eventID: "e",
+    eventTime: "2026-11-21T12:00:00Z",
+    eventName: "RunInstances",
+    userIdentity: { sessionContext: { sessionIssuer: { arn: "arn:aws:iam::1:role/k" } } },
+    requestParameters: {
+      tagSet: {
+        items: [
+          { key: "kubernetes.io/cluster/prod", value: "owned" },
+          { key: "karpenter.sh/nodepool", value: "a" },
+        ],
+      },
+    },
+    responseElements: {
+      instancesSet: { items: [{ instanceId: "i-0abcd1234ef567890", instanceType: "m5.large" }] },
+    },
+  };
+  const whole = JSON.stringify({ Records: [record] });
+  const read = (content: string | Buffer) => {
+    writeFileSync(file, content);
+    return exportedEvents([file], "prod");
+  };
+
+  it(
+    "is read, or refused with the file's name and what is wrong in it",
+    async () => {
+      expect(read(whole)).toHaveLength(1);
+      const contents = fc.oneof(
+        mangled({ Records: [record] }),
+        fc.nat({ max: whole.length }).map((length) => whole.slice(0, length)),
+        fc.nat({ max: 60 }).map((length) => gzipSync(whole).subarray(0, length)),
+        fc.json(),
+        fc.string({ unit: "binary" }),
+        fc.constantFrom(
+          "[".repeat(100_000),
+          `${"[".repeat(20_000)}${"]".repeat(20_000)}`,
+          "\u0000",
+          "garbage",
+        ),
+      );
+      await fc.assert(
+        fc.asyncProperty(
+          contents,
+          inTime(async (content) => {
+            const error = await errorOf(Promise.resolve(content).then(read));
+            if (!error) return;
+            expectClear(error, [BadInputError], []);
+            expect(String(error)).toContain(file);
+            expect(String(error)).not.toContain("call stack");
+          }),
+        ),
+        fuzz(200),
+      );
+    },
+    fuzzTime,
+  );
+
+  it("names the line that was cut", () => {
+    expect(() => read(`${JSON.stringify(record)}\n{"eventID":`)).toThrow(
+      /line 2 is no JSON, or not all of it/,
+    );
+  });
+
+  it("is read again where what was kept of it is of another hand", () => {
+    const kept = { read: { call: "CreateFleet", from: "never", to: "2026-11-21T12:00:00Z" }, events: [] };
+    writeFileSync(file, `${JSON.stringify(kept)}\n{"read":7}\nnull\n`);
+    const gap = { from: new Date(0), to: noon };
+    expect(new Archive(file).gaps("CreateFleet", gap.from, gap.to)).toEqual([gap]);
+  });
+});
+
+it(
+  "a page of history is markup of ours alone, whatever holds are called and whenever they were",
+  async () => {
+    const evil = fc.oneof(
+      fc.constantFrom(
+        '<script>alert("1")</script>',
+        '"><img src=x onerror=alert(1)>',
+        "'</title></svg>",
+        "\u0000\ud800&",
+      ),
+      fc.string({ unit: "binary" }),
+    );
+    const moment = fc.date({ min: new Date(0), max: new Date("9999-12-31T00:00:00Z"), noInvalidDate: true });
+    const hold = fc
+      .record({
+        id: evil,
+        startedBecause: evil,
+        endedBecause: evil,
+        startedAt: moment,
+        endedAt: moment,
+        expiresAt: moment,
+      })
+      .map((about) => aPastHold(about));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(hold, { maxLength: 5 }),
+        evil,
+        inTime(async (holds, cluster) => {
+          const page = historyPage(holds, cluster, noon);
+          const [svg = ""] = page.match(/<svg.*<\/svg>/s) ?? [];
+          expect(elementsIn(svg).map(({ name }) => name)).not.toContain("script");
+          expect(page.match(/<(script|img)/g)).toEqual(["<script"]);
+          expect(page.length).toBeLessThan(200_000);
+        }),
+      ),
+      fuzz(100),
+    );
+  },
+  fuzzTime,
+);
