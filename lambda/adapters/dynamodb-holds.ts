@@ -41,8 +41,6 @@ export class DynamodbHolds implements Holds {
     return scopes;
   }
 
-  // When the SDK's retry meets its own first try, whose answer got lost, this says false of a write that is done.
-  // The caller reads again and finds its wish fulfilled.
   async write(record: ScopeRecord): Promise<boolean> {
     const { scope, version, ...rest } = record;
     const condition = version === 0 ? neverWritten : unchangedSince(version);

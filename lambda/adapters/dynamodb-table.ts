@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   type AttributeValue,
   ConditionalCheckFailedException,
@@ -56,9 +57,11 @@ export class DynamodbTable {
 
   /** False when the condition does not hold. */
   async put(kind: Kind, name: string, fields: Fields, condition?: Condition): Promise<boolean> {
+    const item = writeItem({ ...fields, [HoldTable.partitionKey]: kind, [HoldTable.sortKey]: name });
     const command = new PutItemCommand({
       TableName: this.#name,
-      Item: writeItem({ ...fields, [HoldTable.partitionKey]: kind, [HoldTable.sortKey]: name }),
+      Item: item,
+      ReturnValuesOnConditionCheckFailure: "ALL_OLD",
       ...(condition && { ConditionExpression: condition.expression }),
       ...(condition && { ExpressionAttributeNames: condition.names }),
       ...(condition?.values && { ExpressionAttributeValues: condition.values }),
@@ -67,7 +70,7 @@ export class DynamodbTable {
       await this.#client.send(command);
       return true;
     } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) return false;
+      if (error instanceof ConditionalCheckFailedException) return isOwnFirstTry(error, item);
       throw this.#failure("write", error);
     }
   }
@@ -90,3 +93,7 @@ export class DynamodbTable {
     return awsFailure(error, `${task} table ${this.#name}`, remedy);
   }
 }
+
+/** Whether the SDK's retry met its own first try, which was done although its answer got lost. */
+const isOwnFirstTry = (error: ConditionalCheckFailedException, item: Item): boolean =>
+  (error.$metadata.attempts ?? 1) > 1 && isDeepStrictEqual(error.Item, item);

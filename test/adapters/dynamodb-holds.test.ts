@@ -58,6 +58,28 @@ describe("what the table is asked", () => {
   });
 });
 
+describe("a write whose condition fails", () => {
+  const refusal = (Item: unknown): AwsAnswer => ({
+    status: 400,
+    body: JSON.stringify({ __type: "ConditionalCheckFailedException", message: "no", Item }),
+  });
+
+  it("is done when the retry only met its own first try, whose answer got lost", async () => {
+    const holds = await holdsOn((count) => (count === 1 ? "hang up" : refusal(sent()[0].Item)), 2);
+    expect(await holds.write(aRecord({ hold: aHold() }))).toBe(true);
+  });
+
+  it("is not done when somebody else wrote meanwhile, however alike", async () => {
+    const other = { ...keys, version: { N: "1" } };
+    const retried = await holdsOn((count) => (count === 1 ? "hang up" : refusal(other)), 2);
+    expect(await retried.write(aRecord({ hold: aHold() }))).toBe(false);
+    await aws.close();
+
+    const atOnce = await holdsOn(() => refusal(sent()[0].Item));
+    expect(await atOnce.write(aRecord({ hold: aHold() }))).toBe(false);
+  });
+});
+
 describe("what goes wrong", () => {
   it("reads throttling that outlasts the retries as `try again`, with its cause", async () => {
     const holds = await holdsOn(() => jsonError("ProvisionedThroughputExceededException", "slow down"), 2);
