@@ -1,30 +1,44 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { AlarmSignals } from "./support/alarm-signals.ts";
+import { failureModes } from "./support/failure-modes.ts";
 
-const rows = readFileSync("docs/failure-modes.md", "utf8")
-  .split("\n")
-  .filter((line) => line.startsWith("| ") && !/^\| (Failure|---)/.test(line))
-  .map((line) => line.split(" | ").map((cell) => cell.replace(/^\| | \|$/g, "").trim()));
-const headings = readFileSync("docs/runbook.md", "utf8");
+const alarmed = new AlarmSignals().headings;
+const faults = globSync("test/real/faults-of-*.ts");
 
-describe.each(rows)("failure mode: %s", (_failure, _happens, _heals, _howLong, alarm = "", proof = "") => {
-  const links = [...proof.matchAll(/\[([^\]]+)\]\(\.\.\/([^)]+)\)/g)];
+/** The sentences by which a file's tests are known: a call's first words, before the function that is the test. */
+const titlesIn = (file: string): readonly string[] =>
+  [...readFileSync(file, "utf8").matchAll(/\(\s*(["`])(.+?)\1,\s*(?:\{[^}]*\},\s*)?(?:async )?\(/g)].map(
+    ([, , title = ""]) => title,
+  );
 
+describe.each(failureModes)("failure mode: $failure", ({ alarms, alarmCell, proofs }) => {
   it("is proved by tests that exist", () => {
-    expect(links.length).toBeGreaterThan(0);
-    for (const [, name = "", file = ""] of links) {
+    expect(proofs.length).toBeGreaterThan(0);
+    for (const { name, file } of proofs) {
       expect(existsSync(file), `${file} exists`).toBe(true);
-      expect(readFileSync(file, "utf8"), file).toContain(name);
+      expect(titlesIn(file), file).toContainEqual(expect.stringContaining(name));
     }
   });
 
-  it("names an alarm that the runbook explains, or none", () => {
-    const [, heading] = /#([^)]+)\)/.exec(alarm) ?? [];
-    if (heading === undefined) expect(alarm).toBe("–");
-    else expect(headings).toContain(`\n## ${heading}\n`);
+  it("names alarms that the stack has, or none", () => {
+    if (alarms.length === 0) expect(alarmCell).toBe("–");
+    for (const heading of alarms) expect(alarmed).toContain(heading);
   });
 });
 
+it("knows every alarm of the stack by a failure that rings it", () => {
+  expect(new Set(failureModes.flatMap(({ alarms }) => alarms))).toEqual(new Set(alarmed));
+});
+
+it("tells of every fault that is tried on the real engines, once", () => {
+  const told = failureModes.flatMap(({ proofs }) => proofs.filter(({ file }) => faults.includes(file)));
+  const tried = faults.flatMap((file) =>
+    [...readFileSync(file, "utf8").matchAll(/\bit\(\s*"(.+?)",/gs)].map(([, title]) => title),
+  );
+  expect(told.map(({ name }) => name).toSorted()).toEqual(tried.toSorted());
+});
+
 it("knows many failure modes", () => {
-  expect(rows.length).toBeGreaterThan(25);
+  expect(failureModes.length).toBeGreaterThan(25);
 });

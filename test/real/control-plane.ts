@@ -99,10 +99,24 @@ export class ControlPlane implements Plane {
     await this.processes.until("the API server to be ready", () => isReady(this));
   }
 
+  get isServing(): boolean {
+    return this.#apiServer !== undefined;
+  }
+
   /** Takes the API server away, by default as a crash would. */
   async stopApiServer(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
-    if (this.#apiServer) await this.processes.stop(this.#apiServer, signal);
+    const stopping = this.#apiServer;
+    // At once, because somebody may start the next one before this one is gone.
     this.#apiServer = undefined;
+    if (stopping) await this.processes.stop(stopping, signal);
+  }
+
+  /** Who has which token, and nobody else any; counts from the API server's next start. */
+  admit(tokens: Readonly<Partial<Record<User, string>>>): void {
+    const lines = (["admin", "holder"] as const).map((user, i) =>
+      tokens[user] === undefined ? "" : `${tokens[user]},${user},${i},"${users[user].join(",")}"\n`,
+    );
+    writeFileSync(join(this.folder, "tokens.csv"), lines.join(""), { mode: 0o600 });
   }
 
   /** Crashes, and comes back without a memory of what was before: lists and watches cannot go on from there. */
@@ -144,10 +158,7 @@ export class ControlPlane implements Plane {
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const pem = privateKey.export({ type: "pkcs1", format: "pem" });
     writeFileSync(join(this.folder, "service-accounts.key"), pem, { mode: 0o600 });
-    const tokens = (["admin", "holder"] as const).map(
-      (user, i) => `${tokenOf(user)},${user},${i},"${users[user].join(",")}"`,
-    );
-    writeFileSync(join(this.folder, "tokens.csv"), `${tokens.join("\n")}\n`, { mode: 0o600 });
+    this.admit({ admin: tokenOf("admin"), holder: tokenOf("holder") });
     for (const user of ["admin", "holder"] as const) {
       writeFileSync(this.kubeconfig(user), JSON.stringify(this.#kubeconfigOf(user), undefined, 2), {
         mode: 0o600,

@@ -55,12 +55,11 @@ export class Emulator {
   /** Builds what is needed and starts; answers when it returns. */
   static async start(): Promise<Emulator> {
     await buildControlPlane();
-    const python = join(await buildPython("emulator"), "python");
+    await buildPython("emulator");
     return onFreePorts(1, async ([port = 0]) => {
       const emulator = new Emulator(port);
       try {
-        emulator.#run(python, port);
-        await emulator.#processes.until("the emulator to answer", () => emulator.#answers());
+        await emulator.resume();
         return emulator;
       } catch (error) {
         await emulator.stop();
@@ -69,18 +68,35 @@ export class Emulator {
     });
   }
 
-  #run(python: string, port: number): void {
+  get isRunning(): boolean {
+    return this.#started !== undefined;
+  }
+
+  /** Takes AWS away; what it keeps is kept. Its clusters end with it, so this is for those who have none. */
+  async pause(): Promise<void> {
+    if (this.#started) await this.#processes.stop(this.#started, "SIGTERM", 30_000);
+    this.#started = undefined;
+  }
+
+  /** Also used to bring it back after `pause`; same address, same state. */
+  async resume(): Promise<void> {
+    this.#run(join(await buildPython("emulator"), "python"));
+    await this.#processes.until("the emulator to answer", () => this.#answers());
+  }
+
+  #run(python: string): void {
     // Functions are unpacked below this folder, and their files must not be taken for modules of our own package.
     writeFileSync(join(this.folder, "package.json"), JSON.stringify({ type: "commonjs" }));
     const started = this.#processes.start("emulator", python, [join(import.meta.dirname, "emulator.py")], {
       PROGRAMS: dirname(program("kubectl")),
       GUARD: guard,
       PATH: nodeFirst,
-      GATEWAY_PORT: String(port),
+      GATEWAY_PORT: new URL(this.endpoint).port,
       BIND_HOST: "127.0.0.1",
       MINISTACK_HOST: "127.0.0.1",
       MINISTACK_ACCOUNT_ID: account,
       MINISTACK_REGION: region,
+      PERSIST_STATE: "1",
       STATE_DIR: join(this.folder, "state"),
       S3_DATA_DIR: join(this.folder, "s3"),
       CLOUDTRAIL_RECORDING: "1",

@@ -1,107 +1,97 @@
-import { readFileSync } from "node:fs";
-import { BareLoop } from "../../bench/bare-loop.ts";
-import { createNodes, doorOf, nodeNames } from "../../bench/nodes-on-plane.ts";
-import type { ClusterAccess } from "../../lambda/adapters/cluster-login.ts";
-import { holdLabel, Karpenter } from "../../lambda/adapters/keys.ts";
-import { KubernetesAccess } from "../../lambda/adapters/kubernetes-access.ts";
-import { KubernetesClient } from "../../lambda/adapters/kubernetes-client.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { EC2Client } from "@aws-sdk/client-ec2";
+import { SchedulerClient } from "@aws-sdk/client-scheduler";
+import { clientDefaults } from "../../lambda/adapters/aws-clients.ts";
+import { Ec2Launches } from "../../lambda/adapters/ec2-launches.ts";
+import { Karpenter } from "../../lambda/adapters/keys.ts";
+import type { KubernetesCaller } from "../../lambda/adapters/kubernetes-client.ts";
 import { KubernetesNodes } from "../../lambda/adapters/kubernetes-nodes.ts";
+import { SchedulerReleases } from "../../lambda/adapters/scheduler-releases.ts";
 import { holdIds } from "../../lambda/adapters/system-clock.ts";
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
+import { type MetricName, metricNamespace } from "../../lambda/core/metrics.ts";
 import type { Ports } from "../../lambda/core/ports.ts";
 import { onHoldExpired } from "../../lambda/handlers/hold-expired.ts";
 import { onNodeLaunched } from "../../lambda/handlers/node-launched.ts";
 import { onOverdueSwept } from "../../lambda/handlers/overdue-swept.ts";
+import { invocation } from "../../lambda/invocation.ts";
+import { functionName } from "../../lambda/names.ts";
 import type { OpenHolds } from "../contracts/holds.ts";
+import type { Datum } from "../support/alarm-signals.ts";
 import { someRules } from "../support/builders.ts";
-import { CollectedLog, CollectedMetrics } from "../support/collected-log.ts";
+import { CollectedLog } from "../support/collected-log.ts";
 import { dynamodbStore } from "../support/dynamodb-store.ts";
-import { clientOf } from "../support/kubernetes-nodes-world.ts";
-import { MemoryLater } from "../support/memory-later.ts";
-import { MemoryLaunches } from "../support/memory-launches.ts";
-import { MemorySchedules } from "../support/memory-schedules.ts";
-import { ControlPlane, tokenOf } from "./control-plane.ts";
-import { startDynamoDbLocal } from "./dynamodb-local.ts";
-import { FaultyProxy } from "./faulty-proxy.ts";
+import { LaunchQueue, type QueueMessage } from "../support/launch-queue.ts";
+import { region } from "./emulator.ts";
+import { ClusterRoute } from "./faults-cluster.ts";
+import { credentials, type FaultsEngines } from "./faults-engines.ts";
+import { OneShots } from "./one-shots.ts";
 
-const { annotation, poolLabel } = Karpenter.v1;
-const count = 300;
+type Outcome = "done" | "failed";
+type Due = Readonly<{ at: Date; happen: () => Promise<unknown> }>;
 
-/** The functions' handlers on a real API server and AWS's own DynamoDB, with a proxy before each that can fail. */
+const timeouts = { hold: minutes(2), release: minutes(5), sweep: minutes(5) } as const;
+/** As Lambda repeats an invocation that nobody waits for. */
+const retriesAfter = [minutes(1), minutes(2)];
+/** Pauses between tries pass so much faster than they should, and the clock knows. */
+const haste = 40;
+/** As deployed, but whoever does not answer is given up earlier. */
+const client = {
+  ...clientDefaults,
+  requestHandler: { ...clientDefaults.requestHandler, requestTimeout: seconds(2) },
+  region,
+  credentials,
+};
+
+/** The functions' own handlers and adapters on real engines, with a record, a queue and a time of their own. */
 export class FaultsWorld {
-  readonly kubernetes: FaultyProxy;
-  readonly dynamodb: FaultyProxy;
+  readonly engines: FaultsEngines;
+  readonly cluster: ClusterRoute;
+  readonly oneShots: OneShots;
   readonly log = new CollectedLog();
-  readonly metrics = new CollectedMetrics();
-  readonly schedules = new MemorySchedules();
-  readonly launches = new MemoryLaunches();
-  readonly plane: ControlPlane;
-  #ahead: Duration = 0;
-  #launched = 0;
-  readonly #later: MemoryLater;
-  readonly #ports: Ports;
-  readonly #store: OpenHolds;
-  readonly #stopDatabase: () => Promise<void>;
-
+  readonly queue: LaunchQueue;
+  /** All that CloudWatch would have been told. */
+  readonly told: Datum[] = [];
+  /** Called before each pause between two tries. */
+  whilePausing: () => Promise<void> = async () => {};
   readonly clock = { now: () => new Date(Date.now() + this.#ahead) };
+  readonly #store: OpenHolds;
+  readonly #ports: Ports;
+  readonly #deeds: (() => Promise<void>)[] = [];
+  #retries: Due[] = [];
+  #ahead: Duration = 0;
 
-  static async start(): Promise<FaultsWorld> {
-    const plane = await ControlPlane.start();
-    const database = await startDynamoDbLocal();
-    const ca = readFileSync(`${plane.folder}/certs/apiserver.crt`, "utf8");
-    const admin: ClusterAccess = {
-      server: plane.server,
-      tls: { ca },
-      headers: { authorization: `Bearer ${tokenOf("admin")}` },
-    };
-    const real = { now: () => new Date() };
-    await new KubernetesAccess({ api: clientOf(admin), clock: real, log: new CollectedLog() }).write([
-      annotation,
-    ]);
-    const loop = new BareLoop(doorOf(plane, "admin"), 16);
-    await createNodes(loop, nodeNames(count));
-    loop.close();
-    await plane.kubectl(["annotate", "node", "node-000007", `${annotation}=true`]);
-    const kubernetes = await FaultyProxy.start(plane.server, ca);
-    const dynamodb = await FaultyProxy.start(database.endpoint);
-    const credentials = { accessKeyId: "local", secretAccessKey: "local" };
-    const store = await dynamodbStore(
-      { endpoint: dynamodb.url, region: "eu-west-1", credentials, maxAttempts: 2 },
-      real,
-    );
-    return new FaultsWorld({ plane, kubernetes, dynamodb, store, stopDatabase: database.stop });
+  static async open(engines: FaultsEngines): Promise<FaultsWorld> {
+    const clock = { now: () => world.clock.now() };
+    const store = await dynamodbStore({ ...client, endpoint: engines.dynamodb.url }, clock);
+    const world = new FaultsWorld(engines, store, await OneShots.open(engines.emulator));
+    return world;
   }
 
-  private constructor(engines: {
-    plane: ControlPlane;
-    kubernetes: FaultyProxy;
-    dynamodb: FaultyProxy;
-    store: OpenHolds;
-    stopDatabase: () => Promise<void>;
-  }) {
-    const { plane, kubernetes, dynamodb, store } = engines;
-    this.plane = plane;
-    this.kubernetes = kubernetes;
-    this.dynamodb = dynamodb;
+  private constructor(engines: FaultsEngines, store: OpenHolds, oneShots: OneShots) {
+    this.engines = engines;
+    this.oneShots = oneShots;
     this.#store = store;
-    this.#stopDatabase = engines.stopDatabase;
-    this.#later = new MemoryLater(this.clock);
-    const { clock, log, metrics, launches, schedules } = this;
-    const access = async () => ({
-      server: kubernetes.url,
-      tls: {},
-      headers: { authorization: `Bearer ${tokenOf("holder")}` },
-    });
-    const api = new KubernetesClient({ login: { access, refresh: () => {} }, clock, metrics });
-    const nodePools = { only: [], except: [] };
+    this.queue = new LaunchQueue(this.clock.now);
+    const { clock, log } = this;
+    const metrics = {
+      add: (name: MetricName, value: number) => this.#tell(metricNamespace, name, { Cluster: "prod" }, value),
+    };
+    this.cluster = new ClusterRoute(engines, { clock, metrics, sleep: (duration) => this.#pause(duration) });
     this.#ports = {
       rules: someRules({ hold: minutes(20) }),
       holds: store.holds,
       journal: store.journal,
-      nodes: new KubernetesNodes({ api, poolLabel, annotation, nodePools, clock, log, metrics }),
-      launches,
-      schedules,
-      later: this.#later,
+      nodes: nodesBehind(this.cluster, { clock, log, metrics }),
+      launches: new Ec2Launches(new EC2Client({ ...client, endpoint: engines.ec2.url }), "prod"),
+      schedules: new SchedulerReleases({
+        client: new SchedulerClient({ ...client, endpoint: engines.scheduler.url }),
+        clock,
+        group: oneShots.group,
+        roleArn: "arn:aws:iam::000000000000:role/one-shots",
+        releaseFunctionArn: "arn:aws:lambda:us-east-1:000000000000:function:release",
+      }),
+      later: this.queue,
       clock,
       ids: holdIds,
       log,
@@ -109,81 +99,154 @@ export class FaultsWorld {
     };
   }
 
-  /** A launch told by the bus; what fails comes again once, as the queue would bring it. */
-  aLaunch(): () => Promise<"done" | "failed"> {
-    this.#launched += 1;
-    const id = `i-${this.#launched.toString(16).padStart(17, "f")}`;
-    const at = this.clock.now();
-    this.launches.add(id, at, "default");
-    const detail = { "instance-id": id, state: "pending" };
-    const body = JSON.stringify({ source: "aws.ec2", time: at.toISOString(), detail });
-    const event = { Records: [{ messageId: id, attributes: { SentTimestamp: String(at.getTime()) }, body }] };
-    return () => outcome(onNodeLaunched(this.#ports)(event, this.#deadline()));
+  /** Karpenter launches an instance, and the bus puts its event into the queue. */
+  async launch(): Promise<string> {
+    const instance = await this.engines.launch();
+    this.queue.sendLaunch({ instance, launchedAt: this.clock.now() });
+    return instance;
   }
 
-  /** Fires the one-shots that are due; one that fails is invoked again by its caller. */
-  async expire(): Promise<"done" | "failed"> {
-    let result: "done" | "failed" = "done";
-    for (const { scope, holdId, at } of this.schedules.takeDue(this.clock.now())) {
-      const done = await outcome(onHoldExpired(this.#ports)({ scope, holdId }, this.#deadline()));
-      if (done === "failed") this.schedules.armed.set(`${holdId}-again`, { scope, holdId, at });
-      if (done === "failed") result = "failed";
+  /** Hands messages to the hold function as one batch, all that are due unless told which. */
+  async deliver(batch: readonly QueueMessage[] = this.queue.due(this.clock.now())): Promise<Outcome> {
+    const event = this.queue.receive(batch, this.clock.now());
+    const answer = await this.#invoke("hold", onNodeLaunched(this.#ports), event);
+    const { batchItemFailures = undefined } = answer ?? {};
+    const failed = batchItemFailures?.map((one) => one.itemIdentifier) ?? batch.map(({ id }) => id);
+    this.queue.settle(batch, failed);
+    this.#tellLetters("LaunchesDeadLetters", this.queue.deadLetters.length);
+    return answer ? "done" : "failed";
+  }
+
+  /** One sweep; nobody repeats one that failed, nor keeps it. */
+  async sweep(): Promise<Outcome> {
+    const answer = await this.#invoke("sweep", async (event, deadline) => {
+      await onOverdueSwept(this.#ports)(event, deadline);
+      return "done" as const;
+    });
+    return answer ?? "failed";
+  }
+
+  /** Time passes: messages come, one-shots fire, what failed is repeated; but there is no sweep. */
+  async pass(duration: Duration): Promise<void> {
+    const end = after(this.clock.now(), duration);
+    for (;;) {
+      const due = (await this.#due()).filter(({ at }) => at <= end);
+      const [next] = due.toSorted((a, b) => a.at.getTime() - b.at.getTime());
+      if (!next) break;
+      this.#waitUntil(next.at);
+      await next.happen();
     }
-    return result;
+    this.#waitUntil(end);
   }
 
-  sweep(): Promise<"done" | "failed"> {
-    return outcome(onOverdueSwept(this.#ports)({}, this.#deadline()));
-  }
-
-  pass(time: Duration): void {
-    this.#ahead += time;
-  }
-
-  /** How many nodes carry a whole mark, half a mark, or the annotation without one. */
-  async marks(): Promise<Readonly<{ held: number; half: number; users: number }>> {
-    const { items } = JSON.parse(await this.plane.kubectl(["get", "nodes", "-o", "json"]));
-    const tally = { held: 0, half: 0, users: 0 };
-    for (const { metadata } of items) {
-      const isLabelled = metadata.labels?.[holdLabel] !== undefined;
-      const isAnnotated = metadata.annotations?.[annotation] === "true";
-      if (isLabelled && isAnnotated) tally.held += 1;
-      else if (isLabelled) tally.half += 1;
-      else if (isAnnotated) tally.users += 1;
-    }
-    return tally;
-  }
-
-  /** Whether anything was told that an alarm would be made of. */
-  isAlarmWorthy(): boolean {
-    return (
-      this.metrics.total("NodePatchFailures") > 0 || this.log.lines.some(({ level }) => level === "error")
-    );
+  /** Only a sweep is left to heal. */
+  async loseEvents(): Promise<void> {
+    this.queue.messages = [];
+    this.#retries = [];
+    for (const { Name } of await this.oneShots.all()) await this.oneShots.delete(Name);
   }
 
   async hold() {
     return (await this.#store.holds.find("cluster"))?.hold;
   }
 
-  async stop(): Promise<void> {
-    await this.kubernetes.stop();
-    await this.#store.close();
-    await this.dynamodb.stop();
-    await this.#stopDatabase();
-    await this.plane.stop();
+  async history() {
+    return this.#store.journal.history(10);
   }
 
-  #deadline(): Date {
-    return after(this.clock.now(), seconds(20));
+  /** Done when this world is closed. */
+  whenOver(deed: () => Promise<void>): void {
+    this.#deeds.push(deed);
+  }
+
+  /** Ends whatever is held, for the next case. */
+  async close(): Promise<void> {
+    this.whilePausing = async () => {};
+    await this.engines.mend();
+    for (const deed of this.#deeds) await deed();
+    this.cluster.mend();
+    if (!(await this.engines.isFree())) {
+      await this.#invoke("release", onHoldExpired(this.#ports), { force: true, reason: "the case is over" });
+    }
+    await this.cluster.close();
+    await this.#store.close();
+  }
+
+  async #due(): Promise<readonly Due[]> {
+    const messages = this.queue.messages.map(({ visibleAt }) => ({
+      at: visibleAt,
+      happen: () => this.deliver(),
+    }));
+    const oneShots = (await this.oneShots.all()).map(({ Name, at, payload }) => ({
+      at,
+      happen: async () => {
+        await this.oneShots.delete(Name);
+        await this.#release(payload, 0);
+      },
+    }));
+    return [...messages, ...oneShots, ...this.#retries];
+  }
+
+  async #release(payload: unknown, attempt: number): Promise<void> {
+    if (await this.#invoke("release", onHoldExpired(this.#ports), payload)) return;
+    const wait = retriesAfter[attempt];
+    if (wait === undefined) return this.#tellLetters("FunctionsFailures", 1);
+    const retry: Due = {
+      at: after(this.clock.now(), wait),
+      happen: async () => {
+        this.#retries = this.#retries.filter((one) => one !== retry);
+        await this.#release(payload, attempt + 1);
+      },
+    };
+    this.#retries.push(retry);
+  }
+
+  /** The answer; undefined when the function failed. */
+  async #invoke<T>(
+    part: keyof typeof timeouts,
+    handle: (event: unknown, deadline: Date) => Promise<T>,
+    event: unknown = {},
+  ): Promise<T | undefined> {
+    const end = after(this.clock.now(), timeouts[part]);
+    const observer = { log: this.log, begin: () => {}, end: () => {} };
+    const left = () => end.getTime() - this.clock.now().getTime();
+    const work = invocation(observer, this.clock, handle);
+    const answer = await work(event, { awsRequestId: part, getRemainingTimeInMillis: left }).catch(
+      () => undefined,
+    );
+    if (left() < 0) throw new Error(`Lambda would have ended ${part} before it was done`);
+    if (!answer) this.#tell("AWS/Lambda", "Errors", { FunctionName: functionName("prod", part) }, 1);
+    return answer;
+  }
+
+  #tellLetters(queue: "LaunchesDeadLetters" | "FunctionsFailures", count: number): void {
+    this.#tell("AWS/SQS", "ApproximateNumberOfMessagesVisible", { QueueName: queue }, count);
+  }
+
+  #tell(namespace: string, name: string, dimensions: Datum["dimensions"], value: number): void {
+    this.told.push({ namespace, name, dimensions, value, at: this.clock.now() });
+  }
+
+  async #pause(duration: Duration): Promise<void> {
+    const end = after(this.clock.now(), duration);
+    await this.whilePausing();
+    await sleep(duration / haste);
+    this.#waitUntil(end);
+  }
+
+  #waitUntil(moment: Date): void {
+    this.#ahead = Math.max(this.#ahead, moment.getTime() - Date.now());
   }
 }
 
-/** All nodes but the one that its user holds. */
-export const all = { held: count - 1, half: 0, users: 1 };
-export const none = { held: 0, half: 0, users: 1 };
-
-const outcome = (work: Promise<unknown>): Promise<"done" | "failed"> =>
-  work.then(
-    () => "done",
-    () => "failed",
-  );
+const nodesBehind = (
+  api: KubernetesCaller,
+  told: Pick<Ports, "clock" | "log" | "metrics">,
+): KubernetesNodes =>
+  new KubernetesNodes({
+    ...told,
+    api,
+    poolLabel: Karpenter.v1.poolLabel,
+    annotation: Karpenter.v1.annotation,
+    nodePools: { only: [], except: [] },
+  });

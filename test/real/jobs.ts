@@ -42,6 +42,6 @@ export function partsOf({ suite, karpenter }: Job): readonly Part[] {
   if (suite === "template") return ["python-cfn-lint"];
   const emulated = ["control-plane", "python-emulator"] as const;
   if (suite === "deployed-karpenter") return [...emulated, "kubelet", `karpenter-${karpenter}`];
-  if (["deployed", "doctor", "documents", "holds"].includes(suite)) return emulated;
+  if (["deployed", "doctor", "documents", "faults", "holds"].includes(suite)) return emulated;
   return ["control-plane"];
 }

@@ -24,11 +24,14 @@ export async function embeddedStore(clock: Clock): Promise<OpenHolds> {
 
 /** A table of its own in the DynamoDB that this configuration reaches. */
 export async function dynamodbStore(config: DynamoDBClientConfig, clock: Clock): Promise<OpenHolds> {
-  const client = new DynamoDBClient(config);
   const TableName = `holds-${randomUUID()}`;
-  await client.send(new CreateTableCommand({ ...tableSchema, TableName }));
-  await waitUntilTableExists({ client, maxWaitTime: 20, minDelay: 0.1, maxDelay: 1 }, { TableName });
-  return storeOf(client, TableName, clock);
+  // Making a table takes its time, however soon others are given up.
+  const { requestHandler: _, ...patient } = config;
+  const maker = new DynamoDBClient(patient);
+  await maker.send(new CreateTableCommand({ ...tableSchema, TableName }));
+  await waitUntilTableExists({ client: maker, maxWaitTime: 20, minDelay: 0.1, maxDelay: 1 }, { TableName });
+  maker.destroy();
+  return storeOf(new DynamoDBClient(config), TableName, clock);
 }
 
 const storeOf = (client: DynamoDBClient, table: string, clock: Clock): OpenHolds => ({
