@@ -153,7 +153,11 @@ describe("answers as no API server gives them", () => {
   it.each<[string, Mangle, RegExp]>([
     ["goes round in circles", { do: "circle" }, /^the list of nodes goes round in circles$/],
     ["is forgotten page by page", { do: "forget" }, /answered with 410/],
-    ["comes never", { do: "throttle", retryAfter: "0" }, /too short to try GET .* again: .* 429|the time was over before GET/],
+    [
+      "comes never",
+      { do: "throttle", retryAfter: "0" },
+      /too short to try GET .* again: .* 429|the time was over before GET/,
+    ],
   ])("are given up when a list %s", async (_, mangle, expected) => {
     const { error } = await play("marks", [mangle]);
     expect(error).toMatchObject({ message: expect.stringMatching(expected) });
