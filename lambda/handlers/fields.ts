@@ -36,10 +36,11 @@ export class Fields {
     return "";
   }
 
-  optionalText(value: unknown, path: Path): string | undefined {
+  /** Without control characters: it is shown on terminals, which would obey them. */
+  optionalLine(value: unknown, path: Path): string | undefined {
     return value === undefined || value === null
       ? undefined
-      : this.text(value, path, "text of 1 to 1000 characters");
+      : this.text(value, path, "one line of 1 to 1000 characters", /^\P{Cc}{1,1000}$/u);
   }
 
   date(value: unknown, path: Path): Date {

@@ -13,7 +13,7 @@ export function parseReleaseRequest(payload: unknown): ReleaseRequest {
   const request = fields.object(payload, "the payload");
   if ("force" in request) {
     if (request.force !== true) fields.refuse("force", "true", request.force);
-    const reason = fields.optionalText(request.reason, "reason") ?? "no reason given";
+    const reason = fields.optionalLine(request.reason, "reason") ?? "no reason given";
     const scope = fields.optionalScope(request.scope, "scope");
     fields.end();
     return { kind: "force", reason, scope };
@@ -48,7 +48,7 @@ export function parseControlRequest(payload: unknown): ControlRequest {
   const deed = deeds.find((one) => one === request.do);
   if (!deed) fields.refuse("do", deeds.join(", "), request.do);
   const scope = fields.optionalScope(request.scope, "scope");
-  const reason = fields.optionalText(request.reason, "reason") ?? "no reason given";
+  const reason = fields.optionalLine(request.reason, "reason") ?? "no reason given";
   const read = (): ControlRequest => {
     switch (deed) {
       case "history":

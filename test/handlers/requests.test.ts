@@ -33,7 +33,7 @@ describe("a request to release", () => {
     ],
     [
       { force: "yes", scope: 7, reason: 1 },
-      /force must be true, not "yes"; reason must be text.*; scope must be/,
+      /force must be true, not "yes"; reason must be one line.*; scope must be/,
     ],
   ])("that is wrong is refused by name: %j", (payload, problem) => {
     expect(() => parseReleaseRequest(payload)).toThrow(problem);
@@ -59,7 +59,8 @@ describe("a request of an operator", () => {
     [{ do: "pause", for: "91d" }, /for must be a duration from 1m to 2160h/],
     [{ do: "history", limit: 1.5 }, /limit must be a whole number from 0 to 1000, not 1.5/],
     [{ do: "probe" }, /id must be text, but is missing/],
-    [{ do: "release", reason: "" }, /reason must be text of 1 to 1000 characters, not ""/],
+    [{ do: "release", reason: "" }, /reason must be one line of 1 to 1000 characters, not ""/],
+    [{ do: "pause", reason: "\u001b[2Jnothing to see" }, /reason must be one line of 1 to 1000 characters/],
   ])("that is wrong is refused by name: %j", (payload, problem) => {
     expect(() => parseControlRequest(payload)).toThrow(problem);
   });
