@@ -5,6 +5,7 @@ import type { DeployedCluster } from "./deployed-cluster.ts";
 import { dashboardCases } from "./deployed-dashboard.ts";
 import { failureCases } from "./deployed-failures.ts";
 import { holdCases } from "./deployed-holds.ts";
+import { replayCases } from "./deployed-replay.ts";
 import { Pager } from "./deployed-watch.ts";
 import { DeployedWorld } from "./deployed-world.ts";
 
@@ -42,6 +43,7 @@ describe("the deployed holder", () => {
 
   holdCases(() => ({ prod, legacy, emulator: world.emulator }));
   failureCases(() => ({ prod, emulator: world.emulator }));
+  replayCases(() => ({ prod, emulator: world.emulator }));
   alarmCases(() => ({ watched, pager, emulator: world.emulator }));
   dashboardCases(() => ({ watched, pager, emulator: world.emulator }));
   changeCases(() => ({ world, prod, legacy }));

@@ -27,6 +27,7 @@ from ministack.core import iam_actions, lambda_runtime  # noqa: E402
 from ministack.services import ec2, eks, eventbridge, scheduler  # noqa: E402
 
 import emulator_alarms  # noqa: E402
+import emulator_replay  # noqa: E402
 
 
 def free_ports(count):
@@ -257,6 +258,7 @@ scheduler._SCHEDULE_TICK_INTERVAL = 1  # seconds; with its ten a one-shot would 
 announce("RunInstances", "pending", "running")
 announce("TerminateInstances", "shutting-down", "terminated")
 emulator_alarms.begin()
+emulator_replay.begin()
 signal.signal(signal.SIGUSR1, enforce)
 signal.signal(signal.SIGUSR2, relax)
 app.main()

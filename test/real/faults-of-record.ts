@@ -26,15 +26,18 @@ export function recordFaults(open: () => FaultsWorld): void {
   ): Promise<number> {
     for (let n = 1; ; n++) {
       const world = await FaultsWorld.open(open().engines);
-      await prepare(world);
-      table().break((call) => (call.n >= n ? away : undefined));
-      await work(world);
-      const wasReached = table().calls >= n;
-      table().mend();
-      await heal(world);
-      open().told.push(...world.told);
-      await world.close();
-      if (!wasReached) return n - 1;
+      try {
+        await prepare(world);
+        table().break((call) => (call.n >= n ? away : undefined));
+        await work(world);
+        const wasReached = table().calls >= n;
+        table().mend();
+        await heal(world);
+        open().told.push(...world.told);
+        if (!wasReached) return n - 1;
+      } finally {
+        await world.close();
+      }
     }
   }
 

@@ -146,13 +146,9 @@ export class FaultsWorld {
     for (const { Name } of await this.oneShots.all()) await this.oneShots.delete(Name);
   }
 
-  async hold() {
-    return (await this.#store.holds.find("cluster"))?.hold;
-  }
+  hold = async () => (await this.#store.holds.find("cluster"))?.hold;
 
-  async history() {
-    return this.#store.journal.history(10);
-  }
+  history = () => this.#store.journal.history(10);
 
   /** Done when this world is closed. */
   whenOver(deed: () => Promise<void>): void {
