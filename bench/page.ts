@@ -17,7 +17,7 @@ export function circumstances(): Circumstances {
     machine: `${processors.length} × ${processors[0]?.model ?? "processor"}, ${type()} ${release()}`,
     versions: `holder ${version}, Node ${process.version}, Kubernetes ${kubernetesVersion()}`,
     date: new Date().toISOString().slice(0, 10),
-    load: `${loadBefore.toFixed(1)} before the run`,
+    load: `${loadBefore.toFixed(1)} before the run, ${loadavg()[2]?.toFixed(1)} on average of its last quarter of an hour`,
   };
 }
 
