@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
@@ -35,6 +34,7 @@ import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { alarmName, scheduleGroupName } from "../../lambda/names.ts";
 import { OperatedCluster } from "./operated-cluster.ts";
 import { until } from "./processes.ts";
+import { engineFolder } from "./run-folder.ts";
 
 const cluster = "operated";
 const toTheRunbook = expect.stringMatching(/See docs\/runbook\.md#sweep-silent$/);
@@ -364,7 +364,7 @@ describe("doctor on a real deployment", () => {
   });
 
   async function deployCode(part: "hold" | "control", change: (code: string) => string): Promise<void> {
-    const folder = mkdtempSync(join(tmpdir(), "bundle-"));
+    const folder = engineFolder("bundle");
     const source = join(import.meta.dirname, `../../dist/functions/${part}/index.mjs`);
     writeFileSync(join(folder, "index.mjs"), change(readFileSync(source, "utf8")));
     await promisify(execFile)("python3", ["-m", "zipfile", "-c", "code.zip", "index.mjs"], { cwd: folder });

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Builds } from "./builds.ts";
 import { hasKarpenter, type Job } from "./jobs.ts";
-import { type Counts, type Place, runJob } from "./run-job.ts";
+import { failure, nothingYet, type Outcome, sum } from "./outcome.ts";
+import { type Place, runJob } from "./run-job.ts";
 
 const say = (text: string) => process.stderr.write(`${text}\n`);
 
@@ -10,12 +11,12 @@ const atOnce = 3;
 const alikeAtOnce = 2;
 
 /** Runs all jobs, some side by side. */
-export async function runAll(jobs: readonly Job[], place: Place, stopped: AbortSignal): Promise<Counts> {
+export async function runAll(jobs: readonly Job[], place: Place, stopped: AbortSignal): Promise<Outcome> {
   const builds = new Builds();
   const building = builds.build(jobs, stopped);
   const waiting = [...jobs];
   const running = new Map<Job, number>();
-  const total = { passed: 0, failed: 0, skipped: 0 };
+  let total = nothingYet;
 
   const lane = async () => {
     while (waiting.length > 0 && !stopped.aborted) {
@@ -30,15 +31,18 @@ export async function runAll(jobs: readonly Job[], place: Place, stopped: AbortS
     say(`── ${job.title}${place.live ? "" : " begins"}`);
     const began = performance.now();
     running.set(job, began);
-    const { counts, output } = await outcomeOf(job);
+    const { outcome, output } = await outcomeOf(job);
     running.delete(job);
     if (!place.live) say(`\n── ${job.title} took ${secondsSince(began)}\n${output}`);
-    for (const key of ["passed", "failed", "skipped"] as const) total[key] += counts[key];
+    total = sum(total, {
+      ...outcome,
+      failures: outcome.failures.map((why) => `${job.title}: ${why}`),
+    });
   };
   const outcomeOf = async (job: Job) =>
     builds.stateOf(job) === "built"
       ? runJob(job, place, stopped)
-      : { counts: { passed: 0, failed: 1, skipped: 0 }, output: "It could not be built." };
+      : { outcome: failure("could not be built"), output: "" };
 
   const tell = () =>
     say(

@@ -28,8 +28,9 @@ async function main(names: readonly string[]): Promise<number> {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop.abort());
   const folder = freshRunFolder();
   const place = { folder, env: cluster ? { KNH_OWN_CLUSTER: cluster } : {}, live: jobs.length === 1 };
-  const { passed, failed, skipped } = await runAll(jobs, place, stop.signal);
+  const { passed, failed, skipped, failures } = await runAll(jobs, place, stop.signal);
   say(`\nlogs of the engines: ${folder}`);
+  for (const why of failures) say(`failed: ${why}`);
   process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}\n`);
   return failed > 0 || stop.signal.aborted ? 1 : 0;
 }

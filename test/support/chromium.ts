@@ -45,7 +45,8 @@ export class Browser {
         `--user-data-dir=${folder}`,
         "about:blank",
       ],
-      { stdio: ["ignore", "ignore", "pipe"] },
+      // What it writes elsewhere it leaves behind when it is killed.
+      { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, TMPDIR: folder } },
     );
     try {
       const socket = new WebSocket(await addressOf(child));
