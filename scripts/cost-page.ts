@@ -2,7 +2,7 @@ import { Metric } from "../lambda/core/metrics.ts";
 import { free, prices } from "./prices.ts";
 
 /** What happens to a cluster in a day. */
-type Day = Readonly<{
+export type Day = Readonly<{
   title: string;
   /** Nodes that Karpenter launches for this cluster. */
   launches: number;
@@ -12,48 +12,83 @@ type Day = Readonly<{
   nodes: number;
 }>;
 
-const days: readonly Day[] = [
-  { title: "Quiet: 20 launches a day", launches: 20, elsewhere: 20, holds: 8, nodes: 10 },
-  { title: "Busy: 5,000 launches a day", launches: 5_000, elsewhere: 5_000, holds: 10, nodes: 500 },
-];
+export const quiet: Day = {
+  title: "Quiet: 20 launches a day",
+  launches: 20,
+  elsewhere: 20,
+  holds: 8,
+  nodes: 10,
+};
+const busy: Day = {
+  title: "Busy: 5,000 launches a day",
+  launches: 5_000,
+  elsewhere: 5_000,
+  holds: 10,
+  nodes: 500,
+};
 
-// How the holder works, as counts; all on the high side.
-const assumed = {
+// How the holder works, as counts; all on the high side. A test lets the handlers do a quiet day and compares.
+export const assumed = {
   daysAMonth: 30,
   gigabytes: 0.5,
   sweepsADay: 288,
-  /** Each launch comes alone, never in a batch, and its node is looked for three times until it joins. */
-  invocationsALaunch: 4,
+  /** Each launch comes alone, never in a batch, and its node is looked for as often as a look can be. */
+  invocationsALaunch: 12,
   secondsAnInvocation: 0.5,
-  /** A release takes two: one to see that the hold was extended, one to do it. */
-  invocationsAHold: 2,
+  /** A hold as long as its cap sees most of them come early and sets the next. */
+  oneShotsAHold: 8,
   secondsANode: 0.01,
   /** Sent, received, deleted. */
   requestsAMessage: 3,
   /** Lambda asks an empty queue with five connections, every 20 seconds each. */
   idlePollsADay: 5 * 3 * 60 * 24,
+  readsALaunch: 13,
+  readsAOneShot: 2,
+  readsAHold: 6,
+  readsASweep: 5,
   writesALaunch: 2,
-  readsALaunch: 4,
-  readsASweep: 4,
-  kilobytesAnInvocation: 3,
+  writesAOneShot: 1,
+  writesAHold: 4,
+  /** With the lines of Lambda itself, and what CloudWatch counts beside a line's text. */
+  kilobytesAnInvocation: 2.5,
   /** Three queues, four functions' errors, six metrics of our own. */
   metricsInAlarms: 13,
 } as const;
+
+/** What a day comes to. */
+export function countsOf({ launches, elsewhere, holds }: Day) {
+  const a = assumed;
+  const messages = launches * a.invocationsALaunch + elsewhere;
+  const oneShots = holds * a.oneShotsAHold;
+  const invocations = messages + oneShots + a.sweepsADay;
+  return {
+    invocations,
+    messages,
+    oneShots,
+    reads:
+      launches * a.readsALaunch +
+      oneShots * a.readsAOneShot +
+      holds * a.readsAHold +
+      a.sweepsADay * a.readsASweep,
+    writes: launches * a.writesALaunch + oneShots * a.writesAOneShot + holds * a.writesAHold + a.sweepsADay,
+    logBytes: invocations * a.kilobytesAnInvocation * 1_000,
+  };
+}
 
 type Line = Readonly<{ what: string; count: string; dollars: number }>;
 
 function linesOf(day: Day): readonly Line[] {
   const a = assumed;
   const month = (daily: number) => daily * a.daysAMonth;
-  const messages = day.launches * a.invocationsALaunch + day.elsewhere;
-  const releases = day.holds * a.invocationsAHold;
-  const invocations = month(messages + releases + a.sweepsADay);
+  const daily = countsOf(day);
+  const invocations = month(daily.invocations);
   const nodeSeconds = month((day.holds * 2 + a.sweepsADay) * day.nodes * a.secondsANode);
   const seconds = invocations * a.secondsAnInvocation + nodeSeconds;
-  const requests = month(messages * a.requestsAMessage + a.idlePollsADay);
-  const writes = month(day.launches * a.writesALaunch + releases * 2 + a.sweepsADay);
-  const reads = month(day.launches * a.readsALaunch + releases * 2 + a.sweepsADay * a.readsASweep);
-  const gigabytes = (invocations * a.kilobytesAnInvocation) / 1e6;
+  const requests = month(daily.messages * a.requestsAMessage + a.idlePollsADay);
+  const oneShots = month(daily.oneShots);
+  const writes = month(daily.writes);
+  const reads = month(daily.reads);
+  const gigabytes = month(daily.logBytes) / 1e9;
   const metrics = Object.keys(Metric).length;
   const lambda = seconds * a.gigabytes * prices.lambdaGigabyteSecondArm + invocations * prices.lambdaRequest;
   return [
@@ -61,8 +96,8 @@ function linesOf(day: Day): readonly Line[] {
     { what: "SQS", count: `${whole(requests)} requests`, dollars: requests * prices.sqsRequest },
     {
       what: "Scheduler",
-      count: `${whole(month(releases))} one-shots`,
-      dollars: month(releases) * prices.schedulerInvocation,
+      count: `${whole(oneShots)} one-shots`,
+      dollars: oneShots * prices.schedulerInvocation,
     },
     {
       what: "DynamoDB",
@@ -89,12 +124,18 @@ export function costPage(): string {
       "without free tiers. Check the prices of your region before you rely on a figure. " +
       `Not in the tables: ${free}. Endpoints of a VPC, if you need them, cost more than all of this.`,
     "",
-    ...days.flatMap(section),
+    "**What a hold really costs are nodes that stay longer.** [The churn lab](churn.md) counted that for one workload; " +
+      "`advise --prices` works it out from your own history before you deploy.",
+    "",
+    ...[quiet, busy].flatMap(section),
     "## Counts assumed",
     "",
-    "All on the high side: each launch comes alone, never in a batch; its node is looked for three times until it joins; " +
+    "All on the high side, and held against a day of the real handlers by `test/infra/cost.test.ts`: each launch comes alone, never in a batch; " +
+      `its node is looked for ${assumed.invocationsALaunch - 1} times, which takes ten minutes; ` +
+      `a hold takes ${assumed.oneShotsAHold} one-shots; an invocation logs ${assumed.kilobytesAnInvocation} kB; ` +
+      "a sweep every five minutes. Not measured there: " +
       `functions have ${assumed.gigabytes} GB and take ${assumed.secondsAnInvocation} s, and ${assumed.secondsANode} s a node where all nodes are listed or marked; ` +
-      "a sweep every five minutes; as many instances start elsewhere in the account as Karpenter launches.",
+      "as many instances start elsewhere in the account as Karpenter launches.",
     "",
     "## Costs less",
     "",

@@ -1,0 +1,170 @@
+import { randomUUID } from "node:crypto";
+import { vi } from "vitest";
+import { Telemetry } from "../../lambda/adapters/powertools.ts";
+import { type Duration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
+import type { MetricName } from "../../lambda/core/metrics.ts";
+import type { LogLine } from "./collected-log.ts";
+import type { FunctionName, Invocation } from "./invocation.ts";
+import { Story } from "./story.ts";
+
+type Day = Readonly<{
+  launches: number;
+  elsewhere: number;
+  holds: number;
+  nodes: number;
+  joinsAfter: Duration;
+}>;
+
+type Told = {
+  readonly name: FunctionName;
+  readonly calls: string[];
+  readonly lines: LogLine[];
+  readonly metrics: Readonly<{ name: MetricName; value: number }>[];
+};
+
+export type MeasuredDay = Readonly<{
+  invocations: number;
+  messages: number;
+  oneShots: number;
+  reads: number;
+  writes: number;
+  logBytes: number;
+}>;
+
+const traceId = "Root=1-62e900b2-710d76f009d6e7785905449a;Parent=0efbd19962d95b05;Sampled=0";
+/** What Lambda itself tells of an invocation, in the form its documents show. */
+const platformLines = ((record) => [
+  JSON.stringify({
+    time: "2026-01-31T09:30:00.123Z",
+    type: "platform.start",
+    record: { ...record, version: "$LATEST" },
+  }),
+  JSON.stringify({
+    time: "2026-01-31T09:30:00.623Z",
+    type: "platform.report",
+    record: {
+      ...record,
+      metrics: {
+        durationMs: 451.96,
+        billedDurationMs: 452,
+        memorySizeMB: 512,
+        maxMemoryUsedMB: 128,
+        initDurationMs: 312.55,
+      },
+      status: "success",
+    },
+  }),
+])({
+  requestId: randomUUID(),
+  tracing: { spanId: "54565fb41ac79632", type: "X-Amzn-Trace-Id", value: traceId },
+});
+/** CloudWatch counts so much for each line beside its text. */
+const bytesBesideALine = 26;
+
+/** What stands behind a port's call; of Kubernetes what is left. */
+const awsCalls: Readonly<Record<string, string>> = {
+  find: "GetItem",
+  all: "Query",
+  scopes: "Query",
+  write: "PutItem",
+  remember: "PutItem",
+  noteSweep: "PutItem",
+  arm: "CreateSchedule",
+  lookAgain: "SendMessage",
+};
+const calledBy = (call: string): string =>
+  awsCalls[call] ?? (call === "list" ? "Kubernetes GET" : "Kubernetes PATCH");
+
+/** Lets the real handlers do a day's work in memory, and counts it; the log is what the real logger makes of it. */
+export async function measuredDay(day: Day): Promise<MeasuredDay> {
+  const story = new Story();
+  for (let n = 0; n < day.nodes; n++) story.addNode(`ip-10-0-0-${n}.eu-central-1.compute.internal`);
+  const table = countTable(story);
+  const told = listen(story);
+  for (let hold = 0; hold < day.holds; hold++) await playHold(story, day, hold);
+  return {
+    invocations: told.size,
+    messages: [...told.keys()].reduce((sum, { messages }) => sum + messages.length, 0),
+    oneShots: [...told.values()].filter(({ name }) => name === "release").length,
+    ...table,
+    logBytes: await bytesOf([...told.values()]),
+  };
+}
+
+/** No whole minutes, so that the looks for one newcomer do not fall together with those for another. */
+const apart = minutes(5) + seconds(7);
+
+/** Each launch comes alone, some minutes after the one before. */
+async function playHold(story: Story, day: Day, hold: number): Promise<void> {
+  const share = (all: number) =>
+    Math.floor((all * (hold + 1)) / day.holds) - Math.floor((all * hold) / day.holds);
+  const [ours, elsewhere] = [share(day.launches), share(day.elsewhere)];
+  const steps = Math.max(ours, elsewhere);
+  for (let n = 0; n < steps; n++) {
+    if (n < ours) story.launch({ joinsAfter: day.joinsAfter });
+    await story.pass(seconds(1));
+    if (n < elsewhere) story.launch({ pool: null, joinsAfter: null });
+    await story.pass(apart - seconds(1));
+  }
+  await story.pass(hours(24) / day.holds - steps * apart);
+}
+
+function countTable(story: Story): { reads: number; writes: number } {
+  const counted = { reads: 0, writes: 0 };
+  const { hooks } = story.holds;
+  story.holds.hooks = {
+    ...hooks,
+    before: (call) => {
+      if (awsCalls[call] === "PutItem") counted.writes += 1;
+      else counted.reads += 1;
+      return hooks.before?.(call);
+    },
+  };
+  return counted;
+}
+
+/** Keeps for each invocation what it called and told; they run one after the other. */
+function listen(story: Story): ReadonlyMap<Invocation, Told> {
+  const told = new Map<Invocation, Told>();
+  const { log, metrics } = story;
+  story.watch = (invocation, call) => {
+    const one = told.get(invocation) ?? { name: invocation.name, calls: [], lines: [], metrics: [] };
+    told.set(invocation, one);
+    if (call !== "") one.calls.push(calledBy(call));
+    one.lines.push(...log.lines.splice(0));
+    one.metrics.push(...metrics.values.splice(0));
+  };
+  return told;
+}
+
+async function bytesOf(invocations: readonly Told[]): Promise<number> {
+  let bytes = 0;
+  const count = (line: string) => {
+    bytes += Buffer.byteLength(line) + bytesBesideALine;
+  };
+  const telemetry = writeTo(count);
+  try {
+    for (const { calls, lines, metrics } of invocations) {
+      platformLines.forEach(count);
+      telemetry.begin(randomUUID());
+      for (const { level, sentence, fields } of lines) telemetry.log[level](sentence, fields);
+      for (const { name, value } of metrics) telemetry.metrics.add(name, value);
+      for (const call of calls) await telemetry.calls.time(call, async () => {});
+      telemetry.end();
+    }
+  } finally {
+    vi.restoreAllMocks();
+    vi.unstubAllEnvs();
+  }
+  return bytes;
+}
+
+/** The functions' own logger, as it is in Lambda, but heard by us. */
+function writeTo(hear: (line: string) => void): Telemetry {
+  vi.stubEnv("POWERTOOLS_DEV", "true");
+  vi.stubEnv("POWERTOOLS_METRICS_DISABLED", "false");
+  vi.stubEnv("_X_AMZN_TRACE_ID", traceId);
+  for (const method of ["log", "info", "warn", "error"] as const)
+    vi.spyOn(console, method).mockImplementation((line: string) => hear(JSON.stringify(JSON.parse(line))));
+  return new Telemetry("a-cluster-with-a-long-name");
+}
