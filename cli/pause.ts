@@ -23,11 +23,11 @@ export const pause = (terminal: Terminal): Command =>
         "how long (default: until resumed)",
         durationFlag(minutes(1), hours(24 * 90)),
       )
-      .option("--reason <text>", "why, for the record")
+      .option("--reason <text>", "why, and who: status tells it while the pause lasts")
       .addOption(scopeFlag())
       .action((options: PauseOptions) => stepAside(options, terminal)),
     [
-      ['pause --cluster prod --for 2h --reason "replacing every node"', "step aside for two hours"],
+      ['pause --cluster prod --for 2h --reason "Ada replaces every node"', "step aside for two hours"],
       ["pause --cluster prod", "step aside until somebody resumes"],
     ],
   );

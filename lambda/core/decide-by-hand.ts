@@ -62,10 +62,10 @@ export function decideHold(
 
 /** Steps aside until then: what is held is released, and launches meanwhile never count. The last wish is the one that counts. */
 export function decidePause(record: ScopeRecord, until: Date, reason: string, now: Date) {
-  const forced = decideForce(record, reason, now);
+  const forced = decideForce(record, `paused by hand: ${reason}`, now);
   const { launchesCountFrom, quiet } = record;
   const from = quiet === "breather" && launchesCountFrom ? later(until, launchesCountFrom) : until;
-  return { ...forced, record: silenced(forced.record, from, "paused") };
+  return { ...forced, record: silenced(forced.record, from, "paused", reason) };
 }
 
 /** Ends a pause or a breather: launches count from now on. */

@@ -104,7 +104,7 @@ export function whyNoneCounts(watermark: Watermark, now: Date): string {
   if (watermark.from <= now) return "it was launched before the holder was told to start afresh";
   if (watermark.quiet === "breather")
     return `breather after a capped hold until ${watermark.from.toISOString()}`;
-  return watermark.from >= untilResumed
-    ? "paused until resumed"
-    : `paused until ${watermark.from.toISOString()}`;
+  const until = watermark.from >= untilResumed ? "resumed" : watermark.from.toISOString();
+  const { quietBecause } = watermark;
+  return `paused until ${until}${quietBecause ? ` (${quietBecause})` : ""}`;
 }

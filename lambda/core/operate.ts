@@ -66,7 +66,7 @@ export async function pause(
   const because = `paused by hand: ${wish.reason}`;
   // A pause of everything is kept in the whole cluster's record, where it counts for scopes yet unknown.
   const ending = (record: Parameters<typeof decidePause>[0]) =>
-    decidePause(record, until, because, ports.clock.now());
+    decidePause(record, until, wish.reason, ports.clock.now());
   const answer = await endHolds(ports, wish.scope, because, ending, deadline);
   return { ...answer, because, until: wish.for === undefined ? undefined : until };
 }

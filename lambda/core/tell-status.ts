@@ -1,6 +1,6 @@
 import { patience } from "./await-newcomers.ts";
 import { after } from "./duration.ts";
-import { dueAt, isPaused, type ScopeRecord, untilResumed, watermarkOf } from "./hold.ts";
+import { dueAt, isPaused, type ScopeRecord, untilResumed, type Watermark, watermarkOf } from "./hold.ts";
 import type { Ports } from "./ports.ts";
 import { isKept, type Rules, scopeOf } from "./rules.ts";
 import { admits, type Scope } from "./scope.ts";
@@ -64,9 +64,13 @@ function describe(record: ScopeRecord, whole: ScopeRecord | undefined, rules: Ru
   const watermark = watermarkOf(record, whole);
   if (watermark.from <= now) return { scope, state: "none", because: "no launch of late counts" };
   const state = isPaused(watermark, now) ? "paused" : "breather";
-  const because = state === "paused" ? "paused by hand" : "a hold reached its cap";
+  const because = state === "paused" ? pausedBecause(watermark) : "a hold reached its cap";
   return { scope, state, because, ...(watermark.from < untilResumed && { until: watermark.from }) };
 }
+
+/** A record of an earlier version does not know why. */
+const pausedBecause = ({ quietBecause }: Watermark): string =>
+  quietBecause ? `paused by hand: ${quietBecause}` : "paused by hand";
 
 /** Instances launched a short while ago whose node has not joined. */
 async function countAwaited(ports: Ports, now: Date, deadline: Date): Promise<ReadonlyMap<Scope, number>> {

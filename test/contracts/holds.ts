@@ -24,6 +24,7 @@ const fullRecord = (): ScopeRecord => ({
   lastLaunchAt: new Date("2026-11-21T12:19:59.999Z"),
   launchesCountFrom: new Date("9999-12-31T00:00:00.000Z"),
   quiet: "paused",
+  quietBecause: "on call: “every node is replaced”",
 });
 
 /** The promises of Holds and Journal; every implementation is held to the same ones. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { decideHold, decidePause, decideResume } from "../../lambda/core/decide-by-hand.ts";
+import { decideForce, fence } from "../../lambda/core/decide-release.ts";
 import { decideSweep } from "../../lambda/core/decide-sweep.ts";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { type ScopeRecord, untilResumed, watermarkOf } from "../../lambda/core/hold.ts";
@@ -62,6 +63,15 @@ describe("a hold by hand", () => {
     expect(decision).toEqual({ action: "refuse", because: "paused until resumed: resume first" });
   });
 
+  it("is told who paused and why, where a reason was given", () => {
+    const { record } = decidePause(aRecord(), at(120), "Ada replaces every node", noon);
+
+    expect(hold(record, 45)).toEqual({
+      action: "refuse",
+      because: "paused until 2026-11-21T14:00:00.000Z (Ada replaces every node): resume first",
+    });
+  });
+
   it("begins also in a breather, and the next sweep keeps it", () => {
     const record = aRecord({ launchesCountFrom: at(10), quiet: "breather" });
 
@@ -82,7 +92,8 @@ describe("a pause", () => {
       record: {
         launchesCountFrom: at(120),
         quiet: "paused",
-        hold: { state: "releasing", endsBecause: "upgrade" },
+        quietBecause: "upgrade",
+        hold: { state: "releasing", endsBecause: "paused by hand: upgrade" },
       },
     });
   });
@@ -91,6 +102,28 @@ describe("a pause", () => {
     const record = aRecord({ launchesCountFrom: untilResumed, quiet: "paused" });
 
     expect(decidePause(record, at(60), "upgrade", noon).record.launchesCountFrom).toEqual(at(60));
+  });
+
+  it("keeps its reason for as long as it lasts, and no longer", () => {
+    const { record } = decidePause(aRecord({ hold: aHold({ capped: true }) }), at(120), "upgrade", noon);
+    const again = decidePause(record, at(60), "another upgrade", at(1)).record;
+    const forced = decideForce(record, "maintenance", at(5)).record;
+    const breather = fence(
+      { ...record, quiet: "paused" },
+      aHold({ capped: true }),
+      someRules(),
+      at(5),
+    ).record;
+
+    expect(again.quietBecause).toBe("another upgrade");
+    expect(forced.quietBecause).toBe("upgrade");
+    expect(breather).toMatchObject({ quiet: "breather" });
+    for (const over of [
+      breather,
+      decideResume(record, at(5)).record,
+      decideForce(record, "later", at(121)).record,
+    ])
+      expect(over).not.toHaveProperty("quietBecause");
   });
 
   it("does not cut a breather short", () => {

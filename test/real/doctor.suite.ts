@@ -288,7 +288,9 @@ describe("doctor on a real deployment", () => {
     expect(await say("hold", "--for", "45m", "--reason", "a drill")).toContain("Nodes marked now: 1");
     expect(await say("status")).toMatch(/cluster +held .*\(in 4[45]m\d*s?\) .* 1 +0 +held by hand: a drill/);
     expect(await say("pause", "--for", "1h", "--reason", "the drill is over")).toContain("Nodes released: 1");
-    expect(await say("status")).toMatch(/cluster +paused .*\(in (59m|1h)/);
+    expect(await say("status")).toMatch(
+      /cluster +paused .*\(in (59m|1h).* paused by hand: the drill is over/,
+    );
     expect(await say("resume")).toContain("Resumed cluster");
     expect(await say("release", "--force")).toBe("Nothing is held.");
     expect(await say("history")).toMatch(/cluster +0 +0 +1 +paused by hand: the drill is over/);

@@ -8,7 +8,7 @@ export const documented = {
   help: "npx karpenter-node-holder --help",
   status: "npx karpenter-node-holder status --cluster prod",
   release: "npx karpenter-node-holder release --force --cluster prod",
-  pause: "npx karpenter-node-holder pause --for 2h --cluster prod",
+  pause: 'npx karpenter-node-holder pause --for 2h --reason "Ada replaces every node" --cluster prod',
   resume: "npx karpenter-node-holder resume --cluster prod",
   doctor: "npx karpenter-node-holder doctor --cluster prod",
   mend: "npx karpenter-node-holder doctor --fix --cluster prod",

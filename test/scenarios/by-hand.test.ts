@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
+import { aRecord } from "../support/builders.ts";
 import { noon } from "../support/fixed-clock.ts";
 import { Story } from "../support/story.ts";
 
@@ -128,6 +129,33 @@ describe("a pause", () => {
     expect(answer).toMatchObject({ resumed: ["cluster"], because: "the pause is over" });
     expect(before).toEqual({});
     expect(story.heldNodes()).toHaveLength(4);
+  });
+
+  it.each(["cluster", "nodepool"] as const)("tells its reason until it is over: scope %s", async (scope) => {
+    const story = twoNodes({ scope });
+    story.launch();
+    await story.pass(minutes(2));
+    const status = () => story.control({ do: "status" });
+
+    await story.control({ do: "pause", for: "1h", reason: "Ada replaces every node" });
+    const during = JSON.stringify(await status());
+    await story.pass(minutes(61));
+
+    const told = during.match(/"because":"[^"]*"/g);
+    expect(new Set(told)).toEqual(new Set(['"because":"paused by hand: Ada replaces every node"']));
+    expect(JSON.stringify(await status())).not.toContain("Ada");
+    expect(story.history()).toMatchObject([{ endedBecause: "paused by hand: Ada replaces every node" }]);
+  });
+
+  it("told by an earlier version, which kept no reason, is still a pause", async () => {
+    const story = twoNodes();
+    await story.control({ do: "pause" });
+    const { quietBecause: _, ...stored } = story.holds.records.get("cluster") ?? aRecord();
+    story.holds.records.set("cluster", stored);
+
+    expect(await story.control({ do: "status" })).toMatchObject({
+      scopes: [{ state: "paused", because: "paused by hand" }],
+    });
   });
 
   it("refuses a hold by hand and says what to do", async () => {
