@@ -9,7 +9,6 @@ import {
 } from "@aws-sdk/client-eks";
 import type { Doors, Rights } from "../core/cluster-access.ts";
 import { type Duration, seconds } from "../core/duration.ts";
-import { BrokenSetupError } from "../core/errors.ts";
 import { holderName } from "./keys.ts";
 import { isStatus } from "./kubernetes-error.ts";
 
@@ -115,6 +114,6 @@ const isNamed = (error: unknown, name: string): boolean => error instanceof Erro
 const isNotYetKnown = (error: unknown): boolean => isNamed(error, "InvalidParameterException");
 
 const isNotYetAdmin = (error: unknown): boolean =>
-  isStatus(error, 401, 403) || (error instanceof BrokenSetupError && isStatus(error.cause, 401, 403));
+  isStatus(error, 401, 403) || (error instanceof Error && isStatus(error.cause, 401, 403));
 
 const partitionOf = (arn: string): string => arn.split(":", 2).join(":");

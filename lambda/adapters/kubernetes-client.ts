@@ -48,7 +48,7 @@ export class OutOfTimeError extends TryAgainError {}
 
 type Answer =
   | Readonly<{ kind: "done"; body: unknown }>
-  | Readonly<{ kind: "refused"; error: KubernetesError }>
+  | Readonly<{ kind: "refused"; error: KubernetesError; pause?: undefined }>
   | Readonly<{ kind: "logged out"; error: KubernetesError; access: ClusterAccess }>
   | Readonly<{ kind: "throttled"; error: KubernetesError; pause?: Duration | undefined }>
   | Readonly<{ kind: "unlucky"; error: unknown; pause?: Duration | undefined }>;
@@ -74,7 +74,10 @@ export class KubernetesClient implements KubernetesCaller {
     for (let attempt = 1; ; attempt++) {
       const answer = await this.#attempt(call, deadline);
       if (answer.kind === "done") return answer.body;
-      if (answer.kind === "refused") throw answer.error;
+      if (answer.kind === "refused") {
+        if (answer.error.status !== 403 || (await this.#isReady(deadline))) throw answer.error;
+        if (attempt >= mostAttempts) throw refusedByAll(call, answer.error);
+      }
       if (answer.kind === "logged out") {
         if (refreshed) throw loginRefused(answer.error);
         refreshed = true;
@@ -126,6 +129,12 @@ export class KubernetesClient implements KubernetesCaller {
     if (status >= 500 || (status === 409 && call.method === "PATCH"))
       return { kind: "unlucky", error, pause };
     return { kind: "refused", error };
+  }
+
+  /** An API server that has not read yet who may do what refuses everybody, and this too, which else everybody may ask. */
+  async #isReady(deadline: Date): Promise<boolean> {
+    const answer = await this.#attempt({ method: "GET", path: "/readyz", ignoresAnswer: true }, deadline);
+    return answer.kind === "done";
   }
 
   async #pause(pause: Duration, call: KubernetesCall, deadline: Date, cause: unknown): Promise<void> {
@@ -191,6 +200,14 @@ const redirected = (location: string | undefined): string =>
 const loginRefused = (cause: KubernetesError) =>
   new BrokenSetupError(
     "The cluster refused the login (401): check that the cluster has an access entry for this role",
+    { cause },
+  );
+
+/** Some clusters hide from everybody whether they are ready: there it may be a refusal like any other. */
+const refusedByAll = (call: KubernetesCall, cause: KubernetesError) =>
+  new TryAgainError(
+    `${name(call)} was refused (403) by an API server that does not say that it is ready: unless it is just ` +
+      "starting, check ClusterRole, binding and the access entry's group",
     { cause },
   );
 

@@ -138,6 +138,42 @@ describe("the client", () => {
     });
   });
 
+  it("takes a refusal by a server that says it is ready for what it is, at once, however many are refused together", async () => {
+    const asked: (string | undefined)[] = [];
+    answer = (request, response) => {
+      asked.push(request.url);
+      response.statusCode = request.url === "/readyz" ? 200 : 403;
+      response.end(response.statusCode === 200 ? "ok" : '{"message":"nodes is forbidden"}');
+    };
+    const refused = await Promise.allSettled(Array.from({ length: 40 }, () => client.call(list, soon())));
+    for (const one of refused)
+      expect(one).toMatchObject({ status: "rejected", reason: { status: 403, message: /is forbidden$/ } });
+    expect(asked.toSorted()).toEqual([...Array(40).fill("/api/v1/nodes"), ...Array(40).fill("/readyz")]);
+  });
+
+  it.each([403, 500, 503])("waits for a server that is just starting: /readyz answers %i", async (status) => {
+    let asked = 0;
+    answer = (request, response) => {
+      const isReadyz = request.url === "/readyz";
+      if (isReadyz) asked += 1;
+      const isStarting = asked < 3 || isReadyz;
+      response.statusCode = isStarting ? (isReadyz ? status : 403) : 200;
+      response.end(isStarting ? "{}" : '{"kind":"NodeList"}');
+    };
+    expect(await client.call(list, soon())).toEqual({ kind: "NodeList" });
+  });
+
+  it("names both causes when a server refuses everything for long", async () => {
+    answer = (_, response) => {
+      response.statusCode = 403;
+      response.end('{"message":"User "holder" cannot list nodes"}');
+    };
+    const failure = client.call(list, soon());
+    await expect(failure).rejects.toBeInstanceOf(TryAgainError);
+    await expect(failure).rejects.toThrow(/just starting, check ClusterRole, binding and the access entry/);
+    await expect(failure).rejects.toMatchObject({ cause: { message: /cannot list nodes/ } });
+  });
+
   it("tells a refusal that is no Status, too", async () => {
     answer = (_, response) => {
       response.statusCode = 400;

@@ -193,11 +193,26 @@ describe("nodes behind an API server", () => {
   });
 
   it("says what to check when it may not list nodes", async () => {
-    world.standIn.fail({ kind: "status", status: 403, message: "nodes is forbidden" }, {}, 99);
+    const nodes = { path: "/api/v1/nodes" };
+    world.standIn.fail({ kind: "status", status: 403, message: "nodes is forbidden" }, nodes, 99);
     const failure = release();
     await expect(failure).rejects.toBeInstanceOf(BrokenSetupError);
     await expect(failure).rejects.toThrow(/check ClusterRole, binding and the access entry's group/);
     await expect(failure).rejects.toMatchObject({ cause: { status: 403 } });
+  });
+
+  it("blames nobody's ClusterRole while the API server is just starting and refuses everybody", async () => {
+    world.standIn.fail({ kind: "status", status: 403, message: "nodes is forbidden" }, {}, 99);
+    const failure = release();
+    await expect(failure).rejects.toBeInstanceOf(TryAgainError);
+    await expect(failure).rejects.toThrow(/unless it is just starting, check ClusterRole, binding and/);
+    await expect(failure).rejects.toMatchObject({ cause: { status: 403 } });
+  });
+
+  it("waits for an API server that is just starting", async () => {
+    world.add(...names);
+    world.standIn.fail({ kind: "status", status: 403, message: "nodes is forbidden" }, {}, 6);
+    expect(await mark()).toMatchObject({ marked: 5, failed: 0 });
   });
 
   it("logs in anew once when the login is refused", async () => {

@@ -1,9 +1,14 @@
 import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { CoreV1Api, KubeConfig } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { kubeconfigLogin } from "../../lambda/adapters/kubeconfig-login.ts";
+import { KubernetesClient } from "../../lambda/adapters/kubernetes-client.ts";
+import { isStatus } from "../../lambda/adapters/kubernetes-error.ts";
+import { CollectedMetrics } from "../support/collected-log.ts";
 import { ControlPlane } from "./control-plane.ts";
 import { startDynamoDbLocal } from "./dynamodb-local.ts";
 import { isFree } from "./ports.ts";
@@ -43,6 +48,38 @@ describe("control planes", () => {
     await one.startApiServer();
 
     expect(await one.kubectl(["get", "namespace", "survivor", "-o", "name"])).toBe("namespace/survivor\n");
+  });
+
+  it("refuse everybody while they start, which our client waits for and takes for no missing role", async () => {
+    await one.kubectl(["create", "clusterrole", "reader", "--verb=list", "--resource=nodes"]);
+    await one.kubectl(["create", "clusterrolebinding", "reader", "--clusterrole=reader", "--user=holder"]);
+    const client = new KubernetesClient({
+      login: kubeconfigLogin(one.config("holder")),
+      clock: { now: () => new Date() },
+      metrics: new CollectedMetrics(),
+      sleep: () => setTimeout(10),
+    });
+    const list = () => client.call({ method: "GET", path: "/api/v1/nodes" }, new Date(Date.now() + 30_000));
+    onTestFinished(() => client.close());
+    await until("the role to count", () =>
+      list().then(
+        () => true,
+        () => false,
+      ),
+    );
+
+    await one.stopApiServer();
+    let isBack = false;
+    const starting = one.startApiServer().finally(() => {
+      isBack = true;
+    });
+    const refusals: unknown[] = [];
+    while (!isBack)
+      await list().catch((error: unknown) => isStatus(error, 403) && refusals.push(error.message));
+    await starting;
+
+    expect(refusals).toEqual([]);
+    expect(await list()).toMatchObject({ kind: "NodeList" });
   });
 
   it("leave no process behind", async () => {
