@@ -13,20 +13,21 @@ export class UsageError extends Error {
 const suiteFiles = globSync("*.suite.ts", { cwd: import.meta.dirname });
 export const suites = suiteFiles.map((file) => basename(file, ".suite.ts")).sort();
 const withKarpenter = ["karpenter", "truth-table"];
+const onAnyKarpenter = [...withKarpenter, "deployed-karpenter"];
 export const hasKarpenter = ({ suite }: Pick<Job, "suite">): boolean => withKarpenter.includes(suite);
 
 /** What to run for these names; without any, every suite, and those with Karpenter, which take longest, first and also on the oldest version. */
 export function jobsOf(names: readonly string[]): Job[] {
   if (names.length > 0) return names.map(jobOf);
-  const onOldest = withKarpenter.map((suite) => `${suite}@${oldestKarpenter}`);
+  const onOldest = onAnyKarpenter.map((suite) => `${suite}@${oldestKarpenter}`);
   return [...new Set([...withKarpenter, ...onOldest, ...suites])].map(jobOf);
 }
 
 function jobOf(title: string): Job {
   const [suite = "", karpenter] = title.split("@");
-  const isKnown = suites.includes(suite) && (karpenter === undefined || withKarpenter.includes(suite));
+  const isKnown = suites.includes(suite) && (karpenter === undefined || onAnyKarpenter.includes(suite));
   if (!isKnown) {
-    const versions = withKarpenter.map((name) => `${name}@VERSION`);
+    const versions = onAnyKarpenter.map((name) => `${name}@VERSION`);
     throw new UsageError(`there is no suite "${title}"; there are: ${[...suites, ...versions].join(", ")}`);
   }
   if (karpenter !== undefined && !/^\d+\.\d+\.\d+$/.test(karpenter)) {

@@ -19,7 +19,7 @@ export type NodePool = Readonly<{
   startupTaints?: readonly Readonly<Record<string, string>>[];
   terminationGracePeriod?: string;
   /** How long after its launch a node joins; at once where it is not said. One for all pools of a cluster. */
-  joinsAfter?: string;
+  joinsAfter?: string | undefined;
 }>;
 
 /** Scheduler, controllers, a kubelet for every node, and Karpenter itself, on a control plane. */

@@ -82,6 +82,13 @@ const budgeted = (name: string) => ({
 });
 
 const together = "after the hold and the other";
+/** Karpenter sees every pod that comes, but not one that goes as fast as it does here: then `consolidateAfter` would count from long ago. */
+async function busyOnceMore(name: string, world: World): Promise<void> {
+  await world.scale(name, { replicas: 2, cpu: "100m", pool: name });
+  await world.plane.kubectl(["rollout", "status", "deployment", name, "--timeout=60s"]);
+  await world.scale(name, { replicas: 0, pool: name });
+}
+
 const quiet = (seconds: number) =>
   ({ pool: { consolidateAfter: `${seconds}s` }, quietMs: seconds * 1_000 }) as const;
 
@@ -199,7 +206,9 @@ const combined: readonly Row[] = [
   emptied("quiet-first", "`consolidateAfter`, over before the hold is: it runs during the hold", quiet(40)),
   emptied("quiet-last", "`consolidateAfter`, outlasts the hold", {
     ...quiet(60),
+    work: { replicas: 1, cpu: "100m" },
     course: together,
+    trigger: (world) => busyOnceMore("quiet-last", world),
     triggerLate: true,
   }),
 ];
