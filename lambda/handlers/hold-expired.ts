@@ -8,6 +8,8 @@ export const onHoldExpired =
   (ports: ReleasePorts) =>
   async (payload: unknown, deadline: Date): Promise<ReleaseAnswer> => {
     const request = parseReleaseRequest(payload);
-    if (request.kind === "force") return forceRelease(ports, request, deadline);
-    return releaseNodes(ports, request.scope, request.holdId, deadline);
+    if (request.kind === "expired") return releaseNodes(ports, request.scope, request.holdId, deadline);
+    const { scope, reason } = request;
+    ports.log.info("operator asked", { do: "release", scope, reason });
+    return forceRelease(ports, request, deadline);
   };

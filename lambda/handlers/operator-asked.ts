@@ -14,6 +14,8 @@ export const onOperatorAsked =
   (ports: Ports, inspection?: Inspection) =>
   async (payload: unknown, deadline: Date): Promise<unknown> => {
     const request = parseControlRequest(payload);
+    // Also what changes nothing: its reason is told nowhere else.
+    if ("scope" in request) ports.log.info("operator asked", request);
     switch (request.do) {
       case "status":
         return { ...(await tellStatus(ports, deadline)), version };

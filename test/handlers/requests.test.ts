@@ -6,6 +6,7 @@ import { onHoldExpired } from "../../lambda/handlers/hold-expired.ts";
 import { onOperatorAsked } from "../../lambda/handlers/operator-asked.ts";
 import { parseControlRequest, parseReleaseRequest } from "../../lambda/handlers/requests.ts";
 import { noon } from "../support/fixed-clock.ts";
+import { Story } from "../support/story.ts";
 import { World } from "../support/world.ts";
 
 const deadline = new Date(noon.getTime() + 60_000);
@@ -67,6 +68,30 @@ describe("a request of an operator", () => {
 });
 
 describe("whatever is asked", () => {
+  it.each(["hold", "release", "pause"])(
+    "is logged with its reason, also where nothing changes: %s",
+    async (deed) => {
+      const story = new Story();
+      story.addNode("a");
+      const ask = { do: deed, reason: "load test" };
+      await story.control({ ...ask, reason: "first" });
+      await story.control(ask);
+      expect(story.log.told("operator asked").at(-1)).toMatchObject(ask);
+    },
+  );
+
+  it("of the release function by hand is logged with its reason, though nothing is held", async () => {
+    const story = new Story();
+    await story.releaseByHand({ force: true, reason: "maintenance" });
+    expect(story.log.told("operator asked")).toMatchObject([{ do: "release", reason: "maintenance" }]);
+  });
+
+  it("is not logged where it only asks", async () => {
+    const story = new Story();
+    await story.control({ do: "status" });
+    expect(story.log.told("operator asked")).toEqual([]);
+  });
+
   const anything = fc.oneof(
     fc.jsonValue(),
     fc.record(
