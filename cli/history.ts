@@ -17,7 +17,7 @@ export const history = (terminal: Terminal): Command =>
   withExamples(
     withOutput(withCluster(new Command("history")))
       .description("Tell the holds that ended, of the last 90 days.")
-      .option("--limit <count>", "how many, the newest first", countFlag(1, 1000), 20)
+      .option("--limit <count>", "how many, to 1000, the newest first", countFlag(1, 1000), 20)
       .option("--timeline", "draw them along time")
       .option("--ascii", "draw with plain characters")
       .option("--html <file>", "draw them on a page that needs nothing else")

@@ -19,15 +19,18 @@ export const hold = (terminal: Terminal): Command =>
       .description("Hold from now on, as if something had been launched; never past the cap.")
       .option(
         "--for <duration>",
-        "how long (default: the deployment's hold)",
+        "how long, 1m to 24h (default: the deployment's hold)",
         durationFlag(minutes(1), hours(24)),
       )
       .requiredOption("--reason <text>", "why, for the record")
-      .addOption(scopeFlag())
+      .addOption(scopeFlag("default: cluster; where holds are by NodePool it must be said"))
       .action((options: HoldOptions) => begin(options, terminal)),
     [
       ['hold --cluster prod --for 45m --reason "load test"', "keep every node for 45 minutes"],
-      ['hold --cluster prod --scope nodepool/batch --reason "nightly run"', "only the nodes of one NodePool"],
+      [
+        'hold --cluster prod --scope nodepool/batch --reason "nightly run"',
+        "where holds are by NodePool: the nodes of one",
+      ],
     ],
   );
 

@@ -1,11 +1,11 @@
 import { Command } from "commander";
 import { type Duration, formatDuration, hours, minutes } from "../lambda/core/duration.ts";
-import { parseDeed } from "./answers.ts";
+import { type DeedAnswer, parseDeed } from "./answers.ts";
 import { type ClusterFlags, durationFlag, withCluster } from "./cluster-flags.ts";
 import { controlOf } from "./control.ts";
 import { withExamples } from "./examples.ts";
 import { asJson, type Output, withOutput } from "./output-flag.ts";
-import { tellReleased } from "./release-view.ts";
+import { failWhereSomeStay, tellReleased } from "./release-view.ts";
 import { scopeFlag } from "./scope-flag.ts";
 import type { Terminal } from "./terminal.ts";
 import { told } from "./times.ts";
@@ -20,7 +20,7 @@ export const pause = (terminal: Terminal): Command =>
       .description("Release what is held and hold nothing, for a while or until resumed.")
       .option(
         "--for <duration>",
-        "how long (default: until resumed)",
+        "how long, 1m to 2160h (default: until resumed)",
         durationFlag(minutes(1), hours(24 * 90)),
       )
       .option("--reason <text>", "why, and who: status tells it while the pause lasts")
@@ -37,8 +37,13 @@ async function stepAside(options: PauseOptions, terminal: Terminal): Promise<voi
   const asked = options.for === undefined ? {} : { for: formatDuration(options.for) };
   const request = { do: "pause", ...asked, ...(reason && { reason }), ...(scope && { scope }) };
   const answer = await controlOf(options, terminal.env)(request);
-  if (output === "json") return terminal.out(asJson(answer));
   const deed = parseDeed(answer);
+  if (output === "json") terminal.out(asJson(answer));
+  else tellPaused(deed, options, terminal);
+  failWhereSomeStay(deed);
+}
+
+function tellPaused(deed: DeedAnswer, options: PauseOptions, terminal: Terminal): void {
   const until = deed.until
     ? `until ${told(deed.until, new Date())}`
     : `until \`resume --cluster ${options.cluster}\``;

@@ -1,4 +1,5 @@
 import type { DeedAnswer } from "./answers.ts";
+import { Failure } from "./failure.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Says what a release came to. */
@@ -11,4 +12,13 @@ export function tellReleased({ because, counts, left }: DeedAnswer, { out }: Ter
   const users = kept > 0 ? `; ${kept} stay, because their mark is not ours any more` : "";
   out(`Nodes released: ${released}${users} (${because}).`);
   if (left) out("Some nodes are left: the sweep goes on with them.");
+}
+
+/** Nodes that could not be changed are still held, which nobody expects of a release that is done. */
+export function failWhereSomeStay({ counts: { failed = 0 } }: DeedAnswer): void {
+  if (failed === 0) return;
+  throw new Failure(
+    `${failed} nodes could not be changed`,
+    "The sweep tries again by itself; `doctor` tells why if it keeps failing.",
+  );
 }

@@ -4,9 +4,8 @@ import { parseDeed } from "./answers.ts";
 import { type ClusterFlags, withCluster } from "./cluster-flags.ts";
 import { controlOf } from "./control.ts";
 import { withExamples } from "./examples.ts";
-import { Failure } from "./failure.ts";
 import { asJson, type Output, withOutput } from "./output-flag.ts";
-import { tellReleased } from "./release-view.ts";
+import { failWhereSomeStay, tellReleased } from "./release-view.ts";
 import { scopeFlag } from "./scope-flag.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -40,10 +39,5 @@ async function end(options: ReleaseOptions, terminal: Terminal): Promise<void> {
   const deed = parseDeed(answer);
   if (output === "json") terminal.out(asJson(answer));
   else tellReleased(deed, terminal);
-  if (deed.counts.failed) {
-    throw new Failure(
-      `${deed.counts.failed} nodes could not be changed`,
-      "The sweep tries again by itself; `doctor` tells why if it keeps failing.",
-    );
-  }
+  failWhereSomeStay(deed);
 }

@@ -14,9 +14,18 @@ type Flag = Readonly<{ flags: string; description: string }>;
 const settingFlags = {
   cluster: { flags: "--cluster <name>", description: "the cluster's name" },
   hold: { flags: "--hold <duration>", description: "protection after each launch, 1m to 24h" },
-  maxHold: { flags: "--max-hold <duration>", description: "a hold never lasts longer; 0s for no cap" },
-  breather: { flags: "--breather <duration>", description: "after a capped hold, none begins for so long" },
-  initialDelay: { flags: "--initial-delay <duration>", description: "wait before acting on a launch" },
+  maxHold: {
+    flags: "--max-hold <duration>",
+    description: "a hold never lasts longer, to 168h; 0s for no cap",
+  },
+  breather: {
+    flags: "--breather <duration>",
+    description: "after a capped hold, none begins for so long, to 24h",
+  },
+  initialDelay: {
+    flags: "--initial-delay <duration>",
+    description: "wait before acting on a launch, to 15m",
+  },
   scope: {
     flags: "--scope <scope>",
     description: "cluster: one hold for all; nodepool: a launch protects its own NodePool",

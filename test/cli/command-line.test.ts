@@ -54,6 +54,15 @@ describe("the command line", () => {
     },
   );
 
+  it.each([
+    ["hold", "--for", ["--reason", "x"]],
+    ["pause", "--for", []],
+  ])("tells in the help of %s the limits of %s that it keeps", async (name, flag, others) => {
+    const { told } = await run(name, "--cluster", "prod", ...others, flag, "9999h");
+    const [limits = "no limits"] = /\d+[mh] to \d+h/.exec(told) ?? [];
+    expect((await run(name, "--help")).output).toContain(limits);
+  });
+
   it("says in its help what must be said, what can be said, and what holds otherwise", async () => {
     const { output } = await run("status", "--help");
     expect(output).toMatch(/--cluster <name> .+ \(required\)/);

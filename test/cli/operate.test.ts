@@ -154,7 +154,7 @@ describe("deeds", () => {
     expect(told).toContain(expected);
   });
 
-  it("ends with 1 when nodes could not be released", async () => {
+  it.each(["release --force", "pause"])("ends with 1 when nodes could not be released: %s", async (line) => {
     const prod = await holder(() => ({
       released: 2,
       kept: 0,
@@ -162,7 +162,7 @@ describe("deeds", () => {
       left: false,
       because: "released by hand",
     }));
-    const { exit, told } = await prod.run("release", "--force", "--cluster", "prod");
+    const { exit, told } = await prod.run(...line.split(" "), "--cluster", "prod");
     expect(exit).toBe(1);
     expect(told).toContain("3 nodes could not be changed");
   });

@@ -24,6 +24,14 @@ try {
 }
 
 async function plantAll(): Promise<number> {
+  const wanted = process.argv[2] ?? "";
+  const planted = mutations.filter(({ bug }) => bug.includes(wanted));
+  if (planted.length === 0) {
+    console.error(
+      `no bug's name contains "${wanted}"; there are:\n${mutations.map(({ bug }) => `  ${bug}`).join("\n")}`,
+    );
+    return 2;
+  }
   for (const name of copied) await cp(join(project, name), join(copy, name), { recursive: true });
   await writeFile(join(copy, "vitest.config.ts"), config);
   await symlink(join(project, "node_modules"), join(copy, "node_modules"));
@@ -33,9 +41,8 @@ async function plantAll(): Promise<number> {
     );
     return 1;
   }
-  const wanted = process.argv[2] ?? "";
   let survivors = 0;
-  for (const mutation of mutations.filter(({ bug }) => bug.includes(wanted))) {
+  for (const mutation of planted) {
     const restore = await plant(mutation);
     const rules = await byRules();
     const model = mutation.mustFind.includes("model") ? await byModel() : { by: "(not asked)" };
