@@ -39,6 +39,19 @@ it("tells of every fault that is tried on the real engines, once", () => {
   expect(told.map(({ name }) => name).toSorted()).toEqual(tried.toSorted());
 });
 
+it("tells of every failure that is played on the deployed stack", () => {
+  const files = ["test/real/deployed-failures.ts", "test/real/deployed-alarms.ts"];
+  const told = failureModes.flatMap(({ proofs }) => proofs.map(({ name }) => name));
+  // On a good day nothing fails.
+  const isFailure = (file: string, title: string) => !file.includes("alarms") || title.startsWith("when ");
+  const isGroup = (file: string, title: string) => readFileSync(file, "utf8").includes(`describe("${title}"`);
+  const played = files.flatMap((file) =>
+    titlesIn(file).filter((title) => isFailure(file, title) && !isGroup(file, title)),
+  );
+  expect(played.length).toBeGreaterThan(10);
+  expect(played.filter((title) => !told.includes(title))).toEqual([]);
+});
+
 it("knows many failure modes", () => {
   expect(failureModes.length).toBeGreaterThan(25);
 });
