@@ -37,7 +37,7 @@ export const marking: Bench = {
   },
 };
 
-const notes = `Both are the holder's own user, under its RBAC and its admission policy, and share the processors with the API server. The bare
+const notes = `Holder and bare loop ask as the same user, under the holder's RBAC and admission policy, and share the processors with the API server. The bare
 loop sends the same marks without what makes them safe: it lists nothing, its patches carry no \`test\`, and it reads no answer.`;
 
 type Work = "mark" | "release" | "bare mark" | "bare release";

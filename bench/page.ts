@@ -61,7 +61,7 @@ export function page(results: readonly Result[]): string {
   const intro = [
     "# Performance",
     "",
-    "Written by `npm run bench -- --write`. Every figure stands beside its limit, measured in turns in the same run; medians.",
+    "Written by `npm run bench -- --write`. What limits a figure stands beside it, measured in turns in the same run; times are medians. Compare within a line, not between days: the machine is shared, and its load is told.",
     "",
     `Machine: ${machine}; load ${load}. Versions: ${versions}. Date: ${date}.`,
     "",

@@ -12,7 +12,8 @@ const ending = `## Not tried here
 - **Interruption** (spot, rebalance, scheduled maintenance) and **node repair**: Karpenter's kwok provider has no interruptions, and
   repair waits ten minutes. Neither reads the annotation, by Karpenter's source and documents: a hold does not hold them back.
 - **Static NodePools** that are scaled down: as above.
-- What does not pass through Karpenter at all: \`kubectl drain\`, an instance terminated in the cloud's console.`;
+- What does not pass through Karpenter at all: \`kubectl drain\`, an instance terminated in the cloud's console.
+- **Karpenter before 1.0**. Up to v0.31 (setting \`karpenter: v0.31\`) the annotation is another one, \`karpenter.sh/do-not-consolidate\`.`;
 
 /** The page \`docs/what-a-hold-blocks.md\`, from what the suite saw on the newest and the oldest version. */
 export function truthTablePage({ karpenter, date, rows }: Outcome, oldest: Outcome): string {

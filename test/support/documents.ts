@@ -8,7 +8,7 @@ const mark = "# needs an AWS account";
 const programs = /^(npm|npx|karpenter-node-holder|kubectl|aws|cdk) /;
 
 /** Every page that people read. */
-export const documents: readonly string[] = globSync(["*.md", "docs/**/*.md"]).sort();
+export const documents: readonly string[] = globSync(["*.md", ".github/*.md", "docs/**/*.md"]).sort();
 
 /** What a document tells people to type: in blocks, and in a line of text. */
 export function typedIn(document: string): readonly Typed[] {
