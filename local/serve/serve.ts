@@ -90,6 +90,7 @@ function introduce(
     "kubectl label node bert karpenter-node-holder/hold-    # the annotation is yours now: no release takes it",
     `kubectl annotate node bert ${annotation}-    # and taken off again by you`,
     "kubectl label node cleo karpenter-node-holder/hold=never --overwrite    # left out of every hold",
+    `kubectl annotate node cleo ${annotation}-    # which was yours from then on, and would stay`,
   ])
     out(`  ${style("cyan", line)}`);
   out(`\nThe live timeline: ${style("cyan", url)}\n`);

@@ -70,6 +70,24 @@ describe("a node labelled never", () => {
   });
 });
 
+describe("the label never", () => {
+  it("put in place of a mark hands the annotation to the user", async () => {
+    const story = new Story();
+    story.addNode("old");
+    story.launch();
+    await story.pass(minutes(5));
+    const node = story.nodes.nodes.get("old");
+    if (node) node.labels[holdLabel] = neverHold;
+
+    await story.pass(minutes(40));
+
+    expect(node).toMatchObject({
+      labels: { [holdLabel]: neverHold },
+      annotations: { [annotation]: "true" },
+    });
+  });
+});
+
 describe("a half mark, whose annotation the user took off", () => {
   it("never fails the release and is not completed by this hold", async () => {
     const story = new Story();
