@@ -64,8 +64,6 @@ export function failureCases(open: () => Readonly<{ prod: DeployedCluster; emula
       const hold = await prod.untilMarked([node]);
       const { plane } = prod;
       onTestFinished(() => plane.startApiServer());
-      // While it starts it forbids everything for some seconds: no five deliveries may fall into those.
-      await prod.bringAgainAfter(10);
 
       await plane.stopApiServer();
       const instance = await prod.launch();
@@ -75,6 +73,27 @@ export function failureCases(open: () => Readonly<{ prod: DeployedCluster; emula
       expect(await prod.untilMarked([newcomer, node])).toBe(hold);
       expect((await prod.releaseAll()).said).toMatchObject({ failed: 0, left: false });
       expect(await prod.marks()).toEqual({});
+    });
+
+    it("a release that finds no API server is tried again, and ends the hold once it is back, without a sweep", async () => {
+      const { prod } = open();
+      const node = await prod.join(await prod.launch());
+      await prod.untilMarked([node]);
+      const { plane } = prod;
+      onTestFinished(() => plane.startApiServer());
+
+      await plane.stopApiServer();
+      await prod.invokeLater("release", { force: true, reason: "nobody is there" });
+      await prod.untilLogged("release", /nodes failed \d+ times/, 120_000);
+      await plane.startApiServer();
+
+      const areOff = async () => Object.keys(await prod.marks()).length === 0;
+      await until("the marks to be off", areOff, 120_000, 500);
+      // The record is closed a moment after the last mark.
+      const isOver = async () =>
+        JSON.stringify((await prod.control({ do: "status" })).scopes).includes('"none"');
+      await until("the hold to be over", isOver, 30_000, 250);
+      expect(await prod.messagesIn("FunctionsFailures")).toBe(0);
     });
 
     it("a release that fails for good ends among the failed invocations, and the sweep finishes it", async () => {
