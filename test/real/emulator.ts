@@ -138,8 +138,11 @@ export class Emulator {
       return cluster?.status === "ACTIVE";
     });
     const port = new URL(server ?? "").port;
-    const told = this.#planes.find((each) => new URL(each.server).port === port);
-    if (!told) throw new Error(`no control plane was started for ${name}`);
+    const find = () => this.#planes.find((each) => new URL(each.server).port === port);
+    // Its answer may come sooner than the line it tells us beside.
+    await until(`the emulator to tell of ${name}`, async () => find() !== undefined);
+    const told = find();
+    if (!told) throw new Error(`the emulator has forgotten ${name}`);
     const plane = new EksPlane(name, told);
     this.#clusters.push(plane);
     return plane;
