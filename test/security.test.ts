@@ -72,3 +72,32 @@ describe("what the security page says that commands need", () => {
     expect([...new Set(told)].sort()).toEqual([...new Set([...asIam, "lambda:InvokeFunction"])].sort());
   });
 });
+
+describe("what the security page says of the supply chain", () => {
+  const workflows = globSync(".github/workflows/*.yml").map((file) => ({
+    file,
+    text: readFileSync(file, "utf8"),
+  }));
+
+  it("has every action pinned by commit", () => {
+    const used = workflows.flatMap(({ text }) =>
+      [...text.matchAll(/uses: (\S+)/g)].map(([, action = ""]) => action),
+    );
+    expect(used.length).toBeGreaterThan(4);
+    expect(used.filter((action) => !/@[0-9a-f]{40}$/.test(action))).toEqual([]);
+  });
+
+  it("lets no workflow write but the release", () => {
+    for (const { text } of workflows) expect(text).toMatch(/^permissions:\n {2}contents: read\n\n/m);
+    const writing = workflows.filter(({ text }) => /: write|permissions: \S/.test(text));
+    expect(writing.map(({ file }) => file)).toEqual([".github/workflows/release.yml"]);
+  });
+
+  it("pins every Python package by hash", () => {
+    const lists = globSync("test/real/*.requirements.txt").map((file) => readFileSync(file, "utf8"));
+    expect(lists.length).toBeGreaterThan(1);
+    for (const list of lists)
+      for (const entry of list.split(/\n(?=[\w-]+(?:\[[\w,]+\])?==)/))
+        expect(entry).toContain("--hash=sha256:");
+  });
+});
