@@ -115,7 +115,7 @@ export class KarpenterNodeHolder extends Construct {
     return this.metric("HoldActive", "Maximum");
   }
 
-  /** How long a launch took to protect the cluster. */
+  /** How long the launch that began a hold took until every node there was was marked. */
   metricLaunchToProtected(): Metric {
     return this.metric("LaunchToProtectedMs", "p90");
   }

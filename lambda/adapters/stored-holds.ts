@@ -23,6 +23,7 @@ function readHold(fields: StoredFields): Hold {
     causedAt: fields.moment("causedAt"),
     ...(fields.has("endsBecause") && { endsBecause: fields.text("endsBecause") }),
     ...(fields.has("armedFor") && { armedFor: fields.moment("armedFor") }),
+    ...(fields.has("unprotected") && { unprotected: fields.flag("unprotected") }),
   };
 }
 

@@ -43,5 +43,5 @@ export async function welcomeNewcomers(ports: Ports, newcomers: Newcomers, deadl
     ports.log.info("newcomers awaited no longer: their hold is over", { scope, instances });
     return;
   }
-  await awaitNewcomers(ports, newcomers, await markNodes(ports, scope, hold.id, deadline));
+  await awaitNewcomers(ports, newcomers, await markNodes(ports, scope, hold, deadline));
 }

@@ -54,6 +54,7 @@ export function decideLaunch(facts: LaunchFacts): LaunchDecision {
   const hold = {
     ...newHold(facts.newId, now, because, expiresAt, latest.launchedAt),
     launches: news,
+    unprotected: true,
   };
   return startInPlace({ ...record, lastLaunchAt: latest.launchedAt }, hold, now);
 }

@@ -42,9 +42,7 @@ export async function protect(
     await awaitNewcomers(ports, { scope, awaited, attempt: 0 });
     return decision;
   }
-  const marked = await markNodes(ports, scope, hold.id, deadline);
-  const lag = ports.clock.now().getTime() - hold.causedAt.getTime();
-  ports.metrics.add("LaunchToProtectedMs", Math.max(0, lag));
+  const marked = await markNodes(ports, scope, hold, deadline);
   await awaitNewcomers(ports, { scope, awaited, attempt: 0 }, marked);
   return decision;
 }

@@ -21,6 +21,8 @@ export type Hold = Readonly<{
   capped: boolean;
   /** The moment a one-shot was last set for. */
   armedFor?: Date;
+  /** A launch began it, and no look at the nodes has left all of them marked yet. */
+  unprotected?: boolean;
 }>;
 
 /** All we know of one scope; `version` is the one read, so that a write can name it as its condition. */
@@ -39,7 +41,7 @@ export type ScopeRecord = Readonly<{
 
 /** A hold that ended, as history keeps it. */
 export type PastHold = Readonly<
-  Omit<Hold, "state" | "causedAt" | "endsBecause" | "armedFor"> & {
+  Omit<Hold, "state" | "causedAt" | "endsBecause" | "armedFor" | "unprotected"> & {
     scope: Scope;
     endedAt: Date;
     endedBecause: string;
@@ -100,7 +102,7 @@ export function withoutHold(record: ScopeRecord): ScopeRecord {
 
 /** The hold as history will tell it. */
 export function pastOf(scope: Scope, hold: Hold, endedAt: Date): PastHold {
-  const { state: _s, causedAt: _c, armedFor: _a, endsBecause, ...told } = hold;
+  const { state: _s, causedAt: _c, armedFor: _a, unprotected: _u, endsBecause, ...told } = hold;
   return { ...told, scope, endedAt, endedBecause: endsBecause ?? "a new hold took its place" };
 }
 

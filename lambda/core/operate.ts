@@ -45,7 +45,7 @@ export async function holdByHand(
   const { hold } = decision;
   if (decision.action === "start") ports.metrics.add("HoldsStarted", 1);
   if (!hold.armedFor) await armRelease(ports, scope, hold, dueAt(hold, rules));
-  const marking = await markNodes(ports, scope, hold.id, deadline);
+  const marking = await markNodes(ports, scope, hold, deadline);
   await awaitNewcomers(ports, { scope, awaited: [], attempt: 0 }, marking);
   return {
     holdId: hold.id,

@@ -50,7 +50,7 @@ async function sweepScope(ports: Ports, scope: Scope, deadline: Date): Promise<v
   }
   if (decision.action === "outlast") return armRelease(ports, scope, hold, decision.armFor);
   // The hold is recorded, so marking need not wait for a scheduler that may be out of order.
-  const marked = await markNodes(ports, scope, hold.id, deadline);
+  const marked = await markNodes(ports, scope, hold, deadline);
   await awaitNewcomers(ports, { scope, awaited: [], attempt: 0 }, marked);
   await armRelease(ports, scope, hold, decision.armFor);
 }

@@ -1,6 +1,7 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterEach, describe, expect, it } from "vitest";
 import { DynamodbHolds } from "../../lambda/adapters/dynamodb-holds.ts";
+import { writeItem } from "../../lambda/adapters/stored-fields.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { poolScope, wholeCluster } from "../../lambda/core/scope.ts";
 import { aHold, aRecord } from "../support/builders.ts";
@@ -138,6 +139,7 @@ describe("what goes wrong", () => {
     ["quietBecause", { quietBecause: { N: "7" } }, /quietBecause must be text, not {"N":"7"}/],
     ["name", { name: { S: "pool" } }, /name must be "cluster" or "nodepool\/NAME"/],
     ["lastLaunchAt", { lastLaunchAt: { S: "noon" } }, /lastLaunchAt must be an ISO date/],
+    ["unprotected", { hold: { M: writeItem({ ...aHold(), unprotected: "no" }) } }, /must be true or false/],
     [
       "hold",
       { hold: { M: { id: { S: "a" } } } },

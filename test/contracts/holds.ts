@@ -20,6 +20,7 @@ const fullRecord = (): ScopeRecord => ({
     extensions: 999,
     nodes: 12,
     capped: true,
+    unprotected: true,
   }),
   lastLaunchAt: new Date("2026-11-21T12:19:59.999Z"),
   launchesCountFrom: new Date("9999-12-31T00:00:00.000Z"),

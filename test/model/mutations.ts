@@ -108,7 +108,7 @@ export const mutations: readonly Mutation[] = [
     edits: [
       core(
         "mark-nodes",
-        "if (touched === 0 && !marked.left) return marked;",
+        "if (touched === 0 && !marked.left && !(isAll && hold.unprotected)) return marked;",
         "if (touched >= 0) return marked;",
       ),
     ],
@@ -267,8 +267,8 @@ export const mutations: readonly Mutation[] = [
     edits: [
       core(
         "sweep",
-        "const marked = await markNodes(ports, scope, hold.id, deadline);\n  await awaitNewcomers",
-        "if (hold.nodes >= 0) return;\n  const marked = await markNodes(ports, scope, hold.id, deadline);\n  await awaitNewcomers",
+        "const marked = await markNodes(ports, scope, hold, deadline);\n  await awaitNewcomers",
+        "if (hold.nodes >= 0) return;\n  const marked = await markNodes(ports, scope, hold, deadline);\n  await awaitNewcomers",
       ),
     ],
     mustFind: both,

@@ -33,8 +33,13 @@ export class CollectedMetrics implements Metrics {
     this.values.push({ name, value });
   }
 
+  /** Every value of this metric, the first told first. */
+  all(name: MetricName): readonly number[] {
+    return this.values.filter((one) => one.name === name).map(({ value }) => value);
+  }
+
   /** The sum of all values of this metric. */
   total(name: MetricName): number {
-    return this.values.filter((one) => one.name === name).reduce((sum, { value }) => sum + value, 0);
+    return this.all(name).reduce((sum, value) => sum + value, 0);
   }
 }
