@@ -1,4 +1,4 @@
-import { after, minutes } from "./duration.ts";
+import { after, earlier, minutes } from "./duration.ts";
 import {
   countingFrom,
   dueAt,
@@ -45,12 +45,23 @@ export function fence(record: ScopeRecord, hold: Hold, rules: Rules, now: Date):
   return { action: "release", hold: next, record: written, because };
 }
 
-/** Ends what is held now, by hand; a pause stays a pause, and no launch told late brings the hold back. */
-export function decideForce(record: ScopeRecord, reason: string, now: Date) {
+/**
+ * Ends what is held now, by hand; a pause stays a pause, and no launch told late brings the hold back.
+ * With `askedAt` it may come late itself: then it ends only what began before.
+ */
+export function decideForce(record: ScopeRecord, reason: string, now: Date, askedAt?: Date) {
   const { hold } = record;
-  const isSilent = record.launchesCountFrom !== undefined && record.launchesCountFrom > now;
-  const next = isSilent ? record : countingFrom(record, now);
+  const from = askedAt ? earlier(askedAt, now) : now;
+  const isSilent = record.launchesCountFrom !== undefined && record.launchesCountFrom > from;
+  const next = isSilent ? record : countingFrom(record, from);
   if (!hold) return { action: "note" as const, record: next, because: "nothing is held" };
+  if (askedAt && hold.startedAt >= from && hold.causedAt >= from) {
+    return {
+      action: "note" as const,
+      record: next,
+      because: "the hold began after its release was asked for",
+    };
+  }
   const over = hold.state === "held" ? fenced(hold, reason) : hold;
   return { action: "release" as const, hold: over, record: { ...next, hold: over }, because: reason };
 }

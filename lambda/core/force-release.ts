@@ -12,7 +12,7 @@ type Ending = (record: ScopeRecord) => Readonly<{ record: ScopeRecord; hold?: Ho
 /** Releases now, whatever the record says; launches up to now bring nothing back. */
 export async function forceRelease(
   ports: ReleasePorts,
-  wish: Readonly<{ reason: string; scope?: Scope | undefined }>,
+  wish: Readonly<{ reason: string; scope?: Scope | undefined; askedAt?: Date | undefined }>,
   deadline: Date,
 ): Promise<ReleaseAnswer> {
   const because = `released by hand: ${wish.reason}`;
@@ -20,7 +20,7 @@ export async function forceRelease(
     ports,
     wish.scope,
     because,
-    (record) => decideForce(record, because, ports.clock.now()),
+    (record) => decideForce(record, because, ports.clock.now(), wish.askedAt),
     deadline,
   );
 }
@@ -35,11 +35,15 @@ export async function endHolds(
 ): Promise<ReleaseAnswer> {
   const answers: Released[] = [];
   let ended = 0;
+  let whyNothing = "nothing is held";
   const end = async (each: Scope) => {
     const decision = await changeRecord(ports, each, ending);
     const action = decision.hold ? "release" : "leave";
     ports.log.info("release decided", { scope: each, action, because: decision.because });
-    if (!decision.hold) return;
+    if (!decision.hold) {
+      if (decision.record.hold) whyNothing = decision.because;
+      return;
+    }
     ended += 1;
     answers.push(await finishRelease(ports, each, decision.hold, deadline));
   };
@@ -52,7 +56,7 @@ export async function endHolds(
   }
   const total = answers.reduce(sum, nothingReleased);
   const isNothing = ended === 0 && total.released + total.kept + total.failed === 0;
-  return { ...total, because: isNothing ? "nothing is held" : because };
+  return { ...total, because: isNothing ? whyNothing : because };
 }
 
 /** Naming the whole cluster, or nothing, means every scope there is. */

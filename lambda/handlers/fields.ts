@@ -50,6 +50,10 @@ export class Fields {
     return new Date(0);
   }
 
+  optionalDate(value: unknown, path: Path): Date | undefined {
+    return value === undefined || value === null ? undefined : this.date(value, path);
+  }
+
   count(value: unknown, path: Path, most: number): number {
     if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= most) return value;
     this.refuse(path, `a whole number from 0 to ${most}`, value);

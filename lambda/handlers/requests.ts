@@ -5,9 +5,12 @@ import { Fields } from "./fields.ts";
 /** What the release function may be asked: by its schedule, or by hand. */
 export type ReleaseRequest =
   | Readonly<{ kind: "expired"; scope: Scope; holdId: string }>
-  | Readonly<{ kind: "force"; reason: string; scope: Scope | undefined }>;
+  | Readonly<{ kind: "force"; reason: string; scope: Scope | undefined; askedAt: Date | undefined }>;
 
-/* { "scope": "cluster", "holdId": "20260131t093000-k3f9a" }, or by hand { "force": true, "reason": "…", "scope": "nodepool/batch" } */
+/*
+{ "scope": "cluster", "holdId": "20260131t093000-k3f9a" }, or by hand
+{ "force": true, "reason": "…", "scope": "nodepool/batch", "askedAt": "2026-01-31T09:30:00Z" }
+*/
 export function parseReleaseRequest(payload: unknown): ReleaseRequest {
   const fields = new Fields("This release cannot be done");
   const request = fields.object(payload, "the payload");
@@ -15,8 +18,9 @@ export function parseReleaseRequest(payload: unknown): ReleaseRequest {
     if (request.force !== true) fields.refuse("force", "true", request.force);
     const reason = fields.optionalLine(request.reason, "reason") ?? "no reason given";
     const scope = fields.optionalScope(request.scope, "scope");
+    const askedAt = fields.optionalDate(request.askedAt, "askedAt");
     fields.end();
-    return { kind: "force", reason, scope };
+    return { kind: "force", reason, scope, askedAt };
   }
   const holdId = fields.text(
     request.holdId,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { decideClose, decideForce, decideRelease } from "../../lambda/core/decide-release.ts";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
-import { untilResumed } from "../../lambda/core/hold.ts";
+import { type Hold, type ScopeRecord, untilResumed } from "../../lambda/core/hold.ts";
 import { aHold, aRecord, someRules } from "../support/builders.ts";
 import { noon } from "../support/fixed-clock.ts";
 
@@ -107,6 +107,31 @@ describe("a release by force", () => {
     const hold = aHold({ state: "releasing", endsBecause: "the hold has run its time" });
 
     expect(decideForce(aRecord({ hold }), "maintenance", at(21)).record.hold).toEqual(hold);
+  });
+
+  it("that says when it was asked for ends only what began before, by a launch or a wish from before", () => {
+    const force = (hold: Hold) => decideForce(aRecord({ hold }), "maintenance", at(5), at(2));
+
+    expect(force(aHold()).action).toBe("release");
+    expect(force(aHold({ startedAt: at(3), causedAt: at(1) })).action).toBe("release");
+    // By hand in a breather: its cause is the breather's end.
+    expect(force(aHold({ startedAt: at(1), causedAt: at(10) })).action).toBe("release");
+    const later = aHold({ startedAt: at(3), causedAt: at(2) });
+    expect(force(later)).toEqual({
+      action: "note",
+      because: "the hold began after its release was asked for",
+      record: aRecord({ hold: later, launchesCountFrom: at(2) }),
+    });
+  });
+
+  it("that says when it was asked for moves no watermark back, and none into the future", () => {
+    const watermark = (about: Partial<ScopeRecord>, askedAt: Date) =>
+      decideForce(aRecord(about), "maintenance", at(5), askedAt).record.launchesCountFrom;
+
+    expect(watermark({}, at(2))).toEqual(at(2));
+    expect(watermark({ launchesCountFrom: at(3) }, at(2))).toEqual(at(3));
+    expect(watermark({ launchesCountFrom: at(1) }, at(9))).toEqual(at(5));
+    expect(decideForce(aRecord({ hold: aHold() }), "maintenance", at(5), at(9)).action).toBe("release");
   });
 
   it("keeps a pause without end", () => {

@@ -26,6 +26,7 @@ const stored = (pool: string, hold: Hold): Item =>
 const running = aHold({
   id: "hold-a",
   armedFor: after(noon, minutes(20)),
+  unprotected: true,
   expiresAt: after(noon, minutes(20)),
 });
 

@@ -22,6 +22,10 @@ describe("a request to release", () => {
       kind: "force",
       reason: "no reason given",
       scope: undefined,
+      askedAt: undefined,
+    });
+    expect(parseReleaseRequest({ force: true, askedAt: "2026-11-21T12:00:00Z" })).toMatchObject({
+      askedAt: noon,
     });
   });
 
@@ -32,6 +36,7 @@ describe("a request to release", () => {
       { holdId: "A b", scope: "x" },
       /holdId must be .*not "A b"; scope must be "cluster" or "nodepool\/NAME", not "x"/,
     ],
+    [{ force: true, askedAt: "noon" }, /askedAt must be a time like 2026-01-31T09:30:00Z, not "noon"/],
     [
       { force: "yes", scope: 7, reason: 1 },
       /force must be true, not "yes"; reason must be one line.*; scope must be/,

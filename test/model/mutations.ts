@@ -142,8 +142,8 @@ export const mutations: readonly Mutation[] = [
     edits: [
       core(
         "decide-release",
-        "const next = isSilent ? record : countingFrom(record, now);",
-        "const next = isSilent || !hold ? countingFrom(record, now) : record;",
+        "const next = isSilent ? record : countingFrom(record, from);",
+        "const next = isSilent || !hold ? countingFrom(record, from) : record;",
       ),
     ],
     mustFind: both,

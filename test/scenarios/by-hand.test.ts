@@ -56,6 +56,39 @@ describe("a release by force", () => {
     expect(story.heldNodes()).toEqual(["a", "b", "node-1", "node-2"]);
   });
 
+  it.each([0, 2, 4, 6])(
+    "that says when it was asked for ends no hold that began while it was tried again: crash before call %i",
+    async (calls) => {
+      const story = twoNodes();
+      story.sweepEvery = undefined;
+      story.launch();
+      await story.pass(minutes(19));
+      story.accident = { name: "release", calls };
+
+      const askedAt = story.time.toISOString();
+      await story.run(story.release({ force: true, askedAt }));
+      await story.pass(seconds(59));
+      await story.control({ do: "release" });
+      story.launch();
+      await story.pass(minutes(5));
+
+      expect(story.retries).toEqual([]);
+      expect(story.hold()?.id).toBe("hold-2");
+      expect(story.heldNodes()).toEqual(["a", "b", "node-1", "node-2"]);
+    },
+  );
+
+  it("that comes too late for what is held says so", async () => {
+    const story = twoNodes({ scope: "nodepool" });
+    story.launch({ pool: "batch" });
+    await story.pass(minutes(1));
+
+    const answer = await story.releaseByHand({ force: true, askedAt: "2026-11-21T11:59:00Z" });
+
+    expect(answer).toMatchObject({ released: 0, because: "the hold began after its release was asked for" });
+    expect(story.heldNodes()).toEqual(["b", "node-1"]);
+  });
+
   it("also takes off marks that belong to nobody", async () => {
     const story = twoNodes();
     await story.nodes.mark("cluster", "hold-of-old", at(60));
