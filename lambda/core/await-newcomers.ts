@@ -24,7 +24,11 @@ export async function awaitNewcomers(ports: Ports, newcomers: Newcomers, marked?
   const givenUp = missing.filter((launch) => !awaited.includes(launch));
   if (givenUp.length > 0) {
     const instances = givenUp.map((launch) => launch.instance);
-    ports.log.warn("newcomers awaited no longer: the sweep takes over", { scope, instances });
+    // Whom another message's look has marked, this one never saw: it lists nodes without a mark only.
+    ports.log.info("newcomers awaited no longer: marked by another look, or left to the sweep", {
+      scope,
+      instances,
+    });
   }
   const isUnfinished = marked?.left ?? false;
   const isWorthAnotherTry = (marked?.failed ?? 0) > 0 && attempt < delays.length;

@@ -229,7 +229,22 @@ describe("a newcomer", () => {
     await story.pass(minutes(13));
 
     expect(story.queue.messages).toEqual([]);
-    expect(story.log.told("newcomers awaited no longer: the sweep takes over")).toHaveLength(1);
+    const sentence = "newcomers awaited no longer: marked by another look, or left to the sweep";
+    expect(story.log.told(sentence)).toHaveLength(1);
+  });
+
+  it("that another message's look has marked is no reason for a warning when its own message gives up", async () => {
+    const story = new Story();
+    story.sweepEvery = undefined;
+    story.launch({ joinsAfter: minutes(1) });
+    await story.pass(seconds(1));
+    story.launch({ joinsAfter: minutes(1) });
+
+    await story.pass(minutes(13));
+
+    expect(story.heldNodes()).toEqual(["node-1", "node-2"]);
+    expect(story.queue.messages).toEqual([]);
+    expect(story.log.lines.filter(({ level }) => level !== "info")).toEqual([]);
   });
 
   it("whose event was lost is found by the sweep, which holds from its launch on", async () => {
