@@ -1,8 +1,10 @@
 import { type Doctor, redeploy } from "./doctor.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
-/** Where each kind of loss ends, by the queue's ARN; undefined where it is not set up. */
-export type DeadLetterQueues = Readonly<Record<"launches" | "events" | "invocations", string | undefined>>;
+/** Where each kind of loss ends, by the queue's ARN; undefined where it is not set up, left out where nobody knows. */
+export type DeadLetterQueues = Readonly<
+  Partial<Record<"launches" | "events" | "invocations", string | undefined>>
+>;
 
 /** Nothing was given up. */
 export async function checkDeadLetters(doctor: Doctor, arns: DeadLetterQueues): Promise<Finding[]> {

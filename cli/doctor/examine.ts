@@ -67,8 +67,8 @@ async function lookAtLaunchPath(
     await it.check("queue policy", [], async () => checkQueuePolicy(doctor, queue, rule.arn));
   }
   await it.check("mapping", [], () => checkMapping(doctor, hold.name, queue.arn));
-  const events = rule?.targets.find(({ arn }) => arn === queue.arn)?.deadLetterArn;
-  const arns = { launches: queue.deadLetterArn, events, invocations: release.failuresArn };
+  const events = rule && { events: rule.targets.find(({ arn }) => arn === queue.arn)?.deadLetterArn };
+  const arns = { launches: queue.deadLetterArn, ...events, invocations: release.failuresArn };
   await it.check("dead letters", ["rule", "target"], () => checkDeadLetters(doctor, arns));
 }
 

@@ -340,6 +340,12 @@ describe("doctor", () => {
     },
   );
 
+  it("blames no queue for a rule that it may not look at", async () => {
+    const findings = await examined(anAccount({ launchRule: denied }));
+    expect(broken(findings)).toEqual([]);
+    expect(warned(findings)).toMatchObject([{ link: "rule", what: "could not be looked at: not allowed" }]);
+  });
+
   it("warns of what it may not look at, and goes on", async () => {
     const findings = await examined(anAccount({ role: denied, alarms: denied }));
     expect(warned(findings).map(({ link }) => link)).toEqual(["schedule role", "alarms"]);
