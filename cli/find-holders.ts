@@ -11,7 +11,7 @@ export async function findHolders(
   const region = await client.config.region().catch(() => undefined);
   const found: string[] = [];
   try {
-    for await (const page of paginateListFunctions({ client }, {})) {
+    for await (const page of paginateListFunctions({ client, stopOnSameToken: true }, {})) {
       for (const { FunctionName = "", Environment } of page.Functions ?? []) {
         const cluster = Environment?.Variables?.[SettingEnvironment.cluster];
         if (FunctionName.startsWith(`${holderName}-`) && FunctionName.endsWith("-control") && cluster)

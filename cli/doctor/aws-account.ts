@@ -80,7 +80,7 @@ export class AwsAccount implements Account {
   async alarms(AlarmNamePrefix: string) {
     const client = new CloudWatchClient(this.#config);
     const found: AlarmFacts[] = [];
-    for await (const page of paginateDescribeAlarms({ client }, { AlarmNamePrefix })) {
+    for await (const page of paginateDescribeAlarms({ client, stopOnSameToken: true }, { AlarmNamePrefix })) {
       for (const alarm of page.MetricAlarms ?? []) {
         const {
           AlarmName = "",

@@ -25,12 +25,14 @@ export class AwsBus {
 
   async launchRule(): Promise<RuleFacts | undefined> {
     let NextToken: string | undefined;
+    let before: string | undefined;
     do {
+      before = NextToken;
       const page = await this.#events.send(new ListRulesCommand({ ...(NextToken && { NextToken }) }));
       const found = page.Rules?.find((rule) => isFor(this.#cluster, parse(rule.EventPattern)));
       if (found) return this.#facts(found);
       NextToken = page.NextToken;
-    } while (NextToken);
+    } while (NextToken && NextToken !== before);
     return undefined;
   }
 

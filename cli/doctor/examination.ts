@@ -24,7 +24,7 @@ export class Examination {
       for (const finding of findings) this.#add(finding, needs);
       return facts;
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = whyNot(error);
       if (isDenied(error))
         this.#add(warn(link, `could not be looked at: ${message}`, "Ask for the right to read it."));
       else
@@ -55,7 +55,27 @@ export class Examination {
   #add(finding: Finding, needs: readonly LinkName[] = []): void {
     const cause = finding.verdict === "fail" ? this.broken(...needs) : undefined;
     const told = cause ? skipped(finding.link, `follows from "${cause}": ${finding.what}`) : finding;
-    this.findings.push(told);
-    this.#tell(told);
+    const readable = {
+      ...told,
+      what: readableOf(told.what),
+      ...(told.remedy && { remedy: readableOf(told.remedy) }),
+    };
+    this.findings.push(readable);
+    this.#tell(readable);
   }
+}
+
+/** What stumbles over an answer's shape says nothing to people. */
+function whyNot(error: unknown): string {
+  if (error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError)
+    return "what was answered is nothing that doctor can read";
+  return error instanceof Error ? error.message : String(error);
+}
+
+const longest = 1_000;
+
+/** Names and messages come from outside: a terminal would obey their control characters, and they are of any length. */
+function readableOf(text: string): string {
+  const line = text.replaceAll(/\p{Cc}+/gu, " ");
+  return line.length > longest ? `${line.slice(0, longest)}…` : line;
 }
