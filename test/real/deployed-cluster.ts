@@ -133,8 +133,14 @@ export class DeployedCluster {
   /** Ends whatever is held; returns in another second, because launches are told with whole seconds. */
   async releaseAll(): Promise<Answer> {
     const answer = await this.invoke("release", { force: true, reason: "test" });
-    const now = Math.floor(Date.now() / 1000);
-    await until("the next second", async () => Math.floor(Date.now() / 1000) > now, 2_000, 50);
+    await nextSecond();
+    return answer;
+  }
+
+  /** Ends a pause; what is launched from here on counts. */
+  async resume(): Promise<Readonly<Record<string, unknown>>> {
+    const answer = await this.control({ do: "resume" });
+    await nextSecond();
     return answer;
   }
 
@@ -233,4 +239,10 @@ export class DeployedCluster {
       .send(new ListQueuesCommand({ QueueNamePrefix }));
     return QueueUrls.find((url) => url.includes(queue)) ?? "";
   }
+}
+
+/** EC2 tells launches in whole seconds: one in this second still counts as from before. */
+async function nextSecond(): Promise<void> {
+  const now = Math.floor(Date.now() / 1000);
+  await until("the next second", async () => Math.floor(Date.now() / 1000) > now, 2_000, 50);
 }

@@ -128,7 +128,7 @@ export function holdCases(open: () => World): void {
 
       expect((await prod.control({ do: "status" })).scopes).toMatchObject([{ state: "paused" }]);
       expect(await prod.marks()).toEqual({});
-      expect(await prod.control({ do: "resume" })).toMatchObject({ resumed: ["cluster"] });
+      expect(await prod.resume()).toMatchObject({ resumed: ["cluster"] });
       await prod.releaseAll();
       await prod.launch();
       await prod.untilMarked(["node-1"]);

@@ -59,7 +59,7 @@ describe("the deployed holder and real Karpenter", () => {
     await world.untilReady(0, 60_000);
     await until("the instances to be terminated", async () => (await prod.instances.ids()).length === 0);
     expect((await prod.control({ do: "history" })).holds).toEqual([]);
-    await prod.control({ do: "resume" });
+    await prod.resume();
   });
 
   it("Karpenter's launches hold all nodes, the next one extends it, the one-shot ends it, and Karpenter tidies up", async () => {
