@@ -1,4 +1,5 @@
 import { Metric } from "../lambda/core/metrics.ts";
+import { markdownTable } from "./markdown-table.ts";
 import { free, prices } from "./prices.ts";
 
 /** What happens to a cluster in a day. */
@@ -153,25 +154,16 @@ function section(day: Day): string[] {
     "",
     `${whole(day.holds)} holds a day, ${whole(day.nodes)} nodes.`,
     "",
-    ...table([
+    markdownTable(
       ["", "A month", "US$"],
-      ...lines.map(({ what, count, dollars }) => [what, count, dollars.toFixed(2)]),
-      ["**Together**", "", `**${total.toFixed(2)}**`],
-    ]),
+      [
+        ...lines.map(({ what, count, dollars }) => [what, count, dollars.toFixed(2)]),
+        ["**Together**", "", `**${total.toFixed(2)}**`],
+      ],
+      [2],
+    ),
     "",
   ];
 }
 
 const whole = (count: number): string => Math.round(count).toLocaleString("en-US");
-
-/** A Markdown table as the formatter wants it: cells of one width, figures to the right. */
-function table(rows: readonly string[][]): string[] {
-  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]) =>
-    `| ${widths.map((width, column) => (column === 2 ? row[column]?.padStart(width) : row[column]?.padEnd(width))).join(" | ")} |`;
-  const rule = widths.map((width, column) =>
-    column === 2 ? `${"-".repeat(width - 1)}:` : "-".repeat(width),
-  );
-  const [head = [], ...body] = rows;
-  return [head, rule, ...body].map(line);
-}

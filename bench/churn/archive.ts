@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { buildFolder } from "../../test/real/build.ts";
 import type { Arm, ArmRecord } from "./arm.ts";
 
 /** How the arms that lie side by side were run. */
@@ -15,20 +14,29 @@ export type Conditions = Readonly<{
 
 export type Archived = Readonly<{ conditions: Conditions; ranAt: Date; busy: number; record: ArmRecord }>;
 
-const folder = join(buildFolder, "churn");
-const fileOf = (arm: Arm) => join(folder, `${arm}.json`);
+/** Records of arms in a folder, so that they can be drawn again without being run again. */
+export class Archive {
+  readonly #folder: string;
 
-/** Keeps an arm's record, so that it can be drawn again without being run again. */
-export function keep(archived: Archived): void {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(fileOf(archived.record.arm), JSON.stringify(archived));
-}
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
 
-/** The last record of an arm; undefined when it has never been run here. */
-export function recall(arm: Arm): Archived | undefined {
-  const file = fileOf(arm);
-  if (!existsSync(file)) return undefined;
-  return JSON.parse(readFileSync(file, "utf8"), (key, value) => (isMoment(key) ? new Date(value) : value));
+  keep(archived: Archived): void {
+    mkdirSync(this.#folder, { recursive: true });
+    writeFileSync(this.#fileOf(archived.record.arm), JSON.stringify(archived));
+  }
+
+  /** The last record of an arm; undefined when it has never been run for this archive. */
+  recall(arm: Arm): Archived | undefined {
+    const file = this.#fileOf(arm);
+    if (!existsSync(file)) return undefined;
+    return JSON.parse(readFileSync(file, "utf8"), (key, value) => (isMoment(key) ? new Date(value) : value));
+  }
+
+  #fileOf(arm: Arm): string {
+    return join(this.#folder, `${arm}.json`);
+  }
 }
 
 const isMoment = (key: string): boolean => ["at", "from", "to", "until", "ranAt"].includes(key);

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { join, resolve } from "node:path";
@@ -6,14 +5,14 @@ import { formatDuration, minutes } from "../../lambda/core/duration.ts";
 import { version } from "../../lambda/version.ts";
 import { drawTimeline } from "../../report/draw-timeline.ts";
 import { readTimeline } from "../../report/timeline.ts";
+import { markdownTable } from "../../scripts/markdown-table.ts";
 import { newestKarpenter } from "../../test/real/build.ts";
 import type { Archived, Conditions } from "./archive.ts";
 import { type Arm, arms } from "./arm.ts";
-import { type Figures, figuresOf } from "./figures.ts";
+import { changeOf, type Figures, figuresOf } from "./figures.ts";
 import { predictedBesideMeasured } from "./prediction.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-const images = join(root, "docs/images");
 
 const rows: readonly (readonly [label: string, figure: keyof Figures])[] = [
   ["nodes launched", "launched"],
@@ -25,8 +24,9 @@ const rows: readonly (readonly [label: string, figure: keyof Figures])[] = [
   ["node-minutes paid (told)", "nodeMinutes"],
 ];
 
-/** Draws every arm's timeline and writes the page with the figures; all numbers come from the records. */
-export function writeDocument(archived: readonly Archived[]): void {
+/** Draws every arm's timeline and writes the page with the figures into a folder; all numbers come from the records. */
+export function writeDocument(archived: readonly Archived[], folder: string): void {
+  const images = join(folder, "images");
   mkdirSync(images, { recursive: true });
   const lanes = archived.map(
     ({ record }) => record.events.filter(({ kind }) => kind === "node joined").length,
@@ -34,9 +34,7 @@ export function writeDocument(archived: readonly Archived[]): void {
   // One height for all: then the pictures can be compared.
   const laneHeight = Math.min(16, Math.max(5, 640 / Math.max(1, ...lanes)));
   for (const one of archived) writeFileSync(join(images, imageOf(one.record.arm)), draw(one, laneHeight));
-  const file = join(root, "docs/churn.md");
-  writeFileSync(file, page(archived));
-  execFileSync(join(root, "node_modules/.bin/biome"), ["format", "--write", file], { stdio: "ignore" });
+  writeFileSync(join(folder, "churn.md"), page(archived));
 }
 
 const imageOf = (arm: Arm): string => `churn-${arm}.svg`;
@@ -58,12 +56,12 @@ function page(archived: readonly Archived[]): string {
   if (!first) return "";
   const all = archived.map(({ record, conditions }) => figuresOf(record, conditions.minute));
   const heads = archived.map(({ record }) => arms[record.arm]);
-  const table = rows.map(([label, figure]) => `| ${label} | ${all.map((one) => one[figure]).join(" | ")} |`);
+  const table = rows.map(([label, figure]) => [label, ...all.map((one) => String(one[figure]))]);
   return `${[
     "# The churn lab",
     `The same bursty work on real Karpenter, ${heads.join(", ")}. This page and its pictures are written by \`npm run churn\`; nobody edits the numbers.`,
     conditionsOf(archived),
-    [`| | ${heads.join(" | ")} |`, `| --- | ${heads.map(() => "--: |").join(" ")}`, ...table].join("\n"),
+    markdownTable(["", ...heads], table, [1, 2, 3]),
     ...comparison(archived, all),
     ...predictedBesideMeasured(archived),
     ...archived.map(({ record }) => `![${arms[record.arm]}](images/${imageOf(record.arm)})`),
@@ -92,10 +90,7 @@ function comparison(archived: readonly Archived[], all: readonly Figures[]): str
   return (["holder", "consolidate-after"] as const).flatMap((arm) => {
     const figures = figuresFor(arm);
     if (!figures) return [];
-    const change = (figure: keyof Figures) => {
-      const percent = Math.round((figures[figure] / Math.max(1, without[figure]) - 1) * 100);
-      return `${figures[figure]} instead of ${without[figure]} (${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${Math.abs(percent)} %)`;
-    };
+    const change = (figure: keyof Figures) => changeOf(figures[figure], without[figure]);
     return [
       `**${arms[arm][0]?.toUpperCase()}${arms[arm].slice(1)}**: nodes launched ${change("launched")}, service pods evicted ` +
         `${change("servicePodsEvicted")}, jobs that began again ${change("jobsBegunAgain")}, images pulled ${change("imagesPulled")}. ` +
@@ -106,7 +101,7 @@ function comparison(archived: readonly Archived[], all: readonly Figures[]): str
 
 const limits = ({ minute }: Conditions): string =>
   [
-    "## What this is not",
+    "## What this is not\n",
     `- One workload, one seed, one run an arm: another cluster's figures will differ. \`npm run churn -- --seed 8\` tries other bursts.`,
     "- The bursts come back within a hold: that is what a holder is for. Where they do not, it only costs.",
     `- Only the workload and the hold are scaled. Karpenter looks every 10 s and waits 15 s before it acts, which here is ${formatDuration((25_000 / minute) * minutes(1))} of told time: therefore hardly a node lives under five told minutes here. Nodes of the kwok provider are ready within seconds, and real ones take a minute or two.`,
@@ -129,13 +124,20 @@ function provenance(archived: readonly Archived[]): string {
   const began = new Date(Math.min(...archived.map(({ ranAt }) => ranAt.getTime())));
   const [cpu] = cpus();
   const busy = archived.map(({ busy: load }) => load.toFixed(1)).join(", ");
-  return [
-    "## How it was measured",
-    "| | |",
-    "| --- | --- |",
-    `| command | \`${command}\` |`,
-    `| date | ${began.toISOString().slice(0, 16).replace("T", " ")} UTC |`,
-    `| versions | Karpenter ${newestKarpenter}, Kubernetes ${versionOf("k8s.io/kubernetes")}, kwok ${versionOf("sigs.k8s.io/kwok")}, holder ${version}, Node ${process.versions.node} |`,
-    `| machine | ${cpus().length} × ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB, shared: load average ${busy} (15 min, at the end of each arm) |`,
-  ].join("\n");
+  const versions =
+    `Karpenter ${newestKarpenter}, Kubernetes ${versionOf("k8s.io/kubernetes")}, ` +
+    `kwok ${versionOf("sigs.k8s.io/kwok")}, holder ${version}, Node ${process.versions.node}`;
+  const machine =
+    `${cpus().length} × ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB, ` +
+    `shared: load average ${busy} (15 min, at the end of each arm)`;
+  const table = markdownTable(
+    ["", ""],
+    [
+      ["command", `\`${command}\``],
+      ["date", `${began.toISOString().slice(0, 16).replace("T", " ")} UTC`],
+      ["versions", versions],
+      ["machine", machine],
+    ],
+  );
+  return `## How it was measured\n\n${table}`;
 }

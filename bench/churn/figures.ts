@@ -12,6 +12,14 @@ export type Figures = Readonly<{
   mostNodes: number;
 }>;
 
+/** A figure beside what it was without the holder, and their difference as a share, where there is one. */
+export function changeOf(figure: number, without: number): string {
+  const both = `${figure} instead of ${without}`;
+  if (without === 0) return both;
+  const percent = Math.round((figure / without - 1) * 100);
+  return `${both} (${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${Math.abs(percent)} %)`;
+}
+
 /** A node's time from when it joined until it was gone, or until the end. */
 type Life = Readonly<{ from: number; to: number; isOver: boolean }>;
 

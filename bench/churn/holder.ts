@@ -1,9 +1,13 @@
 import { formatDuration } from "../../lambda/core/duration.ts";
 import type { Log } from "../../lambda/core/ports.ts";
-import { readSettings } from "../../lambda/settings.ts";
+import { readSettings, type Settings } from "../../lambda/settings.ts";
 import { type Run, startRun } from "../../local/run/run.ts";
 import type { World } from "../../test/real/world.ts";
 import type { Witness } from "./witness.ts";
+
+/** The settings of a holder whose hold lasts so long in real time; refuses what no holder could be given. */
+export const holderSettings = (hold: number): Settings =>
+  readSettings({ cluster: "churn", hold: formatDuration(hold), sweepEvery: "1m" });
 
 const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
 
@@ -14,8 +18,12 @@ export async function startHolder(
   hold: number,
   folder: string,
 ): Promise<Run> {
-  const settings = readSettings({ cluster: "churn", hold: formatDuration(hold), sweepEvery: "1m" });
-  const run = await startRun({ settings, config: world.plane.config("admin"), folder, log: silent });
+  const run = await startRun({
+    settings: holderSettings(hold),
+    config: world.plane.config("admin"),
+    folder,
+    log: silent,
+  });
   run.chronicle.follow((happening) => {
     if (happening.kind.startsWith("hold ")) witness.note(happening);
   });

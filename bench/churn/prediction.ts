@@ -2,6 +2,7 @@ import type { NodeLife } from "../../cli/advise/lives.ts";
 import { replay } from "../../cli/advise/replay.ts";
 import { minutes } from "../../lambda/core/duration.ts";
 import { defaultSettings, readSettings } from "../../lambda/settings.ts";
+import { markdownTable } from "../../scripts/markdown-table.ts";
 import type { Archived, Conditions } from "./archive.ts";
 import type { ArmRecord } from "./arm.ts";
 import { figuresOf } from "./figures.ts";
@@ -43,17 +44,19 @@ export function predictedBesideMeasured(archived: readonly Archived[]): readonly
   const { launched, nodeMinutes } = predict(without.record, without.conditions);
   const before = figuresOf(without.record, without.conditions.minute);
   const measured = figuresOf(holder.record, holder.conditions.minute);
-  const row = (label: string, ...cells: readonly number[]) => `| ${label} | ${cells.join(" | ")} |`;
+  const row = (label: string, ...cells: readonly number[]) => [label, ...cells.map(String)];
   return [
     "## Predicted beside measured",
     "`advise` plays a history without the holder again and works out what a hold would have changed. Given the arm without " +
       "the holder, it expected this of the arm with it:",
-    [
-      "| | without the holder | predicted with it | measured with it |",
-      "| --- | --: | --: | --: |",
-      row("nodes launched", before.launched, launched, measured.launched),
-      row("node-minutes paid (told)", before.nodeMinutes, nodeMinutes, measured.nodeMinutes),
-    ].join("\n"),
+    markdownTable(
+      ["", "without the holder", "predicted with it", "measured with it"],
+      [
+        row("nodes launched", before.launched, launched, measured.launched),
+        row("node-minutes paid (told)", before.nodeMinutes, nodeMinutes, measured.nodeMinutes),
+      ],
+      [1, 2, 3],
+    ),
     "The model knows launches and ends only: not that nodes kept through a hold also keep pods from being packed anew, nor " +
       "the seconds until Karpenter acts after a release. Either can make nodes live longer than predicted.",
   ];

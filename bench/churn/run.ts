@@ -1,11 +1,16 @@
 import { loadavg } from "node:os";
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { formatDuration, minutes, parseDuration } from "../../lambda/core/duration.ts";
-import { keep, recall } from "./archive.ts";
+import { BadInputError } from "../../lambda/core/errors.ts";
+import { pagesFolder } from "../../scripts/pages-folder.ts";
+import { buildFolder } from "../../test/real/build.ts";
+import { Archive } from "./archive.ts";
 import { type Arm, arms, runArm, type Trial } from "./arm.ts";
 import { writeDocument } from "./document.ts";
 import { figuresOf } from "./figures.ts";
+import { holderSettings } from "./holder.ts";
 import { bursts } from "./workload.ts";
 
 type Options = Readonly<{
@@ -15,6 +20,7 @@ type Options = Readonly<{
   seed: number;
   arms: readonly Arm[];
   draw?: true;
+  into?: string;
 }>;
 
 const everyArm = Object.keys(arms).join(",");
@@ -33,15 +39,18 @@ const command = new Command("npm run churn --")
     new Option("--arms <names>", "which to run").argParser(armNames).default(armNames(everyArm), everyArm),
   )
   .option("--draw", "run nothing; draw the last records again")
+  .option("--into <folder>", "put page, pictures and records there instead of docs/ and build/")
   .exitOverride()
   .showHelpAfterError("See --help for what can be said.")
   .action(churn);
 
 async function churn(options: Options): Promise<void> {
-  if (!options.draw) await runAll(options);
+  const { into } = options;
+  const archive = new Archive(into === undefined ? join(buildFolder, "churn") : join(into, "records"));
+  if (!options.draw) await runAll(options, archive);
   const archived = Object.keys(arms)
     .filter(isArm)
-    .flatMap((arm) => recall(arm) ?? []);
+    .flatMap((arm) => archive.recall(arm) ?? []);
   const [newest] = archived.toSorted((a, b) => b.ranAt.getTime() - a.ranAt.getTime());
   // Arms of another seed or scale say nothing about these.
   const alike = archived.filter((one) => isDeepStrictEqual(one.conditions, newest?.conditions));
@@ -50,20 +59,23 @@ async function churn(options: Options): Promise<void> {
     process.exitCode = 1;
     return;
   }
-  writeDocument(alike);
-  say(`docs/churn.md and docs/images: ${alike.map(({ record }) => arms[record.arm]).join(", ")}`);
+  const folder = pagesFolder(into);
+  writeDocument(alike, folder);
+  say(`${folder}/churn.md and its pictures: ${alike.map(({ record }) => arms[record.arm]).join(", ")}`);
 }
 
-async function runAll({ minutes: told, scale, hold, seed, arms: wanted }: Options): Promise<void> {
+async function runAll(options: Options, archive: Archive): Promise<void> {
+  const { minutes: told, scale, hold, seed, arms: wanted } = options;
   const workload = bursts(seed, told);
   const trial: Trial = { workload, minute: scale, minutes: told, hold: (hold / minutes(1)) * scale };
+  holderSettings(trial.hold); // refused now, and not when its arm's turn comes
   const each = formatDuration(told * scale);
   for (const arm of wanted) {
     say(`${arms[arm]}: ${workload.jobs.length} jobs in ${each} …`);
     const record = await runArm(arm, trial);
     const conditions = { seed, minutes: told, minute: scale, hold: trial.hold, jobs: workload.jobs.length };
     const [, , busy = 0] = loadavg();
-    keep({ conditions, ranAt: record.from, busy, record });
+    archive.keep({ conditions, ranAt: record.from, busy, record });
     say(`  ${JSON.stringify(figuresOf(record, scale))}`);
   }
 }
@@ -101,6 +113,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 try {
   await command.parseAsync();
 } catch (error) {
-  if (!(error instanceof CommanderError)) throw error;
-  process.exitCode = error.exitCode === 0 ? 0 : 2;
+  if (error instanceof BadInputError) say(`in real time, ${error.message}`);
+  else if (!(error instanceof CommanderError)) throw error;
+  process.exitCode = error instanceof CommanderError && error.exitCode === 0 ? 0 : 2;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { churnPool } from "../../bench/churn/cluster-objects.ts";
-import { figuresOf } from "../../bench/churn/figures.ts";
+import { changeOf, figuresOf } from "../../bench/churn/figures.ts";
 import { predict } from "../../bench/churn/prediction.ts";
 import { bursts } from "../../bench/churn/workload.ts";
 import { at, evicted, gone, joined } from "../report/events.ts";
@@ -28,6 +28,16 @@ describe("the churn lab counts", () => {
   it("node-minutes from when a node joined until it was gone or the arm ended", () => {
     const events = [joined("a", 0), gone("a", 50), joined("b", 40)];
     expect(figuresOf({ events, to: at(100) }, minute)).toMatchObject({ nodeMinutes: 11, mostNodes: 2 });
+  });
+
+  it.each([
+    [5, 4, "5 instead of 4 (+25 %)"],
+    [3, 4, "3 instead of 4 (−25 %)"],
+    [4, 4, "4 instead of 4 (±0 %)"],
+    [0, 0, "0 instead of 0"],
+    [5, 0, "5 instead of 0"],
+  ])("%i beside %i, with the share where there is one", (figure, without, told) => {
+    expect(changeOf(figure, without)).toBe(told);
   });
 
   it("evictions of services apart from those of jobs", () => {

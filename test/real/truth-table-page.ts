@@ -1,3 +1,4 @@
+import { markdownTable } from "../../scripts/markdown-table.ts";
 import type { Outcome, OutcomeRow } from "./truth-outcome.ts";
 import type { Course } from "./truth-rows.ts";
 
@@ -23,17 +24,17 @@ export function truthTablePage({ karpenter, date, rows }: Outcome, oldest: Outco
     introduction,
     source,
     "## Held back",
-    table(
+    markdownTable(
       ["Disruption", "Held back", "Held without loss for", "Gone after the hold"],
       of("after the hold").map(held),
     ),
     "Where another obstacle is named, it went away during the hold, and the hold alone kept the node.",
     "## Not held back",
     "Every one of these nodes carried the mark when it happened.",
-    table(["Disruption", "Held back", "Gone, after the hold began"], of("although held").map(lost)),
+    markdownTable(["Disruption", "Held back", "Gone, after the hold began"], of("although held").map(lost)),
     "## Together with what else protects a node",
     "The longest wins. Here the hold ended first; the node stayed as long as the other was there, while Karpenter took others.",
-    table(
+    markdownTable(
       ["The other", "Still protects after the hold", "Gone after both"],
       of("after the hold and the other").map(both),
     ),
@@ -52,7 +53,7 @@ function otherVersion(other: Outcome, { karpenter, rows }: Pick<Outcome, "karpen
   const cells = different.map(({ what, blocked }) => {
     return [what, yes(blockedThere.get(what) ?? false), yes(blocked)] as const;
   });
-  return `${seen}: these verdicts differ.\n\n${table(["Held back", other.karpenter, karpenter], cells)}`;
+  return `${seen}: these verdicts differ.\n\n${markdownTable(["Held back", other.karpenter, karpenter], cells)}`;
 }
 
 const held = ({ what, blocked, heldSeconds, goneSeconds }: OutcomeRow) =>
@@ -63,14 +64,3 @@ const both = ({ what, blocked, goneSeconds }: OutcomeRow) =>
   [what, yes(blocked), `${goneSeconds} s`] as const;
 
 const yes = (is: boolean): string => (is ? "**yes**" : "no");
-
-/** As the formatter wants it: all cells of a column of one width. */
-function table(head: readonly string[], lines: readonly (readonly string[])[]): string {
-  const widths = head.map((title, column) =>
-    Math.max(...[head, ...lines].map((cells) => (cells[column] ?? title).length)),
-  );
-  const rule = widths.map((width) => "-".repeat(width));
-  return [head, rule, ...lines]
-    .map((cells) => `| ${widths.map((width, column) => (cells[column] ?? "").padEnd(width)).join(" | ")} |`)
-    .join("\n");
-}

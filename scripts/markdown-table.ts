@@ -1,0 +1,21 @@
+/** A Markdown table that can also be read as text: cells of one width; the columns named are figures, to the right. */
+export function markdownTable(
+  head: readonly string[],
+  lines: readonly (readonly string[])[],
+  figures: readonly number[] = [],
+): string {
+  const isFigure = (column: number) => figures.includes(column);
+  const widths = head.map((title, column) =>
+    Math.max(3, ...[head, ...lines].map((cells) => (cells[column] ?? title).length)),
+  );
+  const rule = widths.map((width, column) =>
+    isFigure(column) ? `${"-".repeat(width - 1)}:` : "-".repeat(width),
+  );
+  const cell = (text: string, width: number, column: number) =>
+    isFigure(column) ? text.padStart(width) : text.padEnd(width);
+  return [head, rule, ...lines]
+    .map(
+      (cells) => `| ${widths.map((width, column) => cell(cells[column] ?? "", width, column)).join(" | ")} |`,
+    )
+    .join("\n");
+}
