@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { Environment, SettingEnvironment } from "../lambda/environment.ts";
 import { type Part, parts } from "../lambda/names.ts";
-import { bundleFile, bundleInto } from "../scripts/bundles.ts";
-import { type Bench, count, type Figure, median, ms, type Plot } from "./figure.ts";
+import { bundleInto } from "../scripts/bundles.ts";
+import { type Bench, count, type Figure, median, ms, type Plot, type Size } from "./figure.ts";
 
-const rounds = 15;
+const plans: Readonly<Record<Size, number>> = { whole: 15, quick: 1 };
 
 /** What each function's path uses of its named dependencies, bundled bare. */
 const dependencies = {
@@ -37,7 +37,7 @@ const uses: Readonly<Record<Part, readonly Dependency[]>> = {
 export const coldStart: Bench = {
   name: "cold-start",
   title: "Cold start: importing each function's bundle",
-  async run() {
+  async run(size) {
     const folder = mkdtempSync(join(tmpdir(), "cold-start-"));
     try {
       const files: Record<string, string> = {};
@@ -47,10 +47,11 @@ export const coldStart: Bench = {
       const clients: string[] = [];
       for (const part of parts) {
         files[`${part} bare`] = await bundleBare(folder, `${part}-bare`, uses[part]);
-        files[part] = bundleFile(part);
-        clients.push(await bundleInto(part, bundleFile(part)).then(({ metafile }) => clientsIn(metafile)));
+        const own = join(folder, `${part}-own`, "index.mjs");
+        files[part] = own;
+        clients.push(await bundleInto(part, own).then(({ metafile }) => clientsIn(metafile)));
       }
-      const times = measure(files);
+      const times = measure(files, plans[size]);
       const all = parts.map((part, i) => ({
         part,
         ...coldOf(part, files, times),
@@ -171,7 +172,7 @@ const { user, system } = process.cpuUsage(begun[1]);
 console.log(JSON.stringify({ time: performance.now() - begun[0], cpu: (user + system) / 1000 }));`;
 
 /** The medians of each file's import, all files in turns so that a slow moment hits all alike. */
-function measure(files: Record<string, string>): Record<string, Import> {
+function measure(files: Record<string, string>, rounds: number): Record<string, Import> {
   const imports = new Map<string, Import[]>(Object.keys(files).map((name) => [name, []]));
   const env = functionEnvironment();
   for (let round = 0; round < rounds; round++) {

@@ -3,20 +3,26 @@ import type { DeployedCluster } from "../test/real/deployed-cluster.ts";
 import { DeployedWorld } from "../test/real/deployed-world.ts";
 import { until } from "../test/real/processes.ts";
 import { BareLoop, type Door } from "./bare-loop.ts";
-import { type Bench, count, type Figure, median, ms, type Plot } from "./figure.ts";
+import { type Bench, count, type Figure, median, ms, type Plot, type Size } from "./figure.ts";
 import { type Trace, tracesOf, whenTraced } from "./launch-trace.ts";
 import { MarksWatch } from "./marks-watch.ts";
 import { createNodes, nodeNames } from "./nodes-on-plane.ts";
 
 const nodes = 100;
-const rounds = 7;
-const launches = 500;
+
+type Plan = Readonly<{ rounds: number; launches: number }>;
+
+const plans: Readonly<Record<Size, Plan>> = {
+  whole: { rounds: 7, launches: 500 },
+  quick: { rounds: 1, launches: 20 },
+};
 
 /** From a launch to the last mark, through bus, queue, function and cluster of the deployed stack. */
 export const endToEnd: Bench = {
   name: "end-to-end",
   title: `From a launch to ${nodes} marked nodes, on the deployed stack`,
-  async run() {
+  async run(size) {
+    const { rounds, launches } = plans[size];
     const world = await DeployedWorld.start();
     try {
       // Hourly, so that no sweep is in the way.
@@ -35,10 +41,10 @@ export const endToEnd: Bench = {
       return {
         figures: [
           ...Object.keys(steps).map((step) => figureOf(step as Step, parts)),
-          ...(await burst(cluster)),
+          ...(await burst(cluster, launches)),
         ],
         notes,
-        plots: [plotOf(parts)],
+        plots: [plotOf(parts, rounds)],
       };
     } finally {
       await world.stop();
@@ -118,7 +124,7 @@ const figureOf = (step: Step, { cold, warm }: Record<Start, Parts>): Figure => {
   return { what: steps[step], value: `warm ${told(warm)}`, beside: `cold ${told(cold)}` };
 };
 
-const plotOf = (parts: Record<Start, Parts>): Plot => ({
+const plotOf = (parts: Record<Start, Parts>, rounds: number): Plot => ({
   name: "end-to-end",
   bars: {
     title: `From a launch to ${nodes} marked nodes`,
@@ -132,7 +138,7 @@ const plotOf = (parts: Record<Start, Parts>): Plot => ({
 });
 
 /** Many launches at once, through bus, queue and function. */
-async function burst(cluster: DeployedCluster): Promise<readonly Figure[]> {
+async function burst(cluster: DeployedCluster, launches: number): Promise<readonly Figure[]> {
   await cluster.releaseAll();
   await cluster.forgetMessages();
   const before = await cluster.schedules();

@@ -17,7 +17,10 @@ export type Plot = Readonly<{ name: string } & ({ lines: LinePlot } | { bars: Ba
 
 export type Measured = Readonly<{ figures: readonly Figure[]; plots?: readonly Plot[]; notes?: string }>;
 
-export type Bench = Readonly<{ name: string; title: string; run(): Promise<Measured> }>;
+/** Quick: as much of everything as it takes to see that it works; such figures say nothing. */
+export type Size = "whole" | "quick";
+
+export type Bench = Readonly<{ name: string; title: string; run(size: Size): Promise<Measured> }>;
 
 export const ms = (value: number): string => `${count(Math.round(value))} ms`;
 export const count = (value: number): string => value.toLocaleString("en");

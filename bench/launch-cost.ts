@@ -1,29 +1,36 @@
 import type { KubernetesCall, KubernetesCaller } from "../lambda/adapters/kubernetes-client.ts";
 import { ControlPlane } from "../test/real/control-plane.ts";
 import { BareLoop } from "./bare-loop.ts";
-import { type Bench, count, type Figure, type Plot } from "./figure.ts";
+import { type Bench, count, type Figure, type Plot, type Size } from "./figure.ts";
 import { createNodes, doorOf, holderNodes, installRights, nodeNames } from "./nodes-on-plane.ts";
 
-const sizes = [100, 1_000, 10_000];
+const plans: Readonly<Record<Size, readonly number[]>> = {
+  whole: [100, 1_000, 10_000],
+  quick: [10, 20, 50],
+};
 
 /** What one launch inside a hold costs in clusters of different sizes: it must not depend on the size. */
 export const launchCost: Bench = {
   name: "launch-cost",
   title: "Kubernetes calls for one launch inside a hold",
-  async run() {
+  async run(size) {
+    const sizes = plans[size];
     const plane = await ControlPlane.start();
     const loop = new BareLoop(doorOf(plane, "admin"), 16);
     try {
       const costs: Cost[] = [];
       const names = nodeNames(Math.max(...sizes) + 1);
       let there = 0;
-      for (const size of sizes) {
-        await createNodes(loop, names.slice(there, size));
+      for (const nodes of sizes) {
+        await createNodes(loop, names.slice(there, nodes));
         if (there === 0) await installRights(plane);
-        there = size + 1;
-        costs.push(await measure(plane, loop, size, names[size] ?? ""));
+        there = nodes + 1;
+        costs.push(await measure(plane, loop, nodes, names[nodes] ?? ""));
       }
-      return { figures: costs.map(figureOf), plots: [callsPlot(costs), bytesPlot(costs)] };
+      return {
+        figures: costs.map((cost) => figureOf(cost, sizes)),
+        plots: [callsPlot(costs), bytesPlot(costs)],
+      };
     } finally {
       loop.close();
       await plane.stop();
@@ -49,7 +56,7 @@ async function measure(plane: ControlPlane, loop: BareLoop, nodes: number, newco
   return { nodes, calls: counting.calls.map(({ method }) => method), bytes, wholeList };
 }
 
-const figureOf = ({ nodes, calls, bytes, wholeList }: Cost): Figure => ({
+const figureOf = ({ nodes, calls, bytes, wholeList }: Cost, sizes: readonly number[]): Figure => ({
   what: `one newcomer among ${count(nodes)} held nodes`,
   value: `${calls.length} calls (${calls.join(", ")}), ${count(bytes)} bytes of answers`,
   beside: `a list of the whole cluster alone: ${count(wholeList)} bytes`,

@@ -1,9 +1,12 @@
 import { fork } from "node:child_process";
 import { Karpenter } from "../lambda/adapters/keys.ts";
 import { ClusterStandIn } from "../local/cluster-stand-in.ts";
-import { type Bench, count, type Figure, type Plot } from "./figure.ts";
+import { type Bench, count, type Figure, type Plot, type Size } from "./figure.ts";
 
-const sizes = [1_000, 10_000, 30_000, 100_000];
+const plans: Readonly<Record<Size, readonly number[]>> = {
+  whole: [1_000, 10_000, 30_000, 100_000],
+  quick: [100, 1_000],
+};
 const limit = 256;
 
 /** What the marking process tells at its end. */
@@ -15,11 +18,12 @@ type Run = Told & Readonly<{ nodes: number; wrong: number }>;
 export const manyNodes: Bench = {
   name: "many-nodes",
   title: "100,000 nodes of the stand-in, in pieces of a function's time",
-  async run() {
+  async run(size) {
+    const sizes = plans[size];
     const runs: Run[] = [];
     for (const nodes of sizes) runs.push(await markAndRelease(nodes));
     const largest = runs.at(-1);
-    return { figures: largest ? figuresOf(largest) : [], plots: [plotOf(runs)] };
+    return { figures: largest ? figuresOf(largest) : [], plots: [plotOf(runs, sizes)] };
   },
 };
 
@@ -58,7 +62,7 @@ const figuresOf = ({ nodes, wrong, invocations, failed, peakMb }: Run): Figure[]
   },
 ];
 
-const plotOf = (runs: readonly Run[]): Plot => ({
+const plotOf = (runs: readonly Run[], sizes: readonly number[]): Plot => ({
   name: "memory",
   lines: {
     title: "Peak memory of marking and releasing",

@@ -2,12 +2,15 @@ import { holdLabel, Karpenter } from "../lambda/adapters/keys.ts";
 import { hours } from "../lambda/core/duration.ts";
 import { ControlPlane } from "../test/real/control-plane.ts";
 import { BareLoop } from "./bare-loop.ts";
-import { type Bench, count, type Figure, median, ms, type Plot, rate, timed } from "./figure.ts";
+import { type Bench, count, type Figure, median, ms, type Plot, rate, type Size, timed } from "./figure.ts";
 import { createNodes, doorOf, holderNodes, installRights, nodeNames } from "./nodes-on-plane.ts";
 
-const rounds = 5;
-const sizes = [100, 500, 1_000, 2_500, 5_000];
-const told = [1_000, 5_000];
+type Plan = Readonly<{ rounds: number; sizes: readonly number[]; told: readonly number[] }>;
+
+const plans: Readonly<Record<Size, Plan>> = {
+  whole: { rounds: 5, sizes: [100, 500, 1_000, 2_500, 5_000], told: [1_000, 5_000] },
+  quick: { rounds: 1, sizes: [20, 50], told: [20, 50] },
+};
 /** client-go's default, which the first node holder used: five requests a second after a burst of ten. */
 const clientGo = (requests: number) => ((requests - 10) / 5) * 1000;
 
@@ -15,7 +18,9 @@ const clientGo = (requests: number) => ((requests - 10) / 5) * 1000;
 export const marking: Bench = {
   name: "marking",
   title: "Marking and releasing, on a real kube-apiserver",
-  async run() {
+  async run(size) {
+    const plan = plans[size];
+    const { sizes, told } = plan;
     const plane = await ControlPlane.start();
     const admin = new BareLoop(doorOf(plane, "admin"), 16);
     try {
@@ -23,13 +28,15 @@ export const marking: Bench = {
       const some = names.slice(0, told[0]);
       await createNodes(admin, some);
       await installRights(plane);
-      const tried = await tryHands(plane, some);
+      const tried = await tryHands(plane, plan, some);
       const hands = tried[0]?.hands ?? 16;
-      const policy = await policyCost(plane, hands, some);
+      const policy = await policyCost(plane, plan, hands, some);
       await admin.each(some, "DELETE", () => undefined);
-      const times = await measureAll(plane, admin, hands, names);
-      const figures = times.filter(({ nodes }) => told.includes(nodes)).flatMap(figuresOf);
-      return { figures: [...figures, handsFigure(tried), policy], notes, plots: [plotOf(times)] };
+      const times = await measureAll(plane, plan, admin, hands, names);
+      const figures = times
+        .filter(({ nodes }) => told.includes(nodes))
+        .flatMap((one) => figuresOf(one, plan));
+      return { figures: [...figures, handsFigure(tried), policy], notes, plots: [plotOf(times, plan)] };
     } finally {
       admin.close();
       await plane.stop();
@@ -52,21 +59,32 @@ const bareMark = () => halves.map((half) => ({ op: "add", ...half }));
 const bareRelease = () => halves.map(({ path }) => ({ op: "remove", path }));
 
 /** In a cluster that grows, because the holder marks all there are. */
-async function measureAll(plane: ControlPlane, admin: BareLoop, hands: number, names: readonly string[]) {
+async function measureAll(
+  plane: ControlPlane,
+  { rounds, sizes }: Plan,
+  admin: BareLoop,
+  hands: number,
+  names: readonly string[],
+) {
   const loop = new BareLoop(doorOf(plane, "holder"), hands);
   const times: Times[] = [];
   for (const [i, size] of sizes.entries()) {
     await createNodes(admin, names.slice(sizes[i - 1] ?? 0, size));
-    times.push(await measure(plane, loop, names.slice(0, size)));
+    times.push(await measure(plane, loop, rounds, names.slice(0, size)));
   }
   loop.close();
   return times;
 }
 
-async function measure(plane: ControlPlane, loop: BareLoop, names: readonly string[]): Promise<Times> {
+async function measure(
+  plane: ControlPlane,
+  loop: BareLoop,
+  rounds: number,
+  names: readonly string[],
+): Promise<Times> {
   const { nodes, close } = holderNodes(plane);
   const far = new Date(Date.now() + hours(1));
-  const times = await inRounds({
+  const times = await inRounds(rounds, {
     "bare mark": () => loop.each(names, "PATCH", bareMark),
     "bare release": () => loop.each(names, "PATCH", bareRelease),
     mark: (hold) => nodes.mark("cluster", hold, far),
@@ -78,6 +96,7 @@ async function measure(plane: ControlPlane, loop: BareLoop, names: readonly stri
 
 /** Each work in its turn, again and again, so that a slow moment hits all alike; the medians. */
 async function inRounds<Name extends string>(
+  rounds: number,
   works: Readonly<Record<Name, (hold: string) => Promise<unknown>>>,
 ): Promise<Record<Name, number>> {
   const names = Object.keys(works) as Name[];
@@ -96,10 +115,14 @@ const bothWays = (loop: BareLoop, names: readonly string[]) => async () => {
 };
 
 /** The bare loop with more and more requests in flight, the fastest first. */
-async function tryHands(plane: ControlPlane, names: readonly string[]): Promise<readonly Tried[]> {
+async function tryHands(
+  plane: ControlPlane,
+  { rounds }: Plan,
+  names: readonly string[],
+): Promise<readonly Tried[]> {
   const loops = [4, 8, 16, 32, 64].map((hands) => new BareLoop(doorOf(plane, "holder"), hands));
   const works = Object.fromEntries(loops.map((loop) => [loop.hands, bothWays(loop, names)]));
-  const times = await inRounds(works);
+  const times = await inRounds(rounds, works);
   for (const loop of loops) loop.close();
   return Object.entries(times)
     .map(([hands, time]) => ({ hands: Number(hands), time }))
@@ -113,12 +136,17 @@ const handsFigure = (tried: readonly Tried[]): Figure => ({
 });
 
 /** The same patches as an administrator, whom neither RBAC nor our policy concerns. */
-async function policyCost(plane: ControlPlane, hands: number, names: readonly string[]): Promise<Figure> {
+async function policyCost(
+  plane: ControlPlane,
+  { rounds }: Plan,
+  hands: number,
+  names: readonly string[],
+): Promise<Figure> {
   const loops = {
     admin: new BareLoop(doorOf(plane, "admin"), hands),
     holder: new BareLoop(doorOf(plane, "holder"), hands),
   };
-  const { admin, holder } = await inRounds({
+  const { admin, holder } = await inRounds(rounds, {
     admin: bothWays(loops.admin, names),
     holder: bothWays(loops.holder, names),
   });
@@ -131,7 +159,7 @@ async function policyCost(plane: ControlPlane, hands: number, names: readonly st
   };
 }
 
-function figuresOf(times: Times): Figure[] {
+function figuresOf(times: Times, { told }: Plan): Figure[] {
   return (["mark", "release"] as const).map((what) => {
     const own = times[what];
     const bare = times[`bare ${what}`];
@@ -147,7 +175,7 @@ function figuresOf(times: Times): Figure[] {
   });
 }
 
-function plotOf(all: readonly Times[]): Plot {
+function plotOf(all: readonly Times[], { rounds }: Plan): Plot {
   const line = (name: string, work: Work) => ({
     name,
     points: all.map((times) => [times.nodes, Math.round(times[work])] as const),
@@ -156,7 +184,7 @@ function plotOf(all: readonly Times[]): Plot {
     name: "marking",
     lines: {
       title: "Marking and releasing",
-      subtitle: "medians of five, as the holder's own user under its policy",
+      subtitle: `medians of ${rounds}, as the holder's own user under its policy`,
       x: { label: "nodes" },
       y: { label: "time", unit: "ms" },
       series: [

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { cpus, loadavg, release, type } from "node:os";
 import { version } from "../lambda/version.ts";
-import type { Bench, Figure, Measured, Plot } from "./figure.ts";
+import type { Bench, Figure, Measured, Plot, Size } from "./figure.ts";
 import { titleOf } from "./plot.ts";
 
 export type Result = Readonly<{ bench: Bench }> & Measured;
@@ -56,12 +56,15 @@ function goals(results: readonly Result[]): string {
   return `## The goals\n\n${table(columns, [...rows, churn])}\n`;
 }
 
-export function page(results: readonly Result[]): string {
+/** The whole page; where everything was smaller, it says that it is no measurement. */
+export function page(results: readonly Result[], size: Size): string {
   const { machine, versions, date, load } = circumstances();
   const intro = [
     "# Performance",
     "",
-    "Written by `npm run bench -- --write`. What limits a figure stands beside it, measured in turns in the same run; times are medians. Compare within a line, not between days: the machine is shared, and its load is told.",
+    size === "whole"
+      ? "Written by `npm run bench -- --write`. What limits a figure stands beside it, measured in turns in the same run; times are medians. Compare within a line, not between days: the machine is shared, and its load is told."
+      : "**No measurement**: written by `npm run bench -- --quick --write`, everything smaller, only to see that it works.",
     "",
     `Machine: ${machine}; load ${load}. Versions: ${versions}. Date: ${date}.`,
     "",

@@ -1,9 +1,12 @@
 import { globSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { pagesFolder } from "../scripts/pages-folder.ts";
+import { buildFolder } from "../test/real/build.ts";
 import { burst } from "./burst.ts";
 import { coldStart } from "./cold-start.ts";
 import { endToEnd } from "./end-to-end.ts";
-import type { Bench } from "./figure.ts";
+import type { Bench, Size } from "./figure.ts";
 import { launchCost } from "./launch-cost.ts";
 import { manyNodes } from "./many-nodes.ts";
 import { marking } from "./marking.ts";
@@ -14,15 +17,22 @@ const benches: readonly Bench[] = [marking, launchCost, burst, manyNodes, coldSt
 
 const help = `Measures the holder beside what limits it, side by side in one run.
 
-usage: npm run bench [-- BENCH …] [--write]
+usage: npm run bench [-- BENCH …] [--write] [--quick] [--into FOLDER]
 
   ${benches.map(({ name, title }) => `${name.padEnd(14)} ${title}`).join("\n  ")}
 
-Without a name all are run. Figures go to build/bench.json; --write also puts them into docs/performance.md.`;
+Without a name all are run. Figures go to build/bench.json; --write also puts them into docs/performance.md.
+--quick is smaller, to see that it works: its figures say nothing, and go to build/bench-quick.
+--into FOLDER puts all of it there.`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { help: { type: "boolean", short: "h" }, write: { type: "boolean" } },
+  options: {
+    help: { type: "boolean", short: "h" },
+    write: { type: "boolean" },
+    quick: { type: "boolean", default: false },
+    into: { type: "string" },
+  },
 });
 if (values.help) {
   process.stdout.write(`${help}\n`);
@@ -38,25 +48,34 @@ if (values.write && positionals.length > 0) {
   process.exit(2);
 }
 
+const size: Size = values.quick ? "quick" : "whole";
+const into = values.into ?? (values.quick ? join(buildFolder, "bench-quick") : undefined);
+
 const results: Result[] = [];
 for (const bench of benches) {
   if (positionals.length > 0 && !positionals.includes(bench.name)) continue;
   process.stderr.write(`${bench.title} …\n`);
-  const result = { bench, ...(await bench.run()) };
+  const result = { bench, ...(await bench.run(size)) };
   results.push(result);
   process.stdout.write(`\n${tableOf(result)}\n`);
 }
-mkdirSync("build", { recursive: true });
-writeFileSync(
-  "build/bench.json",
-  `${JSON.stringify({ ...circumstances(), results: results.map(plain) }, undefined, 2)}\n`,
-);
-if (values.write) {
-  for (const old of globSync("docs/images/bench-*.svg")) rmSync(old);
+writeFigures(into ?? buildFolder);
+if (values.write) writePage(pagesFolder(into));
+
+function writeFigures(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  const figures = { ...circumstances(), size, results: results.map(plain) };
+  writeFileSync(join(folder, "bench.json"), `${JSON.stringify(figures, undefined, 2)}\n`);
+}
+
+function writePage(folder: string): void {
+  const images = join(folder, "images");
+  mkdirSync(images, { recursive: true });
+  for (const old of globSync("bench-*.svg", { cwd: images })) rmSync(join(images, old));
   for (const plot of results.flatMap(({ plots = [] }) => plots)) {
-    writeFileSync(`docs/images/bench-${plot.name}.svg`, drawPlot(plot));
+    writeFileSync(join(images, `bench-${plot.name}.svg`), drawPlot(plot));
   }
-  writeFileSync("docs/performance.md", page(results));
+  writeFileSync(join(folder, "performance.md"), page(results, size));
 }
 
 function plain({ bench, figures, plots }: Result) {
