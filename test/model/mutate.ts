@@ -1,20 +1,26 @@
 import { spawn } from "node:child_process";
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Mutation, mutations } from "./mutations.ts";
+import { copyProject, plant } from "./planted.ts";
 
 // Plants each known bug into a copy of the project, one at a time, and shows who finds it.
 
 const project = resolve(import.meta.dirname, "../..");
 const stories = 6_000;
-const copied = ["lambda", "local", "test", "package.json", "tsconfig.json"];
 const ruleTests = ["test/core", "test/scenarios", "test/handlers", "test/contracts/nodes.test.ts"];
 
-// The project's own set-up bundles the functions, which these tests do not need.
-const config = 'export default { test: { include: ["test/**/*.test.ts"], testTimeout: 30_000 } };';
-
 type Found = Readonly<{ by: string | undefined }>;
+
+const wanted = process.argv[2] ?? "";
+const chosen = mutations.filter(({ bug }) => bug.includes(wanted));
+if (chosen.length === 0) {
+  console.error(
+    `no bug's name contains "${wanted}"; there are:\n  ${mutations.map(({ bug }) => bug).join("\n  ")}`,
+  );
+  process.exit(2);
+}
 
 const copy = await mkdtemp(join(tmpdir(), "karpenter-node-holder-mutations-"));
 try {
@@ -24,28 +30,17 @@ try {
 }
 
 async function plantAll(): Promise<number> {
-  const wanted = process.argv[2] ?? "";
-  const planted = mutations.filter(({ bug }) => bug.includes(wanted));
-  if (planted.length === 0) {
-    console.error(
-      `no bug's name contains "${wanted}"; there are:\n${mutations.map(({ bug }) => `  ${bug}`).join("\n")}`,
-    );
-    return 2;
-  }
-  for (const name of copied) await cp(join(project, name), join(copy, name), { recursive: true });
-  await writeFile(join(copy, "vitest.config.ts"), config);
-  await symlink(join(project, "node_modules"), join(copy, "node_modules"));
-  if ((await byRules()).by || (await byModel()).by) {
-    console.error(
-      `the tests must be green before a bug is planted: ${(await byRules()).by ?? (await byModel()).by}`,
-    );
+  await copyProject(copy);
+  const broken = (await byRules()).by ?? (chosen.some(isForModel) ? (await byModel()).by : undefined);
+  if (broken) {
+    console.error(`the tests must be green before a bug is planted: ${broken}`);
     return 1;
   }
   let survivors = 0;
-  for (const mutation of planted) {
-    const restore = await plant(mutation);
+  for (const mutation of chosen) {
+    const restore = await plant(copy, mutation);
     const rules = await byRules();
-    const model = mutation.mustFind.includes("model") ? await byModel() : { by: "(not asked)" };
+    const model = isForModel(mutation) ? await byModel() : { by: "(not asked)" };
     await restore();
     if (!rules.by || !model.by) survivors += 1;
     console.log(`${rules.by && model.by ? "caught  " : "SURVIVED"} ${mutation.bug}`);
@@ -56,22 +51,8 @@ async function plantAll(): Promise<number> {
   return survivors === 0 ? 0 : 1;
 }
 
-/** Changes the copy, and gives what takes the change back. */
-async function plant({ bug, edits }: Mutation): Promise<() => Promise<void>> {
-  const before = new Map<string, string>();
-  for (const { file, find, plant } of edits) {
-    const path = join(copy, file);
-    const source = await readFile(path, "utf8");
-    if (!before.has(path)) before.set(path, source);
-    if (source.split(find).length !== 2) throw new Error(`"${bug}" fits ${file} no longer: ${find}`);
-    await writeFile(
-      path,
-      source.replace(find, () => plant),
-    );
-  }
-  return async () => {
-    for (const [path, source] of before) await writeFile(path, source);
-  };
+function isForModel({ mustFind }: Mutation): boolean {
+  return mustFind.includes("model");
 }
 
 async function byRules(): Promise<Found> {
