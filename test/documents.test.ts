@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { commands } from "../cli/commands.ts";
-import { documented } from "./real/documented.ts";
+import { documented, scripted, typedByCi } from "./real/documented.ts";
 import { jobsOf } from "./real/jobs.ts";
 import { CollectedTerminal } from "./support/collected-terminal.ts";
 import { documents, proseOf, type Typed, typedIn } from "./support/documents.ts";
@@ -14,8 +14,13 @@ const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
 const typed = documents.flatMap(typedIn);
 const ours = /^(npx )?karpenter-node-holder /;
 const npm = /^(?:[A-Z_]+=\S+ )*npm (?:run )?(\S+)(?: -- (.+))?$/;
-const vitest = /^(?:[A-Z_]+=\S+ )*npx vitest run (\S+)$/;
+const vitest = /^(?:[A-Z_]+=\S+ )*npx (vitest) run (\S+)$/;
 const onRealEngines = new Set<string>(Object.values(documented));
+const runByTests: readonly string[] = [
+  ...Object.values(scripted.commands),
+  ...Object.values(scripted.churn),
+  ...typedByCi,
+];
 
 describe("what the documents tell people to type", () => {
   it("is typed by a test, is a script of ours, or is marked as needing an account", () => {
@@ -24,6 +29,26 @@ describe("what the documents tell people to type", () => {
         !needsAccount && !onRealEngines.has(command) && !npm.test(command) && !existsSync(testsOf(command)),
     );
     expect(nobodys).toEqual([]);
+  });
+
+  it("is a script that a test runs, with each of its options", () => {
+    const unrun = typed.flatMap(({ where, command }) => {
+      const script = scriptOf(command);
+      const options = runByTests.filter((one) => scriptOf(one) === script).map(optionsOf);
+      const isRun =
+        options.length > 0 && optionsOf(command).every((option) => options.flat().includes(option));
+      return script === undefined || isRun ? [] : [`${where}: ${command}`];
+    });
+    expect(unrun).toEqual([]);
+  });
+
+  it("is all that tests run as told by a document", () => {
+    const told = new Set(typed.map(({ command }) => scriptOf(command)));
+    expect(runByTests.filter((command) => !told.has(scriptOf(command)))).toEqual([]);
+  });
+
+  it.each(typedByCi)("is run by CI: %s", (command) => {
+    expect(readFileSync(".ci/run", "utf8")).toMatch(new RegExp(`^(step ".+" )?${command}( --no.*)?$`, "m"));
   });
 
   it("is marked only where AWS's own command line is needed", () => {
@@ -100,8 +125,15 @@ describe("links", () => {
   });
 });
 
+/** The script that a command runs. */
+const scriptOf = (command: string): string | undefined => (npm.exec(command) ?? vitest.exec(command))?.[1];
+
+/** What a command asks of a script, whatever it asks for: its variables and options. */
+const optionsOf = (command: string): readonly string[] =>
+  command.match(/(?<=^| )(?:--[a-z][\w-]*|[A-Z_]+(?==))/g) ?? [];
+
 /** The folder whose tests a command runs. */
-const testsOf = (command: string): string => vitest.exec(command)?.[1] ?? "";
+const testsOf = (command: string): string => vitest.exec(command)?.[2] ?? "";
 
 /** Why our command line would not understand a line; nothing where it does. */
 function misunderstood({ where, command: line }: Pick<Typed, "where" | "command">): readonly string[] {

@@ -28,3 +28,32 @@ export const documented = {
   accessOff:
     "kubectl delete clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding karpenter-node-holder",
 } as const;
+
+/**
+ * The scripts that the documents tell developers to run, as each suite types them: smaller where the whole takes too long, and into
+ * $INTO where they would write among the documents.
+ */
+export const scripted = {
+  commands: {
+    story: "npm start -- --fast",
+    serve: "npm start -- --serve --hold 1m --launch-every 0s",
+    cost: 'npm run cost -- --into "$INTO"',
+    truthTable: "npm run truth-table",
+    torture: "npm run torture -- --runs 300 --seed 42",
+    goodDays: "npm run torture -- --runs 300 --seed 42 --good-day",
+    replay: "npm run torture -- --seed 42 --path 12:0:3",
+    mutate: 'npm run mutate -- "the sweep sets no lost one-shot again"',
+    fuzz: "FUZZ_TIMES=2 FUZZ_SEED=7 npx vitest run test/fuzz/watch.test.ts",
+    suites: "npm run test:real -- --help",
+    ownCluster: 'KUBECONFIG="$CLUSTER" KNH_YES=1 npm run test:real -- contracts',
+    bench: 'npm run bench -- --quick --write --into "$INTO"',
+  },
+  churn: {
+    real: "npm start -- --real",
+    lab: 'npm run churn -- --minutes 3 --scale 7s --hold 9m --seed 8 --into "$INTO"',
+    draw: 'npm run churn -- --draw --into "$INTO"',
+  },
+} as const;
+
+/** What `.ci/run` types before and beside the suites. */
+export const typedByCi = ["npm ci", "npm test", "npm run test:real"] as const;

@@ -1,28 +1,19 @@
-import { execFile } from "node:child_process";
 import { copyFileSync, mkdirSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { createInterface } from "node:readline";
-import { promisify } from "node:util";
+import { join } from "node:path";
 import { CoreV1Api } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { holdLabel, Karpenter } from "../../lambda/adapters/keys.ts";
-import { spawnGuarded } from "../support/guarded.ts";
-import { program } from "./build.ts";
 import { documented } from "./documented.ts";
-import { Emulator, nodeFirst } from "./emulator.ts";
-import { engineEnvironment } from "./run-folder.ts";
+import { Emulator } from "./emulator.ts";
+import { Typist } from "./typist.ts";
 
-const root = resolve(import.meta.dirname, "../..");
 const { annotation: holdAnnotation, poolLabel } = Karpenter.v1;
-
-type Ended = Readonly<{ exit: number; output: string; told: string }>;
 
 // One story in this order: each command finds what those before it left.
 describe("what the documents tell operators to type, by their shell", { timeout: 900_000 }, () => {
   let emulator: Emulator;
   let core: CoreV1Api;
-  let env: Record<string, string>;
-  const typed = new Set<string>();
+  let typist: Typist;
 
   beforeAll(async () => {
     emulator = await Emulator.start();
@@ -31,21 +22,21 @@ describe("what the documents tell operators to type, by their shell", { timeout:
     const home = join(emulator.folder, "home");
     mkdirSync(join(home, ".kube"), { recursive: true });
     copyFileSync(plane.kubeconfig(), join(home, ".kube/config"));
-    env = {
-      ...engineEnvironment(emulator.folder),
+    typist = new Typist(emulator.folder, {
       ...emulator.env,
       HOME: home,
-      PATH: `${dirname(program("kubectl"))}:${nodeFirst}`,
-      NO_COLOR: "1",
       // What a terminal would be asked; and each run's template beside the others'.
       CDK_REQUIRE_APPROVAL: "never",
       CDK_FORCE: "true",
       CDK_OUTPUT: join(emulator.folder, "cdk.out"),
-    };
+    });
     await addNode("a", {});
     await addNode("own", { [holdAnnotation]: "true" });
   });
-  afterAll(async () => emulator?.stop());
+  afterAll(async () => {
+    await typist?.stop();
+    await emulator?.stop();
+  });
 
   const addNode = (name: string, annotations: Record<string, string>) =>
     core.createNode({ body: { metadata: { name, annotations, labels: { [poolLabel]: "default" } } } });
@@ -56,23 +47,8 @@ describe("what the documents tell operators to type, by their shell", { timeout:
       metadata?.labels?.[holdLabel] === undefined ? "nobody's" : "ours",
     ]);
 
-  async function type(command: string): Promise<Ended> {
-    typed.add(command);
-    const options = { cwd: root, env, maxBuffer: 64 * 1024 * 1024 };
-    try {
-      const { stdout, stderr } = await promisify(execFile)("sh", ["-c", command], options);
-      return { exit: 0, output: stdout, told: stderr };
-    } catch (error) {
-      if (!(error instanceof Error) || typeof Reflect.get(error, "code") !== "number") throw error;
-      const [exit, output, told] = ["code", "stdout", "stderr"].map((name) => Reflect.get(error, name));
-      return { exit, output, told };
-    }
-  }
-  const done = async (command: string): Promise<string> => {
-    const { exit, output, told } = await type(command);
-    expect({ command, exit, told: exit === 0 ? "" : output + told }).toEqual({ command, exit: 0, told: "" });
-    return output;
-  };
+  const type = (command: string) => typist.type(command);
+  const done = (command: string) => typist.done(command);
   const hold = () => done('npx karpenter-node-holder hold --reason "a drill" --cluster prod');
 
   it("deploys", async () => {
@@ -142,33 +118,14 @@ describe("what the documents tell operators to type, by their shell", { timeout:
   });
 
   it.each([documented.run, documented.tryRun])("runs without AWS: %s", async (command) => {
-    typed.add(command);
-    // In a group of its own, as a shell does it: Ctrl-C reaches all of a job.
-    const child = spawnGuarded("sh", ["-c", command], {
-      cwd: root,
-      env,
-      stdio: ["ignore", "pipe", "inherit"],
-      group: true,
-    });
-    const signal = (name: NodeJS.Signals) => {
-      if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid ?? 0), name);
-    };
-    const { stdout: out } = child;
-    if (!out) throw new Error("it cannot be heard");
-    const logged: string[] = [];
-    try {
-      for await (const line of createInterface({ input: out })) {
-        logged.push(line);
-        if (line.includes("the holder is at work")) signal("SIGINT");
-      }
-      // How npx ends that was interrupted is its own matter.
-      expect(logged.at(-1)).toContain("the holder has stopped");
-    } finally {
-      signal("SIGKILL");
-    }
+    const holder = typist.open(command);
+    await holder.says(/the holder is at work/);
+    await holder.interrupt();
+    // How npx ends that was interrupted is its own matter.
+    expect(holder.output.trim().split("\n").at(-1)).toContain("the holder has stopped");
   });
 
   it("is all that they tell", () => {
-    expect(Object.values(documented).filter((command) => !typed.has(command))).toEqual([]);
+    expect(Object.values(documented).filter((command) => !typist.typed.has(command))).toEqual([]);
   });
 });

@@ -14,7 +14,9 @@ const suiteFiles = globSync("*.suite.ts", { cwd: import.meta.dirname });
 export const suites = suiteFiles.map((file) => basename(file, ".suite.ts")).sort();
 const withKarpenter = ["karpenter", "truth-table"];
 const onAnyKarpenter = [...withKarpenter, "deployed-karpenter"];
-export const hasKarpenter = ({ suite }: Pick<Job, "suite">): boolean => withKarpenter.includes(suite);
+/** Whether Karpenter is at work most of its time; the churn lab's is always the newest. */
+export const hasKarpenter = ({ suite }: Pick<Job, "suite">): boolean =>
+  [...withKarpenter, "churn"].includes(suite);
 
 /** What to run for these names; without any, every suite, and those with Karpenter, which take longest, first and also on the oldest version. */
 export function jobsOf(names: readonly string[]): Job[] {
@@ -43,6 +45,6 @@ export function partsOf({ suite, karpenter }: Job): readonly Part[] {
   if (suite === "template") return ["python-cfn-lint"];
   const emulated = ["control-plane", "python-emulator"] as const;
   if (suite === "deployed-karpenter") return [...emulated, "kubelet", `karpenter-${karpenter}`];
-  if (["deployed", "doctor", "documents", "faults", "holds"].includes(suite)) return emulated;
+  if (["commands", "deployed", "doctor", "documents", "faults", "holds"].includes(suite)) return emulated;
   return ["control-plane"];
 }
