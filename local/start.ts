@@ -11,6 +11,7 @@ import { untilStopped } from "../cli/until-stopped.ts";
 import { type Duration, parseDuration } from "../lambda/core/duration.ts";
 import { BadInputError } from "../lambda/core/errors.ts";
 import type { Log } from "../lambda/core/ports.ts";
+import { readSettings } from "../lambda/settings.ts";
 import { onKey } from "./serve/keys.ts";
 import { serve } from "./serve/serve.ts";
 import { tellStory } from "./story/story.ts";
@@ -55,7 +56,8 @@ function started(options: Options): Promise<number> {
 
 /** The proving ground is no part of what we ship, so it is a process of its own; it stops when we are told to. */
 async function runReal({ hold }: Options): Promise<number> {
-  read("--hold", hold);
+  // Refused here rather than minutes later, when all is built.
+  readSettings({ cluster: "real", hold });
   const ground = join(import.meta.dirname, "../bench/churn/live.ts");
   // In a group of its own, so that Ctrl-C reaches it once; the channel tells it when we are gone.
   const child = spawn(process.execPath, [ground, hold], {

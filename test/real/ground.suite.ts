@@ -210,6 +210,17 @@ describe("the front", () => {
     await expect(asked).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining(cluster.server) });
   });
 
+  it("says so when there is no such kubeconfig", async () => {
+    const env = { ...process.env, KUBECONFIG: "/nowhere/kubeconfig" };
+
+    const asked = promisify(execFile)(node, [join(here, "run.ts"), "contracts"], { env });
+
+    await expect(asked).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^KUBECONFIG: .*nowhere/),
+    });
+  });
+
   it("fails for each suite that could not be built, and tells why", async () => {
     const folder = mkdtempSync(join(engineFolder("bare"), "build-"));
     const env = { PATH: "/nowhere", KNH_BUILD: folder };

@@ -8,7 +8,11 @@ export async function ownCluster(names: readonly string[]): Promise<string | und
   // Only the contracts can be run there; the other suites want clusters that they can break.
   if (!kubeconfig || names.join() !== "contracts") return undefined;
   const config = new KubeConfig();
-  config.loadFromFile(kubeconfig);
+  try {
+    config.loadFromFile(kubeconfig);
+  } catch (error) {
+    throw new UsageError(`KUBECONFIG: ${error instanceof Error ? error.message : error}`);
+  }
   const { server } = config.getCurrentCluster() ?? {};
   if (!server) throw new UsageError(`${kubeconfig} names no current cluster: set its current-context`);
   process.stderr.write(`KUBECONFIG is set, so the contracts would run on your cluster
