@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    globalSetup: ["test/support/built-functions.ts"],
+    globalSetup: ["test/support/temporary-folder.ts", "test/support/built-functions.ts"],
     exclude: ["test/real/**"],
     // Many tests wait for processes of theirs, so two cores have room for more.
     maxWorkers: 4,

@@ -169,7 +169,8 @@ const notBlocked: readonly Row[] = [
 ];
 
 // The replacement cannot become ready before its startup taint is gone, so the command stays under way.
-const waiting = { startupTaints: [{ key: "test/wait", value: "yes", effect: "NoSchedule" }] };
+export const waitingTaint = "test/wait";
+const waiting = { startupTaints: [{ key: waitingTaint, value: "yes", effect: "NoSchedule" }] };
 const underWay: Row = {
   name: "under-way",
   what: "A command already under way when the hold began (the node had the taint `karpenter.sh/disrupted`)",
@@ -181,7 +182,7 @@ const underWay: Row = {
       "nodes",
       "--selector",
       `${inPool("under-way")},!karpenter.sh/initialized`,
-      "test/wait-",
+      `${waitingTaint}-`,
     ])),
   command: { reason: "drifted", nodes: 1 },
 };

@@ -9,7 +9,7 @@ import { CollectedLog, CollectedMetrics } from "../support/collected-log.ts";
 import { clientOf } from "../support/kubernetes-nodes-world.ts";
 import { NodeDiary } from "./node-diary.ts";
 import { until } from "./processes.ts";
-import { poolOf, type Row, rows, workOf } from "./truth-rows.ts";
+import { poolOf, type Row, rows, waitingTaint, workOf } from "./truth-rows.ts";
 import type { World } from "./world.ts";
 
 /** What became of one row's nodes; all times in milliseconds since 1970. */
@@ -89,7 +89,9 @@ export class TruthRun {
     const replaced = (await this.#world.nodes()).filter(
       ({ metadata }) => metadata?.labels?.[Karpenter.v1.poolLabel] === "under-way",
     );
-    return isTouched && replaced.length === 2;
+    // A node joins first, and gets its startup taint a moment later.
+    const isWaiting = replaced.some(({ spec }) => spec?.taints?.some(({ key }) => key === waitingTaint));
+    return isTouched && replaced.length === 2 && isWaiting;
   }
 
   async #untilReady(wanted: readonly Row[]): Promise<void> {
