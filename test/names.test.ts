@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { expect, it } from "vitest";
 import {
   alarmName,
@@ -8,6 +7,7 @@ import {
   scheduleGroupName,
   stackName,
 } from "../lambda/names.ts";
+import fc from "./support/fast-check.ts";
 
 const clusters = fc.stringMatching(/^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$/);
 const longest = "c".repeat(100);

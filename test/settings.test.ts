@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { hours, minutes } from "../lambda/core/duration.ts";
 import { checkSettings, defaultSettings, readSettings, writeSettings } from "../lambda/settings.ts";
+import fc from "./support/fast-check.ts";
 
 const problemsOf = (raw: Parameters<typeof checkSettings>[0]) =>
   checkSettings({ cluster: "prod", ...raw }).problems;

@@ -1,9 +1,9 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { advise, adviseAll, type Question, usualHolds } from "../../cli/advise/advice.ts";
 import { type InstanceEvent, type NodeLife, nodeLives } from "../../cli/advise/lives.ts";
 import { type Plan, regrettedEnds, replay } from "../../cli/advise/replay.ts";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
+import fc from "../support/fast-check.ts";
 import { noon } from "../support/fixed-clock.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));

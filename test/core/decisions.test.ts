@@ -1,10 +1,10 @@
-import fc from "fast-check";
 import { expect, it } from "vitest";
 import { decideLaunch } from "../../lambda/core/decide-launch.ts";
 import { decideClose, decideRelease } from "../../lambda/core/decide-release.ts";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { dueAt, type ScopeRecord, watermarkOf } from "../../lambda/core/hold.ts";
 import { aRecord, someRules } from "../support/builders.ts";
+import fc from "../support/fast-check.ts";
 import { noon } from "../support/fixed-clock.ts";
 
 // Decisions alone, one after the other, as an ideal world would carry them out.

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formatDuration, hours, minutes, parseDuration, seconds } from "../../lambda/core/duration.ts";
+import fc from "../support/fast-check.ts";
 
 describe("a duration", () => {
   it("is read as Karpenter and kubectl write it", () => {

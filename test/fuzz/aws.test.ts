@@ -3,7 +3,6 @@ import { EC2Client } from "@aws-sdk/client-ec2";
 import { EKSClient } from "@aws-sdk/client-eks";
 import { SchedulerClient } from "@aws-sdk/client-scheduler";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import fc from "fast-check";
 import { expect, it } from "vitest";
 import { DynamodbHolds } from "../../lambda/adapters/dynamodb-holds.ts";
 import { DynamodbJournal } from "../../lambda/adapters/dynamodb-journal.ts";
@@ -15,6 +14,7 @@ import { SqsLater } from "../../lambda/adapters/sqs-later.ts";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import { aLaunch, aPastHold, aRecord } from "../support/builders.ts";
 import { fakeAws } from "../support/fake-aws.ts";
+import fc from "../support/fast-check.ts";
 import { noon } from "../support/fixed-clock.ts";
 import { errorOf, everythingIn, expectSecret, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
 

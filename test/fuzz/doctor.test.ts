@@ -1,9 +1,9 @@
-import fc from "fast-check";
 import { expect, it } from "vitest";
 import { AwsAccount } from "../../cli/doctor/aws-account.ts";
 import type { Finding, LinkName } from "../../cli/doctor/finding.ts";
 import { findingView, verdictView } from "../../cli/doctor/view.ts";
 import { fakeAws } from "../support/fake-aws.ts";
+import fc from "../support/fast-check.ts";
 import { errorOf, expectSecret, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
 import { anAccount, examined } from "../support/healthy-account.ts";
 

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { kubeconfigLogin } from "../../lambda/adapters/kubeconfig-login.ts";
 import { BadInputError, BrokenSetupError } from "../../lambda/core/errors.ts";
 import { readKubeconfig } from "../../local/kubeconfig.ts";
+import fc from "../support/fast-check.ts";
 import { errorOf, expectClear, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
 import { swapped } from "../support/mangled-answers.ts";
 

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { holdLabel, Karpenter } from "../../lambda/adapters/keys.ts";
 import { KubernetesAccess } from "../../lambda/adapters/kubernetes-access.ts";
@@ -9,6 +8,7 @@ import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { ClusterStandIn } from "../../local/cluster-stand-in.ts";
 import { checkRights } from "../../local/run/rights.ts";
 import { CollectedLog, CollectedMetrics } from "../support/collected-log.ts";
+import fc from "../support/fast-check.ts";
 import { errorOf, everythingIn, expectClear, expectSecret, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
 import { type Mangle, ManglingProxy, mangles } from "../support/mangled-answers.ts";
 

@@ -1,5 +1,4 @@
 import { DeleteItemCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
-import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { DynamodbHolds } from "../../lambda/adapters/dynamodb-holds.ts";
 import { type Item, writeItem } from "../../lambda/adapters/stored-fields.ts";
@@ -12,6 +11,7 @@ import { onNodeLaunched } from "../../lambda/handlers/node-launched.ts";
 import { onOverdueSwept } from "../../lambda/handlers/overdue-swept.ts";
 import { type EmbeddedDatabase, openEmbeddedDatabase } from "../../local/embedded-database.ts";
 import { aHold } from "../support/builders.ts";
+import fc from "../support/fast-check.ts";
 import { noon } from "../support/fixed-clock.ts";
 import { errorOf, expectClear, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
 import { launchEvent } from "../support/launch-queue.ts";

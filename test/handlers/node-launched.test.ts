@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TryAgainError } from "../../lambda/core/errors.ts";
 import { onNodeLaunched } from "../../lambda/handlers/node-launched.ts";
+import fc from "../support/fast-check.ts";
 import { noon } from "../support/fixed-clock.ts";
 import { launchEvent } from "../support/launch-queue.ts";
 import { World } from "../support/world.ts";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../support/fast-check.ts";
 import { commands, goodCommands, settings } from "./commands.ts";
 import { playOnGoodDay } from "./good-day.ts";
 import { play } from "./run.ts";

@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import { type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
+import fc from "../support/fast-check.ts";
 import type { Verdict } from "../support/invocation.ts";
 
 /** Which settings a run has. */
