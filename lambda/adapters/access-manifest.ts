@@ -42,6 +42,8 @@ export const admissionPolicyBinding: V1ValidatingAdmissionPolicyBinding = {
   spec: { policyName: holderName, validationActions: ["Deny"] },
 };
 
+export const policyPath = `/apis/${admission}/validatingadmissionpolicies/${holderName}`;
+
 /** One object of ours in a cluster, and where it lives. */
 export type AccessObject = Readonly<{ path: string; needsPolicies: boolean; object: { kind?: string } }>;
 

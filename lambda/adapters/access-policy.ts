@@ -1,5 +1,6 @@
 import type { V1ValidatingAdmissionPolicySpec } from "@kubernetes/client-node";
 import { holderName, holdLabel, markValue, neverHold } from "./keys.ts";
+import { asRecord } from "./node-objects.ts";
 
 const text = (value: string) => `'${value}'`;
 const maps = { oa: "oldObject.metadata.?annotations", na: "object.metadata.?annotations" } as const;
@@ -82,3 +83,12 @@ export const policySpec = (annotations: readonly string[]): V1ValidatingAdmissio
     },
   ],
 });
+
+/** The annotations that a policy takes which was read from a cluster; none where it is not as we write it. */
+export function annotationsIn(policy: unknown): readonly string[] {
+  const { variables } = asRecord(asRecord(policy, "our policy").spec, "our policy's spec");
+  const all: readonly unknown[] = Array.isArray(variables) ? variables : [];
+  const { expression } = Object(all.find((one) => Object(one).name === "keys"));
+  if (typeof expression !== "string") return [];
+  return [...expression.matchAll(/'([^']+)'/g)].map(([, key = ""]) => key);
+}

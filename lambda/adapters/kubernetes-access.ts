@@ -2,7 +2,8 @@ import type { Rights } from "../core/cluster-access.ts";
 import { after, type Duration, minutes } from "../core/duration.ts";
 import { TryAgainError } from "../core/errors.ts";
 import type { Clock, Log } from "../core/ports.ts";
-import { type AccessObject, accessManifest } from "./access-manifest.ts";
+import { type AccessObject, accessManifest, policyPath } from "./access-manifest.ts";
+import { annotationsIn } from "./access-policy.ts";
 import { inTurns } from "./in-turns.ts";
 import { holderName, holdLabel, isHold } from "./keys.ts";
 import type { KubernetesCaller } from "./kubernetes-client.ts";
@@ -46,6 +47,17 @@ export class KubernetesAccess implements Rights {
     return written;
   }
 
+  async annotations(): Promise<readonly string[]> {
+    try {
+      return annotationsIn(
+        await this.#options.api.call({ method: "GET", path: policyPath }, this.#deadline()),
+      );
+    } catch (error) {
+      if (isStatus(error, 404)) return [];
+      throw explain(error, "read our policy");
+    }
+  }
+
   /** Compares what is in the cluster with what should be. */
   async check(annotations: readonly string[]): Promise<readonly AccessFinding[]> {
     const deadline = this.#deadline();
@@ -82,8 +94,8 @@ export class KubernetesAccess implements Rights {
     return this.#everyMark("handed over", (node) => planHandOver(node, from, to, "handed over"));
   }
 
-  moveMarks(from: string, to: string): Promise<number> {
-    return this.#everyMark("moved", (node) => planMove(node, from, to));
+  moveMarks(from: string, to: string, whose: "ours" | "its owner's"): Promise<number> {
+    return this.#everyMark("moved", (node) => planMove(node, from, to, whose));
   }
 
   removeMarks(annotation: string): Promise<number> {

@@ -57,12 +57,18 @@ export function planRelease(node: NodeMeta, holdId: string, annotation: string):
 
 /**
  * One patch moves a mark from one annotation key to another. A node that has both was marked under the new key
- * while the move went on, and only loses the old one.
+ * while the move went on, and only loses the old one; unless that is its owner's.
  */
-export function planMove(node: NodeMeta, from: string, to: string): Plan<"moved" | "kept"> {
+export function planMove(
+  node: NodeMeta,
+  from: string,
+  to: string,
+  whose: "ours" | "its owner's",
+): Plan<"moved" | "kept"> {
   const label = node.labels?.[holdLabel];
   const { [from]: old, [to]: present } = node.annotations ?? {};
   if (!isHold(label) || old !== markValue) return { outcome: "kept" };
+  if (present !== undefined && whose !== "ours") return { outcome: "kept" };
   const isMarked = present === markValue;
   if (present !== undefined && !isMarked) return planHandOver(node, from, to, "moved");
   const both = isMarked ? [test("annotations", to, markValue)] : put(node, "annotations", to, markValue);

@@ -25,10 +25,12 @@ export interface Doors {
 export interface Rights {
   /** Writes role, binding and policy, which then lets us change these annotations and no others. */
   write(annotations: readonly string[]): Promise<"with policy" | "without policy">;
+  /** The annotations that the policy in the cluster takes now; none where there is no policy of ours. */
+  annotations(): Promise<readonly string[]>;
   /** Leaves to their owners the nodes that are marked under one annotation and held by them under the other; tells how many. */
   handOver(from: string, to: string): Promise<number>;
-  /** Puts every mark of ours under another annotation, in one step a node; tells how many. */
-  moveMarks(from: string, to: string): Promise<number>;
+  /** Puts every mark of ours under another annotation, in one step a node; tells how many. Where a node has both, the first is `whose`. */
+  moveMarks(from: string, to: string, whose: "ours" | "its owner's"): Promise<number>;
   /** Takes every mark of ours off, whatever hold it is of; tells how many. */
   removeMarks(annotation: string): Promise<number>;
   /** Removes role, binding and policy; what is not there is done. */
@@ -78,14 +80,27 @@ async function moveToAnnotation({ doors, log }: AccessPorts, from: string, wish:
   for (const principal of wish.principals) await doors.admit(principal);
   const to = wish.holdAnnotation;
   await doors.asAdmin(async (rights) => {
+    // An update that fails is rolled back, and this work may begin again half-way: the policy tells how far it came.
+    const taken = await rights.annotations();
+    if (taken.includes(to) && !taken.includes(from)) {
+      const moved = await rights.moveMarks(from, to, "its owner's");
+      tellPolicy(log, wish, await rights.write([to]));
+      log.info("annotation changed back before its marks were moved", { from, to, nodes: moved });
+      return;
+    }
     // As long as the policy keeps the functions from the new key, whoever has it has it from its owner.
-    const handedOver = await rights.handOver(from, to);
+    const handedOver = taken.includes(to) ? 0 : await rights.handOver(from, to);
     await rights.write([from, to]);
-    const moved = await rights.moveMarks(from, to);
+    const moved = await rights.moveMarks(from, to, "ours");
     tellPolicy(log, wish, await rights.write([to]));
-    // What a function still at work marked in between with the old key.
-    const late = await rights.moveMarks(from, to);
-    log.info("marks moved to another annotation", { from, to, nodes: moved + late, handedOver });
+    try {
+      // What a function still at work marked in between with the old key.
+      const late = await rights.moveMarks(from, to, "ours");
+      log.info("marks moved to another annotation", { from, to, nodes: moved + late, handedOver });
+    } catch (error) {
+      await rights.write([from, to]);
+      throw error;
+    }
   });
 }
 

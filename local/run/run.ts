@@ -20,7 +20,7 @@ import { Holder } from "../holder.ts";
 import { happeningsOf } from "../node-happenings.ts";
 import { type NodeChange, NodeWatch } from "../node-watch.ts";
 import { WallClock } from "../wall-clock.ts";
-import { lastAnnotation, rememberAnnotation } from "./annotation-file.ts";
+import { bringMarks } from "./bring-marks.ts";
 import { checkRights } from "./rights.ts";
 import { WatchedLaunches } from "./watched-launches.ts";
 
@@ -63,7 +63,7 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
     closing.push(() => database.close());
     const dynamodb = new DynamoDBClient(database.client);
     closing.push(async () => dynamodb.destroy());
-    await moveMarks(api, folder, annotation, log);
+    await bringMarks(new KubernetesAccess({ api, clock, log }), folder, annotation, log);
 
     const chronicle = new Chronicle(() => clock.now());
     const onChange = (change: NodeChange) => {
@@ -119,16 +119,4 @@ function hear({ before, now }: NodeChange, holder: Holder, { hold }: Settings): 
   const launches = [{ instance, launchedAt }];
   const followUp = { kind: "launches", launches, firstHeardAt: clock.now(), attempt: 0 } as const;
   holder.queue.send({ followUp });
-}
-
-/** When the settings name another annotation than the last run's, its marks come along. */
-async function moveMarks(api: KubernetesClient, folder: string, annotation: string, log: Log): Promise<void> {
-  const before = await lastAnnotation(folder);
-  if (before !== undefined && before !== annotation) {
-    const access = new KubernetesAccess({ api, clock, log });
-    await access.handOver(before, annotation);
-    const nodes = await access.moveMarks(before, annotation);
-    log.info("marks moved to another annotation", { from: before, to: annotation, nodes });
-  }
-  await rememberAnnotation(folder, annotation);
 }

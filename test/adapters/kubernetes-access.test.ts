@@ -83,6 +83,15 @@ describe("our rights in a cluster", () => {
     await expect(failure).rejects.toMatchObject({ cause: { status: 403 } });
   });
 
+  it("tell which annotations the policy in the cluster takes", async () => {
+    const [policy] = accessManifest([older, annotation]);
+    expect(await accessOf(new Answering(() => policy?.object)).annotations()).toEqual([older, annotation]);
+    expect(await accessOf(new Answering(() => refuse(404, "not found"))).annotations()).toEqual([]);
+    const foreign = { spec: { variables: [null, { name: "keys", expression: { toString: 1 } }] } };
+    expect(await accessOf(new Answering(() => foreign)).annotations()).toEqual([]);
+    await expect(accessOf(new Answering(() => "<html>")).annotations()).rejects.toThrow(TryAgainError);
+  });
+
   it("are right when all we want is there, whatever the server added", async () => {
     const stored = new Map(accessManifest([annotation]).map(({ path, object }) => [path, object]));
     const api = new Answering(({ path }) => {
@@ -135,10 +144,10 @@ describe("all marks of a cluster", () => {
       const keys = Object.keys(textsOf(node.metadata.annotations));
       if (!keys.includes(older) && !keys.includes(annotation)) gaps.push(node.metadata.name);
     });
-    expect(await access.moveMarks(older, annotation)).toBe(3);
+    expect(await access.moveMarks(older, annotation, "ours")).toBe(3);
     expect(gaps).toEqual([]);
     expect(annotationsOf("c")).toEqual({ [annotation]: "true" });
-    expect(await access.moveMarks(older, annotation)).toBe(0);
+    expect(await access.moveMarks(older, annotation, "ours")).toBe(0);
   });
 
   it("leave to its owner a node that the owner holds under the other key", async () => {
@@ -157,7 +166,7 @@ describe("all marks of a cluster", () => {
 
   it("leave nothing under the old key on a node that was marked under the new one meanwhile", async () => {
     add("a", "hold-2", { [older]: "true", [annotation]: "true" });
-    expect(await access.moveMarks(older, annotation)).toBe(1);
+    expect(await access.moveMarks(older, annotation, "ours")).toBe(1);
     expect(annotationsOf("a")).toEqual({ [annotation]: "true" });
     expect(await access.removeMarks(annotation)).toBe(1);
     expect(annotationsOf("a")).toEqual({});

@@ -85,7 +85,8 @@ describe("answers as no API server gives them", () => {
       joined: () => nodes.joinedSince(new Date(0), "all", deadline),
       count: () => nodes.countUserHeld(deadline),
       unmark: () => rights.removeMarks(annotation),
-      move: () => rights.moveMarks(annotation, "example.com/other"),
+      move: () => rights.moveMarks(annotation, "example.com/other", "ours"),
+      annotations: () => rights.annotations(),
       inspect: () => inspection.inspect(deadline),
       rights: () => checkRights(api, deadline),
     }[deed];

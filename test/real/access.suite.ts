@@ -299,7 +299,7 @@ describe("what a real API server lets the holder do", () => {
     const watch = await NodeWatch.open(asAdmin, annotation);
     try {
       // `d` is its owner's under the new key, so only what is ours goes.
-      expect(await access.moveMarks(older, annotation)).toBe(2);
+      expect(await access.moveMarks(older, annotation, "ours")).toBe(2);
       const now = await Promise.all(Object.keys(nodes).map((name) => annotationsOf(admin, name)));
       expect(now.map(({ annotations }) => annotations)).toEqual([
         { [annotation]: "true" },

@@ -43,12 +43,16 @@ export class MemoryCluster implements Doors, Rights {
     return this.knowsPolicies ? "with policy" : "without policy";
   }
 
+  async annotations(): Promise<readonly string[]> {
+    return this.written;
+  }
+
   async handOver(from: string, to: string): Promise<number> {
     this.act(`hand over ${from} ${to}`);
     return 0;
   }
 
-  async moveMarks(from: string, to: string): Promise<number> {
+  async moveMarks(from: string, to: string, _whose: "ours" | "its owner's"): Promise<number> {
     this.act(`move ${from} ${to}`);
     for (const [node, annotation] of this.marks) if (annotation === from) this.marks.set(node, to);
     return this.marks.size;

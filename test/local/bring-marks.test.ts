@@ -1,0 +1,73 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { mostAttempts } from "../../lambda/adapters/backoff.ts";
+import { holdLabel, Karpenter } from "../../lambda/adapters/keys.ts";
+import { KubernetesAccess } from "../../lambda/adapters/kubernetes-access.ts";
+import { bringMarks } from "../../local/run/bring-marks.ts";
+import { textsOf } from "../../local/stand-in/objects.ts";
+import { StandInNodes } from "../support/stand-in-nodes.ts";
+
+const first = Karpenter.v1.annotation;
+const second = "example.com/stay";
+
+describe("a run that is told to use another annotation", () => {
+  let world: StandInNodes;
+  let access: KubernetesAccess;
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "bring-marks-"));
+    world = await StandInNodes.open();
+    access = new KubernetesAccess({ api: world.client, clock: { now: () => new Date() }, log: world.log });
+    await bring(first);
+    for (const name of ["a", "b", "c"]) add(name, { [first]: "true" });
+    add("owners", { [first]: "true", [second]: "true" });
+  });
+  afterEach(async () => {
+    await world.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const add = (name: string, annotations: Record<string, string>) =>
+    world.standIn.addNode({ name, labels: { [holdLabel]: "hold-1" }, annotations });
+  const bring = (annotation: string) => bringMarks(access, folder, annotation, world.log);
+  const failAt = (name: string) =>
+    world.standIn.fail({ kind: "status", status: 500 }, { path: `/api/v1/nodes/${name}` }, mostAttempts);
+  /** The nodes with annotations, and which these are. */
+  const annotated = () =>
+    Object.fromEntries(
+      world.standIn.nodes().flatMap(({ metadata: { name, annotations } }) => {
+        const keys = Object.keys(textsOf(annotations));
+        return keys.length > 0 ? [[name, keys]] : [];
+      }),
+    );
+
+  it("brings its marks along, and leaves to its owner what the owner holds", async () => {
+    await bring(second);
+
+    expect(annotated()).toEqual({ a: [second], b: [second], c: [second], owners: [second] });
+    await access.removeMarks(second);
+    expect(annotated()).toEqual({ owners: [second] });
+  });
+
+  it("goes on at its next start when it was ended half-way, and holds no node for ever", async () => {
+    failAt("b");
+    await expect(bring(second)).rejects.toThrow("could not be moved");
+
+    await bring(second);
+
+    await access.removeMarks(second);
+    expect(annotated()).toEqual({ owners: [second] });
+  });
+
+  it("brings them back when it was ended half-way and is told to use the first one again", async () => {
+    failAt("b");
+    await expect(bring(second)).rejects.toThrow("could not be moved");
+
+    await bring(first);
+
+    await access.removeMarks(first);
+    expect(annotated()).toEqual({ owners: [second] });
+  });
+});
