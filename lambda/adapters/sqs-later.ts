@@ -55,6 +55,8 @@ function pieces(followUp: FollowUp): FollowUp[] {
   if (followUp.kind === "launches") {
     return chunks(followUp.launches).map((launches) => ({ ...followUp, launches }));
   }
+  // Whoever awaits nobody goes on with marking.
+  if (followUp.awaited.length === 0) return [followUp];
   return chunks(followUp.awaited).map((awaited) => ({ ...followUp, awaited }));
 }
 

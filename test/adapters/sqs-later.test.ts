@@ -89,9 +89,15 @@ describe("a follow-up", () => {
     }
   });
 
-  it("with nothing in it is not sent", async () => {
+  it("that awaits nobody is sent all the same, because it goes on with marking", async () => {
     const port = await later();
     await port.lookAgain(newcomers(0), seconds(30));
+    expect(bodies().map(parseMessage)).toEqual([{ kind: "followUp", followUp: newcomers(0) }]);
+  });
+
+  it("of no launches is not sent", async () => {
+    const port = await later();
+    await port.lookAgain(heard(0), seconds(30));
     expect(aws.requests).toEqual([]);
   });
 
