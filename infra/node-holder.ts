@@ -50,7 +50,8 @@ export class KarpenterNodeHolder extends Construct {
     const schedules = new ReleaseSchedules(this, "Releases", { cluster, releaseFunctionArn });
     const environment = environmentOf(plan.settings, { table, launches, schedules, releaseFunctionArn });
     const functions = new HolderFunctions(this, "Functions", { plan, environment });
-    const access = new ClusterAccess(this, "Access", plan);
+    // Named for its cluster: for another one all of it is new, and what is old still may tidy up the old one.
+    const access = new ClusterAccess(this, `Access-${cluster}`, plan);
     const { hold, release, sweep, control } = functions;
 
     for (const fn of functions.all) {

@@ -93,3 +93,12 @@ it("says that a cluster's name must be known at synth", () => {
 it("is the same twice, so that deploying again changes nothing", () => {
   expect(synthesize().toJSON()).toEqual(synthesize().toJSON());
 });
+
+it("tidies up the old cluster when it is told of another one, because what may enter it is changed in nothing", () => {
+  const ofAccess = (cluster: string) =>
+    Object.keys(synthesize({ cluster }).toJSON().Resources).filter((id) => id.startsWith("HolderAccess"));
+  const before = ofAccess("blue");
+
+  expect(before.length).toBeGreaterThan(5);
+  expect(ofAccess("green").filter((id) => before.includes(id))).toEqual([]);
+});
