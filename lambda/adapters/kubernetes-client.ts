@@ -1,14 +1,13 @@
 import { STATUS_CODES } from "node:http";
 import { isDeepStrictEqual } from "node:util";
-import type { RequestContext, ResponseContext } from "@kubernetes/client-node/dist/gen/http/http.js";
-import { ServerConfiguration } from "@kubernetes/client-node/dist/gen/servers.js";
+import { RequestContext, type ResponseContext } from "@kubernetes/client-node/dist/gen/http/http.js";
 import { type Duration, seconds } from "../core/duration.ts";
 import { BrokenSetupError, TryAgainError } from "../core/errors.ts";
 import type { Clock, Metrics } from "../core/ports.ts";
 import { mostAttempts, pauseAfter, readRetryAfter } from "./backoff.ts";
 import type { ClusterAccess, ClusterLogin } from "./cluster-login.ts";
 import { KubernetesError, saidIn } from "./kubernetes-error.ts";
-import { KubernetesTransport } from "./kubernetes-transport.ts";
+import { KubernetesTransport, type Timer } from "./kubernetes-transport.ts";
 import { TooLongError } from "./limited-text.ts";
 
 /** One request, as the API knows it. */
@@ -34,7 +33,7 @@ export type KubernetesClientOptions = Readonly<{
   /** The longest one attempt may take. */
   requestTimeout?: Duration;
   sleep?: (duration: Duration) => Promise<void>;
-  timeout?: (duration: Duration) => AbortSignal;
+  timer?: Timer;
   random?: () => number;
 }>;
 
@@ -99,14 +98,12 @@ export class KubernetesClient implements KubernetesCaller {
   }
 
   async #attempt(call: KubernetesCall, deadline: Date): Promise<Answer> {
-    const { clock, requestTimeout = seconds(10), timeout = AbortSignal.timeout } = this.#options;
+    const { clock, requestTimeout = seconds(10), timer } = this.#options;
     const left = deadline.getTime() - clock.now().getTime();
     if (left < shortest) throw new OutOfTimeError(`the time was over before ${name(call)}`);
     const { access, transport } = await this.#connect();
     try {
-      const request = requestOf(call, access);
-      request.setSignal(timeout(Math.min(left, requestTimeout)));
-      const response = await transport.send(request);
+      const response = await transport.send(requestOf(call, access), Math.min(left, requestTimeout), timer);
       const isIgnored = call.ignoresAnswer === true && response.httpStatusCode < 300;
       if (isIgnored) await response.body.binary();
       return this.#judge(call, access, response, isIgnored ? "null" : await response.body.text());
@@ -171,8 +168,8 @@ export class KubernetesClient implements KubernetesCaller {
 }
 
 function requestOf(call: KubernetesCall, { server, headers }: ClusterAccess): RequestContext {
-  const request = new ServerConfiguration(server, {}).makeRequestContext(call.path, call.method);
-  for (const [key, value] of Object.entries(call.query ?? {})) request.setQueryParam(key, value);
+  const query = call.query ? `?${new URLSearchParams(call.query)}` : "";
+  const request = new RequestContext(`${server}${call.path}${query}`, call.method);
   for (const [key, value] of Object.entries(headers)) request.setHeaderParam(key, value);
   request.setHeaderParam("accept", call.accept ?? "application/json");
   if (call.body === undefined) return request;

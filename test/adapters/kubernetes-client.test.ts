@@ -256,6 +256,45 @@ describe("the client", () => {
     expect(await client.call(list, soon())).toEqual({ items: [] });
   });
 
+  it.each([false, true])(
+    "asks again when an answer breaks off (nobody wants it: %s)",
+    async (ignoresAnswer) => {
+      let calls = 0;
+      answer = (_, response) => {
+        calls += 1;
+        if (calls > 1) {
+          response.end("null");
+          return;
+        }
+        response.writeHead(200, { "content-length": 100 }).write("half");
+        setImmediate(() => response.destroy());
+      };
+      expect(await client.call({ ...list, ignoresAnswer }, soon())).toBeNull();
+      expect(calls).toBe(2);
+    },
+  );
+
+  it("leaves no timer behind that would keep a command from ending", async () => {
+    let started = 0;
+    let calledOff = 0;
+    const counting = new KubernetesClient({
+      login: { access: async () => access, refresh: () => {} },
+      clock: { now: () => new Date() },
+      metrics: new CollectedMetrics(),
+      timer: () => {
+        started += 1;
+        return () => {
+          calledOff += 1;
+        };
+      },
+    });
+    await counting.call(list, soon());
+    await counting.call({ ...list, ignoresAnswer: true }, soon());
+    expect(started).toBe(2);
+    await expect.poll(() => calledOff).toBe(2);
+    await counting.close();
+  });
+
   it("asks nothing after the deadline", async () => {
     await expect(client.call(list, new Date(Date.now() - 1))).rejects.toBeInstanceOf(OutOfTimeError);
     expect(connections).toBe(0);

@@ -17,7 +17,7 @@ export class StandInNodes {
   ahead = 0;
   logins = 0;
   onRequest: (asked: Asked) => void = () => {};
-  readonly #open = new Set<AbortController>();
+  readonly #open = new Set<() => void>();
   readonly standIn: ClusterStandIn;
   readonly client: KubernetesClient;
   readonly nodes: KubernetesNodes;
@@ -37,12 +37,11 @@ export class StandInNodes {
       this.pauses.push(pause);
       this.ahead += pause;
     };
-    const timeout = () => {
-      const controller = new AbortController();
-      this.#open.add(controller);
-      return controller.signal;
+    const timer = (end: () => void) => {
+      this.#open.add(end);
+      return () => this.#open.delete(end);
     };
-    this.client = new KubernetesClient({ login, clock, metrics, sleep, timeout });
+    this.client = new KubernetesClient({ login, clock, metrics, sleep, timer });
     const { annotation, poolLabel } = Karpenter.v1;
     const nodePools = { only: [], except: [] };
     const about = { poolLabel, annotation, nodePools, clock, log, metrics, pageSize };
@@ -69,8 +68,7 @@ export class StandInNodes {
 
   /** The time of every call under way is over; none runs out by itself, however slow the machine. */
   timeOut(): void {
-    for (const controller of this.#open) controller.abort(new DOMException("timed out", "TimeoutError"));
-    this.#open.clear();
+    for (const end of this.#open) end();
   }
 
   soon(): Date {
