@@ -2,10 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, it, vi } from "vitest";
-
-// A synth takes two seconds, and much longer beside other tests on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
+import { afterAll, describe, expect, it } from "vitest";
 
 const out = mkdtempSync(join(tmpdir(), "synth-"));
 afterAll(() => rmSync(out, { recursive: true, force: true }));
@@ -24,69 +21,67 @@ function synth(name: string, context: Readonly<Record<string, string>>): Promise
   });
 }
 
-it("synthesizes with nothing but a cluster, and no finding of the security checks", async () => {
-  const { code, said, folder } = await synth("defaults", { cluster: "prod" });
+// A synth takes two seconds, and much longer beside other tests on a busy machine.
+describe("the app", { timeout: 60_000 }, () => {
+  it("synthesizes with nothing but a cluster, and no finding of the security checks", async () => {
+    const { code, said, folder } = await synth("defaults", { cluster: "prod" });
 
-  expect(said).toBe("");
-  expect(code).toBe(0);
-  const template = JSON.parse(readFileSync(join(folder, "karpenter-node-holder-prod.template.json"), "utf8"));
-  expect(Object.keys(template.Outputs).sort()).toEqual([
-    "ControlFunction",
-    "Dashboard",
-    "DeadLetterQueueUrls",
-    "ForceRelease",
-    "HoldFunction",
-    "HoldTable",
-    "LaunchQueueUrl",
-    "ReleaseFunction",
-    "SweepFunction",
-  ]);
-  expect(template.Outputs.ForceRelease.Value["Fn::Join"][1].join("")).toContain(
-    '{"force":true,"reason":"why"}',
-  );
-});
-
-it("synthesizes with every setting, and no finding of the security checks", async () => {
-  const { code, said } = await synth("everything", {
-    cluster: `${"long_Name-".repeat(10)}`,
-    hold: "30m",
-    maxHold: "0s",
-    breather: "5m",
-    initialDelay: "30s",
-    scope: "nodepool",
-    nodePools: "batch,!system",
-    karpenter: "v0.31",
-    holdAnnotation: "example.com/keep",
-    sweepEvery: "7m",
-    vpc: "subnet-0123456789abcdef0,sg-0123456789abcdef0",
-    alarmTopicArn: "arn:aws:sns:us-east-1:111122223333:ops",
-    logRetentionDays: "7",
+    expect(said).toBe("");
+    expect(code).toBe(0);
+    const template = JSON.parse(
+      readFileSync(join(folder, "karpenter-node-holder-prod.template.json"), "utf8"),
+    );
+    expect(Object.keys(template.Outputs).sort()).toEqual([
+      "ControlFunction",
+      "Dashboard",
+      "DeadLetterQueueUrls",
+      "ForceRelease",
+      "HoldFunction",
+      "HoldTable",
+      "LaunchQueueUrl",
+      "ReleaseFunction",
+      "SweepFunction",
+    ]);
+    expect(template.Outputs.ForceRelease.Value["Fn::Join"][1].join("")).toContain(
+      '{"force":true,"reason":"why"}',
+    );
   });
 
-  expect(said).toBe("");
-  expect(code).toBe(0);
-});
+  it("synthesizes with every setting, and no finding of the security checks", async () => {
+    const { code, said } = await synth("everything", {
+      cluster: `${"long_Name-".repeat(10)}`,
+      hold: "30m",
+      maxHold: "0s",
+      breather: "5m",
+      initialDelay: "30s",
+      scope: "nodepool",
+      nodePools: "batch,!system",
+      karpenter: "v0.31",
+      holdAnnotation: "example.com/keep",
+      sweepEvery: "7m",
+      vpc: "subnet-0123456789abcdef0,sg-0123456789abcdef0",
+      alarmTopicArn: "arn:aws:sns:us-east-1:111122223333:ops",
+      logRetentionDays: "7",
+    });
 
-it("tells whom to let in when access is manual", async () => {
-  const { folder } = await synth("manual", { cluster: "prod", access: "manual" });
-
-  const template = JSON.parse(readFileSync(join(folder, "karpenter-node-holder-prod.template.json"), "utf8"));
-  expect(template.Outputs).toHaveProperty("RolesToAdmit");
-});
-
-it("tells all wrong settings at once, each with what was expected, and no stack trace", async () => {
-  const { code, said } = await synth("wrong", {
-    cluster: "prod",
-    hold: "banana",
-    maxHold: "1m",
-    scope: "planet",
+    expect(said).toBe("");
+    expect(code).toBe(0);
   });
 
-  expect(code).toBe(1);
-  expect(said.trim().split("\n")).toEqual([
-    "These settings cannot be used:",
-    expect.stringContaining('hold must be a duration from 1m to 24h, like 90s, 20m or 2h, not "banana"'),
-    expect.stringContaining('maxHold must be at least hold (20m), or 0s, not "1m"'),
-    expect.stringContaining('scope must be cluster or nodepool, not "planet"'),
-  ]);
+  it("tells all wrong settings at once, each with what was expected, and no stack trace", async () => {
+    const { code, said } = await synth("wrong", {
+      cluster: "prod",
+      hold: "banana",
+      maxHold: "1m",
+      scope: "planet",
+    });
+
+    expect(code).toBe(1);
+    expect(said.trim().split("\n")).toEqual([
+      "These settings cannot be used:",
+      expect.stringContaining('hold must be a duration from 1m to 24h, like 90s, 20m or 2h, not "banana"'),
+      expect.stringContaining('maxHold must be at least hold (20m), or 0s, not "1m"'),
+      expect.stringContaining('scope must be cluster or nodepool, not "planet"'),
+    ]);
+  });
 });

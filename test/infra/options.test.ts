@@ -1,6 +1,8 @@
 import { App, Duration, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { expect, it } from "vitest";
+import { readContext } from "../../infra/context.ts";
+import { HolderStack } from "../../infra/holder-stack.ts";
 import { KarpenterNodeHolder } from "../../infra/index.ts";
 import { everyResource, resourcesOf, synthesize, synthesizeEverything } from "../support/synthesized.ts";
 
@@ -59,6 +61,16 @@ it("writes nothing into the cluster when access is manual", () => {
   manual.resourceCountIs("Custom::KarpenterNodeHolderAccess", 0);
   manual.resourceCountIs("AWS::Lambda::Function", 4);
   expect(JSON.stringify(manual.toJSON())).not.toContain("eks:CreateAccessEntry");
+});
+
+it("tells whom to let in when access is manual", () => {
+  const context: Readonly<Record<string, string>> = { cluster: "prod", access: "manual" };
+  const settings = readContext((name) => context[name]);
+  const outputs = Template.fromStack(new HolderStack(new App(), "Manual", settings, {})).findOutputs("*");
+  expect(outputs).toHaveProperty("RolesToAdmit");
+  expect(
+    JSON.stringify(outputs.RolesToAdmit).match(/"Fn::GetAtt":\["Holder\w+Role\w+","Arn"\]/g),
+  ).toHaveLength(4);
 });
 
 it("stands beside the holders of other clusters, however alike their names", () => {

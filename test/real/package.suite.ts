@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildFunctions } from "../../scripts/bundles.ts";
-import { emptyApp, packPackage, synthesizeApp } from "../support/consumer.ts";
+import { compileApps, emptyApp, packPackage, synthesizeApp } from "../support/consumer.ts";
 
 const run = promisify(execFile);
 const { peerDependencies } = JSON.parse(
@@ -33,6 +33,7 @@ describe.each(["module", "commonjs"] as const)(
 
       await run("npm", ["install", ...quietly, tarball, ...peers], { cwd: app });
 
+      expect(await compileApps([app])).toBe("");
       expect(await synthesizeApp(app)).toBe("");
       expect(readFileSync(join(app, "cdk.out", "Mine.template.json"), "utf8")).toContain(
         "karpenter-node-holder-prod-hold",
