@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/support/longest-first.ts";
 
 export default defineConfig({
   test: {
@@ -7,6 +8,9 @@ export default defineConfig({
     exclude: ["test/real/**"],
     // Many tests wait for processes of theirs, so two cores have room for more.
     maxWorkers: 4,
+    // A process runs one file after the other, so that it loads the CDK and the SDKs once.
+    isolate: false,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 20_000,
     hookTimeout: 30_000,
   },
