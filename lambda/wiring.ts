@@ -43,6 +43,7 @@ export function wireRelease(config: Config): Wired<ReleasePorts> {
   const cluster: KubernetesNodesOptions = {
     api: calls.ofKubernetes(new KubernetesClient({ login, clock: systemClock, metrics })),
     poolLabel: Karpenter[settings.karpenter].poolLabel,
+    registeredLabel: Karpenter[settings.karpenter].registeredLabel,
     annotation: settings.holdAnnotation,
     nodePools: settings.nodePools,
     clock: systemClock,

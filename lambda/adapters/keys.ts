@@ -14,13 +14,18 @@ export const Karpenter = {
     annotation: "karpenter.sh/do-not-disrupt",
     poolLabel: "karpenter.sh/nodepool",
     poolTag: "karpenter.sh/nodepool",
+    registeredLabel: "karpenter.sh/registered",
   },
   "v0.31": {
     annotation: "karpenter.sh/do-not-consolidate",
     poolLabel: "karpenter.sh/provisioner-name",
     poolTag: "karpenter.sh/provisioner-name",
+    registeredLabel: undefined,
   },
-} as const satisfies Record<KarpenterGeneration, { annotation: string; poolLabel: string; poolTag: string }>;
+} as const satisfies Record<
+  KarpenterGeneration,
+  { annotation: string; poolLabel: string; poolTag: string; registeredLabel: string | undefined }
+>;
 
 export const clusterTag = (cluster: string): string => `kubernetes.io/cluster/${cluster}`;
 

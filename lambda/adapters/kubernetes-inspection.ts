@@ -101,7 +101,7 @@ export class KubernetesInspection implements Inspection {
     const userHeld: KeptNode[] = [];
     let nodes = 0;
     let forTrial: NodeLife | undefined;
-    const ours = selectors(poolLabel, nodePools).admitted(wholeCluster);
+    const ours = selectors({ poolLabel }, nodePools).admitted(wholeCluster);
     try {
       for await (const node of listMetadata(api, ours, deadline, pageSize, parseNodeLife)) {
         nodes += 1;

@@ -7,21 +7,21 @@ import { type KubernetesCaller, OutOfTimeError } from "./kubernetes-client.ts";
 import { inFlight } from "./kubernetes-transport.ts";
 import { explain } from "./kubernetes-trouble.ts";
 import { type Changed, changeNode, type NodeChange, readNode } from "./node-changes.ts";
-import { listNodes, selectors } from "./node-lists.ts";
+import { listNodes, type NodeKeys, selectors } from "./node-lists.ts";
 import { type NodeMeta, planMark, planRelease } from "./node-marks.ts";
 import { instanceOf } from "./node-objects.ts";
 
 /** How this deployment's nodes are told, and what to call on. */
-export type KubernetesNodesOptions = Readonly<{
-  api: KubernetesCaller;
-  poolLabel: string;
-  annotation: string;
-  nodePools: NodePoolFilter;
-  clock: Clock;
-  log: Log;
-  metrics: Metrics;
-  pageSize?: number;
-}>;
+export type KubernetesNodesOptions = NodeKeys &
+  Readonly<{
+    api: KubernetesCaller;
+    annotation: string;
+    nodePools: NodePoolFilter;
+    clock: Clock;
+    log: Log;
+    metrics: Metrics;
+    pageSize?: number;
+  }>;
 
 /** Nobody awaits a node that joined longer ago, so nobody needs its instance. */
 const youth: Duration = hours(1);
@@ -32,7 +32,7 @@ export class KubernetesNodes implements Nodes {
 
   constructor(options: KubernetesNodesOptions) {
     this.#options = options;
-    this.#select = selectors(options.poolLabel, options.nodePools);
+    this.#select = selectors(options, options.nodePools);
   }
 
   async mark(scope: Scope, holdId: string, deadline: Date): Promise<Marked> {

@@ -10,8 +10,14 @@ const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.i
 /** A server forgets a list after minutes; one that forgets each would be asked for ever. */
 const mostRestarts = 5;
 
-/** Label selectors for the lists we need; undefined where no node can match. */
-export const selectors = (poolLabel: string, pools: NodePoolFilter) => {
+/** How nodes of Karpenter's are told; registration brings what the NodePool's template says of them. */
+export type NodeKeys = Readonly<{ poolLabel: string; registeredLabel?: string | undefined }>;
+
+/**
+ * Label selectors for the lists we need; undefined where no node can match. A node that has not registered yet is none:
+ * marked before, it would hide that its owner holds it by the NodePool's template.
+ */
+export const selectors = ({ poolLabel, registeredLabel }: NodeKeys, pools: NodePoolFilter) => {
   const ofPools = (scope: Scope): string | undefined => {
     const pool = nodePoolOf(scope);
     if (pool !== undefined) return admits(pools, pool) ? `${poolLabel}=${pool}` : undefined;
@@ -20,12 +26,16 @@ export const selectors = (poolLabel: string, pools: NodePoolFilter) => {
     const except = pools.except.length > 0 ? `,${poolLabel} notin (${pools.except.join(",")})` : "";
     return `${poolLabel}${except}`;
   };
-  const within = (scope: Scope, rest: string) => {
+  const admitted = (scope: Scope) => {
     const ours = ofPools(scope);
+    return ours && registeredLabel ? `${ours},${registeredLabel}` : ours;
+  };
+  const within = (scope: Scope, rest: string) => {
+    const ours = admitted(scope);
     return ours === undefined ? undefined : `${ours},${rest}`;
   };
   return {
-    admitted: (scope: Scope) => ofPools(scope),
+    admitted,
     withoutMark: (scope: Scope) => within(scope, `!${holdLabel}`),
     withoutMarkOf: (scope: Scope, holdId: string) =>
       within(scope, `${holdLabel} notin (${holdId},${neverHold})`),

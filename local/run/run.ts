@@ -45,7 +45,7 @@ const noMetrics: Metrics = { add: () => {} };
 /** Starts the holder as one process on the cluster of a kubeconfig. */
 export async function startRun({ settings, config, folder, log }: RunOptions): Promise<Run> {
   const { holdAnnotation: annotation, nodePools, karpenter } = settings;
-  const { poolLabel } = Karpenter[karpenter];
+  const { poolLabel, registeredLabel } = Karpenter[karpenter];
   const login = kubeconfigLogin(config);
   const api = new KubernetesClient({ login, clock, metrics: noMetrics });
   const closing: (() => Promise<unknown>)[] = [() => api.close()];
@@ -71,7 +71,9 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
       for (const one of told) chronicle.tell(one);
       hear(change, holder, settings);
     };
-    const watch = new NodeWatch({ api, login, selector: poolLabel, clock, log, onChange });
+    // A node appears for us when it registers: before, nobody knows whether its owner holds it.
+    const selector = registeredLabel ? `${poolLabel},${registeredLabel}` : poolLabel;
+    const watch = new NodeWatch({ api, login, selector, clock, log, onChange });
     const launches = new WatchedLaunches(watch, { poolLabel, annotation });
     const holder = new Holder({
       settings,
@@ -81,7 +83,16 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
       launches,
       holds: new DynamodbHolds(dynamodb, database.table),
       journal: new DynamodbJournal(dynamodb, database.table, clock),
-      nodes: new KubernetesNodes({ api, poolLabel, annotation, nodePools, clock, log, metrics: noMetrics }),
+      nodes: new KubernetesNodes({
+        api,
+        poolLabel,
+        registeredLabel,
+        annotation,
+        nodePools,
+        clock,
+        log,
+        metrics: noMetrics,
+      }),
       ids: holdIds,
       metrics: noMetrics,
       queue: { window: 200, visibility: seconds(5) },

@@ -6,7 +6,7 @@ import type { Fault } from "../../local/stand-in/faults.ts";
 import { textsOf } from "../../local/stand-in/objects.ts";
 import { StandInNodes } from "../support/stand-in-nodes.ts";
 
-const { annotation } = Karpenter.v1;
+const { annotation, poolLabel, registeredLabel } = Karpenter.v1;
 const names = ["a", "b", "c", "d", "e"];
 
 describe("nodes behind an API server", () => {
@@ -51,8 +51,24 @@ describe("nodes behind an API server", () => {
     }
   });
 
+  it("waits with a node until it has registered, which brings its owner's annotation from the NodePool's template", async () => {
+    world.standIn.addNode({ name: "young", labels: { [poolLabel]: "default" } });
+    const before = await mark();
+    world.standIn.editNode("young", {
+      labels: { [registeredLabel]: "true" },
+      annotations: { [annotation]: "true" },
+    });
+    const after = await mark();
+    await release();
+
+    expect(before).toMatchObject({ marked: 0, userHeld: 0, seen: [] });
+    expect(after).toMatchObject({ marked: 0, userHeld: 1, seen: [{ name: "young" }] });
+    const [young] = world.standIn.nodes();
+    expect(textsOf(young?.metadata.annotations)).toEqual({ [annotation]: "true" });
+  });
+
   it("neither reads nor tells nodes that joined long ago, for nobody awaits them", async () => {
-    const labels = { [Karpenter.v1.poolLabel]: "default" };
+    const labels = { [poolLabel]: "default", [registeredLabel]: "true" };
     const joinedAt = new Date(Date.now() - 2 * 3_600_000);
     world.standIn.addNode({ name: "old", labels, providerId: "aws:///z/i-old", joinedAt });
     world.standIn.addNode({ name: "users", labels, annotations: { [annotation]: "true" }, joinedAt });

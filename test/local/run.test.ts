@@ -8,7 +8,7 @@ import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { ClusterStandIn } from "../../local/cluster-stand-in.ts";
 import { HolderProcess } from "../support/holder-process.ts";
 
-const { annotation, poolLabel } = Karpenter.v1;
+const { annotation, poolLabel, registeredLabel } = Karpenter.v1;
 const atWork = "the holder is at work";
 
 /** A cluster of its own for one test, and holders that are stopped with it. */
@@ -37,8 +37,8 @@ async function prepare(test: TestContext) {
   };
   /** A node that joined so long ago; a hold of a minute has what is left of it. */
   const joins = (name: string, ago = 0) => {
-    const node = { name, labels: { [poolLabel]: "default" }, providerId: `kwok://${name}` };
-    cluster.addNode({ ...node, joinedAt: after(new Date(), -ago) });
+    const labels = { [poolLabel]: "default", [registeredLabel]: "true" };
+    cluster.addNode({ name, labels, providerId: `kwok://${name}`, joinedAt: after(new Date(), -ago) });
   };
   const held = () =>
     cluster
@@ -77,6 +77,21 @@ describe.concurrent("the command run", { timeout: 60_000 }, () => {
     await expect.poll(held, soon).toEqual(["first"]);
     joins("second");
     await expect.poll(held, { timeout: 10_000, interval: 20 }).toEqual(["first", "second"]);
+  });
+
+  it("hears of a node once it has registered, and leaves it to an owner whose NodePool's template holds it", async (test) => {
+    const { cluster, run, joins, held, expect } = await prepare(test);
+    const holder = run("--release-on-exit");
+    await holder.until(atWork);
+    cluster.addNode({ name: "owners", labels: { [poolLabel]: "default" }, providerId: "kwok://owners" });
+    joins("a");
+    await expect.poll(held, soon).toEqual(["a"]);
+    const registered = { [registeredLabel]: "true" };
+    cluster.editNode("owners", { labels: registered, annotations: { [annotation]: "true" } });
+    await holder.stop();
+
+    expect(cluster.annotationHistory("owners", annotation)).toEqual([undefined, "true"]);
+    expect(cluster.annotationHistory("a", annotation)).toEqual([undefined, "true", undefined]);
   });
 
   it("goes on with its hold after kill -9 and releases on time", async (test) => {

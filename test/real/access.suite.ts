@@ -327,6 +327,10 @@ describe("what a real API server lets the holder do", () => {
     beforeAll(() => settle([older, annotation], { ...label("h1"), annotations: { [older]: "true" } }));
     afterAll(() => settle([annotation], both("h1", "true")));
 
+    it("tells so", async () => {
+      expect(await access.annotations()).toEqual([older, annotation]);
+    });
+
     const oldMark: Node = { labels: { [holdLabel]: "h1" }, annotations: { [older]: "true" } };
     it.each<Case>([
       ["a mark under the old key", {}, { ...label("h1"), annotations: { [older]: "true" } }],

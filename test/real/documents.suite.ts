@@ -7,7 +7,7 @@ import { documented } from "./documented.ts";
 import { Emulator } from "./emulator.ts";
 import { Typist } from "./typist.ts";
 
-const { annotation: holdAnnotation, poolLabel } = Karpenter.v1;
+const { annotation: holdAnnotation, poolLabel, registeredLabel } = Karpenter.v1;
 
 // One story in this order: each command finds what those before it left.
 describe("what the documents tell operators to type, by their shell", { timeout: 900_000 }, () => {
@@ -39,7 +39,11 @@ describe("what the documents tell operators to type, by their shell", { timeout:
   });
 
   const addNode = (name: string, annotations: Record<string, string>) =>
-    core.createNode({ body: { metadata: { name, annotations, labels: { [poolLabel]: "default" } } } });
+    core.createNode({
+      body: {
+        metadata: { name, annotations, labels: { [poolLabel]: "default", [registeredLabel]: "true" } },
+      },
+    });
   const marks = async () =>
     (await core.listNode()).items.map(({ metadata }) => [
       metadata?.name,

@@ -48,7 +48,8 @@ export class OperatedCluster {
 
   /** A node as Karpenter would have brought it. */
   async addNode(name: string, nodePool = "default"): Promise<void> {
-    const body = { metadata: { name, labels: { [Karpenter.v1.poolLabel]: nodePool } } };
+    const { poolLabel, registeredLabel } = Karpenter.v1;
+    const body = { metadata: { name, labels: { [poolLabel]: nodePool, [registeredLabel]: "true" } } };
     await this.core.createNode({ body });
   }
 

@@ -29,7 +29,7 @@ export async function kubernetesNodesWorld(
   options: NodesOptions & Readonly<{ pageSize?: number }>,
 ): Promise<NodesWorld> {
   const { karpenter = "v1", nodePools = { only: [], except: [] }, pageSize = 2 } = options;
-  const { annotation: standard, poolLabel } = Karpenter[karpenter];
+  const { annotation: standard, poolLabel, registeredLabel } = Karpenter[karpenter];
   const annotation = options.annotation ?? standard;
   const cluster = clientOf(admin);
   const client = clientOf(holder);
@@ -64,6 +64,7 @@ export async function kubernetesNodesWorld(
     nodes: new KubernetesNodes({
       api,
       poolLabel,
+      registeredLabel,
       annotation,
       nodePools,
       clock,
@@ -75,7 +76,11 @@ export async function kubernetesNodesWorld(
       const metadata = {
         name,
         annotations,
-        labels: { ...labels, ...(pool === null ? {} : { [poolLabel]: pool }) },
+        labels: {
+          ...labels,
+          ...(pool !== null && { [poolLabel]: pool }),
+          ...(registeredLabel && { [registeredLabel]: "true" }),
+        },
       };
       const body = { apiVersion: "v1", kind: "Node", metadata, spec: { providerID: providerId } };
       await cluster.call({ method: "POST", path: "/api/v1/nodes", body }, soon());

@@ -42,9 +42,9 @@ export class StandInNodes {
       return () => this.#open.delete(end);
     };
     this.client = new KubernetesClient({ login, clock, metrics, sleep, timer });
-    const { annotation, poolLabel } = Karpenter.v1;
+    const { annotation, poolLabel, registeredLabel } = Karpenter.v1;
     const nodePools = { only: [], except: [] };
-    const about = { poolLabel, annotation, nodePools, clock, log, metrics, pageSize };
+    const about = { poolLabel, registeredLabel, annotation, nodePools, clock, log, metrics, pageSize };
     this.nodes = new KubernetesNodes({ api: this.client, ...about });
   }
 
@@ -58,10 +58,10 @@ export class StandInNodes {
     return told;
   }
 
-  /** Karpenter's nodes of these names. */
+  /** Karpenter's nodes of these names, registered. */
   add(...names: readonly string[]): void {
     for (const name of names) {
-      const labels = { [Karpenter.v1.poolLabel]: "default" };
+      const labels = { [Karpenter.v1.poolLabel]: "default", [Karpenter.v1.registeredLabel]: "true" };
       this.standIn.addNode({ name, labels, providerId: `aws:///z/i-${name}` });
     }
   }
