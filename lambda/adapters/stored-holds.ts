@@ -12,6 +12,7 @@ export function readRecord(fields: StoredFields): ScopeRecord {
     ...(fields.has("lastLaunchAt") && { lastLaunchAt: fields.moment("lastLaunchAt") }),
     ...(fields.has("launchesCountFrom") && { launchesCountFrom: fields.moment("launchesCountFrom") }),
     ...(fields.has("quiet") && { quiet: fields.choice("quiet", ["paused", "breather"]) }),
+    ...(fields.has("quietSince") && { quietSince: fields.moment("quietSince") }),
     ...(fields.has("quietBecause") && { quietBecause: fields.text("quietBecause") }),
   };
 }

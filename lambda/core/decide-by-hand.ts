@@ -12,6 +12,7 @@ import {
   type ScopeRecord,
   silenced,
   type Watermark,
+  watermarkOf,
 } from "./hold.ts";
 import type { Rules } from "./rules.ts";
 
@@ -65,7 +66,10 @@ export function decidePause(record: ScopeRecord, until: Date, reason: string, no
   const forced = decideForce(record, `paused by hand: ${reason}`, now);
   const { launchesCountFrom, quiet } = record;
   const from = quiet === "breather" && launchesCountFrom ? later(until, launchesCountFrom) : until;
-  return { ...forced, record: silenced(forced.record, from, "paused", reason) };
+  // One that is asked for again lasts since it began.
+  const quietSince = isPaused(watermarkOf(record), now) ? record.quietSince : now;
+  const silence = { from, quiet: "paused", quietBecause: reason, ...(quietSince && { quietSince }) } as const;
+  return { ...forced, record: silenced(forced.record, silence) };
 }
 
 /** Ends a pause or a breather: launches count from now on. */

@@ -41,7 +41,9 @@ export function fence(record: ScopeRecord, hold: Hold, rules: Rules, now: Date):
   const over = { ...record, hold: next };
   // A hold left behind by another setting of scope ends without: the whole cluster's silence is every NodePool's.
   const needsBreather = hold.capped && isKept(rules, record.scope);
-  const written = needsBreather ? silenced(over, after(now, rules.breather), "breather") : over;
+  const written = needsBreather
+    ? silenced(over, { from: after(now, rules.breather), quiet: "breather", quietSince: now })
+    : over;
   return { action: "release", hold: next, record: written, because };
 }
 

@@ -35,6 +35,8 @@ export type ScopeRecord = Readonly<{
   launchesCountFrom?: Date;
   /** Why the watermark lies in the future, while it does. */
   quiet?: "paused" | "breather";
+  /** Since when it does; an earlier version did not tell. */
+  quietSince?: Date;
   /** What whoever paused gave for a reason. */
   quietBecause?: string;
 }>;
@@ -107,29 +109,30 @@ export function pastOf(scope: Scope, hold: Hold, endedAt: Date): PastHold {
 }
 
 /** From when launches count for a scope, and why not earlier. */
-export type Watermark = Readonly<{ from: Date }> & Pick<ScopeRecord, "quiet" | "quietBecause">;
+export type Watermark = Readonly<{ from: Date }> & Pick<ScopeRecord, "quiet" | "quietSince" | "quietBecause">;
 
 /** A pause or release of the whole cluster counts in every scope. */
 export function watermarkOf(record: ScopeRecord, whole?: ScopeRecord): Watermark {
-  const marks = [record, ...(whole ? [whole] : [])].map(({ launchesCountFrom, quiet, quietBecause }) => ({
-    from: launchesCountFrom ?? new Date(0),
-    ...(quiet && { quiet }),
-    ...(quietBecause && { quietBecause }),
-  }));
+  const marks = [record, ...(whole ? [whole] : [])].map(
+    ({ launchesCountFrom, quiet, quietSince, quietBecause }): Watermark => ({
+      from: launchesCountFrom ?? new Date(0),
+      ...(quiet && { quiet }),
+      ...(quietSince && { quietSince }),
+      ...(quietBecause && { quietBecause }),
+    }),
+  );
   return marks.reduce((a, b) => (b.from > a.from ? b : a));
 }
 
 /** The record with a silence: launches until then never count, however late they are told. */
-export const silenced = (
-  record: ScopeRecord,
-  from: Date,
-  quiet: "paused" | "breather",
-  quietBecause?: string,
-): ScopeRecord => ({ ...countingFrom(record, from), quiet, ...(quietBecause && { quietBecause }) });
+export const silenced = (record: ScopeRecord, { from, ...silence }: Watermark): ScopeRecord => ({
+  ...countingFrom(record, from),
+  ...silence,
+});
 
 /** The record from which on launches count, whatever was silent. */
 export function countingFrom(record: ScopeRecord, from: Date): ScopeRecord {
-  const { quiet: _, quietBecause: __, ...rest } = record;
+  const { quiet: _, quietSince: _since, quietBecause: _because, ...rest } = record;
   return { ...rest, launchesCountFrom: from };
 }
 

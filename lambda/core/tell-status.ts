@@ -65,7 +65,8 @@ function describe(record: ScopeRecord, whole: ScopeRecord | undefined, rules: Ru
   if (watermark.from <= now) return { scope, state: "none", because: "no launch of late counts" };
   const state = isPaused(watermark, now) ? "paused" : "breather";
   const because = state === "paused" ? pausedBecause(watermark) : "a hold reached its cap";
-  return { scope, state, because, ...(watermark.from < untilResumed && { until: watermark.from }) };
+  const { from, quietSince: since } = watermark;
+  return { scope, state, because, ...(since && { since }), ...(from < untilResumed && { until: from }) };
 }
 
 /** A record of an earlier version does not know why. */

@@ -83,10 +83,15 @@ describe("status", () => {
     expect(JSON.parse(output)).toEqual(answer);
   });
 
-  it("says that a pause without an end ends by hand", async () => {
+  it("says that a pause without an end ends by hand, and since when it lasts where that is known", async () => {
     const paused = { scope: "cluster", state: "paused", because: "paused by hand", nodesHeld: 0, awaited: 0 };
-    const prod = await holder(() => ({ ...status, scopes: [paused] }));
-    expect((await prod.run("status", "--cluster", "prod")).output).toMatch(/paused +– +resumed by hand/);
+    const batch = { ...paused, scope: "nodepool/batch", since: held.since };
+    const prod = await holder(() => ({ ...status, scopes: [paused, batch] }));
+    for (const output of ["table", "wide"]) {
+      const told = (await prod.run("status", "--cluster", "prod", "-o", output)).output;
+      expect(told).toMatch(/cluster +paused +– +resumed by hand/);
+      expect(told).toMatch(/batch +paused +11:50:00Z \(10m ago\) +resumed by hand/);
+    }
   });
 
   it("asks the function of a cluster with the longest name by its shortened one", async () => {

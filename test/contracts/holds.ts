@@ -25,6 +25,7 @@ const fullRecord = (): ScopeRecord => ({
   lastLaunchAt: new Date("2026-11-21T12:19:59.999Z"),
   launchesCountFrom: new Date("9999-12-31T00:00:00.000Z"),
   quiet: "paused",
+  quietSince: new Date("2026-11-21T12:20:00.456Z"),
   quietBecause: "on call: “every node is replaced”",
 });
 

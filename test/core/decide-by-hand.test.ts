@@ -126,6 +126,22 @@ describe("a pause", () => {
       expect(over).not.toHaveProperty("quietBecause");
   });
 
+  it("lasts since it was first asked for; since when an earlier version's lasts nobody knows", () => {
+    const { record } = decidePause(aRecord(), untilResumed, "upgrade", at(5));
+    const { quietSince: _, ...ofEarlierVersion } = record;
+    const resumed = decideResume(record, at(6)).record;
+    const since = (before: ScopeRecord) => decidePause(before, at(60), "again", at(10)).record.quietSince;
+
+    expect(record.quietSince).toEqual(at(5));
+    expect(since(record)).toEqual(at(5));
+    expect(since(ofEarlierVersion)).toBeUndefined();
+    expect(resumed).not.toHaveProperty("quietSince");
+    expect(since(resumed ?? record)).toEqual(at(10));
+    expect(since(aRecord({ launchesCountFrom: at(30), quiet: "breather", quietSince: noon }))).toEqual(
+      at(10),
+    );
+  });
+
   it("does not cut a breather short", () => {
     const record = aRecord({ launchesCountFrom: at(10), quiet: "breather" });
 

@@ -66,7 +66,7 @@ describe("a one-shot that fires", () => {
     expect(decision).toMatchObject({
       action: "release",
       because: "the hold has reached its cap",
-      record: { launchesCountFrom: at(30), quiet: "breather" },
+      record: { launchesCountFrom: at(30), quiet: "breather", quietSince: at(20) },
     });
   });
 });

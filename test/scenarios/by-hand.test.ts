@@ -180,15 +180,29 @@ describe("a pause", () => {
     expect(story.history()).toMatchObject([{ endedBecause: "paused by hand: Ada replaces every node" }]);
   });
 
-  it("told by an earlier version, which kept no reason, is still a pause", async () => {
+  it.each(["cluster", "nodepool"] as const)("tells since when it lasts: scope %s", async (scope) => {
+    const story = twoNodes({ scope });
+    story.launch();
+    await story.pass(minutes(2));
+    const { time } = story;
+
+    await story.control({ do: "pause", for: "1h" });
+    await story.pass(minutes(10));
+    await story.control({ do: "pause" });
+
+    const told = JSON.stringify(await story.control({ do: "status" })).match(/"since":"[^"]*"/g);
+    expect(new Set(told)).toEqual(new Set([`"since":"${time.toISOString()}"`]));
+  });
+
+  it("told by an earlier version, which kept neither reason nor beginning, is still a pause", async () => {
     const story = twoNodes();
     await story.control({ do: "pause" });
-    const { quietBecause: _, ...stored } = story.holds.records.get("cluster") ?? aRecord();
+    const { quietBecause: _, quietSince: __, ...stored } = story.holds.records.get("cluster") ?? aRecord();
     story.holds.records.set("cluster", stored);
 
-    expect(await story.control({ do: "status" })).toMatchObject({
-      scopes: [{ state: "paused", because: "paused by hand" }],
-    });
+    const status = await story.control({ do: "status" });
+    expect(status).toMatchObject({ scopes: [{ state: "paused", because: "paused by hand" }] });
+    expect(JSON.stringify(status)).not.toContain('"since"');
   });
 
   it("refuses a hold by hand and says what to do", async () => {
