@@ -1,3 +1,4 @@
+import { messageOf } from "../lambda/core/errors.ts";
 import { Failure } from "./failure.ts";
 
 const login = "Log in again (for example with `aws sso login`), or choose other credentials by --profile.";
@@ -41,7 +42,7 @@ export function awsTrouble(error: unknown, task: string): unknown {
   if (!(error instanceof Error)) return error;
   const known = remedies[error.name];
   if (known) return new Failure(`${known[0]} (${firstLine(error)})`, known[1], { cause: error });
-  if (/region is missing/i.test(error.message)) {
+  if (/region is missing/i.test(messageOf(error))) {
     return new Failure("no AWS region is set", "Say --region, or set AWS_REGION.", { cause: error });
   }
   if (isDenied(error)) {
@@ -62,13 +63,13 @@ export function awsTrouble(error: unknown, task: string): unknown {
 const unreachable = /ENOTFOUND|ECONNREFUSED|ECONNRESET|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/;
 
 const isUnreachable = (error: Error): boolean =>
-  error.name === "TimeoutError" || unreachable.test(`${Reflect.get(error, "code")} ${error.message}`);
+  error.name === "TimeoutError" || unreachable.test(`${Reflect.get(error, "code")} ${messageOf(error)}`);
 
 // Several addresses refused together are an error without a message of its own.
 const reasonOf = (error: Error): string =>
   firstLine(error) || String(Reflect.get(error, "code") ?? error.name);
 
-const firstLine = (error: Error): string => error.message.split("\n", 1)[0] ?? "";
+const firstLine = (error: Error): string => messageOf(error).split("\n", 1)[0] ?? "";
 
 const gone = [
   "ResourceNotFoundException",

@@ -13,8 +13,12 @@ export async function findHolders(
   try {
     for await (const page of paginateListFunctions({ client, stopOnSameToken: true }, {})) {
       for (const { FunctionName = "", Environment } of page.Functions ?? []) {
-        const cluster = Environment?.Variables?.[SettingEnvironment.cluster];
-        if (FunctionName.startsWith(`${holderName}-`) && FunctionName.endsWith("-control") && cluster)
+        const cluster: unknown = Environment?.Variables?.[SettingEnvironment.cluster];
+        if (
+          FunctionName.startsWith(`${holderName}-`) &&
+          FunctionName.endsWith("-control") &&
+          typeof cluster === "string"
+        )
           found.push(cluster);
       }
     }

@@ -8,6 +8,7 @@ import { unlessGone } from "../aws-trouble.ts";
 import type { AwsConfig } from "../cluster-flags.ts";
 import { findHolders } from "../find-holders.ts";
 import type { Account, AlarmFacts, QueueFacts } from "./account.ts";
+import { textIn } from "./answered.ts";
 import { AwsBus } from "./aws-bus.ts";
 import { AwsCluster } from "./aws-cluster.ts";
 import { AwsFunctions } from "./aws-functions.ts";
@@ -30,8 +31,8 @@ export class AwsAccount implements Account {
   }
 
   async identity() {
-    const { Account = "", Arn = "" } = await new STSClient(this.#config).send(new GetCallerIdentityCommand());
-    return { account: Account, arn: Arn };
+    const { Account, Arn } = await new STSClient(this.#config).send(new GetCallerIdentityCommand());
+    return { account: textIn(Account) ?? "", arn: textIn(Arn) ?? "" };
   }
 
   async holders() {
@@ -57,12 +58,12 @@ export class AwsAccount implements Account {
 
   async tableStatus(TableName: string) {
     const ask = () => new DynamoDBClient(this.#config).send(new DescribeTableCommand({ TableName }));
-    return (await unlessGone(ask))?.Table?.TableStatus;
+    return textIn((await unlessGone(ask))?.Table?.TableStatus);
   }
 
   async scheduleGroup(Name: string) {
     const ask = () => new SchedulerClient(this.#config).send(new GetScheduleGroupCommand({ Name }));
-    return (await unlessGone(ask))?.State;
+    return textIn((await unlessGone(ask))?.State);
   }
 
   async scheduleExists(GroupName: string, Name: string) {
@@ -82,13 +83,13 @@ export class AwsAccount implements Account {
     const found: AlarmFacts[] = [];
     for await (const page of paginateDescribeAlarms({ client, stopOnSameToken: true }, { AlarmNamePrefix })) {
       for (const alarm of page.MetricAlarms ?? []) {
-        const {
-          AlarmName = "",
-          AlarmDescription = "",
-          StateValue = "",
-          StateUpdatedTimestamp: since,
-        } = alarm;
-        found.push({ name: AlarmName, says: AlarmDescription, state: StateValue, ...(since && { since }) });
+        const { AlarmName, AlarmDescription, StateValue, StateUpdatedTimestamp: since } = alarm;
+        found.push({
+          name: textIn(AlarmName) ?? "",
+          says: textIn(AlarmDescription) ?? "",
+          state: textIn(StateValue) ?? "",
+          ...(since && { since }),
+        });
       }
     }
     return found;

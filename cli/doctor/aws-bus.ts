@@ -10,6 +10,7 @@ import {
 import { probeDetailType, probeSource } from "../../lambda/core/probe.ts";
 import type { AwsConfig } from "../cluster-flags.ts";
 import type { RuleFacts } from "./account.ts";
+import { textIn } from "./answered.ts";
 
 type Rule = Readonly<Partial<Record<"Name" | "Arn" | "State" | "EventPattern", string | undefined>>>;
 
@@ -38,7 +39,7 @@ export class AwsBus {
 
   async ruleThatTargets(TargetArn: string): Promise<RuleFacts | undefined> {
     const { RuleNames = [] } = await this.#events.send(new ListRuleNamesByTargetCommand({ TargetArn }));
-    const [Name] = RuleNames;
+    const Name = textIn(RuleNames[0]);
     return Name ? this.#facts(await this.#events.send(new DescribeRuleCommand({ Name }))) : undefined;
   }
 
@@ -50,16 +51,21 @@ export class AwsBus {
     const detail = { id, cluster: this.#cluster, sentAt: sentAt.toISOString() };
     const Entries = [{ Source: probeSource, DetailType: probeDetailType, Detail: JSON.stringify(detail) }];
     const { FailedEntryCount, Entries: answers } = await this.#events.send(new PutEventsCommand({ Entries }));
-    if (FailedEntryCount) throw new Error(`the bus refused the probe: ${answers?.[0]?.ErrorMessage}`);
+    if (FailedEntryCount)
+      throw new Error(
+        `the bus refused the probe: ${textIn(answers?.[0]?.ErrorMessage) ?? "it does not say why"}`,
+      );
   }
 
-  async #facts({ Name = "", Arn = "", State, EventPattern }: Rule): Promise<RuleFacts> {
-    const { Targets = [] } = await this.#events.send(new ListTargetsByRuleCommand({ Rule: Name }));
+  async #facts({ Name, Arn, State, EventPattern }: Rule): Promise<RuleFacts> {
+    const name = textIn(Name) ?? "";
+    const { Targets = [] } = await this.#events.send(new ListTargetsByRuleCommand({ Rule: name }));
     const targets = Targets.map((target) => {
-      const deadLetterArn = target.DeadLetterConfig?.Arn;
-      return { arn: target.Arn ?? "", ...(deadLetterArn && { deadLetterArn }) };
+      const deadLetterArn = textIn(target.DeadLetterConfig?.Arn);
+      return { arn: textIn(target.Arn) ?? "", ...(deadLetterArn && { deadLetterArn }) };
     });
-    return { name: Name, arn: Arn, isEnabled: State === "ENABLED", pattern: parse(EventPattern), targets };
+    const pattern = parse(EventPattern);
+    return { name, arn: textIn(Arn) ?? "", isEnabled: State === "ENABLED", pattern, targets };
   }
 }
 

@@ -9,6 +9,7 @@ import { holderName } from "../../lambda/adapters/keys.ts";
 import { isNamed, unlessGone } from "../aws-trouble.ts";
 import type { AwsConfig } from "../cluster-flags.ts";
 import type { ClusterFacts } from "./account.ts";
+import { textIn } from "./answered.ts";
 
 /** The cluster as EKS knows it. */
 export class AwsCluster {
@@ -25,9 +26,9 @@ export class AwsCluster {
     const cluster = found?.cluster;
     if (!cluster) return undefined;
     return {
-      status: cluster.status ?? "",
-      version: cluster.version ?? "",
-      authenticationMode: cluster.accessConfig?.authenticationMode ?? "CONFIG_MAP",
+      status: textIn(cluster.status) ?? "",
+      version: textIn(cluster.version) ?? "",
+      authenticationMode: textIn(cluster.accessConfig?.authenticationMode) ?? "CONFIG_MAP",
       isEndpointPublic: cluster.resourcesVpcConfig?.endpointPublicAccess !== false,
     };
   }

@@ -11,6 +11,7 @@ import { functionName, type Part } from "../../lambda/names.ts";
 import { unlessGone } from "../aws-trouble.ts";
 import type { AwsConfig } from "../cluster-flags.ts";
 import type { FunctionFacts, MappingFacts } from "./account.ts";
+import { textIn } from "./answered.ts";
 
 /** The holder's functions, and what feeds them. */
 export class AwsFunctions {
@@ -35,15 +36,16 @@ export class AwsFunctions {
       ),
     ]);
     const reservedConcurrency = concurrency?.ReservedConcurrentExecutions;
-    const failuresArn = invocations?.DestinationConfig?.OnFailure?.Destination;
+    const failuresArn = textIn(invocations?.DestinationConfig?.OnFailure?.Destination);
+    const env = Object.entries(found.Environment?.Variables ?? {});
     return {
       name: FunctionName,
-      arn: found.FunctionArn ?? "",
-      roleArn: found.Role ?? "",
-      state: found.State ?? "Active",
-      lastUpdate: found.LastUpdateStatus ?? "Successful",
+      arn: textIn(found.FunctionArn) ?? "",
+      roleArn: textIn(found.Role) ?? "",
+      state: textIn(found.State) ?? "Active",
+      lastUpdate: textIn(found.LastUpdateStatus) ?? "Successful",
       inVpc: (found.VpcConfig?.SubnetIds ?? []).length > 0,
-      env: found.Environment?.Variables ?? {},
+      env: Object.fromEntries(env.map(([name, value]) => [name, textIn(value) ?? ""])),
       ...(found.LastModified && { changedAt: new Date(found.LastModified) }),
       ...(reservedConcurrency !== undefined && { reservedConcurrency }),
       ...(failuresArn && { failuresArn }),
@@ -56,7 +58,12 @@ export class AwsFunctions {
     );
     const [found] = EventSourceMappings;
     if (!found) return undefined;
-    return { id: found.UUID ?? "", state: found.State ?? "", lastResult: found.LastProcessingResult ?? "" };
+    const { UUID, State, LastProcessingResult } = found;
+    return {
+      id: textIn(UUID) ?? "",
+      state: textIn(State) ?? "",
+      lastResult: textIn(LastProcessingResult) ?? "",
+    };
   }
 
   async enableMapping(UUID: string): Promise<void> {
@@ -68,6 +75,6 @@ export class AwsFunctions {
     const answer = await this.#lambda.send(new InvokeCommand({ FunctionName: name, Payload: "{}" }));
     if (!answer.FunctionError) return;
     const { errorMessage } = Object(JSON.parse(Buffer.from(answer.Payload ?? []).toString() || "{}"));
-    throw new Error(`the sweep failed: ${errorMessage ?? answer.FunctionError}`);
+    throw new Error(`the sweep failed: ${textIn(errorMessage) ?? answer.FunctionError}`);
   }
 }

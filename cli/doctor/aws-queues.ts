@@ -7,6 +7,7 @@ import {
 import { unlessGone } from "../aws-trouble.ts";
 import type { AwsConfig } from "../cluster-flags.ts";
 import type { QueueFacts } from "./account.ts";
+import { countIn, textIn } from "./answered.ts";
 
 /** The holder's queues. */
 export class AwsQueues {
@@ -25,9 +26,9 @@ export class AwsQueues {
       const deadLetterArn = Object(parse(Attributes.RedrivePolicy)).deadLetterTargetArn;
       return {
         url,
-        arn: Attributes.QueueArn ?? "",
-        waiting: Number(Attributes.ApproximateNumberOfMessages ?? 0),
-        inFlight: Number(Attributes.ApproximateNumberOfMessagesNotVisible ?? 0),
+        arn: textIn(Attributes.QueueArn) ?? "",
+        waiting: countIn(Attributes.ApproximateNumberOfMessages),
+        inFlight: countIn(Attributes.ApproximateNumberOfMessagesNotVisible),
         policy: parse(Attributes.Policy),
         ...(typeof deadLetterArn === "string" && { deadLetterArn }),
       };
@@ -54,7 +55,7 @@ export class AwsQueues {
       QueueName,
       ...(QueueOwnerAWSAccountId && { QueueOwnerAWSAccountId }),
     });
-    return (await this.#sqs.send(command)).QueueUrl ?? "";
+    return textIn((await this.#sqs.send(command)).QueueUrl) ?? "";
   }
 }
 

@@ -1,4 +1,5 @@
 import { isDenied } from "../aws-trouble.ts";
+import { saidBy } from "./answered.ts";
 import { type Finding, fail, type LinkName, skipped, warn } from "./finding.ts";
 
 /** What one look brought: findings, and facts that later looks need. */
@@ -24,7 +25,7 @@ export class Examination {
       for (const finding of findings) this.#add(finding, needs);
       return facts;
     } catch (error) {
-      const message = whyNot(error);
+      const message = saidBy(error);
       if (isDenied(error))
         this.#add(warn(link, `could not be looked at: ${message}`, "Ask for the right to read it."));
       else
@@ -63,13 +64,6 @@ export class Examination {
     this.findings.push(readable);
     this.#tell(readable);
   }
-}
-
-/** What stumbles over an answer's shape says nothing to people. */
-function whyNot(error: unknown): string {
-  if (error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError)
-    return "what was answered is nothing that doctor can read";
-  return error instanceof Error ? error.message : String(error);
 }
 
 const longest = 1_000;

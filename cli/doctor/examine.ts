@@ -1,5 +1,6 @@
 import { Environment } from "../../lambda/environment.ts";
 import { isHopeless } from "../aws-trouble.ts";
+import { saidBy } from "./answered.ts";
 import { checkAlarms } from "./check-alarms.ts";
 import { type Bracket, checkClocks, skewOf } from "./check-clock.ts";
 import { checkAccessEntries, checkCluster } from "./check-cluster.ts";
@@ -46,8 +47,7 @@ export async function examine(doctor: Doctor, tell: (finding: Finding) => void):
 
 const refused = (error: unknown): Finding[] => {
   if (!isHopeless(error)) throw error;
-  const message = error instanceof Error ? error.message : String(error);
-  return [fail("credentials", message, "Log in again, or choose others by --profile.")];
+  return [fail("credentials", saidBy(error), "Log in again, or choose others by --profile.")];
 };
 
 const lookAtRecord = (it: Examination, doctor: Doctor, { control }: Functions) =>
@@ -99,7 +99,7 @@ async function askInside(it: Examination, doctor: Doctor): Promise<Asked | undef
       const bracket = { before, at: inside.at, after: doctor.clock.now() };
       return { findings: checkCode(inside.version), facts: { inside, bracket } };
     } catch (error) {
-      const said = error instanceof Error ? error.message : String(error);
+      const said = saidBy(error);
       if (!/do must be/.test(said)) throw error;
       return { findings: [tooOld(doctor, said)], facts: undefined };
     }

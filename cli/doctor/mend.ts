@@ -1,3 +1,4 @@
+import { saidBy } from "./answered.ts";
 import type { Finding } from "./finding.ts";
 
 /** Does what may be done without harm; tells each deed, and which failed. True when anything was done. */
@@ -14,7 +15,7 @@ export async function mend(findings: readonly Finding[], tell: (line: string) =>
       done += 1;
       tell(`Mended: ${deed}.`);
     } catch (error) {
-      tell(`Could not ${deed}: ${error instanceof Error ? error.message : error}`);
+      tell(`Could not ${deed}: ${saidBy(error)}`);
     }
   }
   return done > 0;

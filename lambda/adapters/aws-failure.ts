@@ -1,4 +1,4 @@
-import { BrokenSetupError, TryAgainError } from "../core/errors.ts";
+import { BrokenSetupError, messageOf, TryAgainError } from "../core/errors.ts";
 
 /** A service's answers that stay the same until somebody changes the account. */
 const brokenSetup = new Set([
@@ -27,9 +27,9 @@ const throttled = /Throttl|TooManyRequests|LimitExceeded|ThroughputExceeded|Slow
 export function awsFailure(error: unknown, task: string, remedy: string): unknown {
   if (!(error instanceof Error)) return error;
   if (brokenSetup.has(error.name)) {
-    return new BrokenSetupError(`Cannot ${task}: ${error.message}. ${remedy}`, { cause: error });
+    return new BrokenSetupError(`Cannot ${task}: ${messageOf(error)}. ${remedy}`, { cause: error });
   }
-  if (mayPass(error)) return new TryAgainError(`Cannot ${task} now: ${error.message}`, { cause: error });
+  if (mayPass(error)) return new TryAgainError(`Cannot ${task} now: ${messageOf(error)}`, { cause: error });
   return error;
 }
 

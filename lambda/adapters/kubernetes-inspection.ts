@@ -7,7 +7,7 @@ import { holdLabel, isHold, neverHold } from "./keys.ts";
 import type { KubernetesCaller } from "./kubernetes-client.ts";
 import { explain } from "./kubernetes-trouble.ts";
 import { listMetadata, selectors } from "./node-lists.ts";
-import { asRecord, type NodeLife, parseNodeLife } from "./node-objects.ts";
+import { asRecord, type NodeLife, parseNodeLife, textOr } from "./node-objects.ts";
 
 export type KubernetesInspectionOptions = Readonly<{
   api: KubernetesCaller;
@@ -63,7 +63,7 @@ export class KubernetesInspection implements Inspection {
         await this.#options.api.call({ method: "GET", path: "/version" }, deadline),
         "the version",
       );
-      return String(answer.gitVersion ?? "unknown");
+      return textOr(answer.gitVersion, "unknown");
     } catch (error) {
       throw explain(error, "ask for the cluster's version");
     }

@@ -49,7 +49,10 @@ function texts(value: unknown, what: string): Readonly<Record<string, string>> {
 }
 
 const isThere = (value: unknown): boolean => value !== undefined && value !== null;
-const textOr = (value: unknown, fallback: string): string => (typeof value === "string" ? value : fallback);
+
+/** Text of an answer, or what stands in for it where it is none. */
+export const textOr = (value: unknown, fallback: string): string =>
+  typeof value === "string" ? value : fallback;
 
 /** What has no time is from before all times. */
 function momentOf(value: unknown, what: string): Date {

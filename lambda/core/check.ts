@@ -1,5 +1,6 @@
 import type { Duration } from "./duration.ts";
 import { after, hours } from "./duration.ts";
+import { messageOf } from "./errors.ts";
 import type { Hold } from "./hold.ts";
 import type { ClusterFindings, Inspection } from "./inspection.ts";
 import type { Ports } from "./ports.ts";
@@ -52,6 +53,6 @@ async function attempt<T>(look: () => Promise<T>): Promise<Link<T>> {
   try {
     return { works: true, ...(await look()) };
   } catch (error) {
-    return { works: false, because: error instanceof Error ? error.message : String(error) };
+    return { works: false, because: messageOf(error) };
   }
 }

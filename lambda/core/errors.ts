@@ -24,3 +24,9 @@ export class BrokenSetupError extends Error {
     this.name = "BrokenSetupError";
   }
 }
+
+/** What an error says; an SDK takes over for its message whatever stands in its place in an answer. */
+export function messageOf(error: unknown): string {
+  const message: unknown = error instanceof Error ? error.message : error;
+  return typeof message === "string" && !message.includes("[object ") ? message : "no reason was given";
+}

@@ -21,10 +21,12 @@ function aCluster(
   about: Readonly<{
     nodes?: readonly Node[];
     rights?: readonly string[];
+    gitVersion?: unknown;
     patch?: (call: KubernetesCall) => unknown;
   }> = {},
 ) {
   const { nodes = [aNode("a")], rights = ["get nodes", "list nodes", "patch nodes"] } = about;
+  const { gitVersion = "v1.36.1" } = about;
   const calls: KubernetesCall[] = [];
   const patch =
     about.patch ??
@@ -35,7 +37,7 @@ function aCluster(
   const api: KubernetesCaller = {
     async call(call) {
       calls.push(call);
-      if (call.path === "/version") return { gitVersion: "v1.36.1" };
+      if (call.path === "/version") return { gitVersion };
       if (call.method === "POST") {
         const { verb, resource } = JSON.parse(JSON.stringify(call.body)).spec.resourceAttributes;
         return { status: { allowed: rights.includes(`${verb} ${resource}`) } };
@@ -68,6 +70,13 @@ describe("looking around in a cluster", () => {
     expect(patches).toHaveLength(2);
     for (const { query } of patches) expect(query).toMatchObject({ dryRun: "All" });
   });
+
+  it.each([7, {}, { toString: 1 }, ["v1.36.1"]])(
+    "knows no version where it is told as %j",
+    async (gitVersion) => {
+      expect(await aCluster({ gitVersion }).inspect()).toMatchObject({ kubernetes: "unknown" });
+    },
+  );
 
   it("names each right that is missing, and each that is too much", async () => {
     const { inspect } = aCluster({ rights: ["get nodes", "list nodes", "delete nodes"] });

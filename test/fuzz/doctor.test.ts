@@ -98,6 +98,7 @@ const xml = (action: string, inside: string) =>
 const body = fc.oneof(
   { weight: 3, arbitrary: fields.map((told) => JSON.stringify(told)) },
   { weight: 1, arbitrary: fc.json({ maxDepth: 3 }) },
+  { weight: 1, arbitrary: fc.record({ __type: odd, message: odd }).map((told) => JSON.stringify(told)) },
   {
     weight: 1,
     arbitrary: fc.constantFrom(
@@ -162,7 +163,7 @@ it(
             for (const finding of findings) {
               const text = textOf(finding);
               expect(text).not.toMatch(
-                /is not a function|is not iterable|Cannot (read|convert)|Invalid time/,
+                /is not a function|is not iterable|Cannot (read|convert)|Invalid time|\[object |\bundefined\b|\bNaN\b/,
               );
               expect(text).not.toMatch(/(?!\n)\p{Cc}/u);
               expect(text.length, text.slice(0, 300)).toBeLessThan(3_000);

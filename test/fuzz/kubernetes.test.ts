@@ -52,6 +52,7 @@ describe("answers as no API server gives them", () => {
     "count",
     "unmark",
     "move",
+    "annotations",
     "inspect",
     "rights",
   );
@@ -113,8 +114,9 @@ describe("answers as no API server gives them", () => {
           deeds,
           fc.array(mangles, { minLength: 1, maxLength: 12 }),
           inTime(async (deed, script) => {
-            const { error, log, before } = await play(deed, script);
+            const { answer, error, log, before } = await play(deed, script);
             if (error) expectClear(error, [TryAgainError, BrokenSetupError], [cluster.token]);
+            expect(JSON.stringify(answer) ?? "").not.toContain("[object ");
             expectSecret(everythingIn(log.lines), [cluster.token]);
             expect(everythingIn(log.lines).length).toBeLessThan(50_000);
             expect(proxy.lured).toEqual([]);
