@@ -1,5 +1,6 @@
 import type { ClusterFindings, KeptNode } from "../../lambda/core/inspection.ts";
 import { about } from "../times.ts";
+import type { FunctionFacts } from "./account.ts";
 import { reapply } from "./doctor.ts";
 import { type Finding, fail, ok, skipped, warn } from "./finding.ts";
 import type { Inside } from "./inside.ts";
@@ -16,10 +17,13 @@ export const checkLogin = ({ cluster }: Inside): Finding[] => [
 ];
 
 /** Role and binding give what is needed, and no more. */
-export function checkRights({ missingRights, needlessRights }: ClusterFindings): Finding[] {
+export function checkRights(
+  { missingRights, needlessRights }: ClusterFindings,
+  control: FunctionFacts,
+): Finding[] {
   if (missingRights.length > 0) {
     const what = `the functions may not ${missingRights.join(", ")}: ClusterRole or binding is not as it was written`;
-    return [fail("rights", what, reapply)];
+    return [fail("rights", what, reapply(control))];
   }
   if (needlessRights.length > 0) {
     const what = `the functions may ${needlessRights.join(", ")}, which they never need`;
@@ -31,12 +35,16 @@ export function checkRights({ missingRights, needlessRights }: ClusterFindings):
 }
 
 /** The cluster itself refuses what the holder must not do, and admits its marks. */
-export function checkPolicy(found: ClusterFindings): Finding[] {
+export function checkPolicy(found: ClusterFindings, control: FunctionFacts): Finding[] {
   const { foreignChange, ownChange, said = "", kubernetes, nodes } = found;
   if (ownChange === "refused") {
     const what = `the cluster refuses our mark: ${said}`;
     return [
-      fail("policy", what, `Is it of another annotation or another deployment? Write it again: ${reapply}`),
+      fail(
+        "policy",
+        what,
+        `Is it of another annotation or another deployment? Write it again: ${reapply(control)}`,
+      ),
     ];
   }
   if (foreignChange === "admitted") {
@@ -46,7 +54,7 @@ export function checkPolicy(found: ClusterFindings): Finding[] {
     }
     const what =
       "the admission policy is missing or not bound: a change that is not ours to make was admitted (dry run)";
-    return [fail("policy", what, reapply)];
+    return [fail("policy", what, reapply(control))];
   }
   if (foreignChange === "refused")
     return [ok("policy", "refuses what is not ours, admits our mark (dry run)")];

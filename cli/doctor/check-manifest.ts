@@ -13,7 +13,7 @@ export async function checkManifest({ compareManifest }: Doctor, { env }: Functi
     const what = wrong.map(
       ({ kind, state }) => `${kind} is ${state === "missing" ? "missing" : "not as we write it"}`,
     );
-    return [fail("manifest", what.join(", "), reapply)];
+    return [fail("manifest", what.join(", "), reapply({ env }))];
   }
   if (unknown.length > 0) {
     const kinds = unknown.map(({ kind }) => kind).join(" and ");

@@ -1,8 +1,10 @@
+import { Karpenter } from "../../lambda/adapters/keys.ts";
 import type { AccessFinding } from "../../lambda/adapters/kubernetes-access.ts";
 import type { Duration } from "../../lambda/core/duration.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
+import { SettingEnvironment } from "../../lambda/environment.ts";
 import type { Ask } from "../control.ts";
-import type { Account } from "./account.ts";
+import type { Account, FunctionFacts } from "./account.ts";
 
 /** What an examination needs. */
 export type Doctor = Readonly<{
@@ -20,5 +22,9 @@ export type Doctor = Readonly<{
 export const redeploy = ({ cluster }: Pick<Doctor, "cluster">): string =>
   `cdk deploy -c cluster=${cluster} --revert-drift`;
 
-/** Writes what we own in the cluster once more. */
-export const reapply = "npx karpenter-node-holder manifest | kubectl apply -f -";
+/** Writes what we own in the cluster once more, for the annotation that these functions put. */
+export function reapply({ env }: Pick<FunctionFacts, "env">): string {
+  const annotation = env[SettingEnvironment.holdAnnotation] ?? Karpenter.v1.annotation;
+  const flag = annotation === Karpenter.v1.annotation ? "" : ` --hold-annotation ${annotation}`;
+  return `npx karpenter-node-holder manifest${flag} | kubectl apply -f -`;
+}

@@ -116,8 +116,10 @@ async function lookInside(
   const now = inside.at;
   await it.check("login", ["cluster", "access entries"], async () => checkLogin(inside));
   if (cluster.works) {
-    await it.check("rights", ["access entries", "manifest"], async () => checkRights(cluster));
-    await it.check("policy", ["access entries", "manifest", "rights"], async () => checkPolicy(cluster));
+    await it.check("rights", ["access entries", "manifest"], async () => checkRights(cluster, control));
+    await it.check("policy", ["access entries", "manifest", "rights"], async () =>
+      checkPolicy(cluster, control),
+    );
     await it.check("nodes", [], async () => checkNodes(cluster, now));
   }
   await it.check("launches", [], async () => checkLaunches(inside));

@@ -4,7 +4,9 @@ import type { Finding, LinkName } from "../../cli/doctor/finding.ts";
 import { mend } from "../../cli/doctor/mend.ts";
 import { findingView, verdictView } from "../../cli/doctor/view.ts";
 import { Failure } from "../../cli/failure.ts";
+import { Karpenter } from "../../lambda/adapters/keys.ts";
 import { after, type Duration, hours, minutes } from "../../lambda/core/duration.ts";
+import type { Part } from "../../lambda/names.ts";
 import { FixedClock, noon } from "../support/fixed-clock.ts";
 import {
   aCheck,
@@ -315,6 +317,25 @@ describe("doctor", () => {
     const [finding] = warned(await examined(anAccount(), { clock }));
     expect(finding?.what).toBe(`this machine's clock is ${says} the functions'`);
   });
+
+  it.each([
+    [Karpenter.v1.annotation, "npx karpenter-node-holder manifest | kubectl apply -f -"],
+    [
+      "example.com/stay",
+      "npx karpenter-node-holder manifest --hold-annotation example.com/stay | kubectl apply -f -",
+    ],
+  ])(
+    "has rights and policy written again for the annotation that is put: %s",
+    async (HOLD_ANNOTATION, remedy) => {
+      const functionOf = async (part: Part) => {
+        const { env } = aFunction(part);
+        return aFunction(part, { env: { ...env, HOLD_ANNOTATION } });
+      };
+      const check = () => aCheck({ cluster: { foreignChange: "admitted" } });
+      const findings = await examined(anAccount({ functionOf }), { check });
+      expect(findings.find(({ link }) => link === "policy")).toMatchObject({ verdict: "fail", remedy });
+    },
+  );
 
   it("does not try the policy where there is no node", async () => {
     const check = () => aCheck({ cluster: { nodes: 0, foreignChange: "not tried", ownChange: "not tried" } });
