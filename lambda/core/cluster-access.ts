@@ -68,6 +68,7 @@ async function establish({ doors, log }: AccessPorts, wish: AccessWish): Promise
   await refuseConfigMap(doors, wish);
   for (const principal of wish.principals) await doors.admit(principal);
   await doors.asAdmin(async (rights) => {
+    await gatherMarks(rights, wish.holdAnnotation);
     tellPolicy(log, wish, await rights.write([wish.holdAnnotation]));
   });
   log.info("cluster access established", { ...wish });
@@ -137,12 +138,23 @@ export async function removeAccess(
   return left;
 }
 
-// Once more after the rights are gone, for what a function still at work marked in between.
+// Once more after the rights are gone, for what a function still at work marked in between, and what failed at first.
 async function removeRights(rights: Rights, log: Log, wish: AccessWish): Promise<void> {
-  const marks = await rights.removeMarks(wish.holdAnnotation);
+  await gatherMarks(rights, wish.holdAnnotation);
+  const marks = await rights.removeMarks(wish.holdAnnotation).catch((error: unknown) => {
+    log.warn("not all marks came off at first", { cluster: wish.cluster, error });
+    return 0;
+  });
   await rights.remove();
   const late = await rights.removeMarks(wish.holdAnnotation);
   log.info("marks and rights removed", { cluster: wish.cluster, nodes: marks + late });
+}
+
+/** Marks under other keys that the policy takes are of a change of the annotation that did not come to its end. */
+async function gatherMarks(rights: Rights, annotation: string): Promise<void> {
+  const taken = await rights.annotations();
+  const whose = taken.includes(annotation) ? "ours" : "its owner's";
+  for (const from of taken) if (from !== annotation) await rights.moveMarks(from, annotation, whose);
 }
 
 async function refuseConfigMap(doors: Doors, { cluster }: AccessWish): Promise<void> {

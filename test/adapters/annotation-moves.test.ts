@@ -4,7 +4,7 @@ import { holdLabel, Karpenter } from "../../lambda/adapters/keys.ts";
 import { KubernetesAccess } from "../../lambda/adapters/kubernetes-access.ts";
 import type { KubernetesCaller } from "../../lambda/adapters/kubernetes-client.ts";
 import { KubernetesError } from "../../lambda/adapters/kubernetes-error.ts";
-import { type AccessWish, changeAccess, type Doors } from "../../lambda/core/cluster-access.ts";
+import { type AccessWish, changeAccess, type Doors, removeAccess } from "../../lambda/core/cluster-access.ts";
 import { textsOf } from "../../local/stand-in/objects.ts";
 import { StandInNodes } from "../support/stand-in-nodes.ts";
 
@@ -19,6 +19,7 @@ const remembering = (nodes: KubernetesCaller, kept: Map<string, unknown>): Kuber
   call: async (call, deadline) => {
     const { method, path, body } = call;
     if (!path.startsWith("/apis/")) return nodes.call(call, deadline);
+    if (method === "DELETE") return kept.delete(path);
     if (method === "PATCH") kept.set(path, body);
     else if (!kept.has(path)) throw new KubernetesError(404, path, `"karpenter-node-holder" not found`);
     return kept.get(path);
@@ -99,6 +100,23 @@ describe("an update to another annotation", () => {
     await change(back);
 
     expect(await leftAfterRelease(older)).toEqual(ownersAlone);
+  });
+
+  it("that failed, and so did its rollback, leaves nothing behind when the stack is deployed again or destroyed", async () => {
+    await rights.write([older, newer]);
+    await rights.handOver(older, newer);
+    add("moved", { [newer]: "true" });
+    const all = ["a", "b", "c", "moved"];
+    const keysOf = () =>
+      world.standIn.nodes().map(({ metadata }) => Object.keys(textsOf(metadata.annotations)));
+
+    await change([wishOf(newer), wishOf(newer)]);
+    expect(keysOf()).toEqual(Array(all.length + 1).fill([newer]));
+
+    await rights.write([older, newer]);
+    add("late", { [older]: "true" });
+    expect(await removeAccess({ doors, log: world.log }, wishOf(newer))).toEqual([]);
+    expect(await leftAfterRelease(newer)).toEqual(ownersAlone);
   });
 
   it("that begins again half-way, because not all of the cluster knows its admin yet, hands no mark of ours over", async () => {
