@@ -291,7 +291,7 @@ describe("the client", () => {
     await counting.call(list, soon());
     await counting.call({ ...list, ignoresAnswer: true }, soon());
     expect(started).toBe(2);
-    await expect.poll(() => calledOff).toBe(2);
+    await expect.poll(() => calledOff, { timeout: 10_000, interval: 10 }).toBe(2);
     await counting.close();
   });
 

@@ -6,7 +6,6 @@ const longest = [
   "test/model/model.test.ts",
   "test/infra/package.test.ts",
   "test/infra/app.test.ts",
-  "test/cli/completion.test.ts",
 ];
 
 /** Begins with what takes longest, so that no file is still at work alone when all others are done. */

@@ -30,14 +30,14 @@ source $argv[1]/script
 complete -C "$argv[2]" | string replace -r '\\t.*' ''; or true
 `,
   // Only a zsh that somebody types into completes, so one is typed into. Keys are taken in turn: what the first lists is
-  // there before the second says so.
+  // there before the second says so. Neither begins a longer sequence of keys, for which zsh would wait.
   zsh: `
 zmodload zsh/zpty
 export TERM=dumb
 zpty it zsh -f -i
-zpty -w it "PS1=; COLUMNS=300; unsetopt zle_bracketed_paste prompt_cr prompt_sp; autoload -Uz compinit; compinit -u -d $1/dump; source $1/script; bindkey '^T' list-choices; over() { print 'O'VER }; zle -N over; bindkey '^X' over; print 'REA'DY"
+zpty -w it "PS1=; COLUMNS=300; unsetopt zle_bracketed_paste prompt_cr prompt_sp; autoload -Uz compinit; compinit -u -d $1/dump; source $1/script; bindkey '^T' list-choices; over() { print 'O'VER }; zle -N over; bindkey '^O' over; print 'REA'DY"
 zpty -r it heard '*READY*'
-zpty -w -n it "$2"$'\\x14\\x18'
+zpty -w -n it "$2"$'\\x14\\x0f'
 zpty -r it heard '*OVER*'
 for row in \${(f)heard//$'\\r'/}; do
   row=\${row//$'\\e['[0-9;?]#[a-zA-Z]/}
