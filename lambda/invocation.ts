@@ -12,11 +12,16 @@ const reserve = seconds(8);
 
 /** What every function does around its handler: a deadline, an id in each line, metrics told, errors told and thrown. */
 export const invocation =
-  <T>(telemetry: Observer, clock: Clock, handle: (event: unknown, deadline: Date) => Promise<T>) =>
+  <T>(
+    telemetry: Observer,
+    clock: Clock,
+    handle: (event: unknown, deadline: Date, id: string) => Promise<T>,
+  ) =>
   async (event: unknown, context: InvocationContext): Promise<T> => {
     telemetry.begin(context.awsRequestId);
     try {
-      return await handle(event, after(clock.now(), context.getRemainingTimeInMillis() - reserve));
+      const deadline = after(clock.now(), context.getRemainingTimeInMillis() - reserve);
+      return await handle(event, deadline, context.awsRequestId);
     } catch (error) {
       const isInput = error instanceof BadInputError;
       telemetry.log.error(isInput ? "input refused" : "invocation failed", { error });

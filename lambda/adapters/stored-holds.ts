@@ -14,8 +14,11 @@ export function readRecord(fields: StoredFields): ScopeRecord {
     ...(fields.has("quiet") && { quiet: fields.choice("quiet", ["paused", "breather"]) }),
     ...(fields.has("quietSince") && { quietSince: fields.moment("quietSince") }),
     ...(fields.has("quietBecause") && { quietBecause: fields.text("quietBecause") }),
+    ...(fields.has("forced") && { forced: readForced(fields.within("forced")) }),
   };
 }
+
+const readForced = (fields: StoredFields) => ({ id: fields.text("id"), at: fields.moment("at") });
 
 function readHold(fields: StoredFields): Hold {
   return {

@@ -9,20 +9,29 @@ import { takeStock } from "./sweep-strays.ts";
 /** How a hold is ended by hand: what to write for each record, and why. */
 type Ending = (record: ScopeRecord) => Readonly<{ record: ScopeRecord; hold?: Hold; because: string }>;
 
-/** Releases now, whatever the record says; launches up to now bring nothing back. */
+export type ForceWish = Readonly<{
+  reason: string;
+  scope?: Scope | undefined;
+  askedAt?: Date | undefined;
+  /** Of the invocation, where nobody waits for it: what fails then is tried again under the same id. */
+  id?: string | undefined;
+}>;
+
+/** Releases now, whatever the record says; launches up to now bring nothing back. Tried again, it spares what began since its first try. */
 export async function forceRelease(
   ports: ReleasePorts,
-  wish: Readonly<{ reason: string; scope?: Scope | undefined; askedAt?: Date | undefined }>,
+  { reason, scope, askedAt, id }: ForceWish,
   deadline: Date,
 ): Promise<ReleaseAnswer> {
-  const because = `released by hand: ${wish.reason}`;
-  return endHolds(
-    ports,
-    wish.scope,
-    because,
-    (record) => decideForce(record, because, ports.clock.now(), wish.askedAt),
-    deadline,
-  );
+  const because = `released by hand: ${reason}`;
+  const { forced } = (id && (await ports.holds.find(scope ?? wholeCluster))) || {};
+  const since = askedAt ?? (forced?.id === id ? forced?.at : undefined);
+  const first = id ? { forced: { id, at: since ?? ports.clock.now() } } : {};
+  const ending = (record: ScopeRecord) => {
+    const decision = decideForce(record, because, ports.clock.now(), since);
+    return { ...decision, record: { ...decision.record, ...first } };
+  };
+  return endHolds(ports, scope, because, ending, deadline);
 }
 
 /** Ends the holds of one scope or of all, then takes off what marks nobody owns. */

@@ -25,6 +25,9 @@ export type Hold = Readonly<{
   unprotected?: boolean;
 }>;
 
+/** A release by hand: the id of its invocation, the same however often it is tried, and when it was first. */
+export type Forced = Readonly<{ id: string; at: Date }>;
+
 /** All we know of one scope; `version` is the one read, so that a write can name it as its condition. */
 export type ScopeRecord = Readonly<{
   scope: Scope;
@@ -39,6 +42,8 @@ export type ScopeRecord = Readonly<{
   quietSince?: Date;
   /** What whoever paused gave for a reason. */
   quietBecause?: string;
+  /** The last release by hand that somebody may try again. */
+  forced?: Forced;
 }>;
 
 /** A hold that ended, as history keeps it. */

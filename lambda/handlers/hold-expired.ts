@@ -6,10 +6,10 @@ import { parseReleaseRequest } from "./requests.ts";
 /** A one-shot fired, or a hand forced it. */
 export const onHoldExpired =
   (ports: ReleasePorts) =>
-  async (payload: unknown, deadline: Date): Promise<ReleaseAnswer> => {
+  async (payload: unknown, deadline: Date, id?: string): Promise<ReleaseAnswer> => {
     const request = parseReleaseRequest(payload);
     if (request.kind === "expired") return releaseNodes(ports, request.scope, request.holdId, deadline);
     const { scope, reason } = request;
     ports.log.info("operator asked", { do: "release", scope, reason });
-    return forceRelease(ports, request, deadline);
+    return forceRelease(ports, { ...request, id }, deadline);
   };

@@ -137,6 +137,7 @@ describe("what goes wrong", () => {
     ["version", { version: { S: "one" } }, /cluster: version must be a whole number, not {"S":"one"}/],
     ["quiet", { quiet: { S: "loud" } }, /quiet must be paused or breather/],
     ["quietBecause", { quietBecause: { N: "7" } }, /quietBecause must be text, not {"N":"7"}/],
+    ["at", { forced: { M: writeItem({ id: "request-1", at: "noon" }) } }, /forced: at must be an ISO date/],
     ["quietSince", { quietSince: { S: "noon" } }, /quietSince must be an ISO date/],
     ["name", { name: { S: "pool" } }, /name must be "cluster" or "nodepool\/NAME"/],
     ["lastLaunchAt", { lastLaunchAt: { S: "noon" } }, /lastLaunchAt must be an ISO date/],

@@ -27,6 +27,7 @@ const fullRecord = (): ScopeRecord => ({
   quiet: "paused",
   quietSince: new Date("2026-11-21T12:20:00.456Z"),
   quietBecause: "on call: “every node is replaced”",
+  forced: { id: "7bf73129-1428-4cd3-a780-95db273d1602", at: new Date("2026-11-21T12:19:00.789Z") },
 });
 
 /** The promises of Holds and Journal; every implementation is held to the same ones. */

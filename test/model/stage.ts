@@ -68,7 +68,10 @@ export class Stage {
       }
       case "retry": {
         const retry = world.retries.shift();
-        return retry && this.#begin(command, () => world.release(retry.payload, command.skew, retry.attempt));
+        return (
+          retry &&
+          this.#begin(command, () => world.release(retry.payload, command.skew, retry.attempt, retry.id))
+        );
       }
       case "sweep":
         return this.#begin(command, () => world.sweep(command.skew));
@@ -116,8 +119,8 @@ export class Stage {
     }
     for (const release of [...world.schedules.armed.values()].filter(({ at }) => at <= world.time))
       await world.finish(await world.fire(release));
-    for (const { payload, attempt } of world.retries.splice(0))
-      await world.finish(await world.release(payload, 0, attempt));
+    for (const { payload, attempt, id } of world.retries.splice(0))
+      await world.finish(await world.release(payload, 0, attempt, id));
     await world.finish(await world.sweep());
   }
 

@@ -78,6 +78,40 @@ describe("a release by force", () => {
     },
   );
 
+  it.each([3, 5, 7])(
+    "that was recorded ends no hold that began while it was tried again: crash before call %i",
+    async (calls) => {
+      const story = twoNodes();
+      story.sweepEvery = undefined;
+      story.launch();
+      await story.pass(minutes(19));
+      story.accident = { name: "release", calls };
+
+      await story.run(story.release({ force: true }));
+      await story.pass(seconds(59));
+      await story.control({ do: "release" });
+      story.launch();
+      await story.pass(minutes(5));
+
+      expect(story.retries).toEqual([]);
+      expect(story.hold()?.id).toBe("hold-2");
+      expect(story.heldNodes()).toEqual(["a", "b", "node-1", "node-2"]);
+    },
+  );
+
+  it("of another invocation ends also what began since the last one", async () => {
+    const story = twoNodes();
+    story.launch();
+    await story.pass(minutes(3));
+    await story.releaseByHand({ force: true });
+    await story.pass(seconds(1));
+    story.launch();
+    await story.pass(minutes(2));
+
+    expect(await story.releaseByHand({ force: true })).toMatchObject({ released: 4 });
+    expect(story.marks()).toEqual({});
+  });
+
   it("that comes too late for what is held says so", async () => {
     const story = twoNodes({ scope: "nodepool" });
     story.launch({ pool: "batch" });

@@ -118,7 +118,7 @@ export class Story extends World {
       await this.run(this.fire(release));
     const retries = this.retries.filter(({ at }) => at <= now);
     this.retries = this.retries.filter(({ at }) => at > now);
-    for (const { payload, attempt } of retries) await this.run(this.release(payload, 0, attempt));
+    for (const { payload, attempt, id } of retries) await this.run(this.release(payload, 0, attempt, id));
     if (this.sweepEvery !== undefined && after(this.#lastSweep, this.sweepEvery) <= now) {
       this.#lastSweep = now;
       await this.run(this.sweep());

@@ -24,7 +24,7 @@ const timeouts: Record<FunctionName, Duration> = {
 /** After so long a failed release is tried again, as Lambda does for what it was sent without waiting. */
 const retriesAfter = [minutes(1), minutes(2)];
 
-type Retry = Readonly<{ at: Date; payload: unknown; attempt: number }>;
+type Retry = Readonly<{ at: Date; payload: unknown; attempt: number; id: string }>;
 
 /** All that is outside the core, in memory and in virtual time; the handlers are the real ones. */
 export class World {
@@ -42,6 +42,7 @@ export class World {
   /** Told after each step of an invocation, with the call it made; at its beginning there is none yet. */
   watch: (invocation: Invocation, call: string) => void = () => {};
   retries: Retry[] = [];
+  #requests = 0;
   #current: Invocation | undefined;
 
   constructor(rules: Partial<Rules> = {}, annotation?: string) {
@@ -105,15 +106,15 @@ export class World {
   }
 
   /** The release function is invoked without waiting: it is tried three times. */
-  release(payload: unknown, skew = 0, attempt = 0): Promise<Invocation> {
+  release(payload: unknown, skew = 0, attempt = 0, id = `request-${++this.#requests}`): Promise<Invocation> {
     return this.#start(
       "release",
-      (deadline) => onHoldExpired(this.ports)(payload, deadline),
+      (deadline) => onHoldExpired(this.ports)(payload, deadline, id),
       skew,
       (ended) => {
         const wait = retriesAfter[attempt];
         if (ended.state === "done" || wait === undefined) return;
-        this.retries.push({ at: after(this.time, wait), payload, attempt: attempt + 1 });
+        this.retries.push({ at: after(this.time, wait), payload, attempt: attempt + 1, id });
       },
     );
   }
