@@ -84,7 +84,11 @@ export class KubernetesClient implements KubernetesCaller {
         continue;
       }
       if (answer.kind === "throttled") metrics.add("ApiThrottled", 1);
-      if (answer.kind === "unlucky" && attempt >= mostAttempts) throw hopeless(call, attempt, answer.error);
+      if (answer.kind === "unlucky" && attempt >= mostAttempts) {
+        // Nobody was there: a cluster made anew under its old name is somewhere else.
+        if (!(answer.error instanceof KubernetesError)) this.#options.login.refresh();
+        throw hopeless(call, attempt, answer.error);
+      }
       const pause = (answer.pause ?? 0) + pauseAfter(attempt, random);
       await this.#pause(pause, call, deadline, answer.error);
     }

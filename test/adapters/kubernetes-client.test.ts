@@ -318,6 +318,16 @@ describe("the client", () => {
     expect(calls).toBe(1);
   });
 
+  it("looks anew where the cluster is once nobody was there, but not because one that is there fails", async () => {
+    answer = (_, response) => response.writeHead(500).end("{}");
+    await expect(client.call(list, soon())).rejects.toThrow(/failed 8 times/);
+    expect(refreshes).toBe(0);
+
+    answer = (request) => request.socket.destroy();
+    await expect(client.call(list, soon())).rejects.toThrow(/failed 8 times/);
+    expect(refreshes).toBe(1);
+  });
+
   it("says why nothing answers", async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
