@@ -45,7 +45,7 @@ export class EksDoors implements Doors {
     }
   }
 
-  admit(principalArn: string): Promise<void> {
+  admit(principalArn: string): Promise<"admitted" | "was in"> {
     return this.#admit(principalArn, [holderName]);
   }
 
@@ -73,14 +73,16 @@ export class EksDoors implements Doors {
     }
   }
 
-  async #admit(principalArn: string, kubernetesGroups: string[]): Promise<void> {
+  async #admit(principalArn: string, kubernetesGroups: string[]): Promise<"admitted" | "was in"> {
     const entry = { clusterName: this.#options.cluster, principalArn, kubernetesGroups };
     const create = new CreateAccessEntryCommand({ ...entry, type: "STANDARD" });
     try {
       await this.#retry(() => this.#options.eks.send(create), isNotYetKnown);
+      return "admitted";
     } catch (error) {
       if (!isNamed(error, "ResourceInUseException")) throw error;
       await this.#options.eks.send(new UpdateAccessEntryCommand(entry));
+      return "was in";
     }
   }
 

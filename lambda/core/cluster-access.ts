@@ -13,8 +13,8 @@ export type AccessWish = Readonly<{
 export interface Doors {
   /** How the cluster lets roles in; undefined when there is no such cluster. */
   kind(): Promise<"access entries" | "config map" | undefined>;
-  /** Lets a role in as a member of our group; the same again changes nothing. */
-  admit(principal: string): Promise<void>;
+  /** Lets a role in as a member of our group; the same again changes nothing. Tells whether it was let in already. */
+  admit(principal: string): Promise<"admitted" | "was in">;
   /** Lets a role in no longer; one that was never let in is done. */
   dismiss(principal: string): Promise<void>;
   /** Works as an admin of the cluster, and is none afterwards, also when the work failed. */
@@ -44,11 +44,14 @@ export type AccessPorts = Readonly<{ doors: Doors; log: Log }>;
  * create it does not ask us to delete.
  */
 export async function installAccess(ports: AccessPorts, wish: AccessWish): Promise<void> {
+  let hadRights = false;
   try {
+    hadRights = await admitAll(ports.doors, wish);
     await establish(ports, wish);
   } catch (error) {
-    ports.log.error("cluster access could not be installed", { cluster: wish.cluster, error });
-    await removeAccess(ports, wish);
+    ports.log.error("cluster access could not be installed", { cluster: wish.cluster, hadRights, error });
+    // Who was in already works by rights that somebody gave by hand, and goes on with them.
+    if (!hadRights) await removeAccess(ports, wish);
     throw error;
   }
 }
@@ -56,6 +59,7 @@ export async function installAccess(ports: AccessPorts, wish: AccessWish): Promi
 /** Brings the cluster from what a deployment was to what it is now; marks are moved without a gap. */
 export async function changeAccess(ports: AccessPorts, before: AccessWish, wish: AccessWish): Promise<void> {
   const { doors, log } = ports;
+  await admitAll(doors, wish);
   if (before.holdAnnotation === wish.holdAnnotation) await establish(ports, wish);
   else await moveToAnnotation(ports, before.holdAnnotation, wish);
   for (const principal of before.principals) {
@@ -64,9 +68,15 @@ export async function changeAccess(ports: AccessPorts, before: AccessWish, wish:
   log.info("cluster access changed", { ...wish, annotationBefore: before.holdAnnotation });
 }
 
-async function establish({ doors, log }: AccessPorts, wish: AccessWish): Promise<void> {
+/** Lets all roles in that are to be; tells whether one of them was in already. */
+async function admitAll(doors: Doors, wish: AccessWish): Promise<boolean> {
   await refuseConfigMap(doors, wish);
-  for (const principal of wish.principals) await doors.admit(principal);
+  let wasIn = false;
+  for (const principal of wish.principals) wasIn = (await doors.admit(principal)) === "was in" || wasIn;
+  return wasIn;
+}
+
+async function establish({ doors, log }: AccessPorts, wish: AccessWish): Promise<void> {
   await doors.asAdmin(async (rights) => {
     await gatherMarks(rights, wish.holdAnnotation);
     tellPolicy(log, wish, await rights.write([wish.holdAnnotation]));
@@ -77,8 +87,6 @@ async function establish({ doors, log }: AccessPorts, wish: AccessWish): Promise
 // The functions already speak the new key, and some may still be at work with the old one:
 // the policy takes both until every mark is moved.
 async function moveToAnnotation({ doors, log }: AccessPorts, from: string, wish: AccessWish): Promise<void> {
-  await refuseConfigMap(doors, wish);
-  for (const principal of wish.principals) await doors.admit(principal);
   const to = wish.holdAnnotation;
   await doors.asAdmin(async (rights) => {
     // An update that fails is rolled back, and this work may begin again half-way: the policy tells how far it came.

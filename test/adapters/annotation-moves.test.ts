@@ -36,7 +36,7 @@ describe("an update to another annotation", () => {
     rights = new KubernetesAccess({ api: remembering(world.client, new Map()), clock, log: world.log });
     doors = {
       kind: async () => "access entries",
-      admit: async () => {},
+      admit: async () => "was in",
       dismiss: async () => {},
       asAdmin: (work) => work(rights),
     };

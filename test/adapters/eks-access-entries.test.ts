@@ -49,8 +49,8 @@ it("tells that a cluster is not there", async () => {
 });
 
 it("lets a role in as a member of our group, and out again, twice over", async () => {
-  await doors.admit(hold);
-  await doors.admit(hold);
+  expect(await doors.admit(hold)).toBe("admitted");
+  expect(await doors.admit(hold)).toBe("was in");
   expect(eks.entries.get(hold)?.groups).toEqual(["karpenter-node-holder"]);
 
   await doors.dismiss(hold);

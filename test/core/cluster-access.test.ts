@@ -47,6 +47,20 @@ it("leaves nothing behind when it cannot be installed", async () => {
   expect(ports.doors.admitted.size).toBe(0);
 });
 
+it("leaves the rights that were given by hand when it cannot be installed", async () => {
+  const ports = aCluster();
+  await ports.doors.admit("role/hold");
+  ports.doors.written = ["a/new"];
+  ports.doors.asAdmin = async () => {
+    throw new Error("may not become an admin");
+  };
+
+  await expect(installAccess(ports, wish)).rejects.toThrow("may not become an admin");
+
+  expect(ports.doors.admitted).toContain("role/hold");
+  expect(ports.doors.written).toEqual(["a/new"]);
+});
+
 it("refuses a cluster that knows no access entries, and says how to mend it", async () => {
   const ports = aCluster();
   ports.doors.lets = "config map";

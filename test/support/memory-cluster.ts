@@ -16,8 +16,10 @@ export class MemoryCluster implements Doors, Rights {
     return this.lets;
   }
 
-  async admit(principal: string): Promise<void> {
+  async admit(principal: string): Promise<"admitted" | "was in"> {
+    if (this.admitted.has(principal)) return "was in";
     this.admitted.add(principal);
+    return "admitted";
   }
 
   async dismiss(principal: string): Promise<void> {
