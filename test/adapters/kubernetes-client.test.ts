@@ -207,10 +207,18 @@ describe("the client", () => {
       calls += 1;
       pourInto(response);
     };
-    await expect(client.call(list, soon())).rejects.toThrow(
+    // A busy machine may take longer to read so much than one attempt has.
+    const patient = new KubernetesClient({
+      login: { access: async () => access, refresh: () => {} },
+      clock: { now: () => new Date() },
+      metrics: new CollectedMetrics(),
+      timer: () => () => {},
+    });
+    await expect(patient.call(list, soon())).rejects.toThrow(
       /^GET .*: the answer is longer than 67108864 bytes/,
     );
     expect(calls).toBe(1);
+    await patient.close();
   });
 
   it("ends at its deadline also when an answer drips on and on", async () => {

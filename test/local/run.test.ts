@@ -50,10 +50,11 @@ async function prepare(test: TestContext) {
   return { cluster, run, joins, held, expect: test.expect };
 }
 
-const soon = { timeout: 30_000, interval: 20 };
+// Some wait for half a minute, and all start processes: on a busy machine each takes its time.
+const soon = { timeout: 60_000, interval: 20 };
 
 // Together, because they mostly wait.
-describe.concurrent("the command run", { timeout: 60_000 }, () => {
+describe.concurrent("the command run", { timeout: 180_000 }, () => {
   it("takes a node that appears for a launch, holds all nodes and releases them when the time is over", async (test) => {
     const { cluster, run, joins, held, expect } = await prepare(test);
     joins("old", minutes(60));
@@ -76,7 +77,7 @@ describe.concurrent("the command run", { timeout: 60_000 }, () => {
     joins("first");
     await expect.poll(held, soon).toEqual(["first"]);
     joins("second");
-    await expect.poll(held, { timeout: 10_000, interval: 20 }).toEqual(["first", "second"]);
+    await expect.poll(held, soon).toEqual(["first", "second"]);
   });
 
   it("hears of a node once it has registered, and leaves it to an owner whose NodePool's template holds it", async (test) => {
@@ -94,23 +95,38 @@ describe.concurrent("the command run", { timeout: 60_000 }, () => {
     expect(cluster.annotationHistory("a", annotation)).toEqual([undefined, "true", undefined]);
   });
 
-  it("goes on with its hold after kill -9 and releases on time", async (test) => {
+  it("releases on time also after kill -9", async (test) => {
     const { cluster, run, joins, held, expect } = await prepare(test);
     const first = run();
     await first.until(atWork);
-    joins("a", seconds(34));
+    joins("a", seconds(40));
     await expect.poll(held, soon).toEqual(["a"]);
     const { holdId } = await first.until("nodes marked");
     await first.kill();
 
-    joins("late", seconds(33));
     const second = run();
-    await second.until(atWork);
-    await expect.poll(held, soon).toEqual(["a", "late"]);
     await expect.poll(held, soon).toEqual([]);
 
     expect(await second.until("hold closed")).toMatchObject({ holdId });
     expect(cluster.annotationHistory("a", annotation)).toEqual([undefined, "true", undefined]);
+  });
+
+  it("goes on with its hold after kill -9, and takes in who came meanwhile", async (test) => {
+    const { cluster, run, joins, held, expect } = await prepare(test);
+    const first = run("--hold", "10m");
+    await first.until(atWork);
+    joins("a");
+    await expect.poll(held, soon).toEqual(["a"]);
+    const { holdId } = await first.until("nodes marked");
+    await first.kill();
+
+    joins("late");
+    run("--hold", "10m");
+    await expect.poll(held, soon).toEqual(["a", "late"]);
+
+    const marks = cluster.nodes().map((node) => parseNode(node).labels?.[holdLabel]);
+    expect(marks).toEqual([holdId, holdId]);
+    expect(cluster.annotationHistory("a", annotation)).toEqual([undefined, "true"]);
   });
 
   it("releases at its start what ran out while nobody was there", async (test) => {
