@@ -13,7 +13,7 @@ const api = new KubernetesClient({
 });
 const nodes = new KubernetesNodes({
   api,
-  poolLabel: Karpenter.v1.poolLabel,
+  karpenter: "v1",
   annotation: Karpenter.v1.annotation,
   nodePools: { only: [], except: [] },
   clock: systemClock,

@@ -1,5 +1,6 @@
 import { fork } from "node:child_process";
 import { Karpenter } from "../lambda/adapters/keys.ts";
+import { karpentersLabels } from "../local/cloud-stand-in.ts";
 import { ClusterStandIn } from "../local/cluster-stand-in.ts";
 import { type Bench, count, type Figure, type Plot, type Size } from "./figure.ts";
 
@@ -32,7 +33,7 @@ async function markAndRelease(nodes: number): Promise<Run> {
   try {
     const joinedAt = new Date(Date.now() - 86_400_000);
     for (let i = 0; i < nodes; i++) {
-      const labels = { [Karpenter.v1.poolLabel]: "default" };
+      const labels = karpentersLabels("v1", "default");
       const providerId = `aws:///us-east-1a/i-${i.toString(16).padStart(17, "0")}`;
       cluster.addNode({ joinedAt, name: `node-${i}`, labels, providerId });
     }

@@ -5,6 +5,7 @@ import { KubernetesAccess } from "../lambda/adapters/kubernetes-access.ts";
 import { type KubernetesCaller, KubernetesClient } from "../lambda/adapters/kubernetes-client.ts";
 import { KubernetesNodes } from "../lambda/adapters/kubernetes-nodes.ts";
 import { systemClock } from "../lambda/adapters/system-clock.ts";
+import { karpentersLabels } from "../local/cloud-stand-in.ts";
 import { type ControlPlane, tokenOf, type User } from "../test/real/control-plane.ts";
 import { until } from "../test/real/processes.ts";
 import { CollectedLog } from "../test/support/collected-log.ts";
@@ -33,8 +34,7 @@ export async function createNodes(loop: BareLoop, names: readonly string[]): Pro
       metadata: {
         name,
         labels: {
-          [Karpenter.v1.poolLabel]: "default",
-          "karpenter.sh/registered": "true",
+          ...karpentersLabels("v1", "default"),
           "kubernetes.io/arch": "amd64",
         },
         annotations: { "node.alpha.kubernetes.io/ttl": "0" },
@@ -73,7 +73,7 @@ export function holderNodes(plane: ControlPlane, around = (api: KubernetesCaller
   const api = clientOf(plane, "holder");
   const nodes = new KubernetesNodes({
     api: around(api),
-    poolLabel: Karpenter.v1.poolLabel,
+    karpenter: "v1",
     annotation: Karpenter.v1.annotation,
     nodePools: { only: [], except: [] },
     clock: systemClock,

@@ -9,7 +9,6 @@ import { DynamodbHolds } from "./adapters/dynamodb-holds.ts";
 import { DynamodbJournal } from "./adapters/dynamodb-journal.ts";
 import { Ec2Launches } from "./adapters/ec2-launches.ts";
 import { EksLogin } from "./adapters/eks-login.ts";
-import { Karpenter } from "./adapters/keys.ts";
 import { KubernetesClient } from "./adapters/kubernetes-client.ts";
 import { KubernetesInspection } from "./adapters/kubernetes-inspection.ts";
 import { KubernetesNodes, type KubernetesNodesOptions } from "./adapters/kubernetes-nodes.ts";
@@ -42,8 +41,7 @@ export function wireRelease(config: Config): Wired<ReleasePorts> {
   });
   const cluster: KubernetesNodesOptions = {
     api: calls.ofKubernetes(new KubernetesClient({ login, clock: systemClock, metrics })),
-    poolLabel: Karpenter[settings.karpenter].poolLabel,
-    registeredLabel: Karpenter[settings.karpenter].registeredLabel,
+    karpenter: settings.karpenter,
     annotation: settings.holdAnnotation,
     nodePools: settings.nodePools,
     clock: systemClock,

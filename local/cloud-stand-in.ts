@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { Karpenter, type KarpenterGeneration } from "../lambda/adapters/keys.ts";
 import { after, type Duration, earlier, hours, seconds } from "../lambda/core/duration.ts";
 import type { Instance, Launch, Launches } from "../lambda/core/ports.ts";
 import type { AlarmClock, TakeBack } from "./alarm-clock.ts";
@@ -10,11 +11,17 @@ type Running = Launch & Readonly<{ node: string }>;
 export type CloudOptions = Readonly<{
   clock: AlarmClock;
   cluster: ClusterStandIn;
-  poolLabel: string;
+  karpenter: KarpenterGeneration;
   chronicle: Chronicle;
   /** Takes the event that a launch puts on the bus. */
   onEvent: (envelope: unknown) => void;
 }>;
+
+/** What Karpenter puts on a node of its own when the node has registered. */
+export function karpentersLabels(karpenter: KarpenterGeneration, nodePool: string): Record<string, string> {
+  const { poolLabel, registeredLabel } = Karpenter[karpenter];
+  return { [poolLabel]: nodePool, ...(registeredLabel && { [registeredLabel]: "true" }) };
+}
 
 /** How long an instance boots before its node joins. */
 const boot: Duration = seconds(40);
@@ -70,13 +77,13 @@ export class CloudStandIn implements Launches {
   }
 
   #join(instance: string): void {
-    const { cluster, clock, poolLabel } = this.#options;
+    const { cluster, clock, karpenter } = this.#options;
     const launched = this.#running.get(instance);
     if (!launched) return;
     const { node, nodePool, launchedAt } = launched;
     const joinedAt = earlier(after(launchedAt, boot), clock.now());
     const providerId = `aws:///eu-central-1a/${instance}`;
-    cluster.addNode({ name: node, labels: { [poolLabel]: nodePool }, providerId, joinedAt });
+    cluster.addNode({ name: node, labels: karpentersLabels(karpenter, nodePool), providerId, joinedAt });
   }
 }
 

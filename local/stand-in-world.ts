@@ -55,7 +55,7 @@ export async function openStandInWorld(options: StandInWorldOptions): Promise<St
   const api = new KubernetesClient({ login, clock, metrics: noMetrics });
   const nodes = new KubernetesNodes({
     api,
-    poolLabel,
+    karpenter: settings.karpenter,
     annotation,
     nodePools,
     clock,
@@ -67,7 +67,7 @@ export async function openStandInWorld(options: StandInWorldOptions): Promise<St
   const cloud = new CloudStandIn({
     clock,
     cluster,
-    poolLabel,
+    karpenter: settings.karpenter,
     chronicle,
     onEvent: (envelope) => holder.queue.send(envelope),
   });

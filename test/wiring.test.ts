@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { Karpenter } from "../lambda/adapters/keys.ts";
 import { after, minutes } from "../lambda/core/duration.ts";
 import { readConfig } from "../lambda/environment.ts";
 import { wire } from "../lambda/wiring.ts";
@@ -51,13 +50,6 @@ it("times the calls of every port, so that a slow invocation can be told where i
     "PutItem",
     "SendMessageBatch",
   ]);
-});
-
-it("takes a node for Karpenter's once it has registered", () => {
-  const { cluster } = wire(readConfig(process.env));
-
-  const { poolLabel, registeredLabel } = Karpenter.v1;
-  expect(cluster).toMatchObject({ poolLabel, registeredLabel });
 });
 
 it("lets the hold function look for the way into the cluster before anything has called it", async () => {

@@ -3,7 +3,7 @@ import type { ClusterFindings, Inspection, KeptNode } from "../core/inspection.t
 import type { Clock } from "../core/ports.ts";
 import { type NodePoolFilter, wholeCluster } from "../core/scope.ts";
 import { type TrialResult, tryForeignChange, tryOwnChange } from "./admission-trial.ts";
-import { holdLabel, isHold, neverHold } from "./keys.ts";
+import { holdLabel, isHold, type KarpenterGeneration, neverHold } from "./keys.ts";
 import type { KubernetesCaller } from "./kubernetes-client.ts";
 import { explain } from "./kubernetes-trouble.ts";
 import { listMetadata, selectors } from "./node-lists.ts";
@@ -11,7 +11,7 @@ import { asRecord, type NodeLife, parseNodeLife, textOr } from "./node-objects.t
 
 export type KubernetesInspectionOptions = Readonly<{
   api: KubernetesCaller;
-  poolLabel: string;
+  karpenter: KarpenterGeneration;
   annotation: string;
   nodePools: NodePoolFilter;
   clock: Clock;
@@ -95,13 +95,13 @@ export class KubernetesInspection implements Inspection {
   }
 
   async #lookAtNodes(deadline: Date) {
-    const { api, poolLabel, nodePools, annotation, clock, pageSize = 250 } = this.#options;
+    const { api, karpenter, nodePools, annotation, clock, pageSize = 250 } = this.#options;
     const now = clock.now();
     const stuck: KeptNode[] = [];
     const userHeld: KeptNode[] = [];
     let nodes = 0;
     let forTrial: NodeLife | undefined;
-    const ours = selectors({ poolLabel }, nodePools).admitted(wholeCluster);
+    const ours = selectors(karpenter, nodePools).ofPools(wholeCluster);
     try {
       for await (const node of listMetadata(api, ours, deadline, pageSize, parseNodeLife)) {
         nodes += 1;

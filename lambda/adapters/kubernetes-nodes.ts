@@ -2,26 +2,26 @@ import { after, type Duration, hours } from "../core/duration.ts";
 import type { Clock, Log, Marked, Metrics, NodeSeen, Nodes, Released } from "../core/ports.ts";
 import { type NodePoolFilter, type Scope, wholeCluster } from "../core/scope.ts";
 import { inTurns } from "./in-turns.ts";
-import { holdLabel } from "./keys.ts";
+import { holdLabel, Karpenter, type KarpenterGeneration } from "./keys.ts";
 import { type KubernetesCaller, OutOfTimeError } from "./kubernetes-client.ts";
 import { inFlight } from "./kubernetes-transport.ts";
 import { explain } from "./kubernetes-trouble.ts";
 import { type Changed, changeNode, type NodeChange, readNode } from "./node-changes.ts";
-import { listNodes, type NodeKeys, selectors } from "./node-lists.ts";
+import { listNodes, selectors } from "./node-lists.ts";
 import { type NodeMeta, planMark, planRelease } from "./node-marks.ts";
 import { instanceOf } from "./node-objects.ts";
 
 /** How this deployment's nodes are told, and what to call on. */
-export type KubernetesNodesOptions = NodeKeys &
-  Readonly<{
-    api: KubernetesCaller;
-    annotation: string;
-    nodePools: NodePoolFilter;
-    clock: Clock;
-    log: Log;
-    metrics: Metrics;
-    pageSize?: number;
-  }>;
+export type KubernetesNodesOptions = Readonly<{
+  api: KubernetesCaller;
+  karpenter: KarpenterGeneration;
+  annotation: string;
+  nodePools: NodePoolFilter;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+  pageSize?: number;
+}>;
 
 /** Nobody awaits a node that joined longer ago, so nobody needs its instance. */
 const youth: Duration = hours(1);
@@ -32,7 +32,7 @@ export class KubernetesNodes implements Nodes {
 
   constructor(options: KubernetesNodesOptions) {
     this.#options = options;
-    this.#select = selectors(options, options.nodePools);
+    this.#select = selectors(options.karpenter, options.nodePools);
   }
 
   async mark(scope: Scope, holdId: string, deadline: Date): Promise<Marked> {
@@ -80,8 +80,8 @@ export class KubernetesNodes implements Nodes {
   }
 
   async joinedSince(since: Date, which: "all" | "unmarked", deadline: Date): Promise<readonly NodeSeen[]> {
-    const { admitted, withoutMark } = this.#select;
-    const selector = which === "all" ? admitted(wholeCluster) : withoutMark(wholeCluster);
+    const { registered, withoutMark } = this.#select;
+    const selector = which === "all" ? registered(wholeCluster) : withoutMark(wholeCluster);
     const seen: NodeSeen[] = [];
     await inTurns(this.#list(selector, deadline), inFlight, async (node) => {
       if (node.createdAt <= since) return;
@@ -145,7 +145,8 @@ export class KubernetesNodes implements Nodes {
 
   #seenAs(node: NodeMeta, instance: string): NodeSeen {
     const { name, labels, createdAt } = node;
-    return { name, instance, nodePool: labels?.[this.#options.poolLabel] ?? "", joinedAt: createdAt };
+    const { poolLabel } = Karpenter[this.#options.karpenter];
+    return { name, instance, nodePool: labels?.[poolLabel] ?? "", joinedAt: createdAt };
   }
 
   #isYoung(node: NodeMeta): boolean {

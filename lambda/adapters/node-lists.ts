@@ -1,6 +1,6 @@
 import { TryAgainError } from "../core/errors.ts";
 import { admits, type NodePoolFilter, nodePoolOf, type Scope } from "../core/scope.ts";
-import { holdLabel, neverHold } from "./keys.ts";
+import { holdLabel, Karpenter, type KarpenterGeneration, neverHold } from "./keys.ts";
 import type { KubernetesCaller } from "./kubernetes-client.ts";
 import { isStatus } from "./kubernetes-error.ts";
 import type { NodeMeta } from "./node-marks.ts";
@@ -10,14 +10,12 @@ const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.i
 /** A server forgets a list after minutes; one that forgets each would be asked for ever. */
 const mostRestarts = 5;
 
-/** How nodes of Karpenter's are told; registration brings what the NodePool's template says of them. */
-export type NodeKeys = Readonly<{ poolLabel: string; registeredLabel?: string | undefined }>;
-
 /**
- * Label selectors for the lists we need; undefined where no node can match. A node that has not registered yet is none:
- * marked before, it would hide that its owner holds it by the NodePool's template.
+ * Label selectors for the lists we need; undefined where no node can match. A node that has not registered yet may not be
+ * marked: that it is held by its owner, in the NodePool's template, comes with the registration.
  */
-export const selectors = ({ poolLabel, registeredLabel }: NodeKeys, pools: NodePoolFilter) => {
+export const selectors = (karpenter: KarpenterGeneration, pools: NodePoolFilter) => {
+  const { poolLabel, registeredLabel } = Karpenter[karpenter];
   const ofPools = (scope: Scope): string | undefined => {
     const pool = nodePoolOf(scope);
     if (pool !== undefined) return admits(pools, pool) ? `${poolLabel}=${pool}` : undefined;
@@ -26,16 +24,17 @@ export const selectors = ({ poolLabel, registeredLabel }: NodeKeys, pools: NodeP
     const except = pools.except.length > 0 ? `,${poolLabel} notin (${pools.except.join(",")})` : "";
     return `${poolLabel}${except}`;
   };
-  const admitted = (scope: Scope) => {
+  const registered = (scope: Scope) => {
     const ours = ofPools(scope);
     return ours && registeredLabel ? `${ours},${registeredLabel}` : ours;
   };
   const within = (scope: Scope, rest: string) => {
-    const ours = admitted(scope);
+    const ours = registered(scope);
     return ours === undefined ? undefined : `${ours},${rest}`;
   };
   return {
-    admitted,
+    ofPools,
+    registered,
     withoutMark: (scope: Scope) => within(scope, `!${holdLabel}`),
     withoutMarkOf: (scope: Scope, holdId: string) =>
       within(scope, `${holdLabel} notin (${holdId},${neverHold})`),

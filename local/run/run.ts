@@ -85,8 +85,7 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
       journal: new DynamodbJournal(dynamodb, database.table, clock),
       nodes: new KubernetesNodes({
         api,
-        poolLabel,
-        registeredLabel,
+        karpenter,
         annotation,
         nodePools,
         clock,

@@ -7,7 +7,7 @@ import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { FixedClock, noon } from "../support/fixed-clock.ts";
 
-const { annotation, poolLabel } = Karpenter.v1;
+const { annotation } = Karpenter.v1;
 const denial = `admission: ValidatingAdmissionPolicy '${holderName}' denied request`;
 const isForeign = (call: KubernetesCall) => JSON.stringify(call.body).includes("not-ours");
 
@@ -47,7 +47,7 @@ function aCluster(
   };
   const inspection = new KubernetesInspection({
     api,
-    poolLabel,
+    karpenter: "v1",
     annotation,
     nodePools: { only: [], except: [] },
     clock: new FixedClock(),
@@ -177,7 +177,7 @@ describe("looking around in a cluster", () => {
     const api: KubernetesCaller = { call: () => Promise.reject(refused) };
     const options = {
       api,
-      poolLabel,
+      karpenter: "v1" as const,
       annotation,
       nodePools: { only: [], except: [] },
       clock: new FixedClock(),

@@ -4,6 +4,7 @@ import { KubernetesClient } from "../../lambda/adapters/kubernetes-client.ts";
 import { KubernetesNodes } from "../../lambda/adapters/kubernetes-nodes.ts";
 import { Telemetry } from "../../lambda/adapters/powertools.ts";
 import { type InvocationContext, invocation } from "../../lambda/invocation.ts";
+import { karpentersLabels } from "../../local/cloud-stand-in.ts";
 import { ClusterStandIn } from "../../local/cluster-stand-in.ts";
 import type { Fault } from "../../local/stand-in/faults.ts";
 
@@ -20,7 +21,7 @@ describe("what is logged when the cluster does not do as it should", () => {
       vi.spyOn(console, method).mockImplementation((...said) => void lines.push(said.map(String).join(" ")));
     }
     cluster = await ClusterStandIn.start();
-    cluster.addNode({ name: "a", labels: { [Karpenter.v1.poolLabel]: "default" } });
+    cluster.addNode({ name: "a", labels: karpentersLabels("v1", "default") });
   });
   afterEach(async () => {
     await cluster.stop();
@@ -43,9 +44,10 @@ describe("what is logged when the cluster does not do as it should", () => {
     const access = cluster.access();
     const login = { access: async () => access, refresh: () => {} };
     const api = new KubernetesClient({ login, clock, metrics, sleep: async () => {} });
-    const { poolLabel, annotation } = Karpenter.v1;
+    const { annotation } = Karpenter.v1;
     const nodePools = { only: [], except: [] };
-    const nodes = new KubernetesNodes({ api, poolLabel, annotation, nodePools, clock, log, metrics });
+    const about = { api, karpenter: "v1" as const };
+    const nodes = new KubernetesNodes({ ...about, annotation, nodePools, clock, log, metrics });
     const handler = invocation(telemetry, clock, (_event, deadline) =>
       nodes.mark("cluster", "hold-1", deadline),
     );

@@ -5,6 +5,7 @@ import { KubernetesClient } from "../../lambda/adapters/kubernetes-client.ts";
 import { KubernetesInspection } from "../../lambda/adapters/kubernetes-inspection.ts";
 import { KubernetesNodes } from "../../lambda/adapters/kubernetes-nodes.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
+import { karpentersLabels } from "../../local/cloud-stand-in.ts";
 import { ClusterStandIn } from "../../local/cluster-stand-in.ts";
 import { checkRights } from "../../local/run/rights.ts";
 import { CollectedLog, CollectedMetrics } from "../support/collected-log.ts";
@@ -12,8 +13,8 @@ import fc from "../support/fast-check.ts";
 import { errorOf, everythingIn, expectClear, expectSecret, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
 import { type Mangle, ManglingProxy, mangles } from "../support/mangled-answers.ts";
 
-const { annotation, poolLabel } = Karpenter.v1;
-const pool = { [poolLabel]: "default" };
+const { annotation } = Karpenter.v1;
+const pool = karpentersLabels("v1", "default");
 const marked = (holdId: string) => ({
   labels: { ...pool, [holdLabel]: holdId },
   annotations: { [annotation]: "true" },
@@ -73,7 +74,15 @@ describe("answers as no API server gives them", () => {
     };
     const login = { access: async () => access, refresh: () => {} };
     const api = new KubernetesClient({ login, clock, metrics, sleep });
-    const options = { api, poolLabel, annotation, nodePools: { only: [], except: [] }, clock, log, metrics };
+    const options = {
+      api,
+      karpenter: "v1" as const,
+      annotation,
+      nodePools: { only: [], except: [] },
+      clock,
+      log,
+      metrics,
+    };
     const nodes = new KubernetesNodes({ ...options, pageSize: 2 });
     const rights = new KubernetesAccess({ api, clock, log, pageSize: 2 });
     const inspection = new KubernetesInspection({ ...options, pageSize: 2 });

@@ -11,7 +11,7 @@ it("lets no instance keep a stopped world awake until it has booted", async () =
   const cloud = new CloudStandIn({
     clock,
     cluster,
-    poolLabel: "karpenter.sh/nodepool",
+    karpenter: "v1",
     chronicle: new Chronicle(now),
     onEvent: () => {},
   });

@@ -6,6 +6,7 @@ import type { ClusterAccess } from "../../lambda/adapters/cluster-login.ts";
 import { holdLabel, Karpenter } from "../../lambda/adapters/keys.ts";
 import { KubernetesAccess } from "../../lambda/adapters/kubernetes-access.ts";
 import { after, minutes } from "../../lambda/core/duration.ts";
+import { karpentersLabels } from "../../local/cloud-stand-in.ts";
 import { buildStaleFunctions } from "../../scripts/bundles.ts";
 import { CollectedLog } from "../support/collected-log.ts";
 import { clientOf } from "../support/kubernetes-nodes-world.ts";
@@ -145,7 +146,7 @@ export class FaultsEngines {
   /** The node of an instance registers; returns how it is taken away again. */
   async join(instance: string): Promise<() => Promise<void>> {
     const name = `joined-${instance}`;
-    const metadata = { name, labels: { [Karpenter.v1.poolLabel]: "default" } };
+    const metadata = { name, labels: karpentersLabels("v1", "default") };
     const body = { metadata, spec: { providerID: `aws:///us-east-1a/${instance}` } };
     await this.#asAdmin((api) => api.call({ method: "POST", path: "/api/v1/nodes", body }, soon()));
     return async () => {

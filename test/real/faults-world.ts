@@ -242,7 +242,7 @@ const nodesBehind = (
   new KubernetesNodes({
     ...told,
     api,
-    poolLabel: Karpenter.v1.poolLabel,
+    karpenter: "v1",
     annotation: Karpenter.v1.annotation,
     nodePools: { only: [], except: [] },
   });

@@ -32,7 +32,7 @@ describe("an inspection of a real cluster, with the holder's rights alone", () =
     await new KubernetesAccess({ api: admin, clock, log: new CollectedLog() }).write([annotation]);
     await admin.call({ method: "POST", path: "/api/v1/nodes", body: node }, soon());
     const api = clientOf(await kubeconfigLogin(plane.config("holder")).access());
-    const options = { api, poolLabel, annotation, nodePools: { only: [], except: [] } };
+    const options = { api, karpenter: "v1" as const, annotation, nodePools: { only: [], except: [] } };
     inspectionAt = (clock) => new KubernetesInspection({ ...options, clock });
     inspection = inspectionAt(clock);
   });
@@ -50,7 +50,7 @@ describe("an inspection of a real cluster, with the holder's rights alone", () =
 
   it("sees that the policy is for another annotation", async () => {
     const api = clientOf(await kubeconfigLogin(plane.config("holder")).access());
-    const options = { api, poolLabel, nodePools: { only: [], except: [] }, clock };
+    const options = { api, karpenter: "v1" as const, nodePools: { only: [], except: [] }, clock };
     const other = new KubernetesInspection({ ...options, annotation: "example.com/stay" });
     expect(await other.inspect(soon())).toMatchObject({ foreignChange: "refused", ownChange: "refused" });
   });

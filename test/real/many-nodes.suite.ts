@@ -70,7 +70,8 @@ describe(`a real API server with ${count} nodes`, () => {
     };
     const nodePools = { only: [], except: [] };
     const log = new CollectedLog();
-    const nodes = new KubernetesNodes({ api, poolLabel, annotation, nodePools, clock, log, metrics });
+    const about = { karpenter: "v1" as const, annotation, nodePools, clock };
+    const nodes = new KubernetesNodes({ ...about, api, log, metrics });
     const lists = () =>
       calls.filter(({ path, method }) => method === "GET" && path === "/api/v1/nodes").length;
     return { api, nodes, metrics, lists, expired: () => expired };

@@ -108,14 +108,14 @@ export class TruthRun {
   }
 
   async #holder(): Promise<KubernetesNodes> {
-    const { annotation, poolLabel } = Karpenter.v1;
+    const { annotation } = Karpenter.v1;
     const rights = join(this.#world.plane.folder, "rights.yaml");
     writeFileSync(rights, manifestYaml([annotation]));
     await this.#world.plane.kubectl(["apply", "-f", rights]);
     const access = await kubeconfigLogin(this.#world.plane.config("holder")).access();
     return new KubernetesNodes({
       api: clientOf(access),
-      poolLabel,
+      karpenter: "v1",
       annotation,
       nodePools: { only: [], except: [] },
       clock: { now: () => new Date() },

@@ -63,8 +63,7 @@ export async function kubernetesNodesWorld(
   return {
     nodes: new KubernetesNodes({
       api,
-      poolLabel,
-      registeredLabel,
+      karpenter,
       annotation,
       nodePools,
       clock,

@@ -2,6 +2,7 @@ import type { ClusterLogin } from "../../lambda/adapters/cluster-login.ts";
 import { Karpenter } from "../../lambda/adapters/keys.ts";
 import { KubernetesClient } from "../../lambda/adapters/kubernetes-client.ts";
 import { KubernetesNodes } from "../../lambda/adapters/kubernetes-nodes.ts";
+import { karpentersLabels } from "../../local/cloud-stand-in.ts";
 import { ClusterStandIn } from "../../local/cluster-stand-in.ts";
 import { CollectedLog, CollectedMetrics } from "./collected-log.ts";
 
@@ -42,9 +43,9 @@ export class StandInNodes {
       return () => this.#open.delete(end);
     };
     this.client = new KubernetesClient({ login, clock, metrics, sleep, timer });
-    const { annotation, poolLabel, registeredLabel } = Karpenter.v1;
+    const { annotation } = Karpenter.v1;
     const nodePools = { only: [], except: [] };
-    const about = { poolLabel, registeredLabel, annotation, nodePools, clock, log, metrics, pageSize };
+    const about = { karpenter: "v1" as const, annotation, nodePools, clock, log, metrics, pageSize };
     this.nodes = new KubernetesNodes({ api: this.client, ...about });
   }
 
@@ -61,7 +62,7 @@ export class StandInNodes {
   /** Karpenter's nodes of these names, registered. */
   add(...names: readonly string[]): void {
     for (const name of names) {
-      const labels = { [Karpenter.v1.poolLabel]: "default", [Karpenter.v1.registeredLabel]: "true" };
+      const labels = karpentersLabels("v1", "default");
       this.standIn.addNode({ name, labels, providerId: `aws:///z/i-${name}` });
     }
   }
