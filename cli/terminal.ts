@@ -17,7 +17,7 @@ export type Terminal = Readonly<{
 
 /** The terminal of this process; colours only where it is one, and never against NO_COLOR. */
 export function processTerminal(): Terminal {
-  process.stdout.on("error", endWithReader);
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", endWithReader);
   return {
     env: process.env,
     out: (line) => process.stdout.write(`${line}\n`),
@@ -25,6 +25,12 @@ export function processTerminal(): Terminal {
     isWatched: process.stdout.isTTY === true,
     style: (style, text) => styleText(style, text, { stream: process.stdout }),
   };
+}
+
+/** From now on a reader may leave: Ctrl-C ends `tee` first, and what there is to do at the end is still to be done. */
+export function outliveReader(): void {
+  for (const stream of [process.stdout, process.stderr])
+    stream.off("error", endWithReader).on("error", () => {});
 }
 
 /** `head` has read enough: that is no failure. */

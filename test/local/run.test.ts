@@ -170,6 +170,17 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     expect(held()).toEqual([]);
   });
 
+  it("goes on, and releases at its end, when nobody reads its log any more", async (test) => {
+    const { run, joins, held, expect } = await prepare(test);
+    const holder = run("--release-on-exit");
+    await holder.until(atWork);
+    holder.turnAway();
+    joins("a");
+    await expect.poll(held, soon).toEqual(["a"]);
+    expect(await holder.stop()).toEqual({ code: 0, signal: null });
+    expect(held()).toEqual([]);
+  });
+
   it("fails when it could not release everything as it was told", async (test) => {
     const { cluster, run, joins, held, expect } = await prepare(test);
     const holder = run("--release-on-exit");

@@ -57,6 +57,12 @@ export class HolderProcess {
     return this.ended();
   }
 
+  /** Reads no more of what it tells, as `tee` does once Ctrl-C has ended it. */
+  turnAway(): void {
+    this.#child.stdout?.destroy();
+    this.#child.stderr?.destroy();
+  }
+
   /** Asks it to stop and waits until it has. */
   stop(): Promise<Ended> {
     this.#child.kill("SIGTERM");
