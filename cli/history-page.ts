@@ -12,7 +12,7 @@ import { absolute } from "./times.ts";
 /** Past holds on a page of their own: when they were, how long and why. */
 export function historyPage(holds: readonly PastHold[], cluster: string, now: Date): string {
   const timeline = readTimeline(holds.flatMap(eventsOf));
-  const clock = utcFor(timeline.from, timeline.to);
+  const clock = utcFor(timeline.from, now.getTime());
   const launches = holds.reduce((sum, hold) => sum + hold.launches, 0);
   return drawPage({
     title: `Holds of ${cluster}`,

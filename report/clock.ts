@@ -5,7 +5,7 @@ export type ClockStyle =
 
 export const realMinute = 60_000;
 
-/** The time of day in UTC, with its date where a picture spans more than one. */
+/** The time of day in UTC, with its date where one of so long ago would come twice. */
 export const utcFor = (from: number, to: number): ClockStyle => ({
   kind: "utc",
   isDated: to - from > 86_400_000,

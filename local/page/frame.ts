@@ -1,11 +1,10 @@
+import { utcFor } from "../../report/clock.ts";
 import { drawTimeline } from "../../report/draw-timeline.ts";
 import type { TimelineEvent } from "../../report/events.ts";
 import { timelineTables } from "../../report/table.ts";
 import { readTimeline } from "../../report/timeline.ts";
 
 export type Frame = Readonly<{ svg: string; tables: string }>;
-
-const clock = { kind: "utc" } as const;
 
 /** What a live page shows at a moment, as picture and in words. */
 export function drawFrame(
@@ -17,6 +16,7 @@ export function drawFrame(
   // A story that has only begun is told at its right end, or all of it would race to the left.
   const shown = new Date(Math.min(begin.getTime(), now.getTime() - 60_000));
   const timeline = readTimeline(events, { from: shown, to: now });
+  const clock = utcFor(timeline.from, timeline.to);
   return {
     svg: drawTimeline(timeline, { title: "Nodes and holds", clock }),
     tables: timelineTables(timeline, clock),

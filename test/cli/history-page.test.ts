@@ -37,10 +37,14 @@ it("draws each hold as a bar and tells the same in words", () => {
   expect(page.match(/<caption>/g)).toHaveLength(1);
 });
 
-it("dates its times when they are of several days", () => {
-  const several = historyPage([past("b", "2026-11-20"), past("a", "2026-11-18")], "prod", new Date());
-  expect(several).toContain("from 11-18 10:00 until 11-18 10:30");
-  expect(historyPage([past("a", "2026-11-18")], "prod", new Date())).toContain(
+it("dates its times where the time of day alone would leave open which day's it is", () => {
+  const dated = "from 11-18 10:00 until 11-18 10:30";
+  const several = [past("b", "2026-11-20"), past("a", "2026-11-18")];
+  expect(historyPage(several, "prod", new Date("2026-11-20T12:00:00Z"))).toContain(dated);
+
+  const one = [past("a", "2026-11-18")];
+  expect(historyPage(one, "prod", new Date("2026-11-20T12:00:00Z"))).toContain(dated);
+  expect(historyPage(one, "prod", new Date("2026-11-18T12:00:00Z"))).toContain(
     "from 10:00:00 until 10:30:20",
   );
 });

@@ -3,6 +3,7 @@ import { get } from "node:http";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Chronicle } from "../../local/chronicle.ts";
+import { drawFrame } from "../../local/page/frame.ts";
 import { LivePage } from "../../local/page/live-page.ts";
 import { Browser, chromium } from "../support/chromium.ts";
 
@@ -89,6 +90,14 @@ describe("the page's server", () => {
     stop.abort();
     expect(heard).toContain('event: happening\ndata: {"kind":"hold started"');
     expect(heard).toContain("Karpenter may not disrupt the cluster until");
+  });
+
+  it("dates its times once it shows more than a day", () => {
+    told.hold(1);
+    told.pass(3 * 86_400);
+    told.release(1);
+    const { tables } = drawFrame(told.chronicle.happenings, { now: told.clock.now() });
+    expect(tables).toContain("<td>01-01 12:00</td><td>01-04 12:02</td>");
   });
 
   it("answers nobody who came by another name, and knows no other paths", async () => {
