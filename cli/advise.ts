@@ -1,6 +1,4 @@
 import { writeFileSync } from "node:fs";
-import { homedir } from "node:os";
-import { join } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { after, type Duration, hours, later, minutes, parseDuration } from "../lambda/core/duration.ts";
 import type { Question } from "./advise/advice.ts";
@@ -42,10 +40,15 @@ export const advise = (terminal: Terminal): Command =>
           hours(168),
         ),
       )
-      .option("--from <path...>", "read exported CloudTrail records, files or folders, instead of asking AWS")
+      .addOption(
+        new Option(
+          "--from <path...>",
+          "read exported CloudTrail records, files or folders, instead of asking AWS",
+        ).conflicts(["since", "cache"]),
+      )
       .option(
         "--cache <file>",
-        "where to keep what was read, so that reading can go on (default: a file a cluster)",
+        "where to keep what was read, so that reading can go on (default: a file an account, region and cluster)",
       )
       .option("--holds <durations>", "values to try, like 5m,20m,1h", holdsFlag)
       .addOption(
@@ -127,26 +130,22 @@ async function told(
   { env, tell }: Terminal,
 ): Promise<readonly InstanceEvent[]> {
   const { Archive } = await import("./advise/archive.ts");
+  const { cacheFile } = await import("./advise/cache-file.ts");
   const { CloudTrailReader } = await import("./advise/cloudtrail.ts");
-  const path =
-    options.cache ?? join(cacheFolder(env), `advise-${options.cluster}-${options.region ?? "default"}.jsonl`);
+  const config = awsConfig(options, env);
+  const path = options.cache ?? (await cacheFile(config, options.cluster, env));
   const archive = new Archive(path);
   const from = after(now, -options.since);
   // The newest quarter of an hour is not in CloudTrail yet, and must not count as read.
   const to = after(now, -minutes(15));
   let lastTold = 0;
   try {
-    await new CloudTrailReader(awsConfig(options, env), options.cluster).read(
-      archive,
-      from,
-      to,
-      (progress) => {
-        if (Date.now() - lastTold < 5_000) return;
-        lastTold = Date.now();
-        const back = about(now.getTime() - progress.reached.getTime());
-        tell(`${progress.call}: read back to ${back} ago, ${progress.events} events of this cluster so far`);
-      },
-    );
+    await new CloudTrailReader(config, options.cluster).read(archive, from, to, (progress) => {
+      if (Date.now() - lastTold < 5_000) return;
+      lastTold = Date.now();
+      const back = about(now.getTime() - progress.reached.getTime());
+      tell(`${progress.call}: read back to ${back} ago, ${progress.events} events of this cluster so far`);
+    });
   } catch (error) {
     tell(`What was read is kept in ${path}; the same command goes on from there.`);
     throw awsTrouble(error, "look up CloudTrail events");
@@ -164,9 +163,6 @@ const nothingFound = ({ cluster, from }: AdviseOptions): Failure =>
 
 const lastOf = (events: readonly InstanceEvent[]): Date =>
   events.reduce((last, { at }) => later(last, at), new Date(0));
-
-const cacheFolder = ({ XDG_CACHE_HOME }: Terminal["env"]): string =>
-  join(XDG_CACHE_HOME || join(homedir(), ".cache"), "karpenter-node-holder");
 
 function holdsFlag(text: string): readonly Duration[] {
   return text.split(",").map((one) => {

@@ -30,8 +30,12 @@ export function tellFailure(error: unknown, { tell, env }: Terminal): Exit {
 function remedyFor(error: unknown): string | undefined {
   if (error instanceof Failure) return error.remedy;
   if (error instanceof BrokenSetupError) return undefined;
+  if (isOfFile(error)) return "Check that path, or name another.";
   if (error instanceof TryAgainError) return "This may pass: try again in a moment.";
   return "This was not expected. Run again with DEBUG=1 to see where it happened, and please report it.";
 }
+
+/** The file system's own errors say what was tried, and with which path. */
+const isOfFile = (error: unknown): boolean => error instanceof Error && "syscall" in error && "path" in error;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

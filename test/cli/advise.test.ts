@@ -237,7 +237,48 @@ describe("advise", () => {
     expect(page.match(/(?:src|href)=/g)).toBeNull();
   });
 
+  it("keeps what it read by account and region, because a cluster of the same name is another there", async () => {
+    let account = "111122223333";
+    const aws = await fakeAws(({ headers }) =>
+      headers["x-amz-target"]
+        ? jsonError("ExpiredTokenException", "expired")
+        : { body: `<R><GetCallerIdentityResult><Account>${account}</Account></GetCallerIdentityResult></R>` },
+    );
+    vi.stubEnv("AWS_ACCESS_KEY_ID", "fake");
+    vi.stubEnv("AWS_SECRET_ACCESS_KEY", "fake");
+    const keptFrom = async (region: string) => {
+      const terminal = new CollectedTerminal({ XDG_CACHE_HOME: folder, AWS_REGION: region });
+      await commandLine(["advise", "--cluster", "prod", "--endpoint-url", aws.client.endpoint], terminal);
+      return /kept in (\S+);/.exec(terminal.told)?.[1]?.replace(folder, "");
+    };
+    try {
+      expect(await keptFrom("eu-west-1")).toBe(
+        "/karpenter-node-holder/advise-111122223333-eu-west-1-prod.jsonl",
+      );
+      account = "444455556666";
+      expect(await keptFrom("us-east-1")).toBe(
+        "/karpenter-node-holder/advise-444455556666-us-east-1-prod.jsonl",
+      );
+    } finally {
+      await aws.close();
+    }
+  });
+
+  it("names the path where a report cannot be written, and asks nobody to report that", async () => {
+    const html = join(folder, "nowhere", "advice.html");
+    const { exit, told } = await advise("--from", exported(churn), "--html", html);
+    expect(exit).toBe(1);
+    expect(told).toContain(html);
+    expect(told).toContain("Check that path");
+    expect(told).not.toContain("please report it");
+  });
+
   it.each([
+    [
+      "a time to look back where files are read whole",
+      ["--from", "x", "--since", "1h"],
+      "cannot be used with",
+    ],
     ["a file that is not there", ["--from", "/nowhere.json"], "/nowhere.json"],
     ["holds that are none", ["--holds", "soon"], "durations from 1m to 24h"],
     ["a price that is none", ["--price", "cheap"], "an amount"],
