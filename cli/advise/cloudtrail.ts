@@ -61,8 +61,9 @@ export class CloudTrailReader {
         instanceEventsIn(one, this.#cluster),
       );
       const oldest = entries.at(-1)?.EventTime;
-      // Times are whole seconds: of the oldest one the next page may bring more.
-      const reached = NextToken && oldest ? new Date(oldest.getTime() + 1_000) : gap.from;
+      // Times are whole seconds: of the oldest one the next page may bring more. An empty page tells of none.
+      const next = oldest ? new Date(oldest.getTime() + 1_000) : unread;
+      const reached = NextToken ? next : gap.from;
       const from = earlier(reached, unread);
       archive.keep({ call, from, to: unread }, events);
       unread = from;

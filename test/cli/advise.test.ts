@@ -144,6 +144,22 @@ describe("reading from CloudTrail", () => {
     expect(waits.every((ms) => ms >= 500)).toBe(true);
   });
 
+  it("does not take an empty page for the end while another follows", async () => {
+    const path = join(folder, "events.jsonl");
+    const failing = await reader((call, page) =>
+      call === "CreateFleet" && page === 1
+        ? { Events: [], NextToken: "more" }
+        : jsonError("Expired", "expired"),
+    );
+    await expect(failing.it.read(new Archive(path), at(-10), at(60), () => {})).rejects.toThrow("expired");
+    await failing.aws.close();
+
+    const { it } = await reader((call) => ({ Events: call === "CreateFleet" ? lookup(fleet(1, 0)) : [] }));
+    const archive = new Archive(path);
+    await it.read(archive, at(-10), at(60), () => {});
+    expect(archive.events).toHaveLength(1);
+  });
+
   it("goes on where it was broken off, and asks for nothing twice", async () => {
     const path = join(folder, "events.jsonl");
     const failing = await reader((call, page) => {
