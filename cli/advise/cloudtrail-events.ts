@@ -44,6 +44,12 @@ export function instanceEventsIn(record: unknown, cluster: string): readonly Ins
   }));
 }
 
+/** Account and region that a record is of. */
+export function placeOf(record: unknown): string {
+  const { recipientAccountId, awsRegion } = json(record);
+  return `${textOf(recipientAccountId)}/${textOf(awsRegion)}`;
+}
+
 /** Records out of whatever CloudTrail's tools export: lookup-events' answer, log files, or one record a line. */
 export function recordsIn(text: string): readonly unknown[] {
   const whole = tryParse(text);

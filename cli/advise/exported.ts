@@ -2,19 +2,29 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { BadInputError } from "../../lambda/core/errors.ts";
-import { instanceEventsIn, recordsIn } from "./cloudtrail-events.ts";
+import { instanceEventsIn, placeOf, recordsIn } from "./cloudtrail-events.ts";
 import type { InstanceEvent } from "./lives.ts";
 
 /** A day of the busiest account is a fraction of this. */
 const largest = 512 * 1024 * 1024 - 64;
 
 /** What exported files tell of this cluster; of a folder all JSON below it, as a trail's bucket has it. */
-export const exportedEvents = (paths: readonly string[], cluster: string): readonly InstanceEvent[] =>
-  paths
-    .flatMap((path) => reading(path, () => filesOf(path)))
-    .flatMap((file) =>
-      reading(file, () => recordsIn(textOf(file)).flatMap((record) => instanceEventsIn(record, cluster))),
-    );
+export function exportedEvents(paths: readonly string[], cluster: string): readonly InstanceEvent[] {
+  const places = new Set<string>();
+  const eventsIn = (record: unknown) => {
+    const events = instanceEventsIn(record, cluster);
+    if (events.some(({ kind }) => kind === "launched")) places.add(placeOf(record));
+    return events;
+  };
+  const files = paths.flatMap((path) => reading(path, () => filesOf(path)));
+  const told = files.flatMap((file) => reading(file, () => recordsIn(textOf(file)).flatMap(eventsIn)));
+  if (places.size < 2) return told;
+  // An organization's trail keeps all of its accounts and regions in one bucket.
+  const all = [...places].sort().join(", ");
+  throw new BadInputError("These events are not of one cluster", [
+    `there is a cluster ${cluster} in each of ${all}: name the folder of one`,
+  ]);
+}
 
 function reading<T>(path: string, read: () => T): T {
   try {

@@ -222,6 +222,16 @@ describe("advise", () => {
     expect(output).toContain("20 nodes launched, 20 taken away by Karpenter");
   });
 
+  it("does not take clusters of one name in several accounts or regions for one", async () => {
+    const elsewhere = { recipientAccountId: "444455556666", awsRegion: "us-west-2" };
+    const launches = [fleet(1, 0), terminate(1, 5), { ...fleet(2, 0), ...elsewhere }];
+    const { exit, told } = await advise("--from", exported(launches));
+    expect(exit).toBe(2);
+    expect(told).toContain("111122223333/us-east-1, 444455556666/us-west-2");
+    const alone = await advise("--from", exported([fleet(1, 0), { ...terminate(9, 5), ...elsewhere }]));
+    expect(alone.exit).toBe(0);
+  });
+
   it("tells the cost in money where prices are given", async () => {
     const prices = join(folder, "prices.json");
     writeFileSync(prices, JSON.stringify({ "m5.large": 0.6 }));
