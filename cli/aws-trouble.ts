@@ -1,4 +1,5 @@
-import { messageOf } from "../lambda/core/errors.ts";
+import { mayPass } from "../lambda/adapters/aws-failure.ts";
+import { messageOf, TryAgainError } from "../lambda/core/errors.ts";
 import { Failure } from "./failure.ts";
 
 const login = "Log in again (for example with `aws sso login`), or choose other credentials by --profile.";
@@ -57,7 +58,7 @@ export function awsTrouble(error: unknown, task: string): unknown {
       { cause: error },
     );
   }
-  return error;
+  return mayPass(error) ? new TryAgainError(firstLine(error), { cause: error }) : error;
 }
 
 const unreachable = /ENOTFOUND|ECONNREFUSED|ECONNRESET|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/;

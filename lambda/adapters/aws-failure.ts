@@ -33,7 +33,10 @@ export function awsFailure(error: unknown, task: string, remedy: string): unknow
   return error;
 }
 
-function mayPass(error: Error & { $fault?: unknown; $metadata?: { httpStatusCode?: number } }): boolean {
+/** Whether the service was too busy, out of order or out of reach. */
+export function mayPass(
+  error: Error & { $fault?: unknown; $metadata?: { httpStatusCode?: number } },
+): boolean {
   if (throttled.test(error.name)) return true;
   if ((error.$metadata?.httpStatusCode ?? 0) >= 500) return true;
   // Sent, but no service has spoken: the call did not arrive, timed out, or what came back was no answer.

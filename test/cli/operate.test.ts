@@ -219,6 +219,8 @@ describe("when it does not work", () => {
     ["ExpiredTokenException", "the AWS credentials have expired", "Log in again"],
     ["UnrecognizedClientException", "AWS does not know these credentials", "--profile"],
     ["AccessDeniedException", "no", "may not invoke karpenter-node-holder-prdo-control"],
+    ["ThrottlingException", "no", "try again in a moment"],
+    ["TooManyRequestsException", "no", "try again in a moment"],
   ])("says what to do about %s", async (name, what, remedy) => {
     const { exit, told } = await ask(await holder(() => refused(name, "no", 403)));
     expect(exit).toBe(1);
