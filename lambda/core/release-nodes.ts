@@ -1,7 +1,7 @@
 import { armRelease } from "./arm-release.ts";
 import { changeRecord } from "./change-record.ts";
 import { decideClose, decideRelease } from "./decide-release.ts";
-import { after, minutes } from "./duration.ts";
+import { after, minutes, seconds } from "./duration.ts";
 import type { Hold } from "./hold.ts";
 import type { Released, ReleasePorts } from "./ports.ts";
 import type { Scope } from "./scope.ts";
@@ -46,7 +46,7 @@ export async function finishRelease(
   const released = await ports.nodes.release(hold.id, deadline);
   ports.log.info("nodes released", { scope, holdId: hold.id, ...released });
   if (released.left || released.failed > 0) {
-    await armRelease(ports, scope, hold, after(ports.clock.now(), minutes(1)));
+    await armRelease(ports, scope, hold, aMinuteFrom(ports.clock.now()));
     return released;
   }
   const now = ports.clock.now();
@@ -57,3 +57,7 @@ export async function finishRelease(
   }
   return released;
 }
+
+/** About a minute later, and on the whole minute: whoever else puts this hold's release off then sets the same one-shot. */
+const aMinuteFrom = (now: Date): Date =>
+  new Date(Math.ceil(after(now, seconds(30)).getTime() / minutes(1)) * minutes(1));

@@ -169,6 +169,23 @@ describe("marks that cannot be taken off", () => {
     const lags = story.metrics.all("ReleaseLagMs");
     expect(lags).toEqual([0, 5, 10, 15, 20, 25].map(minutes));
   });
+
+  it("are tried once a minute and no more, however many sweeps try as well", async () => {
+    const story = threeNodes();
+    // Else each sweep would fall on the moment of a one-shot.
+    story.sweepEvery = seconds(5 * 60 + 1);
+    story.launch();
+    await story.pass(minutes(19));
+    story.nodes.before = (call) => {
+      if (call.kind === "patch") throw new TryAgainError("refused");
+    };
+    await story.pass(minutes(60));
+    const before = story.schedules.spent.size;
+
+    await story.pass(minutes(60));
+
+    expect(story.schedules.spent.size - before).toBe(60);
+  });
 });
 
 describe("a function whose time is over", () => {
