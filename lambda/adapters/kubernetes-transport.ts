@@ -45,11 +45,15 @@ export class KubernetesTransport {
 
   /** Closes the connections nobody uses; those in use close when their answer has come. */
   async close(): Promise<void> {
-    for (const agent of [this.#agent, this.#plain]) {
-      // Not `destroy`: that cuts off calls which are still on their way.
-      agent.maxFreeSockets = 0;
-      for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
-    }
+    for (const agent of [this.#agent, this.#plain]) agent.maxFreeSockets = 0;
+    this.closeIdle();
+  }
+
+  /** Closes the connections nobody uses at the moment. */
+  closeIdle(): void {
+    // Not the agents' own `destroy`: that cuts off calls which are still on their way.
+    for (const { freeSockets } of [this.#agent, this.#plain])
+      for (const socket of Object.values(freeSockets).flat()) socket?.destroy();
   }
 
   #ask(context: RequestContext, atMost: Duration, timer: Timer): Promise<IncomingMessage> {

@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ClusterAccess } from "../../lambda/adapters/cluster-login.ts";
 import { KubernetesClient, OutOfTimeError } from "../../lambda/adapters/kubernetes-client.ts";
@@ -13,6 +14,7 @@ describe("the client", () => {
   let server: Server;
   let answer: RequestListener;
   let connections: number;
+  let sockets: Socket[];
   let token: string;
   let access: ClusterAccess;
   let refreshes: number;
@@ -20,12 +22,14 @@ describe("the client", () => {
 
   beforeEach(async () => {
     connections = 0;
+    sockets = [];
     refreshes = 0;
     token = "first";
     answer = (_, response) => response.end("{}");
     server = createServer((request, response) => answer(request, response));
-    server.on("connection", () => {
+    server.on("connection", (socket) => {
       connections += 1;
+      sockets.push(socket);
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const address = server.address();
@@ -61,6 +65,19 @@ describe("the client", () => {
     token = "another";
     await Promise.all(Array.from({ length: 100 }, () => client.call(list, soon())));
     expect(connections).toBeLessThanOrEqual(16);
+  });
+
+  it("takes a new connection after one that broke while the function was frozen: the others broke with it", async () => {
+    await Promise.all(Array.from({ length: 16 }, () => client.call(list, soon())));
+    const isOld = new WeakSet(sockets);
+    let asked = 0;
+    answer = ({ socket }, response) => {
+      asked += 1;
+      if (isOld.has(socket)) socket.resetAndDestroy();
+      else response.end('{"kind":"NodeList"}');
+    };
+    expect(await client.call(list, soon())).toEqual({ kind: "NodeList" });
+    expect(asked).toBe(2);
   });
 
   it("lets calls under way end when the way into the cluster changes", async () => {
