@@ -1,6 +1,6 @@
 import { attemptAll } from "../core/attempt-all.ts";
 import { welcomeNewcomers } from "../core/await-newcomers.ts";
-import { earlier } from "../core/duration.ts";
+import { earlier, later } from "../core/duration.ts";
 import { BadInputError } from "../core/errors.ts";
 import { type Heard, hearLaunches } from "../core/hear-launches.ts";
 import type { FollowUp, LaunchHeard, Ports } from "../core/ports.ts";
@@ -78,7 +78,8 @@ function launchesIn(received: readonly Received[], now: Date): Heard[] {
     heard.set(attempt, {
       attempt,
       launches: merged,
-      firstHeardAt: same ? earlier(same.firstHeardAt, firstHeardAt) : firstHeardAt,
+      // Of whom the cloud does not know yet, none is given up before its time.
+      firstHeardAt: same ? later(same.firstHeardAt, firstHeardAt) : firstHeardAt,
     });
   };
   for (const { message } of received) {

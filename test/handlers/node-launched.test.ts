@@ -105,6 +105,19 @@ describe("a batch", () => {
     ]);
   });
 
+  it("gives no launch up because another, which was held up on its way, has waited too long", async () => {
+    const world = aWorld();
+    const followUp = (instance: string, firstHeardAt: Date) => {
+      const launches = [{ instance, launchedAt: firstHeardAt.toISOString() }];
+      return { followUp: { kind: "launches", attempt: 1, firstHeardAt: firstHeardAt.toISOString(), launches } };
+    };
+    const longAgo = new Date(noon.getTime() - 720_000);
+
+    await handle(world, batchOf(followUp("i-00000001", longAgo), followUp("i-00000002", noon)));
+
+    expect(world.queue.messages.map(({ body }) => body).join()).toContain("i-00000002");
+  });
+
   it("with a probe answers it in the record and marks nothing", async () => {
     const world = aWorld();
     const detail = { id: "probe-1", cluster: "prod", sentAt: noon.toISOString() };
