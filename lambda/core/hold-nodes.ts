@@ -13,11 +13,11 @@ import type { Scope } from "./scope.ts";
 export async function holdNodes(ports: Ports, launches: readonly Launch[], deadline: Date): Promise<void> {
   const scopes = Map.groupBy(launches, (launch) => scopeOf(ports.rules, launch.nodePool));
   await attemptAll(
-    [...scopes].map(
-      ([scope, ofScope]) =>
-        () =>
-          protect(ports, scope, ofScope, ofScope, deadline),
-    ),
+    [...scopes].map(([scope, ofScope]) => async () => {
+      const { action } = await protect(ports, scope, ofScope, ofScope, deadline);
+      // Told here, not of every launch that a sweep looks at: it looks at the same ones each time.
+      if (action === "ignore") ports.metrics.add("LaunchesIgnored", ofScope.length);
+    }),
   );
 }
 
@@ -62,7 +62,6 @@ function report(ports: Ports, scope: Scope, launches: readonly Launch[], decisio
   const instances = launches.map((launch) => launch.instance);
   if (decision.action === "ignore") {
     ports.log.info("launch decided", { scope, action, because, instances });
-    ports.metrics.add("LaunchesIgnored", launches.length);
     return;
   }
   const { id: holdId, expiresAt } = decision.hold;

@@ -57,6 +57,16 @@ describe("a sweep", () => {
     }
   });
 
+  it("counts no launch as ignored once more that its event told of already", async () => {
+    const story = threeNodes();
+    await story.control({ do: "pause", for: "1h", reason: "Ada looks after the nodes" });
+    story.launch();
+
+    await story.pass(minutes(30));
+
+    expect(story.metrics.total("LaunchesIgnored")).toBe(1);
+  });
+
   it("lets a hold of another setting of scope run its time, while the new one adopts its marks without a gap", async () => {
     const story = threeNodes();
     story.launch();
