@@ -65,8 +65,10 @@ export class Ec2Launches implements Launches {
     }
   }
 
-  *#read({ InstanceId, LaunchTime, Tags = [] }: Ec2Instance): Generator<Instance> {
+  *#read({ InstanceId, LaunchTime, State, Tags = [] }: Ec2Instance): Generator<Instance> {
     if (!InstanceId || !LaunchTime) return;
+    // Right after a launch EC2 may tell of the instance, but not yet of its tags.
+    if (State?.Name === "pending" && Tags.length === 0) return;
     const tags = new Map(Tags.map(({ Key, Value }) => [Key, Value]));
     const isOurs = tags.get(clusterTag(this.#cluster)) === "owned";
     const nodePool = poolTags.map((tag) => tags.get(tag)).find((value) => value !== undefined);

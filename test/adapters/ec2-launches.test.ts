@@ -10,14 +10,20 @@ const owned = { "kubernetes.io/cluster/prod": "owned" };
 const v1 = { ...owned, "karpenter.sh/nodepool": "batch", "eks:eks-cluster-name": "prod" };
 const v031 = { ...owned, "karpenter.sh/provisioner-name": "old" };
 
-type Told = Readonly<{ id: string; launchedAt?: Date; tags?: Readonly<Record<string, string>> }>;
+type Told = Readonly<{
+  id: string;
+  launchedAt?: Date;
+  tags?: Readonly<Record<string, string>>;
+  state?: "pending" | "running";
+}>;
 
 /** DescribeInstances' answer as EC2 writes it. */
 function described(instances: readonly Told[], nextToken = ""): AwsAnswer {
-  const items = instances.map(({ id, launchedAt = noon, tags = {} }) => {
+  const items = instances.map(({ id, launchedAt = noon, tags = {}, state = "running" }) => {
     const tagItems = Object.entries(tags).map(([k, v]) => `<item><key>${k}</key><value>${v}</value></item>`);
     const launchTime = `<launchTime>${launchedAt.toISOString()}</launchTime>`;
-    const instance = `<instanceId>${id}</instanceId>${launchTime}<tagSet>${tagItems.join("")}</tagSet>`;
+    const stateName = `<instanceState><name>${state}</name></instanceState>`;
+    const instance = `<instanceId>${id}</instanceId>${stateName}${launchTime}<tagSet>${tagItems.join("")}</tagSet>`;
     return `<item><instancesSet><item>${instance}</item></instancesSet></item>`;
   });
   const token = nextToken && `<nextToken>${nextToken}</nextToken>`;
@@ -77,6 +83,17 @@ describe("instances that events told of", () => {
       { id: "i-2", launchedAt: noon, nodePool: "old" },
       ...["i-3", "i-4", "i-5", "i-6"].map((id) => ({ id, launchedAt: noon })),
     ]);
+  });
+
+  it("are not known yet as long as they are pending and EC2 tells no tag of theirs", async () => {
+    const port = await launches(() =>
+      described([
+        { id: "i-1", state: "pending" },
+        { id: "i-2", state: "pending", tags: v1 },
+        { id: "i-3", state: "running" },
+      ]),
+    );
+    expect([...(await port.find(["i-1", "i-2", "i-3"])).keys()]).toEqual(["i-2", "i-3"]);
   });
 
   it("are asked for once each, 200 at a time", async () => {
