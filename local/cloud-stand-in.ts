@@ -20,7 +20,7 @@ export type CloudOptions = Readonly<{
 /** What Karpenter puts on a node of its own when the node has registered. */
 export function karpentersLabels(karpenter: KarpenterGeneration, nodePool: string): Record<string, string> {
   const { poolLabel, registeredLabel } = Karpenter[karpenter];
-  return { [poolLabel]: nodePool, ...(registeredLabel && { [registeredLabel]: "true" }) };
+  return { [poolLabel]: nodePool, [registeredLabel]: "true" };
 }
 
 /** How long an instance boots before its node joins. */

@@ -20,11 +20,12 @@ export const Karpenter = {
     annotation: "karpenter.sh/do-not-consolidate",
     poolLabel: "karpenter.sh/provisioner-name",
     poolTag: "karpenter.sh/provisioner-name",
-    registeredLabel: undefined,
+    // Its oldest versions have no label for that. A node is registered before it is initialized, and not disrupted sooner.
+    registeredLabel: "karpenter.sh/initialized",
   },
 } as const satisfies Record<
   KarpenterGeneration,
-  { annotation: string; poolLabel: string; poolTag: string; registeredLabel: string | undefined }
+  { annotation: string; poolLabel: string; poolTag: string; registeredLabel: string }
 >;
 
 export const clusterTag = (cluster: string): string => `kubernetes.io/cluster/${cluster}`;

@@ -26,7 +26,7 @@ export const selectors = (karpenter: KarpenterGeneration, pools: NodePoolFilter)
   };
   const registered = (scope: Scope) => {
     const ours = ofPools(scope);
-    return ours && registeredLabel ? `${ours},${registeredLabel}` : ours;
+    return ours && `${ours},${registeredLabel}`;
   };
   const within = (scope: Scope, rest: string) => {
     const ours = registered(scope);

@@ -72,7 +72,7 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
       hear(change, holder, settings);
     };
     // A node appears for us when it registers: before, nobody knows whether its owner holds it.
-    const selector = registeredLabel ? `${poolLabel},${registeredLabel}` : poolLabel;
+    const selector = `${poolLabel},${registeredLabel}`;
     const watch = new NodeWatch({ api, login, selector, clock, log, onChange });
     const launches = new WatchedLaunches(watch, { poolLabel, annotation });
     const holder = new Holder({

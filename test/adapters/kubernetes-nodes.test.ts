@@ -51,21 +51,27 @@ describe("nodes behind an API server", () => {
     }
   });
 
-  it("waits with a node until it has registered, which brings its owner's annotation from the NodePool's template", async () => {
-    world.standIn.addNode({ name: "young", labels: { [poolLabel]: "default" } });
-    const before = await mark();
-    world.standIn.editNode("young", {
-      labels: { [registeredLabel]: "true" },
-      annotations: { [annotation]: "true" },
-    });
-    const after = await mark();
-    await release();
+  it.each([
+    ["v1", "karpenter.sh/registered"],
+    ["v0.31", "karpenter.sh/initialized"],
+  ] as const)(
+    "waits with a node of Karpenter %s until it has registered, which brings its owner's annotation from its template",
+    async (karpenter, label) => {
+      await world.close();
+      world = await StandInNodes.open(2, karpenter);
+      const { annotation: own, poolLabel: pool } = Karpenter[karpenter];
+      world.standIn.addNode({ name: "young", labels: { [pool]: "default" } });
+      const before = await mark();
+      world.standIn.editNode("young", { labels: { [label]: "true" }, annotations: { [own]: "true" } });
+      const after = await mark();
+      await release();
 
-    expect(before).toMatchObject({ marked: 0, userHeld: 0, seen: [] });
-    expect(after).toMatchObject({ marked: 0, userHeld: 1, seen: [{ name: "young" }] });
-    const [young] = world.standIn.nodes();
-    expect(textsOf(young?.metadata.annotations)).toEqual({ [annotation]: "true" });
-  });
+      expect(before).toMatchObject({ marked: 0, userHeld: 0, seen: [] });
+      expect(after).toMatchObject({ marked: 0, userHeld: 1, seen: [{ name: "young" }] });
+      const [young] = world.standIn.nodes();
+      expect(textsOf(young?.metadata.annotations)).toEqual({ [own]: "true" });
+    },
+  );
 
   it("neither reads nor tells nodes that joined long ago, for nobody awaits them", async () => {
     const labels = { [poolLabel]: "default", [registeredLabel]: "true" };

@@ -109,7 +109,9 @@ describe("a batch", () => {
     const world = aWorld();
     const followUp = (instance: string, firstHeardAt: Date) => {
       const launches = [{ instance, launchedAt: firstHeardAt.toISOString() }];
-      return { followUp: { kind: "launches", attempt: 1, firstHeardAt: firstHeardAt.toISOString(), launches } };
+      return {
+        followUp: { kind: "launches", attempt: 1, firstHeardAt: firstHeardAt.toISOString(), launches },
+      };
     };
     const longAgo = new Date(noon.getTime() - 720_000);
 

@@ -70,8 +70,8 @@ export class DeployedCluster {
     nodePool = "default",
   ): Promise<string> {
     const name = `node-${++this.#nodes}`;
-    const { poolLabel } = Karpenter[generation];
-    const metadata = { name, labels: { [poolLabel]: nodePool, "karpenter.sh/registered": "true" } };
+    const { poolLabel, registeredLabel } = Karpenter[generation];
+    const metadata = { name, labels: { [poolLabel]: nodePool, [registeredLabel]: "true" } };
     await this.core.createNode({
       body: { metadata, spec: { providerID: `aws:///us-east-1a/${instance}` } },
     });

@@ -78,7 +78,7 @@ export async function kubernetesNodesWorld(
         labels: {
           ...labels,
           ...(pool !== null && { [poolLabel]: pool }),
-          ...(registeredLabel && { [registeredLabel]: "true" }),
+          [registeredLabel]: "true",
         },
       };
       const body = { apiVersion: "v1", kind: "Node", metadata, spec: { providerID: providerId } };

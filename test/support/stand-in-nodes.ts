@@ -1,5 +1,5 @@
 import type { ClusterLogin } from "../../lambda/adapters/cluster-login.ts";
-import { Karpenter } from "../../lambda/adapters/keys.ts";
+import { Karpenter, type KarpenterGeneration } from "../../lambda/adapters/keys.ts";
 import { KubernetesClient } from "../../lambda/adapters/kubernetes-client.ts";
 import { KubernetesNodes } from "../../lambda/adapters/kubernetes-nodes.ts";
 import { karpentersLabels } from "../../local/cloud-stand-in.ts";
@@ -23,7 +23,7 @@ export class StandInNodes {
   readonly client: KubernetesClient;
   readonly nodes: KubernetesNodes;
 
-  private constructor(standIn: ClusterStandIn, pageSize: number) {
+  private constructor(standIn: ClusterStandIn, pageSize: number, karpenter: KarpenterGeneration) {
     this.standIn = standIn;
     const clock = { now: () => new Date(Date.now() + this.ahead) };
     const access = standIn.access();
@@ -43,19 +43,19 @@ export class StandInNodes {
       return () => this.#open.delete(end);
     };
     this.client = new KubernetesClient({ login, clock, metrics, sleep, timer });
-    const { annotation } = Karpenter.v1;
+    const { annotation } = Karpenter[karpenter];
     const nodePools = { only: [], except: [] };
-    const about = { karpenter: "v1" as const, annotation, nodePools, clock, log, metrics, pageSize };
+    const about = { karpenter, annotation, nodePools, clock, log, metrics, pageSize };
     this.nodes = new KubernetesNodes({ api: this.client, ...about });
   }
 
-  static async open(pageSize = 2): Promise<StandInNodes> {
+  static async open(pageSize = 2, karpenter: KarpenterGeneration = "v1"): Promise<StandInNodes> {
     let told: StandInNodes | undefined;
     const onRequest = (asked: Asked) => {
       told?.asked.push(asked);
       told?.onRequest(asked);
     };
-    told = new StandInNodes(await ClusterStandIn.start({ onRequest }), pageSize);
+    told = new StandInNodes(await ClusterStandIn.start({ onRequest }), pageSize, karpenter);
     return told;
   }
 
