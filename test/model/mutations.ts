@@ -299,8 +299,8 @@ export const mutations: readonly Mutation[] = [
     edits: [
       core(
         "release-nodes",
-        "await armRelease(ports, scope, hold, after(ports.clock.now(), minutes(1)));",
-        "after(ports.clock.now(), minutes(1));",
+        "await armRelease(ports, scope, hold, aMinuteFrom(ports.clock.now()));",
+        "aMinuteFrom(ports.clock.now());",
       ),
     ],
     mustFind: rules,
