@@ -2,6 +2,7 @@ import { systemClock } from "../lambda/adapters/system-clock.ts";
 import type { Fields, Log } from "../lambda/core/ports.ts";
 import { version } from "../lambda/version.ts";
 import type { Terminal } from "./terminal.ts";
+import { absolute } from "./times.ts";
 
 type Level = "info" | "warn" | "error";
 
@@ -31,7 +32,7 @@ export const textLog = ({ out, style }: Terminal): Log =>
     );
   });
 
-const clockOf = (at: Date): string => at.toTimeString().slice(0, 8);
+const clockOf = (at: Date): string => absolute(at, systemClock.now());
 
 function brief(value: unknown): string {
   if (value instanceof Date) return clockOf(value);

@@ -9,7 +9,7 @@ import { HolderStack } from "./holder-stack.ts";
 try {
   const app = new App();
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-  const settings = readContext((name) => app.node.tryGetContext(name));
+  const settings = readContext(app.node.getAllContext());
   const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env;
   const env = { ...(account && { account }), ...(region && { region }) };
   new HolderStack(app, stackName(settings.props.cluster), settings, {

@@ -9,14 +9,16 @@ export type ContextSettings = Readonly<{
   alarmTopicArn: string | undefined;
 }>;
 
+const rules = ["cluster", ...Object.keys(defaultSettings)];
+const names = [...rules, "access", "vpc", "alarmTopicArn", "logRetentionDays"];
+
 /** Reads the settings of the repository's own app; one error names every problem. */
-export function readContext(context: (name: string) => unknown): ContextSettings {
-  const names = ["cluster", ...Object.keys(defaultSettings)];
-  const raw = Object.fromEntries(names.map((name) => [name, context(name)]));
+export function readContext(context: Readonly<Record<string, unknown>>): ContextSettings {
+  const raw = Object.fromEntries(rules.map((name) => [name, context[name]]));
   const { settings, problems } = checkSettings(raw);
-  const found = [...problems];
+  const found = [...problems, ...misspelled(Object.keys(context))];
   const read = <T>(name: string, parse: (text: string) => T | undefined, expected: string): T | undefined => {
-    const text = String(context(name) ?? "").trim();
+    const text = String(context[name] ?? "").trim();
     if (text === "") return undefined;
     const value = parse(text);
     if (value === undefined) found.push(`${name} must be ${expected}, not "${text}"`);
@@ -38,6 +40,15 @@ export function readContext(context: (name: string) => unknown): ContextSettings
     alarmTopicArn,
   };
 }
+
+/** The CDK passes over what nobody reads: a cap that is not there would be found out by its nodes. */
+const misspelled = (given: readonly string[]): string[] =>
+  given.flatMap((key) => {
+    const meant = names.find((name) => name !== key && plain(name) === plain(key));
+    return meant ? [`${key} is no setting: did you mean ${meant}?`] : [];
+  });
+
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, "");
 
 const asProps = (settings: Settings) => ({
   cluster: settings.cluster,

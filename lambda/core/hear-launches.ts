@@ -33,7 +33,7 @@ export async function hearLaunches(ports: Ports, heard: Heard, deadline: Date): 
 function isOurs(ports: Ports, instance: Instance): instance is Instance & { nodePool: string } {
   if (instance.nodePool !== undefined && admits(ports.rules.nodePools, instance.nodePool)) return true;
   const because = instance.nodePool
-    ? `NodePool ${instance.nodePool} is left out by the settings`
+    ? `NodePool ${instance.nodePool} is left out by the settings, or none can have this name`
     : "it is not a node of this cluster's Karpenter";
   ports.log.info("launch decided", { action: "ignore", because, instances: [instance.id] });
   ports.metrics.add("LaunchesIgnored", 1);

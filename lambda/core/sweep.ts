@@ -10,7 +10,7 @@ import { markNodes } from "./mark-nodes.ts";
 import type { Launch, Ports } from "./ports.ts";
 import { finishRelease } from "./release-nodes.ts";
 import { scopeOf } from "./rules.ts";
-import type { Scope } from "./scope.ts";
+import { admits, type Scope } from "./scope.ts";
 import { takeStock } from "./sweep-strays.ts";
 
 /** Compares record, nodes and clock from scratch and repairs what events lost; one failure does not stop the rest. */
@@ -64,7 +64,7 @@ async function makeUpForMissedLaunches(ports: Ports, deadline: Date): Promise<vo
   const newest = after(clock.now(), -rules.initialDelay);
   const launches = nodes.flatMap((node): Launch[] => {
     const instance = known.get(node.instance);
-    return instance?.nodePool !== undefined && instance.launchedAt <= newest
+    return instance?.nodePool && admits(rules.nodePools, node.nodePool) && instance.launchedAt <= newest
       ? [{ instance: node.instance, launchedAt: instance.launchedAt, nodePool: node.nodePool }]
       : [];
   });

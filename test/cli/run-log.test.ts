@@ -6,7 +6,7 @@ import { CollectedTerminal } from "../support/collected-terminal.ts";
 const fields = {
   action: "extend",
   because: "a later launch",
-  until: new Date(2026, 10, 21, 12, 30, 5),
+  until: new Date("2026-10-31T12:30:05Z"),
   nodes: 3,
   missing: undefined,
   error: new Error("it failed", { cause: new Error("the wire was cut") }),
@@ -16,7 +16,7 @@ it("logs one line a fact for people, without what is not there and without a sta
   const terminal = new CollectedTerminal();
   textLog(terminal).warn("launch decided", fields);
   expect(terminal.output).toMatch(
-    /^\d\d:\d\d:\d\d launch decided action=extend because="a later launch" until=12:30:05 nodes=3 error="it failed: the wire was cut"$/,
+    /^\d\d:\d\d:\d\dZ launch decided action=extend because="a later launch" until=2026-10-31 12:30:05Z nodes=3 error="it failed: the wire was cut"$/,
   );
 });
 

@@ -3,11 +3,9 @@ import { expect, it } from "vitest";
 import { readContext } from "../../infra/context.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
 
-const read = (context: Readonly<Record<string, unknown>>) => readContext((name) => context[name]);
-
 function problemsOf(context: Readonly<Record<string, unknown>>): readonly string[] {
   try {
-    read(context);
+    readContext(context);
   } catch (error) {
     if (error instanceof BadInputError) return error.problems;
     throw error;
@@ -16,7 +14,7 @@ function problemsOf(context: Readonly<Record<string, unknown>>): readonly string
 }
 
 it("needs nothing but the cluster", () => {
-  const { props, alarmTopicArn } = read({ cluster: "prod" });
+  const { props, alarmTopicArn } = readContext({ cluster: "prod" });
   expect(props.hold?.toMinutes()).toBe(20);
   expect(props.vpc).toBeUndefined();
   expect(alarmTopicArn).toBeUndefined();
@@ -28,6 +26,15 @@ it("names every wrong setting at once, with what was expected", () => {
     expect.stringMatching(/^hold must be a duration .*"banana"/),
     expect.stringMatching(/^maxHold must be at least hold .*"1m"/),
     expect.stringMatching(/^scope must be cluster or nodepool.*"planet"/),
+  ]);
+});
+
+it("passes over no setting that is spelled in another way", () => {
+  const others = { "@aws-cdk/core:checkSecretUsage": true, stage: "test", hold: "20m" };
+  const problems = problemsOf({ cluster: "prod", maxhold: "4h", "sweep-every": "1m", ...others });
+  expect(problems).toEqual([
+    "maxhold is no setting: did you mean maxHold?",
+    "sweep-every is no setting: did you mean sweepEvery?",
   ]);
 });
 
@@ -48,7 +55,7 @@ it("names what only a deployment knows together with the rest", () => {
 });
 
 it("reads what only a deployment knows", () => {
-  const { props, alarmTopicArn } = read({
+  const { props, alarmTopicArn } = readContext({
     cluster: "prod",
     access: "manual",
     vpc: "subnet-1a2b3c4d, subnet-0123456789abcdef0,sg-5e6f7a8b",

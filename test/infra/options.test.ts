@@ -65,7 +65,7 @@ it("writes nothing into the cluster when access is manual", () => {
 
 it("tells whom to let in when access is manual", () => {
   const context: Readonly<Record<string, string>> = { cluster: "prod", access: "manual" };
-  const settings = readContext((name) => context[name]);
+  const settings = readContext(context);
   const outputs = Template.fromStack(new HolderStack(new App(), "Manual", settings, {})).findOutputs("*");
   expect(outputs).toHaveProperty("RolesToAdmit");
   expect(

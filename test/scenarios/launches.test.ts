@@ -167,6 +167,7 @@ describe("a launch", () => {
   it.each([
     ["another cluster's instance, or one of no Karpenter", {}, null],
     ["a NodePool that is left out", { nodePools: { only: [], except: ["batch"] } }, "batch"],
+    ["a NodePool of a name that none can have", { scope: "nodepool" } as const, "Bad_Pool"],
   ])("of %s starts nothing and gets no mark", async (_, rules, pool) => {
     const story = new Story(rules);
     story.addNode("old");
@@ -184,6 +185,15 @@ describe("a launch", () => {
     await story.pass(minutes(20));
 
     expect([story.hold(), story.history()]).toEqual([undefined, []]);
+  });
+
+  it("of a node whose label names a NodePool that none can be, found by the sweep, starts nothing", async () => {
+    const story = new Story({ scope: "nodepool" });
+    story.launch({ eventAfter: null, node: { pool: "Bad_Pool" } });
+
+    await story.pass(minutes(20));
+
+    expect(await story.holds.scopes()).toEqual([]);
   });
 
   it("leaves nodes that are not Karpenter's alone", async () => {

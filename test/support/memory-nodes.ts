@@ -1,7 +1,7 @@
 import { holdLabel, Karpenter, markValue, neverHold } from "../../lambda/adapters/keys.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import type { Clock, Marked, Metrics, NodeSeen, Nodes, Released } from "../../lambda/core/ports.ts";
-import { admits, type NodePoolFilter, nodePoolOf, type Scope } from "../../lambda/core/scope.ts";
+import { type NodePoolFilter, nodePoolOf, type Scope } from "../../lambda/core/scope.ts";
 
 /** A node as memory keeps it; without `pool` it is not Karpenter's. */
 export type MemoryNode = {
@@ -137,8 +137,10 @@ export class MemoryNodes implements Nodes {
   }
 
   #admitted(node: MemoryNode): boolean {
-    const all: NodePoolFilter = { only: [], except: [] };
-    return node.pool !== undefined && admits(this.#options.nodePools ?? all, node.pool);
+    const { only, except }: NodePoolFilter = this.#options.nodePools ?? { only: [], except: [] };
+    // A selector asks for a label, whatever it says.
+    if (node.pool === undefined || except.includes(node.pool)) return false;
+    return only.length === 0 || only.includes(node.pool);
   }
 
   #isBare(node: MemoryNode): boolean {
