@@ -3,8 +3,8 @@ export const holdLabel = "karpenter-node-holder/hold";
 /** The label's value with which a user keeps a node out of every hold. */
 export const neverHold = "never";
 export const markValue = "true";
-/** Whether a label's value names a hold. */
-export const isHold = (label: string | undefined): label is string => Boolean(label) && label !== neverHold;
+/** Whether a label's value names a hold: it begins with a date, and no word that somebody else puts there has a digit. */
+export const isHold = (label: string | undefined): label is string => /\d/.test(label ?? "");
 
 export type KarpenterGeneration = "v1" | "v0.31";
 

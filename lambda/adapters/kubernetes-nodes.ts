@@ -2,7 +2,7 @@ import { after, type Duration, hours } from "../core/duration.ts";
 import type { Clock, Log, Marked, Metrics, NodeSeen, Nodes, Released } from "../core/ports.ts";
 import { type NodePoolFilter, type Scope, wholeCluster } from "../core/scope.ts";
 import { inTurns } from "./in-turns.ts";
-import { holdLabel, Karpenter, type KarpenterGeneration } from "./keys.ts";
+import { holdLabel, isHold, Karpenter, type KarpenterGeneration } from "./keys.ts";
 import { type KubernetesCaller, OutOfTimeError } from "./kubernetes-client.ts";
 import { inFlight } from "./kubernetes-transport.ts";
 import { explain } from "./kubernetes-trouble.ts";
@@ -74,7 +74,7 @@ export class KubernetesNodes implements Nodes {
     const found = new Map<string, number>();
     for await (const node of this.#list(this.#select.markedByOthers(except), deadline)) {
       const holdId = node.labels?.[holdLabel];
-      if (holdId) found.set(holdId, (found.get(holdId) ?? 0) + 1);
+      if (isHold(holdId)) found.set(holdId, (found.get(holdId) ?? 0) + 1);
     }
     return found;
   }

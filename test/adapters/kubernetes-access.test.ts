@@ -138,7 +138,7 @@ describe("all marks of a cluster", () => {
     textsOf(world.standIn.nodes().find(({ metadata }) => metadata.name === name)?.metadata.annotations);
 
   it("move to another key without a gap", async () => {
-    for (const name of ["a", "b", "c"]) add(name, `hold-${name}`, { [older]: "true" });
+    for (const name of ["a", "b", "c"]) add(name, `hold-1-${name}`, { [older]: "true" });
     const gaps: string[] = [];
     world.standIn.onChange(({ node }) => {
       const keys = Object.keys(textsOf(node.metadata.annotations));

@@ -82,7 +82,7 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
     it("finds nothing to do where every node is marked", async () => {
       await world.add("a");
       await mark("hold-1");
-      expect(await mark("hold-1")).toMatchObject({ marked: 0, adopted: 0, seen: [] });
+      expect(await mark("hold-1")).toMatchObject({ marked: 0, adopted: 0, failed: 0 });
     });
 
     it("leaves everything else on a node as it was", async () => {
@@ -111,6 +111,15 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       await world.add("a", { labels: marked(neverHold) });
       expect(await mark("hold-1")).toMatchObject({ marked: 0, seen: [] });
       expect(await ours("a")).toEqual({ label: neverHold, annotation: undefined });
+    });
+
+    it.each(["Never", "true"])("does not touch a node with the label of somebody's own %j", async (label) => {
+      await world.add("a", { labels: marked(label) });
+      await world.add("b", { labels: marked(label), annotations: { [annotation]: "true" } });
+      expect(await mark("hold-1")).toMatchObject({ marked: 0, adopted: 0, failed: 0 });
+      expect([...(await world.nodes.marks([], soon()))]).toEqual([]);
+      expect(await ours("a")).toEqual({ label, annotation: undefined });
+      expect(await ours("b")).toEqual({ label, annotation: "true" });
     });
 
     it.each(["true", "false", "4h", ""])("leaves the user's own annotation %j alone", async (value) => {

@@ -37,7 +37,7 @@ export class Stage {
       const instance = `i-old${n}`;
       this.world.instances.add(instance, new Date(0), pools[n % 2]);
       const mark = n === 0 && setting.stray;
-      const labels = mark ? { [holdLabel]: "hold-of-old" } : {};
+      const labels = mark ? { [holdLabel]: "hold-0" } : {};
       const annotations = mark ? { [annotation]: markValue } : {};
       const about = { pool: pools[n % 2] ?? null, joinedAt: new Date(0), instance };
       this.world.nodes.add(`old-${n}`, { ...about, labels: { ...labels }, annotations: { ...annotations } });

@@ -155,14 +155,14 @@ export function alarmCases(open: () => AlarmWorld): void {
     it("when marks of no hold come again and again", async () => {
       const { watched } = open();
       const metadata = {
-        labels: { [holdLabel]: "nobodys" },
+        labels: { [holdLabel]: "nobodys-1" },
         annotations: { [Karpenter.v1.annotation]: "true" },
       };
 
       await inThreePeriods(async () => {
         const body = { kind: "Node", apiVersion: "v1", metadata: { name: "node-1", ...metadata } };
         await KubernetesObjectApi.makeApiClient(watched.config).patch(body);
-        expect(await watched.marks()).toEqual({ "node-1": "nobodys" });
+        expect(await watched.marks()).toEqual({ "node-1": "nobodys-1" });
         await sweep();
         expect(await watched.marks()).toEqual({});
       });

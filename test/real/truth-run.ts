@@ -26,7 +26,7 @@ export type Seen = Readonly<{
 
 export type Truth = Readonly<{ heldAt: number; releasedAt: number; seen: readonly Seen[] }>;
 
-const holdId = "truth";
+const holdId = "truth-1";
 /** Longer than Karpenter needs when nothing is held: then the last row, one after the other, went after 85 s. */
 const watchMs = 100_000;
 const soon = () => new Date(Date.now() + 60_000);

@@ -125,7 +125,7 @@ describe("a release by force", () => {
 
   it("also takes off marks that belong to nobody", async () => {
     const story = twoNodes();
-    await story.nodes.mark("cluster", "hold-of-old", at(60));
+    await story.nodes.mark("cluster", "hold-0", at(60));
 
     expect(await story.releaseByHand({ force: true })).toMatchObject({ released: 2 });
   });

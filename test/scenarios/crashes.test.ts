@@ -159,7 +159,7 @@ describe("what is lost", () => {
   it("a mark left behind is taken off by the sweep, which tells of it", async () => {
     const story = new Story();
     story.addNode("a");
-    await story.nodes.mark("cluster", "hold-of-old", new Date("9999-01-01"));
+    await story.nodes.mark("cluster", "hold-0", new Date("9999-01-01"));
 
     await story.pass(minutes(5));
 

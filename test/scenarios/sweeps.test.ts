@@ -15,7 +15,7 @@ describe("a sweep", () => {
     for (let first = 0; first < 12; first++) {
       for (let second = 0; second < 16; second++) {
         const story = threeNodes();
-        await story.nodes.mark("cluster", "hold-of-old", new Date("9999-01-01"));
+        await story.nodes.mark("cluster", "hold-0", new Date("9999-01-01"));
         story.nodes.edit("c", "labels", "karpenter-node-holder/hold", undefined);
         story.nodes.edit("c", "annotations", "karpenter.sh/do-not-disrupt", undefined);
         story.launch({ joinsAfter: null });

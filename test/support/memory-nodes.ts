@@ -1,4 +1,4 @@
-import { holdLabel, Karpenter, markValue, neverHold } from "../../lambda/adapters/keys.ts";
+import { holdLabel, isHold, Karpenter, markValue } from "../../lambda/adapters/keys.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import type { Clock, Marked, Metrics, NodeSeen, Nodes, Released } from "../../lambda/core/ports.ts";
 import { type NodePoolFilter, nodePoolOf, type Scope } from "../../lambda/core/scope.ts";
@@ -91,7 +91,7 @@ export class MemoryNodes implements Nodes {
       this.#admitted(node) &&
       (pool === undefined || node.pool === pool) &&
       node.labels[holdLabel] !== holdId &&
-      node.labels[holdLabel] !== neverHold;
+      (!node.labels[holdLabel] || isHold(node.labels[holdLabel]));
     const seen: NodeSeen[] = [];
     const mark = (node: MemoryNode): Outcome => {
       const isDone = node.labels[holdLabel] === holdId;
@@ -119,7 +119,7 @@ export class MemoryNodes implements Nodes {
     const found = new Map<string, number>();
     for (const node of await this.#list(() => true, deadline)) {
       const id = node.labels[holdLabel];
-      if (id && id !== neverHold && !except.includes(id)) found.set(id, (found.get(id) ?? 0) + 1);
+      if (isHold(id) && !except.includes(id)) found.set(id, (found.get(id) ?? 0) + 1);
     }
     return found;
   }
