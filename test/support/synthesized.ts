@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { App, Duration, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
@@ -12,34 +15,43 @@ export type Resource = Readonly<{
   DeletionPolicy?: string;
 }>;
 
-/** The template of a stack with one holder. */
-export function synthesize(props: Partial<KarpenterNodeHolderProps> = {}): Template {
-  const stack = new Stack(new App(), "Test");
-  new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", ...props });
-  return Template.fromStack(stack);
+/** The template of a stack; the CDK itself leaves what it synthesized in the folder for temporary things. */
+function templateOf(fill: (stack: Stack) => void): Template {
+  const outdir = mkdtempSync(join(tmpdir(), "synthesized-"));
+  try {
+    const stack = new Stack(new App({ outdir }), "Test");
+    fill(stack);
+    return Template.fromStack(stack);
+  } finally {
+    rmSync(outdir, { recursive: true });
+  }
 }
 
+/** The template of a stack with one holder. */
+export const synthesize = (props: Partial<KarpenterNodeHolderProps> = {}): Template =>
+  templateOf((stack) => new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", ...props }));
+
 /** The template with every option set to something else than its default. */
-export function synthesizeEverything(): Template {
-  const stack = new Stack(new App(), "Everything");
-  new KarpenterNodeHolder(stack, "Holder", {
-    cluster: "prod",
-    hold: Duration.minutes(30),
-    maxHold: Duration.hours(3),
-    breather: Duration.minutes(5),
-    initialDelay: Duration.seconds(30),
-    scope: "nodepool",
-    nodePools: ["batch", "!system"],
-    karpenter: "v0.31",
-    holdAnnotation: "example.com/keep",
-    sweepEvery: Duration.minutes(7),
-    access: "install",
-    vpc: { subnetIds: ["subnet-0123456789abcdef0"], securityGroupIds: ["sg-0123456789abcdef0"] },
-    alarmTopic: Topic.fromTopicArn(stack, "Topic", "arn:aws:sns:us-east-1:111122223333:ops"),
-    logRetention: RetentionDays.ONE_WEEK,
-  });
-  return Template.fromStack(stack);
-}
+export const synthesizeEverything = (): Template =>
+  templateOf(
+    (stack) =>
+      new KarpenterNodeHolder(stack, "Holder", {
+        cluster: "prod",
+        hold: Duration.minutes(30),
+        maxHold: Duration.hours(3),
+        breather: Duration.minutes(5),
+        initialDelay: Duration.seconds(30),
+        scope: "nodepool",
+        nodePools: ["batch", "!system"],
+        karpenter: "v0.31",
+        holdAnnotation: "example.com/keep",
+        sweepEvery: Duration.minutes(7),
+        access: "install",
+        vpc: { subnetIds: ["subnet-0123456789abcdef0"], securityGroupIds: ["sg-0123456789abcdef0"] },
+        alarmTopic: Topic.fromTopicArn(stack, "Topic", "arn:aws:sns:us-east-1:111122223333:ops"),
+        logRetention: RetentionDays.ONE_WEEK,
+      }),
+  );
 
 export const resourcesOf = (template: Template, type: string): ReadonlyMap<string, Resource> =>
   new Map(Object.entries(template.findResources(type) as Record<string, Resource>));
