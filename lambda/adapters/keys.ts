@@ -5,6 +5,8 @@ export const neverHold = "never";
 export const markValue = "true";
 /** Whether a label's value names a hold: it begins with a date, and no word that somebody else puts there has a digit. */
 export const isHold = (label: string | undefined): label is string => /\d/.test(label ?? "");
+/** Whether a label keeps its node out of every hold: by `never`, or by another word of somebody's own. */
+export const isLeftOut = (label: string | undefined): boolean => Boolean(label) && !isHold(label);
 
 export type KarpenterGeneration = "v1" | "v0.31";
 

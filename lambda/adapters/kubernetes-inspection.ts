@@ -3,7 +3,7 @@ import type { ClusterFindings, Inspection, KeptNode } from "../core/inspection.t
 import type { Clock } from "../core/ports.ts";
 import { type NodePoolFilter, wholeCluster } from "../core/scope.ts";
 import { type TrialResult, tryForeignChange, tryOwnChange } from "./admission-trial.ts";
-import { holdLabel, isHold, type KarpenterGeneration, neverHold } from "./keys.ts";
+import { holdLabel, isHold, isLeftOut, type KarpenterGeneration } from "./keys.ts";
 import type { KubernetesCaller } from "./kubernetes-client.ts";
 import { explain } from "./kubernetes-trouble.ts";
 import { listMetadata, selectors } from "./node-lists.ts";
@@ -140,8 +140,8 @@ const isStuck = (node: NodeLife, now: Date): node is NodeLife & { deletedAt: Dat
 
 function canCarryMark({ labels, annotations, deletedAt }: NodeLife, annotation: string): boolean {
   const label = labels?.[holdLabel];
-  if (label === neverHold || deletedAt) return false;
-  return annotations?.[annotation] === undefined || isHold(label ?? "");
+  if (isLeftOut(label) || deletedAt) return false;
+  return annotations?.[annotation] === undefined || isHold(label);
 }
 
 /** The node's own annotation, and who put it there; no later than its node, where nobody is known to have written it. */

@@ -11,7 +11,7 @@ export const inFlight = 16;
 /** Does something after a time, unless what it returns is called before. */
 export type Timer = (end: () => void, duration: Duration) => () => void;
 
-// A signal that times out does the same, for ten times the processor's time.
+// A signal that times out does the same, for more of the processor's time.
 const wallTimer: Timer = (end, duration) => {
   const timer = setTimeout(end, duration);
   return () => clearTimeout(timer);

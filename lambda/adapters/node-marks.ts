@@ -1,4 +1,4 @@
-import { holdLabel, isHold, markValue } from "./keys.ts";
+import { holdLabel, isHold, isLeftOut, markValue } from "./keys.ts";
 
 /** What planning must know of a node: its metadata, as a list of metadata brings it. */
 export type NodeMeta = Readonly<{
@@ -25,7 +25,7 @@ export function planMark(node: NodeMeta, holdId: string, annotation: string): Pl
   const label = node.labels?.[holdLabel];
   const value = node.annotations?.[annotation];
   if (label === holdId) return { outcome: "already" };
-  if (label && !isHold(label)) return { outcome: "passed" };
+  if (isLeftOut(label)) return { outcome: "passed" };
   const isMarked = Boolean(label);
   if (value === undefined) {
     const patch = [

@@ -165,6 +165,7 @@ describe("looking around in a cluster", () => {
     const nodes = [
       aNode("a", { annotations: { [annotation]: "true" } }),
       aNode("b", { labels: { [holdLabel]: "never" } }),
+      aNode("c", { labels: { [holdLabel]: "Never" } }),
     ];
     expect(await aCluster({ nodes }).inspect()).toMatchObject({
       foreignChange: "not tried",

@@ -1,4 +1,4 @@
-import { holdLabel, isHold, Karpenter, markValue } from "../../lambda/adapters/keys.ts";
+import { holdLabel, isHold, isLeftOut, Karpenter, markValue } from "../../lambda/adapters/keys.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import type { Clock, Marked, Metrics, NodeSeen, Nodes, Released } from "../../lambda/core/ports.ts";
 import { type NodePoolFilter, nodePoolOf, type Scope } from "../../lambda/core/scope.ts";
@@ -91,7 +91,7 @@ export class MemoryNodes implements Nodes {
       this.#admitted(node) &&
       (pool === undefined || node.pool === pool) &&
       node.labels[holdLabel] !== holdId &&
-      (!node.labels[holdLabel] || isHold(node.labels[holdLabel]));
+      !isLeftOut(node.labels[holdLabel]);
     const seen: NodeSeen[] = [];
     const mark = (node: MemoryNode): Outcome => {
       const isDone = node.labels[holdLabel] === holdId;
