@@ -53,14 +53,14 @@ export class LaunchQueue extends Construct {
     this.queue.grantSendMessages(sender);
   }
 
-  /** Hands launches to this function: large batches, few at a time, and only what failed comes again. */
+  /** Passes launches on to this function; only what failed is delivered again. */
   feed(consumer: HolderFunction): IConstruct {
     this.queue.grantConsumeMessages(consumer);
     return new EventSourceMapping(this, "Feed", {
       target: consumer.fn,
       eventSourceArn: this.queue.queueArn,
-      batchSize: 100,
-      maxBatchingWindow: Duration.seconds(1),
+      // With a batching window, which larger batches require, Lambda may wait up to 20 seconds on a quiet queue.
+      batchSize: 10,
       // Two at a time keep a burst of launches from becoming a burst of calls on the cluster.
       maxConcurrency: 2,
       reportBatchItemFailures: true,
