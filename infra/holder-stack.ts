@@ -3,6 +3,7 @@ import { Topic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
 import type { ContextSettings } from "./context.ts";
 import { KarpenterNodeHolder } from "./node-holder.ts";
+import { dashboardUrl } from "./partition.ts";
 
 /** The repository's own stack: one holder for one cluster, and what its operator will want to know. */
 export class HolderStack extends Stack {
@@ -23,7 +24,7 @@ export class HolderStack extends Stack {
     const deadLetters = holder.deadLetterQueues.map((queue) => queue.queueUrl).join(" ");
     this.tell("DeadLetterQueueUrls", "What was given up: launches, events, invocations", deadLetters);
     this.tell("HoldTable", "Holds, present and past", holder.tableName);
-    this.tell("Dashboard", "Launches, holds and nodes at a glance", this.link(holder.dashboardName));
+    this.tell("Dashboard", "Launches, holds and nodes at a glance", dashboardUrl(this, holder.dashboardName));
     this.tell("ForceRelease", "Releases every held node at once", forceRelease(holder));
     if (settings.props.access === "manual") {
       this.tell("RolesToAdmit", "Give each an access entry in group karpenter-node-holder", roles(holder));
@@ -32,11 +33,6 @@ export class HolderStack extends Stack {
 
   private tell(id: string, description: string, value: string): void {
     new CfnOutput(this, id, { description, value });
-  }
-
-  private link(dashboard: string): string {
-    const console = `https://${this.region}.console.aws.amazon.com/cloudwatch/home?region=${this.region}`;
-    return `${console}#dashboards/dashboard/${dashboard}`;
   }
 }
 

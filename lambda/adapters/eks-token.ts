@@ -2,24 +2,15 @@ import { Sha256 } from "@aws-crypto/sha256-js";
 import type { EKSClient } from "@aws-sdk/client-eks";
 import { SignatureV4 } from "@smithy/signature-v4";
 import { minutes } from "../core/duration.ts";
+import { partitionOf } from "../partitions.ts";
 
 type Credentials = EKSClient["config"]["credentials"];
 
 /** A cluster takes a token for 15 minutes; a call under way should not see it end. */
 export const tokenLife = minutes(14);
 
-const dnsSuffixes = [
-  [/^cn-/, "amazonaws.com.cn"],
-  [/^us-iso-/, "c2s.ic.gov"],
-  [/^us-isob-/, "sc2s.sgov.gov"],
-  [/^eu-isoe-/, "cloud.adc-e.uk"],
-  [/^us-isof-/, "csp.hci.ic.gov"],
-  [/^eusc-/, "amazonaws.eu"],
-] as const;
-
 /** The regional STS, which is the one a cluster's authenticator asks. */
-export const stsHost = (region: string): string =>
-  `sts.${region}.${dnsSuffixes.find(([regions]) => regions.test(region))?.[1] ?? "amazonaws.com"}`;
+export const stsHost = (region: string): string => `sts.${region}.${partitionOf(region).dnsSuffix}`;
 
 /** A question to STS who we are, signed but not asked: the cluster asks it, and so learns our role. Needs no network. */
 export async function eksToken(
