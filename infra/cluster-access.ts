@@ -9,6 +9,7 @@ import type { Plan } from "./props.ts";
 export class ClusterAccess extends Construct {
   private readonly principals: string[] = [];
   private readonly installed: CustomResource | undefined;
+  private readonly admin: ClusterAdmin | undefined;
   private readonly clusterArn: string;
 
   constructor(scope: Construct, id: string, plan: Plan) {
@@ -21,18 +22,17 @@ export class ClusterAccess extends Construct {
     });
     if (plan.access === "manual") return;
 
-    const principals = () => this.principals;
-    const admin = new ClusterAdmin(this, "Admin", { plan, clusterArn: this.clusterArn, principals });
+    this.admin = new ClusterAdmin(this, "Admin", { plan, clusterArn: this.clusterArn });
     this.installed = new CustomResource(this, "Installed", {
       resourceType: "Custom::KarpenterNodeHolderAccess",
-      serviceToken: admin.serviceToken,
+      serviceToken: this.admin.serviceToken,
       serviceTimeout: Duration.minutes(30),
       properties: {
         cluster,
         holdAnnotation,
         karpenter,
-        principals: Lazy.list({ produce: principals }),
-        adminRole: admin.roleArn,
+        principals: Lazy.list({ produce: () => this.principals }),
+        adminRole: this.admin.roleArn,
         // What is written into the cluster comes with the code that writes it.
         bundle: FileSystem.fingerprint(bundleOf("cluster-access")),
       },
@@ -43,6 +43,7 @@ export class ClusterAccess extends Construct {
   openTo(user: HolderFunction): void {
     user.may({ actions: ["eks:DescribeCluster"], resources: [this.clusterArn] });
     this.principals.push(user.role.roleArn);
+    this.admin?.mayAdmit(user.role);
     // Updated functions first: only then are all marks moved to another annotation.
     this.installed?.node.addDependency(user.resource);
   }

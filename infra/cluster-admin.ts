@@ -1,7 +1,9 @@
-import { Duration, Lazy, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import type { Role } from "aws-cdk-lib/aws-iam";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Provider } from "aws-cdk-lib/custom-resources";
 import { Construct } from "constructs";
+import { holderName } from "../lambda/adapters/keys.ts";
 import { SettingEnvironment } from "../lambda/environment.ts";
 import { acknowledge, acknowledgeWildcard } from "./acknowledge.ts";
 import { HolderFunction } from "./holder-function.ts";
@@ -9,17 +11,19 @@ import type { Plan } from "./props.ts";
 
 const adminPolicy = "AmazonEKSClusterAdminPolicy";
 
-type ClusterAdminProps = Readonly<{ plan: Plan; clusterArn: string; principals: () => string[] }>;
+type ClusterAdminProps = Readonly<{ plan: Plan; clusterArn: string }>;
+type Target = Readonly<{ cluster: string; clusterArn: string }>;
 
 /** The function that writes our rights into the cluster; it alone can make itself an admin, and only there. */
 export class ClusterAdmin extends Construct {
   /** Where CloudFormation sends what it wants of the cluster. */
   readonly serviceToken: string;
   readonly roleArn: string;
+  private readonly admin: HolderFunction;
+  private readonly target: Target;
 
-  constructor(scope: Construct, id: string, props: ClusterAdminProps) {
+  constructor(scope: Construct, id: string, { plan, clusterArn }: ClusterAdminProps) {
     super(scope, id);
-    const { plan } = props;
     const admin = new HolderFunction(this, "Function", {
       cluster: plan.settings.cluster,
       part: "cluster-access",
@@ -30,8 +34,16 @@ export class ClusterAdmin extends Construct {
       vpc: plan.vpc,
     });
     this.roleArn = admin.role.roleArn;
-    letAdmit(admin, props);
+    this.admin = admin;
+    this.target = { cluster: plan.settings.cluster, clusterArn };
+    allowBecomingAdmin(admin, this.target);
+    this.mayAdmit(admin.role);
     this.serviceToken = this.provider(admin, plan).serviceToken;
+  }
+
+  /** Lets the function admit this role to the cluster, in our group only, and dismiss it again. */
+  mayAdmit(role: Role): void {
+    allowAdmitting(this.admin, role, this.target);
   }
 
   // CDK's provider answers CloudFormation even when the function itself cannot, and from outside of a VPC.
@@ -52,46 +64,55 @@ export class ClusterAdmin extends Construct {
   }
 }
 
-// The cluster is named beside the entries for those who check these actions on the cluster itself. Every such
-// request carries the keys of the conditions, so "if exists" is as strict as without.
-function letAdmit(admin: HolderFunction, { plan, clusterArn, principals }: ClusterAdminProps): void {
-  const { partition } = Stack.of(admin);
-  const own = admin.role.roleArn;
-  const known = Lazy.list({ produce: () => [own, ...principals()] });
-  const entries = accessEntries(admin, plan.settings.cluster, "*");
-  const ownEntry = accessEntries(admin, plan.settings.cluster, admin.role.roleName);
-  admin.may({ actions: ["eks:DescribeCluster"], resources: [clusterArn] });
+/** One function's own credentials, used by that function: a copy of them elsewhere is refused. */
+const onlyFrom = (fn: HolderFunction) => ({ ArnEquals: { "lambda:SourceFunctionArn": fn.arn } });
+
+function allowBecomingAdmin(admin: HolderFunction, { cluster, clusterArn }: Target): void {
+  const entry = accessEntryArn(admin, cluster, admin.role);
+  const policyArn = `arn:${Stack.of(admin).partition}:eks::aws:cluster-access-policy/${adminPolicy}`;
+  admin.may({
+    actions: ["eks:DescribeCluster"],
+    resources: [clusterArn],
+    conditions: onlyFrom(admin),
+  });
+  admin.may({
+    actions: ["eks:AssociateAccessPolicy"],
+    resources: [entry],
+    conditions: {
+      ...onlyFrom(admin),
+      StringEquals: { "eks:policyArn": policyArn, "eks:accessScope": "cluster" },
+    },
+  });
+  // Giving up a right needs no limit.
+  admin.may({
+    actions: ["eks:DisassociateAccessPolicy"],
+    resources: [entry],
+    conditions: onlyFrom(admin),
+  });
+}
+
+function allowAdmitting(admin: HolderFunction, role: Role, { cluster, clusterArn }: Target): void {
+  const entry = accessEntryArn(admin, cluster, role);
   admin.may({
     actions: ["eks:CreateAccessEntry"],
     resources: [clusterArn],
-    conditions: { StringEqualsIfExists: { "eks:principalArn": known } },
+    conditions: {
+      ...onlyFrom(admin),
+      StringEquals: { "eks:principalArn": role.roleArn },
+      "ForAllValues:StringEquals": { "eks:kubernetesGroups": [holderName] },
+    },
   });
   admin.may({
     actions: ["eks:UpdateAccessEntry", "eks:DeleteAccessEntry"],
-    resources: [clusterArn, entries],
-    conditions: { StringEqualsIfExists: { "eks:principalArn": known } },
+    resources: [entry],
+    conditions: onlyFrom(admin),
   });
-  admin.may({
-    actions: ["eks:AssociateAccessPolicy", "eks:DisassociateAccessPolicy"],
-    resources: [clusterArn, ownEntry],
-    conditions: {
-      StringEqualsIfExists: {
-        "eks:policyArn": `arn:${partition}:eks::aws:cluster-access-policy/${adminPolicy}`,
-        "eks:accessScope": "cluster",
-      },
-    },
-  });
-  acknowledgeWildcard(
-    admin.role,
-    entries,
-    "an entry's ARN ends in an id that EKS makes; the condition names the roles",
-  );
-  acknowledgeWildcard(admin.role, ownEntry, "an entry's ARN ends in an id that EKS makes");
+  acknowledgeWildcard(admin.role, entry, "an access entry's ARN ends in an id that EKS makes");
 }
 
-const accessEntries = (admin: HolderFunction, cluster: string, roleName: string): string =>
-  Stack.of(admin).formatArn({
+const accessEntryArn = (scope: Construct, cluster: string, { roleName }: Role): string =>
+  Stack.of(scope).formatArn({
     service: "eks",
     resource: "access-entry",
-    resourceName: `${cluster}/role/${Stack.of(admin).account}/${roleName}/*`,
+    resourceName: `${cluster}/role/${Stack.of(scope).account}/${roleName}/*`,
   });

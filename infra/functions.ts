@@ -39,7 +39,7 @@ export class HolderFunctions extends Construct {
       description: `Holds Karpenter's nodes of ${cluster} after a launch`,
       timeout: holdTimeout,
       // Its follow-ups come back by the queue on purpose, and give up after ten minutes by themselves.
-      loopsOnPurpose: true,
+      invokesItself: true,
     });
     this.release = new HolderFunction(this, "Release", {
       ...common,
@@ -54,8 +54,8 @@ export class HolderFunctions extends Construct {
       part: "sweep",
       description: `Compares holds, nodes and clock of ${cluster}, and repairs what events lost`,
       timeout: Duration.minutes(5),
-      // Two at once would list the cluster twice to do the same work.
-      reservedConcurrency: 1,
+      // Two at once list the cluster twice to do the same work. Some accounts' quota is too low to reserve from.
+      ...(plan.reserveConcurrency && { reservedConcurrency: 1 }),
       // No retry, and no letter to be cleared away by hand: the next sweep does the same work.
       whenAsync: { retryAttempts: 0, maxEventAge: Duration.millis(sweepEvery) },
     });

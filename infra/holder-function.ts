@@ -1,8 +1,8 @@
 import { type Duration, RemovalPolicy } from "aws-cdk-lib";
 import {
+  Effect,
   type IGrantable,
   type IPrincipal,
-  ManagedPolicy,
   PolicyStatement,
   type PolicyStatementProps,
   Role,
@@ -15,14 +15,15 @@ import {
   type EventInvokeConfigOptions,
   Function as LambdaFunction,
   LoggingFormat,
-  RecursiveLoop,
   Runtime,
 } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import { functionName, type Part } from "../lambda/names.ts";
-import { acknowledge } from "./acknowledge.ts";
+import { acknowledgeWildcard } from "./acknowledge.ts";
 import { bundleOf } from "./bundles.ts";
+import { functionArn } from "./function-arn.ts";
+import { recursiveLoopAllowed } from "./partition.ts";
 import type { HolderVpc } from "./props.ts";
 
 export type HolderFunctionProps = Readonly<{
@@ -36,8 +37,8 @@ export type HolderFunctionProps = Readonly<{
   /** What becomes of invocations nobody waits for. */
   whenAsync?: EventInvokeConfigOptions;
   reservedConcurrency?: number;
-  /** Lambda ends what looks like a function calling itself, unless told so. */
-  loopsOnPurpose?: boolean;
+  /** Whether it sends messages to the queue that invokes it. */
+  invokesItself?: boolean;
 }>;
 
 /** One function of the holder: its bundle, its own role, its own log group. */
@@ -46,9 +47,12 @@ export class HolderFunction extends Construct implements IGrantable {
   readonly role: Role;
   /** The function alone, without what CDK keeps beside it. */
   readonly resource: CfnFunction;
+  /** By name, so that the function's own role may name it. */
+  readonly arn: string;
 
   constructor(scope: Construct, id: string, props: HolderFunctionProps) {
     super(scope, id);
+    this.arn = functionArn(this, props.cluster, props.part);
     const logGroup = new LogGroup(this, "Logs", {
       logGroupName: `/aws/lambda/${functionName(props.cluster, props.part)}`,
       retention: props.logRetention,
@@ -71,12 +75,13 @@ export class HolderFunction extends Construct implements IGrantable {
       logGroup,
       loggingFormat: LoggingFormat.JSON,
       ...props.whenAsync,
-      ...(props.loopsOnPurpose && { recursiveLoop: RecursiveLoop.ALLOW }),
       ...(props.reservedConcurrency && { reservedConcurrentExecutions: props.reservedConcurrency }),
     });
     const resource = this.fn.node.defaultChild;
     if (!(resource instanceof CfnFunction)) throw new Error("CDK makes functions of something else now");
     this.resource = resource;
+    const recursiveLoop = props.invokesItself && recursiveLoopAllowed(this);
+    if (recursiveLoop) resource.recursiveLoop = recursiveLoop;
     if (props.vpc) this.enter(props.vpc);
   }
 
@@ -92,11 +97,24 @@ export class HolderFunction extends Construct implements IGrantable {
   // By ids, because a cluster's subnets need no look-up and no VPC object to be named.
   private enter(vpc: HolderVpc): void {
     this.resource.vpcConfig = { subnetIds: [...vpc.subnetIds], securityGroupIds: [...vpc.securityGroupIds] };
-    const policy = "service-role/AWSLambdaVPCAccessExecutionRole";
-    this.role.addManagedPolicy(ManagedPolicy.fromAwsManagedPolicyName(policy));
-    acknowledge(this.role, {
-      [`AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/${policy}]`]:
-        "AWS's own policy for functions in a VPC; network interfaces have no narrower resource before they exist",
+    // Not AWS's own policy for this, which lets a late log line create the log group anew after a destroy.
+    this.may({ actions: networkInterfaceActions, resources: ["*"] });
+    acknowledgeWildcard(this.role, "*", "network interfaces have no narrower resource before they exist");
+    // Lambda itself manages the interfaces; the function's code has no need to.
+    this.may({
+      effect: Effect.DENY,
+      actions: networkInterfaceActions,
+      resources: ["*"],
+      conditions: { ArnEquals: { "lambda:SourceFunctionArn": this.arn } },
     });
   }
 }
+
+const networkInterfaceActions = [
+  "ec2:CreateNetworkInterface",
+  "ec2:DescribeNetworkInterfaces",
+  "ec2:DescribeSubnets",
+  "ec2:DeleteNetworkInterface",
+  "ec2:AssignPrivateIpAddresses",
+  "ec2:UnassignPrivateIpAddresses",
+];

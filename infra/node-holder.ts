@@ -1,4 +1,4 @@
-import { ArnFormat, Duration, Stack } from "aws-cdk-lib";
+import { Duration } from "aws-cdk-lib";
 import type { Alarm, IAlarmAction, Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
@@ -6,12 +6,12 @@ import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { minutes } from "../lambda/core/duration.ts";
 import type { MetricName } from "../lambda/core/metrics.ts";
-import { functionName } from "../lambda/names.ts";
 import { acknowledgeWildcard } from "./acknowledge.ts";
 import { Alarms } from "./alarms.ts";
 import { ClusterAccess } from "./cluster-access.ts";
 import { HolderDashboard } from "./dashboard.ts";
 import { environmentOf } from "./environment.ts";
+import { functionArn } from "./function-arn.ts";
 import { HolderFunctions, holdTimeout } from "./functions.ts";
 import { HoldTable } from "./hold-table.ts";
 import type { HolderFunction } from "./holder-function.ts";
@@ -46,7 +46,7 @@ export class KarpenterNodeHolder extends Construct {
 
     const table = new HoldTable(this, "Holds");
     const launches = new LaunchQueue(this, "Launches", { cluster, consumerTimeout: holdTimeout });
-    const releaseFunctionArn = arnOf(this, functionName(cluster, "release"));
+    const releaseFunctionArn = functionArn(this, cluster, "release");
     const schedules = new ReleaseSchedules(this, "Releases", { cluster, releaseFunctionArn });
     const environment = environmentOf(plan.settings, { table, launches, schedules, releaseFunctionArn });
     const functions = new HolderFunctions(this, "Functions", { plan, environment });
@@ -126,15 +126,6 @@ export class KarpenterNodeHolder extends Construct {
     return this.metric("ReleaseLagMs", "Maximum");
   }
 }
-
-// By name, because every function is told this ARN, the release function too.
-const arnOf = (scope: Construct, name: string): string =>
-  Stack.of(scope).formatArn({
-    service: "lambda",
-    resource: "function",
-    resourceName: name,
-    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-  });
 
 function letSeeInstances(fn: HolderFunction): void {
   fn.may({ actions: ["ec2:DescribeInstances"], resources: ["*"] });

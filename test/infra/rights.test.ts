@@ -1,6 +1,13 @@
 import { Match } from "aws-cdk-lib/assertions";
 import { expect, it } from "vitest";
-import { actions, allowed, resourcesOf, synthesize } from "../support/synthesized.ts";
+import {
+  actions,
+  allowed,
+  denied,
+  resourcesOf,
+  synthesize,
+  synthesizeEverything,
+} from "../support/synthesized.ts";
 
 const template = synthesize();
 const roles = ["HoldRole", "ReleaseRole", "SweepRole", "ControlRole"];
@@ -51,6 +58,7 @@ it("lets nobody pass any role but the one-shots', and to nobody but Scheduler", 
     const passing = allowed(template, role).filter(({ Action }) => Action.includes("iam:PassRole"));
     expect(passing).toEqual([
       {
+        Effect: "Allow",
         Action: ["iam:PassRole"],
         Resource: [{ "Fn::GetAtt": [expect.stringContaining("ReleasesRole"), "Arn"] }],
         Condition: { StringEquals: { "iam:PassedToService": "scheduler.amazonaws.com" } },
@@ -80,22 +88,64 @@ it("lets one-shots of this group, and of no other, invoke release and nothing el
   expect(JSON.stringify(invoking)).toContain(":function:karpenter-node-holder-prod-release");
 });
 
-it("lets the access function make an admin of nobody but itself", () => {
-  const associating = allowed(template, "AdminFunctionRole").filter(({ Action }) =>
-    Action.includes("eks:AssociateAccessPolicy"),
-  );
+const mayOn = (action: string) =>
+  allowed(template, "AdminFunctionRole").filter(({ Action }) => Action.includes(action));
+
+it("lets the access function make an admin of itself only, by no other policy, and in no other scope", () => {
+  const associating = mayOn("eks:AssociateAccessPolicy");
   expect(associating).toHaveLength(1);
+  expect(associating[0]?.Resource).toHaveLength(1);
   expect(JSON.stringify(associating[0]?.Resource)).toMatch(/access-entry\/prod\/role\/.*AdminFunctionRole/);
-  expect(JSON.stringify(associating[0]?.Condition)).toContain("AmazonEKSClusterAdminPolicy");
+  expect(associating[0]?.Condition).toMatchObject({
+    StringEquals: {
+      "eks:policyArn": {
+        "Fn::Join": ["", expect.arrayContaining([expect.stringContaining("ClusterAdmin")])],
+      },
+      "eks:accessScope": "cluster",
+    },
+  });
 });
 
-it("lets the access function create entries for our own roles only", () => {
-  const [creating] = allowed(template, "AdminFunctionRole").filter(({ Action }) =>
-    Action.includes("eks:CreateAccessEntry"),
-  );
-  const principals = JSON.stringify(creating?.Condition);
-  for (const role of [...roles, "AdminFunctionRole"]) expect(principals).toContain(role);
-  expect(principals).not.toContain("*");
+it("lets the access function admit the holder's own roles only, and in its own group only", () => {
+  const creating = mayOn("eks:CreateAccessEntry");
+  const principals = creating.map(({ Condition }) => {
+    expect(Condition).toMatchObject({
+      StringEquals: { "eks:principalArn": { "Fn::GetAtt": [expect.any(String), "Arn"] } },
+      "ForAllValues:StringEquals": { "eks:kubernetesGroups": ["karpenter-node-holder"] },
+    });
+    return JSON.stringify(Condition);
+  });
+  expect(principals).toHaveLength(5);
+  for (const role of [...roles, "AdminFunctionRole"])
+    expect(principals.filter((one) => one.includes(role))).toHaveLength(1);
+});
+
+it("lets the access function change and delete the entries of these roles only", () => {
+  const changing = mayOn("eks:DeleteAccessEntry");
+  expect(changing).toHaveLength(5);
+  for (const { Resource } of changing)
+    expect(JSON.stringify(Resource)).toMatch(/access-entry\/prod\/role\/.*"Ref":"\w+Role\w+"},"\/\*"/);
+});
+
+it("ties the access function's rights on the cluster to that function: its credentials are of no use elsewhere", () => {
+  const rights = allowed(template, "AdminFunctionRole").filter(({ Action }) => Action[0]?.startsWith("eks:"));
+  expect(rights.length).toBeGreaterThan(5);
+  for (const { Condition } of rights)
+    expect(JSON.stringify(Condition)).toMatch(
+      /"ArnEquals":{"lambda:SourceFunctionArn":{[^}]*}.*:function:karpenter-node-holder-prod-cluster-access"/,
+    );
+});
+
+it("lets functions in a VPC have network interfaces, but no code create any, nor a log group", () => {
+  const everything = synthesizeEverything();
+  expect(JSON.stringify(everything.toJSON())).not.toContain("AWSLambdaVPCAccessExecutionRole");
+  for (const role of [...roles, "AdminFunctionRole"]) {
+    expect(actions(allowed(everything, role))).toContain("ec2:CreateNetworkInterface");
+    expect(actions(allowed(everything, role))).not.toContain("logs:CreateLogGroup");
+    const [interfaces] = denied(everything, role);
+    expect(interfaces?.Action).toContain("ec2:CreateNetworkInterface");
+    expect(JSON.stringify(interfaces?.Condition)).toContain("lambda:SourceFunctionArn");
+  }
 });
 
 it("gives every function a role of its own", () => {

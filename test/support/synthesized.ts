@@ -50,6 +50,7 @@ export const synthesizeEverything = (): Template =>
         vpc: { subnetIds: ["subnet-0123456789abcdef0"], securityGroupIds: ["sg-0123456789abcdef0"] },
         alarmTopic: Topic.fromTopicArn(stack, "Topic", "arn:aws:sns:us-east-1:111122223333:ops"),
         logRetention: RetentionDays.ONE_WEEK,
+        reserveConcurrency: true,
       }),
   );
 
@@ -59,19 +60,30 @@ export const resourcesOf = (template: Template, type: string): ReadonlyMap<strin
 export const everyResource = (template: Template): readonly Resource[] =>
   Object.values(template.toJSON().Resources as Record<string, Resource>);
 
-export type Statement = Readonly<{ Action: string[]; Resource: unknown[]; Condition?: unknown }>;
+export type Statement = Readonly<{
+  Effect: unknown;
+  Action: string[];
+  Resource: unknown[];
+  Condition?: unknown;
+}>;
 
 /** What the role of a function, named by a part of its logical id, is allowed. */
-export function allowed(template: Template, role: string): readonly Statement[] {
-  return [...resourcesOf(template, "AWS::IAM::Policy").values()]
+export const allowed = (template: Template, role: string): readonly Statement[] =>
+  statements(template, role).filter(({ Effect }) => Effect === "Allow");
+
+export const denied = (template: Template, role: string): readonly Statement[] =>
+  statements(template, role).filter(({ Effect }) => Effect === "Deny");
+
+const statements = (template: Template, role: string): readonly Statement[] =>
+  [...resourcesOf(template, "AWS::IAM::Policy").values()]
     .filter((policy) => JSON.stringify(policy.Properties.Roles).includes(role))
     .flatMap((policy) => (policy.Properties.PolicyDocument as { Statement: Properties[] }).Statement)
-    .map(({ Action, Resource, Condition }) => ({
+    .map(({ Effect, Action, Resource, Condition }) => ({
+      Effect,
       Action: [Action].flat() as string[],
       Resource: [Resource].flat(),
       Condition,
     }));
-}
 
 export const actions = (statements: readonly Statement[]): readonly string[] =>
   [...new Set(statements.flatMap((statement) => statement.Action))].sort();
