@@ -10,7 +10,7 @@ export type ContextSettings = Readonly<{
 }>;
 
 const rules = ["cluster", ...Object.keys(defaultSettings)];
-const names = [...rules, "access", "vpc", "alarmTopicArn", "logRetentionDays"];
+const names = [...rules, "access", "vpc", "alarmTopicArn", "logRetentionDays", "reserveConcurrency"];
 
 /** Reads the settings of the repository's own app; one error names every problem. */
 export function readContext(context: Readonly<Record<string, unknown>>): ContextSettings {
@@ -29,6 +29,7 @@ export function readContext(context: Readonly<Record<string, unknown>>): Context
   const vpc = read("vpc", parseVpc, "subnets and security groups, like subnet-1a2b3c4d,sg-5e6f7a8b");
   const alarmTopicArn = read("alarmTopicArn", parseTopic, "the ARN of an SNS topic");
   const logRetention = read("logRetentionDays", parseRetention, `one of ${retentions.join(", ")}`);
+  const reserveConcurrency = read("reserveConcurrency", parseBoolean, "true or false");
   if (found.length > 0) throw unusable(found);
   return {
     props: {
@@ -36,6 +37,7 @@ export function readContext(context: Readonly<Record<string, unknown>>): Context
       ...(access && { access }),
       ...(vpc && { vpc }),
       ...(logRetention && { logRetention }),
+      ...(reserveConcurrency !== undefined && { reserveConcurrency }),
     },
     alarmTopicArn,
   };
@@ -72,6 +74,9 @@ const parseRetention = (text: string): RetentionDays | undefined =>
 
 const parseAccess = (text: string): Access | undefined =>
   text === "install" || text === "manual" ? text : undefined;
+
+const parseBoolean = (text: string): boolean | undefined =>
+  text === "true" || text === "false" ? text === "true" : undefined;
 
 const parseTopic = (text: string): string | undefined =>
   /^arn:[\w-]+:sns:[\w-]+:\d{12}:[\w.-]+$/.test(text) ? text : undefined;

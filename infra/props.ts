@@ -38,6 +38,8 @@ export interface KarpenterNodeHolderProps {
   /** Told of every alarm. */
   readonly alarmTopic?: ITopic;
   readonly logRetention?: RetentionDays;
+  /** Reserve one concurrent execution for the sweep, so that two sweeps never run at once (false). */
+  readonly reserveConcurrency?: boolean;
 }
 
 /** Everything the construct builds from: settings checked, defaults filled in. */
@@ -46,6 +48,7 @@ export type Plan = Readonly<{
   access: Access;
   vpc: HolderVpc | undefined;
   logRetention: RetentionDays;
+  reserveConcurrency: boolean;
 }>;
 
 /** Checks what a CDK app gave us; one error names every problem. */
@@ -63,6 +66,7 @@ export function planOf(props: KarpenterNodeHolderProps): Plan {
     access: props.access ?? "install",
     vpc,
     logRetention: props.logRetention ?? RetentionDays.ONE_MONTH,
+    reserveConcurrency: props.reserveConcurrency ?? false,
   };
 }
 

@@ -62,6 +62,7 @@ describe("the app", { timeout: 60_000 }, () => {
       vpc: "subnet-0123456789abcdef0,sg-0123456789abcdef0",
       alarmTopicArn: "arn:aws:sns:us-east-1:111122223333:ops",
       logRetentionDays: "7",
+      reserveConcurrency: "true",
     });
 
     expect(said).toBe("");

@@ -44,6 +44,7 @@ it("names what only a deployment knows together with the rest", () => {
     vpc: "vpc-1",
     alarmTopicArn: "somewhere",
     logRetentionDays: "31",
+    reserveConcurrency: "1",
   });
   expect(problems.map((problem) => problem.split(" ")[0])).toEqual([
     "cluster",
@@ -51,6 +52,7 @@ it("names what only a deployment knows together with the rest", () => {
     "vpc",
     "alarmTopicArn",
     "logRetentionDays",
+    "reserveConcurrency",
   ]);
 });
 
@@ -61,6 +63,7 @@ it("reads what only a deployment knows", () => {
     vpc: "subnet-1a2b3c4d, subnet-0123456789abcdef0,sg-5e6f7a8b",
     alarmTopicArn: "arn:aws:sns:eu-west-1:111122223333:ops",
     logRetentionDays: 7,
+    reserveConcurrency: true,
   });
   expect(props.access).toBe("manual");
   expect(props.vpc).toEqual({
@@ -68,6 +71,7 @@ it("reads what only a deployment knows", () => {
     securityGroupIds: ["sg-5e6f7a8b"],
   });
   expect(props.logRetention).toBe(RetentionDays.ONE_WEEK);
+  expect(props.reserveConcurrency).toBe(true);
   expect(alarmTopicArn).toBe("arn:aws:sns:eu-west-1:111122223333:ops");
 });
 
