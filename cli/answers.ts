@@ -1,8 +1,8 @@
 import { BadInputError } from "../lambda/core/errors.ts";
-import type { PastHold } from "../lambda/core/hold.ts";
-import type { ScopeStatus } from "../lambda/core/tell-status.ts";
+import type { PastHold } from "../lambda/core/holds/hold.ts";
+import type { ScopeStatus } from "../lambda/core/operate/status.ts";
 import { Fields } from "../lambda/handlers/fields.ts";
-import { Failure } from "./failure.ts";
+import { Failure } from "./terminal/failure.ts";
 
 type Read = Readonly<Record<string, unknown>>;
 

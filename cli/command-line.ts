@@ -1,9 +1,9 @@
 import { type Argument, Command, CommanderError, type Option } from "commander";
 import { version } from "../lambda/version.ts";
 import { commands } from "./commands.ts";
-import { Exit } from "./exit-codes.ts";
-import { tellFailure } from "./failure.ts";
-import type { Terminal } from "./terminal.ts";
+import { Exit } from "./terminal/exit-codes.ts";
+import { tellFailure } from "./terminal/failure.ts";
+import type { Terminal } from "./terminal/terminal.ts";
 
 /** Carries out what was typed and says how it ended; never ends the process itself. */
 export async function commandLine(words: readonly string[], terminal: Terminal): Promise<Exit> {

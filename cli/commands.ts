@@ -1,16 +1,16 @@
 import type { Command } from "commander";
-import { advise } from "./advise.ts";
-import { completion } from "./completion.ts";
-import { doctor } from "./doctor.ts";
-import { history } from "./history.ts";
-import { hold } from "./hold.ts";
-import { manifest } from "./manifest.ts";
-import { pause } from "./pause.ts";
-import { release } from "./release.ts";
-import { resume } from "./resume.ts";
-import { run } from "./run.ts";
-import { status } from "./status.ts";
-import type { Terminal } from "./terminal.ts";
+import { advise } from "./commands/advise.ts";
+import { completion } from "./commands/completion.ts";
+import { doctor } from "./commands/doctor.ts";
+import { history } from "./commands/history.ts";
+import { hold } from "./commands/hold.ts";
+import { manifest } from "./commands/manifest.ts";
+import { pause } from "./commands/pause.ts";
+import { release } from "./commands/release.ts";
+import { resume } from "./commands/resume.ts";
+import { run } from "./commands/run.ts";
+import { status } from "./commands/status.ts";
+import type { Terminal } from "./terminal/terminal.ts";
 
 /** One command: what it is called, what can be said to it, what it does. Its heavy imports wait for its action. */
 export type MakeCommand = (terminal: Terminal) => Command;

@@ -1,8 +1,8 @@
 import { functionName } from "../lambda/names.ts";
-import { awsTrouble, isNamed } from "./aws-trouble.ts";
-import { type AwsConfig, awsConfig, type ClusterFlags } from "./cluster-flags.ts";
-import { Failure } from "./failure.ts";
-import type { Terminal } from "./terminal.ts";
+import { awsTrouble, isNamed } from "./aws-errors.ts";
+import { type AwsConfig, awsConfig, type ClusterFlags } from "./terminal/cluster-flags.ts";
+import { Failure } from "./terminal/failure.ts";
+import type { Terminal } from "./terminal/terminal.ts";
 
 /** What can be asked of the control function; its answer is read by who asked. */
 export type Ask = (request: Readonly<Record<string, unknown>>) => Promise<unknown>;

@@ -1,7 +1,7 @@
 import { LambdaClient, paginateListFunctions } from "@aws-sdk/client-lambda";
-import { holderName } from "../lambda/adapters/keys.ts";
+import { holderName } from "../lambda/core/marks/keys.ts";
 import { SettingEnvironment } from "../lambda/environment.ts";
-import type { AwsConfig } from "./cluster-flags.ts";
+import type { AwsConfig } from "./terminal/cluster-flags.ts";
 
 /** The clusters that have a holder in this account and region; undefined when we may not know. */
 export async function findHolders(

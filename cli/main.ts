@@ -1,5 +1,5 @@
 #!/usr/bin/env node
 import { commandLine } from "./command-line.ts";
-import { processTerminal } from "./terminal.ts";
+import { processTerminal } from "./terminal/terminal.ts";
 
 process.exitCode = await commandLine(process.argv.slice(2), processTerminal());

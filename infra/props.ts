@@ -1,9 +1,9 @@
 import { type Duration, Token } from "aws-cdk-lib";
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
-import type { KarpenterGeneration } from "../lambda/adapters/keys.ts";
 import { formatDuration } from "../lambda/core/duration.ts";
 import { BadInputError } from "../lambda/core/errors.ts";
+import type { KarpenterGeneration } from "../lambda/core/marks/keys.ts";
 import { checkSettings, type RawSettings, type Settings } from "../lambda/settings.ts";
 
 /** Where the functions reach a cluster whose endpoint is private. */

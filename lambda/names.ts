@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { holderName } from "./adapters/keys.ts";
+import { holderName } from "./core/marks/keys.ts";
 
 /** What is deployed as a function of its own; the bundle and the entry file carry the same name. */
 export const parts = ["hold", "release", "sweep", "control", "cluster-access"] as const;

@@ -1,6 +1,6 @@
-import { Karpenter, type KarpenterGeneration } from "./adapters/keys.ts";
 import { type Duration, formatDuration, hours, minutes, parseDuration } from "./core/duration.ts";
 import { BadInputError } from "./core/errors.ts";
+import { Karpenter, type KarpenterGeneration } from "./core/marks/keys.ts";
 import type { Rules } from "./core/rules.ts";
 import type { NodePoolFilter } from "./core/scope.ts";
 

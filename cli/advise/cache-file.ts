@@ -1,9 +1,9 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
-import { awsTrouble } from "../aws-trouble.ts";
-import type { AwsConfig } from "../cluster-flags.ts";
-import type { Terminal } from "../terminal.ts";
+import { awsTrouble } from "../aws-errors.ts";
+import type { AwsConfig } from "../terminal/cluster-flags.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 /** Where what was read is kept; a cluster of the same name in another account or region is another cluster. */
 export async function cacheFile(

@@ -1,4 +1,4 @@
-import { clusterTag, Karpenter } from "../../lambda/adapters/keys.ts";
+import { clusterTag, Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { InstanceEvent } from "./lives.ts";
 
 type Json = Readonly<Record<string, unknown>>;

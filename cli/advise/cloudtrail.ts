@@ -1,6 +1,6 @@
 import { CloudTrailClient, LookupEventsCommand } from "@aws-sdk/client-cloudtrail";
 import { earlier } from "../../lambda/core/duration.ts";
-import type { AwsConfig } from "../cluster-flags.ts";
+import type { AwsConfig } from "../terminal/cluster-flags.ts";
 import type { Archive } from "./archive.ts";
 import { instanceEventsIn, recordsIn, watchedCalls } from "./cloudtrail-events.ts";
 

@@ -1,7 +1,7 @@
 import { formatDuration, minutes } from "../../lambda/core/duration.ts";
-import { drawLines, type LinePlot, lineTable } from "../../report/line-plot.ts";
 import { element, escaped } from "../../report/markup.ts";
-import { themes } from "../../report/style.ts";
+import { themes } from "../../report/page/style.ts";
+import { drawLines, type LinePlot, lineTable } from "../../report/plots/line-plot.ts";
 import { type Advice, verdict } from "./advice.ts";
 
 export type Page = Readonly<{

@@ -1,10 +1,10 @@
-import { Karpenter } from "../../lambda/adapters/keys.ts";
-import type { AccessFinding } from "../../lambda/adapters/kubernetes-access.ts";
+import type { AccessFinding } from "../../lambda/cluster-access/cluster-rights.ts";
 import type { Duration } from "../../lambda/core/duration.ts";
+import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
 import { SettingEnvironment } from "../../lambda/environment.ts";
 import type { Ask } from "../control.ts";
-import type { Account, FunctionFacts } from "./account.ts";
+import type { Account, FunctionFacts } from "./aws/account.ts";
 
 /** What an examination needs. */
 export type Doctor = Readonly<{

@@ -1,5 +1,5 @@
-import { isDenied } from "../aws-trouble.ts";
-import { saidBy } from "./answered.ts";
+import { isDenied } from "../aws-errors.ts";
+import { saidBy } from "./checks/answered.ts";
 import { type Finding, fail, type LinkName, skipped, warn } from "./finding.ts";
 
 /** What one look brought: findings, and facts that later looks need. */

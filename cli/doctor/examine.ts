@@ -1,10 +1,10 @@
 import { Environment } from "../../lambda/environment.ts";
-import { isHopeless } from "../aws-trouble.ts";
-import { saidBy } from "./answered.ts";
-import { checkAlarms } from "./check-alarms.ts";
-import { type Bracket, checkClocks, skewOf } from "./check-clock.ts";
-import { checkAccessEntries, checkCluster } from "./check-cluster.ts";
-import { checkDeadLetters } from "./check-dead-letters.ts";
+import { isHopeless } from "../aws-errors.ts";
+import { checkAlarms } from "./checks/alarms.ts";
+import { saidBy } from "./checks/answered.ts";
+import { type Bracket, checkClocks, skewOf } from "./checks/clock.ts";
+import { checkAccessEntries, checkCluster } from "./checks/cluster.ts";
+import { checkDeadLetters } from "./checks/dead-letters.ts";
 import {
   checkCode,
   checkCredentials,
@@ -12,13 +12,13 @@ import {
   checkTable,
   type Functions,
   tooOld,
-} from "./check-functions.ts";
-import { checkLaunches, checkLogin, checkNodes, checkPolicy, checkRights } from "./check-inside.ts";
-import { checkMapping, checkQueue, checkQueuePolicy, checkRule, checkTarget } from "./check-launch-path.ts";
-import { checkManifest } from "./check-manifest.ts";
-import { checkProbe } from "./check-probe.ts";
-import { checkHolds, checkScheduleGroup, checkScheduleRole } from "./check-releases.ts";
-import { checkLastSweep, checkSweepRule } from "./check-sweep.ts";
+} from "./checks/functions.ts";
+import { checkLaunches, checkLogin, checkNodes, checkPolicy, checkRights } from "./checks/inside.ts";
+import { checkMapping, checkQueue, checkQueuePolicy, checkRule, checkTarget } from "./checks/launch-path.ts";
+import { checkManifest } from "./checks/manifest.ts";
+import { checkProbe } from "./checks/probe.ts";
+import { checkHolds, checkScheduleGroup, checkScheduleRole } from "./checks/releases.ts";
+import { checkLastSweep, checkSweepRule } from "./checks/sweep.ts";
 import type { Doctor } from "./doctor.ts";
 import { Examination } from "./examination.ts";
 import { type Finding, fail, type LinkName, skipped } from "./finding.ts";

@@ -1,5 +1,5 @@
-import type { PresentHold } from "../../lambda/core/check.ts";
-import type { ClusterFindings, KeptNode, Trial } from "../../lambda/core/inspection.ts";
+import type { PresentHold } from "../../lambda/core/operate/check.ts";
+import type { ClusterFindings, KeptNode, Trial } from "../../lambda/core/operate/inspection.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import type { Fields } from "../../lambda/handlers/fields.ts";
 import { reading } from "../answers.ts";

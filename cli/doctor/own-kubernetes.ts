@@ -1,7 +1,7 @@
-import { kubeconfigLogin } from "../../lambda/adapters/kubeconfig-login.ts";
-import { type AccessFinding, KubernetesAccess } from "../../lambda/adapters/kubernetes-access.ts";
-import { KubernetesClient } from "../../lambda/adapters/kubernetes-client.ts";
-import { readKubeconfig } from "../../local/kubeconfig.ts";
+import { type AccessFinding, KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
+import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
+import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
+import { readKubeconfig } from "../../local/run/kubeconfig.ts";
 
 const nobodyListens = { info: () => {}, warn: () => {}, error: () => {} };
 

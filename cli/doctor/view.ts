@@ -1,4 +1,4 @@
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { type Finding, links } from "./finding.ts";
 
 const signs = {

@@ -1,5 +1,5 @@
 import type { Duration } from "./duration.ts";
-import type { PastHold, ScopeRecord } from "./hold.ts";
+import type { PastHold, ScopeRecord } from "./holds/hold.ts";
 import type { MetricName } from "./metrics.ts";
 import type { Rules } from "./rules.ts";
 import type { Scope } from "./scope.ts";

@@ -1,5 +1,5 @@
+import { probeSource } from "../core/operate/probe.ts";
 import type { FollowUp, LaunchHeard } from "../core/ports.ts";
-import { probeSource } from "../core/probe.ts";
 import { wholeCluster } from "../core/scope.ts";
 import { Fields } from "./fields.ts";
 

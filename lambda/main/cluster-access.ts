@@ -1,15 +1,15 @@
 import { EKSClient } from "@aws-sdk/client-eks";
-import { clientDefaults } from "../adapters/aws-clients.ts";
-import { EksDoors } from "../adapters/eks-access-entries.ts";
-import { EksLogin } from "../adapters/eks-login.ts";
-import { KubernetesAccess } from "../adapters/kubernetes-access.ts";
-import { KubernetesClient } from "../adapters/kubernetes-client.ts";
-import { Telemetry } from "../adapters/powertools.ts";
-import { systemClock as clock } from "../adapters/system-clock.ts";
+import { clientDefaults } from "../aws/clients.ts";
+import { EksLogin } from "../aws/eks-login.ts";
+import { EksDoors } from "../cluster-access/access-entries.ts";
+import { KubernetesAccess } from "../cluster-access/cluster-rights.ts";
+import { onClusterAccessChanged } from "../cluster-access/handler.ts";
 import { minutes } from "../core/duration.ts";
 import { SettingEnvironment } from "../environment.ts";
-import { onClusterAccessChanged } from "../handlers/cluster-access-changed.ts";
 import { invocation } from "../invocation.ts";
+import { KubernetesClient } from "../kubernetes/client.ts";
+import { systemClock as clock } from "../system-clock.ts";
+import { Telemetry } from "../telemetry/powertools.ts";
 
 const telemetry = new Telemetry(process.env[SettingEnvironment.cluster] ?? "");
 const { log, metrics } = telemetry;

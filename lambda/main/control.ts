@@ -1,7 +1,7 @@
-import { systemClock } from "../adapters/system-clock.ts";
 import { readConfig } from "../environment.ts";
-import { onOperatorAsked } from "../handlers/operator-asked.ts";
+import { onOperatorAsked } from "../handlers/control.ts";
 import { invocation } from "../invocation.ts";
+import { systemClock } from "../system-clock.ts";
 import { wireControl } from "../wiring.ts";
 
 const { ports, telemetry, inspection } = wireControl(readConfig(process.env));

@@ -1,7 +1,7 @@
-import { systemClock } from "../adapters/system-clock.ts";
 import { readConfig } from "../environment.ts";
-import { onNodeLaunched } from "../handlers/node-launched.ts";
+import { onNodeLaunched } from "../handlers/hold.ts";
 import { invocation } from "../invocation.ts";
+import { systemClock } from "../system-clock.ts";
 import { wire } from "../wiring.ts";
 
 const { ports, telemetry, login } = wire(readConfig(process.env));

@@ -1,7 +1,7 @@
-import { systemClock } from "../adapters/system-clock.ts";
 import { readConfig } from "../environment.ts";
-import { onHoldExpired } from "../handlers/hold-expired.ts";
+import { onHoldExpired } from "../handlers/release.ts";
 import { invocation } from "../invocation.ts";
+import { systemClock } from "../system-clock.ts";
 import { wireRelease } from "../wiring.ts";
 
 const { ports, telemetry } = wireRelease(readConfig(process.env));

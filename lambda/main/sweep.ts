@@ -1,7 +1,7 @@
-import { systemClock } from "../adapters/system-clock.ts";
 import { readConfig } from "../environment.ts";
-import { onOverdueSwept } from "../handlers/overdue-swept.ts";
+import { onOverdueSwept } from "../handlers/sweep.ts";
 import { invocation } from "../invocation.ts";
+import { systemClock } from "../system-clock.ts";
 import { wire } from "../wiring.ts";
 
 const { ports, telemetry } = wire(readConfig(process.env));

@@ -1,8 +1,8 @@
-import { utcFor } from "../../report/clock.ts";
-import { drawTimeline } from "../../report/draw-timeline.ts";
-import type { TimelineEvent } from "../../report/events.ts";
-import { timelineTables } from "../../report/table.ts";
-import { readTimeline } from "../../report/timeline.ts";
+import { timelineTables } from "../../report/page/table.ts";
+import { utcFor } from "../../report/timeline/clock.ts";
+import { drawTimeline } from "../../report/timeline/draw-timeline.ts";
+import type { TimelineEvent } from "../../report/timeline/events.ts";
+import { readTimeline } from "../../report/timeline/timeline.ts";
 
 export type Frame = Readonly<{ svg: string; tables: string }>;
 

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
 import { version } from "../../lambda/version.ts";
-import type { TimelineEvent } from "../../report/events.ts";
-import { drawPage, spans } from "../../report/page.ts";
+import { drawPage, spans } from "../../report/page/page.ts";
+import type { TimelineEvent } from "../../report/timeline/events.ts";
 import { drawFrame, tellState } from "./frame.ts";
 
 /** Something that keeps what happened and tells of what happens; a chronicle is one. */

@@ -1,4 +1,4 @@
-import type { Rights } from "../../lambda/core/cluster-access.ts";
+import type { Rights } from "../../lambda/cluster-access/rules.ts";
 import type { Log } from "../../lambda/core/ports.ts";
 import { lastAnnotations, rememberAnnotations } from "./annotation-file.ts";
 

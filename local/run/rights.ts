@@ -1,9 +1,9 @@
-import { holderName } from "../../lambda/adapters/keys.ts";
-import type { KubernetesCaller } from "../../lambda/adapters/kubernetes-client.ts";
-import { isStatus } from "../../lambda/adapters/kubernetes-error.ts";
-import { explain } from "../../lambda/adapters/kubernetes-trouble.ts";
-import { asRecord } from "../../lambda/adapters/node-objects.ts";
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
+import { holderName } from "../../lambda/core/marks/keys.ts";
+import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
+import { isStatus } from "../../lambda/kubernetes/error.ts";
+import { explain } from "../../lambda/kubernetes/explain.ts";
+import { asRecord } from "../../lambda/kubernetes/node-objects.ts";
 
 const verbs = ["get", "list", "watch", "patch"] as const;
 const reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";

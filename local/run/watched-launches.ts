@@ -1,7 +1,7 @@
-import { holdLabel } from "../../lambda/adapters/keys.ts";
 import type { Duration } from "../../lambda/core/duration.ts";
+import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import type { FollowUp, Instance, Later, Launch, Launches, LaunchHeard } from "../../lambda/core/ports.ts";
-import type { NodeWatch, WatchedNode } from "../node-watch.ts";
+import type { NodeWatch, WatchedNode } from "./node-watch.ts";
 
 /** Which labels and annotations tell a node's NodePool and whether it is held. */
 type Keys = Readonly<{ poolLabel: string; annotation: string }>;

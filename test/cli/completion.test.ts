@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { commandLine } from "../../cli/command-line.ts";
 import { commands } from "../../cli/commands.ts";
-import { type Shell, shells } from "../../cli/completion-scripts.ts";
+import { type Shell, shells } from "../../cli/terminal/completion-scripts.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { hasShell, offersOf } from "../support/shells.ts";
 

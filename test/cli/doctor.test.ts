@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { Account } from "../../cli/doctor/account.ts";
+import type { Account } from "../../cli/doctor/aws/account.ts";
 import type { Finding, LinkName } from "../../cli/doctor/finding.ts";
-import { mend } from "../../cli/doctor/mend.ts";
+import { mend } from "../../cli/doctor/fixes.ts";
 import { findingView, verdictView } from "../../cli/doctor/view.ts";
-import { Failure } from "../../cli/failure.ts";
-import { Karpenter } from "../../lambda/adapters/keys.ts";
+import { Failure } from "../../cli/terminal/failure.ts";
 import { after, type Duration, hours, minutes } from "../../lambda/core/duration.ts";
+import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Part } from "../../lambda/names.ts";
 import { FixedClock, noon } from "../support/fixed-clock.ts";
 import {

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, it } from "vitest";
-import { historyPage } from "../../cli/history-page.ts";
-import type { PastHold } from "../../lambda/core/hold.ts";
+import { historyPage } from "../../cli/views/history-page.ts";
+import type { PastHold } from "../../lambda/core/holds/hold.ts";
 import { elementsIn } from "../report/markup.ts";
 import { FakeControl } from "../support/fake-control.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { jsonLog, textLog } from "../../cli/run-log.ts";
+import { jsonLog, textLog } from "../../cli/views/run-log.ts";
 import { version } from "../../lambda/version.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 

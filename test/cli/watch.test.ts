@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { watch } from "../../cli/watch.ts";
+import { watch } from "../../cli/views/watch.ts";
 
 const drawing = (isWatched: boolean) => {
   const drawn: string[] = [];

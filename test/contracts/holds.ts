@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
-import type { ScopeRecord } from "../../lambda/core/hold.ts";
+import type { ScopeRecord } from "../../lambda/core/holds/hold.ts";
 import type { Clock, Holds, Journal, ProbeAnswer } from "../../lambda/core/ports.ts";
 import { poolScope, type Scope, wholeCluster } from "../../lambda/core/scope.ts";
 import { aHold, aPastHold, aRecord } from "../support/builders.ts";

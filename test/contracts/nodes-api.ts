@@ -1,6 +1,6 @@
 import { Agent } from "undici";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ClusterAccess } from "../../lambda/adapters/cluster-login.ts";
+import type { ClusterAccess } from "../../lambda/kubernetes/cluster-login.ts";
 import { NodeWatch } from "../support/node-watch.ts";
 
 type Request = Readonly<{

@@ -1,5 +1,5 @@
 import { describe } from "vitest";
-import { ClusterStandIn } from "../../local/cluster-stand-in.ts";
+import { ClusterStandIn } from "../../simulator/fake-kubernetes/fake-kubernetes.ts";
 import { kubernetesNodesWorld } from "../support/kubernetes-nodes-world.ts";
 import { memoryNodesWorld } from "../support/memory-nodes-world.ts";
 import { type NodesOptions, type NodesWorld, nodesContract } from "./nodes.ts";

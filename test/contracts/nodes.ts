@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { holdLabel, Karpenter, type KarpenterGeneration, neverHold } from "../../lambda/adapters/keys.ts";
+import { holdLabel, Karpenter, type KarpenterGeneration, neverHold } from "../../lambda/core/marks/keys.ts";
 import type { Nodes } from "../../lambda/core/ports.ts";
 import { type NodePoolFilter, poolScope, wholeCluster } from "../../lambda/core/scope.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { decideHold, decidePause, decideResume } from "../../lambda/core/decide-by-hand.ts";
-import { decideForce, fence } from "../../lambda/core/decide-release.ts";
-import { decideSweep } from "../../lambda/core/decide-sweep.ts";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
-import { type ScopeRecord, untilResumed, watermarkOf } from "../../lambda/core/hold.ts";
+import { type ScopeRecord, untilResumed, watermarkOf } from "../../lambda/core/holds/hold.ts";
+import { decideHold, decidePause, decideResume } from "../../lambda/core/operate/decide-by-hand.ts";
+import { decideForce, fence } from "../../lambda/core/releases/decide-release.ts";
+import { decideSweep } from "../../lambda/core/sweep/decide-sweep.ts";
 import { aHold, aRecord, someRules } from "../support/builders.ts";
 import { noon } from "../support/fixed-clock.ts";
 

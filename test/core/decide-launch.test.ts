@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { decideLaunch, type LaunchFacts } from "../../lambda/core/decide-launch.ts";
 import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
-import { untilResumed, type Watermark } from "../../lambda/core/hold.ts";
+import { untilResumed, type Watermark } from "../../lambda/core/holds/hold.ts";
+import { decideLaunch, type LaunchFacts } from "../../lambda/core/launches/decide-launch.ts";
 import { aHold, aLaunch, aRecord, someRules } from "../support/builders.ts";
 import { noon } from "../support/fixed-clock.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { decideClose, decideForce, decideRelease } from "../../lambda/core/decide-release.ts";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
-import { type Hold, type ScopeRecord, untilResumed } from "../../lambda/core/hold.ts";
+import { type Hold, type ScopeRecord, untilResumed } from "../../lambda/core/holds/hold.ts";
+import { decideClose, decideForce, decideRelease } from "../../lambda/core/releases/decide-release.ts";
 import { aHold, aRecord, someRules } from "../support/builders.ts";
 import { noon } from "../support/fixed-clock.ts";
 

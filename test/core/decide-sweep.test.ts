@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { decideSweep } from "../../lambda/core/decide-sweep.ts";
 import { after, minutes } from "../../lambda/core/duration.ts";
-import { type ScopeRecord, watermarkOf } from "../../lambda/core/hold.ts";
+import { type ScopeRecord, watermarkOf } from "../../lambda/core/holds/hold.ts";
+import { decideSweep } from "../../lambda/core/sweep/decide-sweep.ts";
 import { aHold, aRecord, someRules } from "../support/builders.ts";
 import { noon } from "../support/fixed-clock.ts";
 

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { decideLaunch } from "../../lambda/core/decide-launch.ts";
-import { decideClose, decideRelease } from "../../lambda/core/decide-release.ts";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
-import { dueAt, type ScopeRecord, watermarkOf } from "../../lambda/core/hold.ts";
+import { dueAt, type ScopeRecord, watermarkOf } from "../../lambda/core/holds/hold.ts";
+import { decideLaunch } from "../../lambda/core/launches/decide-launch.ts";
+import { decideClose, decideRelease } from "../../lambda/core/releases/decide-release.ts";
 import { aRecord, someRules } from "../support/builders.ts";
 import fc from "../support/fast-check.ts";
 import { noon } from "../support/fixed-clock.ts";

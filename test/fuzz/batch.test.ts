@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { parseMessage } from "../../lambda/handlers/events.ts";
-import { onNodeLaunched } from "../../lambda/handlers/node-launched.ts";
+import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
 import fc from "../support/fast-check.ts";
 import { noon } from "../support/fixed-clock.ts";
 import { errorOf, everythingIn, expectClear, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { AwsAccount } from "../../cli/doctor/aws-account.ts";
+import { AwsAccount } from "../../cli/doctor/aws/aws-account.ts";
 import type { Finding, LinkName } from "../../cli/doctor/finding.ts";
 import { findingView, verdictView } from "../../cli/doctor/view.ts";
 import { fakeAws } from "../support/fake-aws.ts";

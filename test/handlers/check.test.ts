@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { minutes } from "../../lambda/core/duration.ts";
-import type { ClusterFindings, Inspection } from "../../lambda/core/inspection.ts";
-import { onOperatorAsked } from "../../lambda/handlers/operator-asked.ts";
+import type { ClusterFindings, Inspection } from "../../lambda/core/operate/inspection.ts";
+import { onOperatorAsked } from "../../lambda/handlers/control.ts";
 import { version } from "../../lambda/version.ts";
 import { noon } from "../support/fixed-clock.ts";
 import { World } from "../support/world.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { minutes } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
-import { onHoldExpired } from "../../lambda/handlers/hold-expired.ts";
-import { onOperatorAsked } from "../../lambda/handlers/operator-asked.ts";
+import { onOperatorAsked } from "../../lambda/handlers/control.ts";
+import { onHoldExpired } from "../../lambda/handlers/release.ts";
 import { parseControlRequest, parseReleaseRequest } from "../../lambda/handlers/requests.ts";
 import fc from "../support/fast-check.ts";
 import { noon } from "../support/fixed-clock.ts";

@@ -2,11 +2,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { mostAttempts } from "../../lambda/adapters/backoff.ts";
-import { holdLabel, Karpenter } from "../../lambda/adapters/keys.ts";
-import { KubernetesAccess } from "../../lambda/adapters/kubernetes-access.ts";
+import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
+import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import { mostAttempts } from "../../lambda/kubernetes/backoff.ts";
 import { bringMarks } from "../../local/run/bring-marks.ts";
-import { textsOf } from "../../local/stand-in/objects.ts";
+import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
 import { StandInNodes } from "../support/stand-in-nodes.ts";
 
 const first = Karpenter.v1.annotation;

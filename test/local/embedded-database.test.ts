@@ -7,10 +7,14 @@ import { join } from "node:path";
 import { CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import dynalite from "dynalite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { DynamodbHolds } from "../../lambda/adapters/dynamodb-holds.ts";
+import { DynamodbHolds } from "../../lambda/aws/dynamodb-holds.ts";
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
-import { type EmbeddedDatabase, openEmbeddedDatabase, tableSchema } from "../../local/embedded-database.ts";
+import {
+  type EmbeddedDatabase,
+  openEmbeddedDatabase,
+  tableSchema,
+} from "../../local/run/embedded-database.ts";
 import { aHold, aRecord } from "../support/builders.ts";
 
 const holdsIn = ({ client, table }: EmbeddedDatabase) => new DynamodbHolds(new DynamoDBClient(client), table);

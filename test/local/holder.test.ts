@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { readSettings } from "../../lambda/settings.ts";
-import { Chronicle } from "../../local/chronicle.ts";
-import { FastClock } from "../../local/fast-clock.ts";
-import { Holder } from "../../local/holder.ts";
+import { Holder } from "../../local/holder/holder.ts";
+import { Chronicle } from "../../local/holder/timeline.ts";
+import { FastClock } from "../../simulator/virtual-clock.ts";
 import { CollectedLog, CollectedMetrics } from "../support/collected-log.ts";
 import { CountedIds, noon } from "../support/fixed-clock.ts";
 import { MemoryHolds } from "../support/memory-holds.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { clusterNameIn, readKubeconfig } from "../../local/kubeconfig.ts";
+import { clusterNameIn, readKubeconfig } from "../../local/run/kubeconfig.ts";
 
 const config = (cluster: string, current?: string) => ({
   apiVersion: "v1",

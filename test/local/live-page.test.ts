@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { get } from "node:http";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { Chronicle } from "../../local/chronicle.ts";
+import { Chronicle } from "../../local/holder/timeline.ts";
 import { drawFrame } from "../../local/page/frame.ts";
 import { LivePage } from "../../local/page/live-page.ts";
 import { Browser, chromium } from "../support/chromium.ts";

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { KubernetesClient } from "../../lambda/adapters/kubernetes-client.ts";
-import { systemClock as clock } from "../../lambda/adapters/system-clock.ts";
-import { ClusterStandIn } from "../../local/cluster-stand-in.ts";
-import { NodeWatch } from "../../local/node-watch.ts";
+import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
+import { systemClock as clock } from "../../lambda/system-clock.ts";
+import { NodeWatch } from "../../local/run/node-watch.ts";
+import { ClusterStandIn } from "../../simulator/fake-kubernetes/fake-kubernetes.ts";
 import { CollectedLog, CollectedMetrics } from "../support/collected-log.ts";
 
 describe("the watch of nodes", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { KubernetesCall } from "../../lambda/adapters/kubernetes-client.ts";
-import { KubernetesError } from "../../lambda/adapters/kubernetes-error.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
+import type { KubernetesCall } from "../../lambda/kubernetes/client.ts";
+import { KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { checkRights } from "../../local/run/rights.ts";
 import { noon } from "../support/fixed-clock.ts";
 

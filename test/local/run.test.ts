@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "vitest";
-import { holdLabel, Karpenter } from "../../lambda/adapters/keys.ts";
-import { parseNode } from "../../lambda/adapters/node-objects.ts";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
-import { ClusterStandIn } from "../../local/cluster-stand-in.ts";
+import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
+import { ClusterStandIn } from "../../simulator/fake-kubernetes/fake-kubernetes.ts";
 import { HolderProcess } from "../support/holder-process.ts";
 
 const { annotation, poolLabel, registeredLabel } = Karpenter.v1;

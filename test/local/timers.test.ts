@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
-import { FastClock } from "../../local/fast-clock.ts";
-import { type Expired, Timers } from "../../local/timers.ts";
+import { type Expired, Timers } from "../../local/holder/timers.ts";
+import { FastClock } from "../../simulator/virtual-clock.ts";
 import { noon } from "../support/fixed-clock.ts";
 
 function prepare() {

@@ -29,7 +29,7 @@ export const mutations: readonly Mutation[] = [
     bug: "the Kubernetes adapter's release drops its test of the label",
     edits: [
       edit(
-        "lambda/adapters/node-marks.ts",
+        "lambda/core/marks/plan-marks.ts",
         '  test(half, key, value),\n  { op: "remove"',
         '  { op: "remove"',
       ),
@@ -40,7 +40,7 @@ export const mutations: readonly Mutation[] = [
     bug: "the Kubernetes adapter adopts the user's own annotation",
     edits: [
       edit(
-        "lambda/adapters/node-marks.ts",
+        "lambda/core/marks/plan-marks.ts",
         "if (!isMarked || value !== markValue)",
         "if (value !== markValue)",
       ),

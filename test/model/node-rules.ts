@@ -1,4 +1,4 @@
-import { holdLabel, Karpenter, markValue, neverHold } from "../../lambda/adapters/keys.ts";
+import { holdLabel, Karpenter, markValue, neverHold } from "../../lambda/core/marks/keys.ts";
 import { nodePoolOf } from "../../lambda/core/scope.ts";
 import type { Invocation } from "../support/invocation.ts";
 import type { World } from "../support/world.ts";

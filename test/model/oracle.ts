@@ -1,4 +1,4 @@
-import type { Hold, ScopeRecord } from "../../lambda/core/hold.ts";
+import type { Hold, ScopeRecord } from "../../lambda/core/holds/hold.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import type { Scope } from "../../lambda/core/scope.ts";
 

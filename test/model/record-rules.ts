@@ -1,5 +1,5 @@
 import { after } from "../../lambda/core/duration.ts";
-import type { Hold, ScopeRecord } from "../../lambda/core/hold.ts";
+import type { Hold, ScopeRecord } from "../../lambda/core/holds/hold.ts";
 import { type Scope, wholeCluster } from "../../lambda/core/scope.ts";
 import type { Invocation } from "../support/invocation.ts";
 import type { World } from "../support/world.ts";

@@ -1,5 +1,5 @@
-import { holdLabel, Karpenter, markValue, neverHold } from "../../lambda/adapters/keys.ts";
 import { after, type Duration, seconds } from "../../lambda/core/duration.ts";
+import { holdLabel, Karpenter, markValue, neverHold } from "../../lambda/core/marks/keys.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import type { Invocation } from "../support/invocation.ts";
 import { World } from "../support/world.ts";

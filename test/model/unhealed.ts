@@ -1,6 +1,6 @@
-import { holdLabel, Karpenter, markValue, neverHold } from "../../lambda/adapters/keys.ts";
 import { after } from "../../lambda/core/duration.ts";
-import type { ScopeRecord } from "../../lambda/core/hold.ts";
+import type { ScopeRecord } from "../../lambda/core/holds/hold.ts";
+import { holdLabel, Karpenter, markValue, neverHold } from "../../lambda/core/marks/keys.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
 import type { MemoryNode } from "../support/memory-nodes.ts";
 import type { World } from "../support/world.ts";

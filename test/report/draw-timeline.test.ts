@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { drawTimeline } from "../../report/draw-timeline.ts";
-import type { TimelineEvent } from "../../report/events.ts";
-import { layOut } from "../../report/layout.ts";
-import { timelineTables } from "../../report/table.ts";
-import { readTimeline } from "../../report/timeline.ts";
+import { timelineTables } from "../../report/page/table.ts";
+import { drawTimeline } from "../../report/timeline/draw-timeline.ts";
+import type { TimelineEvent } from "../../report/timeline/events.ts";
+import { layOut } from "../../report/timeline/layout.ts";
+import { readTimeline } from "../../report/timeline/timeline.ts";
 import { at, evicted, gone, holdEnded, holdStarted, joined, marked, released } from "./events.ts";
 import { elementsIn } from "./markup.ts";
 

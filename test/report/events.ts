@@ -1,4 +1,4 @@
-import type { TimelineEvent } from "../../report/events.ts";
+import type { TimelineEvent } from "../../report/timeline/events.ts";
 
 /** So many seconds after the beginning of every test's time. */
 export const at = (seconds: number): Date => new Date(Date.UTC(2026, 0, 1) + seconds * 1_000);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { barTable, drawBars, placeBars } from "../../report/bar-plot.ts";
-import { drawLines, lineTable } from "../../report/line-plot.ts";
-import { numberTicks, timeStep, timeTicks } from "../../report/scale.ts";
+import { barTable, drawBars, placeBars } from "../../report/plots/bar-plot.ts";
+import { drawLines, lineTable } from "../../report/plots/line-plot.ts";
+import { numberTicks, timeStep, timeTicks } from "../../report/plots/scale.ts";
 import { elementsIn } from "./markup.ts";
 
 describe("ticks", () => {

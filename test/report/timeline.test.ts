@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readTimeline } from "../../report/timeline.ts";
+import { readTimeline } from "../../report/timeline/timeline.ts";
 import {
   at,
   evicted,

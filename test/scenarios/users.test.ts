@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { holdLabel, Karpenter, neverHold } from "../../lambda/adapters/keys.ts";
 import { minutes } from "../../lambda/core/duration.ts";
+import { holdLabel, Karpenter, neverHold } from "../../lambda/core/marks/keys.ts";
 import { Story } from "../support/story.ts";
 
 const annotation = Karpenter.v1.annotation;

@@ -1,5 +1,5 @@
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
-import { emptyRecord, type Hold, type PastHold, type ScopeRecord } from "../../lambda/core/hold.ts";
+import { emptyRecord, type Hold, type PastHold, type ScopeRecord } from "../../lambda/core/holds/hold.ts";
 import type { Launch } from "../../lambda/core/ports.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";

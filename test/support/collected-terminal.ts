@@ -1,4 +1,4 @@
-import type { Terminal } from "../../cli/terminal.ts";
+import type { Terminal } from "../../cli/terminal/terminal.ts";
 
 /** A terminal that keeps what it was told; nobody watches it, so it has no colours. */
 export class CollectedTerminal implements Terminal {

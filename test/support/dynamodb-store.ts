@@ -5,10 +5,10 @@ import {
   type DynamoDBClientConfig,
   waitUntilTableExists,
 } from "@aws-sdk/client-dynamodb";
-import { DynamodbHolds } from "../../lambda/adapters/dynamodb-holds.ts";
-import { DynamodbJournal } from "../../lambda/adapters/dynamodb-journal.ts";
+import { DynamodbHolds } from "../../lambda/aws/dynamodb-holds.ts";
+import { DynamodbJournal } from "../../lambda/aws/dynamodb-journal.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
-import { openEmbeddedDatabase, tableSchema } from "../../local/embedded-database.ts";
+import { openEmbeddedDatabase, tableSchema } from "../../local/run/embedded-database.ts";
 import type { OpenHolds } from "../contracts/holds.ts";
 
 /** An embedded database of its own. */

@@ -1,6 +1,6 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { DynamodbHolds } from "../../lambda/adapters/dynamodb-holds.ts";
-import { openEmbeddedDatabase } from "../../local/embedded-database.ts";
+import { DynamodbHolds } from "../../lambda/aws/dynamodb-holds.ts";
+import { openEmbeddedDatabase } from "../../local/run/embedded-database.ts";
 import { aHold, aRecord } from "./builders.ts";
 
 // Writes one record again and again into the database of its first argument and tells its parent each acknowledged version.

@@ -1,11 +1,11 @@
 import type { Ask } from "../../cli/control.ts";
-import type { Account, FunctionFacts, QueueFacts, RuleFacts } from "../../cli/doctor/account.ts";
+import type { Account, FunctionFacts, QueueFacts, RuleFacts } from "../../cli/doctor/aws/account.ts";
 import type { Doctor } from "../../cli/doctor/doctor.ts";
 import { examine } from "../../cli/doctor/examine.ts";
 import type { Finding } from "../../cli/doctor/finding.ts";
-import { holderName } from "../../lambda/adapters/keys.ts";
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
-import { launchesAndProbes } from "../../lambda/core/probe.ts";
+import { holderName } from "../../lambda/core/marks/keys.ts";
+import { launchesAndProbes } from "../../lambda/core/operate/probe.ts";
 import { functionName, type Part } from "../../lambda/names.ts";
 import { version } from "../../lambda/version.ts";
 import { FixedClock, noon } from "./fixed-clock.ts";

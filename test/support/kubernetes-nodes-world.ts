@@ -1,9 +1,9 @@
-import type { ClusterAccess, ClusterLogin } from "../../lambda/adapters/cluster-login.ts";
-import { Karpenter } from "../../lambda/adapters/keys.ts";
-import { type KubernetesCaller, KubernetesClient } from "../../lambda/adapters/kubernetes-client.ts";
-import { isStatus } from "../../lambda/adapters/kubernetes-error.ts";
-import { KubernetesNodes } from "../../lambda/adapters/kubernetes-nodes.ts";
+import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Metrics } from "../../lambda/core/ports.ts";
+import { type KubernetesCaller, KubernetesClient } from "../../lambda/kubernetes/client.ts";
+import type { ClusterAccess, ClusterLogin } from "../../lambda/kubernetes/cluster-login.ts";
+import { isStatus } from "../../lambda/kubernetes/error.ts";
+import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
 import type { NodesOptions, NodesWorld } from "../contracts/nodes.ts";
 import { CollectedLog } from "./collected-log.ts";
 import { NodeWatch } from "./node-watch.ts";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { vi } from "vitest";
-import { Telemetry } from "../../lambda/adapters/powertools.ts";
 import { type Duration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import type { MetricName } from "../../lambda/core/metrics.ts";
+import { Telemetry } from "../../lambda/telemetry/powertools.ts";
 import type { LogLine } from "./collected-log.ts";
 import type { FunctionName, Invocation } from "./invocation.ts";
 import { Story } from "./story.ts";

@@ -1,4 +1,4 @@
-import type { Doors, Rights } from "../../lambda/core/cluster-access.ts";
+import type { Doors, Rights } from "../../lambda/cluster-access/rules.ts";
 
 /** A cluster's doors and rights in memory, which notes in `did` what was done to it, in order. */
 export class MemoryCluster implements Doors, Rights {

@@ -1,5 +1,5 @@
 import { after, hours } from "../../lambda/core/duration.ts";
-import type { PastHold, ScopeRecord } from "../../lambda/core/hold.ts";
+import type { PastHold, ScopeRecord } from "../../lambda/core/holds/hold.ts";
 import type { Clock, Holds, Journal, ProbeAnswer } from "../../lambda/core/ports.ts";
 import type { Scope } from "../../lambda/core/scope.ts";
 import { type Hooks, hooked } from "./hooks.ts";

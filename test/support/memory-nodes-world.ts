@@ -1,4 +1,4 @@
-import { Karpenter } from "../../lambda/adapters/keys.ts";
+import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { NodesOptions, NodesWorld } from "../contracts/nodes.ts";
 import { MemoryNodes } from "./memory-nodes.ts";
 

@@ -1,5 +1,5 @@
-import { holdLabel, isHold, isLeftOut, Karpenter, markValue } from "../../lambda/adapters/keys.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
+import { holdLabel, isHold, isLeftOut, Karpenter, markValue } from "../../lambda/core/marks/keys.ts";
 import type { Clock, Marked, Metrics, NodeSeen, Nodes, Released } from "../../lambda/core/ports.ts";
 import { type NodePoolFilter, nodePoolOf, type Scope } from "../../lambda/core/scope.ts";
 

@@ -1,5 +1,5 @@
 import { Agent } from "undici";
-import type { ClusterAccess } from "../../lambda/adapters/cluster-login.ts";
+import type { ClusterAccess } from "../../lambda/kubernetes/cluster-login.ts";
 
 type Seen = { version: number; values: (string | undefined)[] };
 type Event = {

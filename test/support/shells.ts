@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Shell } from "../../cli/completion-scripts.ts";
+import type { Shell } from "../../cli/terminal/completion-scripts.ts";
 
 /** Whether this shell is on this machine. */
 export const hasShell = (shell: Shell): boolean => spawnSync(shell, ["-c", ":"]).status === 0;

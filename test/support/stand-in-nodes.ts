@@ -1,9 +1,9 @@
-import type { ClusterLogin } from "../../lambda/adapters/cluster-login.ts";
-import { Karpenter, type KarpenterGeneration } from "../../lambda/adapters/keys.ts";
-import { KubernetesClient } from "../../lambda/adapters/kubernetes-client.ts";
-import { KubernetesNodes } from "../../lambda/adapters/kubernetes-nodes.ts";
-import { karpentersLabels } from "../../local/cloud-stand-in.ts";
-import { ClusterStandIn } from "../../local/cluster-stand-in.ts";
+import { Karpenter, type KarpenterGeneration } from "../../lambda/core/marks/keys.ts";
+import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
+import type { ClusterLogin } from "../../lambda/kubernetes/cluster-login.ts";
+import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
+import { karpentersLabels } from "../../simulator/fake-ec2.ts";
+import { ClusterStandIn } from "../../simulator/fake-kubernetes/fake-kubernetes.ts";
 import { CollectedLog, CollectedMetrics } from "./collected-log.ts";
 
 export type Asked = Readonly<{ method: string; path: string; query: URLSearchParams; accept: string }>;

@@ -1,6 +1,6 @@
-import { holdLabel } from "../../lambda/adapters/keys.ts";
 import { after, type Duration, earlier, minutes, seconds } from "../../lambda/core/duration.ts";
-import type { Hold, PastHold } from "../../lambda/core/hold.ts";
+import type { Hold, PastHold } from "../../lambda/core/holds/hold.ts";
+import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import type { LaunchHeard } from "../../lambda/core/ports.ts";
 import { type Scope, wholeCluster } from "../../lambda/core/scope.ts";
 import type { FunctionName, Invocation } from "./invocation.ts";

@@ -1,10 +1,10 @@
 import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
 import type { Ports } from "../../lambda/core/ports.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
-import { onHoldExpired } from "../../lambda/handlers/hold-expired.ts";
-import { onNodeLaunched } from "../../lambda/handlers/node-launched.ts";
-import { onOperatorAsked } from "../../lambda/handlers/operator-asked.ts";
-import { onOverdueSwept } from "../../lambda/handlers/overdue-swept.ts";
+import { onOperatorAsked } from "../../lambda/handlers/control.ts";
+import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
+import { onHoldExpired } from "../../lambda/handlers/release.ts";
+import { onOverdueSwept } from "../../lambda/handlers/sweep.ts";
 import { someRules } from "./builders.ts";
 import { CollectedLog, CollectedMetrics } from "./collected-log.ts";
 import { CountedIds, noon } from "./fixed-clock.ts";

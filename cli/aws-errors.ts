@@ -1,0 +1,91 @@
+import { mayPass } from "../lambda/aws/errors.ts";
+import { messageOf, TryAgainError } from "../lambda/core/errors.ts";
+import { Failure } from "./terminal/failure.ts";
+
+const login = "Log in again (for example with `aws sso login`), or choose other credentials by --profile.";
+
+/** What an AWS error means to the person at the terminal, by its name. */
+const remedies: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
+  ExpiredToken: ["the AWS credentials have expired", login],
+  ExpiredTokenException: ["the AWS credentials have expired", login],
+  TokenRefreshRequired: ["the AWS credentials have expired", login],
+  RequestExpired: ["the AWS credentials have expired, or this machine's clock is wrong", login],
+  CredentialsProviderError: ["no usable AWS credentials were found", login],
+  TokenProviderError: ["no usable AWS credentials were found", login],
+  UnrecognizedClientException: ["AWS does not know these credentials", login],
+  InvalidClientTokenId: ["AWS does not know these credentials", login],
+  InvalidSignatureException: [
+    "AWS refused the request's signature",
+    "Check the credentials, and this machine's clock.",
+  ],
+  SignatureDoesNotMatch: [
+    "AWS refused the request's signature",
+    "Check the credentials, and this machine's clock.",
+  ],
+};
+
+const denied = new Set(["AccessDeniedException", "AccessDenied", "UnauthorizedOperation"]);
+
+/** Whether AWS understood, and said no. */
+export const isDenied = (error: unknown): boolean => error instanceof Error && denied.has(error.name);
+
+export const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
+  error instanceof Error && names.includes(error.name);
+
+/** Whether no AWS call can succeed now, so that further ones would say the same. */
+export const isHopeless = (error: unknown): boolean => {
+  const failure = awsTrouble(error, "");
+  return failure instanceof Failure && !isDenied(error);
+};
+
+/** A failed AWS call as a failure with its remedy; an error that is not AWS's stays as it is. */
+export function awsTrouble(error: unknown, task: string): unknown {
+  if (!(error instanceof Error)) return error;
+  const known = remedies[error.name];
+  if (known) return new Failure(`${known[0]} (${firstLine(error)})`, known[1], { cause: error });
+  if (/region is missing/i.test(messageOf(error))) {
+    return new Failure("no AWS region is set", "Say --region, or set AWS_REGION.", { cause: error });
+  }
+  if (isDenied(error)) {
+    return new Failure(firstLine(error), `These credentials may not ${task}: ask for that right.`, {
+      cause: error,
+    });
+  }
+  if (isUnreachable(error)) {
+    return new Failure(
+      `AWS could not be reached (${reasonOf(error)})`,
+      "Check the network, --region and --endpoint-url.",
+      { cause: error },
+    );
+  }
+  return mayPass(error) ? new TryAgainError(firstLine(error), { cause: error }) : error;
+}
+
+const unreachable = /ENOTFOUND|ECONNREFUSED|ECONNRESET|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/;
+
+const isUnreachable = (error: Error): boolean =>
+  error.name === "TimeoutError" || unreachable.test(`${Reflect.get(error, "code")} ${messageOf(error)}`);
+
+// Several addresses refused together are an error without a message of its own.
+const reasonOf = (error: Error): string =>
+  firstLine(error) || String(Reflect.get(error, "code") ?? error.name);
+
+const firstLine = (error: Error): string => messageOf(error).split("\n", 1)[0] ?? "";
+
+const gone = [
+  "ResourceNotFoundException",
+  "NoSuchEntity",
+  "NoSuchEntityException",
+  "QueueDoesNotExist",
+  "AWS.SimpleQueueService.NonExistentQueue",
+];
+
+/** The answer, or undefined where what was asked for does not exist. */
+export async function unlessGone<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isNamed(error, ...gone)) return undefined;
+    throw error;
+  }
+}

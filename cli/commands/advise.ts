@@ -1,0 +1,180 @@
+import { writeFileSync } from "node:fs";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { after, type Duration, hours, later, minutes, parseDuration } from "../../lambda/core/duration.ts";
+import type { Question } from "../advise/advice.ts";
+import type { InstanceEvent } from "../advise/lives.ts";
+import { awsTrouble } from "../aws-errors.ts";
+import { awsConfig, type ClusterFlags, durationOption, withCluster } from "../terminal/cluster-flags.ts";
+import { withExamples } from "../terminal/examples.ts";
+import { Failure } from "../terminal/failure.ts";
+import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { about } from "../terminal/times.ts";
+
+type AdviseOptions = ClusterFlags &
+  Readonly<{
+    since: Duration;
+    from?: string[];
+    cache?: string;
+    holds?: readonly Duration[];
+    regretWithin: Duration;
+    maxHold: Duration;
+    breather: Duration;
+    scope: "cluster" | "nodepool";
+    prices?: string;
+    price?: number;
+    html?: string;
+    output: Output;
+  }>;
+
+/** Which `hold` would have been right, from what CloudTrail tells. */
+export const advise = (terminal: Terminal): Command =>
+  withExamples(
+    withOutput(withCluster(new Command("advise")), ["table", "json"])
+      .description("Work out from CloudTrail which hold would have been right, and what it would have cost.")
+      .addOption(
+        durationOption(
+          "--since <duration>",
+          "how far to look back, to 2160h",
+          [hours(1), hours(2160)],
+          hours(168),
+        ),
+      )
+      .addOption(
+        new Option(
+          "--from <path...>",
+          "read exported CloudTrail records, files or folders, instead of asking AWS",
+        ).conflicts(["since", "cache"]),
+      )
+      .option(
+        "--cache <file>",
+        "where to keep what was read, so that reading can go on (default: a file an account, region and cluster)",
+      )
+      .option("--holds <durations>", "values to try, like 5m,20m,1h", holdsFlag)
+      .addOption(
+        durationOption(
+          "--regret-within <duration>",
+          "how soon a like launch makes an end regretted",
+          [minutes(1), hours(24)],
+          minutes(15),
+        ),
+      )
+      .addOption(
+        durationOption(
+          "--max-hold <duration>",
+          "the cap to try with, 0s for none",
+          [0, hours(168)],
+          hours(2),
+        ),
+      )
+      .addOption(
+        durationOption("--breather <duration>", "the breather to try with", [0, hours(24)], minutes(10)),
+      )
+      .addOption(
+        new Option("--scope <scope>", "what a launch protects")
+          .choices(["cluster", "nodepool"])
+          .default("cluster"),
+      )
+      .option("--price <amount>", "what an hour of a node costs", priceFlag)
+      .option("--prices <file>", 'what an hour costs by instance type: {"m5.large": 0.096}')
+      .option("--html <file>", "also write a report with plots")
+      .action((options: AdviseOptions) => answer(options, terminal)),
+    [
+      ["advise --cluster prod", "from the last week"],
+      [
+        "advise --cluster prod --since 720h --prices prices.json --html advice.html",
+        "a month, in money, as a report",
+      ],
+      ["advise --cluster prod --from events.json", "from what `aws cloudtrail lookup-events` exported"],
+      ["advise --cluster prod --from AWSLogs", "from a trail's log files, copied from its bucket"],
+    ],
+  );
+
+async function answer(options: AdviseOptions, terminal: Terminal): Promise<void> {
+  const { out, style } = terminal;
+  const { adviseAll, usualHolds } = await import("../advise/advice.ts");
+  const { readPrices } = await import("../advise/prices.ts");
+  const priceOf = readPrices(options.prices, options.price);
+  const now = new Date();
+  const events = options.from
+    ? (await import("../advise/exported.ts")).exportedEvents(options.from, options.cluster)
+    : await told(options, now, terminal);
+  const { nodeLives } = await import("../advise/lives.ts");
+  const lives = nodeLives(events);
+  if (lives.length === 0) throw nothingFound(options);
+
+  const until = options.from ? lastOf(events) : now;
+  const { holds = usualHolds, regretWithin, maxHold, breather, scope } = options;
+  const begunBefore = minutes(3);
+  const plan = { regretWithin, maxHold, breather, scope, begunBefore };
+  const question: Question = { ...plan, holds, until, ...(priceOf && { priceOf }) };
+  const advice = adviseAll(lives, question);
+
+  const { adviceJson, adviceView } = await import("../advise/view.ts");
+  const { assumptions } = await import("../advise/assumptions.ts");
+  if (options.output === "json") out(asJson({ cluster: options.cluster, advice: advice.map(adviceJson) }));
+  else for (const one of advice) out(`${adviceView(one, style).join("\n")}\n`);
+  if (options.output !== "json") for (const one of assumptions(question)) out(style("dim", `· ${one}`));
+  if (!options.html) return;
+  const { advicePage } = await import("../advise/page.ts");
+  const from = lives[0]?.launchedAt ?? until;
+  const page = { cluster: options.cluster, from, to: until, advice, assumptions: assumptions(question) };
+  writeFileSync(options.html, advicePage(page));
+  terminal.tell(`The report is in ${options.html}.`);
+}
+
+/** What AWS tells, as far as it was not read before. */
+async function told(
+  options: AdviseOptions,
+  now: Date,
+  { env, tell }: Terminal,
+): Promise<readonly InstanceEvent[]> {
+  const { Archive } = await import("../advise/archive.ts");
+  const { cacheFile } = await import("../advise/cache-file.ts");
+  const { CloudTrailReader } = await import("../advise/cloudtrail.ts");
+  const config = awsConfig(options, env);
+  const path = options.cache ?? (await cacheFile(config, options.cluster, env));
+  const archive = new Archive(path);
+  const from = after(now, -options.since);
+  // The newest quarter of an hour is not in CloudTrail yet, and must not count as read.
+  const to = after(now, -minutes(15));
+  let lastTold = 0;
+  try {
+    await new CloudTrailReader(config, options.cluster).read(archive, from, to, (progress) => {
+      if (Date.now() - lastTold < 5_000) return;
+      lastTold = Date.now();
+      const back = about(now.getTime() - progress.reached.getTime());
+      tell(`${progress.call}: read back to ${back} ago, ${progress.events} events of this cluster so far`);
+    });
+  } catch (error) {
+    tell(`What was read is kept in ${path}; the same command goes on from there.`);
+    throw awsTrouble(error, "look up CloudTrail events");
+  }
+  return archive.events.filter(({ at }) => at >= from);
+}
+
+const nothingFound = ({ cluster, from }: AdviseOptions): Failure =>
+  new Failure(
+    `no launch of a Karpenter node of cluster ${cluster} was found`,
+    from
+      ? "Does the export contain CreateFleet, RunInstances and TerminateInstances, and is it of this cluster?"
+      : "Check --cluster and --region, or look back further with --since.",
+  );
+
+const lastOf = (events: readonly InstanceEvent[]): Date =>
+  events.reduce((last, { at }) => later(last, at), new Date(0));
+
+function holdsFlag(text: string): readonly Duration[] {
+  return text.split(",").map((one) => {
+    const read = parseDuration(one);
+    if (read === undefined || read < minutes(1) || read > hours(24))
+      throw new InvalidArgumentError("It must be durations from 1m to 24h, like 5m,20m,1h.");
+    return read;
+  });
+}
+
+function priceFlag(text: string): number {
+  const price = Number(text);
+  if (text.trim() !== "" && price >= 0) return price;
+  throw new InvalidArgumentError("It must be an amount, like 0.096.");
+}

@@ -1,0 +1,49 @@
+import { Command } from "commander";
+import { type Duration, formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
+import { parseDeed } from "../answers.ts";
+import { controlOf } from "../control.ts";
+import { type ClusterFlags, durationFlag, withCluster } from "../terminal/cluster-flags.ts";
+import { withExamples } from "../terminal/examples.ts";
+import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
+import { scopeFlag } from "../terminal/scope-flag.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { told } from "../terminal/times.ts";
+
+type HoldOptions = ClusterFlags &
+  Readonly<{ for?: Duration; reason: string; scope?: string; output: Output }>;
+
+/** Starts or extends a hold by hand. */
+export const hold = (terminal: Terminal): Command =>
+  withExamples(
+    withOutput(withCluster(new Command("hold")), ["table", "json"])
+      .description("Hold from now on, as if something had been launched; never past the cap.")
+      .option(
+        "--for <duration>",
+        "how long, 1m to 24h (default: the deployment's hold)",
+        durationFlag(minutes(1), hours(24)),
+      )
+      .requiredOption("--reason <text>", "why, for the record")
+      .addOption(scopeFlag("default: cluster; where holds are by NodePool it must be said"))
+      .action((options: HoldOptions) => begin(options, terminal)),
+    [
+      ['hold --cluster prod --for 45m --reason "load test"', "keep every node for 45 minutes"],
+      [
+        'hold --cluster prod --scope nodepool/batch --reason "nightly run"',
+        "where holds are by NodePool: the nodes of one",
+      ],
+    ],
+  );
+
+async function begin(options: HoldOptions, terminal: Terminal): Promise<void> {
+  const { scope, reason, output } = options;
+  const asked = options.for === undefined ? {} : { for: formatDuration(options.for) };
+  const answer = await controlOf(
+    options,
+    terminal.env,
+  )({ do: "hold", ...asked, reason, ...(scope && { scope }) });
+  if (output === "json") return terminal.out(asJson(answer));
+  const { until, because, counts } = parseDeed(answer);
+  const { marked = 0, userHeld = 0 } = counts;
+  terminal.out(`Held until ${told(until, new Date())}: ${because}.`);
+  terminal.out(`Nodes marked now: ${marked}; held by their users already: ${userHeld}.`);
+}

@@ -1,0 +1,52 @@
+import { Command } from "commander";
+import { type Duration, formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
+import { type DeedAnswer, parseDeed } from "../answers.ts";
+import { controlOf } from "../control.ts";
+import { type ClusterFlags, durationFlag, withCluster } from "../terminal/cluster-flags.ts";
+import { withExamples } from "../terminal/examples.ts";
+import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
+import { scopeFlag } from "../terminal/scope-flag.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { told } from "../terminal/times.ts";
+import { failWhereSomeStay, tellReleased } from "../views/release-view.ts";
+
+type PauseOptions = ClusterFlags &
+  Readonly<{ for?: Duration; reason?: string; scope?: string; output: Output }>;
+
+/** Steps aside: releases, and holds nothing meanwhile. */
+export const pause = (terminal: Terminal): Command =>
+  withExamples(
+    withOutput(withCluster(new Command("pause")), ["table", "json"])
+      .description("Release what is held and hold nothing, for a while or until resumed.")
+      .option(
+        "--for <duration>",
+        "how long, 1m to 2160h (default: until resumed)",
+        durationFlag(minutes(1), hours(24 * 90)),
+      )
+      .option("--reason <text>", "why, and who: status tells it while the pause lasts")
+      .addOption(scopeFlag())
+      .action((options: PauseOptions) => stepAside(options, terminal)),
+    [
+      ['pause --cluster prod --for 2h --reason "Ada replaces every node"', "step aside for two hours"],
+      ["pause --cluster prod", "step aside until somebody resumes"],
+    ],
+  );
+
+async function stepAside(options: PauseOptions, terminal: Terminal): Promise<void> {
+  const { reason, scope, output } = options;
+  const asked = options.for === undefined ? {} : { for: formatDuration(options.for) };
+  const request = { do: "pause", ...asked, ...(reason && { reason }), ...(scope && { scope }) };
+  const answer = await controlOf(options, terminal.env)(request);
+  const deed = parseDeed(answer);
+  if (output === "json") terminal.out(asJson(answer));
+  else tellPaused(deed, options, terminal);
+  failWhereSomeStay(deed);
+}
+
+function tellPaused(deed: DeedAnswer, options: PauseOptions, terminal: Terminal): void {
+  const until = deed.until
+    ? `until ${told(deed.until, new Date())}`
+    : `until \`resume --cluster ${options.cluster}\``;
+  terminal.out(`Paused ${until}.`);
+  if (deed.counts.released) tellReleased(deed, terminal);
+}

@@ -1,0 +1,43 @@
+import { Command } from "commander";
+import { BadInputError } from "../../lambda/core/errors.ts";
+import { parseDeed } from "../answers.ts";
+import { controlOf } from "../control.ts";
+import { type ClusterFlags, withCluster } from "../terminal/cluster-flags.ts";
+import { withExamples } from "../terminal/examples.ts";
+import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
+import { scopeFlag } from "../terminal/scope-flag.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { failWhereSomeStay, tellReleased } from "../views/release-view.ts";
+
+type ReleaseOptions = ClusterFlags &
+  Readonly<{ force?: true; reason?: string; scope?: string; output: Output }>;
+
+/** Ends holds at once. */
+export const release = (terminal: Terminal): Command =>
+  withExamples(
+    withOutput(withCluster(new Command("release")), ["table", "json"])
+      .description("End holds at once; launches up to now bring nothing back.")
+      .option("--force", "say that you mean it")
+      .option("--reason <text>", "why, for the record")
+      .addOption(scopeFlag())
+      .action((options: ReleaseOptions) => end(options, terminal)),
+    [
+      ["release --cluster prod --force", "let Karpenter have every node again, now"],
+      ['release --cluster prod --force --scope nodepool/batch --reason "job is done"', "only one NodePool's"],
+    ],
+  );
+
+async function end(options: ReleaseOptions, terminal: Terminal): Promise<void> {
+  const { force, reason, scope, output } = options;
+  if (!force) {
+    throw new BadInputError("This release cannot be done", [
+      "holds end by themselves; to end them now say --force",
+    ]);
+  }
+  const request = { do: "release", ...(reason && { reason }), ...(scope && { scope }) };
+  const answer = await controlOf(options, terminal.env)(request);
+  const deed = parseDeed(answer);
+  if (output === "json") terminal.out(asJson(answer));
+  else tellReleased(deed, terminal);
+  failWhereSomeStay(deed);
+}

@@ -1,0 +1,30 @@
+import { Command } from "commander";
+import { parseDeed } from "../answers.ts";
+import { controlOf } from "../control.ts";
+import { type ClusterFlags, withCluster } from "../terminal/cluster-flags.ts";
+import { withExamples } from "../terminal/examples.ts";
+import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
+import { scopeFlag } from "../terminal/scope-flag.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+
+type ResumeOptions = ClusterFlags & Readonly<{ scope?: string; output: Output }>;
+
+/** Ends a pause or a breather. */
+export const resume = (terminal: Terminal): Command =>
+  withExamples(
+    withOutput(withCluster(new Command("resume")), ["table", "json"])
+      .description("End a pause or a breather: launches count again from now on.")
+      .addOption(scopeFlag())
+      .action((options: ResumeOptions) => goOn(options, terminal)),
+    [["resume --cluster prod", "let launches count again"]],
+  );
+
+async function goOn(options: ResumeOptions, terminal: Terminal): Promise<void> {
+  const { scope, output } = options;
+  const answer = await controlOf(options, terminal.env)({ do: "resume", ...(scope && { scope }) });
+  if (output === "json") return terminal.out(asJson(answer));
+  const { resumed, because } = parseDeed(answer);
+  terminal.out(
+    resumed.length > 0 ? `Resumed ${resumed.join(", ")}: ${because}.` : `Nothing to resume: ${because}.`,
+  );
+}

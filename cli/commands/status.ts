@@ -1,0 +1,40 @@
+import { Command } from "commander";
+import { type Duration, hours, seconds } from "../../lambda/core/duration.ts";
+import { parseStatus } from "../answers.ts";
+import { controlOf } from "../control.ts";
+import { type ClusterFlags, durationOption, withCluster } from "../terminal/cluster-flags.ts";
+import { withExamples } from "../terminal/examples.ts";
+import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { statusView } from "../views/status-view.ts";
+import { watch } from "../views/watch.ts";
+
+type StatusOptions = ClusterFlags & Readonly<{ output: Output; watch?: true; every: Duration }>;
+
+/** Tells who is held, until when and why. */
+export const status = (terminal: Terminal): Command =>
+  withExamples(
+    withOutput(withCluster(new Command("status")))
+      .description("Tell who is held, until when and why.")
+      .option("-w, --watch", "draw it again and again, until you press Ctrl-C")
+      .addOption(
+        durationOption("--every <duration>", "how often to draw it", [seconds(1), hours(1)], seconds(5)),
+      )
+      .action((options: StatusOptions) => tell(options, terminal)),
+    [
+      ["status --cluster prod", "who is held, until when and why"],
+      ["status --cluster prod -o wide --watch", "everything, drawn anew every five seconds"],
+      ["status --cluster prod -o json | jq '.scopes[].state'", "for a program"],
+    ],
+  );
+
+async function tell(options: StatusOptions, terminal: Terminal): Promise<void> {
+  const ask = controlOf(options, terminal.env);
+  const picture = async (): Promise<string> => {
+    const answer = await ask({ do: "status" });
+    if (options.output === "json") return asJson(answer);
+    return statusView(parseStatus(answer), terminal.style, options.output === "wide").join("\n");
+  };
+  if (options.watch) await watch(picture, options.every, terminal);
+  else terminal.out(await picture());
+}

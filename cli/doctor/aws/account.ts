@@ -1,0 +1,74 @@
+import type { Part } from "../../../lambda/names.ts";
+
+export type FunctionFacts = Readonly<{
+  name: string;
+  arn: string;
+  roleArn: string;
+  state: string;
+  lastUpdate: string;
+  /** When it was last deployed or reconfigured. */
+  changedAt?: Date;
+  inVpc: boolean;
+  env: Readonly<Record<string, string>>;
+  /** 0: somebody has turned it off. */
+  reservedConcurrency?: number;
+  /** Where invocations end that nobody waits for and that failed for good. */
+  failuresArn?: string;
+}>;
+
+export type TargetFacts = Readonly<{ arn: string; deadLetterArn?: string }>;
+export type RuleFacts = Readonly<{
+  name: string;
+  arn: string;
+  isEnabled: boolean;
+  pattern: unknown;
+  targets: readonly TargetFacts[];
+}>;
+
+export type QueueFacts = Readonly<{
+  url: string;
+  arn: string;
+  waiting: number;
+  inFlight: number;
+  policy: unknown;
+  deadLetterArn?: string;
+}>;
+
+export type MappingFacts = Readonly<{ id: string; state: string; lastResult: string }>;
+export type RoleFacts = Readonly<{ trust: unknown }>;
+export type ClusterFacts = Readonly<{
+  status: string;
+  version: string;
+  authenticationMode: string;
+  isEndpointPublic: boolean;
+}>;
+/** `says` ends with where to read on. */
+export type AlarmFacts = Readonly<{ name: string; says: string; state: string; since?: Date }>;
+
+/** What doctor looks at in AWS, and the little it can mend there; undefined where something does not exist. */
+export interface Account {
+  identity(): Promise<Readonly<{ account: string; arn: string }>>;
+  /** The clusters that have a holder here; undefined where that may not be known. */
+  holders(): Promise<readonly string[] | undefined>;
+  functionOf(part: Part): Promise<FunctionFacts | undefined>;
+  /** The rule that lets this cluster's probes through, whatever it is called and wherever it leads. */
+  launchRule(): Promise<RuleFacts | undefined>;
+  ruleThatTargets(arn: string): Promise<RuleFacts | undefined>;
+  queue(urlOrArn: string): Promise<QueueFacts | undefined>;
+  mapping(functionName: string, queueArn: string): Promise<MappingFacts | undefined>;
+  tableStatus(name: string): Promise<string | undefined>;
+  scheduleGroup(name: string): Promise<string | undefined>;
+  scheduleExists(group: string, name: string): Promise<boolean>;
+  role(arn: string): Promise<RoleFacts | undefined>;
+  cluster(): Promise<ClusterFacts | undefined>;
+  /** The groups of a principal's access entry. */
+  accessGroups(principalArn: string): Promise<readonly string[] | undefined>;
+  alarms(prefix: string): Promise<readonly AlarmFacts[]>;
+
+  putProbe(id: string, sentAt: Date): Promise<void>;
+  enableRule(name: string): Promise<void>;
+  enableMapping(id: string): Promise<void>;
+  letRuleSend(queue: QueueFacts, ruleArn: string): Promise<void>;
+  admit(principalArn: string): Promise<void>;
+  sweepNow(): Promise<void>;
+}

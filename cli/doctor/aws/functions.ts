@@ -1,0 +1,80 @@
+import {
+  GetFunctionConcurrencyCommand,
+  GetFunctionConfigurationCommand,
+  GetFunctionEventInvokeConfigCommand,
+  InvokeCommand,
+  LambdaClient,
+  ListEventSourceMappingsCommand,
+  UpdateEventSourceMappingCommand,
+} from "@aws-sdk/client-lambda";
+import { functionName, type Part } from "../../../lambda/names.ts";
+import { unlessGone } from "../../aws-errors.ts";
+import type { AwsConfig } from "../../terminal/cluster-flags.ts";
+import { textIn } from "../checks/answered.ts";
+import type { FunctionFacts, MappingFacts } from "./account.ts";
+
+/** The holder's functions, and what feeds them. */
+export class AwsFunctions {
+  readonly #lambda: LambdaClient;
+  readonly #cluster: string;
+
+  constructor(config: AwsConfig, cluster: string) {
+    this.#lambda = new LambdaClient({ ...config, requestHandler: { requestTimeout: 310_000 } });
+    this.#cluster = cluster;
+  }
+
+  async find(part: Part): Promise<FunctionFacts | undefined> {
+    const FunctionName = functionName(this.#cluster, part);
+    const found = await unlessGone(() =>
+      this.#lambda.send(new GetFunctionConfigurationCommand({ FunctionName })),
+    );
+    if (!found) return undefined;
+    const [concurrency, invocations] = await Promise.all([
+      unlessGone(() => this.#lambda.send(new GetFunctionConcurrencyCommand({ FunctionName }))),
+      unlessGone(() =>
+        this.#lambda.send(new GetFunctionEventInvokeConfigCommand({ FunctionName, Qualifier: "$LATEST" })),
+      ),
+    ]);
+    const reservedConcurrency = concurrency?.ReservedConcurrentExecutions;
+    const failuresArn = textIn(invocations?.DestinationConfig?.OnFailure?.Destination);
+    const env = Object.entries(found.Environment?.Variables ?? {});
+    return {
+      name: FunctionName,
+      arn: textIn(found.FunctionArn) ?? "",
+      roleArn: textIn(found.Role) ?? "",
+      state: textIn(found.State) ?? "Active",
+      lastUpdate: textIn(found.LastUpdateStatus) ?? "Successful",
+      inVpc: (found.VpcConfig?.SubnetIds ?? []).length > 0,
+      env: Object.fromEntries(env.map(([name, value]) => [name, textIn(value) ?? ""])),
+      ...(found.LastModified && { changedAt: new Date(found.LastModified) }),
+      ...(reservedConcurrency !== undefined && { reservedConcurrency }),
+      ...(failuresArn && { failuresArn }),
+    };
+  }
+
+  async mapping(FunctionName: string, EventSourceArn: string): Promise<MappingFacts | undefined> {
+    const { EventSourceMappings = [] } = await this.#lambda.send(
+      new ListEventSourceMappingsCommand({ FunctionName, EventSourceArn }),
+    );
+    const [found] = EventSourceMappings;
+    if (!found) return undefined;
+    const { UUID, State, LastProcessingResult } = found;
+    return {
+      id: textIn(UUID) ?? "",
+      state: textIn(State) ?? "",
+      lastResult: textIn(LastProcessingResult) ?? "",
+    };
+  }
+
+  async enableMapping(UUID: string): Promise<void> {
+    await this.#lambda.send(new UpdateEventSourceMappingCommand({ UUID, Enabled: true }));
+  }
+
+  async sweepNow(): Promise<void> {
+    const name = functionName(this.#cluster, "sweep");
+    const answer = await this.#lambda.send(new InvokeCommand({ FunctionName: name, Payload: "{}" }));
+    if (!answer.FunctionError) return;
+    const { errorMessage } = Object(JSON.parse(Buffer.from(answer.Payload ?? []).toString() || "{}"));
+    throw new Error(`the sweep failed: ${textIn(errorMessage) ?? answer.FunctionError}`);
+  }
+}

@@ -1,0 +1,67 @@
+import { holderName } from "../../../lambda/core/marks/keys.ts";
+import type { ClusterFacts, FunctionFacts } from "../aws/account.ts";
+import type { Doctor } from "../doctor.ts";
+import type { Seen } from "../examination.ts";
+import { type Finding, fail, ok } from "../finding.ts";
+import type { Functions } from "./functions.ts";
+
+/** The cluster is there, lets roles in by access entries, and can be reached from where the functions are. */
+export async function checkCluster(
+  doctor: Doctor,
+  functions: Functions,
+): Promise<Seen<ClusterFacts | undefined>> {
+  const { cluster: name, account } = doctor;
+  const cluster = await account.cluster();
+  if (!cluster) {
+    const what = `there is no EKS cluster ${name} in this account and region`;
+    return { findings: [fail("cluster", what, "Deploy the holder where the cluster is.")], facts: undefined };
+  }
+  return { findings: [judge(name, cluster, functions)], facts: cluster };
+}
+
+function judge(name: string, cluster: ClusterFacts, { control }: Functions): Finding {
+  const { status, version, authenticationMode, isEndpointPublic } = cluster;
+  if (status !== "ACTIVE" && status !== "UPDATING") {
+    return fail("cluster", `${name} is ${status}`, "Wait until it is ACTIVE.");
+  }
+  if (authenticationMode === "CONFIG_MAP") {
+    const remedy = `aws eks update-cluster-config --name ${name} --access-config authenticationMode=API_AND_CONFIG_MAP`;
+    return fail("cluster", `${name} knows no access entries, only the aws-auth ConfigMap`, remedy);
+  }
+  if (!isEndpointPublic && !control.inVpc) {
+    const remedy = `cdk deploy -c cluster=${name} -c vpc=SUBNETS,SECURITY-GROUPS`;
+    return fail("cluster", `${name} has a private endpoint only, and the functions are in no VPC`, remedy);
+  }
+  return ok("cluster", `${name}, Kubernetes ${version}, ${authenticationMode}`);
+}
+
+/** Every function's role may log in as a member of our group. */
+export async function checkAccessEntries(doctor: Doctor, functions: Functions): Promise<Finding[]> {
+  const found = await Promise.all(
+    Object.values(functions).map(async (fn) => ({
+      fn,
+      groups: await doctor.account.accessGroups(fn.roleArn),
+    })),
+  );
+  const wrong = found.filter(({ groups }) => !groups?.includes(holderName));
+  if (wrong.length === 0) return [ok("access entries", `${found.length} roles in group ${holderName}`)];
+  return wrong.map(({ fn, groups }) => locked(doctor, fn, groups));
+}
+
+function locked(
+  doctor: Doctor,
+  { name, roleArn }: FunctionFacts,
+  groups: readonly string[] | undefined,
+): Finding {
+  const what = groups
+    ? `the access entry of ${name} is not in group ${holderName}`
+    : `${name} has no access entry: the cluster does not let it in`;
+  const verb = groups ? "update" : "create";
+  const remedy =
+    `aws eks ${verb}-access-entry --cluster-name ${doctor.cluster} --principal-arn ${roleArn} ` +
+    `--kubernetes-groups ${holderName}`;
+  return fail("access entries", what, remedy, {
+    deed: `let ${name} into the cluster again`,
+    apply: () => doctor.account.admit(roleArn),
+  });
+}

@@ -1,0 +1,30 @@
+import { type Doctor, redeploy } from "../doctor.ts";
+import { type Finding, fail, ok, warn } from "../finding.ts";
+
+/** Where each kind of loss ends, by the queue's ARN; undefined where it is not set up, left out where nobody knows. */
+export type DeadLetterQueues = Readonly<
+  Partial<Record<"launches" | "events" | "invocations", string | undefined>>
+>;
+
+/** Nothing was given up. */
+export async function checkDeadLetters(doctor: Doctor, arns: DeadLetterQueues): Promise<Finding[]> {
+  const kinds = Object.entries(arns);
+  const found = await Promise.all(
+    kinds.map(async ([kind, arn]) => ({
+      kind,
+      arn,
+      queue: arn ? await doctor.account.queue(arn) : undefined,
+    })),
+  );
+  const gone = found.filter(({ queue }) => !queue);
+  if (gone.length > 0) {
+    const what = `there is no queue for ${gone.map(({ kind }) => kind).join(" and ")} that were given up`;
+    return [fail("dead letters", what, redeploy(doctor))];
+  }
+  const full = found.filter(({ queue }) => queue && queue.waiting > 0);
+  if (full.length === 0) return [ok("dead letters", "nothing was given up")];
+  return full.map(({ kind, queue }) => {
+    const what = `${queue?.waiting} ${kind} were given up, in ${queue?.url}`;
+    return warn("dead letters", what, "See docs/runbook.md#dead-letters; empty the queue once you know why.");
+  });
+}

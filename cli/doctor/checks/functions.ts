@@ -1,0 +1,88 @@
+import type { Part } from "../../../lambda/names.ts";
+import { version } from "../../../lambda/version.ts";
+import type { FunctionFacts } from "../aws/account.ts";
+import { type Doctor, redeploy } from "../doctor.ts";
+import type { Seen } from "../examination.ts";
+import { type Finding, fail, ok, warn } from "../finding.ts";
+
+export const watched = ["hold", "release", "sweep", "control"] as const satisfies readonly Part[];
+export type Functions = Readonly<Record<(typeof watched)[number], FunctionFacts>>;
+
+export async function checkCredentials({ account }: Doctor): Promise<Finding[]> {
+  const { arn } = await account.identity();
+  return [ok("credentials", arn)];
+}
+
+/** All four functions are there, at work and not turned off. */
+export async function checkFunctions(doctor: Doctor): Promise<Seen<Functions | undefined>> {
+  const [hold, release, sweep, control] = await Promise.all(
+    watched.map((part) => doctor.account.functionOf(part)),
+  );
+  const missing = watched.filter((_, i) => ![hold, release, sweep, control][i]);
+  if (!(hold && release && sweep && control)) {
+    const what = `there is no ${missing.join(", ")} function for cluster ${doctor.cluster}`;
+    const remedy = missing.length === watched.length ? await whichThen(doctor) : redeploy(doctor);
+    return { findings: [fail("functions", what, remedy)], facts: undefined };
+  }
+  const functions = { hold, release, sweep, control };
+  const troubles = Object.values(functions).flatMap((fn) => troubleOf(fn, doctor));
+  const findings =
+    troubles.length > 0 ? troubles : [ok("functions", "hold, release, sweep and control are ready")];
+  return { findings, facts: functions };
+}
+
+async function whichThen({ account, cluster }: Doctor): Promise<string> {
+  const found = await account.holders();
+  if (found && found.length > 0) return `Holders found here: ${found.join(", ")}.`;
+  return `Check --cluster, --region and --profile, or deploy: cdk deploy -c cluster=${cluster}`;
+}
+
+function troubleOf(
+  { name, state, lastUpdate, reservedConcurrency }: FunctionFacts,
+  doctor: Doctor,
+): Finding[] {
+  if (reservedConcurrency === 0) {
+    const remedy = `aws lambda delete-function-concurrency --function-name ${name} (or ${redeploy(doctor)})`;
+    return [fail("functions", `${name} is turned off: its reserved concurrency is 0`, remedy)];
+  }
+  if (state === "Pending" || lastUpdate === "InProgress") {
+    return [warn("functions", `${name} is just being deployed`, "Look again in a minute.")];
+  }
+  if (state !== "Active" && state !== "Inactive") {
+    return [fail("functions", `${name} is ${state}`, redeploy(doctor))];
+  }
+  if (lastUpdate === "Failed")
+    return [fail("functions", `the last update of ${name} failed`, redeploy(doctor))];
+  return [];
+}
+
+/** The functions' code is of one version with this command line. */
+export function checkCode(answered: string): Finding[] {
+  if (answered === version) return [ok("code", `version ${version}, as this command line`)];
+  const what = `the functions are version ${answered}, this command line is ${version}`;
+  return [
+    warn(
+      "code",
+      what,
+      `Deploy again, or use the command line of that version: npx karpenter-node-holder@${answered}`,
+    ),
+  ];
+}
+
+/** An answer that says that the function does not know what doctor asks. */
+export const tooOld = (doctor: Doctor, said: string): Finding =>
+  fail(
+    "code",
+    `the control function does not know how to check itself, its code is too old (${said})`,
+    redeploy(doctor),
+  );
+
+/** The record's table is there, and the functions can read it. */
+export async function checkTable(doctor: Doctor, name: string): Promise<Finding[]> {
+  const status = await doctor.account.tableStatus(name);
+  if (status === undefined) {
+    return [fail("record", `the table ${name} is gone: no hold can be recorded`, redeploy(doctor))];
+  }
+  if (status !== "ACTIVE") return [fail("record", `the table ${name} is ${status}`, "Wait, and look again.")];
+  return [ok("record", `table ${name}`)];
+}

@@ -1,0 +1,120 @@
+import { isDeepStrictEqual } from "node:util";
+import { launchesAndProbes } from "../../../lambda/core/operate/probe.ts";
+import type { QueueFacts, RuleFacts } from "../aws/account.ts";
+import { type Doctor, redeploy } from "../doctor.ts";
+import type { Seen } from "../examination.ts";
+import { type Finding, fail, ok } from "../finding.ts";
+
+/** The rule that hears launches: there, enabled, and listening for what it should. */
+export async function checkRule(doctor: Doctor): Promise<Seen<RuleFacts | undefined>> {
+  const rule = await doctor.account.launchRule();
+  if (!rule) {
+    const what = "no rule on the default event bus listens for launches";
+    return { findings: [fail("rule", what, redeploy(doctor))], facts: undefined };
+  }
+  return { findings: [judgeRule(doctor, rule)], facts: rule };
+}
+
+function judgeRule(doctor: Doctor, rule: RuleFacts): Finding {
+  const { name, isEnabled, pattern } = rule;
+  if (!isEnabled) {
+    return fail(
+      "rule",
+      `${name} is disabled: no launch is heard of`,
+      `aws events enable-rule --name ${name}`,
+      {
+        deed: `enable rule ${name}`,
+        apply: () => doctor.account.enableRule(name),
+      },
+    );
+  }
+  if (!isDeepStrictEqual(pattern, launchesAndProbes(doctor.cluster))) {
+    return fail("rule", `${name} listens for something else than launches`, redeploy(doctor));
+  }
+  return ok("rule", name);
+}
+
+/** The rule leads into the launch queue. */
+export function checkTarget(doctor: Doctor, rule: RuleFacts, queueArn: string): Finding[] {
+  const target = rule.targets.find(({ arn }) => arn === queueArn);
+  if (!target) return [fail("target", `${rule.name} does not lead to the launch queue`, redeploy(doctor))];
+  if (!target.deadLetterArn) {
+    return [
+      fail("target", "the target has no dead-letter queue: undeliverable launches vanish", redeploy(doctor)),
+    ];
+  }
+  return [ok("target", "the rule leads to the launch queue")];
+}
+
+/** The queue that brings launches to the hold function. */
+export async function checkQueue(doctor: Doctor, url: string): Promise<Seen<QueueFacts | undefined>> {
+  const queue = await doctor.account.queue(url);
+  if (!queue)
+    return {
+      findings: [fail("queue", `the launch queue ${url} is gone`, redeploy(doctor))],
+      facts: undefined,
+    };
+  const { waiting, inFlight } = queue;
+  return { findings: [ok("queue", `${waiting} waiting, ${inFlight} in work`)], facts: queue };
+}
+
+/** The queue lets the rule send to it. */
+export function checkQueuePolicy(doctor: Doctor, queue: QueueFacts, ruleArn: string): Finding[] {
+  if (admitsEvents(queue.policy, ruleArn)) return [ok("queue policy", "the bus may send to the queue")];
+  const what = "the launch queue's policy does not let the rule send: every launch is lost on its way";
+  return [
+    fail("queue policy", what, redeploy(doctor), {
+      deed: "let the rule send to the launch queue again",
+      apply: () => doctor.account.letRuleSend(queue, ruleArn),
+    }),
+  ];
+}
+
+/** The queue is read by the hold function. */
+export async function checkMapping(
+  doctor: Doctor,
+  functionName: string,
+  queueArn: string,
+): Promise<Finding[]> {
+  const mapping = await doctor.account.mapping(functionName, queueArn);
+  if (!mapping)
+    return [fail("mapping", `nothing brings the queue's messages to ${functionName}`, redeploy(doctor))];
+  const { id, state, lastResult } = mapping;
+  if (state === "Enabled" || state === "Enabling" || state === "Updating" || state === "Creating") {
+    const trouble = /^(no records processed|ok|user action|)$/i.test(lastResult) ? "" : ` (${lastResult})`;
+    return [ok("mapping", `the queue feeds ${functionName}${trouble}`)];
+  }
+  const remedy = `aws lambda update-event-source-mapping --uuid ${id} --enabled`;
+  return [
+    fail("mapping", `the queue does not feed ${functionName}: its mapping is ${state}`, remedy, {
+      deed: "enable the event source mapping",
+      apply: () => doctor.account.enableMapping(id),
+    }),
+  ];
+}
+
+type Statement = Readonly<Record<string, unknown>>;
+
+/** Whether some statement lets EventBridge send, from this rule at least. */
+function admitsEvents(policy: unknown, ruleArn: string): boolean {
+  const { Statement: statements } = Object(policy);
+  return listOf(statements).some((one) => {
+    const { Effect, Principal, Action, Condition } = Object(one) as Statement;
+    const services = listOf(Object(Principal).Service);
+    const actions = listOf(Action).map((action) => String(action).toLowerCase());
+    const mayBe = Effect === "Allow" && (services.includes("events.amazonaws.com") || Principal === "*");
+    return (
+      mayBe &&
+      actions.some((action) => ["sqs:sendmessage", "sqs:*"].includes(action)) &&
+      fits(Condition, ruleArn)
+    );
+  });
+}
+
+function fits(condition: unknown, ruleArn: string): boolean {
+  const sources = Object.values(Object(condition)).flatMap((test) => listOf(Object(test)["aws:SourceArn"]));
+  return sources.length === 0 || sources.includes(ruleArn);
+}
+
+const listOf = (value: unknown): readonly unknown[] =>
+  value === undefined || value === null ? [] : Array.isArray(value) ? value : [value];

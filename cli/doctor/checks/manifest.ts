@@ -1,0 +1,23 @@
+import { SettingEnvironment } from "../../../lambda/environment.ts";
+import type { FunctionFacts } from "../aws/account.ts";
+import { type Doctor, reapply } from "../doctor.ts";
+import { type Finding, fail, ok, warn } from "../finding.ts";
+
+/** Role, binding and policy are word for word what we write; only a caller with an own way into the cluster can tell. */
+export async function checkManifest({ compareManifest }: Doctor, { env }: FunctionFacts): Promise<Finding[]> {
+  if (!compareManifest) return [];
+  const found = await compareManifest(env[SettingEnvironment.holdAnnotation] ?? "");
+  const unknown = found.filter(({ state }) => state === "unknown to this cluster");
+  const wrong = found.filter(({ state }) => state === "missing" || state === "different");
+  if (wrong.length > 0) {
+    const what = wrong.map(
+      ({ kind, state }) => `${kind} is ${state === "missing" ? "missing" : "not as we write it"}`,
+    );
+    return [fail("manifest", what.join(", "), reapply({ env }))];
+  }
+  if (unknown.length > 0) {
+    const kinds = unknown.map(({ kind }) => kind).join(" and ");
+    return [warn("manifest", `the cluster knows no ${kinds}`, "Policies came with Kubernetes 1.30.")];
+  }
+  return [ok("manifest", "ClusterRole, binding and policy are as we write them")];
+}

@@ -1,0 +1,60 @@
+import { randomUUID } from "node:crypto";
+import { after, type Duration, seconds } from "../../../lambda/core/duration.ts";
+import { functionName } from "../../../lambda/names.ts";
+import { version } from "../../../lambda/version.ts";
+import { reading } from "../../answers.ts";
+import { type Doctor, redeploy } from "../doctor.ts";
+import { type Finding, fail, ok } from "../finding.ts";
+
+const patience: Duration = seconds(45);
+const pause: Duration = seconds(1);
+
+/** When the probe was where. */
+export type ProbeTrip = Readonly<{ queuedAt: Date; answeredAt: Date; version: string }>;
+
+/** A probe travels the whole way of a launch: bus, queue, function, record. `skew` is our clock's. */
+export async function checkProbe(doctor: Doctor, skew: Duration): Promise<Finding[]> {
+  const id = `doctor-${randomUUID()}`;
+  const sentAt = after(doctor.clock.now(), skew);
+  await doctor.account.putProbe(id, sentAt);
+  const end = after(doctor.clock.now(), patience);
+  for (;;) {
+    const trip = parseTrip(await doctor.ask({ do: "probe", id }));
+    if (trip) return [arrived(doctor, trip, sentAt, after(doctor.clock.now(), skew))];
+    if (doctor.clock.now() >= end) break;
+    await doctor.sleep(pause);
+  }
+  const what = `a probe put on the bus was not heard of within ${patience / seconds(1)} s`;
+  const remedy = `Look at the hold function's log: aws logs tail /aws/lambda/${functionName(doctor.cluster, "hold")} --since 10m`;
+  return [fail("probe", what, remedy)];
+}
+
+function arrived(doctor: Doctor, trip: ProbeTrip, sentAt: Date, seenAt: Date): Finding {
+  if (trip.version !== version) {
+    const what = `the hold function's code is version ${trip.version}, this command line's ${version}`;
+    return fail("code", what, redeploy(doctor));
+  }
+  const hops = [
+    ["bus to queue", sentAt, trip.queuedAt],
+    ["queue to function", trip.queuedAt, trip.answeredAt],
+    ["function to record", trip.answeredAt, seenAt],
+  ] as const;
+  const told = hops.map(([hop, from, to]) => `${hop} ${milliseconds(to.getTime() - from.getTime())}`);
+  return ok("probe", told.join(", "));
+}
+
+// Clocks of different machines may put a short hop before its beginning.
+const milliseconds = (duration: Duration): string =>
+  duration >= 10_000 ? `${(duration / 1_000).toFixed(1)} s` : `${Math.max(0, Math.round(duration))} ms`;
+
+const parseTrip = (answer: unknown): ProbeTrip | undefined =>
+  reading((fields) => {
+    const { probe } = fields.object(answer, "the answer");
+    if (probe === null || probe === undefined) return undefined;
+    const read = fields.object(probe, "probe");
+    return {
+      queuedAt: fields.date(read.queuedAt, "probe.queuedAt"),
+      answeredAt: fields.date(read.answeredAt, "probe.answeredAt"),
+      version: fields.text(read.version, "probe.version"),
+    };
+  });

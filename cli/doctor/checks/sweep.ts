@@ -1,0 +1,52 @@
+import { after, type Duration, minutes, parseDuration } from "../../../lambda/core/duration.ts";
+import { SettingEnvironment } from "../../../lambda/environment.ts";
+import { defaultSettings } from "../../../lambda/settings.ts";
+import { about } from "../../terminal/times.ts";
+import type { FunctionFacts } from "../aws/account.ts";
+import { type Doctor, redeploy } from "../doctor.ts";
+import { type Finding, fail, ok, warn } from "../finding.ts";
+
+/** The sweep is woken. */
+export async function checkSweepRule(doctor: Doctor, sweep: FunctionFacts): Promise<Finding[]> {
+  const rule = await doctor.account.ruleThatTargets(sweep.arn);
+  if (!rule) return [fail("sweep", `nothing wakes ${sweep.name}`, redeploy(doctor))];
+  if (rule.isEnabled) return [];
+  return [
+    fail(
+      "sweep",
+      `${rule.name}, which wakes the sweep, is disabled`,
+      `aws events enable-rule --name ${rule.name}`,
+      {
+        deed: `enable rule ${rule.name}`,
+        apply: () => doctor.account.enableRule(rule.name),
+      },
+    ),
+  ];
+}
+
+/** The sweep has run to its end lately. */
+export function checkLastSweep(
+  doctor: Doctor,
+  sweep: FunctionFacts,
+  lastSweep: Date | undefined,
+  now: Date,
+): Finding {
+  const every = sweepEvery(sweep);
+  const log = `aws logs tail /aws/lambda/${sweep.name} --since 1h`;
+  const fix = { deed: "sweep now", apply: () => doctor.account.sweepNow() };
+  if (!lastSweep && sweep.changedAt && sweep.changedAt > after(now, -every - minutes(2))) {
+    return warn("sweep", "none has run since the deployment, which is fresh", `Wait ${about(every)}.`);
+  }
+  if (!lastSweep) {
+    return fail("sweep", "no sweep has run to its end yet", `Look why: ${log}`, fix);
+  }
+  const age = now.getTime() - lastSweep.getTime();
+  if (age > 2 * every + minutes(2)) {
+    const what = `the last sweep that ran to its end was ${about(age)} ago, one is due every ${about(every)}`;
+    return fail("sweep", what, `See docs/runbook.md#sweep-silent; its log: ${log}`, fix);
+  }
+  return ok("sweep", `ran ${about(Math.max(0, age))} ago, every ${about(every)}`);
+}
+
+const sweepEvery = ({ env }: FunctionFacts): Duration =>
+  parseDuration(env[SettingEnvironment.sweepEvery] ?? defaultSettings.sweepEvery) ?? minutes(5);

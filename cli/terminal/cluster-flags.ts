@@ -1,0 +1,71 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Duration, formatDuration, parseDuration } from "../../lambda/core/duration.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Where AWS is and as whom to ask, as every AWS tool is told. */
+export type AwsFlags = Readonly<{ region?: string; profile?: string; endpointUrl?: string }>;
+/** Which holder a command is about. */
+export type ClusterFlags = AwsFlags & Readonly<{ cluster: string }>;
+
+/** Adds the flags with which a command finds the holder of a cluster. */
+export const withCluster = (command: Command): Command =>
+  withAws(command.requiredOption("--cluster <name>", "the EKS cluster's name", clusterName));
+
+/** Adds the flags that every AWS tool knows. */
+export const withAws = (command: Command): Command =>
+  [
+    new Option("--region <region>", "region"),
+    new Option("--profile <name>", "profile"),
+    new Option("--endpoint-url <url>", "another endpoint"),
+  ].reduce((all, option) => all.addOption(option.helpGroup("AWS (default: as in every AWS tool):")), command);
+
+/** How an AWS client is made from the flags; the SDK itself reads environment, profiles and the rest. */
+export function awsConfig(flags: AwsFlags, env: Terminal["env"]) {
+  const { profile, endpointUrl } = flags;
+  // The SDK for JavaScript knows AWS_REGION only; the AWS CLI's users have set the other one.
+  const region = flags.region || env.AWS_REGION || (profile ? undefined : env.AWS_DEFAULT_REGION);
+  return {
+    ...(region && { region }),
+    ...(profile && { profile }),
+    ...(endpointUrl && { endpoint: endpointUrl }),
+  };
+}
+export type AwsConfig = ReturnType<typeof awsConfig>;
+
+/** Reads a flag's duration; what is none is told with the flag. */
+export const durationFlag =
+  (least: Duration, most: Duration) =>
+  (text: string): Duration => {
+    const read = parseDuration(text);
+    if (read !== undefined && read >= least && read <= most) return read;
+    throw new InvalidArgumentError(
+      `It must be a duration from ${formatDuration(least)} to ${formatDuration(most)}, like 90s, 20m or 2h.`,
+    );
+  };
+
+/** A flag that takes a duration; help tells its default as it would be written. */
+export const durationOption = (
+  flags: string,
+  description: string,
+  [least, most]: readonly [Duration, Duration],
+  fallback: Duration,
+): Option =>
+  new Option(flags, description)
+    .argParser(durationFlag(least, most))
+    .default(fallback, formatDuration(fallback));
+
+/** Reads a flag's whole number. */
+export const countFlag =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const read = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (read >= least && read <= most) return read;
+    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+  };
+
+function clusterName(text: string): string {
+  if (/^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$/.test(text)) return text;
+  throw new InvalidArgumentError(
+    "It must be an EKS cluster's name: letters, digits, - and _, at most 100 of them.",
+  );
+}

@@ -1,0 +1,41 @@
+import { BadInputError, BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
+import { Exit } from "./exit-codes.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Something did not work, and this is what to do next. */
+export class Failure extends Error {
+  readonly remedy: string;
+
+  constructor(message: string, remedy: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "Failure";
+    this.remedy = remedy;
+  }
+}
+
+/** Tells what went wrong and what to do next, without a stack trace, and how the command ends. */
+export function tellFailure(error: unknown, { tell, env }: Terminal): Exit {
+  if (error instanceof BadInputError) {
+    tell(error.message);
+    tell("Nothing was changed. See --help for what can be said.");
+    return Exit.usage;
+  }
+  tell(`Failed: ${messageOf(error)}`);
+  const remedy = remedyFor(error);
+  if (remedy) tell(remedy);
+  if (env.DEBUG && error instanceof Error) tell(error.stack ?? "");
+  return Exit.failed;
+}
+
+function remedyFor(error: unknown): string | undefined {
+  if (error instanceof Failure) return error.remedy;
+  if (error instanceof BrokenSetupError) return undefined;
+  if (isOfFile(error)) return "Check that path, or name another.";
+  if (error instanceof TryAgainError) return "This may pass: try again in a moment.";
+  return "This was not expected. Run again with DEBUG=1 to see where it happened, and please report it.";
+}
+
+/** The file system's own errors say what was tried, and with which path. */
+const isOfFile = (error: unknown): boolean => error instanceof Error && "syscall" in error && "path" in error;
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

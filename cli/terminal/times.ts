@@ -1,0 +1,28 @@
+import { formatDuration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
+
+/** A moment as our logs write it: 12:20:00Z, with its date unless that is today's. */
+export function absolute(moment: Date, now: Date): string {
+  const [date = "", time = ""] = moment.toISOString().slice(0, 19).split("T");
+  return now.toISOString().startsWith(date) ? `${time}Z` : `${date} ${time}Z`;
+}
+
+/** How far a moment is from now: "in 12m", "3m ago". */
+export function relative(moment: Date, now: Date): string {
+  const distance = moment.getTime() - now.getTime();
+  if (Math.abs(distance) < seconds(1)) return "now";
+  return distance > 0 ? `in ${about(distance)}` : `${about(-distance)} ago`;
+}
+
+/** Both ways of telling a moment. */
+export const told = (moment: Date | undefined, now: Date): string =>
+  moment ? `${absolute(moment, now)} (${relative(moment, now)})` : "–";
+
+/** A duration in its two largest parts: seconds mean nothing to a day. */
+export function about(duration: number): string {
+  if (duration < minutes(10)) return formatDuration(duration);
+  // A hold of 45 minutes is so just after it began, not one of 44.
+  if (duration < hours(48)) return formatDuration(Math.round(duration / minutes(1)) * minutes(1));
+  const days = Math.floor(duration / hours(24));
+  const rest = Math.floor((duration % hours(24)) / hours(1));
+  return rest > 0 && days < 10 ? `${days}d${rest}h` : `${days}d`;
+}

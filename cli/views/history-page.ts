@@ -1,0 +1,40 @@
+import type { PastHold } from "../../lambda/core/holds/hold.ts";
+import { version } from "../../lambda/version.ts";
+import { drawPage } from "../../report/page/page.ts";
+import { timelineTables } from "../../report/page/table.ts";
+import { utcFor } from "../../report/timeline/clock.ts";
+import { drawTimeline } from "../../report/timeline/draw-timeline.ts";
+import type { TimelineEvent } from "../../report/timeline/events.ts";
+import { counted } from "../../report/timeline/summary.ts";
+import { readTimeline } from "../../report/timeline/timeline.ts";
+import { absolute } from "../terminal/times.ts";
+
+/** Past holds on a page of their own: when they were, how long and why. */
+export function historyPage(holds: readonly PastHold[], cluster: string, now: Date): string {
+  const timeline = readTimeline(holds.flatMap(eventsOf));
+  const clock = utcFor(timeline.from, now.getTime());
+  const launches = holds.reduce((sum, hold) => sum + hold.launches, 0);
+  return drawPage({
+    title: `Holds of ${cluster}`,
+    about:
+      "When Karpenter was kept from disrupting nodes, and why. A hold starts with a launch and is extended by later ones.",
+    state: `${counted(holds.length, "hold")}, caused by ${counted(launches, "launch", "launches")}.`,
+    pictures: [drawTimeline(timeline, { title: "Holds along time", clock })],
+    tables: timelineTables(timeline, clock),
+    footer: `Written by karpenter-node-holder ${version} at ${absolute(now, new Date(0))}.`,
+  });
+}
+
+function eventsOf(hold: PastHold): readonly TimelineEvent[] {
+  const { id: holdId, scope, startedAt, endedAt, expiresAt: until, startedBecause, endedBecause } = hold;
+  const counts = [
+    counted(hold.launches, "launch", "launches"),
+    counted(hold.extensions, "extension"),
+    counted(hold.nodes, "node"),
+  ].join(", ");
+  const because = `${startedBecause} (${counts})`;
+  return [
+    { kind: "hold started", at: startedAt, scope, holdId, until, because },
+    { kind: "hold ended", at: endedAt, scope, holdId, because: endedBecause },
+  ];
+}

@@ -1,0 +1,24 @@
+import type { DeedAnswer } from "../answers.ts";
+import { Failure } from "../terminal/failure.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+
+/** Says what a release came to. */
+export function tellReleased({ because, counts, left }: DeedAnswer, { out }: Terminal): void {
+  const { released = 0, kept = 0 } = counts;
+  if (because === "nothing is held") {
+    out("Nothing is held.");
+    return;
+  }
+  const users = kept > 0 ? `; ${kept} stay, because their mark is not ours any more` : "";
+  out(`Nodes released: ${released}${users} (${because}).`);
+  if (left) out("Some nodes are left: the sweep goes on with them.");
+}
+
+/** Nodes that could not be changed are still held, which nobody expects of a release that is done. */
+export function failWhereSomeStay({ counts: { failed = 0 } }: DeedAnswer): void {
+  if (failed === 0) return;
+  throw new Failure(
+    `${failed} nodes could not be changed`,
+    "The sweep tries again by itself; `doctor` tells why if it keeps failing.",
+  );
+}

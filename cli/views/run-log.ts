@@ -1,0 +1,52 @@
+import type { Fields, Log } from "../../lambda/core/ports.ts";
+import { systemClock } from "../../lambda/system-clock.ts";
+import { version } from "../../lambda/version.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { absolute } from "../terminal/times.ts";
+
+type Level = "info" | "warn" | "error";
+
+const logOf = (write: (level: Level, sentence: string, fields: Fields) => void): Log => ({
+  info: (sentence, fields = {}) => write("info", sentence, fields),
+  warn: (sentence, fields = {}) => write("warn", sentence, fields),
+  error: (sentence, fields = {}) => write("error", sentence, fields),
+});
+
+/** One JSON line a fact, in the form of the functions' logs. */
+export const jsonLog = ({ out }: Terminal, cluster: string): Log =>
+  logOf((level, message, fields) => {
+    const line = { level: level.toUpperCase(), message, timestamp: systemClock.now(), cluster, version };
+    const told = Object.entries(fields).map(([name, value]) => [name, plain(value)]);
+    out(JSON.stringify({ ...line, ...Object.fromEntries(told) }));
+  });
+
+/** One line a fact, for people: when, what, and then the particulars. */
+export const textLog = ({ out, style }: Terminal): Log =>
+  logOf((level, sentence, fields) => {
+    const told = Object.entries(fields).filter(([, value]) => value !== undefined);
+    const particulars = told.map(([name, value]) => `${name}=${brief(value)}`).join(" ");
+    const dressed =
+      level === "error" ? style("red", sentence) : level === "warn" ? style("yellow", sentence) : sentence;
+    out(
+      `${style("dim", clockOf(systemClock.now()))} ${dressed}${particulars && ` ${style("dim", particulars)}`}`,
+    );
+  });
+
+const clockOf = (at: Date): string => absolute(at, systemClock.now());
+
+function brief(value: unknown): string {
+  if (value instanceof Date) return clockOf(value);
+  if (value instanceof Error) return JSON.stringify(reasonOf(value));
+  return typeof value === "string" && /^[\w./:-]+$/.test(value) ? value : JSON.stringify(value);
+}
+
+const plain = (value: unknown): unknown =>
+  value instanceof Error ? { name: value.name, message: reasonOf(value) } : value;
+
+/** An error and what lies behind it, without a stack. */
+function reasonOf(error: Error): string {
+  const { message, cause } = error;
+  return cause instanceof Error && !message.includes(cause.message)
+    ? `${message}: ${reasonOf(cause)}`
+    : message;
+}

@@ -1,0 +1,66 @@
+import { formatDuration } from "../../lambda/core/duration.ts";
+import type { ScopeStatus } from "../../lambda/core/operate/status.ts";
+import type { StatusAnswer } from "../answers.ts";
+import { table } from "../terminal/table.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { told } from "../terminal/times.ts";
+
+type Style = Terminal["style"];
+
+const colours = {
+  none: "dim",
+  held: "green",
+  releasing: "cyan",
+  paused: "yellow",
+  breather: "yellow",
+} as const;
+
+/** The whole status for people; times are told by the functions' clock, which decides. */
+export function statusView(status: StatusAnswer, style: Style, wide: boolean): string[] {
+  const { at, scopes, nodesUserHeld, lastSweep } = status;
+  const heading = ["SCOPE", "STATE", "SINCE", "UNTIL", "LAUNCHES", "EXTENSIONS", "NODES", "AWAITED"];
+  const rest = wide ? ["NEXT SCHEDULE", "HOLD"] : [];
+  const rows = scopes.map((scope) => row(scope, at, style, wide));
+  const nothing = "Nothing was ever held here: no launch was heard of yet.";
+  return [
+    `${style("bold", status.cluster)}  ${rulesOf(status)}`,
+    "",
+    ...(rows.length > 0
+      ? table([[...heading, ...rest, "WHY"].map((one) => style("dim", one)), ...rows])
+      : [nothing]),
+    "",
+    `Held by their users: ${nodesUserHeld}. Last sweep: ${lastSweep ? told(lastSweep, at) : style("red", "none yet")}.`,
+  ];
+}
+
+function row(scope: ScopeStatus, now: Date, style: Style, wide: boolean): string[] {
+  const { state, launches, extensions, nodesHeld, awaited, capped } = scope;
+  const openEnd = state === "paused" || state === "breather" ? "resumed by hand" : "–";
+  const until = scope.until ? told(scope.until, now) + (capped ? " capped" : "") : openEnd;
+  const rest = wide ? [told(scope.nextSchedule, now), scope.holdId ?? "–"] : [];
+  return [
+    scope.scope,
+    style(colours[state], state),
+    told(scope.since, now),
+    until,
+    ...[launches, extensions].map((count) => (count === undefined ? "–" : String(count))),
+    String(nodesHeld),
+    String(awaited),
+    ...rest,
+    scope.because,
+  ];
+}
+
+function rulesOf({ rules, version }: StatusAnswer): string {
+  const { hold, maxHold, breather, initialDelay, scope } = rules;
+  const parts = [
+    `holds ${formatDuration(hold)} after each launch`,
+    maxHold > 0
+      ? `${formatDuration(maxHold)} at most, then ${formatDuration(breather)} of breather`
+      : "without a cap",
+    ...(initialDelay > 0 ? [`acts after ${formatDuration(initialDelay)}`] : []),
+    scope === "nodepool" ? "by NodePool" : "whole cluster",
+    `version ${version}`,
+  ];
+  return parts.join(", ");
+}

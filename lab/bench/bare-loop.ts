@@ -1,0 +1,58 @@
+import { Agent, request } from "node:https";
+import { inTurns } from "../../lambda/kubernetes/for-each-concurrent.ts";
+
+/** An API server, and as whom to ask it. */
+export type Door = Readonly<{ server: string; ca: Buffer; token: string }>;
+
+const pathOf = (name: string) => `/api/v1/nodes/${name}`;
+
+/** A connection pool and nothing else: the fastest a Node process can ask this API server. */
+export class BareLoop {
+  readonly #agent: Agent;
+  readonly #door: Door;
+  readonly hands: number;
+
+  constructor(door: Door, hands: number) {
+    this.#door = door;
+    this.hands = hands;
+    this.#agent = new Agent({ keepAlive: true, maxSockets: hands, ca: door.ca });
+  }
+
+  /** Sends one request for each name, so many at a time. */
+  async each(
+    names: readonly string[],
+    method: string,
+    body: (name: string) => unknown,
+    path = pathOf,
+  ): Promise<void> {
+    await inTurns(iterate(names), this.hands, (name) => this.#send(method, path(name), body(name)));
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #send(method: string, path: string, body: unknown): Promise<void> {
+    const contentType = method === "PATCH" ? "application/json-patch+json" : "application/json";
+    return new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer ${this.#door.token}`, "content-type": contentType };
+      const call = request(
+        `${this.#door.server}${path}`,
+        { agent: this.#agent, method, headers },
+        (answer) => {
+          const isGood = (answer.statusCode ?? 500) < 300;
+          answer
+            .resume()
+            .once("end", () =>
+              isGood ? resolve() : reject(new Error(`${method} ${path}: ${answer.statusCode}`)),
+            );
+        },
+      );
+      call.once("error", reject).end(JSON.stringify(body));
+    });
+  }
+}
+
+async function* iterate<T>(items: readonly T[]): AsyncGenerator<T> {
+  yield* items;
+}

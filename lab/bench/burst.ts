@@ -1,0 +1,163 @@
+import { minutes } from "../../lambda/core/duration.ts";
+import type { Ports } from "../../lambda/core/ports.ts";
+import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
+import { holdIds } from "../../lambda/system-clock.ts";
+import { someRules } from "../../test/support/builders.ts";
+import { CollectedLog, CollectedMetrics } from "../../test/support/collected-log.ts";
+import { FixedClock } from "../../test/support/fixed-clock.ts";
+import { MemoryHolds } from "../../test/support/memory-holds.ts";
+import { MemoryLater } from "../../test/support/memory-later.ts";
+import { MemoryLaunches } from "../../test/support/memory-launches.ts";
+import { MemoryNodes } from "../../test/support/memory-nodes.ts";
+import { MemorySchedules } from "../../test/support/memory-schedules.ts";
+import { type Bench, count, type Figure, type Plot } from "./figure.ts";
+
+const batchSize = 100;
+
+const sizes = [100, 250, 500, 1_000, 2_000];
+const told = [500, 1_000];
+
+type Run = Readonly<{
+  launches: number;
+  batches: number;
+  schedulerCalls: number;
+  writes: number;
+  awaited: number;
+  failures: number;
+}>;
+
+/** What many launches cost in calls, and whether every one of them is waited for. */
+export const burst: Bench = {
+  name: "burst",
+  title: "Many launches, through the handler on in-memory ports",
+  async run() {
+    const runs: Run[] = [];
+    for (const size of sizes) runs.push(await launched(size));
+    const figures = runs.filter(({ launches }) => told.includes(launches)).flatMap(figuresOf);
+    return { figures, plots: [plotOf(runs)] };
+  },
+};
+
+async function launched(launches: number): Promise<Run> {
+  const world = aWorld();
+  const batches = Math.ceil(launches / batchSize);
+  let failures = 0;
+  for (let batch = 0; batch < batches; batch++) {
+    const ids = Array.from({ length: Math.min(batchSize, launches - batch * batchSize) }, (_, i) =>
+      instanceId(batch * batchSize + i),
+    );
+    for (const id of ids) world.launches.add(id, world.clock.now(), "default");
+    const answer = await onNodeLaunched(world.ports)(
+      eventOf(ids, world.clock.now()),
+      new Date(world.clock.now().getTime() + 60_000),
+    );
+    failures += answer.batchItemFailures.length;
+    world.clock.pass(1_000);
+  }
+  const awaited = new Set(
+    world.later.waiting
+      .flatMap(({ followUp }) => (followUp.kind === "newcomers" ? followUp.awaited : []))
+      .map((one) => one.instance),
+  ).size;
+  return {
+    launches,
+    batches,
+    schedulerCalls: world.schedules.calls,
+    writes: world.writes(),
+    awaited,
+    failures,
+  };
+}
+
+function figuresOf({ launches, batches, schedulerCalls, writes, awaited, failures }: Run): Figure[] {
+  const title = `${count(launches)} launches in ${batches} batches`;
+  return [
+    {
+      what: `${title}: Scheduler calls`,
+      value: String(schedulerCalls),
+      goal: "1",
+      reached: schedulerCalls === 1,
+      ...(launches === 1_000 && { answers: "Scheduler calls for 1,000 launches in one hold" }),
+    },
+    {
+      what: `${title}: record writes`,
+      value: String(writes),
+      goal: "one a batch, and two for the start: armed, marked",
+      reached: writes <= batches + 2,
+      ...(launches === 500 && { answers: "Record writes for a burst of 500 launches" }),
+    },
+    {
+      what: `${title}: awaited newcomers`,
+      value: `${awaited}, ${failures} failed messages`,
+      goal: `all ${count(launches)}, 0 failed`,
+      reached: awaited === launches && failures === 0,
+    },
+  ];
+}
+
+function plotOf(runs: readonly Run[]): Plot {
+  const line = (name: string, value: (run: Run) => number) => ({
+    name,
+    points: runs.map((run) => [run.launches, value(run)] as const),
+  });
+  return {
+    name: "burst",
+    lines: {
+      title: "Calls for many launches in one hold",
+      subtitle: `told in batches of ${batchSize}`,
+      x: { label: "launches" },
+      y: { label: "calls" },
+      series: [
+        line("record writes", (run) => run.writes),
+        line("batches", (run) => run.batches),
+        line("Scheduler calls", (run) => run.schedulerCalls),
+      ],
+    },
+  };
+}
+
+function aWorld() {
+  const clock = new FixedClock();
+  let writes = 0;
+  const holds = new MemoryHolds(clock, {
+    before: async (call: string) => {
+      if (call === "write") writes += 1;
+    },
+  });
+  const launches = new MemoryLaunches();
+  const later = new MemoryLater(clock);
+  const schedules = new MemorySchedules();
+  const nodes = new MemoryNodes({ clock });
+  for (let i = 0; i < 50; i++) nodes.add(`node-${i}`);
+  const rules = someRules({ hold: minutes(20) });
+  const log = new CollectedLog();
+  const metrics = new CollectedMetrics();
+  const ports: Ports = {
+    rules,
+    holds,
+    journal: holds,
+    nodes,
+    launches,
+    schedules,
+    later,
+    clock,
+    ids: holdIds,
+    log,
+    metrics,
+  };
+  return { ports, clock, launches, later, schedules, writes: () => writes };
+}
+
+const instanceId = (n: number): string => `i-${n.toString(16).padStart(17, "0")}`;
+
+const eventOf = (ids: readonly string[], at: Date) => ({
+  Records: ids.map((id) => ({
+    messageId: id,
+    attributes: { SentTimestamp: String(at.getTime()) },
+    body: JSON.stringify({
+      source: "aws.ec2",
+      time: at.toISOString(),
+      detail: { "instance-id": id, state: "pending" },
+    }),
+  })),
+});

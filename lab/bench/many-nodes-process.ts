@@ -1,0 +1,40 @@
+import { after, seconds } from "../../lambda/core/duration.ts";
+import { Karpenter } from "../../lambda/core/marks/keys.ts";
+import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
+import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
+import { systemClock } from "../../lambda/system-clock.ts";
+
+const [server = "", authorization = ""] = process.argv.slice(2);
+const access = { server, tls: {}, headers: { authorization } };
+const api = new KubernetesClient({
+  login: { access: async () => access, refresh: () => {} },
+  clock: systemClock,
+  metrics: { add: () => {} },
+});
+const nodes = new KubernetesNodes({
+  api,
+  karpenter: "v1",
+  annotation: Karpenter.v1.annotation,
+  nodePools: { only: [], except: [] },
+  clock: systemClock,
+  log: console,
+  metrics: { add: () => {} },
+});
+
+const told = { invocations: 0, failed: 0 };
+const invocation = () => {
+  told.invocations += 1;
+  return after(systemClock.now(), seconds(10));
+};
+for (let left = true; left; ) {
+  const marked = await nodes.mark("cluster", "bench", invocation());
+  told.failed += marked.failed;
+  left = marked.left;
+}
+for (let left = true; left; ) {
+  const released = await nodes.release("bench", invocation());
+  told.failed += released.failed;
+  left = released.left;
+}
+await api.close();
+process.send?.({ ...told, peakMb: process.resourceUsage().maxRSS / 1024 }, () => process.exit(0));

@@ -1,0 +1,75 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pass } from "node:timers/promises";
+import { formatDuration, parseDuration, seconds } from "../../lambda/core/duration.ts";
+import { systemClock } from "../../lambda/system-clock.ts";
+import { LivePage } from "../../local/page/live-page.ts";
+import { World } from "../../test/real/worlds/world.ts";
+import { churnPool, serviceObject } from "./cluster-objects.ts";
+import { startHolder } from "./holder.ts";
+import { JobRunner } from "./job-runner.ts";
+import { Witness } from "./witness.ts";
+import { bursts } from "./workload.ts";
+
+// `npm start -- --real` starts this file as a process of its own.
+const hold = parseDuration(process.argv[2] ?? "") ?? seconds(60);
+const minute = seconds(8);
+const minutes = 54;
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const closing: (() => Promise<unknown>)[] = [];
+let isStopping = false;
+const stop = () => {
+  // Who asks twice does not want to wait.
+  if (isStopping) process.exit(1);
+  isStopping = true;
+};
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
+process.once("disconnect", stop);
+process.channel?.unref();
+
+try {
+  await live();
+} finally {
+  for (const close of closing.toReversed()) await close();
+}
+
+async function live(): Promise<void> {
+  say("Starting etcd, an API server, a scheduler, controllers and Karpenter …");
+  const world = await World.start();
+  closing.push(() => world.stop());
+  const folder = await mkdtemp(join(tmpdir(), "karpenter-node-holder-"));
+  closing.push(() => rm(folder, { recursive: true, force: true }));
+  const witness = new Witness();
+  closing.push(() => witness.stop());
+  await world.apply(...churnPool("0s"));
+  await witness.start(world);
+  const holder = await startHolder(world, witness, hold, folder);
+  closing.push(() => holder.stop());
+  const page = await LivePage.start({
+    events: witness,
+    clock: systemClock,
+    title: "A holder at work on real Karpenter",
+    about: `Bursts of jobs beside services that always run. Each launch holds every node for ${formatDuration(hold)}.`,
+  });
+  closing.push(() => page.stop());
+  say(`\nThe live timeline: ${page.url}`);
+  say(`export KUBECONFIG=${world.plane.kubeconfig("admin")}`);
+  say("kubectl get nodes -L karpenter-node-holder/hold --watch\n\nCtrl-C stops everything.");
+  await workUntilStopped(world, witness);
+}
+
+async function workUntilStopped(world: World, witness: Witness): Promise<void> {
+  for (let seed = 7; !isStopping; seed++) {
+    const { services, jobs } = bursts(seed, minutes);
+    await world.apply(...services.map(serviceObject));
+    const runner = new JobRunner(world, witness, jobs, minute);
+    const begin = performance.now();
+    const elapsed = () => performance.now() - begin;
+    while (!isStopping && (runner.unfinished > 0 || elapsed() < minutes * minute)) {
+      await runner.look(elapsed());
+      await pass(300);
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import { type Informer, makeInformer, type V1Node, type V1Pod } from "@kubernetes/client-node";
+import { Karpenter } from "../../lambda/core/marks/keys.ts";
+import type { NodeMeta } from "../../lambda/core/marks/plan-marks.ts";
+import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
+import { systemClock } from "../../lambda/system-clock.ts";
+import { happeningsOf } from "../../local/holder/node-events.ts";
+import type { TimelineEvent } from "../../report/timeline/events.ts";
+import type { World } from "../../test/real/worlds/world.ts";
+
+/** An event before the witness has put its time to it. */
+type Seen<T = TimelineEvent> = T extends TimelineEvent ? Omit<T, "at"> : never;
+
+type Listener = (event: TimelineEvent) => void;
+
+const namespace = "default";
+
+/** Watches a cluster from outside and writes down what happens to its nodes and pods; knows nothing of the holder. */
+export class Witness {
+  readonly happenings: TimelineEvent[] = [];
+  readonly pods = new Map<string, V1Pod>();
+  readonly #nodes = new Map<string, NodeMeta>();
+  readonly #images = new Set<string>();
+  readonly #evicted = new Set<string>();
+  readonly #listeners = new Set<Listener>();
+  readonly #stops: (() => Promise<void>)[] = [];
+
+  /** Puts down what somebody else saw. */
+  note(event: TimelineEvent): void {
+    this.happenings.push(event);
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  /** Tells everything from now on, until it is taken back. */
+  follow(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  #see(seen: Seen): void {
+    this.note({ ...seen, at: systemClock.now() });
+  }
+
+  async start({ plane, core }: World): Promise<void> {
+    const config = plane.config("admin");
+    const nodes = makeInformer<V1Node>(config, "/api/v1/nodes", () => core.listNode());
+    const pods = makeInformer<V1Pod>(config, `/api/v1/namespaces/${namespace}/pods`, () =>
+      core.listNamespacedPod({ namespace }),
+    );
+    await this.#follow(nodes, (node, isGone) => this.#seeNode(node, isGone));
+    await this.#follow(pods, (pod, isGone) => this.#seePod(pod, isGone));
+  }
+
+  async stop(): Promise<void> {
+    for (const stop of this.#stops) await stop();
+  }
+
+  /** Counts a pod that this node takes in, and the image when it is the node's first of that image. */
+  #seePod(pod: V1Pod, isGone: boolean): void {
+    const name = pod.metadata?.name ?? "";
+    const node = pod.spec?.nodeName;
+    if (isGone) this.pods.delete(name);
+    else this.pods.set(name, pod);
+    if (!node) return;
+    if (pod.status?.phase === "Running") this.#seeImage(node, pod.spec?.containers[0]?.image ?? "");
+    if (!isEvicted(pod) || this.#evicted.has(name)) return;
+    this.#evicted.add(name);
+    this.#see({ kind: "pod evicted", node, pod: name });
+  }
+
+  #seeImage(node: string, image: string): void {
+    const pulled = `${node} ${image}`;
+    if (this.#images.has(pulled)) return;
+    this.#images.add(pulled);
+    this.#see({ kind: "image pulled", node, image });
+  }
+
+  #seeNode(node: V1Node, isGone: boolean): void {
+    // As it was on the wire: the client has made its times into dates.
+    const now = parseNode(JSON.parse(JSON.stringify(node)));
+    const { poolLabel, annotation } = Karpenter.v1;
+    if (now.labels?.[poolLabel] === undefined) return;
+    const before = this.#nodes.get(now.name);
+    if (isGone && !before) return;
+    for (const seen of happeningsOf(before, isGone ? undefined : now, { poolLabel, annotation }))
+      this.#see(seen);
+    if (isGone) this.#nodes.delete(now.name);
+    else this.#nodes.set(now.name, now);
+  }
+
+  async #follow<T extends V1Node | V1Pod>(informer: Informer<T>, see: (object: T, isGone: boolean) => void) {
+    let isStopped = false;
+    informer.on("add", (object) => see(object, false));
+    informer.on("update", (object) => see(object, false));
+    informer.on("delete", (object) => see(object, true));
+    informer.on("error", () => {
+      if (!isStopped) setTimeout(() => void informer.start().catch(() => {}), 500);
+    });
+    this.#stops.push(async () => {
+      isStopped = true;
+      await informer.stop();
+    });
+    await informer.start();
+  }
+}
+
+/** Karpenter drains by the eviction API, which leaves its reason on the pod; a job that is done is just deleted. */
+const isEvicted = (pod: V1Pod): boolean =>
+  pod.status?.conditions?.some(
+    ({ type, reason }) => type === "DisruptionTarget" && reason === "EvictionByEvictionAPI",
+  ) ?? false;

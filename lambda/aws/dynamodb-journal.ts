@@ -1,0 +1,65 @@
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { after, type Duration, hours } from "../core/duration.ts";
+import { historyDays, type PastHold } from "../core/holds/hold.ts";
+import type { Clock, Journal, ProbeAnswer } from "../core/ports.ts";
+import { DynamodbTable } from "./dynamodb-table.ts";
+import { HoldTable, Kind } from "./hold-table.ts";
+import type { Fields, StoredFields } from "./stored-fields.ts";
+import { readPastHold, readProbe } from "./stored-records.ts";
+
+const historyKept = hours(24 * historyDays);
+const probesKept = hours(24);
+const lastSweep = "last";
+
+/** History, the last sweep and probes, in the same table as the holds. */
+export class DynamodbJournal implements Journal {
+  readonly #table: DynamodbTable;
+  readonly #clock: Clock;
+
+  constructor(client: DynamoDBClient, tableName: string, clock: Clock) {
+    this.#table = new DynamodbTable(client, tableName);
+    this.#clock = clock;
+  }
+
+  async remember(hold: PastHold): Promise<void> {
+    // The name sorts by the beginning and stays the same however often this hold is told.
+    const name = `${hold.startedAt.toISOString()}#${hold.id}`;
+    await this.#table.put(Kind.history, name, { ...hold, ...forgetAfter(hold.endedAt, historyKept) });
+  }
+
+  async history(limit: number): Promise<readonly PastHold[]> {
+    const past: PastHold[] = [];
+    if (limit <= 0) return past;
+    for await (const item of this.#table.all(Kind.history, { backwards: true, pageSize: limit })) {
+      if (!this.#isForgotten(item)) past.push(readPastHold(item));
+      if (past.length === limit) break;
+    }
+    return past;
+  }
+
+  async noteSweep(at: Date): Promise<void> {
+    await this.#table.put(Kind.sweep, lastSweep, { at });
+  }
+
+  async lastSweep(): Promise<Date | undefined> {
+    return (await this.#table.find(Kind.sweep, lastSweep))?.moment("at");
+  }
+
+  async answerProbe(probe: ProbeAnswer): Promise<void> {
+    await this.#table.put(Kind.probe, probe.id, { ...probe, ...forgetAfter(probe.answeredAt, probesKept) });
+  }
+
+  async findProbe(id: string): Promise<ProbeAnswer | undefined> {
+    const item = await this.#table.find(Kind.probe, id);
+    return item && !this.#isForgotten(item) ? readProbe(item) : undefined;
+  }
+
+  // DynamoDB deletes days after the time has come, an embedded one never.
+  #isForgotten(item: StoredFields): boolean {
+    return item.count(HoldTable.forgetAt) * 1_000 <= this.#clock.now().getTime();
+  }
+}
+
+const forgetAfter = (moment: Date, kept: Duration): Fields => ({
+  [HoldTable.forgetAt]: Math.ceil(after(moment, kept).getTime() / 1_000),
+});

@@ -1,0 +1,66 @@
+import { SendMessageBatchCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import { type Duration, minutes } from "../core/duration.ts";
+import { TryAgainError } from "../core/errors.ts";
+import type { FollowUp, Later, LaunchHeard } from "../core/ports.ts";
+import { awsFailure } from "./errors.ts";
+
+/** What SQS can put off at most. */
+const longestDelay = minutes(15);
+/** A batch may have 256 KiB in all its messages together; so many launches are some 16 kB in each of ten. */
+const mostInAMessage = 200;
+const mostInABatch = 10;
+
+/** Puts work off by sending a delayed message to the launch queue. */
+export class SqsLater implements Later {
+  readonly #client: SQSClient;
+  readonly #queueUrl: string;
+
+  constructor(client: SQSClient, queueUrl: string) {
+    this.#client = client;
+    this.#queueUrl = queueUrl;
+  }
+
+  async lookAgain(followUp: FollowUp, delay: Duration): Promise<void> {
+    const DelaySeconds = Math.ceil(Math.min(Math.max(delay, 0), longestDelay) / 1000);
+    const entries = pieces(followUp).map((piece, i) => ({
+      Id: String(i),
+      MessageBody: writeFollowUp(piece),
+      DelaySeconds,
+    }));
+    for (let i = 0; i < entries.length; i += mostInABatch)
+      await this.#send(entries.slice(i, i + mostInABatch));
+  }
+
+  async #send(Entries: { Id: string; MessageBody: string; DelaySeconds: number }[]): Promise<void> {
+    const { Failed = [] } = await this.#client
+      .send(new SendMessageBatchCommand({ QueueUrl: this.#queueUrl, Entries }))
+      .catch((error: unknown) => {
+        const remedy =
+          "Look whether the launch queue is there, and whether the functions' role may send to it.";
+        throw awsFailure(error, `send to ${this.#queueUrl}`, remedy);
+      });
+    if (Failed.length === 0) return;
+    const reasons = [...new Set(Failed.map(({ Code, Message }) => `${Code} ${Message ?? ""}`.trim()))];
+    throw new TryAgainError(
+      `${Failed.length} of ${Entries.length} messages were not queued: ${reasons.join(", ")}`,
+    );
+  }
+}
+
+/** As the hold function reads it. */
+export const writeFollowUp = (followUp: FollowUp): string => JSON.stringify({ followUp });
+
+/** Long lists come back in several messages. */
+function pieces(followUp: FollowUp): FollowUp[] {
+  if (followUp.kind === "launches") {
+    return chunks(followUp.launches).map((launches) => ({ ...followUp, launches }));
+  }
+  // Whoever awaits nobody goes on with marking.
+  if (followUp.awaited.length === 0) return [followUp];
+  return chunks(followUp.awaited).map((awaited) => ({ ...followUp, awaited }));
+}
+
+function chunks(list: readonly LaunchHeard[]): (readonly LaunchHeard[])[] {
+  const count = Math.ceil(list.length / mostInAMessage);
+  return Array.from({ length: count }, (_, i) => list.slice(i * mostInAMessage, (i + 1) * mostInAMessage));
+}

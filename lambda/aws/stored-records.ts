@@ -1,0 +1,65 @@
+import type { Hold, PastHold, ScopeRecord } from "../core/holds/hold.ts";
+import type { ProbeAnswer } from "../core/ports.ts";
+import { parseScope, type Scope } from "../core/scope.ts";
+import type { StoredFields } from "./stored-fields.ts";
+
+/** Reads a scope's record; `name` is the scope it was found under. */
+export function readRecord(fields: StoredFields): ScopeRecord {
+  return {
+    scope: readScope(fields, "name"),
+    version: fields.count("version"),
+    ...(fields.has("hold") && { hold: readHold(fields.within("hold")) }),
+    ...(fields.has("lastLaunchAt") && { lastLaunchAt: fields.moment("lastLaunchAt") }),
+    ...(fields.has("launchesCountFrom") && { launchesCountFrom: fields.moment("launchesCountFrom") }),
+    ...(fields.has("quiet") && { quiet: fields.choice("quiet", ["paused", "breather"]) }),
+    ...(fields.has("quietSince") && { quietSince: fields.moment("quietSince") }),
+    ...(fields.has("quietBecause") && { quietBecause: fields.text("quietBecause") }),
+    ...(fields.has("forced") && { forced: readForced(fields.within("forced")) }),
+  };
+}
+
+const readForced = (fields: StoredFields) => ({ id: fields.text("id"), at: fields.moment("at") });
+
+function readHold(fields: StoredFields): Hold {
+  return {
+    ...readStory(fields),
+    state: fields.choice("state", ["held", "releasing"]),
+    causedAt: fields.moment("causedAt"),
+    ...(fields.has("endsBecause") && { endsBecause: fields.text("endsBecause") }),
+    ...(fields.has("armedFor") && { armedFor: fields.moment("armedFor") }),
+    ...(fields.has("unprotected") && { unprotected: fields.flag("unprotected") }),
+  };
+}
+
+export function readPastHold(fields: StoredFields): PastHold {
+  return {
+    ...readStory(fields),
+    scope: readScope(fields, "scope"),
+    endedAt: fields.moment("endedAt"),
+    endedBecause: fields.text("endedBecause"),
+  };
+}
+
+export function readProbe(fields: StoredFields): ProbeAnswer {
+  return {
+    id: fields.text("id"),
+    sentAt: fields.moment("sentAt"),
+    queuedAt: fields.moment("queuedAt"),
+    answeredAt: fields.moment("answeredAt"),
+    version: fields.text("version"),
+  };
+}
+
+const readStory = (fields: StoredFields) => ({
+  id: fields.text("id"),
+  startedAt: fields.moment("startedAt"),
+  startedBecause: fields.text("startedBecause"),
+  expiresAt: fields.moment("expiresAt"),
+  launches: fields.count("launches"),
+  extensions: fields.count("extensions"),
+  nodes: fields.count("nodes"),
+  capped: fields.flag("capped"),
+});
+
+export const readScope = (fields: StoredFields, name: string): Scope =>
+  parseScope(fields.text(name)) ?? fields.refuse(name, '"cluster" or "nodepool/NAME"');

@@ -1,0 +1,17 @@
+import { dumpYaml } from "@kubernetes/client-node";
+import { accessManifest, clusterRole } from "./manifest.ts";
+
+/** Whom the rights are for: the deployed functions, or `run`, which also watches. */
+export type RightsFor = "functions" | "run";
+
+/** The manifest as text for `kubectl apply`; the same input gives the same bytes. */
+export const manifestYaml = (annotations: readonly string[], rightsFor: RightsFor = "functions"): string =>
+  accessManifest(annotations)
+    .map(({ object }) => (object === clusterRole && rightsFor === "run" ? watching : object))
+    .map((object) => dumpYaml(object, { lineWidth: -1, noRefs: true }))
+    .join("---\n");
+
+const watching = {
+  ...clusterRole,
+  rules: clusterRole.rules?.map((rule) => ({ ...rule, verbs: [...rule.verbs, "watch"] })),
+};

@@ -1,0 +1,187 @@
+import { BrokenSetupError } from "../core/errors.ts";
+import type { Log } from "../core/ports.ts";
+
+/** What a deployment wants of its cluster. */
+export type AccessWish = Readonly<{
+  cluster: string;
+  holdAnnotation: string;
+  /** The roles of the functions, which may log in as long as the deployment lives. */
+  principals: readonly string[];
+}>;
+
+/** Who may log in to the cluster. */
+export interface Doors {
+  /** How the cluster lets roles in; undefined when there is no such cluster. */
+  kind(): Promise<"access entries" | "config map" | undefined>;
+  /** Lets a role in as a member of our group; the same again changes nothing. Tells whether it was let in already. */
+  admit(principal: string): Promise<"admitted" | "was in">;
+  /** Lets a role in no longer; one that was never let in is done. */
+  dismiss(principal: string): Promise<void>;
+  /** Works as an admin of the cluster, and is none afterwards, also when the work failed. */
+  asAdmin(work: (rights: Rights) => Promise<void>): Promise<void>;
+}
+
+/** What only an admin of the cluster may do for us. */
+export interface Rights {
+  /** Writes role, binding and policy, which then lets us change these annotations and no others. */
+  write(annotations: readonly string[]): Promise<"with policy" | "without policy">;
+  /** The annotations that the policy in the cluster takes now; none where there is no policy of ours. */
+  annotations(): Promise<readonly string[]>;
+  /** Leaves to their owners the nodes that are marked under one annotation and held by them under the other; tells how many. */
+  handOver(from: string, to: string): Promise<number>;
+  /** Puts every mark of ours under another annotation, in one step a node; tells how many. Where a node has both, the first is `whose`. */
+  moveMarks(from: string, to: string, whose: "ours" | "its owner's"): Promise<number>;
+  /** Takes every mark of ours off, whatever hold it is of; tells how many. */
+  removeMarks(annotation: string): Promise<number>;
+  /** Removes role, binding and policy; what is not there is done. */
+  remove(): Promise<void>;
+}
+
+export type AccessPorts = Readonly<{ doors: Doors; log: Log }>;
+
+/**
+ * Gives a new deployment its rights in the cluster, or leaves nothing behind: what CloudFormation could not
+ * create it does not ask us to delete.
+ */
+export async function installAccess(ports: AccessPorts, wish: AccessWish): Promise<void> {
+  let hadRights = false;
+  try {
+    hadRights = await admitAll(ports.doors, wish);
+    await establish(ports, wish);
+  } catch (error) {
+    ports.log.error("cluster access could not be installed", { cluster: wish.cluster, hadRights, error });
+    // Who was in already works by rights that somebody gave by hand, and goes on with them.
+    if (!hadRights) await removeAccess(ports, wish);
+    throw error;
+  }
+}
+
+/** Brings the cluster from what a deployment was to what it is now; marks are moved without a gap. */
+export async function changeAccess(ports: AccessPorts, before: AccessWish, wish: AccessWish): Promise<void> {
+  const { doors, log } = ports;
+  await admitAll(doors, wish);
+  if (before.holdAnnotation === wish.holdAnnotation) await establish(ports, wish);
+  else await moveToAnnotation(ports, before.holdAnnotation, wish);
+  for (const principal of before.principals) {
+    if (!wish.principals.includes(principal)) await doors.dismiss(principal);
+  }
+  log.info("cluster access changed", { ...wish, annotationBefore: before.holdAnnotation });
+}
+
+/** Lets all roles in that are to be; tells whether one of them was in already. */
+async function admitAll(doors: Doors, wish: AccessWish): Promise<boolean> {
+  await refuseConfigMap(doors, wish);
+  let wasIn = false;
+  for (const principal of wish.principals) wasIn = (await doors.admit(principal)) === "was in" || wasIn;
+  return wasIn;
+}
+
+async function establish({ doors, log }: AccessPorts, wish: AccessWish): Promise<void> {
+  await doors.asAdmin(async (rights) => {
+    await gatherMarks(rights, wish.holdAnnotation);
+    tellPolicy(log, wish, await rights.write([wish.holdAnnotation]));
+  });
+  log.info("cluster access established", { ...wish });
+}
+
+// The functions already speak the new key, and some may still be at work with the old one:
+// the policy takes both until every mark is moved.
+async function moveToAnnotation({ doors, log }: AccessPorts, from: string, wish: AccessWish): Promise<void> {
+  const to = wish.holdAnnotation;
+  await doors.asAdmin(async (rights) => {
+    // An update that fails is rolled back, and this work may begin again half-way: the policy tells how far it came.
+    const taken = await rights.annotations();
+    if (taken.includes(to) && !taken.includes(from)) {
+      const moved = await rights.moveMarks(from, to, "its owner's");
+      tellPolicy(log, wish, await rights.write([to]));
+      log.info("annotation changed back before its marks were moved", { from, to, nodes: moved });
+      return;
+    }
+    // As long as the policy keeps the functions from the new key, whoever has it has it from its owner.
+    const handedOver = taken.includes(to) ? 0 : await rights.handOver(from, to);
+    await rights.write([from, to]);
+    const moved = await rights.moveMarks(from, to, "ours");
+    tellPolicy(log, wish, await rights.write([to]));
+    try {
+      // What a function still at work marked in between with the old key.
+      const late = await rights.moveMarks(from, to, "ours");
+      log.info("marks moved to another annotation", { from, to, nodes: moved + late, handedOver });
+    } catch (error) {
+      await rights.write([from, to]);
+      throw error;
+    }
+  });
+}
+
+/**
+ * Takes everything of ours out of the cluster. It never fails: a cluster that is gone or out of reach
+ * must not keep a deployment from being deleted, so what had to stay is told instead.
+ */
+export async function removeAccess(
+  { doors, log }: AccessPorts,
+  wish: AccessWish,
+): Promise<readonly string[]> {
+  const left: string[] = [];
+  const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work();
+    } catch (error) {
+      left.push(what);
+      log.error("something of ours stays in the cluster", { cluster: wish.cluster, left: what, error });
+      return undefined;
+    }
+  };
+
+  const kind = await attempt("whatever is there: the cluster could not be looked up", () => doors.kind());
+  if (kind === "access entries") {
+    await attempt("marks on nodes, ClusterRole, binding and policy", () =>
+      doors.asAdmin((rights) => removeRights(rights, log, wish)),
+    );
+    for (const principal of wish.principals) {
+      await attempt(`access entry of ${principal}`, () => doors.dismiss(principal));
+    }
+  }
+  const because = kind ? "" : "there is no such cluster, or it could not be asked";
+  log.info("cluster access removed", { cluster: wish.cluster, left, ...(because && { because }) });
+  return left;
+}
+
+// Once more after the rights are gone, for what a function still at work marked in between, and what failed at first.
+async function removeRights(rights: Rights, log: Log, wish: AccessWish): Promise<void> {
+  await gatherMarks(rights, wish.holdAnnotation);
+  const marks = await rights.removeMarks(wish.holdAnnotation).catch((error: unknown) => {
+    log.warn("not all marks came off at first", { cluster: wish.cluster, error });
+    return 0;
+  });
+  await rights.remove();
+  const late = await rights.removeMarks(wish.holdAnnotation);
+  log.info("marks and rights removed", { cluster: wish.cluster, nodes: marks + late });
+}
+
+/** Marks under other keys that the policy takes are of a change of the annotation that did not come to its end. */
+async function gatherMarks(rights: Rights, annotation: string): Promise<void> {
+  const taken = await rights.annotations();
+  const whose = taken.includes(annotation) ? "ours" : "its owner's";
+  for (const from of taken) if (from !== annotation) await rights.moveMarks(from, annotation, whose);
+}
+
+async function refuseConfigMap(doors: Doors, { cluster }: AccessWish): Promise<void> {
+  const kind = await doors.kind();
+  if (!kind)
+    throw new BrokenSetupError(`there is no EKS cluster named ${cluster} in this account and region`);
+  if (kind === "access entries") return;
+  throw new BrokenSetupError(
+    `cluster ${cluster} lets roles in by the aws-auth ConfigMap only. Allow access entries beside it with ` +
+      `"aws eks update-cluster-config --name ${cluster} --access-config authenticationMode=API_AND_CONFIG_MAP", ` +
+      "or deploy with access=manual and apply the printed manifest",
+  );
+}
+
+function tellPolicy(log: Log, { cluster }: AccessWish, written: "with policy" | "without policy"): void {
+  if (written === "with policy") return;
+  const because = "it is older than Kubernetes 1.30";
+  log.warn("the cluster knows no admission policies; only our own code keeps us to our marks", {
+    cluster,
+    because,
+  });
+}

@@ -1,0 +1,32 @@
+import { TryAgainError } from "../errors.ts";
+import type { ReleasePorts } from "../ports.ts";
+import { type Scope, wholeCluster } from "../scope.ts";
+import { emptyRecord, type PastHold, type ScopeRecord } from "./hold.ts";
+
+/** A decision that may want a record written, and a hold kept in history before that. */
+type Change = Readonly<{ record?: ScopeRecord | undefined; superseded?: PastHold; past?: PastHold }>;
+
+const tries = 20;
+
+/** Reads, decides, writes; when someone wrote in between, decides anew on what is there now. */
+export async function changeRecord<D extends Change>(
+  ports: ReleasePorts,
+  scope: Scope,
+  decide: (record: ScopeRecord) => D,
+): Promise<D> {
+  for (let attempt = 1; attempt <= tries; attempt++) {
+    const decision = decide((await ports.holds.find(scope)) ?? emptyRecord(scope));
+    if (!decision.record) return decision;
+    // History first: a crash in between leaves an entry that the same hold's end will overwrite.
+    const past = decision.superseded ?? decision.past;
+    if (past) await ports.journal.remember(past);
+    if (await ports.holds.write(decision.record)) return decision;
+  }
+  throw new TryAgainError(`the record of ${scope} was changed by others ${tries} times in a row`);
+}
+
+/** The record whose watermark counts in every scope; undefined where the scope is the whole cluster itself. */
+export const wholeClusterRecord = async (
+  ports: ReleasePorts,
+  scope: Scope,
+): Promise<ScopeRecord | undefined> => (scope === wholeCluster ? undefined : ports.holds.find(wholeCluster));

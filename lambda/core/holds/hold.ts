@@ -1,0 +1,145 @@
+import { after, earlier, later } from "../duration.ts";
+import type { Rules } from "../rules.ts";
+import type { Scope } from "../scope.ts";
+
+/** A window in which Karpenter may not disrupt the nodes of a scope. */
+export type Hold = Readonly<{
+  id: string;
+  /** `releasing` is the fence: from then on nothing extends this hold, and its marks come off. */
+  state: "held" | "releasing";
+  startedAt: Date;
+  expiresAt: Date;
+  /** When what last started or extended it happened: a launch, or an operator's wish. */
+  causedAt: Date;
+  startedBecause: string;
+  /** Why it ended; set with the fence. */
+  endsBecause?: string;
+  launches: number;
+  extensions: number;
+  nodes: number;
+  /** Some launch asked for more than the cap allows. */
+  capped: boolean;
+  /** The moment a one-shot was last set for. */
+  armedFor?: Date;
+  /** A launch began it, and no look at the nodes has left all of them marked yet. */
+  unprotected?: boolean;
+}>;
+
+/** A release by hand: the id of its invocation, the same however often it is tried, and when it was first. */
+export type Forced = Readonly<{ id: string; at: Date }>;
+
+/** All we know of one scope; `version` is the one read, so that a write can name it as its condition. */
+export type ScopeRecord = Readonly<{
+  scope: Scope;
+  version: number;
+  hold?: Hold;
+  lastLaunchAt?: Date;
+  /** The watermark: launches before it start and extend nothing, however late they are told. */
+  launchesCountFrom?: Date;
+  /** Why the watermark lies in the future, while it does. */
+  quiet?: "paused" | "breather";
+  /** Since when it does; an earlier version did not tell. */
+  quietSince?: Date;
+  /** What whoever paused gave for a reason. */
+  quietBecause?: string;
+  /** The last release by hand that somebody may try again. */
+  forced?: Forced;
+}>;
+
+/** A hold that ended, as history keeps it. */
+export type PastHold = Readonly<
+  Omit<Hold, "state" | "causedAt" | "endsBecause" | "armedFor" | "unprotected"> & {
+    scope: Scope;
+    endedAt: Date;
+    endedBecause: string;
+  }
+>;
+
+/** How long history is kept. */
+export const historyDays = 90;
+
+/** A paused holder that nobody resumes stays paused. */
+export const untilResumed = new Date("9999-12-31T00:00:00.000Z");
+
+export const emptyRecord = (scope: Scope): ScopeRecord => ({ scope, version: 0 });
+
+/** What a new hold looks like before any launch extended it. */
+export const newHold = (id: string, now: Date, because: string, expiresAt: Date, causedAt: Date): Hold => ({
+  id,
+  state: "held",
+  startedAt: now,
+  expiresAt,
+  causedAt,
+  startedBecause: because,
+  launches: 0,
+  extensions: 0,
+  nodes: 0,
+  capped: false,
+});
+
+/** When a hold that started then must be over, whatever launches; undefined without a cap. */
+export const capOf = (rules: Rules, startedAt: Date): Date | undefined =>
+  rules.maxHold > 0 ? after(startedAt, rules.maxHold) : undefined;
+
+/** When a hold is due for release: a cap that was lowered meanwhile counts at once. */
+export function dueAt(hold: Hold, rules: Rules): Date {
+  const cap = capOf(rules, hold.startedAt);
+  return cap ? earlier(hold.expiresAt, cap) : hold.expiresAt;
+}
+
+/** Moves the expiry to what is asked, never back and never past the cap. */
+export function extended(hold: Hold, asked: Date, rules: Rules): Pick<Hold, "expiresAt" | "capped"> {
+  const cap = capOf(rules, hold.startedAt);
+  const allowed = cap ? earlier(asked, cap) : asked;
+  return { expiresAt: later(hold.expiresAt, allowed), capped: hold.capped || asked > allowed };
+}
+
+/** The fence: launches find no running hold from here on. */
+export const fenced = (hold: Hold, endsBecause: string): Hold => ({
+  ...hold,
+  state: "releasing",
+  endsBecause,
+});
+
+/** The record when its hold is over. */
+export function withoutHold(record: ScopeRecord): ScopeRecord {
+  const { hold: _, ...rest } = record;
+  return rest;
+}
+
+/** The hold as history will tell it. */
+export function pastOf(scope: Scope, hold: Hold, endedAt: Date): PastHold {
+  const { state: _s, causedAt: _c, armedFor: _a, unprotected: _u, endsBecause, ...told } = hold;
+  return { ...told, scope, endedAt, endedBecause: endsBecause ?? "a new hold took its place" };
+}
+
+/** From when launches count for a scope, and why not earlier. */
+export type Watermark = Readonly<{ from: Date }> & Pick<ScopeRecord, "quiet" | "quietSince" | "quietBecause">;
+
+/** A pause or release of the whole cluster counts in every scope. */
+export function watermarkOf(record: ScopeRecord, whole?: ScopeRecord): Watermark {
+  const marks = [record, ...(whole ? [whole] : [])].map(
+    ({ launchesCountFrom, quiet, quietSince, quietBecause }): Watermark => ({
+      from: launchesCountFrom ?? new Date(0),
+      ...(quiet && { quiet }),
+      ...(quietSince && { quietSince }),
+      ...(quietBecause && { quietBecause }),
+    }),
+  );
+  return marks.reduce((a, b) => (b.from > a.from ? b : a));
+}
+
+/** The record with a silence: launches until then never count, however late they are told. */
+export const silenced = (record: ScopeRecord, { from, ...silence }: Watermark): ScopeRecord => ({
+  ...countingFrom(record, from),
+  ...silence,
+});
+
+/** The record from which on launches count, whatever was silent. */
+export function countingFrom(record: ScopeRecord, from: Date): ScopeRecord {
+  const { quiet: _, quietSince: _since, quietBecause: _because, ...rest } = record;
+  return { ...rest, launchesCountFrom: from };
+}
+
+export const isPaused = (watermark: Watermark, now: Date): boolean =>
+  watermark.quiet === "paused" && watermark.from > now;

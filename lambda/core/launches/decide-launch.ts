@@ -1,0 +1,111 @@
+import { after, formatDuration, later } from "../duration.ts";
+import {
+  extended,
+  type Hold,
+  newHold,
+  type PastHold,
+  pastOf,
+  type ScopeRecord,
+  untilResumed,
+  type Watermark,
+} from "../holds/hold.ts";
+import type { Launch } from "../ports.ts";
+import type { Rules } from "../rules.ts";
+
+/** What launches mean for one scope, and why. `record` is what to write; without it nothing changes. */
+export type LaunchDecision =
+  | Readonly<{ action: "ignore"; because: string; record?: never }>
+  | Readonly<{
+      action: "start" | "extend" | "cap" | "await";
+      because: string;
+      hold: Hold;
+      record?: ScopeRecord;
+      superseded?: PastHold;
+    }>;
+
+export type LaunchFacts = Readonly<{
+  record: ScopeRecord;
+  watermark: Watermark;
+  launches: readonly Launch[];
+  rules: Rules;
+  now: Date;
+  newId: string;
+}>;
+
+/** Time comes from the launches and only moves forward: twins, late and reordered ones change nothing. */
+export function decideLaunch(facts: LaunchFacts): LaunchDecision {
+  const { record, watermark, rules, now } = facts;
+  const launches = facts.launches.filter((launch) => launch.launchedAt >= watermark.from);
+  const latest = launches.reduce<Launch | undefined>(
+    (a, b) => (a && a.launchedAt >= b.launchedAt ? a : b),
+    undefined,
+  );
+  if (!latest) return { action: "ignore", because: whyNoneCounts(watermark, now) };
+
+  const { lastLaunchAt } = record;
+  const news = launches.filter((launch) => !lastLaunchAt || launch.launchedAt > lastLaunchAt).length;
+  if (record.hold?.state === "held") return decideExtension(record, record.hold, latest, news, rules);
+
+  const expiresAt = after(latest.launchedAt, rules.hold);
+  if (expiresAt <= now) return { action: "ignore", because: "its hold would be over already" };
+  if (news === 0) return { action: "ignore", because: "the hold for launches up to then has ended" };
+
+  const because = `a node was launched in NodePool ${latest.nodePool}`;
+  const hold = {
+    ...newHold(facts.newId, now, because, expiresAt, latest.launchedAt),
+    launches: news,
+    unprotected: true,
+  };
+  return startInPlace({ ...record, lastLaunchAt: latest.launchedAt }, hold, now);
+}
+
+/** A new hold where none is running; one that is still being released goes to history, its marks are adopted. */
+export function startInPlace(record: ScopeRecord, hold: Hold, now: Date) {
+  const old = record.hold;
+  return {
+    action: "start" as const,
+    hold,
+    record: { ...record, hold },
+    because: old ? `${hold.startedBecause}, while the last hold was being released` : hold.startedBecause,
+    ...(old && { superseded: pastOf(record.scope, old, now) }),
+  };
+}
+
+function decideExtension(
+  record: ScopeRecord,
+  hold: Hold,
+  latest: Launch,
+  news: number,
+  rules: Rules,
+): LaunchDecision {
+  const { expiresAt, capped } = extended(hold, after(latest.launchedAt, rules.hold), rules);
+  const moves = expiresAt > hold.expiresAt;
+  if (!moves && news === 0) return { action: "await", hold, because: "the hold lasts as long already" };
+
+  const next: Hold = {
+    ...hold,
+    expiresAt,
+    capped,
+    causedAt: later(hold.causedAt, latest.launchedAt),
+    launches: hold.launches + news,
+    extensions: hold.extensions + (moves ? 1 : 0),
+  };
+  const written = { ...record, hold: next, ...(news > 0 && { lastLaunchAt: latest.launchedAt }) };
+  if (capped && !hold.capped) {
+    const because = `holds last ${formatDuration(rules.maxHold)} at most, whatever launches`;
+    return { action: "cap", hold: next, record: written, because };
+  }
+  if (moves)
+    return { action: "extend", hold: next, record: written, because: "a later launch extends the hold" };
+  return { action: "await", hold: next, record: written, because: "the hold lasts as long already" };
+}
+
+/** Why launches before the watermark mean nothing. */
+export function whyNoneCounts(watermark: Watermark, now: Date): string {
+  if (watermark.from <= now) return "it was launched before the holder was told to start afresh";
+  if (watermark.quiet === "breather")
+    return `breather after a capped hold until ${watermark.from.toISOString()}`;
+  const until = watermark.from >= untilResumed ? "resumed" : watermark.from.toISOString();
+  const { quietBecause } = watermark;
+  return `paused until ${until}${quietBecause ? ` (${quietBecause})` : ""}`;
+}

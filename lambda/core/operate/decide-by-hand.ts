@@ -1,0 +1,83 @@
+import { after, type Duration, earlier, formatDuration, later } from "../duration.ts";
+import {
+  capOf,
+  countingFrom,
+  extended,
+  type Hold,
+  isPaused,
+  newHold,
+  type PastHold,
+  type ScopeRecord,
+  silenced,
+  type Watermark,
+  watermarkOf,
+} from "../holds/hold.ts";
+import { startInPlace, whyNoneCounts } from "../launches/decide-launch.ts";
+import { decideForce } from "../releases/decide-release.ts";
+import type { Rules } from "../rules.ts";
+
+/** What an operator's wish to hold means for one scope, and why. */
+export type HoldDecision =
+  | Readonly<{ action: "refuse"; because: string; record?: never }>
+  | Readonly<{
+      action: "start" | "extend" | "keep";
+      hold: Hold;
+      because: string;
+      record?: ScopeRecord;
+      superseded?: PastHold;
+    }>;
+
+export type HoldWish = Readonly<{ for: Duration; reason: string }>;
+
+/** Holds from now on for as long as asked, never past the cap; also during a breather, but not in a pause. */
+export function decideHold(
+  record: ScopeRecord,
+  watermark: Watermark,
+  wish: HoldWish,
+  rules: Rules,
+  now: Date,
+  newId: string,
+): HoldDecision {
+  if (isPaused(watermark, now))
+    return { action: "refuse", because: `${whyNoneCounts(watermark, now)}: resume first` };
+  const asked = after(now, wish.for);
+  // In a breather the wish counts though launches do not: no watermark known now may end this hold.
+  const causedAt = later(now, watermark.from);
+  const { hold } = record;
+  if (hold?.state !== "held") {
+    const cap = capOf(rules, now);
+    const fresh = newHold(newId, now, wish.reason, cap ? earlier(asked, cap) : asked, causedAt);
+    return startInPlace(record, fresh, now);
+  }
+  const { expiresAt } = extended(hold, asked, rules);
+  if (expiresAt <= hold.expiresAt) {
+    const because =
+      asked > expiresAt
+        ? `holds last ${formatDuration(rules.maxHold)} at most`
+        : "the hold lasts longer already";
+    return { action: "keep", hold, because };
+  }
+  const next = { ...hold, expiresAt, causedAt, extensions: hold.extensions + 1 };
+  return { action: "extend", hold: next, record: { ...record, hold: next }, because: wish.reason };
+}
+
+/** Steps aside until then: what is held is released, and launches meanwhile never count. The last wish is the one that counts. */
+export function decidePause(record: ScopeRecord, until: Date, reason: string, now: Date) {
+  const forced = decideForce(record, `paused by hand: ${reason}`, now);
+  const { launchesCountFrom, quiet } = record;
+  const from = quiet === "breather" && launchesCountFrom ? later(until, launchesCountFrom) : until;
+  // One that is asked for again lasts since it began.
+  const quietSince = isPaused(watermarkOf(record), now) ? record.quietSince : now;
+  const silence = { from, quiet: "paused", quietBecause: reason, ...(quietSince && { quietSince }) } as const;
+  return { ...forced, record: silenced(forced.record, silence) };
+}
+
+/** Ends a pause or a breather: launches count from now on. */
+export function decideResume(record: ScopeRecord, now: Date) {
+  const from = record.launchesCountFrom;
+  // Without a reason it is no silence, but a release by force whose clock was ahead.
+  if (!from || from <= now || !record.quiet)
+    return { action: "leave" as const, because: "nothing was paused" };
+  const because = record.quiet === "breather" ? "the breather is cut short" : "the pause is over";
+  return { action: "resume" as const, record: countingFrom(record, now), because };
+}

@@ -1,0 +1,95 @@
+import { after } from "../duration.ts";
+import {
+  dueAt,
+  isPaused,
+  type ScopeRecord,
+  untilResumed,
+  type Watermark,
+  watermarkOf,
+} from "../holds/hold.ts";
+import { patience } from "../launches/pending-nodes.ts";
+import type { Ports } from "../ports.ts";
+import { isKept, type Rules, scopeOf } from "../rules.ts";
+import { admits, type Scope } from "../scope.ts";
+
+/** One scope as an operator wants to see it. */
+export type ScopeStatus = Readonly<{
+  scope: Scope;
+  state: "none" | "held" | "releasing" | "paused" | "breather";
+  because: string;
+  holdId?: string;
+  since?: Date;
+  until?: Date;
+  launches?: number;
+  extensions?: number;
+  capped?: boolean;
+  nodesHeld: number;
+  awaited: number;
+  nextSchedule?: Date;
+}>;
+
+export type Status = Readonly<{
+  cluster: string;
+  at: Date;
+  rules: Rules;
+  scopes: readonly ScopeStatus[];
+  nodesUserHeld: number;
+  lastSweep?: Date;
+}>;
+
+/** Who is held, until when and why; reads only. */
+export async function tellStatus(ports: Ports, deadline: Date): Promise<Status> {
+  const now = ports.clock.now();
+  const [records, marks, nodesUserHeld, awaited, lastSweep] = await Promise.all([
+    ports.holds.all(),
+    ports.nodes.marks([], deadline),
+    ports.nodes.countUserHeld(deadline),
+    countAwaited(ports, now, deadline),
+    ports.journal.lastSweep(),
+  ]);
+  const whole = records.find((record) => record.scope === "cluster");
+  const shown = records.filter((record) => isKept(ports.rules, record.scope) || record.hold || record.quiet);
+  const scopes = shown.map((record) => ({
+    ...describe(record, whole, ports.rules, now),
+    nodesHeld: record.hold ? (marks.get(record.hold.id) ?? 0) : 0,
+    awaited: awaited.get(record.scope) ?? 0,
+  }));
+  const { rules } = ports;
+  return { cluster: rules.cluster, at: now, rules, scopes, nodesUserHeld, ...(lastSweep && { lastSweep }) };
+}
+
+type Described = Omit<ScopeStatus, "nodesHeld" | "awaited">;
+
+function describe(record: ScopeRecord, whole: ScopeRecord | undefined, rules: Rules, now: Date): Described {
+  const { scope, hold } = record;
+  if (hold) {
+    const because = hold.state === "held" ? hold.startedBecause : (hold.endsBecause ?? "");
+    const { id: holdId, startedAt: since, launches, extensions, capped, armedFor } = hold;
+    const told = { holdId, since, until: dueAt(hold, rules), launches, extensions, capped };
+    return { scope, state: hold.state, because, ...told, ...(armedFor && { nextSchedule: armedFor }) };
+  }
+  const watermark = watermarkOf(record, whole);
+  if (watermark.from <= now) return { scope, state: "none", because: "no launch of late counts" };
+  const state = isPaused(watermark, now) ? "paused" : "breather";
+  const because = state === "paused" ? pausedBecause(watermark) : "a hold reached its cap";
+  const { from, quietSince: since } = watermark;
+  return { scope, state, because, ...(since && { since }), ...(from < untilResumed && { until: from }) };
+}
+
+/** A record of an earlier version does not know why. */
+const pausedBecause = ({ quietBecause }: Watermark): string =>
+  quietBecause ? `paused by hand: ${quietBecause}` : "paused by hand";
+
+/** Instances launched a short while ago whose node has not joined. */
+async function countAwaited(ports: Ports, now: Date, deadline: Date): Promise<ReadonlyMap<Scope, number>> {
+  const since = after(now, -patience);
+  const launches = await ports.launches.since(since);
+  if (launches.length === 0) return new Map();
+  const joined = await ports.nodes.joinedSince(since, "all", deadline);
+  const here = new Set(joined.map((node) => node.instance));
+  const missing = launches.filter(
+    (one) => !here.has(one.instance) && admits(ports.rules.nodePools, one.nodePool),
+  );
+  const byScope = Map.groupBy(missing, (launch) => scopeOf(ports.rules, launch.nodePool));
+  return new Map([...byScope].map(([scope, ofScope]) => [scope, ofScope.length]));
+}

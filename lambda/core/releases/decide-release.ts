@@ -1,0 +1,80 @@
+import { after, earlier, minutes } from "../duration.ts";
+import {
+  countingFrom,
+  dueAt,
+  fenced,
+  type Hold,
+  type PastHold,
+  pastOf,
+  type ScopeRecord,
+  silenced,
+  withoutHold,
+} from "../holds/hold.ts";
+import { isKept, type Rules } from "../rules.ts";
+
+/** What a one-shot that fired means, and why. */
+export type ReleaseDecision =
+  | Readonly<{ action: "leave"; because: string; record?: never }>
+  | Readonly<{ action: "rearm"; hold: Hold; armFor: Date; because: string; record?: never }>
+  | Release;
+
+type Release = Readonly<{ action: "release"; hold: Hold; because: string; record?: ScopeRecord }>;
+
+/** Fences the hold if it has run its time; one extended meanwhile is armed anew. */
+export function decideRelease(record: ScopeRecord, holdId: string, rules: Rules, now: Date): ReleaseDecision {
+  const { hold } = record;
+  if (!hold) return { action: "leave", because: "nothing is held" };
+  if (hold.id !== holdId) return { action: "leave", because: "another hold took its place" };
+  if (hold.state === "releasing") return { action: "release", hold, because: "its release was not finished" };
+  const due = dueAt(hold, rules);
+  if (now >= due) return fence(record, hold, rules, now);
+  if (hold.armedFor?.getTime() !== due.getTime())
+    return { action: "rearm", hold, armFor: due, because: "a later launch extended the hold" };
+  // Clocks differ. Armed for the same moment again, it would be taken for the one that is just firing.
+  return { action: "rearm", hold, armFor: after(due, minutes(1)), because: "the one-shot came early" };
+}
+
+/** Ends a hold that is due; after a capped one launches are silent for a breather. */
+export function fence(record: ScopeRecord, hold: Hold, rules: Rules, now: Date): Release {
+  const because = hold.capped ? "the hold has reached its cap" : "the hold has run its time";
+  const next = fenced(hold, because);
+  const over = { ...record, hold: next };
+  // A hold left behind by another setting of scope ends without: the whole cluster's silence is every NodePool's.
+  const needsBreather = hold.capped && isKept(rules, record.scope);
+  const written = needsBreather
+    ? silenced(over, { from: after(now, rules.breather), quiet: "breather", quietSince: now })
+    : over;
+  return { action: "release", hold: next, record: written, because };
+}
+
+/**
+ * Ends what is held now, by hand; a pause stays a pause, and no launch told late brings the hold back.
+ * With `askedAt` it may come late itself: then it ends only what began before.
+ */
+export function decideForce(record: ScopeRecord, reason: string, now: Date, askedAt?: Date) {
+  const { hold } = record;
+  const from = askedAt ? earlier(askedAt, now) : now;
+  const isSilent = record.launchesCountFrom !== undefined && record.launchesCountFrom > from;
+  const next = isSilent ? record : countingFrom(record, from);
+  if (!hold) return { action: "note" as const, record: next, because: "nothing is held" };
+  if (askedAt && hold.startedAt >= from && hold.causedAt >= from) {
+    return {
+      action: "note" as const,
+      record: next,
+      because: "the hold began after its release was asked for",
+    };
+  }
+  const over = hold.state === "held" ? fenced(hold, reason) : hold;
+  return { action: "release" as const, hold: over, record: { ...next, hold: over }, because: reason };
+}
+
+/** The record and the history once every mark of this hold is off; nothing when the hold is no longer there. */
+export function decideClose(
+  record: ScopeRecord,
+  holdId: string,
+  now: Date,
+): { record?: ScopeRecord; past?: PastHold } {
+  const { hold } = record;
+  if (hold?.id !== holdId || hold.state !== "releasing") return {};
+  return { record: withoutHold(record), past: pastOf(record.scope, hold, now) };
+}

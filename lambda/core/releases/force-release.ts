@@ -1,0 +1,78 @@
+import { changeRecord } from "../holds/change-record.ts";
+import type { Hold, ScopeRecord } from "../holds/hold.ts";
+import type { Released, ReleasePorts } from "../ports.ts";
+import { type Scope, wholeCluster } from "../scope.ts";
+import { takeStock } from "../sweep/orphaned-marks.ts";
+import { decideForce } from "./decide-release.ts";
+import { finishRelease, nothingReleased, type ReleaseAnswer, sum } from "./release-nodes.ts";
+
+/** How a hold is ended by hand: what to write for each record, and why. */
+type Ending = (record: ScopeRecord) => Readonly<{ record: ScopeRecord; hold?: Hold; because: string }>;
+
+export type ForceWish = Readonly<{
+  reason: string;
+  scope?: Scope | undefined;
+  askedAt?: Date | undefined;
+  /** Of the invocation, where nobody waits for it: what fails then is tried again under the same id. */
+  id?: string | undefined;
+}>;
+
+/** Releases now, whatever the record says; launches up to now bring nothing back. Tried again, it spares what began since its first try. */
+export async function forceRelease(
+  ports: ReleasePorts,
+  { reason, scope, askedAt, id }: ForceWish,
+  deadline: Date,
+): Promise<ReleaseAnswer> {
+  const because = `released by hand: ${reason}`;
+  const { forced } = (id && (await ports.holds.find(scope ?? wholeCluster))) || {};
+  const since = askedAt ?? (forced?.id === id ? forced?.at : undefined);
+  const first = id ? { forced: { id, at: since ?? ports.clock.now() } } : {};
+  const ending = (record: ScopeRecord) => {
+    const decision = decideForce(record, because, ports.clock.now(), since);
+    return { ...decision, record: { ...decision.record, ...first } };
+  };
+  return endHolds(ports, scope, because, ending, deadline);
+}
+
+/** Ends the holds of one scope or of all, then takes off what marks nobody owns. */
+export async function endHolds(
+  ports: ReleasePorts,
+  scope: Scope | undefined,
+  because: string,
+  ending: Ending,
+  deadline: Date,
+): Promise<ReleaseAnswer> {
+  const answers: Released[] = [];
+  let ended = 0;
+  let whyNothing = "nothing is held";
+  const end = async (each: Scope) => {
+    const decision = await changeRecord(ports, each, ending);
+    const action = decision.hold ? "release" : "leave";
+    ports.log.info("release decided", { scope: each, action, because: decision.because });
+    if (!decision.hold) {
+      if (decision.record.hold) whyNothing = decision.because;
+      return;
+    }
+    ended += 1;
+    answers.push(await finishRelease(ports, each, decision.hold, deadline));
+  };
+
+  // Of all scopes the whole cluster first: once its watermark is written, no launch before it starts another hold.
+  await end(scope ?? wholeCluster);
+  if (isEverything(scope)) {
+    for (const each of await otherScopes(ports)) await end(each);
+    answers.push((await takeStock(ports, deadline)).strays);
+  }
+  const total = answers.reduce(sum, nothingReleased);
+  const isNothing = ended === 0 && total.released + total.kept + total.failed === 0;
+  return { ...total, because: isNothing ? whyNothing : because };
+}
+
+/** Naming the whole cluster, or nothing, means every scope there is. */
+export const isEverything = (scope: Scope | undefined): boolean =>
+  scope === undefined || scope === wholeCluster;
+
+/** All scopes known but that of the whole cluster. */
+export async function otherScopes(ports: ReleasePorts): Promise<readonly Scope[]> {
+  return (await ports.holds.scopes()).filter((scope) => scope !== wholeCluster);
+}

@@ -1,0 +1,63 @@
+import { after, minutes, seconds } from "../duration.ts";
+import { changeRecord } from "../holds/change-record.ts";
+import type { Hold } from "../holds/hold.ts";
+import type { Released, ReleasePorts } from "../ports.ts";
+import type { Scope } from "../scope.ts";
+import { armRelease } from "./arm-release.ts";
+import { decideClose, decideRelease } from "./decide-release.ts";
+
+/** What a release did, and why. */
+export type ReleaseAnswer = Released & Readonly<{ because: string }>;
+
+export const nothingReleased: Released = { released: 0, kept: 0, failed: 0, left: false };
+
+export const sum = (a: Released, b: Released): Released => ({
+  released: a.released + b.released,
+  kept: a.kept + b.kept,
+  failed: a.failed + b.failed,
+  left: a.left || b.left,
+});
+
+/** A one-shot fired: fence, unmark, close; or arm anew when a launch extended the hold. */
+export async function releaseNodes(
+  ports: ReleasePorts,
+  scope: Scope,
+  holdId: string,
+  deadline: Date,
+): Promise<ReleaseAnswer> {
+  const { rules, clock } = ports;
+  const decision = await changeRecord(ports, scope, (record) =>
+    decideRelease(record, holdId, rules, clock.now()),
+  );
+  const { action, because } = decision;
+  ports.log.info("release decided", { scope, holdId, action, because });
+  if (decision.action === "rearm") await armRelease(ports, scope, decision.hold, decision.armFor);
+  if (decision.action !== "release") return { ...nothingReleased, because };
+  return { ...(await finishRelease(ports, scope, decision.hold, deadline)), because };
+}
+
+/** Takes the marks of a fenced hold off and closes it; what could not be done goes on in a minute. */
+export async function finishRelease(
+  ports: ReleasePorts,
+  scope: Scope,
+  hold: Hold,
+  deadline: Date,
+): Promise<Released> {
+  const released = await ports.nodes.release(hold.id, deadline);
+  ports.log.info("nodes released", { scope, holdId: hold.id, ...released });
+  if (released.left || released.failed > 0) {
+    await armRelease(ports, scope, hold, aMinuteFrom(ports.clock.now()));
+    return released;
+  }
+  const now = ports.clock.now();
+  const { past } = await changeRecord(ports, scope, (record) => decideClose(record, hold.id, now));
+  if (past) {
+    ports.log.info("hold closed", { ...past, holdId: past.id });
+    ports.metrics.add("ReleaseLagMs", Math.max(0, now.getTime() - past.expiresAt.getTime()));
+  }
+  return released;
+}
+
+/** About a minute later, and on the whole minute: whoever else puts this hold's release off then sets the same one-shot. */
+const aMinuteFrom = (now: Date): Date =>
+  new Date(Math.ceil(after(now, seconds(30)).getTime() / minutes(1)) * minutes(1));

@@ -1,0 +1,49 @@
+import { BadInputError } from "../core/errors.ts";
+import { checkLinks } from "../core/operate/check.ts";
+import type { Inspection } from "../core/operate/inspection.ts";
+import { holdByHand, pause, resume } from "../core/operate/operate.ts";
+import { tellStatus } from "../core/operate/status.ts";
+import type { Ports } from "../core/ports.ts";
+import { forceRelease } from "../core/releases/force-release.ts";
+import { type Scope, wholeCluster } from "../core/scope.ts";
+import { version } from "../version.ts";
+import { parseControlRequest } from "./requests.ts";
+
+/** An operator wants to know or to change something; every answer is plain JSON. */
+export const onOperatorAsked =
+  (ports: Ports, inspection?: Inspection) =>
+  async (payload: unknown, deadline: Date): Promise<unknown> => {
+    const request = parseControlRequest(payload);
+    // Also what changes nothing: its reason is told nowhere else.
+    if ("scope" in request) ports.log.info("operator asked", request);
+    switch (request.do) {
+      case "status":
+        return { ...(await tellStatus(ports, deadline)), version };
+      case "check":
+        if (!inspection)
+          throw new BadInputError("This request cannot be done", ["this holder cannot be checked"]);
+        return { ...(await checkLinks(ports, inspection, deadline)), version };
+      case "history":
+        return { holds: await ports.journal.history(request.limit) };
+      case "probe":
+        return { probe: (await ports.journal.findProbe(request.id)) ?? null };
+      case "hold": {
+        const wish = { for: request.for ?? ports.rules.hold, reason: `held by hand: ${request.reason}` };
+        return holdByHand(ports, scopeToHold(ports, request.scope), wish, deadline);
+      }
+      case "release":
+        return forceRelease(ports, request, deadline);
+      case "pause":
+        return pause(ports, request, deadline);
+      case "resume":
+        return resume(ports, request.scope);
+    }
+  };
+
+function scopeToHold(ports: Ports, asked: Scope | undefined): Scope {
+  if (asked) return asked;
+  if (ports.rules.scope === "cluster") return wholeCluster;
+  throw new BadInputError("Cannot hold", [
+    'scope is missing: this deployment holds by NodePool, so name "nodepool/NAME"',
+  ]);
+}

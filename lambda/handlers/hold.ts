@@ -1,0 +1,121 @@
+import { attemptAll } from "../core/attempt-all.ts";
+import { earlier, later } from "../core/duration.ts";
+import { BadInputError } from "../core/errors.ts";
+import { welcomeNewcomers } from "../core/launches/pending-nodes.ts";
+import { type Heard, hearLaunches } from "../core/launches/resolve-launches.ts";
+import type { FollowUp, LaunchHeard, Ports } from "../core/ports.ts";
+import type { Scope } from "../core/scope.ts";
+import { version } from "../version.ts";
+import { type Message, parseMessage } from "./events.ts";
+import { Fields } from "./fields.ts";
+
+type Received = Readonly<{ messageId: string; queuedAt: Date; message: Message }>;
+
+/** What SQS is told: the messages to bring again; all others are done. */
+export type BatchAnswer = { batchItemFailures: { itemIdentifier: string }[] };
+
+/**
+ * A batch of launches and follow-ups arrived. Only what cannot be read is reported by itself; an error of the work
+ * fails the whole batch, because its parts are done together; all that can be done is done all the same.
+ */
+export const onNodeLaunched =
+  (ports: Ports) =>
+  async (event: unknown, deadline: Date): Promise<BatchAnswer> => {
+    const { received, unreadable } = readBatch(ports, event);
+    const queuedAt = received.map((one) => one.queuedAt).reduce(earlier, ports.clock.now());
+    ports.log.info("batch received", { messages: received.length, queuedAt });
+    await attemptAll([
+      ...launchesIn(received, ports.clock.now()).map((heard) => () => hearLaunches(ports, heard, deadline)),
+      ...newcomersIn(received).map((newcomers) => () => welcomeNewcomers(ports, newcomers, deadline)),
+      ...received.map((one) => () => answerProbe(ports, one)),
+    ]);
+    return { batchItemFailures: unreadable.map((itemIdentifier) => ({ itemIdentifier })) };
+  };
+
+async function answerProbe(ports: Ports, { message, queuedAt }: Received): Promise<void> {
+  if (message.kind !== "probe") return;
+  const { id, sentAt } = message;
+  await ports.journal.answerProbe({ id, sentAt, queuedAt, answeredAt: ports.clock.now(), version });
+  ports.log.info("probe answered", { probe: id });
+}
+
+function readBatch(ports: Ports, event: unknown): { received: Received[]; unreadable: string[] } {
+  const fields = new Fields("This batch cannot be used");
+  const records = fields.list(fields.object(event, "the event").Records, "Records", (item, path) =>
+    fields.object(item, path),
+  );
+  const ids = records.map((record, i) => fields.text(record.messageId, `Records[${i}].messageId`));
+  fields.end();
+  const received: Received[] = [];
+  const unreadable: string[] = [];
+  records.forEach((record, i) => {
+    const messageId = ids[i] ?? "";
+    try {
+      received.push({ messageId, queuedAt: sentAt(record), message: parseMessage(record.body) });
+    } catch (error) {
+      if (!(error instanceof BadInputError)) throw error;
+      ports.log.error("message cannot be read: it goes to the dead letters", {
+        messageId,
+        problems: error.problems,
+      });
+      unreadable.push(messageId);
+    }
+  });
+  return { received, unreadable };
+}
+
+function sentAt(record: Readonly<Record<string, unknown>>): Date {
+  const { SentTimestamp: sent } = Object(record.attributes);
+  return new Date(typeof sent === "string" && /^\d{1,15}$/.test(sent) ? Number(sent) : 0);
+}
+
+/** All launches told for the first time together, and those looked at again by how often. */
+function launchesIn(received: readonly Received[], now: Date): Heard[] {
+  const heard = new Map<number, Heard>();
+  const add = (attempt: number, firstHeardAt: Date, launches: readonly LaunchHeard[]) => {
+    const same = heard.get(attempt);
+    const merged = unique([...(same?.launches ?? []), ...launches]);
+    heard.set(attempt, {
+      attempt,
+      launches: merged,
+      // Of whom the cloud does not know yet, none is given up before its time.
+      firstHeardAt: same ? later(same.firstHeardAt, firstHeardAt) : firstHeardAt,
+    });
+  };
+  for (const { message } of received) {
+    if (message.kind === "launch") add(0, now, [message.launch]);
+    else if (message.kind === "followUp" && message.followUp.kind === "launches") {
+      const { attempt, firstHeardAt, launches } = message.followUp;
+      add(attempt, firstHeardAt, launches);
+    }
+  }
+  return [...heard.values()];
+}
+
+type Newcomers = Extract<FollowUp, { kind: "newcomers" }>;
+
+/** One look a scope, however many messages ask for it. */
+function newcomersIn(received: readonly Received[]): Newcomers[] {
+  const scopes = new Map<Scope, Newcomers>();
+  for (const { message } of received) {
+    if (message.kind !== "followUp" || message.followUp.kind !== "newcomers") continue;
+    const next = message.followUp;
+    const same = scopes.get(next.scope);
+    const awaited = unique([...(same?.awaited ?? []), ...next.awaited]);
+    scopes.set(next.scope, {
+      ...next,
+      awaited,
+      attempt: Math.min(same?.attempt ?? next.attempt, next.attempt),
+    });
+  }
+  return [...scopes.values()];
+}
+
+/** A twin of an event is the same launch; the later time counts. */
+const unique = (launches: readonly LaunchHeard[]): LaunchHeard[] => [
+  ...new Map(
+    launches
+      .toSorted((a, b) => a.launchedAt.getTime() - b.launchedAt.getTime())
+      .map((one) => [one.instance, one]),
+  ).values(),
+];

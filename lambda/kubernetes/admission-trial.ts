@@ -1,0 +1,65 @@
+import { holderName } from "../core/marks/keys.ts";
+import { type NodeMeta, planMark } from "../core/marks/plan-marks.ts";
+import type { Trial } from "../core/operate/inspection.ts";
+import type { KubernetesCall, KubernetesCaller } from "./client.ts";
+import { KubernetesError } from "./error.ts";
+import { type NodeLife, parseNodeLife } from "./node-objects.ts";
+
+export type TrialResult = Readonly<{ trial: Trial; said?: string; clusterTime?: Date }>;
+
+/** A hold id that no hold ever has; it is never written. */
+const trialHold = "dry-run";
+const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+
+/** Tries a change that is not ours to make; the cluster checks it as if it were meant, and writes nothing. */
+export const tryForeignChange = (
+  api: KubernetesCaller,
+  node: NodeMeta,
+  deadline: Date,
+): Promise<TrialResult> =>
+  dryRun(api, node, deadline, {
+    contentType: "application/merge-patch+json",
+    body: { metadata: { annotations: { [`${holderName}/not-ours`]: "true" } } },
+  });
+
+/** Tries to put our mark, or to adopt the one that is there, in the same way. */
+export async function tryOwnChange(
+  api: KubernetesCaller,
+  node: NodeMeta,
+  annotation: string,
+  deadline: Date,
+): Promise<TrialResult> {
+  const { patch } = planMark(node, trialHold, annotation);
+  if (!patch) return { trial: "not tried" };
+  return dryRun(api, node, deadline, { contentType: "application/json-patch+json", body: patch });
+}
+
+async function dryRun(
+  api: KubernetesCaller,
+  node: NodeMeta,
+  deadline: Date,
+  change: Pick<KubernetesCall, "contentType" | "body">,
+): Promise<TrialResult> {
+  const path = `/api/v1/nodes/${encodeURIComponent(node.name)}`;
+  const query = { dryRun: "All", fieldManager: holderName };
+  try {
+    const answer = await api.call(
+      { method: "PATCH", path, query, accept: metadataOnly, ...change },
+      deadline,
+    );
+    const at = writtenAt(parseNodeLife(answer));
+    return { trial: "admitted", ...(at && { clusterTime: at }) };
+  } catch (error) {
+    if (!(error instanceof KubernetesError)) throw error;
+    // Only a policy's refusal answers the question; a node that changed or went meanwhile does not.
+    const isPolicy = /admission(policy| webhook)/i.test(error.message);
+    return { trial: isPolicy ? "refused" : "not tried", said: error.message };
+  }
+}
+
+/** When the cluster thinks that we wrote: now, by its clock. */
+const writtenAt = ({ writers }: NodeLife): Date | undefined =>
+  writers
+    .filter(({ manager }) => manager === holderName)
+    .map(({ at }) => at)
+    .toSorted((a, b) => b.getTime() - a.getTime())[0];

@@ -1,0 +1,153 @@
+import { after, type Duration, hours, minutes } from "../core/duration.ts";
+import { holdLabel, isHold, isLeftOut, type KarpenterGeneration } from "../core/marks/keys.ts";
+import type { ClusterFindings, Inspection, KeptNode } from "../core/operate/inspection.ts";
+import type { Clock } from "../core/ports.ts";
+import { type NodePoolFilter, wholeCluster } from "../core/scope.ts";
+import { type TrialResult, tryForeignChange, tryOwnChange } from "./admission-trial.ts";
+import type { KubernetesCaller } from "./client.ts";
+import { explain } from "./explain.ts";
+import { listMetadata, selectors } from "./node-lists.ts";
+import { asRecord, type NodeLife, parseNodeLife, textOr } from "./node-objects.ts";
+
+export type KubernetesInspectionOptions = Readonly<{
+  api: KubernetesCaller;
+  karpenter: KarpenterGeneration;
+  annotation: string;
+  nodePools: NodePoolFilter;
+  clock: Clock;
+  pageSize?: number;
+}>;
+
+const karpentersFinalizer = "karpenter.sh/termination";
+/** Draining takes its time; after this somebody should look. */
+const longEnough: Duration = minutes(30);
+const aDay: Duration = hours(24);
+const mostTold = 20;
+const needed = ["get", "list", "patch"] as const;
+const needless = [
+  { verb: "delete", resource: "nodes" },
+  { verb: "create", resource: "pods" },
+  { verb: "get", resource: "secrets" },
+] as const;
+
+/** Looks around in a real cluster as a member of our group: asks for its rights, lists nodes, tries changes dry. */
+export class KubernetesInspection implements Inspection {
+  readonly #options: KubernetesInspectionOptions;
+
+  constructor(options: KubernetesInspectionOptions) {
+    this.#options = options;
+  }
+
+  async inspect(deadline: Date): Promise<ClusterFindings> {
+    const kubernetes = await this.#version(deadline);
+    const [missing, superfluous] = await Promise.all([
+      this.#rights(
+        needed.map((verb) => ({ verb, resource: "nodes" })),
+        false,
+        deadline,
+      ),
+      this.#rights(needless, true, deadline),
+    ]);
+    const rights = { kubernetes, missingRights: missing, needlessRights: superfluous };
+    const nothing = { nodes: 0, stuck: [], userHeld: [] };
+    if (missing.includes("list nodes")) {
+      return { ...rights, ...nothing, foreignChange: "not tried", ownChange: "not tried" };
+    }
+    const { forTrial, ...seen } = await this.#lookAtNodes(deadline);
+    return { ...rights, ...seen, ...(await this.#tryOut(forTrial, deadline)) };
+  }
+
+  async #version(deadline: Date): Promise<string> {
+    try {
+      const answer = asRecord(
+        await this.#options.api.call({ method: "GET", path: "/version" }, deadline),
+        "the version",
+      );
+      return textOr(answer.gitVersion, "unknown");
+    } catch (error) {
+      throw explain(error, "ask for the cluster's version");
+    }
+  }
+
+  /** Those of the deeds that we may, or may not, do. */
+  async #rights(
+    deeds: readonly Readonly<{ verb: string; resource: string }>[],
+    wanted: boolean,
+    deadline: Date,
+  ): Promise<string[]> {
+    const answers = await Promise.all(deeds.map((deed) => this.#may(deed, deadline)));
+    return deeds.filter((_, i) => answers[i] === wanted).map(({ verb, resource }) => `${verb} ${resource}`);
+  }
+
+  async #may(deed: Readonly<{ verb: string; resource: string }>, deadline: Date): Promise<boolean> {
+    const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    const body = {
+      apiVersion: "authorization.k8s.io/v1",
+      kind: "SelfSubjectAccessReview",
+      spec: { resourceAttributes: deed },
+    };
+    try {
+      const answer = await this.#options.api.call({ method: "POST", path, body }, deadline);
+      return asRecord(asRecord(answer, "the review").status, "the review's status").allowed === true;
+    } catch (error) {
+      throw explain(error, "ask what we may do");
+    }
+  }
+
+  async #lookAtNodes(deadline: Date) {
+    const { api, karpenter, nodePools, annotation, clock, pageSize = 250 } = this.#options;
+    const now = clock.now();
+    const stuck: KeptNode[] = [];
+    const userHeld: KeptNode[] = [];
+    let nodes = 0;
+    let forTrial: NodeLife | undefined;
+    const ours = selectors(karpenter, nodePools).ofPools(wholeCluster);
+    try {
+      for await (const node of listMetadata(api, ours, deadline, pageSize, parseNodeLife)) {
+        nodes += 1;
+        forTrial ??= canCarryMark(node, annotation) ? node : undefined;
+        if (isStuck(node, now) && stuck.length < mostTold)
+          stuck.push({ node: node.name, since: node.deletedAt });
+        const held = keptByUser(node, annotation);
+        if (held && held.since <= after(now, -aDay) && userHeld.length < mostTold) userHeld.push(held);
+      }
+    } catch (error) {
+      throw explain(error, "list nodes");
+    }
+    return { nodes, stuck, userHeld, forTrial };
+  }
+
+  async #tryOut(node: NodeLife | undefined, deadline: Date) {
+    const { api, annotation } = this.#options;
+    const untried: TrialResult = { trial: "not tried" };
+    const foreign = node ? await tryForeignChange(api, node, deadline) : untried;
+    const own = node ? await tryOwnChange(api, node, annotation, deadline) : untried;
+    const said = own.trial === "refused" ? own.said : (foreign.said ?? own.said);
+    const { clusterTime } = own;
+    return {
+      foreignChange: foreign.trial,
+      ownChange: own.trial,
+      ...(said && { said }),
+      ...(clusterTime && { clusterTime }),
+    };
+  }
+}
+
+const isStuck = (node: NodeLife, now: Date): node is NodeLife & { deletedAt: Date } =>
+  node.deletedAt !== undefined &&
+  node.deletedAt <= after(now, -longEnough) &&
+  node.finalizers.includes(karpentersFinalizer);
+
+function canCarryMark({ labels, annotations, deletedAt }: NodeLife, annotation: string): boolean {
+  const label = labels?.[holdLabel];
+  if (isLeftOut(label) || deletedAt) return false;
+  return annotations?.[annotation] === undefined || isHold(label);
+}
+
+/** The node's own annotation, and who put it there; no later than its node, where nobody is known to have written it. */
+function keptByUser(node: NodeLife, annotation: string): KeptNode | undefined {
+  if (node.annotations?.[annotation] !== "true" || node.labels?.[holdLabel] !== undefined) return undefined;
+  const writer = node.writers.find(({ annotations }) => annotations.includes(annotation));
+  if (!writer) return { node: node.name, since: node.createdAt };
+  return { node: node.name, since: writer.at, by: writer.manager };
+}

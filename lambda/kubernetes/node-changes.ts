@@ -1,0 +1,87 @@
+import { BrokenSetupError } from "../core/errors.ts";
+import { holderName } from "../core/marks/keys.ts";
+import type { NodeMeta, Plan } from "../core/marks/plan-marks.ts";
+import type { Log } from "../core/ports.ts";
+import { type KubernetesCaller, OutOfTimeError } from "./client.ts";
+import { isStatus } from "./error.ts";
+import { explain } from "./explain.ts";
+import { asRecord, parseNode } from "./node-objects.ts";
+
+/** `answer` is the node as the change left it, where it was asked for. */
+export type Changed<Outcome extends string> = Readonly<{
+  outcome: Outcome | "gone" | "failed" | "left";
+  answer?: unknown;
+}>;
+
+export type NodeChange<Outcome extends string> = Readonly<{
+  plan: (node: NodeMeta) => Plan<Outcome>;
+  /** Whether the answer is the whole node; otherwise there is none. */
+  wantsWhole: boolean;
+  deadline: Date;
+}>;
+
+const mostPlans = 3;
+const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+const pathOf = (name: string) => `/api/v1/nodes/${encodeURIComponent(name)}`;
+
+/** Plans and patches; one node's failure is told and never ends the work on the others. */
+export async function changeNode<Outcome extends string>(
+  api: KubernetesCaller,
+  log: Log,
+  node: NodeMeta,
+  change: NodeChange<Outcome>,
+): Promise<Changed<Outcome>> {
+  try {
+    return await tryChange(api, node, change);
+  } catch (error) {
+    if (isStatus(error, 404)) return { outcome: "gone" };
+    if (error instanceof OutOfTimeError) return { outcome: "left" };
+    // A refused login is no node's own failure: it would be refused for each of the others, too.
+    if (error instanceof BrokenSetupError) throw error;
+    log.error("a node could not be changed", { node: node.name, error });
+    return { outcome: "failed" };
+  }
+}
+
+async function tryChange<Outcome extends string>(
+  api: KubernetesCaller,
+  listed: NodeMeta,
+  { plan, wantsWhole, deadline }: NodeChange<Outcome>,
+): Promise<Changed<Outcome>> {
+  let node = listed;
+  for (let attempt = 1; ; attempt++) {
+    const { patch, outcome } = plan(node);
+    if (!patch) return { outcome };
+    try {
+      const call = {
+        method: "PATCH",
+        path: pathOf(node.name),
+        query: { fieldManager: holderName },
+        contentType: "application/json-patch+json",
+        body: patch,
+        ...(wantsWhole ? {} : { accept: metadataOnly, ignoresAnswer: true }),
+      } as const;
+      return { outcome, answer: await api.call(call, deadline) };
+    } catch (error) {
+      if (attempt >= mostPlans || !isStatus(error, 422)) throw error;
+    }
+    // A `test` failed: the node has changed since it was read, so the plan is made anew on what is there now.
+    const present = await readNode(api, node.name, deadline);
+    if (present === "gone") return { outcome: "gone" };
+    node = parseNode(present);
+  }
+}
+
+/** The whole node, or that it is gone. */
+export async function readNode(
+  api: KubernetesCaller,
+  name: string,
+  deadline: Date,
+): Promise<Readonly<Record<string, unknown>> | "gone"> {
+  try {
+    return asRecord(await api.call({ method: "GET", path: pathOf(name) }, deadline), `node ${name}`);
+  } catch (error) {
+    if (isStatus(error, 404)) return "gone";
+    throw explain(error, "read a node");
+  }
+}

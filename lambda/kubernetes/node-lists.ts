@@ -1,0 +1,127 @@
+import { TryAgainError } from "../core/errors.ts";
+import { holdLabel, Karpenter, type KarpenterGeneration, neverHold } from "../core/marks/keys.ts";
+import type { NodeMeta } from "../core/marks/plan-marks.ts";
+import { admits, type NodePoolFilter, nodePoolOf, type Scope } from "../core/scope.ts";
+import type { KubernetesCaller } from "./client.ts";
+import { isStatus } from "./error.ts";
+import { asRecord, parseNode } from "./node-objects.ts";
+
+const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+/** A server forgets a list after minutes; one that forgets each would be asked for ever. */
+const mostRestarts = 5;
+
+/**
+ * Label selectors for the lists we need; undefined where no node can match. A node that has not registered yet may not be
+ * marked: that it is held by its owner, in the NodePool's template, comes with the registration.
+ */
+export const selectors = (karpenter: KarpenterGeneration, pools: NodePoolFilter) => {
+  const { poolLabel, registeredLabel } = Karpenter[karpenter];
+  const ofPools = (scope: Scope): string | undefined => {
+    const pool = nodePoolOf(scope);
+    if (pool !== undefined) return admits(pools, pool) ? `${poolLabel}=${pool}` : undefined;
+    const only = pools.only.filter((name) => admits(pools, name));
+    if (pools.only.length > 0) return only.length > 0 ? `${poolLabel} in (${only.join(",")})` : undefined;
+    const except = pools.except.length > 0 ? `,${poolLabel} notin (${pools.except.join(",")})` : "";
+    return `${poolLabel}${except}`;
+  };
+  const registered = (scope: Scope) => {
+    const ours = ofPools(scope);
+    return ours && `${ours},${registeredLabel}`;
+  };
+  const within = (scope: Scope, rest: string) => {
+    const ours = registered(scope);
+    return ours === undefined ? undefined : `${ours},${rest}`;
+  };
+  return {
+    ofPools,
+    registered,
+    withoutMark: (scope: Scope) => within(scope, `!${holdLabel}`),
+    withoutMarkOf: (scope: Scope, holdId: string) =>
+      within(scope, `${holdLabel} notin (${holdId},${neverHold})`),
+    markedBy: (holdId: string) => `${holdLabel}=${holdId}`,
+    markedByOthers: (except: readonly string[]) =>
+      `${holdLabel},${holdLabel} notin (${[...except, neverHold].join(",")})`,
+  };
+};
+
+/** Nodes that carry a mark of whatever hold. */
+export const markedByAnyone = `${holdLabel},${holdLabel} notin (${neverHold})`;
+
+/** Lists metadata page by page, each node once, so that memory stays flat however many nodes there are. */
+export const listNodes = (
+  api: KubernetesCaller,
+  selector: string | undefined,
+  deadline: Date,
+  pageSize: number,
+): AsyncGenerator<NodeMeta, void, undefined> => listMetadata(api, selector, deadline, pageSize, parseNode);
+
+/** The same, for those who want to know more or less of a node's metadata. */
+export async function* listMetadata<T extends Readonly<{ name: string }>>(
+  api: KubernetesCaller,
+  selector: string | undefined,
+  deadline: Date,
+  pageSize: number,
+  parse: (node: unknown) => T,
+): AsyncGenerator<T, void, undefined> {
+  if (selector === undefined) return;
+  const given = new Set<string>();
+  let restarts = 0;
+  const ask = async (from: string): Promise<unknown> => {
+    try {
+      return await askPage(api, selector, from, deadline, pageSize);
+    } catch (error) {
+      // The server has forgotten where the list was: it begins again, and nodes already given are passed over.
+      if (from === "" || !isStatus(error, 410) || restarts === mostRestarts) throw error;
+      restarts += 1;
+      return askPage(api, selector, "", deadline, pageSize);
+    }
+  };
+  for await (const page of pagesOf(ask)) {
+    for (const node of page.items.map(parse)) {
+      if (given.has(node.name)) continue;
+      given.add(node.name);
+      yield node;
+    }
+  }
+}
+
+type Page = Readonly<{ items: readonly unknown[]; next: string; resourceVersion: string }>;
+
+/** A list's pages, as long as there is a next one; a server that leads round in circles is not followed. */
+export async function* pagesOf(
+  ask: (from: string) => Promise<unknown>,
+): AsyncGenerator<Page, void, undefined> {
+  const asked = new Set<string>();
+  let from = "";
+  do {
+    if (asked.has(from)) throw new TryAgainError("the list of nodes goes round in circles");
+    asked.add(from);
+    const page = readPage(await ask(from));
+    yield page;
+    from = page.next;
+  } while (from !== "");
+}
+
+function readPage(body: unknown): Page {
+  const { items, metadata } = asRecord(body, "the list of nodes");
+  const told = asRecord(metadata, "the list's metadata");
+  // Whoever takes another answer for an empty list ends a hold with its marks still on. Go writes an empty one as null.
+  if (!Array.isArray(items) && items !== null) throw new TryAgainError("the list of nodes has no items");
+  const text = (name: "continue" | "resourceVersion"): string => {
+    const { [name]: value = "" } = told;
+    if (typeof value === "string") return value;
+    throw new TryAgainError(`the list's metadata.${name} must be text`);
+  };
+  return { items: items ?? [], next: text("continue"), resourceVersion: text("resourceVersion") };
+}
+
+function askPage(
+  api: KubernetesCaller,
+  labelSelector: string,
+  from: string,
+  deadline: Date,
+  pageSize: number,
+): Promise<unknown> {
+  const query = { labelSelector, limit: String(pageSize), ...(from === "" ? {} : { continue: from }) };
+  return api.call({ method: "GET", path: "/api/v1/nodes", query, accept: metadataOnly }, deadline);
+}

@@ -1,0 +1,155 @@
+import { after, type Duration, hours } from "../core/duration.ts";
+import { holdLabel, isHold, Karpenter, type KarpenterGeneration } from "../core/marks/keys.ts";
+import { type NodeMeta, planMark, planRelease } from "../core/marks/plan-marks.ts";
+import type { Clock, Log, Marked, Metrics, NodeSeen, Nodes, Released } from "../core/ports.ts";
+import { type NodePoolFilter, type Scope, wholeCluster } from "../core/scope.ts";
+import { type KubernetesCaller, OutOfTimeError } from "./client.ts";
+import { explain } from "./explain.ts";
+import { inTurns } from "./for-each-concurrent.ts";
+import { type Changed, changeNode, type NodeChange, readNode } from "./node-changes.ts";
+import { listNodes, selectors } from "./node-lists.ts";
+import { instanceOf } from "./node-objects.ts";
+import { inFlight } from "./transport.ts";
+
+/** How this deployment's nodes are told, and what to call on. */
+export type KubernetesNodesOptions = Readonly<{
+  api: KubernetesCaller;
+  karpenter: KarpenterGeneration;
+  annotation: string;
+  nodePools: NodePoolFilter;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+  pageSize?: number;
+}>;
+
+/** Nobody awaits a node that joined longer ago, so nobody needs its instance. */
+const youth: Duration = hours(1);
+/** The nodes of a real cluster, changed by JSON Patch with a `test` for each thing the change rests on. */
+export class KubernetesNodes implements Nodes {
+  readonly #options: KubernetesNodesOptions;
+  readonly #select: ReturnType<typeof selectors>;
+
+  constructor(options: KubernetesNodesOptions) {
+    this.#options = options;
+    this.#select = selectors(options.karpenter, options.nodePools);
+  }
+
+  async mark(scope: Scope, holdId: string, deadline: Date): Promise<Marked> {
+    const { annotation, metrics } = this.#options;
+    const seen: NodeSeen[] = [];
+    const plan = (node: NodeMeta) => planMark(node, holdId, annotation);
+    const nodes = this.#list(this.#select.withoutMarkOf(scope, holdId), deadline);
+    const counts = await this.#each(nodes, async (node) => {
+      const { outcome, answer } = await this.#change(node, {
+        plan,
+        wantsWhole: this.#isYoung(node),
+        deadline,
+      });
+      if (outcome === "gone" || outcome === "failed" || outcome === "left") return outcome;
+      const found = await this.#see(node, answer, deadline);
+      if (found) seen.push(found);
+      return outcome;
+    });
+    const { userHeld = 0, failed = 0, adopted = 0 } = counts;
+    // What was already marked when its turn came, an answer lost on the way or another pass has done.
+    const marked = (counts.marked ?? 0) + (counts.already ?? 0);
+    metrics.add("NodesHeld", marked + adopted);
+    metrics.add("NodesUserHeld", userHeld);
+    return { marked, adopted, userHeld, failed, left: counts.left !== undefined, seen };
+  }
+
+  async release(holdId: string, deadline: Date): Promise<Released> {
+    const plan = (node: NodeMeta) => planRelease(node, holdId, this.#options.annotation);
+    const nodes = this.#list(this.#select.markedBy(holdId), deadline);
+    const counts = await this.#each(nodes, async (node) => {
+      return (await this.#change(node, { plan, wantsWhole: false, deadline })).outcome;
+    });
+    const { released = 0, kept = 0, failed = 0 } = counts;
+    this.#options.metrics.add("NodesReleased", released);
+    return { released, kept, failed, left: counts.left !== undefined };
+  }
+
+  async marks(except: readonly string[], deadline: Date): Promise<ReadonlyMap<string, number>> {
+    const found = new Map<string, number>();
+    for await (const node of this.#list(this.#select.markedByOthers(except), deadline)) {
+      const holdId = node.labels?.[holdLabel];
+      if (isHold(holdId)) found.set(holdId, (found.get(holdId) ?? 0) + 1);
+    }
+    return found;
+  }
+
+  async joinedSince(since: Date, which: "all" | "unmarked", deadline: Date): Promise<readonly NodeSeen[]> {
+    const { registered, withoutMark } = this.#select;
+    const selector = which === "all" ? registered(wholeCluster) : withoutMark(wholeCluster);
+    const seen: NodeSeen[] = [];
+    await inTurns(this.#list(selector, deadline), inFlight, async (node) => {
+      if (node.createdAt <= since) return;
+      const found = await readNode(this.#options.api, node.name, deadline);
+      if (found !== "gone") seen.push(this.#seenAs(node, instanceOf(found)));
+    });
+    return seen;
+  }
+
+  async countUserHeld(deadline: Date): Promise<number> {
+    let count = 0;
+    for await (const node of this.#list(this.#select.withoutMark(wholeCluster), deadline)) {
+      if (node.annotations?.[this.#options.annotation] !== undefined) count += 1;
+    }
+    return count;
+  }
+
+  async *#list(selector: string | undefined, deadline: Date): AsyncGenerator<NodeMeta, void, undefined> {
+    const { api, pageSize = 250 } = this.#options;
+    try {
+      yield* listNodes(api, selector, deadline, pageSize);
+    } catch (error) {
+      throw explain(error, "list nodes");
+    }
+  }
+
+  async #each<Outcome extends string>(
+    nodes: AsyncIterable<NodeMeta>,
+    act: (node: NodeMeta) => Promise<Outcome>,
+  ): Promise<Partial<Record<Outcome | "left" | "failed", number>>> {
+    const counts: Partial<Record<Outcome | "left" | "failed", number>> = {};
+    try {
+      await inTurns(nodes, inFlight, async (node) => {
+        const outcome = await act(node);
+        counts[outcome] = (counts[outcome] ?? 0) + 1;
+      });
+    } catch (error) {
+      if (!(error instanceof OutOfTimeError)) throw error;
+      counts.left = 1;
+    } finally {
+      if (counts.failed) this.#options.metrics.add("NodePatchFailures", counts.failed);
+    }
+    return counts;
+  }
+
+  #change<Outcome extends string>(node: NodeMeta, change: NodeChange<Outcome>): Promise<Changed<Outcome>> {
+    return changeNode(this.#options.api, this.#options.log, node, change);
+  }
+
+  /** The node with its instance; undefined when it is too old to be awaited, or when that could not be learnt. */
+  async #see(node: NodeMeta, answer: unknown, deadline: Date): Promise<NodeSeen | undefined> {
+    if (!this.#isYoung(node)) return undefined;
+    try {
+      const whole = answer ?? (await readNode(this.#options.api, node.name, deadline));
+      return whole === "gone" ? undefined : this.#seenAs(node, instanceOf(whole));
+    } catch (error) {
+      this.#options.log.warn("a node's instance could not be read", { node: node.name, error });
+      return undefined;
+    }
+  }
+
+  #seenAs(node: NodeMeta, instance: string): NodeSeen {
+    const { name, labels, createdAt } = node;
+    const { poolLabel } = Karpenter[this.#options.karpenter];
+    return { name, instance, nodePool: labels?.[poolLabel] ?? "", joinedAt: createdAt };
+  }
+
+  #isYoung(node: NodeMeta): boolean {
+    return after(node.createdAt, youth) > this.#options.clock.now();
+  }
+}

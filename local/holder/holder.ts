@@ -1,0 +1,132 @@
+import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
+import type {
+  Holds,
+  Ids,
+  Journal,
+  Later,
+  Launches,
+  Log,
+  Metrics,
+  Nodes,
+  Ports,
+} from "../../lambda/core/ports.ts";
+import { onOperatorAsked } from "../../lambda/handlers/control.ts";
+import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
+import { onHoldExpired } from "../../lambda/handlers/release.ts";
+import { onOverdueSwept } from "../../lambda/handlers/sweep.ts";
+import type { Settings } from "../../lambda/settings.ts";
+import type { AlarmClock, TakeBack } from "./alarm-clock.ts";
+import { InProcessQueue, type QueueOptions } from "./queue.ts";
+import { ToldHolds } from "./recording-holds.ts";
+import type { Chronicle } from "./timeline.ts";
+import { type Expired, Timers } from "./timers.ts";
+
+/** What the holder of one process stands on. */
+export type HolderWorld = Readonly<{
+  settings: Settings;
+  clock: AlarmClock;
+  holds: Holds;
+  journal: Journal;
+  nodes: Nodes;
+  launches: Launches;
+  ids: Ids;
+  log: Log;
+  metrics: Metrics;
+  /** Is told what happens to holds. */
+  chronicle: Chronicle;
+  queue?: Partial<Pick<QueueOptions, "window" | "visibility">>;
+  /** Puts something between the core and the queue. */
+  later?: (queue: Later) => Later;
+}>;
+
+const timeout: Duration = minutes(1);
+
+/** The deployed functions in one process: the same handlers, with queue, one-shots and sweep of its own. */
+export class Holder {
+  readonly queue: InProcessQueue;
+  readonly timers: Timers;
+  readonly #world: HolderWorld;
+  readonly #ports: Ports;
+  readonly #inHand = new Set<Promise<unknown>>();
+  #nextSweep: TakeBack = () => {};
+  #isStopped = false;
+
+  constructor(world: HolderWorld) {
+    const { clock, log, settings, journal, nodes, launches, ids, metrics, chronicle } = world;
+    this.#world = world;
+    this.queue = new InProcessQueue({
+      ...world.queue,
+      clock,
+      log,
+      deliver: (event, deadline) => onNodeLaunched(this.#ports)(event, deadline),
+    });
+    this.timers = new Timers(
+      clock,
+      (expired) => this.#fire(expired),
+      (expired, until) => chronicle.tell({ kind: "release armed", ...expired, until }),
+    );
+    const later = world.later?.(this.queue) ?? this.queue;
+    const holds = new ToldHolds(world.holds, chronicle);
+    const own = { schedules: this.timers, later, rules: settings, clock };
+    this.#ports = { ...own, holds, journal, nodes, launches, ids, log, metrics };
+  }
+
+  /** Sweeps now, and from then on as often as the settings say. */
+  async start(): Promise<void> {
+    const { clock, settings } = this.#world;
+    if (this.#isStopped) return;
+    await this.#attempt("a sweep failed: the next one makes up for it", () => this.sweep());
+    if (this.#isStopped) return;
+    this.#nextSweep = clock.at(after(clock.now(), settings.sweepEvery), () => this.start());
+  }
+
+  sweep(): Promise<void> {
+    this.#world.chronicle.tell({ kind: "sweep" });
+    return this.#hold(onOverdueSwept(this.#ports)({}, this.#deadline()));
+  }
+
+  /** Does what the release function does: for a one-shot that fired, or by hand. */
+  release(payload: unknown) {
+    return this.#hold(onHoldExpired(this.#ports)(payload, this.#deadline()));
+  }
+
+  /** Answers as the control function does. */
+  ask(payload: unknown): Promise<unknown> {
+    return this.#hold(onOperatorAsked(this.#ports)(payload, this.#deadline()));
+  }
+
+  /** Begins nothing more and finishes what is in hand. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#nextSweep();
+    this.timers.close();
+    await this.queue.close();
+    await Promise.allSettled(this.#inHand);
+  }
+
+  async #fire(expired: Expired): Promise<void> {
+    this.#world.chronicle.tell({ kind: "release fired", ...expired });
+    await this.#attempt("a release failed: the next sweep makes up for it", () => this.release(expired));
+  }
+
+  #deadline(): Date {
+    return after(this.#world.clock.now(), timeout);
+  }
+
+  async #hold<T>(work: Promise<T>): Promise<T> {
+    this.#inHand.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#inHand.delete(work);
+    }
+  }
+
+  async #attempt(sentence: string, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#world.log.error(sentence, { error });
+    }
+  }
+}

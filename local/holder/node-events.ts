@@ -1,0 +1,38 @@
+import { holdLabel, isHold } from "../../lambda/core/marks/keys.ts";
+import type { NodeMeta } from "../../lambda/core/marks/plan-marks.ts";
+import type { Told } from "./timeline.ts";
+
+/** Which labels and annotations tell a node's NodePool and whether it is held. */
+export type NodeKeys = Readonly<{ poolLabel: string; annotation: string }>;
+
+/** What a change of a node means; most changes, such as a heartbeat, mean nothing. */
+export function happeningsOf(
+  before: NodeMeta | undefined,
+  now: NodeMeta | undefined,
+  keys: NodeKeys,
+): readonly Told[] {
+  const node = now?.name ?? before?.name ?? "";
+  const nodePool = (now ?? before)?.labels?.[keys.poolLabel] ?? "";
+  if (!now) return [{ kind: "node gone", node, nodePool }];
+  const change = markChange(node, viewOf(before, keys), viewOf(now, keys));
+  return [...(before ? [] : [{ kind: "node joined", node, nodePool } as const]), ...(change ? [change] : [])];
+}
+
+type MarkView = Readonly<{ holdId: string | undefined; isAnnotated: boolean }>;
+
+function viewOf(node: NodeMeta | undefined, { annotation }: NodeKeys): MarkView {
+  const label = node?.labels?.[holdLabel];
+  const isAnnotated = node?.annotations?.[annotation] !== undefined;
+  // Our label alone keeps nobody from disrupting the node.
+  return { holdId: isAnnotated && isHold(label) ? label : undefined, isAnnotated };
+}
+
+function markChange(node: string, before: MarkView, now: MarkView): Told | undefined {
+  if (now.holdId && now.holdId !== before.holdId) return { kind: "node marked", node, holdId: now.holdId };
+  if (before.holdId && !now.holdId) {
+    if (now.isAnnotated) return { kind: "node handed over", node };
+    return { kind: "node released", node, holdId: before.holdId };
+  }
+  if (now.isAnnotated === before.isAnnotated) return undefined;
+  return { kind: now.isAnnotated ? "node user-held" : "node let go", node };
+}

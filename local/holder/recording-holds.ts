@@ -1,0 +1,53 @@
+import type { Hold, ScopeRecord } from "../../lambda/core/holds/hold.ts";
+import type { Holds } from "../../lambda/core/ports.ts";
+import type { Scope } from "../../lambda/core/scope.ts";
+import type { Chronicle, Told } from "./timeline.ts";
+
+/** Holds that tell the chronicle what each write meant. */
+export class ToldHolds implements Holds {
+  readonly #holds: Holds;
+  readonly #chronicle: Chronicle;
+
+  constructor(holds: Holds, chronicle: Chronicle) {
+    this.#holds = holds;
+    this.#chronicle = chronicle;
+  }
+
+  find(scope: Scope): Promise<ScopeRecord | undefined> {
+    return this.#holds.find(scope);
+  }
+
+  all(): Promise<readonly ScopeRecord[]> {
+    return this.#holds.all();
+  }
+
+  scopes(): Promise<readonly Scope[]> {
+    return this.#holds.scopes();
+  }
+
+  async write(record: ScopeRecord): Promise<boolean> {
+    const before = (await this.#holds.find(record.scope))?.hold;
+    const isWritten = await this.#holds.write(record);
+    if (isWritten)
+      for (const told of changesOf(record.scope, before, record.hold)) this.#chronicle.tell(told);
+    return isWritten;
+  }
+}
+
+/** What happened to the hold of a scope between two records. */
+export function changesOf(scope: Scope, before: Hold | undefined, after: Hold | undefined): readonly Told[] {
+  if (before && before.id !== after?.id) {
+    const because = before.endsBecause ?? "a new hold took its place";
+    const ended: Told = { kind: "hold ended", scope, holdId: before.id, because };
+    return [ended, ...changesOf(scope, undefined, after)];
+  }
+  if (!after) return [];
+  const { id: holdId, expiresAt: until, state, startedBecause, endsBecause = "" } = after;
+  if (!before) return [{ kind: "hold started", scope, holdId, until, because: startedBecause }];
+  if (state === "releasing" && before.state === "held") {
+    return [{ kind: "hold releasing", scope, holdId, because: endsBecause }];
+  }
+  if (until.getTime() !== before.expiresAt.getTime())
+    return [{ kind: "hold extended", scope, holdId, until }];
+  return [];
+}

@@ -1,0 +1,30 @@
+import { type Duration, hours } from "../../lambda/core/duration.ts";
+import type { Clock } from "../../lambda/core/ports.ts";
+import type { AlarmClock, TakeBack } from "./alarm-clock.ts";
+
+/** Timers hold no more than 24 days, and a laptop that slept should notice soon. */
+const longestNap: Duration = hours(1);
+
+/** Wakes by the time on the wall. */
+export class WallClock implements AlarmClock {
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  now(): Date {
+    return this.#clock.now();
+  }
+
+  at(moment: Date, deed: () => Promise<void>): TakeBack {
+    let timer: NodeJS.Timeout;
+    const look = () => {
+      const left = moment.getTime() - this.now().getTime();
+      if (left <= 0) void deed();
+      else timer = setTimeout(look, Math.min(left, longestNap));
+    };
+    timer = setTimeout(look, 0);
+    return () => clearTimeout(timer);
+  }
+}

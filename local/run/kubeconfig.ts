@@ -1,0 +1,71 @@
+import { readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { KubeConfig } from "@kubernetes/client-node";
+import { load, YAMLException } from "js-yaml";
+import { BadInputError } from "../../lambda/core/errors.ts";
+import { problemsWith } from "./kubeconfig-problems.ts";
+
+/** Which of a kubeconfig's contexts to use; the current one unless told. */
+export type KubeconfigChoice = Readonly<{ path: string; context?: string | undefined }>;
+
+const largest = 16 * 1024 * 1024;
+
+/** Reads a kubeconfig and settles on one context; a problem tells what was looked for, and never what is secret. */
+export function readKubeconfig({ path, context }: KubeconfigChoice): KubeConfig {
+  const text = read(path);
+  const content = parse(path, text);
+  const config = new KubeConfig();
+  try {
+    config.loadFromString(text);
+    config.makePathsAbsolute(dirname(path));
+  } catch (error) {
+    // What fails over a value of the wrong type says nothing to people.
+    const isOurs = error instanceof Error && !(error instanceof TypeError);
+    throw unusable(
+      `${path}: ${isOurs ? error.message : "its lists or their names are not as kubectl has them"}`,
+    );
+  }
+  if (context !== undefined) config.setCurrentContext(context);
+  const wanted: unknown = config.getCurrentContext();
+  const known = config.getContexts().flatMap(({ name }) => (typeof name === "string" ? name : []));
+  const there = `there are: ${known.join(", ") || "none"}`;
+  if (typeof wanted !== "string" || wanted === "")
+    throw unusable(`${path} has no current context: name one with --context (${there})`);
+  if (!known.includes(wanted)) throw unusable(`${path} has no context ${wanted} (${there})`);
+  const problems = problemsWith(content, wanted);
+  if (problems.length > 0) throw new BadInputError(`The kubeconfig ${path} cannot be used`, problems);
+  return config;
+}
+
+function read(path: string): string {
+  try {
+    if (statSync(path).size > largest) throw new Error("it is too large to be a kubeconfig");
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw unusable(`${path}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** A parser's complaint shows the lines around, and those may hold a token or a key. */
+function parse(path: string, text: string): unknown {
+  try {
+    return load(text);
+  } catch (error) {
+    const at = error instanceof YAMLException && error.mark ? `, line ${error.mark.line + 1}` : "";
+    throw unusable(`${path}${at}: it is not YAML as kubectl writes it`);
+  }
+}
+
+/** The name a kubeconfig gives its cluster, in the form cluster names have here. */
+export function clusterNameIn(config: KubeConfig): string {
+  // EKS writes ARNs; the end of it is the name.
+  const end = config.getCurrentCluster()?.name.split("/").at(-1) ?? "";
+  return (
+    end
+      .replaceAll(/[^0-9A-Za-z_-]+/g, "-")
+      .replace(/^[-_]+/, "")
+      .slice(0, 100) || "cluster"
+  );
+}
+
+const unusable = (problem: string) => new BadInputError("This kubeconfig cannot be used", [problem]);

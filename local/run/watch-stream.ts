@@ -1,0 +1,84 @@
+import { Agent } from "undici";
+import { minutes, seconds } from "../../lambda/core/duration.ts";
+import { TryAgainError } from "../../lambda/core/errors.ts";
+import type { ClusterLogin } from "../../lambda/kubernetes/cluster-login.ts";
+import { KubernetesError, saidIn } from "../../lambda/kubernetes/error.ts";
+import { limitedText, TooLongError } from "../../lambda/kubernetes/limited-text.ts";
+import { asRecord } from "../../lambda/kubernetes/node-objects.ts";
+
+/** One line of a watch. */
+export type WatchEvent = Readonly<{ type: string; object: unknown }>;
+
+/** The server has forgotten the version we wanted to go on from. */
+export class WatchGoneError extends Error {}
+
+const lasts = minutes(5);
+/** Many times what etcd lets an object be. */
+const longestLine = 16 * 1024 * 1024;
+
+/** What the API server tells of a collection from a version on, until it ends the stream, as it does now and then. */
+export async function* streamOf(
+  login: ClusterLogin,
+  path: string,
+  query: URLSearchParams,
+  signal: AbortSignal,
+): AsyncGenerator<WatchEvent, void, undefined> {
+  const access = await login.access();
+  const { server, tls, headers } = access;
+  const url = new URL(server);
+  query.set("watch", "1");
+  query.set("allowWatchBookmarks", "true");
+  query.set("timeoutSeconds", String(lasts / seconds(1)));
+  // A connection that died silently shows by a stream that outlasts its time.
+  const agent = new Agent({
+    bodyTimeout: lasts + minutes(1),
+    headersTimeout: seconds(30),
+    connect: { ...tls },
+  });
+  try {
+    const response = await agent.request({
+      origin: url.origin,
+      path: `${url.pathname.replace(/\/$/, "")}${path}?${query}`,
+      method: "GET",
+      headers: { ...headers, accept: "application/json" },
+      signal,
+    });
+    if (response.statusCode !== 200) {
+      const said = saidIn(await limitedText(response.body), access);
+      throw new KubernetesError(response.statusCode, `WATCH ${path}`, said);
+    }
+    for await (const line of linesOf(response.body)) yield readEvent(line);
+  } finally {
+    await agent.destroy();
+  }
+}
+
+async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const piece of body) {
+    const lines = decoder.decode(piece, { stream: true }).split("\n");
+    lines[0] = rest + lines[0];
+    rest = lines.pop() ?? "";
+    if (rest.length > longestLine) throw new TooLongError("a line of the watch has no end");
+    yield* lines.filter((line) => line !== "");
+  }
+}
+
+function readEvent(line: string): WatchEvent {
+  const { type, object } = asRecord(parse(line), "a watch event");
+  if (typeof type !== "string") throw new TryAgainError("a watch event's type must be text");
+  if (type !== "ERROR") return { type, object };
+  const { code, message } = asRecord(object, "a watch's error");
+  const said = typeof message === "string" ? message : "no reason was given";
+  if (code === 410) throw new WatchGoneError(said);
+  throw new KubernetesError(typeof code === "number" ? code : 500, "WATCH", said);
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new TryAgainError("a line of the watch is no JSON");
+  }
+}

@@ -1,0 +1,130 @@
+import { createHash } from "node:crypto";
+import { element, escaped } from "../markup.ts";
+import { pageScript } from "./page-script.ts";
+import { themes } from "./style.ts";
+
+/** How much of the past a live page can show, in minutes; 0 is everything. */
+export const spans = [
+  { minutes: 5, label: "the last 5 minutes" },
+  { minutes: 15, label: "the last 15 minutes" },
+  { minutes: 60, label: "the last hour" },
+  { minutes: 0, label: "everything" },
+] as const;
+
+export type Page = Readonly<{
+  title: string;
+  /** What the page is about, in a sentence or two. */
+  about: string;
+  /** How things stand. */
+  state: string;
+  /** The pictures, as SVG. */
+  pictures: readonly string[];
+  /** The same in words, as HTML tables. */
+  tables: string;
+  footer: string;
+  /** Where a live page hears of what happens; a page of the past has none. */
+  live?: string;
+}>;
+
+const styles = `${themes("body")}
+:root{color-scheme:light dark}
+body{margin:0;background:var(--knh-paper);line-height:1.5}
+main,header,footer{max-width:1240px;margin:0 auto;padding:0 20px}
+header{padding-top:28px}
+h1{font-size:24px;margin:0 0 4px}
+header p{margin:0 0 12px;font-size:14px;color:var(--knh-faint);max-width:80ch}
+#state{color:var(--knh-ink);font-weight:600;min-height:1.5em}
+.controls{display:flex;gap:12px;flex-wrap:wrap;align-items:center;margin:0 0 14px;font-size:14px}
+button,select{font:inherit;color:inherit;background:transparent;border:1px solid var(--knh-free);border-radius:6px;padding:4px 12px;min-height:32px}
+option{background:var(--knh-paper)}
+:focus-visible{outline:3px solid var(--knh-launch);outline-offset:2px}
+figure{margin:0;overflow-x:auto;border-radius:10px}
+figure svg{display:block;width:100%;min-width:720px;height:auto;margin-bottom:16px}
+figure .chosen{outline:2px solid var(--knh-launch);outline-offset:2px}
+#chosen{min-height:1.6em;margin:8px 0;font-size:14px}
+.hint{font-size:13px;color:var(--knh-faint);margin:0}
+details{margin:16px 0;font-size:14px}
+summary{cursor:pointer;padding:4px 0}
+#tables{overflow-x:auto}
+table{border-collapse:collapse;margin:12px 0 24px;font-size:13px}
+caption{text-align:left;font-weight:600;padding:6px 0}
+th,td{text-align:left;padding:4px 14px 4px 0;border-bottom:1px solid var(--knh-line);vertical-align:top}
+footer{font-size:13px;color:var(--knh-faint);padding-bottom:28px}
+body[data-connection=lost] #state{color:var(--knh-eviction)}
+`;
+
+const sha = (content: string) => `'sha256-${createHash("sha256").update(content).digest("base64")}'`;
+
+/** Nothing but what stands in the page may run, and it may ask nobody but its own server. */
+const policy =
+  `default-src 'none'; script-src ${sha(pageScript)}; style-src 'unsafe-inline'; connect-src 'self'; ` +
+  "base-uri 'none'; form-action 'none'";
+
+/** One HTML file that needs nothing else. */
+export function drawPage(page: Page): string {
+  const { title, about, state, live, footer } = page;
+  const head = element(
+    "head",
+    {},
+    '<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">',
+    `<meta http-equiv="Content-Security-Policy" content="${escaped(policy)}">`,
+    '<link rel="icon" href="data:,">',
+    element("title", {}, escaped(title)),
+    `<style>${styles}</style>`,
+  );
+  const header = element(
+    "header",
+    {},
+    element("h1", {}, escaped(title)),
+    element("p", {}, escaped(about)),
+    element("p", { id: "state", role: "status" }, escaped(state)),
+  );
+  const body = element(
+    "body",
+    { "data-live": live },
+    header,
+    drawMain(page),
+    element("footer", {}, escaped(footer)),
+    `<script>${pageScript}</script>`,
+  );
+  return `<!doctype html>\n<html lang="en">${head}${body}</html>\n`;
+}
+
+function drawMain({ pictures, tables, live }: Page): string {
+  const figure = {
+    id: "picture",
+    tabindex: 0,
+    role: "group",
+    "aria-label": "Timeline. Arrow keys step through what it shows.",
+    "aria-describedby": "chosen",
+  };
+  return element(
+    "main",
+    {},
+    live === undefined ? "" : drawControls(),
+    element("figure", figure, ...pictures),
+    element("p", { id: "chosen", "aria-live": "polite" }, ""),
+    element(
+      "p",
+      { class: "hint" },
+      "Point at anything for its story, or focus the picture and press the arrow keys; Escape lets go.",
+    ),
+    element(
+      "details",
+      { id: "words" },
+      element("summary", {}, "The same in words"),
+      element("div", { id: "tables" }, tables),
+    ),
+  );
+}
+
+function drawControls(): string {
+  const options = spans.map(({ minutes, label }) => element("option", { value: minutes }, label));
+  return element(
+    "div",
+    { class: "controls" },
+    element("button", { id: "pause", type: "button", "aria-pressed": "false" }, "Pause"),
+    element("label", { for: "span" }, "Show"),
+    element("select", { id: "span" }, ...options),
+  );
+}

@@ -1,0 +1,108 @@
+import { element, hint, short } from "../markup.ts";
+import { text } from "../page/picture.ts";
+import { type Colour, colour } from "../page/style.ts";
+import { type ClockStyle, tellTime } from "../timeline/clock.ts";
+import type { Layout } from "../timeline/layout.ts";
+import type { Timeline } from "../timeline/timeline.ts";
+import type { Point, PointKind } from "./points.ts";
+
+/** A shape about so large around a place; each kind has one of its own, for those who do not tell colours apart. */
+type Shape = (x: number, y: number, size: number) => string;
+
+const path = (d: string, attributes: Readonly<Record<string, string | number>>) =>
+  element("path", { d, ...attributes });
+const moves = (...steps: readonly (string | number)[]) =>
+  steps.map((step) => (typeof step === "number" ? short(step) : step)).join(" ");
+
+const cross: Shape = (x, y, r) => {
+  const d = moves("M", x - r, y - r, "L", x + r, y + r, "M", x - r, y + r, "L", x + r, y - r);
+  const line = { fill: "none", "stroke-linecap": "round" };
+  const halo = { ...line, stroke: colour("paper"), "stroke-width": r * 0.6 + 2.2 };
+  return path(d, halo) + path(d, { ...line, stroke: colour("eviction"), "stroke-width": r * 0.4 + 0.8 });
+};
+const triangle: Shape = (x, y, r) =>
+  path(moves("M", x, y - r, "L", x + r, y + r * 0.8, "L", x - r, y + r * 0.8, "Z"), {
+    fill: colour("launch"),
+  });
+const diamond: Shape = (x, y, r) =>
+  path(moves("M", x, y - r, "L", x + r, y, "L", x, y + r, "L", x - r, y, "Z"), {
+    fill: colour("paper"),
+    stroke: colour("image"),
+    "stroke-width": 1.2,
+  });
+const tick =
+  (name: Colour): Shape =>
+  (x, y, r) =>
+    path(moves("M", x, y - r * 1.5, "L", x, y + r * 1.5), { stroke: colour(name), "stroke-width": 2 });
+const flag: Shape = (x, y, r) =>
+  element("circle", { cx: x, cy: y, r, fill: colour("eviction"), stroke: colour("paper") });
+
+const shapes: Readonly<Record<PointKind, Shape>> = {
+  mark: tick("held"),
+  image: diamond,
+  release: tick("release"),
+  launch: triangle,
+  eviction: cross,
+  note: flag,
+};
+
+/** The shape of a kind, for the legend. */
+export const shapeOf = (kind: PointKind, x: number, y: number): string => shapes[kind](x, y, 4);
+
+const smallest = 2.4;
+const largest = 4.2;
+
+/** All points, those that would lie on each other as one; evictions last, so that nothing hides them. */
+export function drawPoints(timeline: Timeline, layout: Layout, clock: ClockStyle): string {
+  const lanes = Map.groupBy(timeline.lanes.keys(), (index) => timeline.lanes[index]?.node ?? "");
+  const kinds = Object.keys(shapes);
+  const ordered = timeline.points.toSorted((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind));
+  const heaps = Map.groupBy(ordered, ({ kind, node, at }) =>
+    JSON.stringify([kind, node, Math.round(layout.x(at) / 7)]),
+  );
+  return [...heaps.values()].map((heap) => drawHeap(heap, timeline, layout, lanes, clock)).join("");
+}
+
+function drawHeap(
+  heap: readonly Point[],
+  timeline: Timeline,
+  layout: Layout,
+  lanes: ReadonlyMap<string, readonly number[]>,
+  clock: ClockStyle,
+): string {
+  const [first] = heap;
+  const place = first && placeOf(first, timeline, layout, lanes);
+  if (!place) return "";
+  const { kind, node } = first;
+  const told = heap.map(({ at, text: said }) => `${tellTime(at, timeline.from, clock)} ${said}`);
+  const size = node === undefined ? largest : Math.min(largest, Math.max(smallest, place.room * 0.4));
+  const isCounted = kind === "eviction" && heap.length > 1 && place.room > 8;
+  const count = isCounted ? drawCount(heap.length, place) : "";
+  const drawn = shapes[kind](place.x, place.y, size) + count;
+  return element("g", { class: `point ${kind}` }, hint(told.join("\n")), drawn);
+}
+
+const drawCount = (count: number, { x, y }: Place): string =>
+  text(x + 8, y + 4, String(count), {
+    "font-size": 11,
+    "font-weight": 700,
+    style: `fill:${colour("eviction")};paint-order:stroke;stroke:${colour("paper")};stroke-width:3px`,
+  });
+
+type Place = Readonly<{ x: number; y: number; room: number }>;
+
+function placeOf(
+  { at, kind, node }: Point,
+  timeline: Timeline,
+  layout: Layout,
+  lanes: ReadonlyMap<string, readonly number[]>,
+): Place | undefined {
+  const x = layout.x(at);
+  if (node === undefined)
+    return { x, y: (kind === "launch" && layout.launches) || layout.plot.top, room: 10 };
+  // A name may come back: the point belongs to the life it was in, or to the one that had just ended.
+  const index = lanes.get(node)?.findLast((one) => (timeline.lanes[one]?.from ?? 0) <= at);
+  if (index === undefined) return undefined;
+  const { middle, height } = layout.lane(index);
+  return { x, y: middle, room: height };
+}

@@ -1,0 +1,27 @@
+import type { TimelineEvent } from "../timeline/events.ts";
+
+export type PointKind = "launch" | "mark" | "release" | "eviction" | "image" | "note";
+
+/** Something that happened at a moment, on a node's lane or to the cluster. */
+export type Point = Readonly<{ at: number; kind: PointKind; node?: string; text: string }>;
+
+/** What an event shows as a point; undefined for what shows only by what it begins or ends. */
+export function pointOf(event: TimelineEvent): Point | undefined {
+  const at = event.at.getTime();
+  switch (event.kind) {
+    case "launch":
+      return { at, kind: "launch", text: `launch of ${event.instance}` };
+    case "node marked":
+      return { at, kind: "mark", node: event.node, text: `${event.node} held` };
+    case "node released":
+      return { at, kind: "release", node: event.node, text: `${event.node} released` };
+    case "pod evicted":
+      return { at, kind: "eviction", node: event.node, text: `${event.pod} evicted from ${event.node}` };
+    case "image pulled":
+      return { at, kind: "image", node: event.node, text: `${event.image} pulled onto ${event.node}` };
+    case "note":
+      return { at, kind: "note", text: event.text };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,58 @@
+import { element, hint } from "../markup.ts";
+import { text } from "../page/picture.ts";
+import { colour } from "../page/style.ts";
+import { type ClockStyle, tellSpan, tellTime } from "./clock.ts";
+import { cut, type Layout, scopeName } from "./layout.ts";
+import type { HoldBand, Timeline } from "./timeline.ts";
+
+/** Every hold as a band behind the lanes, and as a bar on its scope's strip with a notch for each extension. */
+export function drawHolds(timeline: Timeline, layout: Layout, clock: ClockStyle): string {
+  const names = [...layout.strips].map(([scope, { top, height }]) =>
+    text(layout.plot.left - 10, top + height - 4, cut(scopeName(scope)), {
+      "text-anchor": "end",
+      "font-size": 11,
+    }),
+  );
+  return names.join("") + timeline.holds.map((hold) => drawHold(hold, timeline, layout, clock)).join("");
+}
+
+function drawHold(hold: HoldBand, timeline: Timeline, layout: Layout, clock: ClockStyle): string {
+  const strip = layout.strips.get(hold.scope);
+  if (!strip) return "";
+  const { top, height } = strip;
+  const from = layout.x(Math.max(hold.from, timeline.from));
+  const width = Math.max(2, layout.x(hold.to) - from);
+  const band = { x: from, y: top, width, height: layout.plot.bottom - top, fill: colour("held") };
+  const bar = { x: from, y: top, width, height, rx: 4, fill: colour("held") };
+  const notches = hold.extensions.map((at) =>
+    element("line", {
+      x1: layout.x(at),
+      x2: layout.x(at),
+      y1: top + 3,
+      y2: top + height - 3,
+      stroke: colour("paper"),
+      "stroke-width": 1.5,
+      "stroke-opacity": 0.85,
+    }),
+  );
+  const told = hint(tellHold(hold, timeline, clock));
+  return element(
+    "g",
+    { class: "hold" },
+    told,
+    element("rect", { ...band, "fill-opacity": 0.1 }),
+    element("rect", bar),
+    ...notches,
+  );
+}
+
+/** A hold's story in a sentence. */
+export function tellHold(hold: HoldBand, timeline: Timeline, clock: ClockStyle): string {
+  const at = (moment: number) => tellTime(moment, timeline.from, clock);
+  const end = hold.isOpen ? "going on" : `until ${at(hold.to)} (${tellSpan(hold.to - hold.from, clock)})`;
+  const times = hold.extensions.length;
+  const extended = times > 0 ? `, extended ${times === 1 ? "once" : `${times} times`}` : "";
+  const why = [hold.because, hold.ended].filter(Boolean).join("; ended: ");
+  const where = hold.scope === "cluster" ? "the whole cluster" : hold.scope;
+  return `Hold of ${where} from ${at(hold.from)} ${end}${extended}${why && `. ${why}`}`;
+}

@@ -1,0 +1,80 @@
+import { type Scale, scaleOf } from "../plots/scale.ts";
+import type { Timeline } from "./timeline.ts";
+
+/** Where everything goes; lengths in the units of the picture. */
+export type Layout = Readonly<{
+  width: number;
+  height: number;
+  plot: Readonly<{ left: number; right: number; top: number; bottom: number }>;
+  x: Scale;
+  /** One strip a scope that was held, above the lanes. */
+  strips: ReadonlyMap<string, Readonly<{ top: number; height: number }>>;
+  /** The row of launches; none where every launch is a lane's own beginning. */
+  launches?: number;
+  lane: (index: number) => Readonly<{ top: number; height: number; middle: number }>;
+  showsNames: boolean;
+}>;
+
+export type LayoutOptions = Readonly<{
+  width?: number;
+  /** All lanes together become no taller than this, however many there are. */
+  lanesHeight?: number;
+  /** The height of a lane, so that pictures can be compared; else as tall as there is room. */
+  laneHeight?: number;
+}>;
+
+const tallest = 22;
+const readable = 12;
+const stripHeight = 22;
+const header = 92;
+const footer = 40;
+const edge = 24;
+
+/** Gives every lane its room: tall and named while they are few, thin when they are hundreds. */
+export function layOut(timeline: Timeline, options: LayoutOptions = {}): Layout {
+  const { width = 1200, lanesHeight = 900 } = options;
+  const count = timeline.lanes.length;
+  const pitch = options.laneHeight ?? Math.min(tallest, lanesHeight / Math.max(1, count));
+  const showsNames = count > 0 && pitch >= readable;
+  const scopes = [...new Set(timeline.holds.map(({ scope }) => scope))].toSorted();
+  const names = [...scopes.map(scopeName), ...(showsNames ? timeline.lanes.map(({ node }) => node) : [])];
+  const left = edge + gutterFor(names);
+  const right = width - edge;
+
+  const strips = new Map(
+    scopes.map((scope, i) => [scope, { top: header + i * stripHeight, height: stripHeight - 6 }] as const),
+  );
+  const belowStrips = header + scopes.length * stripHeight;
+  const hasLaunches = timeline.points.some(({ kind }) => kind === "launch");
+  const top = belowStrips + (hasLaunches ? 20 : 0) + 4;
+  const bottom = top + count * pitch;
+  const gap = pitch > 6 ? Math.min(6, pitch * 0.3) : pitch * 0.15;
+  const lane = (index: number) => {
+    const laneTop = top + index * pitch + gap / 2;
+    return { top: laneTop, height: pitch - gap, middle: top + (index + 0.5) * pitch };
+  };
+  return {
+    width,
+    height: bottom + footer,
+    plot: { left, right, top, bottom },
+    x: scaleOf(timeline.from, timeline.to, left, right),
+    strips,
+    ...(hasLaunches && { launches: belowStrips + 10 }),
+    lane,
+    showsNames,
+  };
+}
+
+/** Names longer than this are cut in the picture; their hint tells them whole. */
+const longestName = 24;
+
+/** A name as there is room for it. */
+export const cut = (name: string): string =>
+  name.length > longestName ? `${name.slice(0, longestName - 1)}…` : name;
+
+/** What a scope's strip is called. */
+export const scopeName = (scope: string): string =>
+  scope === "cluster" ? "holds" : `holds of ${scope.replace("nodepool/", "")}`;
+
+const gutterFor = (names: readonly string[]): number =>
+  Math.max(64, ...names.map((name) => cut(name).length * 6.6 + 12));

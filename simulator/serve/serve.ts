@@ -1,0 +1,97 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Terminal } from "../../cli/terminal/terminal.ts";
+import { type Duration, formatDuration } from "../../lambda/core/duration.ts";
+import type { Log } from "../../lambda/core/ports.ts";
+import { readSettings, type Settings } from "../../lambda/settings.ts";
+import { systemClock } from "../../lambda/system-clock.ts";
+import { WallClock } from "../../local/holder/wall-clock.ts";
+import { LivePage } from "../../local/page/live-page.ts";
+import { Telling } from "../story/narrator.ts";
+import { openStandInWorld, type StandInWorld } from "../world.ts";
+import { tidyUp } from "./tidy-up.ts";
+
+export type ServeOptions = Readonly<{ hold: Duration; launchEvery: Duration; log: Log }>;
+
+/** A holder at work on a stand-in cluster that kubectl can reach. */
+export type Served = Readonly<{
+  world: StandInWorld;
+  kubeconfig: string;
+  /** Where the live timeline is. */
+  url: string;
+  launch: () => void;
+  stop: () => Promise<void>;
+}>;
+
+const here = ["anna", "bert", "cleo"];
+
+/** Starts everything in real time and tells on the terminal what happens, until it is stopped. */
+export async function serve(
+  { hold, launchEvery, log }: ServeOptions,
+  terminal: Pick<Terminal, "out" | "style">,
+): Promise<Served> {
+  const settings = readSettings({ cluster: "stand-in", hold: formatDuration(hold), sweepEvery: "1m" });
+  const world = await openStandInWorld({ settings, clock: new WallClock(systemClock), log });
+  const folder = await mkdtemp(join(tmpdir(), "karpenter-node-holder-"));
+  const kubeconfig = join(folder, "kubeconfig");
+  await writeFile(kubeconfig, world.cluster.kubeconfig(), { mode: 0o600 });
+
+  const page = await LivePage.start({
+    events: world.chronicle,
+    clock: systemClock,
+    title: "A holder at work",
+    about: `A stand-in cluster on this machine. Each launch holds every node for ${formatDuration(hold)}.`,
+  });
+
+  introduce(kubeconfig, page.url, settings, launchEvery, terminal);
+  const telling = new Telling(systemClock.now(), terminal);
+  let flushing: NodeJS.Timeout | undefined;
+  world.chronicle.follow((happening) => {
+    telling.hear(happening);
+    clearTimeout(flushing);
+    flushing = setTimeout(() => telling.flush(), 200);
+  });
+  for (const node of here) world.cloud.addLongAgo(node);
+  await world.holder.start();
+
+  let count = 0;
+  const launch = () => {
+    count += 1;
+    world.cloud.launch(`newcomer-${count}`);
+  };
+  const stopTidying = tidyUp(world, here, settings.holdAnnotation);
+  const launching = launchEvery > 0 ? setInterval(launch, launchEvery) : undefined;
+  launch();
+  const stop = async () => {
+    clearInterval(launching);
+    stopTidying();
+    await page.stop();
+    await world.close();
+    await rm(folder, { recursive: true });
+  };
+  return { world, kubeconfig, url: page.url, launch, stop };
+}
+
+function introduce(
+  kubeconfig: string,
+  url: string,
+  { hold, holdAnnotation: annotation }: Settings,
+  launchEvery: Duration,
+  { out, style }: Pick<Terminal, "out" | "style">,
+): void {
+  const often = launchEvery > 0 ? `, and a launch every ${formatDuration(launchEvery)}` : "";
+  out(
+    `A stand-in cluster with three nodes, holds of ${formatDuration(hold)}${often}. Try in another terminal:\n`,
+  );
+  for (const line of [
+    `export KUBECONFIG=${kubeconfig}`,
+    "kubectl get nodes -L karpenter-node-holder/hold --watch",
+    "kubectl label node bert karpenter-node-holder/hold-    # the annotation is yours now: no release takes it",
+    `kubectl annotate node bert ${annotation}-    # and taken off again by you`,
+    "kubectl label node cleo karpenter-node-holder/hold=never --overwrite    # left out of every hold",
+    `kubectl annotate node cleo ${annotation}-    # which was yours from then on, and would stay`,
+  ])
+    out(`  ${style("cyan", line)}`);
+  out(`\nThe live timeline: ${style("cyan", url)}\n`);
+}

@@ -1,0 +1,99 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { setTimeout as pass } from "node:timers/promises";
+import { Command, CommanderError } from "commander";
+import { Exit } from "../cli/terminal/exit-codes.ts";
+import { tellFailure } from "../cli/terminal/failure.ts";
+import { processTerminal } from "../cli/terminal/terminal.ts";
+import { untilStopped } from "../cli/terminal/until-stopped.ts";
+import { textLog } from "../cli/views/run-log.ts";
+import { type Duration, parseDuration } from "../lambda/core/duration.ts";
+import { BadInputError } from "../lambda/core/errors.ts";
+import type { Log } from "../lambda/core/ports.ts";
+import { readSettings } from "../lambda/settings.ts";
+import { onKey } from "./serve/keys.ts";
+import { serve } from "./serve/serve.ts";
+import { tellStory } from "./story/story.ts";
+
+type Options = Readonly<{
+  serve?: true;
+  real?: true;
+  fast?: true;
+  log?: true;
+  hold: string;
+  launchEvery: string;
+}>;
+
+const terminal = processTerminal();
+const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
+
+const command = new Command("npm start --")
+  .description("See the holder at work on this machine, without AWS and without a cluster.")
+  .option("--fast", "tell the story without pauses")
+  .option("--serve", "stay up in real time, with a cluster that kubectl can reach")
+  .option("--real", "the same on real Karpenter, built here once (needs Go; minutes the first time)")
+  .option("--hold <duration>", "with --serve or --real: how long a launch protects", "1m")
+  .option("--launch-every <duration>", "with --serve: how often a node is launched; 0s for never", "3m")
+  .option("--log", "show the holder's own log as well")
+  .helpOption("-h, --help", "tell what can be said")
+  .exitOverride()
+  .showHelpAfterError("See --help for what can be said.")
+  .action(async (options: Options) => {
+    process.exitCode = await started(options);
+  });
+try {
+  await command.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? Exit.done : Exit.usage;
+  else process.exitCode = tellFailure(error, terminal);
+}
+
+function started(options: Options): Promise<number> {
+  if (options.real) return runReal(options);
+  return options.serve ? serveUntilStopped(options) : story(options);
+}
+
+/** The proving ground is no part of what we ship, so it is a process of its own; it stops when we are told to. */
+async function runReal({ hold }: Options): Promise<number> {
+  // Refused here rather than minutes later, when all is built.
+  readSettings({ cluster: "real", hold });
+  const ground = join(import.meta.dirname, "../lab/churn/live.ts");
+  // In a group of its own, so that Ctrl-C reaches it once; the channel tells it when we are gone.
+  const child = spawn(process.execPath, [ground, hold], {
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
+    detached: true,
+  });
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
+  const [code] = await once(child, "exit");
+  return typeof code === "number" ? code : Exit.failed;
+}
+
+async function story({ fast, log }: Options): Promise<Exit> {
+  const pace = (from: Date, to: Date) => pass(Math.min(700, (to.getTime() - from.getTime()) / 100));
+  const checks = await tellStory(terminal, fast ? async () => {} : pace, log ? textLog(terminal) : silent);
+  return checks.every(({ isKept }) => isKept) ? Exit.done : Exit.failed;
+}
+
+async function serveUntilStopped(options: Options): Promise<Exit> {
+  const hold = read("--hold", options.hold);
+  const launchEvery = read("--launch-every", options.launchEvery);
+  const stopped = untilStopped();
+  const log = options.log ? textLog(terminal) : silent;
+  const served = await serve({ hold, launchEvery, log }, terminal);
+  const giveBack = onKey((key) => {
+    if (key === "l") served.launch();
+    if (key === "q" || key === "\u0003") process.kill(process.pid, "SIGINT");
+  });
+  if (process.stdin.isTTY) terminal.out("Press l to launch a node, q to stop.\n");
+  await stopped;
+  giveBack();
+  await served.stop();
+  return Exit.done;
+}
+
+function read(flag: string, text: string): Duration {
+  const duration = parseDuration(text);
+  if (duration !== undefined) return duration;
+  throw new BadInputError("Cannot start", [`${flag} must be a duration like 90s, 20m or 2h, not "${text}"`]);
+}

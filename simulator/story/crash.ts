@@ -1,0 +1,34 @@
+import type { Marked, Nodes } from "../../lambda/core/ports.ts";
+import type { Chronicle } from "../../local/holder/timeline.ts";
+import type { Crash } from "./script.ts";
+
+/** Nodes that let the function die, when armed, right before it marks the first of them. */
+export function crashingNodes(
+  nodes: Nodes,
+  chronicle: () => Chronicle,
+): Readonly<{ nodes: Nodes; crash: Crash }> {
+  let isArmed = false;
+  const mark: Nodes["mark"] = async (scope, holdId, deadline): Promise<Marked> => {
+    if (!isArmed) return nodes.mark(scope, holdId, deadline);
+    isArmed = false;
+    chronicle().tell({
+      kind: "note",
+      text: "the function crashes: recorded and armed, but not a node is marked",
+    });
+    throw new Error("the function crashed");
+  };
+  const passed: Omit<Nodes, "mark"> = {
+    release: (...args) => nodes.release(...args),
+    marks: (...args) => nodes.marks(...args),
+    joinedSince: (...args) => nodes.joinedSince(...args),
+    countUserHeld: (...args) => nodes.countUserHeld(...args),
+  };
+  return {
+    nodes: { ...passed, mark },
+    crash: {
+      arm: () => {
+        isArmed = true;
+      },
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
+import type { AlarmClock } from "../../local/holder/alarm-clock.ts";
+import type { StandInWorld } from "../world.ts";
+
+/** What the story's other parts must know of its plot. */
+export const plot = {
+  hold: minutes(20),
+  first: minutes(1),
+  second: minutes(12),
+  third: minutes(42),
+  scheduleLost: minutes(44),
+  end: minutes(66),
+  /** Nodes that were there before, and the one among them that its user holds. */
+  here: ["anna", "bert", "cleo"],
+  usersOwn: "cleo",
+  newcomers: ["dora", "emil", "frida"],
+} as const;
+
+export type Crash = Readonly<{ arm: () => void }>;
+
+/** Plans everything that happens from outside; what the holder makes of it is its own affair. */
+export function stage(world: StandInWorld, clock: AlarmClock, annotation: string, crash: Crash): void {
+  const { cloud, cluster, chronicle, holder } = world;
+  const begin = clock.now();
+  const at = (moment: Duration, deed: () => void) => clock.at(after(begin, moment), async () => deed());
+  const [dora, emil, frida] = plot.newcomers;
+
+  for (const node of plot.here) cloud.addLongAgo(node);
+  at(seconds(30), () => void cluster.editNode(plot.usersOwn, { annotations: { [annotation]: "true" } }));
+  at(plot.first, () => cloud.launch(dora));
+  at(plot.second, () => cloud.launch(emil));
+  at(plot.third, () => {
+    crash.arm();
+    cloud.launch(frida);
+  });
+  at(plot.scheduleLost, () => {
+    holder.timers.loseAll();
+    chronicle.tell({ kind: "note", text: "the one-shot that would end the hold is lost" });
+  });
+}

@@ -1,0 +1,95 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamodbHolds } from "../lambda/aws/dynamodb-holds.ts";
+import { DynamodbJournal } from "../lambda/aws/dynamodb-journal.ts";
+import { Karpenter } from "../lambda/core/marks/keys.ts";
+import type { Journal, Log, Metrics, Nodes } from "../lambda/core/ports.ts";
+import { KubernetesClient } from "../lambda/kubernetes/client.ts";
+import { parseNode } from "../lambda/kubernetes/node-objects.ts";
+import { KubernetesNodes } from "../lambda/kubernetes/nodes.ts";
+import type { Settings } from "../lambda/settings.ts";
+import { holdIds } from "../lambda/system-clock.ts";
+import type { AlarmClock } from "../local/holder/alarm-clock.ts";
+import { Holder } from "../local/holder/holder.ts";
+import { happeningsOf } from "../local/holder/node-events.ts";
+import { Chronicle } from "../local/holder/timeline.ts";
+import { openEmbeddedDatabase } from "../local/run/embedded-database.ts";
+import { CloudStandIn } from "./fake-ec2.ts";
+import { ClusterStandIn } from "./fake-kubernetes/fake-kubernetes.ts";
+
+export type StandInWorldOptions = Readonly<{
+  settings: Settings;
+  clock: AlarmClock;
+  log: Log;
+  /** Puts something between the core and the nodes. */
+  nodes?: (nodes: Nodes) => Nodes;
+}>;
+
+/** The real holder, with its own adapters, upon a cluster and a cloud that only stand in. */
+export type StandInWorld = Readonly<{
+  cluster: ClusterStandIn;
+  cloud: CloudStandIn;
+  holder: Holder;
+  journal: Journal;
+  chronicle: Chronicle;
+  close: () => Promise<void>;
+}>;
+
+const noMetrics: Metrics = { add: () => {} };
+
+/** Opens a world without a node; the holder does nothing before it is started. */
+export async function openStandInWorld(options: StandInWorldOptions): Promise<StandInWorld> {
+  const { settings, clock, log } = options;
+  const { poolLabel } = Karpenter[settings.karpenter];
+  const { holdAnnotation: annotation, nodePools } = settings;
+  const database = await openEmbeddedDatabase();
+  const cluster = await ClusterStandIn.start({ now: () => clock.now() });
+  const chronicle = new Chronicle(() => clock.now());
+  cluster.onChange(({ type, before, node }) => {
+    const now = type === "DELETED" ? undefined : parseNode(node);
+    const was = type === "DELETED" ? parseNode(node) : before && parseNode(before);
+    for (const told of happeningsOf(was, now, { poolLabel, annotation })) chronicle.tell(told);
+  });
+
+  const login = { access: async () => cluster.access(), refresh: () => {} };
+  const api = new KubernetesClient({ login, clock, metrics: noMetrics });
+  const nodes = new KubernetesNodes({
+    api,
+    karpenter: settings.karpenter,
+    annotation,
+    nodePools,
+    clock,
+    log,
+    metrics: noMetrics,
+  });
+  const dynamodb = new DynamoDBClient(database.client);
+  const journal = new DynamodbJournal(dynamodb, database.table, clock);
+  const cloud = new CloudStandIn({
+    clock,
+    cluster,
+    karpenter: settings.karpenter,
+    chronicle,
+    onEvent: (envelope) => holder.queue.send(envelope),
+  });
+  const holder = new Holder({
+    settings,
+    clock,
+    log,
+    journal,
+    chronicle,
+    holds: new DynamodbHolds(dynamodb, database.table),
+    nodes: options.nodes?.(nodes) ?? nodes,
+    launches: cloud,
+    ids: holdIds,
+    metrics: noMetrics,
+  });
+
+  const close = async () => {
+    cloud.close();
+    await holder.stop();
+    await api.close();
+    dynamodb.destroy();
+    await cluster.stop();
+    await database.close();
+  };
+  return { cluster, cloud, holder, journal, chronicle, close };
+}

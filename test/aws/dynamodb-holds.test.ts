@@ -1,0 +1,154 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { afterEach, describe, expect, it } from "vitest";
+import { DynamodbHolds } from "../../lambda/aws/dynamodb-holds.ts";
+import { writeItem } from "../../lambda/aws/stored-fields.ts";
+import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
+import { poolScope, wholeCluster } from "../../lambda/core/scope.ts";
+import { aHold, aRecord } from "../support/builders.ts";
+import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
+
+let aws: FakeAws;
+afterEach(() => aws.close());
+
+async function holdsOn(answer: (count: number) => AwsAnswer | "hang up", maxAttempts = 1) {
+  aws = await fakeAws((_, count) => answer(count));
+  return new DynamodbHolds(new DynamoDBClient({ ...aws.client, maxAttempts }), "the-table");
+}
+const sent = () => aws.requests.map(({ body }) => JSON.parse(body));
+const keys = { kind: { S: "record" }, name: { S: "cluster" } };
+
+describe("what the table is asked", () => {
+  it("reads with strong consistency", async () => {
+    const holds = await holdsOn(() => json({ Items: [] }));
+    await holds.find(wholeCluster);
+    await holds.all();
+    expect(sent()).toMatchObject([
+      { TableName: "the-table", ConsistentRead: true, Key: keys },
+      { TableName: "the-table", ConsistentRead: true, KeyConditionExpression: "#kind = :kind" },
+    ]);
+  });
+
+  it("follows every page", async () => {
+    const item = (pool: string) => ({
+      kind: { S: "record" },
+      name: { S: poolScope(pool) },
+      version: { N: "1" },
+    });
+    const holds = await holdsOn((count) =>
+      count === 1 ? json({ Items: [item("a")], LastEvaluatedKey: keys }) : json({ Items: [item("b")] }),
+    );
+    expect((await holds.all()).map(({ scope }) => scope)).toEqual(["nodepool/a", "nodepool/b"]);
+    expect(sent()[1]).toMatchObject({ ExclusiveStartKey: keys });
+  });
+
+  it("names its condition with each write", async () => {
+    const holds = await holdsOn(() => json({}));
+    await holds.write(aRecord({ hold: aHold() }));
+    await holds.write(aRecord({ version: 7 }));
+    expect(sent()).toMatchObject([
+      {
+        ConditionExpression: "attribute_not_exists(#name)",
+        Item: { ...keys, version: { N: "1" }, hold: { M: { expiresAt: { S: "2026-11-21T12:20:00.000Z" } } } },
+      },
+      {
+        ConditionExpression: "#version = :version",
+        ExpressionAttributeValues: { ":version": { N: "7" } },
+        Item: { ...keys, version: { N: "8" } },
+      },
+    ]);
+  });
+});
+
+describe("a write whose condition fails", () => {
+  const refusal = (Item: unknown): AwsAnswer => ({
+    status: 400,
+    body: JSON.stringify({ __type: "ConditionalCheckFailedException", message: "no", Item }),
+  });
+
+  it("is done when the retry only met its own first try, whose answer got lost", async () => {
+    const holds = await holdsOn((count) => (count === 1 ? "hang up" : refusal(sent()[0].Item)), 2);
+    expect(await holds.write(aRecord({ hold: aHold() }))).toBe(true);
+  });
+
+  it("is not done when somebody else wrote meanwhile, however alike", async () => {
+    const other = { ...keys, version: { N: "1" } };
+    const retried = await holdsOn((count) => (count === 1 ? "hang up" : refusal(other)), 2);
+    expect(await retried.write(aRecord({ hold: aHold() }))).toBe(false);
+    await aws.close();
+
+    const atOnce = await holdsOn(() => refusal(sent()[0].Item));
+    expect(await atOnce.write(aRecord({ hold: aHold() }))).toBe(false);
+  });
+});
+
+describe("what goes wrong", () => {
+  it("reads throttling that outlasts the retries as `try again`, with its cause", async () => {
+    const holds = await holdsOn(() => jsonError("ProvisionedThroughputExceededException", "slow down"), 2);
+    const error = await holds.find(wholeCluster).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(TryAgainError);
+    expect(error).toMatchObject({
+      message: expect.stringContaining("the-table"),
+      cause: { message: "slow down" },
+    });
+    expect(aws.requests).toHaveLength(2);
+  });
+
+  it("lets the SDK retry before it gives up", async () => {
+    const holds = await holdsOn(
+      (count) => (count === 1 ? jsonError("ThrottlingException", "slow") : json({})),
+      2,
+    );
+    expect(await holds.find(wholeCluster)).toBeUndefined();
+  });
+
+  it.each<[string, () => AwsAnswer | "hang up"]>([
+    ["a server's error", () => jsonError("InternalServerError", "oops", 500)],
+    ["an answer that is no answer", () => ({ status: 503, body: "<html>" })],
+    ["a broken connection", () => "hang up"],
+  ])("reads %s as `try again`", async (_, answer) => {
+    const holds = await holdsOn(answer);
+    await expect(holds.write(aRecord())).rejects.toBeInstanceOf(TryAgainError);
+    await expect(holds.all()).rejects.toBeInstanceOf(TryAgainError);
+  });
+
+  it("reads an endpoint out of reach as `try again`", async () => {
+    const holds = await holdsOn(() => json({}));
+    await aws.close();
+    await expect(holds.find(wholeCluster)).rejects.toBeInstanceOf(TryAgainError);
+  });
+
+  it.each([
+    ["ResourceNotFoundException", "Requested resource not found"],
+    ["AccessDeniedException", "is not authorized to perform: dynamodb:PutItem"],
+  ])("reads %s as a broken set-up and names the table", async (name, message) => {
+    const holds = await holdsOn(() => jsonError(name, message), 3);
+    const error = await holds.write(aRecord()).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(BrokenSetupError);
+    expect(error).toMatchObject({ message: expect.stringMatching(/the-table.*role/) });
+    expect(aws.requests).toHaveLength(1);
+  });
+
+  it("leaves a fault of our own as it is", async () => {
+    const holds = await holdsOn(() => jsonError("ValidationException", "the expression is wrong"));
+    await expect(holds.find(wholeCluster)).rejects.toMatchObject({ name: "ValidationException" });
+  });
+
+  it.each([
+    ["version", { version: { S: "one" } }, /cluster: version must be a whole number, not {"S":"one"}/],
+    ["quiet", { quiet: { S: "loud" } }, /quiet must be paused or breather/],
+    ["quietBecause", { quietBecause: { N: "7" } }, /quietBecause must be text, not {"N":"7"}/],
+    ["at", { forced: { M: writeItem({ id: "request-1", at: "noon" }) } }, /forced: at must be an ISO date/],
+    ["quietSince", { quietSince: { S: "noon" } }, /quietSince must be an ISO date/],
+    ["name", { name: { S: "pool" } }, /name must be "cluster" or "nodepool\/NAME"/],
+    ["lastLaunchAt", { lastLaunchAt: { S: "noon" } }, /lastLaunchAt must be an ISO date/],
+    ["unprotected", { hold: { M: writeItem({ ...aHold(), unprotected: "no" }) } }, /must be true or false/],
+    [
+      "hold",
+      { hold: { M: { id: { S: "a" } } } },
+      /record cluster, hold: startedAt must be an ISO date, not nothing/,
+    ],
+  ])("names the table, the item and the field when %s is not what it must be", async (_, broken, message) => {
+    const holds = await holdsOn(() => json({ Item: { ...keys, version: { N: "1" }, ...broken } }));
+    await expect(holds.find(wholeCluster)).rejects.toThrow(message);
+  });
+});

@@ -1,0 +1,165 @@
+import { EC2Client } from "@aws-sdk/client-ec2";
+import { afterEach, describe, expect, it } from "vitest";
+import { Ec2Launches } from "../../lambda/aws/ec2-launches.ts";
+import { after, minutes } from "../../lambda/core/duration.ts";
+import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
+import { type AwsAnswer, type FakeAws, fakeAws } from "../support/fake-aws.ts";
+import { noon } from "../support/fixed-clock.ts";
+
+const owned = { "kubernetes.io/cluster/prod": "owned" };
+const v1 = { ...owned, "karpenter.sh/nodepool": "batch", "eks:eks-cluster-name": "prod" };
+const v031 = { ...owned, "karpenter.sh/provisioner-name": "old" };
+
+type Told = Readonly<{
+  id: string;
+  launchedAt?: Date;
+  tags?: Readonly<Record<string, string>>;
+  state?: "pending" | "running";
+}>;
+
+/** DescribeInstances' answer as EC2 writes it. */
+function described(instances: readonly Told[], nextToken = ""): AwsAnswer {
+  const items = instances.map(({ id, launchedAt = noon, tags = {}, state = "running" }) => {
+    const tagItems = Object.entries(tags).map(([k, v]) => `<item><key>${k}</key><value>${v}</value></item>`);
+    const launchTime = `<launchTime>${launchedAt.toISOString()}</launchTime>`;
+    const stateName = `<instanceState><name>${state}</name></instanceState>`;
+    const instance = `<instanceId>${id}</instanceId>${stateName}${launchTime}<tagSet>${tagItems.join("")}</tagSet>`;
+    return `<item><instancesSet><item>${instance}</item></instancesSet></item>`;
+  });
+  const token = nextToken && `<nextToken>${nextToken}</nextToken>`;
+  const set = `<reservationSet>${items.join("")}</reservationSet>${token}`;
+  return {
+    body: `<DescribeInstancesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/">${set}</DescribeInstancesResponse>`,
+  };
+}
+
+const failed = (code: string, status: number): AwsAnswer => ({
+  status,
+  body: `<Response><Errors><Error><Code>${code}</Code><Message>no</Message></Error></Errors></Response>`,
+});
+
+let aws: FakeAws;
+afterEach(() => aws.close());
+
+async function launches(answer: (count: number) => AwsAnswer, maxAttempts = 1) {
+  aws = await fakeAws((_, count) => answer(count));
+  return new Ec2Launches(new EC2Client({ ...aws.client, maxAttempts }), "prod");
+}
+
+/** The filters of each request, by name. */
+const asked = () =>
+  aws.requests.map(({ body }) => {
+    const form = new URLSearchParams(body);
+    const values = (n: number) =>
+      [...form].filter(([key]) => key.startsWith(`Filter.${n}.Value.`)).map(([, v]) => v);
+    const names = [...form].filter(([key]) => /^Filter\.\d+\.Name$/.test(key));
+    const filters = names.map(([key, name]) => [name, values(Number(key.split(".")[1]))]);
+    return { form, filters: Object.fromEntries(filters) as Record<string, string[]> };
+  });
+
+describe("instances that events told of", () => {
+  it("are asked for by filter, so that one unknown yet is no error", async () => {
+    const port = await launches(() => described([]));
+    expect(await port.find(["i-1", "i-2"])).toEqual(new Map());
+    const [request] = asked();
+    expect(request?.filters).toEqual({ "instance-id": ["i-1", "i-2"] });
+    expect([...(request?.form.keys() ?? [])].some((key) => key.startsWith("InstanceId"))).toBe(false);
+  });
+
+  it("are Karpenter's when their tags say so, whatever its generation", async () => {
+    const port = await launches(() =>
+      described([
+        { id: "i-1", tags: v1 },
+        { id: "i-2", tags: v031 },
+        { id: "i-3", tags: owned },
+        { id: "i-4", tags: { ...v1, "kubernetes.io/cluster/prod": "shared" } },
+        { id: "i-5", tags: { "kubernetes.io/cluster/other": "owned", "karpenter.sh/nodepool": "batch" } },
+        { id: "i-6" },
+      ]),
+    );
+    const found = await port.find(["i-1", "i-2", "i-3", "i-4", "i-5", "i-6"]);
+    expect([...found.values()]).toEqual([
+      { id: "i-1", launchedAt: noon, nodePool: "batch" },
+      { id: "i-2", launchedAt: noon, nodePool: "old" },
+      ...["i-3", "i-4", "i-5", "i-6"].map((id) => ({ id, launchedAt: noon })),
+    ]);
+  });
+
+  it("are not known yet as long as they are pending and EC2 tells no tag of theirs", async () => {
+    const port = await launches(() =>
+      described([
+        { id: "i-1", state: "pending" },
+        { id: "i-2", state: "pending", tags: v1 },
+        { id: "i-3", state: "running" },
+      ]),
+    );
+    expect([...(await port.find(["i-1", "i-2", "i-3"])).keys()]).toEqual(["i-2", "i-3"]);
+  });
+
+  it("are asked for once each, 200 at a time", async () => {
+    const port = await launches((count) => described([{ id: `i-${count}`, tags: v1 }]));
+    const ids = Array.from({ length: 450 }, (_, n) => `i-${n}`);
+    expect((await port.find([...ids, ...ids])).size).toBe(3);
+    expect(asked().map(({ filters }) => filters["instance-id"]?.length)).toEqual([200, 200, 50]);
+  });
+
+  it("are found on every page", async () => {
+    const port = await launches((count) =>
+      described([{ id: `i-${count}`, tags: v1 }], count < 3 ? `more-${count}` : ""),
+    );
+    expect([...(await port.find(["i-1", "i-2", "i-3"])).keys()]).toEqual(["i-1", "i-2", "i-3"]);
+    expect(asked().map(({ form }) => form.get("NextToken"))).toEqual([null, "more-1", "more-2"]);
+  });
+
+  it("cost no call when there are none", async () => {
+    const port = await launches(() => described([]));
+    expect((await port.find([])).size).toBe(0);
+    expect(aws.requests).toEqual([]);
+  });
+});
+
+describe("launches since a moment", () => {
+  it("are this cluster's, of every generation, and not yet gone", async () => {
+    const port = await launches(() => described([]));
+    await port.since(noon);
+    const [request] = asked();
+    expect(request?.filters).toEqual({
+      "tag:kubernetes.io/cluster/prod": ["owned"],
+      "tag-key": ["karpenter.sh/nodepool", "karpenter.sh/provisioner-name"],
+      "instance-state-name": ["pending", "running"],
+    });
+  });
+
+  it("leave out what was launched before", async () => {
+    const port = await launches((count) =>
+      count === 1
+        ? described(
+            [
+              { id: "i-1", tags: v1, launchedAt: after(noon, -1_000) },
+              { id: "i-2", tags: v1 },
+            ],
+            "more",
+          )
+        : described([{ id: "i-3", tags: v031, launchedAt: after(noon, minutes(1)) }]),
+    );
+    expect(await port.since(noon)).toEqual([
+      { instance: "i-2", launchedAt: noon, nodePool: "batch" },
+      { instance: "i-3", launchedAt: after(noon, minutes(1)), nodePool: "old" },
+    ]);
+  });
+});
+
+describe("what goes wrong", () => {
+  it("may pass when EC2 throttles, after the SDK has tried again", async () => {
+    const port = await launches(() => failed("RequestLimitExceeded", 503), 2);
+    await expect(port.find(["i-1"])).rejects.toThrow(TryAgainError);
+    expect(aws.requests).toHaveLength(2);
+  });
+
+  it("is a broken set-up when the role may not ask, and says which right is missing", async () => {
+    const port = await launches(() => failed("UnauthorizedOperation", 403));
+    const asking = port.since(noon);
+    await expect(asking).rejects.toThrow(BrokenSetupError);
+    await expect(asking).rejects.toThrow(/ec2:DescribeInstances/);
+  });
+});

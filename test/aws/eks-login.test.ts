@@ -1,0 +1,177 @@
+import { createHash, createHmac } from "node:crypto";
+import { createServer, type Server } from "node:http";
+import { EKSClient } from "@aws-sdk/client-eks";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { EksLogin } from "../../lambda/aws/eks-login.ts";
+import { eksToken, stsHost } from "../../lambda/aws/eks-token.ts";
+import { minutes, seconds } from "../../lambda/core/duration.ts";
+import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
+
+const credentials = {
+  accessKeyId: "AKIDEXAMPLE",
+  secretAccessKey: "a secret",
+  sessionToken: "a session/with+odd=signs",
+};
+const start = new Date("2026-03-01T12:00:00Z");
+
+const urlOf = (token: string) =>
+  new URL(Buffer.from(token.slice("k8s-aws-v1.".length), "base64url").toString());
+
+/** Signature Version 4 once more, from its specification, as the receiver computes it. */
+function signatureOf(url: URL, cluster: string): string {
+  const query = [...url.searchParams].filter(([key]) => key !== "X-Amz-Signature");
+  const encode = (text: string) =>
+    encodeURIComponent(text).replaceAll(
+      /[!'()*]/g,
+      (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+    );
+  const canonicalQuery = query
+    .map(([key, value]) => `${encode(key)}=${encode(value)}`)
+    .toSorted()
+    .join("&");
+  const headers = `host:${url.host}\nx-k8s-aws-id:${cluster}\n`;
+  const sha = (text: string) => createHash("sha256").update(text).digest("hex");
+  const canonical = ["GET", "/", canonicalQuery, headers, "host;x-k8s-aws-id", sha("")].join("\n");
+  const [, ...scope] = (url.searchParams.get("X-Amz-Credential") ?? "").split("/");
+  const toSign = [
+    "AWS4-HMAC-SHA256",
+    url.searchParams.get("X-Amz-Date"),
+    scope.join("/"),
+    sha(canonical),
+  ].join("\n");
+  const sign = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();
+  const key = scope.reduce<string | Buffer>(
+    (last, part) => sign(last, part),
+    `AWS4${credentials.secretAccessKey}`,
+  );
+  return sign(key, toSign).toString("hex");
+}
+
+describe("a login token", () => {
+  it("is a signed question to the regional STS that only this cluster's name completes", async () => {
+    const token = await eksToken("prod", "eu-west-1", async () => credentials, start);
+
+    const url = urlOf(token);
+    expect(url.origin + url.pathname).toBe("https://sts.eu-west-1.amazonaws.com/");
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      Action: "GetCallerIdentity",
+      Version: "2011-06-15",
+      "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
+      "X-Amz-Credential": "AKIDEXAMPLE/20260301/eu-west-1/sts/aws4_request",
+      "X-Amz-Date": "20260301T120000Z",
+      "X-Amz-Expires": "60",
+      "X-Amz-Security-Token": credentials.sessionToken,
+      "X-Amz-SignedHeaders": "host;x-k8s-aws-id",
+      "X-Amz-Signature": signatureOf(url, "prod"),
+    });
+    expect(signatureOf(url, "another")).not.toBe(signatureOf(url, "prod"));
+    expect(token).not.toMatch(/=|\+|\//);
+  });
+
+  it.each([
+    ["eu-west-1", "sts.eu-west-1.amazonaws.com"],
+    ["us-gov-west-1", "sts.us-gov-west-1.amazonaws.com"],
+    ["cn-north-1", "sts.cn-north-1.amazonaws.com.cn"],
+    ["eusc-de-east-1", "sts.eusc-de-east-1.amazonaws.eu"],
+  ])("asks the STS of its partition in %s", (region, host) => {
+    expect(stsHost(region)).toBe(host);
+  });
+});
+
+describe("logging in to an EKS cluster", () => {
+  let server: Server;
+  let answer: { status: number; type?: string; body: object };
+  let asked: string[];
+  let now: Date;
+  let login: EksLogin;
+  const prod = {
+    cluster: {
+      endpoint: "https://prod.example.com",
+      certificateAuthority: { data: Buffer.from("a certificate").toString("base64") },
+    },
+  };
+
+  beforeEach(async () => {
+    asked = [];
+    now = start;
+    answer = { status: 200, body: prod };
+    server = createServer((request, response) => {
+      asked.push(request.url ?? "");
+      const type = answer.type ? { "x-amzn-errortype": answer.type } : {};
+      response.writeHead(answer.status, { "content-type": "application/json", ...type });
+      response.end(JSON.stringify(answer.body));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    const port = typeof address === "object" && address ? address.port : 0;
+    const eks = new EKSClient({
+      region: "eu-west-1",
+      credentials,
+      endpoint: `http://127.0.0.1:${port}`,
+      maxAttempts: 1,
+    });
+    login = new EksLogin({ cluster: "prod", eks, clock: { now: () => now } });
+  });
+  afterEach(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const tokenOf = async () => (await login.access()).headers.authorization ?? "";
+
+  it("knows where the cluster is and whom to trust there", async () => {
+    const { server: where, tls, headers } = await login.access();
+    expect(where).toBe("https://prod.example.com");
+    expect(tls).toEqual({ ca: "a certificate" });
+    expect(headers.authorization).toMatch(/^Bearer k8s-aws-v1\./);
+    expect(asked).toEqual(["/clusters/prod"]);
+  });
+
+  it("logs in once for many calls at the same time", async () => {
+    const all = await Promise.all(Array.from({ length: 16 }, () => login.access()));
+    expect(new Set(all).size).toBe(1);
+    expect(asked).toHaveLength(1);
+  });
+
+  it("uses a token until shortly before 14 minutes, and the connection longer", async () => {
+    const [first, { tls }] = [await tokenOf(), await login.access()];
+    now = new Date(start.getTime() + minutes(14) - seconds(1));
+    expect(await tokenOf()).toBe(first);
+    now = new Date(start.getTime() + minutes(14));
+    expect(await tokenOf()).not.toBe(first);
+    expect((await login.access()).tls).toBe(tls);
+    expect(asked).toHaveLength(1);
+  });
+
+  it("forgets token and endpoint when it is told to refresh", async () => {
+    await tokenOf();
+    now = new Date(start.getTime() + 1_000);
+    login.refresh();
+    await tokenOf();
+    expect(asked).toHaveLength(2);
+  });
+
+  it.each([
+    [
+      "ResourceNotFoundException",
+      404,
+      BrokenSetupError,
+      /no EKS cluster named prod in eu-west-1: check the setting cluster/,
+    ],
+    ["AccessDeniedException", 403, BrokenSetupError, /allow this role eks:DescribeCluster/],
+    ["ServerException", 500, TryAgainError, /could not be described/],
+  ])("says what to do about %s, and asks again the next time", async (type, status, kind, message) => {
+    answer = { status, type, body: { message: "no" } };
+    const failure = login.access();
+    await expect(failure).rejects.toBeInstanceOf(kind);
+    await expect(failure).rejects.toThrow(message);
+    await expect(failure).rejects.toMatchObject({ cause: { name: type } });
+
+    answer = { status: 200, body: prod };
+    expect((await login.access()).server).toBe("https://prod.example.com");
+  });
+
+  it("waits for a cluster that has no endpoint yet", async () => {
+    answer = { status: 200, body: { cluster: { status: "CREATING" } } };
+    await expect(login.access()).rejects.toThrow(/no endpoint yet: it is CREATING/);
+  });
+});

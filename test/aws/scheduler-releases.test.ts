@@ -1,0 +1,126 @@
+import { SchedulerClient } from "@aws-sdk/client-scheduler";
+import { afterEach, describe, expect, it } from "vitest";
+import { SchedulerReleases } from "../../lambda/aws/scheduler-releases.ts";
+import { after, minutes, seconds } from "../../lambda/core/duration.ts";
+import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
+import { poolScope, wholeCluster } from "../../lambda/core/scope.ts";
+import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
+import { FixedClock, noon } from "../support/fixed-clock.ts";
+
+const roleArn = "arn:aws:iam::123456789012:role/schedules";
+const releaseFunctionArn =
+  "arn:aws:lambda:eu-west-1:123456789012:function:karpenter-node-holder-prod-release";
+const holdId = "20261121t120000-k3f9a";
+const created = json({ ScheduleArn: "arn:aws:scheduler:eu-west-1:123456789012:schedule/holds/x" });
+
+let aws: FakeAws;
+afterEach(() => aws.close());
+
+async function schedules(answer: (count: number) => AwsAnswer = () => created) {
+  aws = await fakeAws((_, count) => answer(count));
+  const client = new SchedulerClient({ ...aws.client, maxAttempts: 1 });
+  return new SchedulerReleases({
+    client,
+    clock: new FixedClock(),
+    group: "holds",
+    roleArn,
+    releaseFunctionArn,
+  });
+}
+const sent = () => aws.requests.map(({ path, body }) => ({ path, ...JSON.parse(body) }));
+const expression = () => sent().at(-1)?.ScheduleExpression;
+
+describe("a one-shot", () => {
+  it("invokes release for its hold, once, and then deletes itself", async () => {
+    const port = await schedules();
+    expect(await port.arm(poolScope("batch"), holdId, after(noon, minutes(20)))).toBe("armed");
+    const [request] = sent();
+    expect(request).toMatchObject({
+      path: `/schedules/${holdId}-1795263600`,
+      GroupName: "holds",
+      ScheduleExpression: "at(2026-11-21T12:20:00)",
+      ScheduleExpressionTimezone: "UTC",
+      FlexibleTimeWindow: { Mode: "OFF" },
+      ActionAfterCompletion: "DELETE",
+      Target: {
+        Arn: releaseFunctionArn,
+        RoleArn: roleArn,
+        RetryPolicy: { MaximumEventAgeInSeconds: 3600, MaximumRetryAttempts: 20 },
+      },
+    });
+    expect(JSON.parse(request.Target.Input)).toEqual({ scope: "nodepool/batch", holdId });
+  });
+
+  it("never fires before the hold is over: its time is rounded up", async () => {
+    const port = await schedules();
+    await port.arm(wholeCluster, holdId, new Date("2026-11-21T12:20:00.001Z"));
+    expect(expression()).toBe("at(2026-11-21T12:20:01)");
+    expect(sent()[0]).toMatchObject({ path: `/schedules/${holdId}-1795263601` });
+  });
+
+  it("has a name that Scheduler takes, whatever the time", async () => {
+    const port = await schedules();
+    await port.arm(wholeCluster, holdId, new Date("9999-12-31T00:00:00Z"));
+    expect(sent()[0].path).toMatch(/^\/schedules\/[0-9a-zA-Z_.-]{1,64}$/);
+  });
+
+  it("whose time is past or too near is set a little ahead, under the name of the time asked for", async () => {
+    const port = await schedules();
+    await port.arm(wholeCluster, holdId, after(noon, -minutes(3)));
+    expect(sent()[0]).toMatchObject({
+      path: `/schedules/${holdId}-1795262220`,
+      ScheduleExpression: "at(2026-11-21T12:00:05)",
+    });
+    await port.arm(wholeCluster, holdId, after(noon, seconds(2)));
+    expect(expression()).toBe("at(2026-11-21T12:00:05)");
+    await port.arm(wholeCluster, holdId, after(noon, seconds(20)));
+    expect(expression()).toBe("at(2026-11-21T12:00:20)");
+  });
+
+  it("that Scheduler refuses as past is set further ahead", async () => {
+    const port = await schedules((count) =>
+      count === 1 ? jsonError("ValidationException", "is past") : created,
+    );
+    expect(await port.arm(wholeCluster, holdId, noon)).toBe("armed");
+    expect(sent().map((request) => request.ScheduleExpression)).toEqual([
+      "at(2026-11-21T12:00:05)",
+      "at(2026-11-21T12:01:30)",
+    ]);
+    expect(sent()[1].path).toBe(sent()[0].path);
+  });
+
+  it("that exists already is left as it is", async () => {
+    const port = await schedules(() => jsonError("ConflictException", "Schedule already exists.", 409));
+    expect(await port.arm(wholeCluster, holdId, after(noon, minutes(20)))).toBe("already armed");
+    expect(await port.arm(wholeCluster, holdId, noon)).toBe("already armed");
+  });
+});
+
+describe("what goes wrong", () => {
+  it.each([
+    ["AccessDeniedException", 403],
+    ["ResourceNotFoundException", 404],
+    ["ServiceQuotaExceededException", 402],
+  ])("is a broken set-up with its remedy: %s", async (name, status) => {
+    const port = await schedules(() => jsonError(name, "no", status));
+    const arming = port.arm(wholeCluster, holdId, after(noon, minutes(20)));
+    await expect(arming).rejects.toThrow(BrokenSetupError);
+    await expect(arming).rejects.toThrow(/group holds: no\. Look whether/);
+  });
+
+  it.each([
+    ["ThrottlingException", 429],
+    ["InternalServerException", 500],
+  ])("may pass: %s", async (name, status) => {
+    const port = await schedules(() => jsonError(name, "later", status));
+    await expect(port.arm(wholeCluster, holdId, after(noon, minutes(20)))).rejects.toThrow(TryAgainError);
+  });
+
+  it("is told as it is when Scheduler refuses the request for another reason than its time", async () => {
+    const port = await schedules(() => jsonError("ValidationException", "role cannot be assumed"));
+    await expect(port.arm(wholeCluster, holdId, after(noon, minutes(20)))).rejects.toThrow(
+      "role cannot be assumed",
+    );
+    expect(aws.requests).toHaveLength(1);
+  });
+});

@@ -1,0 +1,209 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
+import { accessManifest } from "../../lambda/cluster-access/manifest.ts";
+import { manifestYaml } from "../../lambda/cluster-access/manifest-yaml.ts";
+import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
+import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
+import { KubernetesError } from "../../lambda/kubernetes/error.ts";
+import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
+import { CollectedLog } from "../support/collected-log.ts";
+import { StandInNodes } from "../support/stand-in-nodes.ts";
+
+const clock = { now: () => new Date() };
+const { annotation } = Karpenter.v1;
+const older = Karpenter["v0.31"].annotation;
+
+/** An API server that notes what it is asked and answers as it is told. */
+class Answering implements KubernetesCaller {
+  readonly asked: KubernetesCall[] = [];
+  readonly #answer: (call: KubernetesCall) => unknown;
+
+  constructor(answer: (call: KubernetesCall) => unknown) {
+    this.#answer = answer;
+  }
+
+  async call(call: KubernetesCall): Promise<unknown> {
+    this.asked.push(call);
+    return this.#answer(call);
+  }
+}
+
+const refuse = (status: number, message: string) => {
+  throw new KubernetesError(status, "a call", message);
+};
+const accessOf = (api: KubernetesCaller) => new KubernetesAccess({ api, clock, log: new CollectedLog() });
+const kindOf = ({ path }: KubernetesCall) => path.split("/").at(-2);
+
+describe("our rights in a cluster", () => {
+  it("are written by server-side apply, what restrains before what allows", async () => {
+    const api = new Answering(() => ({}));
+    expect(await accessOf(api).write([annotation])).toBe("with policy");
+    expect(api.asked.map(kindOf)).toEqual([
+      "validatingadmissionpolicies",
+      "validatingadmissionpolicybindings",
+      "clusterroles",
+      "clusterrolebindings",
+    ]);
+    for (const { method, query, contentType } of api.asked) {
+      expect({ method, query, contentType }).toEqual({
+        method: "PATCH",
+        query: { fieldManager: "karpenter-node-holder", force: "true" },
+        contentType: "application/apply-patch+yaml",
+      });
+    }
+  });
+
+  it("are removed the other way round, and what is not there is done", async () => {
+    const api = new Answering(() => refuse(404, "not found"));
+    await accessOf(api).remove();
+    expect(api.asked.map((call) => `${call.method} ${kindOf(call)}`)).toEqual([
+      "DELETE clusterrolebindings",
+      "DELETE clusterroles",
+      "DELETE validatingadmissionpolicybindings",
+      "DELETE validatingadmissionpolicies",
+    ]);
+  });
+
+  it("do without the policy where the cluster knows none", async () => {
+    const unknown = "the server could not find the requested resource";
+    const api = new Answering(({ path }) => (path.includes("admission") ? refuse(404, unknown) : {}));
+    expect(await accessOf(api).write([annotation])).toBe("without policy");
+    expect(api.asked.map(kindOf)).toContain("clusterrolebindings");
+    const states = (await accessOf(api).check([annotation])).map(({ kind, state }) => `${kind}: ${state}`);
+    expect(states.slice(0, 2)).toEqual([
+      "ValidatingAdmissionPolicy: unknown to this cluster",
+      "ValidatingAdmissionPolicyBinding: unknown to this cluster",
+    ]);
+  });
+
+  it("tell what to check when we may not write them", async () => {
+    const failure = accessOf(new Answering(() => refuse(403, "forbidden"))).write([annotation]);
+    await expect(failure).rejects.toBeInstanceOf(BrokenSetupError);
+    await expect(failure).rejects.toMatchObject({ cause: { status: 403 } });
+  });
+
+  it("tell which annotations the policy in the cluster takes", async () => {
+    const [policy] = accessManifest([older, annotation]);
+    expect(await accessOf(new Answering(() => policy?.object)).annotations()).toEqual([older, annotation]);
+    expect(await accessOf(new Answering(() => refuse(404, "not found"))).annotations()).toEqual([]);
+    const foreign = { spec: { variables: [null, { name: "keys", expression: { toString: 1 } }] } };
+    expect(await accessOf(new Answering(() => foreign)).annotations()).toEqual([]);
+    await expect(accessOf(new Answering(() => "<html>")).annotations()).rejects.toThrow(TryAgainError);
+  });
+
+  it("are right when all we want is there, whatever the server added", async () => {
+    const stored = new Map(accessManifest([annotation]).map(({ path, object }) => [path, object]));
+    const api = new Answering(({ path }) => {
+      const object = stored.get(path);
+      return { ...object, metadata: { name: "karpenter-node-holder", uid: "1", managedFields: [] } };
+    });
+    expect((await accessOf(api).check([annotation])).map(({ state }) => state)).toEqual(
+      Array(4).fill("right"),
+    );
+    expect((await accessOf(api).check([older]))[0]?.state).toBe("different");
+  });
+});
+
+describe("the printed manifest", () => {
+  it("is the same bytes every time, and names each object once", () => {
+    const text = manifestYaml([annotation]);
+    expect(manifestYaml([annotation])).toBe(text);
+    expect(text.match(/^kind: .*$/gm)).toEqual([
+      "kind: ValidatingAdmissionPolicy",
+      "kind: ValidatingAdmissionPolicyBinding",
+      "kind: ClusterRole",
+      "kind: ClusterRoleBinding",
+    ]);
+    expect(text).toContain("verbs:\n      - get\n      - list\n      - patch\n---");
+  });
+
+  it("names the keys it is for", () => {
+    expect(manifestYaml([older, annotation])).toContain(`[''${older}'', ''${annotation}'']`);
+  });
+});
+
+describe("all marks of a cluster", () => {
+  let world: StandInNodes;
+  let access: KubernetesAccess;
+  beforeEach(async () => {
+    world = await StandInNodes.open();
+    access = new KubernetesAccess({ api: world.client, clock, log: world.log, pageSize: 2 });
+  });
+  afterEach(() => world.close());
+
+  const add = (name: string, label: string, annotations: Record<string, string>) =>
+    world.standIn.addNode({ name, labels: { [holdLabel]: label }, annotations });
+  const annotationsOf = (name: string) =>
+    textsOf(world.standIn.nodes().find(({ metadata }) => metadata.name === name)?.metadata.annotations);
+
+  it("move to another key without a gap", async () => {
+    for (const name of ["a", "b", "c"]) add(name, `hold-1-${name}`, { [older]: "true" });
+    const gaps: string[] = [];
+    world.standIn.onChange(({ node }) => {
+      const keys = Object.keys(textsOf(node.metadata.annotations));
+      if (!keys.includes(older) && !keys.includes(annotation)) gaps.push(node.metadata.name);
+    });
+    expect(await access.moveMarks(older, annotation, "ours")).toBe(3);
+    expect(gaps).toEqual([]);
+    expect(annotationsOf("c")).toEqual({ [annotation]: "true" });
+    expect(await access.moveMarks(older, annotation, "ours")).toBe(0);
+  });
+
+  it("leave to its owner a node that the owner holds under the other key", async () => {
+    add("a", "hold-1", { [older]: "true", [annotation]: "true" });
+    add("b", "hold-1", { [annotation]: "8h" });
+    add("c", "hold-1", { [older]: "true" });
+
+    expect(await access.handOver(older, annotation)).toBe(2);
+
+    expect(annotationsOf("a")).toEqual({ [annotation]: "true" });
+    expect(annotationsOf("b")).toEqual({ [annotation]: "8h" });
+    expect(annotationsOf("c")).toEqual({ [older]: "true" });
+    const labelled = world.standIn.nodes().filter(({ metadata }) => textsOf(metadata.labels)[holdLabel]);
+    expect(labelled.map(({ metadata }) => metadata.name)).toEqual(["c"]);
+  });
+
+  it("leave nothing under the old key on a node that was marked under the new one meanwhile", async () => {
+    add("a", "hold-2", { [older]: "true", [annotation]: "true" });
+    expect(await access.moveMarks(older, annotation, "ours")).toBe(1);
+    expect(annotationsOf("a")).toEqual({ [annotation]: "true" });
+    expect(await access.removeMarks(annotation)).toBe(1);
+    expect(annotationsOf("a")).toEqual({});
+  });
+
+  it("come off, whatever hold they are of, and nothing of the users' does", async () => {
+    add("a", "hold-1", { [annotation]: "true" });
+    add("b", "hold-2", { [annotation]: "true" });
+    add("c", "never", { [annotation]: "true" });
+    add("d", "", { [annotation]: "true" });
+    add("e", "hold-2", { [annotation]: "8h" });
+    world.standIn.addNode({ name: "f", annotations: { [annotation]: "true" } });
+
+    expect(await access.removeMarks(annotation)).toBe(2);
+
+    expect(["a", "b"].map(annotationsOf)).toEqual([{}, {}]);
+    expect(["c", "d", "f"].map(annotationsOf)).toEqual(Array(3).fill({ [annotation]: "true" }));
+    expect(annotationsOf("e")).toEqual({ [annotation]: "8h" });
+  });
+
+  it("leave a node alone that is set to never while they come off", async () => {
+    add("a", "hold-1", { [annotation]: "true" });
+    world.onRequest = ({ method }) => {
+      if (method !== "PATCH") return;
+      world.onRequest = () => {};
+      world.standIn.editNode("a", { labels: { [holdLabel]: "never" } });
+    };
+    expect(await access.removeMarks(annotation)).toBe(0);
+    expect(annotationsOf("a")).toEqual({ [annotation]: "true" });
+  });
+
+  it("are not called done while some could not be changed", async () => {
+    for (const name of ["a", "b", "c"]) add(name, "hold-1", { [annotation]: "true" });
+    world.standIn.fail({ kind: "status", status: 500 }, { path: "/api/v1/nodes/b" }, 99);
+    const failure = access.removeMarks(annotation);
+    await expect(failure).rejects.toBeInstanceOf(TryAgainError);
+    await expect(failure).rejects.toThrow("the marks of 1 nodes could not be released");
+    expect(["a", "c"].map(annotationsOf)).toEqual([{}, {}]);
+  });
+});

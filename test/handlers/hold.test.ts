@@ -1,0 +1,213 @@
+import { describe, expect, it } from "vitest";
+import { TryAgainError } from "../../lambda/core/errors.ts";
+import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
+import fc from "../support/fast-check.ts";
+import { noon } from "../support/fixed-clock.ts";
+import { launchEvent } from "../support/launch-queue.ts";
+import { World } from "../support/world.ts";
+
+const deadline = new Date(noon.getTime() + 60_000);
+const record = (body: unknown, n = 0) => ({
+  messageId: `m-${n}`,
+  body: typeof body === "string" ? body : JSON.stringify(body),
+  attributes: { SentTimestamp: `${noon.getTime()}` },
+});
+const batchOf = (...bodies: unknown[]) => ({ Records: bodies.map(record) });
+const failed = (...ns: number[]) => ({ batchItemFailures: ns.map((n) => ({ itemIdentifier: `m-${n}` })) });
+const anInstance = "i-0abcd1234ef567890";
+
+function aWorld(): World {
+  const world = new World();
+  world.instances.add(anInstance, noon, "default");
+  world.nodes.add("a");
+  return world;
+}
+const handle = (world: World, event: unknown) => onNodeLaunched(world.ports)(event, deadline);
+
+describe("a batch", () => {
+  it("is done together: one look-up, one write", async () => {
+    const world = aWorld();
+    const calls: string[] = [];
+    world.holds.hooks = { before: (call) => void calls.push(call) };
+    world.instances.hooks = { before: () => void calls.push("cloud") };
+    const others = Array.from({ length: 99 }, (_, n) => `i-${(n + 1).toString(16).padStart(8, "0")}`);
+    for (const one of others) world.instances.add(one, noon, "default");
+
+    const answer = await handle(
+      world,
+      batchOf(...[anInstance, ...others].map((one) => launchEvent(one, noon))),
+    );
+
+    expect(answer).toEqual(failed());
+    expect(calls.filter((call) => call === "cloud")).toHaveLength(1);
+    // The start, what was armed, and how many were marked.
+    expect(calls.filter((call) => call === "write")).toHaveLength(3);
+    expect(world.holds.records.get("cluster")?.hold).toMatchObject({ launches: 100 });
+  });
+
+  it("is not poisoned by a message that can never succeed", async () => {
+    const world = aWorld();
+
+    const answer = await handle(
+      world,
+      batchOf("not JSON", launchEvent(anInstance, noon), { source: "aws.s3" }),
+    );
+
+    expect(answer).toEqual(failed(0, 2));
+    expect(world.nodes.heldBy("hold-1")).toEqual(["a"]);
+    expect(world.log.told("message cannot be read: it goes to the dead letters")).toHaveLength(2);
+  });
+
+  it.each(["cloud", "record", "nodes", "schedule", "queue"])(
+    "fails whole when something unexpected happens to its work: %s",
+    async (what) => {
+      const world = aWorld();
+      const fail = { before: () => Promise.reject(new TryAgainError("out of order")) };
+      if (what === "cloud") world.instances.hooks = fail;
+      if (what === "record") world.holds.hooks = fail;
+      if (what === "nodes") world.nodes.before = fail.before;
+      if (what === "schedule") world.schedules.hooks = fail;
+      if (what === "queue") world.queue.hooks = fail;
+
+      await expect(handle(world, batchOf(launchEvent(anInstance, noon)))).rejects.toThrow(TryAgainError);
+    },
+  );
+
+  it("that came twice changes nothing the second time", async () => {
+    const world = aWorld();
+    const batch = batchOf(launchEvent(anInstance, noon));
+    await handle(world, batch);
+    const before = structuredClone(world.holds.records.get("cluster"));
+
+    await handle(world, batch);
+
+    expect(world.holds.records.get("cluster")).toEqual(before);
+    expect(world.schedules.calls).toBe(1);
+  });
+
+  it("merges twins and looks once a scope for newcomers", async () => {
+    const world = aWorld();
+    let lists = 0;
+    const event = launchEvent(anInstance, noon);
+    const awaited = [{ instance: anInstance, launchedAt: noon.toISOString() }];
+    const followUp = { kind: "newcomers", scope: "cluster", attempt: 2, awaited };
+    await handle(world, batchOf(event, event));
+    world.queue.messages = [];
+    world.nodes.before = (call) => {
+      if (call.kind === "list") lists += 1;
+    };
+
+    await handle(world, batchOf({ followUp }, { followUp: { ...followUp, attempt: 1 } }, { followUp }));
+
+    expect(lists).toBe(1);
+    expect(world.queue.messages.map(({ body }) => JSON.parse(body))).toEqual([
+      { followUp: { ...followUp, attempt: 2 } },
+    ]);
+  });
+
+  it("gives no launch up because another, which was held up on its way, has waited too long", async () => {
+    const world = aWorld();
+    const followUp = (instance: string, firstHeardAt: Date) => {
+      const launches = [{ instance, launchedAt: firstHeardAt.toISOString() }];
+      return {
+        followUp: { kind: "launches", attempt: 1, firstHeardAt: firstHeardAt.toISOString(), launches },
+      };
+    };
+    const longAgo = new Date(noon.getTime() - 720_000);
+
+    await handle(world, batchOf(followUp("i-00000001", longAgo), followUp("i-00000002", noon)));
+
+    expect(world.queue.messages.map(({ body }) => body).join()).toContain("i-00000002");
+  });
+
+  it("with a probe answers it in the record and marks nothing", async () => {
+    const world = aWorld();
+    const detail = { id: "probe-1", cluster: "prod", sentAt: noon.toISOString() };
+
+    await handle(world, batchOf({ source: "karpenter-node-holder.probe", detail }));
+
+    expect(world.holds.probes.get("probe-1")).toMatchObject({
+      sentAt: noon,
+      queuedAt: noon,
+      answeredAt: noon,
+    });
+    expect([world.holds.records.size, world.nodes.heldBy("hold-1")]).toEqual([0, []]);
+  });
+
+  it.each([undefined, null, 7, {}, { Records: {} }, { Records: [7] }, { Records: [{ body: "{}" }] }])(
+    "that is none is refused by name: %j",
+    async (event) => {
+      await expect(handle(aWorld(), event)).rejects.toThrow(
+        /^This batch cannot be used: .*(the event|Records)/,
+      );
+    },
+  );
+
+  it("of any content never crashes, changes nothing and names what is wrong", async () => {
+    const almost = fc.record(
+      {
+        source: fc.constantFrom("aws.ec2", "karpenter-node-holder.probe", "x"),
+        time: fc.oneof(fc.string(), fc.constant("2026-11-21T12:00:00Z")),
+        detail: fc.oneof(
+          fc.jsonValue(),
+          fc.record({ state: fc.constantFrom("pending", "x"), "instance-id": fc.string() }),
+        ),
+        followUp: fc.oneof(
+          fc.jsonValue(),
+          fc.record({
+            kind: fc.constantFrom("newcomers", "launches"),
+            attempt: fc.jsonValue(),
+            launches: fc.jsonValue(),
+          }),
+        ),
+      },
+      { requiredKeys: ["source"] },
+    );
+    const bodies = fc.oneof(
+      fc.string(),
+      fc.json(),
+      almost.map((one) => JSON.stringify(one)),
+    );
+
+    await fc.assert(
+      fc.asyncProperty(fc.array(bodies, { minLength: 1, maxLength: 10 }), async (garbage) => {
+        const world = aWorld();
+
+        const { batchItemFailures } = await handle(world, batchOf(...garbage));
+
+        expect(batchItemFailures).toHaveLength(garbage.length);
+        expect([world.holds.records.size, world.schedules.calls, world.queue.messages]).toEqual([0, 0, []]);
+        for (const line of world.log.lines) expect(line.fields.problems).not.toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("of absurd size is read, and what is wrong is told briefly", async () => {
+    const world = aWorld();
+    const huge = {
+      ...launchEvent(anInstance, noon),
+      source: "x".repeat(1_000_000),
+      detail: Array(10_000).fill("y"),
+    };
+    const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
+    const many = {
+      followUp: {
+        kind: "newcomers",
+        scope: "cluster",
+        attempt: 1,
+        awaited: Array.from({ length: 5_000 }, (_, n) => ({
+          instance: `i-${n}`,
+          launchedAt: noon.toISOString(),
+        })),
+      },
+    };
+
+    const answer = await handle(world, batchOf(huge, deep, many));
+
+    expect(answer).toEqual(failed(0, 1));
+    for (const line of world.log.lines) expect(JSON.stringify(line).length).toBeLessThan(200_000);
+    const told = world.log.told("message cannot be read: it goes to the dead letters");
+    for (const line of told) expect(JSON.stringify(line).length).toBeLessThan(1_000);
+  });
+});

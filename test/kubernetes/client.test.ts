@@ -1,0 +1,364 @@
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
+import { KubernetesClient, OutOfTimeError } from "../../lambda/kubernetes/client.ts";
+import type { ClusterAccess } from "../../lambda/kubernetes/cluster-login.ts";
+import { CollectedMetrics } from "../support/collected-log.ts";
+import { pourInto } from "../support/mangled-answers.ts";
+
+const list = { method: "GET", path: "/api/v1/nodes" } as const;
+const soon = () => new Date(Date.now() + 30_000);
+
+describe("the client", () => {
+  let server: Server;
+  let answer: RequestListener;
+  let connections: number;
+  let sockets: Socket[];
+  let token: string;
+  let access: ClusterAccess;
+  let refreshes: number;
+  let client: KubernetesClient;
+
+  beforeEach(async () => {
+    connections = 0;
+    sockets = [];
+    refreshes = 0;
+    token = "first";
+    answer = (_, response) => response.end("{}");
+    server = createServer((request, response) => answer(request, response));
+    server.on("connection", (socket) => {
+      connections += 1;
+      sockets.push(socket);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    const port = typeof address === "object" && address ? address.port : 0;
+    const tls = {};
+    access = { server: `http://127.0.0.1:${port}`, tls, headers: {} };
+    client = new KubernetesClient({
+      login: {
+        access: async () => {
+          if (access.headers.authorization !== token)
+            access = { ...access, headers: { authorization: token } };
+          return access;
+        },
+        refresh: () => {
+          refreshes += 1;
+          token = "second";
+        },
+      },
+      clock: { now: () => new Date() },
+      metrics: new CollectedMetrics(),
+      sleep: async () => {},
+    });
+  });
+  afterEach(async () => {
+    await client.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it("shares a few connections among many calls, also when the token changes", async () => {
+    for (let i = 0; i < 50; i++) await client.call(list, soon());
+    expect(connections).toBeLessThanOrEqual(2);
+    token = "another";
+    await Promise.all(Array.from({ length: 100 }, () => client.call(list, soon())));
+    expect(connections).toBeLessThanOrEqual(16);
+  });
+
+  it("takes a new connection after one that broke while the function was frozen: the others broke with it", async () => {
+    await Promise.all(Array.from({ length: 16 }, () => client.call(list, soon())));
+    const isOld = new WeakSet(sockets);
+    let asked = 0;
+    answer = ({ socket }, response) => {
+      asked += 1;
+      if (isOld.has(socket)) socket.resetAndDestroy();
+      else response.end('{"kind":"NodeList"}');
+    };
+    expect(await client.call(list, soon())).toEqual({ kind: "NodeList" });
+    expect(asked).toBe(2);
+  });
+
+  it("lets calls under way end when the way into the cluster changes", async () => {
+    const arrived = Promise.withResolvers<ServerResponse>();
+    answer = (_, response) => arrived.resolve(response);
+    const slow = client.call(list, soon());
+    const response = await arrived.promise;
+    answer = (_, other) => other.end("{}");
+    access = { ...access, tls: { servername: "another" } };
+    await client.call(list, soon());
+    response.end('{"kind":"NodeList"}');
+    expect(await slow).toEqual({ kind: "NodeList" });
+  });
+
+  it("sends what it was asked to", async () => {
+    let seen = {};
+    answer = (request, response) => {
+      const { method, url, headers } = request;
+      request.setEncoding("utf8");
+      let body = "";
+      request.on("data", (piece: string) => {
+        body += piece;
+      });
+      request.on("end", () => {
+        seen = { method, url, accept: headers.accept, type: headers["content-type"], body };
+        response.end('{"kind":"Node"}');
+      });
+    };
+    const call = {
+      method: "PATCH",
+      path: "/api/v1/nodes/a",
+      query: { fieldManager: "x y" },
+      accept: "application/json;as=PartialObjectMetadata",
+      contentType: "application/json-patch+json",
+      body: [{ op: "test" }],
+    } as const;
+    expect(await client.call(call, soon())).toEqual({ kind: "Node" });
+    expect(seen).toEqual({
+      method: "PATCH",
+      url: "/api/v1/nodes/a?fieldManager=x+y",
+      accept: "application/json;as=PartialObjectMetadata",
+      type: "application/json-patch+json",
+      body: '[{"op":"test"}]',
+    });
+  });
+
+  it("renews the login once for all calls that were refused together", async () => {
+    answer = (request, response) => {
+      response.statusCode = request.headers.authorization === "second" ? 200 : 401;
+      response.end("{}");
+    };
+    await Promise.all(Array.from({ length: 16 }, () => client.call(list, soon())));
+    expect(refreshes).toBe(1);
+  });
+
+  it("lets a failing login's own error through", async () => {
+    const broken = new BrokenSetupError("there is no such cluster");
+    const login = { access: () => Promise.reject(broken), refresh: () => {} };
+    const lost = new KubernetesClient({
+      login,
+      clock: { now: () => new Date() },
+      metrics: new CollectedMetrics(),
+    });
+    await expect(lost.call(list, soon())).rejects.toBe(broken);
+  });
+
+  it("tells a refusal in the server's own words", async () => {
+    answer = (_, response) => {
+      response.statusCode = 404;
+      response.end(JSON.stringify({ kind: "Status", message: 'nodes "a" not found' }));
+    };
+    await expect(client.call(list, soon())).rejects.toMatchObject({
+      status: 404,
+      message: 'GET /api/v1/nodes was answered with 404: nodes "a" not found',
+    });
+  });
+
+  it("takes a refusal by a server that says it is ready for what it is, at once, however many are refused together", async () => {
+    const asked: (string | undefined)[] = [];
+    answer = (request, response) => {
+      asked.push(request.url);
+      response.statusCode = request.url === "/readyz" ? 200 : 403;
+      response.end(response.statusCode === 200 ? "ok" : '{"message":"nodes is forbidden"}');
+    };
+    const refused = await Promise.allSettled(Array.from({ length: 40 }, () => client.call(list, soon())));
+    for (const one of refused)
+      expect(one).toMatchObject({ status: "rejected", reason: { status: 403, message: /is forbidden$/ } });
+    expect(asked.toSorted()).toEqual([...Array(40).fill("/api/v1/nodes"), ...Array(40).fill("/readyz")]);
+  });
+
+  it.each([403, 500, 503])("waits for a server that is just starting: /readyz answers %i", async (status) => {
+    let asked = 0;
+    answer = (request, response) => {
+      const isReadyz = request.url === "/readyz";
+      if (isReadyz) asked += 1;
+      const isStarting = asked < 3 || isReadyz;
+      response.statusCode = isStarting ? (isReadyz ? status : 403) : 200;
+      response.end(isStarting ? "{}" : '{"kind":"NodeList"}');
+    };
+    expect(await client.call(list, soon())).toEqual({ kind: "NodeList" });
+  });
+
+  it("names both causes when a server refuses everything for long", async () => {
+    answer = (_, response) => {
+      response.statusCode = 403;
+      response.end('{"message":"User "holder" cannot list nodes"}');
+    };
+    const failure = client.call(list, soon());
+    await expect(failure).rejects.toBeInstanceOf(TryAgainError);
+    await expect(failure).rejects.toThrow(/just starting, check ClusterRole, binding and the access entry/);
+    await expect(failure).rejects.toMatchObject({ cause: { message: /cannot list nodes/ } });
+  });
+
+  it("tells a refusal that is no Status, too", async () => {
+    answer = (_, response) => {
+      response.statusCode = 400;
+      response.end("<html>a proxy</html>");
+    };
+    await expect(client.call(list, soon())).rejects.toThrow("<html>a proxy</html>");
+  });
+
+  it("tells of a redirect where it leads, and does not go there", async () => {
+    const asked: (string | undefined)[] = [];
+    answer = (request, response) => {
+      asked.push(request.url);
+      response.writeHead(302, { location: "https://login.example.com/?state=secret" }).end();
+    };
+    await expect(client.call(list, soon())).rejects.toThrow(/with 302: go to https:\/\/login\.example\.com$/);
+    expect(asked).toEqual(["/api/v1/nodes"]);
+  });
+
+  it("tells nobody its login, also where a proxy shows it what it sent", async () => {
+    token = "Bearer the-secret-token";
+    answer = (request, response) => {
+      response.statusCode = 400;
+      response.end(JSON.stringify({ message: `odd: ${JSON.stringify(request.headers)}` }));
+    };
+    await expect(client.call(list, soon())).rejects.toThrow('odd: {"authorization":"Bearer (our login)"');
+  });
+
+  it("reads an answer without end only so far, and does not ask again", async () => {
+    let calls = 0;
+    answer = (_, response) => {
+      calls += 1;
+      pourInto(response);
+    };
+    // A busy machine may take longer to read so much than one attempt has.
+    const patient = new KubernetesClient({
+      login: { access: async () => access, refresh: () => {} },
+      clock: { now: () => new Date() },
+      metrics: new CollectedMetrics(),
+      timer: () => () => {},
+    });
+    await expect(patient.call(list, soon())).rejects.toThrow(
+      /^GET .*: the answer is longer than 67108864 bytes/,
+    );
+    expect(calls).toBe(1);
+    await patient.close();
+  });
+
+  it("ends at its deadline also when an answer drips on and on", async () => {
+    answer = (_, response) => {
+      const drip = setInterval(() => response.write(" "), 10);
+      response.on("close", () => clearInterval(drip));
+    };
+    const deadline = new Date(Date.now() + 800);
+    await expect(client.call(list, deadline)).rejects.toBeInstanceOf(OutOfTimeError);
+    const ignored = client.call({ ...list, ignoresAnswer: true }, new Date(Date.now() + 800));
+    await expect(ignored).rejects.toBeInstanceOf(OutOfTimeError);
+  });
+
+  it("says at the deadline what was wrong all the time", async () => {
+    answer = (_, response) => {
+      response.statusCode = 503;
+      response.end("the server is being upgraded");
+    };
+    let slept = 0;
+    const now = new Date();
+    const hasty = new KubernetesClient({
+      login: { access: async () => access, refresh: () => {} },
+      clock: { now: () => new Date(now.getTime() + slept) },
+      metrics: new CollectedMetrics(),
+      sleep: async (duration) => {
+        slept += duration;
+      },
+      random: () => 1,
+    });
+    const failure = hasty.call(list, new Date(now.getTime() + 1_000));
+    await expect(failure).rejects.toThrow(
+      /too short to try GET .* again: .*503: the server is being upgraded/,
+    );
+    await hasty.close();
+  });
+
+  it("takes half an answer for none", async () => {
+    let calls = 0;
+    answer = (_, response) => {
+      calls += 1;
+      response.end(calls === 1 ? '{"items":[' : '{"items":[]}');
+    };
+    expect(await client.call(list, soon())).toEqual({ items: [] });
+  });
+
+  it.each([false, true])(
+    "asks again when an answer breaks off (nobody wants it: %s)",
+    async (ignoresAnswer) => {
+      let calls = 0;
+      answer = (_, response) => {
+        calls += 1;
+        if (calls > 1) {
+          response.end("null");
+          return;
+        }
+        response.writeHead(200, { "content-length": 100 }).write("half");
+        setImmediate(() => response.destroy());
+      };
+      expect(await client.call({ ...list, ignoresAnswer }, soon())).toBeNull();
+      expect(calls).toBe(2);
+    },
+  );
+
+  it("leaves no timer behind that would keep a command from ending", async () => {
+    let started = 0;
+    let calledOff = 0;
+    const counting = new KubernetesClient({
+      login: { access: async () => access, refresh: () => {} },
+      clock: { now: () => new Date() },
+      metrics: new CollectedMetrics(),
+      timer: () => {
+        started += 1;
+        return () => {
+          calledOff += 1;
+        };
+      },
+    });
+    await counting.call(list, soon());
+    await counting.call({ ...list, ignoresAnswer: true }, soon());
+    expect(started).toBe(2);
+    await expect.poll(() => calledOff, { timeout: 10_000, interval: 10 }).toBe(2);
+    await counting.close();
+  });
+
+  it("asks nothing after the deadline", async () => {
+    await expect(client.call(list, new Date(Date.now() - 1))).rejects.toBeInstanceOf(OutOfTimeError);
+    expect(connections).toBe(0);
+  });
+
+  it("gives up at the deadline when no answer comes", async () => {
+    answer = () => {};
+    await expect(client.call(list, new Date(Date.now() + 500))).rejects.toBeInstanceOf(OutOfTimeError);
+  });
+
+  it("does not repeat a conflict of what is not a patch", async () => {
+    let calls = 0;
+    answer = (_, response) => {
+      calls += 1;
+      response.statusCode = 409;
+      response.end("{}");
+    };
+    await expect(
+      client.call({ method: "POST", path: "/api/v1/nodes", body: {} }, soon()),
+    ).rejects.toMatchObject({ status: 409 });
+    expect(calls).toBe(1);
+  });
+
+  it("looks anew where the cluster is once nobody was there, but not because one that is there fails", async () => {
+    answer = (_, response) => response.writeHead(500).end("{}");
+    await expect(client.call(list, soon())).rejects.toThrow(/failed 8 times/);
+    expect(refreshes).toBe(0);
+
+    answer = (request) => request.socket.destroy();
+    await expect(client.call(list, soon())).rejects.toThrow(/failed 8 times/);
+    expect(refreshes).toBe(1);
+  });
+
+  it("says why nothing answers", async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    const failure = client.call(list, soon());
+    await expect(failure).rejects.toBeInstanceOf(TryAgainError);
+    await expect(failure).rejects.toThrow(/failed 8 times: .*ECONNREFUSED/);
+    server.listen(0, "127.0.0.1");
+  });
+});

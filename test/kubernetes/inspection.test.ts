@@ -1,0 +1,188 @@
+import { describe, expect, it } from "vitest";
+import { after, hours, minutes } from "../../lambda/core/duration.ts";
+import { BrokenSetupError } from "../../lambda/core/errors.ts";
+import { holderName, holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
+import { KubernetesError } from "../../lambda/kubernetes/error.ts";
+import { KubernetesInspection } from "../../lambda/kubernetes/inspection.ts";
+import { FixedClock, noon } from "../support/fixed-clock.ts";
+
+const { annotation } = Karpenter.v1;
+const denial = `admission: ValidatingAdmissionPolicy '${holderName}' denied request`;
+const isForeign = (call: KubernetesCall) => JSON.stringify(call.body).includes("not-ours");
+
+type Node = Readonly<Record<string, unknown>>;
+const aNode = (name: string, metadata: Node = {}): Node => ({
+  metadata: { name, creationTimestamp: after(noon, -hours(100)).toISOString(), ...metadata },
+});
+
+/** A cluster that grants these rights and answers dry runs so. */
+function aCluster(
+  about: Readonly<{
+    nodes?: readonly Node[];
+    rights?: readonly string[];
+    gitVersion?: unknown;
+    patch?: (call: KubernetesCall) => unknown;
+  }> = {},
+) {
+  const { nodes = [aNode("a")], rights = ["get nodes", "list nodes", "patch nodes"] } = about;
+  const { gitVersion = "v1.36.1" } = about;
+  const calls: KubernetesCall[] = [];
+  const patch =
+    about.patch ??
+    ((call) => {
+      if (isForeign(call)) throw new KubernetesError(422, "PATCH", denial);
+      return aNode("a");
+    });
+  const api: KubernetesCaller = {
+    async call(call) {
+      calls.push(call);
+      if (call.path === "/version") return { gitVersion };
+      if (call.method === "POST") {
+        const { verb, resource } = JSON.parse(JSON.stringify(call.body)).spec.resourceAttributes;
+        return { status: { allowed: rights.includes(`${verb} ${resource}`) } };
+      }
+      return call.method === "GET" ? { metadata: {}, items: nodes } : patch(call);
+    },
+  };
+  const inspection = new KubernetesInspection({
+    api,
+    karpenter: "v1",
+    annotation,
+    nodePools: { only: [], except: [] },
+    clock: new FixedClock(),
+  });
+  return { calls, inspect: () => inspection.inspect(after(noon, minutes(1))) };
+}
+
+describe("looking around in a cluster", () => {
+  it("finds nothing amiss where rights and policy are as they should be", async () => {
+    const { inspect, calls } = aCluster();
+    expect(await inspect()).toMatchObject({
+      kubernetes: "v1.36.1",
+      missingRights: [],
+      needlessRights: [],
+      foreignChange: "refused",
+      ownChange: "admitted",
+      nodes: 1,
+    });
+    const patches = calls.filter((call) => call.method === "PATCH");
+    expect(patches).toHaveLength(2);
+    for (const { query } of patches) expect(query).toMatchObject({ dryRun: "All" });
+  });
+
+  it("knows no version where it is told as no text", async () => {
+    for (const gitVersion of [7, {}, { toString: 1 }, ["v1.36.1"]]) {
+      expect(await aCluster({ gitVersion }).inspect()).toMatchObject({ kubernetes: "unknown" });
+    }
+  });
+
+  it("names each right that is missing, and each that is too much", async () => {
+    const { inspect } = aCluster({ rights: ["get nodes", "list nodes", "delete nodes"] });
+    expect(await inspect()).toMatchObject({
+      missingRights: ["patch nodes"],
+      needlessRights: ["delete nodes"],
+    });
+  });
+
+  it("tries nothing where it may not even list nodes", async () => {
+    const { inspect, calls } = aCluster({ rights: [] });
+    expect(await inspect()).toMatchObject({ foreignChange: "not tried", ownChange: "not tried" });
+    expect(calls.some((call) => call.method === "PATCH")).toBe(false);
+  });
+
+  it("sees that nobody refuses what is not ours to change", async () => {
+    const { inspect } = aCluster({ patch: () => aNode("a") });
+    expect(await inspect()).toMatchObject({ foreignChange: "admitted", ownChange: "admitted" });
+  });
+
+  it("sees that the policy refuses even our mark, and what it said", async () => {
+    const patch = () => {
+      throw new KubernetesError(422, "PATCH", denial);
+    };
+    expect(await aCluster({ patch }).inspect()).toMatchObject({
+      foreignChange: "refused",
+      ownChange: "refused",
+      said: expect.stringContaining(denial),
+    });
+  });
+
+  it("takes a node that changed meanwhile for no answer", async () => {
+    const patch = () => {
+      throw new KubernetesError(
+        422,
+        "PATCH",
+        "the server rejected our request due to an error in our request",
+      );
+    };
+    expect(await aCluster({ patch }).inspect()).toMatchObject({ foreignChange: "not tried" });
+  });
+
+  it("reads the cluster's clock from the dry run", async () => {
+    const time = after(noon, minutes(3));
+    const patch = (call: KubernetesCall) => {
+      if (isForeign(call)) throw new KubernetesError(422, "PATCH", denial);
+      return aNode("a", { managedFields: [{ manager: holderName, time: time.toISOString() }] });
+    };
+    expect((await aCluster({ patch }).inspect()).clusterTime).toEqual(time);
+  });
+
+  it("finds nodes stuck in deletion, but not those that are still draining", async () => {
+    const going = (name: string, since: number, finalizers = ["karpenter.sh/termination"]) =>
+      aNode(name, { deletionTimestamp: after(noon, -since).toISOString(), finalizers });
+    const nodes = [
+      going("stuck", hours(2)),
+      going("draining", minutes(5)),
+      going("other", hours(2), ["x/y"]),
+    ];
+    const { stuck } = await aCluster({ nodes }).inspect();
+    expect(stuck).toEqual([{ node: "stuck", since: after(noon, -hours(2)) }]);
+  });
+
+  it("finds nodes that a user has held for longer than a day, and who it was", async () => {
+    const wrote = (since: number) => [
+      {
+        manager: "kubectl-annotate",
+        time: after(noon, -since).toISOString(),
+        fieldsV1: { "f:metadata": { "f:annotations": { [`f:${annotation}`]: {} } } },
+      },
+    ];
+    const annotations = { [annotation]: "true" };
+    const nodes = [
+      aNode("long", { annotations, managedFields: wrote(hours(25)) }),
+      aNode("since-today", { annotations, managedFields: wrote(hours(3)) }),
+      aNode("ours", { annotations, labels: { [holdLabel]: "hold-1" } }),
+      aNode("by-nobody-known", { annotations }),
+    ];
+    const { userHeld } = await aCluster({ nodes }).inspect();
+    expect(userHeld).toEqual([
+      { node: "long", since: after(noon, -hours(25)), by: "kubectl-annotate" },
+      { node: "by-nobody-known", since: after(noon, -hours(100)) },
+    ]);
+  });
+
+  it("tries nothing on a node that is its user's", async () => {
+    const nodes = [
+      aNode("a", { annotations: { [annotation]: "true" } }),
+      aNode("b", { labels: { [holdLabel]: "never" } }),
+      aNode("c", { labels: { [holdLabel]: "Never" } }),
+    ];
+    expect(await aCluster({ nodes }).inspect()).toMatchObject({
+      foreignChange: "not tried",
+      ownChange: "not tried",
+    });
+  });
+
+  it("fails as a broken set-up where the cluster lets nobody in", async () => {
+    const refused = new BrokenSetupError("The cluster refused the login (401)");
+    const api: KubernetesCaller = { call: () => Promise.reject(refused) };
+    const options = {
+      api,
+      karpenter: "v1" as const,
+      annotation,
+      nodePools: { only: [], except: [] },
+      clock: new FixedClock(),
+    };
+    await expect(new KubernetesInspection(options).inspect(noon)).rejects.toBe(refused);
+  });
+});

@@ -1,0 +1,85 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { KubeConfig } from "@kubernetes/client-node";
+import { describe, expect, it } from "vitest";
+import { BrokenSetupError } from "../../lambda/core/errors.ts";
+import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
+import { ClusterStandIn } from "../../simulator/fake-kubernetes/fake-kubernetes.ts";
+import { clientOf } from "../support/kubernetes-nodes-world.ts";
+
+const loginOf = (config: object) => {
+  const kubeconfig = new KubeConfig();
+  kubeconfig.loadFromString(JSON.stringify({ apiVersion: "v1", kind: "Config", ...config }));
+  return kubeconfigLogin(kubeconfig);
+};
+const base64 = (text = "") => Buffer.from(text).toString("base64");
+/** Any certificate will do that a library brings along. */
+const pems = join(import.meta.dirname, "../../node_modules/dynalite/ssl");
+const configOf = (cluster: object, user: object) => ({
+  clusters: [{ name: "c", cluster: { server: "https://c.example.com", ...cluster } }],
+  users: [{ name: "u", user }],
+  contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+  "current-context": "x",
+});
+
+describe("logging in by kubeconfig", () => {
+  it("shows a token and trusts the cluster's certificate", async () => {
+    const login = loginOf(configOf({ "certificate-authority-data": base64("ca") }, { token: "t" }));
+    const { server, headers, tls } = await login.access();
+    expect(server).toBe("https://c.example.com");
+    expect(headers).toEqual({ authorization: "Bearer t" });
+    expect(String(tls.ca)).toBe("ca");
+  });
+
+  it("shows a client certificate", async () => {
+    const [cert, key] = ["server-crt.pem", "server-key.pem"].map((name) =>
+      readFileSync(join(pems, name), "utf8"),
+    );
+    const user = { "client-certificate-data": base64(cert), "client-key-data": base64(key) };
+    const { tls } = await loginOf(configOf({ "insecure-skip-tls-verify": true }, user)).access();
+    expect([String(tls.cert), String(tls.key), tls.rejectUnauthorized]).toEqual([cert, key, false]);
+  });
+
+  it("gives all calls the same access until it is refreshed", async () => {
+    const login = loginOf(configOf({}, { token: "t" }));
+    const first = await login.access();
+    expect(await login.access()).toBe(first);
+    login.refresh();
+    expect(await login.access()).not.toBe(first);
+  });
+
+  it("says what is missing when no cluster is named", async () => {
+    const failure = loginOf({ clusters: [], users: [], contexts: [] }).access();
+    await expect(failure).rejects.toBeInstanceOf(BrokenSetupError);
+    await expect(failure).rejects.toThrow(/set its current-context/);
+  });
+
+  it("says why the user's own program could not log in", async () => {
+    const exec = {
+      apiVersion: "client.authentication.k8s.io/v1",
+      command: "no-such-program",
+      interactiveMode: "Never",
+    };
+    const failure = loginOf(configOf({}, { exec })).access();
+    await expect(failure).rejects.toBeInstanceOf(BrokenSetupError);
+    await expect(failure).rejects.toThrow(/user cannot log in: .*no-such-program/);
+  });
+
+  it("opens the stand-in with the kubeconfig it writes", async () => {
+    const standIn = await ClusterStandIn.start();
+    try {
+      standIn.addNode({ name: "a" });
+      const kubeconfig = new KubeConfig();
+      kubeconfig.loadFromString(standIn.kubeconfig());
+      const client = clientOf(await kubeconfigLogin(kubeconfig).access());
+      const node = await client.call(
+        { method: "GET", path: "/api/v1/nodes/a" },
+        new Date(Date.now() + 5_000),
+      );
+      expect(node).toMatchObject({ metadata: { name: "a" } });
+      await client.close();
+    } finally {
+      await standIn.stop();
+    }
+  });
+});

@@ -1,0 +1,297 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
+import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import { wholeCluster } from "../../lambda/core/scope.ts";
+import type { Fault } from "../../simulator/fake-kubernetes/faults.ts";
+import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
+import { StandInNodes } from "../support/stand-in-nodes.ts";
+
+const { annotation, poolLabel, registeredLabel } = Karpenter.v1;
+const names = ["a", "b", "c", "d", "e"];
+
+describe("nodes behind an API server", () => {
+  let world: StandInNodes;
+  beforeEach(async () => {
+    world = await StandInNodes.open();
+  });
+  afterEach(() => world.close());
+
+  const mark = (id = "hold-1") => world.nodes.mark(wholeCluster, id, world.soon());
+  const release = (id = "hold-1") => world.nodes.release(id, world.soon());
+  const heldBy = (id: string) =>
+    world.standIn
+      .nodes()
+      .filter(({ metadata }) => textsOf(metadata.labels)[holdLabel] === id)
+      .filter(({ metadata }) => textsOf(metadata.annotations)[annotation] === "true")
+      .map(({ metadata }) => metadata.name);
+  const callsOf = (method: string) => world.asked.filter((asked) => asked.method === method);
+
+  it("costs one list and one patch to mark a newcomer inside a hold", async () => {
+    world.add(...names);
+    await mark();
+    world.add("newcomer");
+    world.asked.length = 0;
+
+    const result = await mark();
+
+    expect(result.seen).toMatchObject([{ name: "newcomer", instance: "i-newcomer" }]);
+    expect(world.asked.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "GET /api/v1/nodes",
+      "PATCH /api/v1/nodes/newcomer",
+    ]);
+  });
+
+  it("lists metadata alone, page by page", async () => {
+    world.add(...names);
+    await world.nodes.countUserHeld(world.soon());
+    expect(callsOf("GET")).toHaveLength(3);
+    for (const { query, accept } of callsOf("GET")) {
+      expect(query.get("limit")).toBe("2");
+      expect(accept).toContain("as=PartialObjectMetadataList");
+    }
+  });
+
+  it.each([
+    ["v1", "karpenter.sh/registered"],
+    ["v0.31", "karpenter.sh/initialized"],
+  ] as const)(
+    "waits with a node of Karpenter %s until it has registered, which brings its owner's annotation from its template",
+    async (karpenter, label) => {
+      await world.close();
+      world = await StandInNodes.open(2, karpenter);
+      const { annotation: own, poolLabel: pool } = Karpenter[karpenter];
+      world.standIn.addNode({ name: "young", labels: { [pool]: "default" } });
+      const before = await mark();
+      world.standIn.editNode("young", { labels: { [label]: "true" }, annotations: { [own]: "true" } });
+      const after = await mark();
+      await release();
+
+      expect(before).toMatchObject({ marked: 0, userHeld: 0, seen: [] });
+      expect(after).toMatchObject({ marked: 0, userHeld: 1, seen: [{ name: "young" }] });
+      const [young] = world.standIn.nodes();
+      expect(textsOf(young?.metadata.annotations)).toEqual({ [own]: "true" });
+    },
+  );
+
+  it("neither reads nor tells nodes that joined long ago, for nobody awaits them", async () => {
+    const labels = { [poolLabel]: "default", [registeredLabel]: "true" };
+    const joinedAt = new Date(Date.now() - 2 * 3_600_000);
+    world.standIn.addNode({ name: "old", labels, providerId: "aws:///z/i-old", joinedAt });
+    world.standIn.addNode({ name: "users", labels, annotations: { [annotation]: "true" }, joinedAt });
+    const { seen } = await mark();
+    expect(seen).toEqual([]);
+    expect(callsOf("GET")).toHaveLength(1);
+    expect(callsOf("PATCH").map(({ accept }) => accept)).toEqual([
+      expect.stringContaining("as=PartialObjectMetadata"),
+    ]);
+  });
+
+  describe.each<[string, Fault]>([
+    ["429 with Retry-After", { kind: "status", status: 429, headers: { "retry-after": "3" } }],
+    ["a conflict", { kind: "status", status: 409 }],
+    ["500", { kind: "status", status: 500 }],
+    ["503", { kind: "status", status: 503 }],
+    ["a reset", { kind: "reset" }],
+    ["no answer", { kind: "hang" }],
+    ["an answer that is lost", { kind: "lost" }],
+  ])("with %s on one call, whichever it is", (what, fault) => {
+    const isListProof = what === "a conflict";
+
+    it.each([1, 2, 3, 4, 5, 6, 7, 8])("loses no mark (call %i)", async (nth) => {
+      world.add(...names);
+      world.standIn.editNode("b", {
+        labels: { [holdLabel]: "hold-0" },
+        annotations: { [annotation]: "true" },
+      });
+      strike(nth);
+
+      const result = await mark();
+
+      expect(result).toMatchObject({ failed: 0, left: false, userHeld: 0 });
+      expect(result.marked + result.adopted).toBe(5);
+      expect(result.seen).toHaveLength(5);
+      expect(heldBy("hold-1")).toEqual(names);
+      expect(world.standIn.annotationHistory("b", annotation)).toEqual([undefined, "true"]);
+    });
+
+    it.each([1, 2, 3, 4, 5, 6, 7, 8])("loses no release (call %i)", async (nth) => {
+      world.add(...names);
+      await mark();
+      world.asked.length = 0;
+      strike(nth);
+      expect(await release()).toEqual({ released: 5, kept: 0, failed: 0, left: false });
+      for (const { metadata } of world.standIn.nodes()) {
+        expect(textsOf(metadata.annotations)).toEqual({});
+        expect(textsOf(metadata.labels)).not.toHaveProperty(holdLabel);
+      }
+    });
+
+    function strike(nth: number): void {
+      world.onRequest = ({ method }) => {
+        // A list meets no conflicts.
+        if (isListProof && method === "GET") return;
+        if (world.asked.length !== nth) return;
+        world.standIn.fail(fault);
+        if (fault.kind === "hang") setImmediate(() => world.timeOut());
+      };
+    }
+  });
+
+  it("waits as long as the server asks for, and counts how often it was asked", async () => {
+    world.add("a");
+    world.standIn.fail(
+      { kind: "status", status: 429, headers: { "retry-after": "7" } },
+      { method: "PATCH" },
+      2,
+    );
+    await mark();
+    expect(world.pauses).toHaveLength(2);
+    for (const pause of world.pauses) expect(pause).toBeGreaterThanOrEqual(7_000);
+    expect(world.metrics.total("ApiThrottled")).toBe(2);
+  });
+
+  it("does the rest of the batch when one node cannot be changed, and tells which and why", async () => {
+    world.add(...names);
+    world.standIn.fail({ kind: "status", status: 500, message: "no etcd" }, { path: "/api/v1/nodes/b" }, 99);
+
+    const result = await mark();
+
+    expect(result).toMatchObject({ marked: 4, failed: 1, left: false });
+    expect(result.seen.map(({ name }) => name).toSorted()).toEqual(["a", "c", "d", "e"]);
+    expect(heldBy("hold-1")).toEqual(["a", "c", "d", "e"]);
+    expect(world.metrics.total("NodePatchFailures")).toBe(1);
+    expect(world.metrics.total("NodesHeld")).toBe(4);
+    const [told] = world.log.told("a node could not be changed");
+    expect(told?.node).toBe("b");
+    expect(String(told?.error)).toMatch(/no etcd/);
+  });
+
+  it("gives a node up whose patch is refused three times", async () => {
+    world.add("a");
+    world.standIn.fail(
+      { kind: "status", status: 422, message: "refused by a policy" },
+      { method: "PATCH" },
+      99,
+    );
+    expect(await mark()).toMatchObject({ marked: 0, failed: 1 });
+    expect(callsOf("PATCH")).toHaveLength(3);
+    expect(String(world.log.told("a node could not be changed")[0]?.error)).toMatch(/refused by a policy/);
+  });
+
+  it("begins a list again that the server has forgotten, and takes each node once", async () => {
+    world.add(...names);
+    let pages = 0;
+    world.onRequest = ({ method, query }) => {
+      if (method === "GET" && query.has("continue")) pages += 1;
+      if (pages === 2) world.standIn.forgetThePast();
+    };
+    expect(
+      [...(await world.nodes.joinedSince(new Date(0), "all", world.soon()))]
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(names);
+    pages = 0;
+    expect(await mark()).toMatchObject({ marked: 5, failed: 0, left: false });
+    expect(world.log.lines).toEqual([]);
+  });
+
+  it("asks to try again when the list cannot be had, and keeps the reason", async () => {
+    world.add(...names);
+    world.standIn.fail({ kind: "status", status: 500, message: "no etcd" }, { path: "/api/v1/nodes" }, 99);
+    const failure = mark();
+    await expect(failure).rejects.toBeInstanceOf(TryAgainError);
+    await expect(failure).rejects.toThrow(/GET \/api\/v1\/nodes failed 8 times: .*no etcd/);
+    await expect(failure).rejects.toMatchObject({ cause: { status: 500 } });
+  });
+
+  it("finishes what it has begun before it tells that the list broke off", async () => {
+    world.add(...names);
+    world.onRequest = ({ query }) => {
+      if (query.has("continue"))
+        world.standIn.fail({ kind: "status", status: 500 }, { path: "/api/v1/nodes" }, 99);
+    };
+    await expect(mark()).rejects.toBeInstanceOf(TryAgainError);
+    expect(heldBy("hold-1")).toEqual(["a", "b"]);
+  });
+
+  it("says what to check when it may not list nodes", async () => {
+    const nodes = { path: "/api/v1/nodes" };
+    world.standIn.fail({ kind: "status", status: 403, message: "nodes is forbidden" }, nodes, 99);
+    const failure = release();
+    await expect(failure).rejects.toBeInstanceOf(BrokenSetupError);
+    await expect(failure).rejects.toThrow(/check ClusterRole, binding and the access entry's group/);
+    await expect(failure).rejects.toMatchObject({ cause: { status: 403 } });
+  });
+
+  it("blames nobody's ClusterRole while the API server is just starting and refuses everybody", async () => {
+    world.standIn.fail({ kind: "status", status: 403, message: "nodes is forbidden" }, {}, 99);
+    const failure = release();
+    await expect(failure).rejects.toBeInstanceOf(TryAgainError);
+    await expect(failure).rejects.toThrow(/unless it is just starting, check ClusterRole, binding and/);
+    await expect(failure).rejects.toMatchObject({ cause: { status: 403 } });
+  });
+
+  it("waits for an API server that is just starting", async () => {
+    world.add(...names);
+    world.standIn.fail({ kind: "status", status: 403, message: "nodes is forbidden" }, {}, 6);
+    expect(await mark()).toMatchObject({ marked: 5, failed: 0 });
+  });
+
+  it("logs in anew once when the login is refused", async () => {
+    world.add(...names);
+    world.standIn.fail({ kind: "status", status: 401 });
+    expect(await mark()).toMatchObject({ marked: 5 });
+    expect(world.logins).toBe(1);
+  });
+
+  it("says what to check when the new login is refused too", async () => {
+    world.standIn.fail({ kind: "status", status: 401 }, {}, 99);
+    const failure = mark();
+    await expect(failure).rejects.toBeInstanceOf(BrokenSetupError);
+    await expect(failure).rejects.toThrow(/check that the cluster has an access entry/);
+    expect(world.logins).toBe(1);
+  });
+
+  it("gives all nodes up when the login is refused in the middle, and says so once", async () => {
+    world.add(...names);
+    world.standIn.fail({ kind: "status", status: 401 }, { method: "PATCH" }, 99);
+    const failure = mark();
+    await expect(failure).rejects.toBeInstanceOf(BrokenSetupError);
+    await expect(failure).rejects.toThrow(/check that the cluster has an access entry/);
+    expect(world.metrics.total("NodePatchFailures")).toBe(0);
+  });
+
+  it("stops in the middle when the time is over, and the next call does the rest", async () => {
+    world.add(...names);
+    const deadline = world.soon();
+    world.onRequest = ({ method }) => {
+      if (method === "PATCH") world.ahead += 61_000;
+    };
+
+    const first = await world.nodes.mark(wholeCluster, "hold-1", deadline);
+    world.onRequest = () => {};
+    const second = await mark();
+
+    expect(first).toMatchObject({ failed: 0, left: true });
+    expect(first.marked).toBeLessThan(5);
+    expect(second).toMatchObject({ marked: 5 - first.marked, left: false });
+    expect(heldBy("hold-1")).toEqual(names);
+  });
+
+  it("does not start a pause that the deadline would cut short", async () => {
+    world.add("a");
+    world.standIn.fail(
+      { kind: "status", status: 429, headers: { "retry-after": "300" } },
+      { method: "PATCH" },
+    );
+    expect(await mark()).toMatchObject({ marked: 0, failed: 0, left: true });
+    expect(world.pauses).toEqual([]);
+  });
+
+  it("does not answer with half a count when the time is over", async () => {
+    const past = new Date(Date.now() - 1);
+    await expect(world.nodes.marks([], past)).rejects.toBeInstanceOf(TryAgainError);
+    await expect(world.nodes.countUserHeld(past)).rejects.toBeInstanceOf(TryAgainError);
+    await expect(world.nodes.joinedSince(new Date(0), "all", past)).rejects.toBeInstanceOf(TryAgainError);
+  });
+});

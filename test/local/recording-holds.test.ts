@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import { after, minutes } from "../../lambda/core/duration.ts";
+import { changesOf, ToldHolds } from "../../local/holder/recording-holds.ts";
+import { Chronicle } from "../../local/holder/timeline.ts";
+import { aHold, aRecord } from "../support/builders.ts";
+import { FixedClock } from "../support/fixed-clock.ts";
+import { MemoryHolds } from "../support/memory-holds.ts";
+
+const hold = aHold();
+const kinds = (...args: [typeof hold | undefined, typeof hold | undefined]) =>
+  changesOf("cluster", ...args).map(({ kind }) => kind);
+
+describe("what a record's change means", () => {
+  it.each([
+    ["a start", undefined, hold, ["hold started"]],
+    ["an extension", hold, aHold({ expiresAt: after(hold.expiresAt, minutes(1)) }), ["hold extended"]],
+    ["the fence", hold, aHold({ state: "releasing", endsBecause: "its time is over" }), ["hold releasing"]],
+    ["the end", aHold({ state: "releasing" }), undefined, ["hold ended"]],
+    [
+      "a hold in another's place",
+      aHold({ state: "releasing" }),
+      aHold({ id: "hold-2" }),
+      ["hold ended", "hold started"],
+    ],
+    ["a count of nodes", hold, aHold({ nodes: 7 }), []],
+  ])("%s", (_, before, now, expected) => {
+    expect(kinds(before, now)).toEqual(expected);
+  });
+
+  it("is told only when the write was done", async () => {
+    const clock = new FixedClock();
+    const chronicle = new Chronicle(() => clock.now());
+    const holds = new ToldHolds(new MemoryHolds(clock), chronicle);
+    await holds.write(aRecord({ hold }));
+    await holds.write(aRecord({ hold: aHold({ id: "too late" }) }));
+    expect(chronicle.happenings).toMatchObject([{ kind: "hold started", holdId: "hold-1", at: clock.now() }]);
+  });
+});

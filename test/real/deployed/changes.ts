@@ -1,0 +1,149 @@
+import { CloudWatchLogsClient, DescribeLogGroupsCommand } from "@aws-sdk/client-cloudwatch-logs";
+import { DeleteClusterCommand, EKSClient } from "@aws-sdk/client-eks";
+import { ListScheduleGroupsCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
+import { KubernetesObjectApi } from "@kubernetes/client-node";
+import { describe, expect, it } from "vitest";
+import { accessManifest } from "../../../lambda/cluster-access/manifest.ts";
+import { holderName, holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
+import type { DeployedCluster } from "./cluster.ts";
+import type { DeployedWorld } from "./world.ts";
+
+type World = Readonly<{ world: DeployedWorld; prod: DeployedCluster; legacy: DeployedCluster }>;
+
+const other = "example.com/keep";
+
+/** Later deployments, and the last one. */
+export function changeCases(open: () => World): void {
+  describe("deploying again", () => {
+    it("with the same settings changes nothing", async () => {
+      const said = await open().world.deploy("prod", { hold: "1m", sweepEvery: "1h" });
+
+      expect(said).toContain("(no changes)");
+    });
+
+    it("with another annotation moves every mark over, and no node is without one in between", async () => {
+      const { world, prod } = open();
+      await prod.control({ do: "hold", for: "10m", reason: "to be moved" });
+      const nodes = (await prod.core.listNode()).items.map(({ metadata }) => metadata?.name ?? "");
+      const hold = await prod.untilMarked(nodes);
+
+      const gaps = await gapsWhile(prod, nodes, async () => {
+        await world.deploy("prod", { hold: "1m", sweepEvery: "1h", holdAnnotation: other });
+      });
+
+      expect(gaps).toEqual([]);
+      expect(await prod.marks()).toEqual({});
+      expect(await prod.untilMarked(nodes, other)).toBe(hold);
+    });
+
+    it("with another scope takes nothing from the hold under way; a launch then holds its own NodePool, and no node is without a mark in between", async () => {
+      const { world, prod } = open();
+      const elsewhere = await prod.join("i-0123456789abcdef1", "v1", "elsewhere");
+      await prod.control({ do: "hold", for: "10m", reason: "to be divided" });
+      const nodes = (await prod.core.listNode()).items.map(({ metadata }) => metadata?.name ?? "");
+      const whole = await prod.untilMarked(nodes, other);
+
+      const gaps = await gapsWhile(prod, nodes, async () => {
+        const settings = { hold: "1m", sweepEvery: "1h", holdAnnotation: other, scope: "nodepool" };
+        await world.deploy("prod", settings);
+        await prod.untilMarked([await prod.join(await prod.launch())], other);
+      });
+
+      expect(gaps).toEqual([]);
+      const { [elsewhere]: kept, ...adopted } = await prod.marks(other);
+      const ids = new Set(Object.values(adopted));
+      expect(kept).toBe(whole);
+      expect(Object.keys(adopted)).toHaveLength(nodes.length);
+      expect([...ids]).toEqual([expect.not.stringMatching(whole)]);
+      expect((await prod.control({ do: "status" })).scopes).toMatchObject([
+        { scope: "cluster", state: "held", nodesHeld: 1 },
+        { scope: "nodepool/default", state: "held", nodesHeld: nodes.length },
+      ]);
+    });
+  });
+
+  describe("destroying", () => {
+    it("leaves no mark, no right and no entry in the cluster, and nothing in the account", async () => {
+      const { world, prod } = open();
+
+      await world.destroy("prod");
+
+      const { items } = await prod.core.listNode();
+      const left = items.filter(
+        ({ metadata }) => metadata?.labels?.[holdLabel] || metadata?.annotations?.[other],
+      );
+      expect(left).toEqual([]);
+      expect(await rights(prod)).toEqual([]);
+      expect(Object.values(await prod.accessEntries()).flat()).not.toContain(holderName);
+      expect(await leftInAccount(world, "prod")).toEqual([]);
+    });
+
+    it("touches nothing of another cluster's holder", async () => {
+      const { legacy } = open();
+
+      expect(await rights(legacy)).toHaveLength(4);
+      expect(await legacy.control({ do: "status" })).toMatchObject({ cluster: "legacy" });
+    });
+
+    it("is not held up by a cluster that is gone", async () => {
+      const { world, legacy } = open();
+      await world.emulator.client(EKSClient).send(new DeleteClusterCommand({ name: legacy.name }));
+
+      await world.destroy("legacy");
+
+      expect(await leftInAccount(world, "legacy")).toEqual([]);
+    });
+  });
+}
+
+/** Nodes that were seen without any mark while the work was done. */
+async function gapsWhile(
+  cluster: DeployedCluster,
+  nodes: readonly string[],
+  work: () => Promise<void>,
+): Promise<string[]> {
+  const gaps: string[] = [];
+  let isOver = false;
+  const watching = (async () => {
+    while (!isOver) gaps.push(...(await unprotected(cluster, nodes)));
+  })();
+  await work().finally(() => {
+    isOver = true;
+  });
+  await watching;
+  return gaps;
+}
+
+async function unprotected(cluster: DeployedCluster, nodes: readonly string[]): Promise<string[]> {
+  const { items } = await cluster.core.listNode();
+  const bare = items.filter(({ metadata }) =>
+    [Karpenter.v1.annotation, other].every((key) => metadata?.annotations?.[key] !== "true"),
+  );
+  return bare.map(({ metadata }) => metadata?.name ?? "").filter((name) => nodes.includes(name));
+}
+
+async function rights(cluster: DeployedCluster): Promise<string[]> {
+  const api = KubernetesObjectApi.makeApiClient(cluster.config);
+  const found = accessManifest([other]).map(async ({ path, object: { kind = "" } }) => {
+    const apiVersion = path.split("/").slice(2, 4).join("/");
+    return api.read({ apiVersion, kind, metadata: { name: holderName } }).then(
+      () => [kind],
+      () => [],
+    );
+  });
+  return (await Promise.all(found)).flat();
+}
+
+async function leftInAccount({ emulator }: DeployedWorld, cluster: string): Promise<string[]> {
+  const { logGroups = [] } = await emulator
+    .client(CloudWatchLogsClient)
+    .send(new DescribeLogGroupsCommand({}));
+  const { ScheduleGroups = [] } = await emulator
+    .client(SchedulerClient)
+    .send(new ListScheduleGroupsCommand({}));
+  const names = [
+    ...logGroups.map(({ logGroupName = "" }) => logGroupName),
+    ...ScheduleGroups.map(({ Name = "" }) => Name),
+  ];
+  return names.filter((name) => name.includes(`${holderName}-${cluster}`));
+}

@@ -1,0 +1,150 @@
+import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
+import { DeleteScheduleCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
+import { afterEach, describe, expect, it } from "vitest";
+import { minutes } from "../../../lambda/core/duration.ts";
+import { clusterTag, Karpenter, probeDetailType, probeSource } from "../../../lambda/core/marks/keys.ts";
+import { scheduleGroupName } from "../../../lambda/names.ts";
+import type { Emulator } from "../emulator/emulator.ts";
+import { until } from "../engines/processes.ts";
+import type { DeployedCluster } from "./cluster.ts";
+import { tagsOf } from "./instances.ts";
+
+type World = Readonly<{ prod: DeployedCluster; legacy: DeployedCluster; emulator: Emulator }>;
+
+/** From a launch to the release, as events and operators bring it about. */
+export function holdCases(open: () => World): void {
+  const probe = async (id: string) => {
+    const Detail = JSON.stringify({ id, cluster: "prod", sentAt: new Date().toISOString() });
+    const Entries = [{ Source: probeSource, DetailType: probeDetailType, Detail }];
+    await open().emulator.client(EventBridgeClient).send(new PutEventsCommand({ Entries }));
+    let answer: unknown;
+    const isAnswered = async () => {
+      answer = (await open().prod.control({ do: "probe", id })).probe;
+      return answer !== null;
+    };
+    await until("the probe to be answered", isAnswered, 30_000, 500);
+    return answer;
+  };
+
+  describe("on another cluster of the account", () => {
+    it("a launch of Karpenter v0.31 is held by its own annotation, and a schedule deleted behind our back is healed by the sweep", async () => {
+      const { prod, legacy, emulator } = open();
+      const { annotation } = Karpenter["v0.31"];
+      const node = await legacy.join(await legacy.launch(tagsOf["v0.31"]("legacy")), "v0.31");
+      await legacy.untilMarked([node], annotation);
+
+      const GroupName = scheduleGroupName("legacy");
+      const [Name] = await legacy.schedules();
+      await emulator.client(SchedulerClient).send(new DeleteScheduleCommand({ GroupName, Name }));
+
+      expect(await legacy.schedules()).toEqual([]);
+      expect((await prod.control({ do: "status" })).scopes).toEqual([]);
+      await legacy.untilReleased(minutes(3), annotation);
+      expect((await legacy.control({ do: "history" })).holds).toMatchObject([{ launches: 1 }]);
+    });
+  });
+
+  describe("launches", () => {
+    afterEach(async () => {
+      await open().prod.releaseAll();
+    });
+
+    it.each(["v1", "v0.32"] as const)(
+      "of Karpenter %s start a hold: nodes there are marked, and a newcomer once it joins",
+      async (generation) => {
+        const { prod, legacy } = open();
+        const present = await prod.join("i-0123456789abcdef0");
+
+        const instance = await prod.launch(tagsOf[generation]("prod"));
+        const hold = await prod.untilMarked([present]);
+        const newcomer = await prod.join(instance);
+
+        expect(await prod.untilMarked([newcomer])).toBe(hold);
+        expect((await prod.control({ do: "status" })).scopes).toMatchObject([{ state: "held", launches: 1 }]);
+        expect(await legacy.marks(Karpenter["v0.31"].annotation)).toEqual({});
+      },
+    );
+
+    it("that are not Karpenter's or another cluster's start nothing", async () => {
+      const { prod } = open();
+
+      await prod.launch({});
+      await prod.launch({ [clusterTag("prod")]: "owned", "eks:nodegroup-name": "default" });
+      await prod.launch(tagsOf.v1("elsewhere"));
+      await probe("after-strangers"); // it came the same way behind them
+
+      await prod.untilLogged("hold", /LaunchesIgnored/);
+      expect((await prod.control({ do: "status" })).scopes).not.toContainEqual(
+        expect.objectContaining({ state: "held" }),
+      );
+      expect(await prod.marks()).toEqual({});
+    });
+
+    it("extend a hold; its one-shot fires, arms another and that releases at the end; history has it", async () => {
+      const { prod } = open();
+      const node = await prod.join(await prod.launch());
+      const holdId = await prod.untilMarked([node]);
+      const [first] = await prod.schedules(holdId);
+      const start = Date.now();
+      // More than a slow machine needs to start the function: its first one-shot must find the hold extended, not over.
+      await until("some seconds to pass", async () => Date.now() > start + 25_000);
+
+      await prod.launch();
+      await prod.untilLogged("release", /a later launch extended the hold/, minutes(1.5));
+      expect(await prod.marks()).toMatchObject({ [node]: holdId });
+      const [second, ...more] = await prod.schedules(holdId);
+      expect([second, more]).toEqual([expect.not.stringMatching(first ?? ""), []]);
+      await prod.untilReleased(minutes(1));
+
+      const { holds } = await prod.control({ do: "history", limit: 1 });
+      expect(holds).toMatchObject([{ id: holdId, launches: 2, extensions: 1 }]);
+      expect(Date.now() - start).toBeGreaterThan(60_000);
+      expect(await prod.schedules(holdId)).toEqual([]);
+    });
+  });
+
+  describe("operators", () => {
+    it("release by plain invocation, and are told how many nodes were, also when none was", async () => {
+      const { prod } = open();
+      await prod.launch();
+      await until("a hold", async () => (await prod.schedules()).length > 0);
+      await prod.untilMarked(["node-1", "node-2"]);
+
+      const released = await prod.releaseAll();
+      const again = await prod.releaseAll();
+
+      const count = (await prod.core.listNode()).items.length;
+      expect(released.said).toMatchObject({ released: count, failed: 0 });
+      expect(again.said).toMatchObject({ released: 0, because: "nothing is held" });
+      expect(await prod.marks()).toEqual({});
+    });
+
+    it("pause: launches hold nothing until resumed", async () => {
+      const { prod } = open();
+      await prod.control({ do: "pause", for: "1h", reason: "maintenance" });
+
+      await prod.launch();
+      await probe("while-paused");
+
+      expect((await prod.control({ do: "status" })).scopes).toMatchObject([{ state: "paused" }]);
+      expect(await prod.marks()).toEqual({});
+      expect(await prod.resume()).toMatchObject({ resumed: ["cluster"] });
+      await prod.releaseAll();
+      await prod.launch();
+      await prod.untilMarked(["node-1"]);
+      await prod.releaseAll();
+    });
+
+    it("prove the way from bus to record by a probe, which marks nothing", async () => {
+      expect(await probe("doctor")).toMatchObject({ id: "doctor", version: expect.any(String) });
+      expect(await open().prod.marks()).toEqual({});
+    });
+
+    it("are told what is wrong with a request", async () => {
+      const { failed, said } = await open().prod.invoke("release", { force: "yes" });
+
+      expect(failed).toBe(true);
+      expect(said.errorMessage).toMatch(/force must be true/);
+    });
+  });
+}

@@ -1,0 +1,70 @@
+import {
+  EC2Client,
+  paginateDescribeInstances,
+  RunInstancesCommand,
+  TerminateInstancesCommand,
+} from "@aws-sdk/client-ec2";
+import { clusterTag } from "../../../lambda/core/marks/keys.ts";
+import type { Emulator } from "../emulator/emulator.ts";
+
+export type Tags = Readonly<Record<string, string>>;
+
+/** The tags with which each generation of Karpenter launches. */
+export const tagsOf = {
+  v1: (cluster: string, nodePool = "default"): Tags => ({
+    "karpenter.sh/nodepool": nodePool,
+    [clusterTag(cluster)]: "owned",
+    "eks:eks-cluster-name": cluster,
+    "karpenter.k8s.aws/ec2nodeclass": "default",
+  }),
+  "v0.32": (cluster: string): Tags => ({
+    "karpenter.sh/nodepool": "default",
+    [clusterTag(cluster)]: "owned",
+    "karpenter.sh/managed-by": cluster,
+  }),
+  "v0.31": (cluster: string): Tags => ({
+    "karpenter.sh/provisioner-name": "default",
+    [clusterTag(cluster)]: "owned",
+    "karpenter.sh/managed-by": cluster,
+  }),
+} as const;
+
+/** The account's instances; the bus hears of what becomes of them as on AWS. */
+export class Instances {
+  readonly #client: EC2Client;
+
+  constructor(emulator: Emulator) {
+    this.#client = emulator.client(EC2Client);
+  }
+
+  /** All of them in one call. */
+  async launch(count: number, tags: Tags): Promise<readonly string[]> {
+    const Tags = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
+    const { Instances = [] } = await this.#client.send(
+      new RunInstancesCommand({
+        ImageId: "ami-12345678",
+        InstanceType: "m5.large",
+        MinCount: count,
+        MaxCount: count,
+        ...(Tags.length > 0 && { TagSpecifications: [{ ResourceType: "instance", Tags }] }),
+      }),
+    );
+    return Instances.map(({ InstanceId = "" }) => InstanceId);
+  }
+
+  async terminate(instance: string): Promise<void> {
+    await this.#client.send(new TerminateInstancesCommand({ InstanceIds: [instance] }));
+  }
+
+  /** The ids of those that were launched and not terminated. */
+  async ids(): Promise<string[]> {
+    const Filters = [{ Name: "instance-state-name", Values: ["pending", "running"] }];
+    const ids: string[] = [];
+    for await (const { Reservations = [] } of paginateDescribeInstances(
+      { client: this.#client },
+      { Filters },
+    ))
+      ids.push(...Reservations.flatMap(({ Instances = [] }) => Instances.map((one) => one.InstanceId ?? "")));
+    return ids.sort();
+  }
+}

@@ -1,0 +1,84 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Everything that is built goes below this ignored folder; worktrees may share one by KNH_BUILD. */
+export const buildFolder = resolve(process.env.KNH_BUILD ?? join(import.meta.dirname, "../../../build"));
+
+const stamps = join(buildFolder, "built");
+const say = (line: string) => process.stderr.write(`${line}\n`);
+
+/** Builds unless the same inputs were built before; says what it does and how long it took. */
+export async function once(
+  name: string,
+  inputs: readonly string[],
+  build: () => Promise<void>,
+): Promise<void> {
+  const wanted = hashOf(inputs);
+  const stamp = join(stamps, name);
+  const isBuilt = () => existsSync(stamp) && readFileSync(stamp, "utf8") === wanted;
+  if (isBuilt()) return;
+  mkdirSync(stamps, { recursive: true });
+  mkdirSync(join(buildFolder, "bin"), { recursive: true });
+  await alone(name, async () => {
+    if (isBuilt()) return; // by the one we waited for
+    await tellTime(name, build);
+    writeFileSync(stamp, wanted);
+  });
+}
+
+function hashOf(inputs: readonly string[]): string {
+  const hash = createHash("sha256").update(`${process.platform} ${process.arch}`);
+  for (const input of inputs) hash.update(readFileSync(input));
+  return hash.digest("hex");
+}
+
+async function tellTime(name: string, build: () => Promise<void>): Promise<void> {
+  const began = performance.now();
+  const elapsed = () => `${Math.round((performance.now() - began) / 1000)} s`;
+  say(`building ${name} (once; minutes with a cold cache) …`);
+  const tick = setInterval(() => say(`  still building ${name}: ${elapsed()}`), 30_000);
+  try {
+    await build();
+  } finally {
+    clearInterval(tick);
+  }
+  say(`  built ${name} in ${elapsed()}`);
+}
+
+/** Lets one process at a time build a thing; the others wait, and find it built. */
+async function alone(name: string, work: () => Promise<void>): Promise<void> {
+  const lock = join(stamps, `${name}.lock`);
+  for (let isTold = false; !take(lock); isTold = true) {
+    if (!isTold) say(`waiting for another process that builds ${name} …`);
+    await sleep(500);
+  }
+  try {
+    await work();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+function take(lock: string): boolean {
+  try {
+    writeFileSync(lock, String(process.pid), { flag: "wx" });
+    return true;
+  } catch {
+    if (!isHeld(lock)) rmSync(lock, { force: true });
+    return false;
+  }
+}
+
+/** A lock whose owner died, perhaps by Ctrl-C, holds nobody up. */
+function isHeld(lock: string): boolean {
+  try {
+    const owner = Number(readFileSync(lock, "utf8"));
+    // Empty for the moment between its making and its writing.
+    if (owner > 0) process.kill(owner, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,173 @@
+import { describe, expect, it } from "vitest";
+import { minutes, seconds } from "../../../lambda/core/duration.ts";
+import { all, none } from "./engines.ts";
+import type { Fault } from "./faulty-proxy.ts";
+import type { FaultsWorld } from "./world.ts";
+
+const throttled: Fault = { kind: "answer", status: 429, headers: { "retry-after": "5" }, body: "{}" };
+const broken: Fault = { kind: "answer", status: 500, body: "{}" };
+const refused: Fault = { kind: "answer", status: 401, body: '{"message":"Unauthorized"}' };
+
+/** What may become of the API server and of the way into it. */
+export function clusterFaults(open: () => FaultsWorld): void {
+  const marks = () => open().engines.marks();
+  const kill = () => open().engines.plane.stopApiServer();
+  const start = () => open().engines.startApiServer();
+
+  async function expectSomeHeld(): Promise<void> {
+    const { held } = await marks();
+    expect(held).toBeGreaterThan(0);
+    expect(held).toBeLessThan(all.held);
+  }
+
+  /** All nodes are held, until 20 minutes from now. */
+  async function aHold(): Promise<void> {
+    await open().launch();
+    expect(await open().deliver()).toBe("done");
+    expect(await marks()).toEqual(all);
+  }
+
+  async function expectOneHoldToBeOver(): Promise<void> {
+    expect(await marks()).toEqual(none);
+    expect(await open().hold()).toBeUndefined();
+    expect(await open().history()).toHaveLength(1);
+  }
+
+  describe("an API server", () => {
+    it("killed in the middle of marking loses nothing: the messages that come again mark the rest, without a sweep", async () => {
+      const world = open();
+      await world.launch();
+      world.cluster.beforePatch(20, kill);
+      await world.deliver();
+      await world.pass(seconds(30));
+      expect(world.log.told("invocation failed")).not.toEqual([]);
+
+      await start();
+      await expectSomeHeld();
+      await world.pass(minutes(12.5));
+      expect(await marks()).toEqual(all);
+      await world.pass(minutes(8));
+      await expectOneHoldToBeOver();
+    });
+
+    it("killed in the middle of marking loses nothing: one sweep marks the rest, though every message is lost", async () => {
+      const world = open();
+      await world.launch();
+      world.cluster.beforePatch(20, kill);
+      await world.deliver();
+      await world.loseEvents();
+
+      await start();
+      await expectSomeHeld();
+      expect(await world.sweep()).toBe("done");
+      expect(await marks()).toEqual(all);
+      await world.pass(minutes(21));
+      await expectOneHoldToBeOver();
+    });
+
+    it("killed in the middle of releasing holds nothing for ever: the release goes on by itself, without a sweep", async () => {
+      const world = open();
+      await aHold();
+      world.cluster.beforePatch(20, kill);
+      await world.pass(minutes(23.5));
+      expect(world.log.told("invocation failed")).not.toEqual([]);
+
+      await start();
+      await expectSomeHeld();
+      await world.pass(minutes(4));
+      await expectOneHoldToBeOver();
+    });
+
+    it("killed in the middle of releasing holds nothing for ever: one sweep ends it, though its one-shots are lost", async () => {
+      const world = open();
+      await aHold();
+      world.cluster.beforePatch(20, kill);
+      await world.pass(minutes(20.1));
+      await world.loseEvents();
+
+      await start();
+      await expectSomeHeld();
+      expect(await world.sweep()).toBe("done");
+      await expectOneHoldToBeOver();
+    });
+
+    it("killed and back within seconds is waited for: the same invocation marks all", async () => {
+      const world = open();
+      await world.launch();
+      world.cluster.beforePatch(20, kill);
+      let back: Promise<void> | undefined;
+      world.whilePausing = () => {
+        back ??= start();
+        return back;
+      };
+
+      expect(await world.deliver()).toBe("done");
+      expect(back).toBeDefined();
+      expect(await marks()).toEqual(all);
+      expect(world.log.lines.filter(({ level }) => level === "error")).toEqual([]);
+    });
+
+    it("slow, throttling and failing by turns, only makes marking and releasing take longer", async () => {
+      const world = open();
+      world.cluster.break(({ n }) => {
+        if (n === 1) return { ...throttled, headers: { "retry-after": "61" } };
+        if (n % 4 === 0) return throttled;
+        if (n % 4 === 1) return broken;
+        return n % 4 === 2 ? { kind: "slow", ms: 20 } : undefined;
+      });
+      await world.launch();
+      expect(await world.deliver()).toBe("done");
+      await world.pass(minutes(1));
+      expect(await marks()).toEqual(all);
+
+      await world.pass(minutes(24));
+      await expectOneHoldToBeOver();
+      expect(world.told.filter(({ name }) => name === "ApiThrottled").length).toBeGreaterThan(0);
+    });
+  });
+
+  describe("a login", () => {
+    it("that expires in the middle of releasing is renewed, and the same invocation ends the hold", async () => {
+      const world = open();
+      await aHold();
+      let back: Promise<void> | undefined;
+      world.cluster.beforePatch(20, async () => {
+        back = world.engines.restartApiServer("login-of-holder-anew");
+        await back;
+      });
+      world.whilePausing = async () => back;
+
+      await world.pass(minutes(20.1));
+      await expectOneHoldToBeOver();
+    });
+
+    it("taken away during a hold fails what comes, however often; once it is given back, one sweep ends the hold", async () => {
+      const world = open();
+      await aHold();
+      await world.engines.restartApiServer();
+
+      await world.pass(minutes(24));
+      expect(String(world.log.told("invocation failed").at(-1)?.error)).toMatch(/access entry/);
+      expect(await marks()).toEqual(all);
+      expect(await world.sweep()).toBe("failed");
+
+      await world.engines.restartApiServer(world.engines.token);
+      expect(await world.sweep()).toBe("done");
+      await expectOneHoldToBeOver();
+    });
+
+    it("refused in the middle of marking ends the batch at once; once it is given back, one sweep marks all", async () => {
+      const world = open();
+      await world.launch();
+      world.cluster.break(({ n }) => (n > 20 ? refused : undefined));
+      expect(await world.deliver()).toBe("failed");
+      expect(world.engines.kubernetes.calls).toBeLessThanOrEqual(20 + 2 * 16);
+      await expectSomeHeld();
+      await world.loseEvents();
+
+      world.cluster.mend();
+      expect(await world.sweep()).toBe("done");
+      expect(await marks()).toEqual(all);
+    });
+  });
+}

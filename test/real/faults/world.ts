@@ -1,0 +1,248 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { EC2Client } from "@aws-sdk/client-ec2";
+import { SchedulerClient } from "@aws-sdk/client-scheduler";
+import { clientDefaults } from "../../../lambda/aws/clients.ts";
+import { Ec2Launches } from "../../../lambda/aws/ec2-launches.ts";
+import { SchedulerReleases } from "../../../lambda/aws/scheduler-releases.ts";
+import { after, type Duration, minutes, seconds } from "../../../lambda/core/duration.ts";
+import { Karpenter } from "../../../lambda/core/marks/keys.ts";
+import { type MetricName, metricNamespace } from "../../../lambda/core/metrics.ts";
+import type { Ports } from "../../../lambda/core/ports.ts";
+import { onNodeLaunched } from "../../../lambda/handlers/hold.ts";
+import { onHoldExpired } from "../../../lambda/handlers/release.ts";
+import { onOverdueSwept } from "../../../lambda/handlers/sweep.ts";
+import { invocation } from "../../../lambda/invocation.ts";
+import type { KubernetesCaller } from "../../../lambda/kubernetes/client.ts";
+import { KubernetesNodes } from "../../../lambda/kubernetes/nodes.ts";
+import { functionName } from "../../../lambda/names.ts";
+import { holdIds } from "../../../lambda/system-clock.ts";
+import type { OpenHolds } from "../../contracts/holds.ts";
+import type { Datum } from "../../support/alarm-signals.ts";
+import { someRules } from "../../support/builders.ts";
+import { CollectedLog } from "../../support/collected-log.ts";
+import { dynamodbStore } from "../../support/dynamodb-store.ts";
+import { LaunchQueue, type QueueMessage } from "../../support/launch-queue.ts";
+import { region } from "../emulator/emulator.ts";
+import { OneShots } from "../worlds/one-shots.ts";
+import { ClusterRoute } from "./cluster.ts";
+import { credentials, type FaultsEngines } from "./engines.ts";
+
+type Outcome = "done" | "failed";
+type Due = Readonly<{ at: Date; happen: () => Promise<unknown> }>;
+
+const timeouts = { hold: minutes(2), release: minutes(5), sweep: minutes(5) } as const;
+/** As Lambda repeats an invocation that nobody waits for. */
+const retriesAfter = [minutes(1), minutes(2)];
+/** Pauses between tries pass so much faster than they should, and the clock knows. */
+const haste = 40;
+/** As deployed, but whoever does not answer is given up earlier. */
+const client = {
+  ...clientDefaults,
+  requestHandler: { ...clientDefaults.requestHandler, requestTimeout: seconds(2) },
+  region,
+  credentials,
+};
+
+/** The functions' own handlers and adapters on real engines, with a record, a queue and a time of their own. */
+export class FaultsWorld {
+  readonly engines: FaultsEngines;
+  readonly cluster: ClusterRoute;
+  readonly oneShots: OneShots;
+  readonly log = new CollectedLog();
+  readonly queue: LaunchQueue;
+  /** All that CloudWatch would have been told. */
+  readonly told: Datum[] = [];
+  /** Called before each pause between two tries. */
+  whilePausing: () => Promise<void> = async () => {};
+  readonly clock = { now: () => new Date(Date.now() + this.#ahead) };
+  readonly #store: OpenHolds;
+  readonly #ports: Ports;
+  readonly #deeds: (() => Promise<void>)[] = [];
+  #retries: Due[] = [];
+  #ahead: Duration = 0;
+
+  static async open(engines: FaultsEngines): Promise<FaultsWorld> {
+    const clock = { now: () => world.clock.now() };
+    const store = await dynamodbStore({ ...client, endpoint: engines.dynamodb.url }, clock);
+    const world = new FaultsWorld(engines, store, await OneShots.open(engines.emulator));
+    return world;
+  }
+
+  private constructor(engines: FaultsEngines, store: OpenHolds, oneShots: OneShots) {
+    this.engines = engines;
+    this.oneShots = oneShots;
+    this.#store = store;
+    this.queue = new LaunchQueue(this.clock.now);
+    const { clock, log } = this;
+    const metrics = {
+      add: (name: MetricName, value: number) => this.#tell(metricNamespace, name, { Cluster: "prod" }, value),
+    };
+    this.cluster = new ClusterRoute(engines, { clock, metrics, sleep: (duration) => this.#pause(duration) });
+    this.#ports = {
+      rules: someRules({ hold: minutes(20) }),
+      holds: store.holds,
+      journal: store.journal,
+      nodes: nodesBehind(this.cluster, { clock, log, metrics }),
+      launches: new Ec2Launches(new EC2Client({ ...client, endpoint: engines.ec2.url }), "prod"),
+      schedules: new SchedulerReleases({
+        client: new SchedulerClient({ ...client, endpoint: engines.scheduler.url }),
+        clock,
+        group: oneShots.group,
+        roleArn: "arn:aws:iam::000000000000:role/one-shots",
+        releaseFunctionArn: "arn:aws:lambda:us-east-1:000000000000:function:release",
+      }),
+      later: this.queue,
+      clock,
+      ids: holdIds,
+      log,
+      metrics,
+    };
+  }
+
+  /** Karpenter launches an instance, and the bus puts its event into the queue. */
+  async launch(): Promise<string> {
+    const instance = await this.engines.launch();
+    this.queue.sendLaunch({ instance, launchedAt: this.clock.now() });
+    return instance;
+  }
+
+  /** Hands messages to the hold function as one batch, all that are due unless told which. */
+  async deliver(batch: readonly QueueMessage[] = this.queue.due(this.clock.now())): Promise<Outcome> {
+    const event = this.queue.receive(batch, this.clock.now());
+    const answer = await this.#invoke("hold", onNodeLaunched(this.#ports), event);
+    const { batchItemFailures = undefined } = answer ?? {};
+    const failed = batchItemFailures?.map((one) => one.itemIdentifier) ?? batch.map(({ id }) => id);
+    this.queue.settle(batch, failed);
+    this.#tellLetters("LaunchesDeadLetters", this.queue.deadLetters.length);
+    return answer ? "done" : "failed";
+  }
+
+  /** One sweep; nobody repeats one that failed, nor keeps it. */
+  async sweep(): Promise<Outcome> {
+    const answer = await this.#invoke("sweep", async (event, deadline) => {
+      await onOverdueSwept(this.#ports)(event, deadline);
+      return "done" as const;
+    });
+    return answer ?? "failed";
+  }
+
+  /** Time passes: messages come, one-shots fire, what failed is repeated; but there is no sweep. */
+  async pass(duration: Duration): Promise<void> {
+    const end = after(this.clock.now(), duration);
+    for (;;) {
+      const due = (await this.#due()).filter(({ at }) => at <= end);
+      const [next] = due.toSorted((a, b) => a.at.getTime() - b.at.getTime());
+      if (!next) break;
+      this.#waitUntil(next.at);
+      await next.happen();
+    }
+    this.#waitUntil(end);
+  }
+
+  /** Only a sweep is left to heal. */
+  async loseEvents(): Promise<void> {
+    this.queue.messages = [];
+    this.#retries = [];
+    for (const { Name } of await this.oneShots.all()) await this.oneShots.delete(Name);
+  }
+
+  hold = async () => (await this.#store.holds.find("cluster"))?.hold;
+
+  history = () => this.#store.journal.history(10);
+
+  /** Done when this world is closed. */
+  whenOver(deed: () => Promise<void>): void {
+    this.#deeds.push(deed);
+  }
+
+  /** Ends whatever is held, for the next case. */
+  async close(): Promise<void> {
+    this.whilePausing = async () => {};
+    await this.engines.mend();
+    for (const deed of this.#deeds) await deed();
+    this.cluster.mend();
+    if (!(await this.engines.isFree())) {
+      await this.#invoke("release", onHoldExpired(this.#ports), { force: true, reason: "the case is over" });
+    }
+    await this.cluster.close();
+    await this.#store.close();
+  }
+
+  async #due(): Promise<readonly Due[]> {
+    const messages = this.queue.messages.map(({ visibleAt }) => ({
+      at: visibleAt,
+      happen: () => this.deliver(),
+    }));
+    const oneShots = (await this.oneShots.all()).map(({ Name, at, payload }) => ({
+      at,
+      happen: async () => {
+        await this.oneShots.delete(Name);
+        await this.#release(payload, 0);
+      },
+    }));
+    return [...messages, ...oneShots, ...this.#retries];
+  }
+
+  async #release(payload: unknown, attempt: number): Promise<void> {
+    if (await this.#invoke("release", onHoldExpired(this.#ports), payload)) return;
+    const wait = retriesAfter[attempt];
+    if (wait === undefined) return this.#tellLetters("FunctionsFailures", 1);
+    const retry: Due = {
+      at: after(this.clock.now(), wait),
+      happen: async () => {
+        this.#retries = this.#retries.filter((one) => one !== retry);
+        await this.#release(payload, attempt + 1);
+      },
+    };
+    this.#retries.push(retry);
+  }
+
+  /** The answer; undefined when the function failed. */
+  async #invoke<T>(
+    part: keyof typeof timeouts,
+    handle: (event: unknown, deadline: Date) => Promise<T>,
+    event: unknown = {},
+  ): Promise<T | undefined> {
+    const end = after(this.clock.now(), timeouts[part]);
+    const observer = { log: this.log, begin: () => {}, end: () => {} };
+    const left = () => end.getTime() - this.clock.now().getTime();
+    const work = invocation(observer, this.clock, handle);
+    const answer = await work(event, { awsRequestId: part, getRemainingTimeInMillis: left }).catch(
+      () => undefined,
+    );
+    if (left() < 0) throw new Error(`Lambda would have ended ${part} before it was done`);
+    if (!answer) this.#tell("AWS/Lambda", "Errors", { FunctionName: functionName("prod", part) }, 1);
+    return answer;
+  }
+
+  #tellLetters(queue: "LaunchesDeadLetters" | "FunctionsFailures", count: number): void {
+    this.#tell("AWS/SQS", "ApproximateNumberOfMessagesVisible", { QueueName: queue }, count);
+  }
+
+  #tell(namespace: string, name: string, dimensions: Datum["dimensions"], value: number): void {
+    this.told.push({ namespace, name, dimensions, value, at: this.clock.now() });
+  }
+
+  async #pause(duration: Duration): Promise<void> {
+    const end = after(this.clock.now(), duration);
+    await this.whilePausing();
+    await sleep(duration / haste);
+    this.#waitUntil(end);
+  }
+
+  #waitUntil(moment: Date): void {
+    this.#ahead = Math.max(this.#ahead, moment.getTime() - Date.now());
+  }
+}
+
+const nodesBehind = (
+  api: KubernetesCaller,
+  told: Pick<Ports, "clock" | "log" | "metrics">,
+): KubernetesNodes =>
+  new KubernetesNodes({
+    ...told,
+    api,
+    karpenter: "v1",
+    annotation: Karpenter.v1.annotation,
+    nodePools: { only: [], except: [] },
+  });

@@ -1,0 +1,50 @@
+import { globSync } from "node:fs";
+import { basename, join } from "node:path";
+import { newestKarpenter, oldestKarpenter, type Part } from "../engines/build.ts";
+
+/** One suite, with one version of Karpenter where it needs one. */
+export type Job = Readonly<{ title: string; suite: string; karpenter: string }>;
+
+/** Asked for what does not exist. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+const suiteFiles = globSync("*.suite.ts", { cwd: join(import.meta.dirname, "../suites") });
+export const suites = suiteFiles.map((file) => basename(file, ".suite.ts")).sort();
+const withKarpenter = ["karpenter", "truth-table"];
+const onAnyKarpenter = [...withKarpenter, "deployed-karpenter"];
+/** Whether Karpenter is at work most of its time; the churn lab's is always the newest. */
+export const hasKarpenter = ({ suite }: Pick<Job, "suite">): boolean =>
+  [...withKarpenter, "churn"].includes(suite);
+
+/** What to run for these names; without any, every suite, and those with Karpenter, which take longest, first and also on the oldest version. */
+export function jobsOf(names: readonly string[]): Job[] {
+  if (names.length > 0) return names.map(jobOf);
+  const onOldest = onAnyKarpenter.map((suite) => `${suite}@${oldestKarpenter}`);
+  return [...new Set([...withKarpenter, ...onOldest, ...suites])].map(jobOf);
+}
+
+function jobOf(title: string): Job {
+  const [suite = "", karpenter] = title.split("@");
+  const isKnown = suites.includes(suite) && (karpenter === undefined || onAnyKarpenter.includes(suite));
+  if (!isKnown) {
+    const versions = onAnyKarpenter.map((name) => `${name}@VERSION`);
+    throw new UsageError(`there is no suite "${title}"; there are: ${[...suites, ...versions].join(", ")}`);
+  }
+  if (karpenter !== undefined && !/^\d+\.\d+\.\d+$/.test(karpenter)) {
+    throw new UsageError(`${title}: expected a version like ${suite}@${oldestKarpenter}`);
+  }
+  return { title, suite, karpenter: karpenter ?? newestKarpenter };
+}
+
+/** What a job needs to be built. A suite builds what it finds missing, but then nobody sees how far it is. */
+export function partsOf({ suite, karpenter }: Job): readonly Part[] {
+  if (hasKarpenter({ suite })) return ["control-plane", "kubelet", `karpenter-${karpenter}`];
+  if (["ground", "package"].includes(suite)) return [];
+  if (suite === "template") return ["python-cfn-lint"];
+  const emulated = ["control-plane", "python-emulator"] as const;
+  if (suite === "deployed-karpenter") return [...emulated, "kubelet", `karpenter-${karpenter}`];
+  if (["commands", "deployed", "doctor", "documents", "faults", "holds"].includes(suite)) return emulated;
+  return ["control-plane"];
+}

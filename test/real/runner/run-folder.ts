@@ -1,0 +1,52 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { buildFolder } from "../engines/build-once.ts";
+
+/** All that engines write lies in one folder a run, inside the ignored build folder. */
+export const runsFolder = join(buildFolder, "runs");
+
+const runsKept = 5;
+
+/** A fresh folder for one run; the last ones stay, so that their logs can be read. */
+export function freshRunFolder(): string {
+  mkdirSync(runsFolder, { recursive: true });
+  const age = (run: string) => statSync(join(runsFolder, run)).mtimeMs;
+  const ended = readdirSync(runsFolder).filter((run) => !isAlive(Number(run)));
+  for (const run of ended.sort((a, b) => age(b) - age(a)).slice(runsKept)) {
+    rmSync(join(runsFolder, run), { recursive: true, force: true });
+  }
+  const folder = join(runsFolder, String(process.pid));
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** A fresh folder for one engine: its data, its log, its temporary files. */
+export function engineFolder(name: string): string {
+  const run = process.env.KNH_RUN ?? join(runsFolder, String(process.pid));
+  mkdirSync(run, { recursive: true });
+  return mkdtempSync(join(run, `${name}-`));
+}
+
+/** Our environment without what could lead an engine to somebody's real account or cluster. */
+export function engineEnvironment(folder: string): Record<string, string> {
+  const inherited = Object.entries(process.env).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined && !/^(AWS_|CDK_|KUBECONFIG$)/.test(entry[0]),
+  );
+  return {
+    ...Object.fromEntries(inherited),
+    AWS_CONFIG_FILE: "/dev/null",
+    AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
+    AWS_EC2_METADATA_DISABLED: "true",
+    NO_PROXY: "127.0.0.1,localhost",
+    TMPDIR: folder,
+  };
+}

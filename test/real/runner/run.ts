@@ -1,0 +1,43 @@
+import { buildFolder, oldestKarpenter } from "../engines/build.ts";
+import { jobsOf, suites, UsageError } from "./jobs.ts";
+import { ownCluster } from "./own-cluster.ts";
+import { runAll } from "./run-all.ts";
+import { freshRunFolder } from "./run-folder.ts";
+
+const help = `Proves the holder on real engines, which are built once into ${buildFolder}.
+
+usage: npm run test:real [-- SUITE …]
+
+  ${suites.join("\n  ")}
+  karpenter@VERSION   on another version of Karpenter, as truth-table@VERSION and deployed-karpenter@VERSION; for example karpenter@${oldestKarpenter}
+
+Without a suite all are run, and those with Karpenter also on ${oldestKarpenter}, the oldest v1 that builds here; up to three at a time.
+With KUBECONFIG set, \`contracts\` runs on that cluster, after asking. Needs Go, Python and Java. KNH_BUILD=FOLDER builds elsewhere.
+`;
+
+const say = (line: string) => process.stderr.write(`${line}\n`);
+
+async function main(names: readonly string[]): Promise<number> {
+  if (names.includes("--help") || names.includes("-h")) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const jobs = jobsOf(names);
+  const cluster = await ownCluster(names);
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop.abort());
+  const folder = freshRunFolder();
+  const place = { folder, env: cluster ? { KNH_OWN_CLUSTER: cluster } : {}, live: jobs.length === 1 };
+  const { passed, failed, skipped, failures } = await runAll(jobs, place, stop.signal);
+  say(`\nlogs of the engines: ${folder}`);
+  for (const why of failures) say(`failed: ${why}`);
+  process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}\n`);
+  return failed > 0 || stop.signal.aborted ? 1 : 0;
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  say(error instanceof Error ? error.message : String(error));
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}

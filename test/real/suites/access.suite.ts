@@ -1,0 +1,401 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { KubernetesAccess } from "../../../lambda/cluster-access/cluster-rights.ts";
+import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
+import type { KubernetesCall, KubernetesClient } from "../../../lambda/kubernetes/client.ts";
+import type { ClusterAccess } from "../../../lambda/kubernetes/cluster-login.ts";
+import { KubernetesError } from "../../../lambda/kubernetes/error.ts";
+import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
+import { CollectedLog } from "../../support/collected-log.ts";
+import { clientOf } from "../../support/kubernetes-nodes-world.ts";
+import { NodeWatch } from "../../support/node-watch.ts";
+import { ControlPlane } from "../engines/control-plane.ts";
+import { until } from "../engines/processes.ts";
+
+const { annotation } = Karpenter.v1;
+const older = Karpenter["v0.31"].annotation;
+const path = "/api/v1/nodes/a";
+const soon = () => new Date(Date.now() + 30_000);
+
+type Texts = Readonly<Record<string, string | null>>;
+type Node = Readonly<{ labels?: Texts; annotations?: Texts }>;
+type Wish = Readonly<{ labels?: Texts; annotations?: Texts; metadata?: object; spec?: object }>;
+type Case = readonly [rule: string, before: Node, wish: Wish];
+
+const mark = (id: string, value = "true"): Node => ({
+  labels: { [holdLabel]: id },
+  annotations: { [annotation]: value },
+});
+const label = (id: string | null): Wish => ({ labels: { [holdLabel]: id } });
+const annotate = (value: string | null): Wish => ({ annotations: { [annotation]: value } });
+const both = (id: string | null, value: string | null): Wish => ({ ...label(id), ...annotate(value) });
+const users = (value: string): Node => ({ annotations: { [annotation]: value } });
+const never = { labels: { [holdLabel]: "never" } };
+
+const admitted: readonly Case[] = [
+  ["a mark on a bare node", {}, both("h1", "true")],
+  ["a mark on a node with other annotations", { annotations: { "example.com/x": "y" } }, both("h1", "true")],
+  ["adopting an older hold's mark", mark("h1"), label("h2")],
+  ["completing a half mark while adopting it", label("h1") as Node, both("h2", "true")],
+  ["releasing a mark", mark("h1"), both(null, null)],
+  ["releasing a half mark", label("h1") as Node, label(null)],
+  ["handing an annotation with the user's value over", mark("h1", "8h"), label(null)],
+];
+
+const refused: readonly Case[] = [
+  ["cordoning", {}, { spec: { unschedulable: true } }],
+  ["cordoning beside a mark", {}, { ...both("h1", "true"), spec: { unschedulable: true } }],
+  ["a taint", {}, { spec: { taints: [{ key: "x", effect: "NoSchedule" }] } }],
+  ["a finalizer", {}, { metadata: { finalizers: ["example.com/x"] } }],
+  ["a finalizer beside a mark", {}, { ...both("h1", "true"), metadata: { finalizers: ["example.com/x"] } }],
+  ["another label", {}, { labels: { x: "y" } }],
+  ["another label beside a mark", {}, { labels: { x: "y", [holdLabel]: "h1" }, ...annotate("true") }],
+  ["taking another label off", { labels: { x: "y" } }, { labels: { x: null } }],
+  ["changing another label", { labels: { x: "y" } }, { labels: { x: "z" } }],
+  ["another annotation", {}, { annotations: { x: "y" } }],
+  ["another annotation beside a mark", {}, { annotations: { x: "y", [annotation]: "true" }, ...label("h1") }],
+  ["taking another annotation off", { annotations: { x: "y" } }, { annotations: { x: null } }],
+  ["the annotation without the label", {}, annotate("true")],
+  ["the label without the annotation", {}, label("h1")],
+  ["a label without a value", {}, label("")],
+  ["the annotation with another value", {}, both("h1", "false")],
+  ["the label taken off while the mark's annotation stays", mark("h1"), label(null)],
+  ["the annotation taken off while the label stays", mark("h1"), annotate(null)],
+  ["the mark's annotation set to another value", mark("h1"), annotate("false")],
+  ["adopting a half mark without completing it", label("h1") as Node, label("h2")],
+  ["adopting an annotation with the user's value", mark("h1", "8h"), label("h2")],
+  ["turning the user's value into a mark", mark("h1", "8h"), both("h2", "true")],
+  ["taking a user's value off with the label", mark("h1", "8h"), both(null, null)],
+  ["taking the user's annotation off", users("true"), annotate(null)],
+  ["changing the user's annotation", users("true"), annotate("false")],
+  ["a label beside the user's annotation", users("true"), label("h1")],
+  ["a label beside the user's other value", users("false"), label("h1")],
+  ["a mark over the user's value", users("false"), both("h1", "true")],
+  ["a mark beside a label without a value and the user's annotation", mark(""), label("h1")],
+  ["a mark on a node that is never held", never, both("h1", "true")],
+  ["the annotation on a node that is never held", never, annotate("true")],
+  ["taking never off", never, label(null)],
+  ["the user's annotation on a node that is never held", { ...never, ...users("true") }, annotate(null)],
+  ["another value on a node that is never held", { ...never, ...users("4h") }, annotate("true")],
+  ["setting never", {}, label("never")],
+  ["setting never with an annotation", {}, both("never", "true")],
+  ["turning a mark into never", mark("h1"), label("never")],
+];
+
+const onlyAdds = ({ labels = {}, annotations = {} }: Wish) =>
+  ![...Object.values(labels), ...Object.values(annotations)].includes(null);
+const metadataOf = ({ labels, annotations, metadata }: Wish) => ({
+  ...metadata,
+  ...(labels ? { labels } : {}),
+  ...(annotations ? { annotations } : {}),
+});
+const specOf = ({ spec }: Wish) => (spec ? { spec } : {});
+const merge = (wish: Wish) => ({ metadata: metadataOf(wish), ...specOf(wish) });
+
+/** The same wish in every form the API server takes. */
+const forms: Readonly<
+  Record<string, (wish: Wish, before: Node) => Omit<KubernetesCall, "method" | "path"> | undefined>
+> = {
+  "JSON patch": (wish, before) => ({
+    contentType: "application/json-patch+json",
+    body: jsonPatch(wish, before),
+  }),
+  "merge patch": (wish) => ({ contentType: "application/merge-patch+json", body: merge(wish) }),
+  "strategic merge patch": (wish) => ({
+    contentType: "application/strategic-merge-patch+json",
+    body: merge(wish),
+  }),
+  // What another manager owns cannot be taken away by applying.
+  "server-side apply": (wish) =>
+    onlyAdds(wish)
+      ? {
+          contentType: "application/apply-patch+yaml",
+          query: { fieldManager: "test", force: "true" },
+          body: { apiVersion: "v1", kind: "Node", ...merge(wish) },
+        }
+      : undefined,
+};
+
+function jsonPatch(wish: Wish, before: Node): object[] {
+  const operations: object[] = [];
+  for (const half of ["labels", "annotations"] as const) {
+    const wanted = wish[half];
+    if (!wanted) continue;
+    if (!before[half] && half === "annotations")
+      operations.push({ op: "add", path: "/metadata/annotations", value: {} });
+    for (const [key, value] of Object.entries(wanted)) {
+      const at = `/metadata/${half}/${key.replaceAll("/", "~1")}`;
+      operations.push(value === null ? { op: "remove", path: at } : { op: "add", path: at, value });
+    }
+  }
+  for (const [key, value] of Object.entries(wish.metadata ?? {})) {
+    operations.push({ op: "add", path: `/metadata/${key}`, value });
+  }
+  for (const [key, value] of Object.entries(wish.spec ?? {}))
+    operations.push({ op: "add", path: `/spec/${key}`, value });
+  return operations;
+}
+
+describe("what a real API server lets the holder do", () => {
+  let plane: ControlPlane;
+  let asAdmin: ClusterAccess;
+  let admin: KubernetesClient;
+  let holder: KubernetesClient;
+  let access: KubernetesAccess;
+
+  const create = ({ labels = {}, annotations }: Node) => {
+    // One label at least, so that there is always a map to patch.
+    const metadata = { name: "a", labels: { pool: "default", ...labels }, annotations };
+    const body = { apiVersion: "v1", kind: "Node", metadata };
+    return admin.call({ method: "POST", path: "/api/v1/nodes", body }, soon());
+  };
+  const remove = () => admin.call({ method: "DELETE", path }, soon()).catch(() => {});
+  /** "admitted", or who refused: RBAC with 403, the policy with 422 and its name. */
+  const attempt = async (call: KubernetesCall): Promise<string> => {
+    try {
+      await holder.call(call, soon());
+      return "admitted";
+    } catch (error) {
+      if (!(error instanceof KubernetesError)) throw error;
+      if (error.status === 403) return "refused by RBAC";
+      return error.status === 422 &&
+        error.message.includes("ValidatingAdmissionPolicy 'karpenter-node-holder'")
+        ? "refused by the policy"
+        : error.message;
+    }
+  };
+  const settle = async (annotations: readonly string[], probe: Wish) => {
+    await access.write(annotations);
+    await until("the policy to be enforced", async () => {
+      await create({});
+      const call = {
+        method: "PATCH",
+        path,
+        contentType: "application/merge-patch+json",
+        body: merge(probe),
+      } as const;
+      const answers = [await attempt(call), await attempt({ ...call, body: merge({ labels: { x: "y" } }) })];
+      await remove();
+      return answers.join() === "admitted,refused by the policy";
+    });
+  };
+
+  beforeAll(async () => {
+    plane = await ControlPlane.start();
+    asAdmin = await kubeconfigLogin(plane.config("admin")).access();
+    admin = clientOf(asAdmin);
+    holder = clientOf(await kubeconfigLogin(plane.config("holder")).access());
+    access = new KubernetesAccess({
+      api: admin,
+      clock: { now: () => new Date() },
+      log: new CollectedLog(),
+      pageSize: 2,
+    });
+    await settle([annotation], both("h1", "true"));
+  });
+  afterAll(async () => plane?.stop());
+  afterEach(remove);
+
+  describe.each(Object.entries(forms))("by %s", (_, form) => {
+    it.each(admitted)("admits %s", async (_rule, before, wish) => {
+      const call = form(wish, before);
+      if (!call) return;
+      await create(before);
+      expect(await attempt({ method: "PATCH", path, ...call })).toBe("admitted");
+    });
+
+    it.each(refused)("refuses %s", async (_rule, before, wish) => {
+      const call = form(wish, before);
+      if (!call) return;
+      await create(before);
+      const was = await admin.call({ method: "GET", path }, soon());
+      expect(await attempt({ method: "PATCH", path, ...call })).toBe("refused by the policy");
+      expect(await admin.call({ method: "GET", path }, soon())).toEqual(was);
+    });
+  });
+
+  describe("and nothing else in the cluster", () => {
+    beforeEach(() => create({}));
+
+    it.each<[string, KubernetesCall]>([
+      [
+        "replace a node",
+        { method: "PUT", path, body: { apiVersion: "v1", kind: "Node", metadata: { name: "a" } } },
+      ],
+      ["delete a node", { method: "DELETE", path }],
+      ["create a node", { method: "POST", path: "/api/v1/nodes", body: { metadata: { name: "b" } } }],
+      [
+        "apply a node that is not there",
+        {
+          method: "PATCH",
+          path: "/api/v1/nodes/b",
+          query: { fieldManager: "test" },
+          contentType: "application/apply-patch+yaml",
+          body: { apiVersion: "v1", kind: "Node", metadata: { name: "b" } },
+        },
+      ],
+      [
+        "patch a node's status",
+        {
+          method: "PATCH",
+          path: `${path}/status`,
+          contentType: "application/merge-patch+json",
+          body: { status: { phase: "Terminated" } },
+        },
+      ],
+      ["watch nodes", { method: "GET", path: "/api/v1/nodes", query: { watch: "1", timeoutSeconds: "1" } }],
+      ["list pods", { method: "GET", path: "/api/v1/pods" }],
+      ["list secrets", { method: "GET", path: "/api/v1/secrets" }],
+      [
+        "read the policy",
+        { method: "GET", path: "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies" },
+      ],
+    ])("may not %s", async (_, call) => {
+      expect(await attempt(call)).toBe("refused by RBAC");
+    });
+  });
+
+  it("does not restrain anybody else", async () => {
+    await create(users("true"));
+    const body = { metadata: { annotations: { [annotation]: null, x: "y" } }, spec: { unschedulable: true } };
+    await admin.call({ method: "PATCH", path, contentType: "application/merge-patch+json", body }, soon());
+  });
+
+  it("finds its objects right, and sees when one is changed or missing", async () => {
+    const states = async () =>
+      (await access.check([annotation])).map(({ kind, state }) => `${kind} ${state}`);
+    expect(await states()).toEqual([
+      "ValidatingAdmissionPolicy right",
+      "ValidatingAdmissionPolicyBinding right",
+      "ClusterRole right",
+      "ClusterRoleBinding right",
+    ]);
+    const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/karpenter-node-holder";
+    const binding = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/karpenter-node-holder";
+    const body = { rules: [{ apiGroups: [""], resources: ["nodes"], verbs: ["get"] }] };
+    await admin.call(
+      { method: "PATCH", path: role, contentType: "application/merge-patch+json", body },
+      soon(),
+    );
+    await admin.call({ method: "DELETE", path: binding }, soon());
+    expect(await states()).toContain("ClusterRole different");
+    expect(await states()).toContain("ClusterRoleBinding missing");
+
+    expect(await access.write([annotation])).toBe("with policy");
+    expect((await states()).every((state) => state.endsWith("right"))).toBe(true);
+  });
+
+  it("moves marks from one key to another without a gap, and no user's annotation", async () => {
+    const nodes: Readonly<Record<string, Node>> = {
+      a: { labels: { [holdLabel]: "h1" }, annotations: { [older]: "true" } },
+      b: { annotations: { [older]: "true" } },
+      c: { labels: { [holdLabel]: "h1" }, annotations: { [older]: "8h" } },
+      d: { labels: { [holdLabel]: "h2" }, annotations: { [older]: "true", [annotation]: "4h" } },
+      e: { labels: { [holdLabel]: "never" }, annotations: { [older]: "true" } },
+    };
+    for (const [name, { labels, annotations }] of Object.entries(nodes)) {
+      const body = { apiVersion: "v1", kind: "Node", metadata: { name, labels, annotations } };
+      await admin.call({ method: "POST", path: "/api/v1/nodes", body }, soon());
+    }
+    const watch = await NodeWatch.open(asAdmin, annotation);
+    try {
+      // `d` is its owner's under the new key, so only what is ours goes.
+      expect(await access.moveMarks(older, annotation, "ours")).toBe(2);
+      const now = await Promise.all(Object.keys(nodes).map((name) => annotationsOf(admin, name)));
+      expect(now.map(({ annotations }) => annotations)).toEqual([
+        { [annotation]: "true" },
+        { [older]: "true" },
+        { [older]: "8h" },
+        { [annotation]: "4h" },
+        { [older]: "true" },
+      ]);
+      expect(await watch.history("a", now[0]?.resourceVersion ?? "0")).toEqual(["true"]);
+
+      // The mark of `a`, and the label of `c`, whose other annotation is the user's.
+      expect(await access.removeMarks(annotation)).toBe(2);
+      expect((await annotationsOf(admin, "a")).annotations).toBeUndefined();
+      expect((await annotationsOf(admin, "e")).annotations).toEqual({ [older]: "true" });
+      expect((await annotationsOf(admin, "d")).annotations).toEqual({ [annotation]: "4h" });
+    } finally {
+      await watch.close();
+      for (const name of ["b", "c", "d", "e"]) {
+        await admin.call({ method: "DELETE", path: `/api/v1/nodes/${name}` }, soon());
+      }
+    }
+  });
+
+  describe("while marks move from one key to another", () => {
+    beforeAll(() => settle([older, annotation], { ...label("h1"), annotations: { [older]: "true" } }));
+    afterAll(() => settle([annotation], both("h1", "true")));
+
+    it("tells so", async () => {
+      expect(await access.annotations()).toEqual([older, annotation]);
+    });
+
+    const oldMark: Node = { labels: { [holdLabel]: "h1" }, annotations: { [older]: "true" } };
+    it.each<Case>([
+      ["a mark under the old key", {}, { ...label("h1"), annotations: { [older]: "true" } }],
+      ["a mark under the new key", {}, both("h1", "true")],
+      ["moving a mark", oldMark, { annotations: { [older]: null, [annotation]: "true" } }],
+      [
+        "releasing a mark beside the user's other key",
+        { labels: mark("h1").labels ?? {}, annotations: { [annotation]: "true", [older]: "true" } },
+        both(null, null),
+      ],
+      ["a mark beside the user's other key", { annotations: { [older]: "true" } }, both("h1", "true")],
+    ])("admits %s", async (_, before, wish) => {
+      await create(before);
+      const body = merge(wish);
+      expect(
+        await attempt({ method: "PATCH", path, contentType: "application/merge-patch+json", body }),
+      ).toBe("admitted");
+    });
+
+    it.each<Case>([
+      ["a label beside the user's old key alone", { annotations: { [older]: "true" } }, label("h1")],
+      [
+        "taking the user's old key off",
+        { annotations: { [older]: "true" } },
+        { annotations: { [older]: null } },
+      ],
+      [
+        "moving a user's annotation",
+        { annotations: { [older]: "true" } },
+        { annotations: { [older]: null, [annotation]: "true" } },
+      ],
+      ["the new key without the label", {}, annotate("true")],
+      ["taking the old key off and leaving the label", oldMark, { annotations: { [older]: null } }],
+    ])("refuses %s", async (_, before, wish) => {
+      await create(before);
+      const body = merge(wish);
+      const call = { method: "PATCH", path, contentType: "application/merge-patch+json", body } as const;
+      expect(await attempt(call)).toBe("refused by the policy");
+    });
+  });
+
+  it("leaves nothing behind when it is removed, twice", async () => {
+    await access.remove();
+    await access.remove();
+    expect((await access.check([annotation])).map(({ state }) => state)).toEqual(Array(4).fill("missing"));
+    await settle([annotation], both("h1", "true"));
+  });
+
+  it("is taken by kubectl as the printed manifest", async () => {
+    const { manifestYaml } = await import("../../../lambda/cluster-access/manifest-yaml.ts");
+    const { writeFileSync } = await import("node:fs");
+    const file = `${plane.folder}/manifest.yaml`;
+    writeFileSync(file, manifestYaml([annotation]));
+    await access.remove();
+    expect(await plane.kubectl(["apply", "-f", file])).toContain(
+      "clusterrolebinding.rbac.authorization.k8s.io/karpenter-node-holder",
+    );
+    expect((await access.check([annotation])).map(({ state }) => state)).toEqual(Array(4).fill("right"));
+  });
+});
+
+async function annotationsOf(
+  api: KubernetesClient,
+  name: string,
+): Promise<{ annotations?: Record<string, string>; resourceVersion: string }> {
+  const node = await api.call({ method: "GET", path: `/api/v1/nodes/${name}` }, soon());
+  return (node as { metadata: { annotations?: Record<string, string>; resourceVersion: string } }).metadata;
+}

@@ -1,0 +1,129 @@
+import type { V1Node } from "@kubernetes/client-node";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { minutes } from "../../../lambda/core/duration.ts";
+import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
+import { instanceOf } from "../../../lambda/kubernetes/node-objects.ts";
+import type { DeployedCluster } from "../deployed/cluster.ts";
+import { tagsOf } from "../deployed/instances.ts";
+import { DeployedWorld } from "../deployed/world.ts";
+import { bridgeToEc2 } from "../emulator/ec2-bridge.ts";
+import type { EksPlane } from "../engines/eks-plane.ts";
+import { until } from "../engines/processes.ts";
+import { World } from "../worlds/world.ts";
+
+const { annotation, poolLabel } = Karpenter.v1;
+const timeLeft = (at: number) => at - Date.now();
+
+/*
+What is otherwise than on AWS, beside what deployed.suite.ts says of the emulator:
+- Karpenter's kwok provider makes the nodes, five seconds after their launch (AWS: half a minute to a minute).
+- Their instances are launched and terminated by a bridge (ec2-bridge.ts), which also writes the instances' ids into the
+  provider ids of NodeClaims and Nodes, and keeps Karpenter's garbage collection from nodes that have just joined.
+- Instances carry the tags of their launch; those that Karpenter adds once a node is registered, they do not.
+*/
+describe("the deployed holder and real Karpenter", () => {
+  let account: DeployedWorld;
+  let prod: DeployedCluster;
+  let world: World<EksPlane>;
+  let endBridge: () => Promise<void>;
+
+  beforeAll(async () => {
+    account = await DeployedWorld.start();
+    // Hourly, so that no sweep does what the events should have done.
+    prod = await account.cluster("prod", { hold: "1m", sweepEvery: "1h" });
+    world = await World.on(prod.plane, process.env.KARPENTER_VERSION);
+    endBridge = await bridgeToEc2(world, {
+      launch: (nodePool) => prod.launch(tagsOf.v1(prod.name, nodePool)),
+      terminate: (instance) => prod.instances.terminate(instance),
+    });
+    // Only a newer kwok provider lets nodes wait.
+    const joinsAfter = process.env.KARPENTER_VERSION?.startsWith("1.0.") ? undefined : "5s";
+    for (const name of ["default", "other"]) await world.pool({ name, joinsAfter });
+    await world.pool({ name: "users", joinsAfter, annotations: { [annotation]: "true" } });
+  });
+  afterAll(async () => {
+    await endBridge?.();
+    await account?.stop();
+  });
+
+  it("control: while the holder is paused, Karpenter launches instances and soon takes the surplus away", async () => {
+    await prod.control({ do: "pause", for: "1h", reason: "control" });
+
+    await world.scale("work", { replicas: 2, spread: true, pool: "default" });
+    await world.untilReady(2);
+    expect((await world.nodes()).map(instanceOf).sort()).toEqual(await prod.instances.ids());
+    const isHeard = async () => (await prod.messagesIn("LaunchesQueue")) === 0;
+    await until("the launches to be heard", isHeard, 30_000, 250);
+    await world.scale("work", { replicas: 0, spread: true, pool: "default" });
+
+    await world.untilReady(0, 60_000);
+    await until("the instances to be terminated", async () => (await prod.instances.ids()).length === 0);
+    expect((await prod.control({ do: "history" })).holds).toEqual([]);
+    await prod.resume();
+  });
+
+  it("Karpenter's launches hold all nodes, the next one extends it, the one-shot ends it, and Karpenter tidies up", async () => {
+    await world.scale("users", { replicas: 1, pool: "users" });
+    await world.scale("work", { replicas: 3, spread: true, pool: "default" });
+    const first = await world.untilReady(4);
+    const surplus = await of("default");
+    const [users = ""] = await of("users");
+    const holdId = await prod.untilMarked(surplus);
+    expect(await scope()).toMatchObject({ state: "held", awaited: 0 });
+    const end = await expiry();
+    const [oneShot] = await prod.schedules(holdId);
+
+    await world.scale("work", { replicas: 0, spread: true, pool: "default" });
+    await world.scale("users", { replicas: 0, pool: "users" });
+    await world.stays(first, timeLeft(end) - 30_000);
+    await world.scale("more", { replicas: 1, pool: "other" });
+    const all = await world.untilReady(5);
+    const [other = ""] = await of("other");
+    expect(await prod.untilMarked([...surplus, other])).toBe(holdId);
+    const later = await expiry();
+    expect(later - end).toBeGreaterThan(10_000);
+    await world.stays(all, timeLeft(later) - 3_000);
+    expect(Object.keys(await prod.marks()).sort()).toEqual([...surplus, other].sort());
+    expect(await prod.schedules(holdId)).toEqual([expect.not.stringMatching(oneShot ?? "")]);
+
+    await prod.untilReleased(minutes(1));
+    expect(await world.untilReady(2, 65_000)).toEqual([other, users].sort());
+    expect(await prod.marks()).toEqual({});
+    await until("their instances to be terminated", async () => (await prod.instances.ids()).length === 2);
+    expect((await prod.control({ do: "history", limit: 1 })).holds).toMatchObject([{ id: holdId }]);
+  });
+
+  it("a forced release by plain invocation lets Karpenter tidy up long before the hold's end", async () => {
+    await prod.control({ do: "hold", for: "1h", reason: "maintenance" });
+    const [other = ""] = await of("other");
+    await prod.untilMarked([other]);
+    await world.scale("more", { replicas: 0, pool: "other" });
+
+    const { said } = await prod.invoke("release", { force: true, reason: "done" });
+
+    expect(said).toMatchObject({ released: 1, failed: 0 });
+    expect(await world.untilReady(1, 65_000)).toEqual(await of("users"));
+  });
+
+  it("the user's own annotation has outlived all of it", async () => {
+    const { metadata } = (await world.nodes())[0] ?? {};
+
+    expect(metadata?.labels?.[poolLabel]).toBe("users");
+    expect(metadata?.labels).not.toHaveProperty(holdLabel);
+    expect(metadata?.annotations).toHaveProperty(annotation, "true");
+  });
+
+  const of = async (pool: string): Promise<string[]> =>
+    (await world.nodes()).filter(isOf(pool)).map(({ metadata }) => metadata?.name ?? "");
+
+  const scope = async (): Promise<Readonly<Record<string, unknown>>> => {
+    const { scopes } = await prod.control({ do: "status" });
+    return Array.isArray(scopes) ? scopes[0] : {};
+  };
+  const expiry = async () => Date.parse(String((await scope()).until));
+});
+
+const isOf =
+  (pool: string) =>
+  ({ metadata }: V1Node) =>
+    metadata?.labels?.[poolLabel] === pool;

@@ -1,0 +1,187 @@
+import { spawn } from "node:child_process";
+import { globSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { CreateTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { CoreV1Api, KubeConfig } from "@kubernetes/client-node";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { KubernetesClient } from "../../../lambda/kubernetes/client.ts";
+import { isStatus } from "../../../lambda/kubernetes/error.ts";
+import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
+import { CollectedMetrics } from "../../support/collected-log.ts";
+import { ControlPlane } from "../engines/control-plane.ts";
+import { startDynamoDbLocal } from "../engines/dynamodb-local.ts";
+import { isFree } from "../engines/ports.ts";
+import { processTable } from "../engines/process-table.ts";
+import { until } from "../engines/processes.ts";
+import { runsFolder } from "../runner/run-folder.ts";
+
+describe("control planes", () => {
+  let one: ControlPlane;
+  let other: ControlPlane;
+
+  beforeAll(async () => {
+    [one, other] = await Promise.all([ControlPlane.start(), ControlPlane.start()]);
+  });
+  afterAll(async () => {
+    await one?.stop();
+    await other?.stop();
+  });
+
+  it("stand side by side without knowing of each other", async () => {
+    await one.kubectl(["create", "namespace", "only-here"]);
+
+    await expect(other.kubectl(["get", "namespace", "only-here"])).rejects.toThrow("not found");
+  });
+
+  it("let the holder do nothing without a role", async () => {
+    const api = one.config("holder").makeApiClient(CoreV1Api);
+
+    await expect(api.listNode()).rejects.toMatchObject({ code: 403 });
+  });
+
+  it("come back at the same address with the same data after a crash", async () => {
+    await one.kubectl(["create", "namespace", "survivor"]);
+
+    await one.stopApiServer();
+    await expect(one.kubectl(["get", "namespaces"])).rejects.toThrow("refused");
+    await one.startApiServer();
+
+    expect(await one.kubectl(["get", "namespace", "survivor", "-o", "name"])).toBe("namespace/survivor\n");
+  });
+
+  it("refuse everybody while they start, which our client waits for and takes for no missing role", async () => {
+    await one.kubectl(["create", "clusterrole", "reader", "--verb=list", "--resource=nodes"]);
+    await one.kubectl(["create", "clusterrolebinding", "reader", "--clusterrole=reader", "--user=holder"]);
+    const client = new KubernetesClient({
+      login: kubeconfigLogin(one.config("holder")),
+      clock: { now: () => new Date() },
+      metrics: new CollectedMetrics(),
+      sleep: () => setTimeout(10),
+    });
+    const list = () => client.call({ method: "GET", path: "/api/v1/nodes" }, new Date(Date.now() + 30_000));
+    onTestFinished(() => client.close());
+    await until("the role to count", () =>
+      list().then(
+        () => true,
+        () => false,
+      ),
+    );
+
+    await one.stopApiServer();
+    let isBack = false;
+    const starting = one.startApiServer().finally(() => {
+      isBack = true;
+    });
+    const refusals: unknown[] = [];
+    while (!isBack)
+      await list().catch((error: unknown) => isStatus(error, 403) && refusals.push(error.message));
+    await starting;
+
+    expect(refusals).toEqual([]);
+    expect(await list()).toMatchObject({ kind: "NodeList" });
+  });
+
+  it("leave no process behind", async () => {
+    const plane = await ControlPlane.start();
+    const port = Number(new URL(plane.server).port);
+
+    await plane.stop();
+
+    await until("its port to be free", () => isFree(port));
+  });
+});
+
+describe("DynamoDB Local", () => {
+  it("keeps tables until it is stopped", async () => {
+    const database = await startDynamoDbLocal();
+    try {
+      const credentials = { accessKeyId: "test", secretAccessKey: "test" };
+      const client = new DynamoDBClient({ endpoint: database.endpoint, region: "us-east-1", credentials });
+      const key = { AttributeName: "scope" } as const;
+      const { TableDescription } = await client.send(
+        new CreateTableCommand({
+          TableName: "holds",
+          AttributeDefinitions: [{ ...key, AttributeType: "S" }],
+          KeySchema: [{ ...key, KeyType: "HASH" }],
+          BillingMode: "PAY_PER_REQUEST",
+        }),
+      );
+      expect(TableDescription?.TableStatus).toBe("ACTIVE");
+    } finally {
+      await database.stop();
+    }
+    await until("its port to be free", () => isFree(Number(new URL(database.endpoint).port)));
+  });
+});
+
+describe("the front", () => {
+  it.each(["SIGINT", "SIGTERM"] as const)("has stopped every engine when it ends by %s", async (signal) => {
+    const { front, ended, ports } = await startFront();
+
+    front.kill(signal);
+
+    expect(await ended).toBe(1);
+    expect(await Promise.all(ports().map(isFree))).toEqual([true, true]);
+  });
+
+  it("leaves nobody behind when it is killed with -9", async () => {
+    const { front, family } = await startFront();
+    const { all } = await family();
+    expect(all.length).toBeGreaterThanOrEqual(6); // the suite, its worker, and an etcd and an API server twice
+
+    front.kill("SIGKILL");
+
+    await until("all of them to be gone", async () => !all.some(isAlive), 10_000);
+  });
+
+  it.each(["suite", "worker"] as const)(
+    "fails when its %s is killed with -9, and leaves nobody behind",
+    async (victim) => {
+      const { ended, family } = await startFront();
+      const before = await family();
+
+      process.kill(before[victim], "SIGKILL");
+
+      expect(await ended).toBe(1);
+      expect(before.all.filter(isAlive)).toEqual([]);
+    },
+  );
+
+  /** A front at work on this very suite, up to where its first engines serve. */
+  async function startFront() {
+    const front = spawn(process.execPath, [join(import.meta.dirname, "../runner/run.ts"), "engines"], {
+      stdio: "ignore",
+    });
+    onTestFinished(() => void front.kill());
+    const ended = new Promise((resolve) => front.once("exit", resolve));
+    const folder = join(runsFolder, String(front.pid));
+    const ports = () =>
+      globSync("control-plane-*/admin.kubeconfig", { cwd: folder }).map((file) => portIn(join(folder, file)));
+    const serve = async () =>
+      ports().length === 2 && !(await Promise.all(ports().map(isFree))).includes(true);
+    await until("its engines to serve", serve);
+    const family = async () => {
+      const table = await processTable();
+      const [suite = 0] = table.filter(({ parent }) => parent === front.pid).map(({ group }) => group);
+      const all = table.filter(({ group }) => group === suite);
+      const engine = all.find(({ command }) => command.includes(`--secure-port=${ports()[0]}`));
+      return { suite, worker: engine?.parent ?? 0, all: all.map(({ pid }) => pid) };
+    };
+    return { front, ended, ports, family };
+  }
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+function portIn(kubeconfig: string): number {
+  const config = new KubeConfig();
+  config.loadFromFile(kubeconfig);
+  return Number(new URL(config.getCurrentCluster()?.server ?? "").port);
+}

@@ -1,0 +1,217 @@
+import { randomUUID } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { BareLoop } from "../../../lab/bench/bare-loop.ts";
+import { createNodes, doorOf, nodeNames } from "../../../lab/bench/nodes-on-plane.ts";
+import { manifestYaml } from "../../../lambda/cluster-access/manifest-yaml.ts";
+import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
+import { wholeCluster } from "../../../lambda/core/scope.ts";
+import type { KubernetesCall, KubernetesCaller } from "../../../lambda/kubernetes/client.ts";
+import type { ClusterAccess } from "../../../lambda/kubernetes/cluster-login.ts";
+import { isStatus } from "../../../lambda/kubernetes/error.ts";
+import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
+import { KubernetesNodes } from "../../../lambda/kubernetes/nodes.ts";
+import { systemClock as clock } from "../../../lambda/system-clock.ts";
+import { NodeWatch } from "../../../local/run/node-watch.ts";
+import { CollectedLog, CollectedMetrics } from "../../support/collected-log.ts";
+import { clientOf, knownAccess } from "../../support/kubernetes-nodes-world.ts";
+import { ControlPlane } from "../engines/control-plane.ts";
+import { until } from "../engines/processes.ts";
+
+const { annotation, poolLabel } = Karpenter.v1;
+const count = 1_200;
+const pages = Math.ceil(count / 250);
+const soon = () => new Date(Date.now() + 240_000);
+const isNextPage = ({ method, query }: KubernetesCall) => method === "GET" && query?.continue !== undefined;
+
+describe(`a real API server with ${count} nodes`, () => {
+  let plane: ControlPlane;
+  let access: ClusterAccess;
+
+  beforeAll(async () => {
+    plane = await ControlPlane.start();
+    await apply(manifestYaml([annotation], "run"));
+    const loop = new BareLoop(doorOf(plane, "admin"), 16);
+    await createNodes(loop, nodeNames(count));
+    loop.close();
+    access = await kubeconfigLogin(plane.config("holder")).access();
+  });
+  afterAll(async () => plane?.stop());
+  afterEach(async () => {
+    const { nodes } = holder();
+    await nodes.release("crowd", soon());
+    expect(await marked()).toBe(0);
+  });
+
+  async function apply(manifest: string): Promise<string> {
+    const file = join(plane.folder, `manifest-${randomUUID()}`);
+    writeFileSync(file, manifest);
+    await plane.kubectl(["apply", "--filename", file]);
+    return file;
+  }
+
+  /** The holder's adapter with its rights alone; what it asks, what it is refused, and what happens before it asks. */
+  function holder(before: (call: KubernetesCall) => Promise<void> = async () => {}) {
+    const calls: KubernetesCall[] = [];
+    const metrics = new CollectedMetrics();
+    const client = clientOf(access, metrics);
+    onTestFinished(() => client.close());
+    let expired = 0;
+    const api: KubernetesCaller = {
+      call: async (call, deadline) => {
+        await before(call);
+        calls.push(call);
+        return client.call(call, deadline).catch((error: unknown) => {
+          if (isStatus(error, 410)) expired += 1;
+          throw error;
+        });
+      },
+    };
+    const nodePools = { only: [], except: [] };
+    const log = new CollectedLog();
+    const about = { karpenter: "v1" as const, annotation, nodePools, clock };
+    const nodes = new KubernetesNodes({ ...about, api, log, metrics });
+    const lists = () =>
+      calls.filter(({ path, method }) => method === "GET" && path === "/api/v1/nodes").length;
+    return { api, nodes, metrics, lists, expired: () => expired };
+  }
+
+  /** How many carry the mark, as an administrator sees it. */
+  async function marked(): Promise<number> {
+    const names = await plane.kubectl(["get", "nodes", "--selector", holdLabel, "--output", "name"]);
+    return names.split("\n").filter(Boolean).length;
+  }
+
+  /** Forgets the past once, in the middle of a list. */
+  function forgetsInTheMiddle() {
+    let isDone = false;
+    return async (call: KubernetesCall) => {
+      if (isDone || !isNextPage(call)) return;
+      isDone = true;
+      await plane.forgetThePast();
+    };
+  }
+
+  it("has all of them marked and released, page by page", async () => {
+    const { nodes, lists } = holder();
+
+    const done = await nodes.mark(wholeCluster, "crowd", soon());
+
+    expect(done).toMatchObject({ marked: count, failed: 0, left: false });
+    expect(lists()).toBe(pages);
+    expect(await marked()).toBe(count);
+    expect(await nodes.release("crowd", soon())).toMatchObject({ released: count, failed: 0, left: false });
+  });
+
+  it("has all of them marked also when it forgets in the middle where the list was", async () => {
+    const { nodes, expired } = holder(forgetsInTheMiddle());
+
+    const { failed, left } = await nodes.mark(wholeCluster, "crowd", soon());
+
+    expect(expired()).toBe(1);
+    expect(left).toBe(false);
+    // Those on their way while it was gone may have failed, or only their answers.
+    expect(failed).toBeLessThanOrEqual(16);
+    expect(await marked()).toBeGreaterThanOrEqual(count - failed);
+    expect(await nodes.mark(wholeCluster, "crowd", soon())).toMatchObject({ failed: 0, left: false });
+    expect(await marked()).toBe(count);
+  });
+
+  it("has all of them marked though its own priority and fairness turn most calls away", async () => {
+    const file = await apply(JSON.stringify(narrow));
+    onTestFinished(async () => void (await plane.kubectl(["delete", "--filename", file])));
+    const { nodes, metrics } = holder();
+
+    const { failed, left } = await nodes.mark(wholeCluster, "crowd", soon());
+
+    expect(metrics.total("ApiThrottled")).toBeGreaterThan(0);
+    expect([failed, left]).toEqual([0, false]);
+    expect(await marked()).toBe(count);
+  });
+
+  describe("watched", () => {
+    async function watching(before?: (call: KubernetesCall) => Promise<void>) {
+      const { api, lists, expired } = holder(before);
+      const log = new CollectedLog();
+      const told: string[] = [];
+      const watch = new NodeWatch({
+        api,
+        login: knownAccess(access),
+        selector: poolLabel,
+        clock,
+        log,
+        onChange: ({ before, now }) => {
+          if (!before || !now) told.push(`${now ? "joined" : "gone"} ${(now ?? before)?.name}`);
+        },
+      });
+      onTestFinished(() => watch.stop());
+      await watch.start();
+      return { watch, told, log, lists, expired };
+    }
+
+    it("tells of each once, and after a crash lists anew, because it no longer knows what was before", async () => {
+      const { watch, told, log, lists } = await watching();
+      expect(told.toSorted()).toEqual(nodeNames(count).map((name) => `joined ${name}`));
+      expect(lists()).toBe(pages);
+      told.length = 0;
+
+      await plane.forgetThePast();
+      const [first = ""] = nodeNames(1);
+      await plane.kubectl(["delete", "node", first]);
+      const loop = new BareLoop(doorOf(plane, "admin"), 1);
+      await createNodes(loop, ["node-new"]);
+      loop.close();
+
+      await until("it to be told", async () => told.length >= 2);
+      expect(told.toSorted()).toEqual([`gone ${first}`, "joined node-new"]);
+      expect(watch.nodes.size).toBe(count);
+      expect(lists()).toBe(2 * pages);
+      expect(log.told("the watch broke: it connects again").length).toBeGreaterThan(0);
+    });
+
+    it("is listed from the beginning when it forgets in the middle where the list was", async () => {
+      const { told, expired } = await watching(forgetsInTheMiddle());
+
+      expect(expired()).toBe(1);
+      expect(told).toHaveLength(count);
+    });
+  });
+});
+
+/** Three of the holder's calls at a time, and no queue for the others. */
+const narrow = {
+  apiVersion: "v1",
+  kind: "List",
+  items: [
+    {
+      apiVersion: "flowcontrol.apiserver.k8s.io/v1",
+      kind: "PriorityLevelConfiguration",
+      metadata: { name: "narrow" },
+      spec: {
+        type: "Limited",
+        limited: {
+          nominalConcurrencyShares: 1,
+          lendablePercent: 0,
+          borrowingLimitPercent: 0,
+          limitResponse: { type: "Reject" },
+        },
+      },
+    },
+    {
+      apiVersion: "flowcontrol.apiserver.k8s.io/v1",
+      kind: "FlowSchema",
+      metadata: { name: "narrow" },
+      spec: {
+        matchingPrecedence: 100,
+        priorityLevelConfiguration: { name: "narrow" },
+        rules: [
+          {
+            subjects: [{ kind: "Group", group: { name: "karpenter-node-holder" } }],
+            resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["nodes"], clusterScope: true }],
+          },
+        ],
+      },
+    },
+  ],
+};

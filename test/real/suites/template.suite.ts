@@ -1,0 +1,41 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
+import { buildStaleFunctions } from "../../../scripts/bundles.ts";
+import { buildPython } from "../engines/build.ts";
+
+const run = promisify(execFile);
+const app = join(import.meta.dirname, "../../../infra/app.ts");
+
+// CDK names a function's role as a dependency of the function, which refers to it anyway.
+const redundantDependency = "W3005";
+
+const everything = {
+  cluster: "long_Name-".repeat(10),
+  maxHold: "0s",
+  vpc: "subnet-0123456789abcdef0,sg-0123456789abcdef0",
+  alarmTopicArn: "arn:aws:sns:us-east-1:111122223333:ops",
+};
+
+it.each([
+  ["with nothing but a cluster", { cluster: "prod" }],
+  ["with every option", everything],
+  ["with manual access", { cluster: "prod", access: "manual" }],
+])("cfn-lint finds nothing in the template %s", async (_, context) => {
+  const lint = join(await buildPython("cfn-lint"), "cfn-lint");
+  await buildStaleFunctions();
+  const out = mkdtempSync(join(tmpdir(), "template-"));
+  try {
+    const env = { ...process.env, CDK_OUTDIR: out, CDK_CONTEXT_JSON: JSON.stringify(context) };
+    await run(process.execPath, [app], { env });
+
+    const found = run(lint, ["--ignore-checks", redundantDependency, "--", join(out, "*.template.json")]);
+
+    await expect(found.then(({ stdout }) => stdout)).resolves.toBe("");
+  } finally {
+    rmSync(out, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,91 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newestKarpenter } from "../engines/build.ts";
+import { commandsOf } from "../engines/karpenter-log.ts";
+import { outcomeFile, outcomeOf } from "../truth-table/outcome.ts";
+import { rows } from "../truth-table/rows.ts";
+import { type Seen, type Truth, TruthRun } from "../truth-table/run.ts";
+import { World } from "../worlds/world.ts";
+
+const version = process.env.KARPENTER_VERSION ?? newestKarpenter;
+
+describe(`what a hold blocks, on Karpenter ${version}`, () => {
+  let world: World;
+  let truth: Truth;
+
+  beforeAll(async () => {
+    world = await World.start(version);
+    truth = await new TruthRun(world).play();
+  });
+  afterAll(async () => world?.stop());
+
+  const seen = (name: string): Seen => {
+    const found = truth.seen.find(({ row }) => row.name === name);
+    if (!found) throw new Error(`no row ${name}`);
+    return found;
+  };
+  const named = (course: string) =>
+    rows.filter((row) => row.course === course).map((row) => [row.what, row] as const);
+
+  it.each(named("although held"))("not: %s", (_, row) => {
+    const { marked, goneAt } = seen(row.name);
+    expect(marked).toBe(true);
+    expect(goneAt).toBeGreaterThan(truth.heldAt);
+    expect(goneAt).toBeLessThan(truth.releasedAt);
+  });
+
+  it("a command already under way had chosen its node before the mark came", () => {
+    expect(seen("under-way").touchedAt).toBeLessThan(truth.heldAt);
+  });
+
+  it.each(named("after the hold"))("it does: %s", (_, row) => {
+    const { marked, touchedAt, goneAt, liftedAt } = seen(row.name);
+    expect(marked).toBe(true);
+    expect(liftedAt).toBeLessThan(truth.releasedAt);
+    expect(touchedAt).toBeGreaterThan(truth.releasedAt);
+    expect(goneAt).toBeLessThan(Number.POSITIVE_INFINITY);
+  });
+
+  it.each(named("after the hold and the other"))("both must be over: %s", (_, row) => {
+    const { marked, touchedAt, goneAt, liftedAt } = seen(row.name);
+    expect(marked).toBe(true);
+    expect(liftedAt).toBeGreaterThan(truth.releasedAt);
+    expect(touchedAt).toBeGreaterThan(liftedAt);
+    expect(goneAt).toBeLessThan(Number.POSITIVE_INFINITY);
+  });
+
+  it("what else stands in the way does so while Karpenter is free to take other nodes", () => {
+    const free = seen("drift").touchedAt ?? 0;
+    for (const name of ["pdb-last", "pod-last"]) expect(seen(name).liftedAt).toBeGreaterThan(free);
+    const empty = seen("empty").touchedAt ?? 0;
+    for (const name of ["budget-last", "quiet-last"]) expect(seen(name).liftedAt).toBeGreaterThan(empty);
+  });
+
+  it("consolidateAfter runs while nodes are held, and does not begin anew with the release", () => {
+    const { row, touchedAt } = seen("quiet-first");
+    // Had it begun anew, Karpenter would also have looked twice, 15 s apart, after it was over.
+    expect(touchedAt).toBeLessThan(truth.releasedAt + (row.quietMs ?? 0) + 10_000);
+  });
+
+  it.each(rows.flatMap((row) => (row.command ? [[row.name, row.command] as const] : [])))(
+    "%s was decided by Karpenter for the reason named",
+    (name, { reason, nodes }) => {
+      const { nodes: own } = seen(name);
+      const about = commandsOf(world).filter((command) => own.some((node) => command.nodes.includes(node)));
+      expect(about.map((command) => command.reason)).toEqual([reason]);
+      if (nodes) expect(about.map((command) => command.nodes.toSorted())).toEqual([own]);
+    },
+  );
+
+  it("is written down for the page, when all of it came as told", () => {
+    const outcome = outcomeOf(truth, version);
+    for (const { course, blocked, goneSeconds, what } of outcome.rows) {
+      expect([what, blocked, goneSeconds >= 0]).toEqual([what, course !== "although held", true]);
+      expect(Number.isFinite(goneSeconds), what).toBe(true);
+    }
+    const file = outcomeFile(version);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, `${JSON.stringify(outcome, undefined, 2)}\n`);
+  });
+});

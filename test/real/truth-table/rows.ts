@@ -1,0 +1,218 @@
+import type { NodePool } from "../engines/karpenter.ts";
+import type { Workload, World } from "../worlds/world.ts";
+
+/** When a row's nodes are to be disrupted: at once, or only when all that was named is over. */
+export type Course = "although held" | "after the hold" | "after the hold and the other";
+
+/** One line of the truth table: a NodePool and a workload of its own, and what is done to them. */
+export type Row = Readonly<{
+  name: string;
+  what: string;
+  course: Course;
+  pool?: Partial<NodePool>;
+  work?: Workload;
+  nodes?: number;
+  /** Done before the hold begins. */
+  before?: (world: World) => Promise<void>;
+  /** What would have Karpenter disrupt the nodes, done while they are held; or at the end of the hold. */
+  trigger?: (world: World, nodes: readonly string[]) => Promise<void>;
+  triggerLate?: boolean;
+  /** Takes the other obstacle away: in the middle of the hold, or, when the course waits for it, after the hold. */
+  lift?: (world: World) => Promise<void>;
+  /** The other obstacle goes away by itself, so long after the trigger. */
+  quietMs?: number;
+  /** What Karpenter must have decided, so that no row passes for another reason. */
+  command?: Readonly<{ reason: "empty" | "underutilized" | "drifted"; nodes?: number }>;
+}>;
+
+const doNotDisrupt = "karpenter.sh/do-not-disrupt";
+const one: Workload = { replicas: 1, cpu: "1" };
+
+/** The NodePool of a row; nodes with pods are left alone unless the row is about consolidation. */
+export const poolOf = ({ name, pool }: Row): NodePool => ({
+  consolidationPolicy: "WhenEmpty",
+  ...pool,
+  name,
+});
+export const workOf = (row: Row): Workload => ({ ...(row.work ?? one), pool: row.name });
+
+const inPool = (name: string) => `karpenter.sh/nodepool=${name}`;
+
+type Deed = (world: World) => Promise<void>;
+
+function emptied(name: string, what: string, rest: Partial<Row> = {}): Row {
+  const trigger: Deed = (world) => world.scale(name, { ...one, pool: name, replicas: 0 });
+  return { name, what, course: "after the hold", command: { reason: "empty" }, trigger, ...rest };
+}
+
+function drifted(name: string, what: string, rest: Partial<Row> = {}): Row {
+  const trigger: Deed = (world) => world.pool({ ...poolOf(row), labels: { changed: "yes" } });
+  const course = "after the hold";
+  const row: Row = { name, what, course, command: { reason: "drifted" }, trigger, ...rest };
+  return row;
+}
+
+function resized(row: Row, types: readonly string[]): Row {
+  return { ...row, trigger: (world) => world.pool({ ...poolOf(row), types }) };
+}
+
+const consolidated = (type: string) =>
+  ({ consolidationPolicy: "WhenEmptyOrUnderutilized", types: [type] }) as const;
+
+const guarded = (name: string) => ({
+  before: (world: World) =>
+    world.apply({
+      apiVersion: "policy/v1",
+      kind: "PodDisruptionBudget",
+      metadata: { name, namespace: "default" },
+      spec: { maxUnavailable: 0, selector: { matchLabels: { app: name } } },
+    }),
+  lift: async (world: World) => void (await world.plane.kubectl(["delete", "pdb", name])),
+});
+
+const annotated = (name: string) => ({
+  work: { ...one, annotations: { [doNotDisrupt]: "true" } },
+  lift: async (world: World) =>
+    void (await world.plane.kubectl(["annotate", "pods", "--selector", `app=${name}`, `${doNotDisrupt}-`])),
+});
+
+const budgeted = (name: string) => ({
+  pool: { budgets: [{ nodes: "0" }] },
+  lift: (world: World) => world.pool({ ...poolOf({ name, what: "", course: "after the hold" }) }),
+});
+
+const together = "after the hold and the other";
+/** Karpenter sees every pod that comes, but not one that goes as fast as it does here: then `consolidateAfter` would count from long ago. */
+async function busyOnceMore(name: string, world: World): Promise<void> {
+  await world.scale(name, { replicas: 2, cpu: "100m", pool: name });
+  await world.plane.kubectl(["rollout", "status", "deployment", name, "--timeout=60s"]);
+  await world.scale(name, { replicas: 0, pool: name });
+}
+
+const quiet = (seconds: number) =>
+  ({ pool: { consolidateAfter: `${seconds}s` }, quietMs: seconds * 1_000 }) as const;
+
+const blocked: readonly Row[] = [
+  emptied("empty", "Emptiness: a node without pods is deleted"),
+  // Six small pods on a node too large for them: a cheaper one would do.
+  resized(
+    {
+      name: "single",
+      what: "Single-node consolidation: a node is replaced by a cheaper one",
+      course: "after the hold",
+      pool: consolidated("c-4x-amd64-linux"),
+      work: { replicas: 6, cpu: "100m" },
+      command: { reason: "underutilized", nodes: 1 },
+    },
+    ["c-2x-amd64-linux", "c-4x-amd64-linux"],
+  ),
+  // No two of these pods fit on one node of theirs; one of double size takes three and costs less than three.
+  resized(
+    {
+      name: "multi",
+      what: "Multi-node consolidation: three nodes are replaced by one",
+      course: "after the hold",
+      pool: consolidated("c-2x-amd64-linux"),
+      work: { replicas: 3, cpu: "1200m" },
+      nodes: 3,
+      command: { reason: "underutilized", nodes: 3 },
+    },
+    ["c-2x-amd64-linux", "c-4x-amd64-linux"],
+  ),
+  drifted("drift", "Drift: the NodePool's template was changed"),
+  drifted(
+    "drift-forced",
+    "Drift with `terminationGracePeriod`, of a node whose pods are marked do-not-disrupt",
+    {
+      ...annotated("drift-forced"),
+      pool: { terminationGracePeriod: "5s" },
+      lift: async () => {}, // drift does not wait for them here
+    },
+  ),
+];
+
+const course = "although held";
+
+const notBlocked: readonly Row[] = [
+  {
+    name: "expiry",
+    what: "Expiry: the node reached its `expireAfter`, here 90 s",
+    course,
+    pool: { expireAfter: "90s" },
+  },
+  {
+    name: "delete-node",
+    what: "`kubectl delete node`: Karpenter's finalizer drains it",
+    course,
+    trigger: async ({ plane }, nodes) =>
+      void (await plane.kubectl(["delete", "node", "--wait=false", ...nodes])),
+  },
+  {
+    name: "delete-claim",
+    what: "`kubectl delete nodeclaim`",
+    course,
+    trigger: async ({ plane }) =>
+      void (await plane.kubectl([
+        "delete",
+        "nodeclaims",
+        "--wait=false",
+        "--selector",
+        inPool("delete-claim"),
+      ])),
+  },
+  {
+    name: "delete-pool",
+    what: "`kubectl delete nodepool`",
+    course,
+    trigger: (world) => world.deletePool("delete-pool"),
+  },
+];
+
+// The replacement cannot become ready before its startup taint is gone, so the command stays under way.
+export const waitingTaint = "test/wait";
+const waiting = { startupTaints: [{ key: waitingTaint, value: "yes", effect: "NoSchedule" }] };
+const underWay: Row = {
+  name: "under-way",
+  what: "A command already under way when the hold began (the node had the taint `karpenter.sh/disrupted`)",
+  course,
+  before: (world) => world.pool({ name: "under-way", consolidationPolicy: "WhenEmpty", ...waiting }),
+  trigger: async (world) =>
+    void (await world.plane.kubectl([
+      "taint",
+      "nodes",
+      "--selector",
+      `${inPool("under-way")},!karpenter.sh/initialized`,
+      `${waitingTaint}-`,
+    ])),
+  command: { reason: "drifted", nodes: 1 },
+};
+
+const combined: readonly Row[] = [
+  drifted("pdb-first", "PodDisruptionBudget, gone before the hold is", guarded("pdb-first")),
+  drifted("pdb-last", "PodDisruptionBudget, outlasts the hold", { ...guarded("pdb-last"), course: together }),
+  drifted(
+    "pod-first",
+    "Pods marked `karpenter.sh/do-not-disrupt`, until during the hold",
+    annotated("pod-first"),
+  ),
+  drifted("pod-last", "Pods marked `karpenter.sh/do-not-disrupt`, until after the hold", {
+    ...annotated("pod-last"),
+    course: together,
+  }),
+  emptied("budget-first", 'NodePool budget `nodes: "0"`, until during the hold', budgeted("budget-first")),
+  emptied("budget-last", 'NodePool budget `nodes: "0"`, until after the hold', {
+    ...budgeted("budget-last"),
+    course: together,
+  }),
+  emptied("quiet-first", "`consolidateAfter`, over before the hold is: it runs during the hold", quiet(40)),
+  emptied("quiet-last", "`consolidateAfter`, outlasts the hold", {
+    ...quiet(60),
+    work: { replicas: 1, cpu: "100m" },
+    course: together,
+    trigger: (world) => busyOnceMore("quiet-last", world),
+    triggerLate: true,
+  }),
+];
+
+/** The truth table, in the order of its page. */
+export const rows: readonly Row[] = [...blocked, ...notBlocked, underWay, ...combined];

@@ -1,0 +1,174 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { manifestYaml } from "../../../lambda/cluster-access/manifest-yaml.ts";
+import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
+import { wholeCluster } from "../../../lambda/core/scope.ts";
+import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
+import { KubernetesNodes } from "../../../lambda/kubernetes/nodes.ts";
+import { CollectedLog, CollectedMetrics } from "../../support/collected-log.ts";
+import { clientOf } from "../../support/kubernetes-nodes-world.ts";
+import { until } from "../engines/processes.ts";
+import { NodeDiary } from "../worlds/node-diary.ts";
+import type { World } from "../worlds/world.ts";
+import { poolOf, type Row, rows, waitingTaint, workOf } from "./rows.ts";
+
+/** What became of one row's nodes; all times in milliseconds since 1970. */
+export type Seen = Readonly<{
+  row: Row;
+  nodes: readonly string[];
+  marked: boolean;
+  triggeredAt: number;
+  liftedAt: number;
+  /** Never is infinity. */
+  touchedAt: number;
+  goneAt: number;
+}>;
+
+export type Truth = Readonly<{ heldAt: number; releasedAt: number; seen: readonly Seen[] }>;
+
+const holdId = "truth-1";
+/** Longer than Karpenter needs when nothing is held: then the last row, one after the other, went after 85 s. */
+const watchMs = 100_000;
+const soon = () => new Date(Date.now() + 60_000);
+
+/** Plays all rows side by side under one hold. */
+export class TruthRun {
+  readonly #world: World;
+  readonly #diary: NodeDiary;
+  readonly #nodes = new Map<string, readonly string[]>();
+  readonly #marked = new Set<string>();
+  readonly #triggeredAt = new Map<string, number>();
+  readonly #liftedAt = new Map<string, number>();
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#diary = new NodeDiary(world);
+  }
+
+  async play(): Promise<Truth> {
+    await this.#prepare();
+    const nodes = await this.#holder();
+    await nodes.mark(wholeCluster, holdId, soon());
+    await this.#seeMarks();
+    const heldAt = Date.now();
+
+    await this.#each((row) => !row.triggerLate, this.#trigger);
+    await this.#diary.keep(() => false, 10_000);
+    await this.#each((row) => row.course === "after the hold", this.#lift);
+    await this.#diary.keep(() => false, watchMs - 10_000);
+    await this.#diary.keep(() => this.#areGone("although held"), 120_000);
+    await this.#each((row) => row.triggerLate === true, this.#trigger);
+
+    const releasedAt = Date.now();
+    await nodes.release(holdId, soon());
+    await this.#diary.keep(() => this.#areGone("after the hold"), 180_000);
+    await this.#each((row) => row.course === "after the hold and the other", this.#lift);
+    await this.#diary.keep(() => this.#areGone("after the hold and the other"), 150_000);
+    return { heldAt, releasedAt, seen: rows.map((row) => this.#seen(row)) };
+  }
+
+  async #prepare(): Promise<void> {
+    // The clock of expiry begins to run with the node, so it comes last.
+    await this.#launch(rows.filter(({ name }) => name !== "expiry"));
+    for (const row of rows) await row.before?.(this.#world);
+    await this.#launch(rows.filter(({ name }) => name === "expiry"));
+    await until("a command to be under way", () => this.#isUnderWay(), 90_000, 500);
+  }
+
+  async #launch(some: readonly Row[]): Promise<void> {
+    for (const row of some) {
+      await this.#world.pool(poolOf(row));
+      await this.#world.scale(row.name, workOf(row));
+    }
+    await this.#untilReady(some);
+  }
+
+  async #isUnderWay(): Promise<boolean> {
+    await this.#diary.look();
+    const isTouched = this.#of("under-way").every((node) => this.#diary.of(node).touchedAt !== undefined);
+    const replaced = (await this.#world.nodes()).filter(
+      ({ metadata }) => metadata?.labels?.[Karpenter.v1.poolLabel] === "under-way",
+    );
+    // A node joins first, and gets its startup taint a moment later.
+    const isWaiting = replaced.some(({ spec }) => spec?.taints?.some(({ key }) => key === waitingTaint));
+    return isTouched && replaced.length === 2 && isWaiting;
+  }
+
+  async #untilReady(wanted: readonly Row[]): Promise<void> {
+    const isReady = async () => {
+      const ready = new Set(await this.#world.ready());
+      const nodes = (await this.#world.nodes()).filter(({ metadata }) => ready.has(metadata?.name ?? ""));
+      for (const { name } of wanted) {
+        const own = nodes.filter(({ metadata }) => metadata?.labels?.[Karpenter.v1.poolLabel] === name);
+        this.#nodes.set(name, own.map(({ metadata }) => metadata?.name ?? "").sort());
+      }
+      return wanted.every(({ name, nodes: count = 1 }) => this.#of(name).length === count);
+    };
+    await until("the rows' nodes to be ready", isReady, 180_000, 500);
+  }
+
+  async #holder(): Promise<KubernetesNodes> {
+    const { annotation } = Karpenter.v1;
+    const rights = join(this.#world.plane.folder, "rights.yaml");
+    writeFileSync(rights, manifestYaml([annotation]));
+    await this.#world.plane.kubectl(["apply", "-f", rights]);
+    const access = await kubeconfigLogin(this.#world.plane.config("holder")).access();
+    return new KubernetesNodes({
+      api: clientOf(access),
+      karpenter: "v1",
+      annotation,
+      nodePools: { only: [], except: [] },
+      clock: { now: () => new Date() },
+      log: new CollectedLog(),
+      metrics: new CollectedMetrics(),
+    });
+  }
+
+  async #seeMarks(): Promise<void> {
+    for (const { metadata } of await this.#world.nodes()) {
+      const isMarked = metadata?.labels?.[holdLabel] === holdId;
+      if (isMarked && metadata?.name) this.#marked.add(metadata.name);
+    }
+  }
+
+  async #each(which: (row: Row) => boolean, act: (row: Row) => Promise<void>): Promise<void> {
+    for (const row of rows.filter(which)) await act(row);
+  }
+
+  readonly #trigger = async (row: Row): Promise<void> => {
+    this.#triggeredAt.set(row.name, Date.now());
+    await row.trigger?.(this.#world, this.#of(row.name));
+  };
+
+  readonly #lift = async (row: Row): Promise<void> => {
+    if (!row.lift) return;
+    this.#liftedAt.set(row.name, Date.now());
+    await row.lift(this.#world);
+  };
+
+  #of(name: string): readonly string[] {
+    return this.#nodes.get(name) ?? [];
+  }
+
+  #areGone(course: Row["course"]): boolean {
+    const wanted = rows.filter((row) => row.course === course).flatMap(({ name }) => this.#of(name));
+    return wanted.every((node) => this.#diary.of(node).goneAt !== undefined);
+  }
+
+  #seen(row: Row): Seen {
+    const nodes = this.#of(row.name);
+    const fates = nodes.map((node) => this.#diary.of(node));
+    const touched = fates.map(({ touchedAt }) => touchedAt ?? Number.POSITIVE_INFINITY);
+    const gone = fates.map(({ goneAt }) => goneAt ?? Number.POSITIVE_INFINITY);
+    const triggeredAt = this.#triggeredAt.get(row.name) ?? 0;
+    return {
+      row,
+      nodes,
+      marked: nodes.every((node) => this.#marked.has(node)),
+      triggeredAt,
+      liftedAt: row.quietMs ? triggeredAt + row.quietMs : (this.#liftedAt.get(row.name) ?? 0),
+      touchedAt: Math.min(...touched),
+      goneAt: Math.max(...gone),
+    };
+  }
+}

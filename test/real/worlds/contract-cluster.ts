@@ -1,0 +1,65 @@
+import { KubeConfig } from "@kubernetes/client-node";
+import { KubernetesAccess } from "../../../lambda/cluster-access/cluster-rights.ts";
+import { Karpenter } from "../../../lambda/core/marks/keys.ts";
+import type { ClusterAccess } from "../../../lambda/kubernetes/cluster-login.ts";
+import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
+import { CollectedLog } from "../../support/collected-log.ts";
+import { clientOf } from "../../support/kubernetes-nodes-world.ts";
+import { ControlPlane } from "../engines/control-plane.ts";
+
+/** A cluster to try the contracts on, as its administrator and as the holder. */
+export type ContractCluster = Readonly<{
+  admin: ClusterAccess;
+  holder: ClusterAccess;
+  stop(): Promise<void>;
+}>;
+
+/** Whether the nodes there are none of ours, so that only what we added may be removed. */
+export const isUsersCluster = Boolean(process.env.KNH_OWN_CLUSTER);
+
+const group = "karpenter-node-holder";
+
+/** A control plane of our own; or the user's cluster, when the front was told so and has asked. */
+export async function contractCluster(): Promise<ContractCluster> {
+  const kubeconfig = process.env.KNH_OWN_CLUSTER;
+  if (kubeconfig) return usersCluster(kubeconfig);
+  const plane = await ControlPlane.start();
+  const admin = await kubeconfigLogin(plane.config("admin")).access();
+  const holder = await kubeconfigLogin(plane.config("holder")).access();
+  return { admin, holder, stop: () => plane.stop() };
+}
+
+async function usersCluster(kubeconfig: string): Promise<ContractCluster> {
+  const config = new KubeConfig();
+  config.loadFromFile(kubeconfig);
+  const admin = await kubeconfigLogin(config).access();
+  const impersonate = { "impersonate-user": `${group}-test`, "impersonate-group": group };
+  const api = clientOf(admin);
+  const access = new KubernetesAccess({ api, clock: { now: () => new Date() }, log: new CollectedLog() });
+  await refuseIfInUse(admin, access);
+  const stop = async () => {
+    await access.remove();
+    await api.close();
+  };
+  return { admin, holder: { ...admin, headers: { ...admin.headers, ...impersonate } }, stop };
+}
+
+/** The contracts mark Karpenter's nodes and take the holder's rights away in the end: neither may be anybody's. */
+async function refuseIfInUse(admin: ClusterAccess, access: KubernetesAccess): Promise<void> {
+  const findings = await access.check([]);
+  if (findings.some(({ state }) => state === "right" || state === "different")) {
+    throw new Error("this cluster has the holder's rights already; try a cluster without a node holder");
+  }
+  const api = clientOf(admin);
+  for (const { poolLabel } of [Karpenter.v1, Karpenter["v0.31"]]) {
+    const query = { labelSelector: poolLabel, limit: "1" };
+    const soon = new Date(Date.now() + 30_000);
+    const list = await api.call({ method: "GET", path: "/api/v1/nodes", query }, soon);
+    if (JSON.stringify(list).includes(`"${poolLabel}"`)) {
+      throw new Error(
+        "this cluster has nodes of Karpenter; try one without, for example a fresh kind cluster",
+      );
+    }
+  }
+  await api.close();
+}

@@ -1,0 +1,127 @@
+import type { V1ObjectMeta } from "@kubernetes/client-node";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
+import { until } from "../engines/processes.ts";
+import { HolderRun } from "./holder-run.ts";
+import type { World } from "./world.ts";
+
+const { annotation, poolLabel } = Karpenter.v1;
+const timeLeft = (at: number) => at - Date.now();
+
+/** What the holder promises about real Karpenter; the world has a NodePool `default` that consolidates at once. */
+export function holderCases(open: () => World): void {
+  const start = async (name: string, ...flags: string[]): Promise<HolderRun> => {
+    const world = open();
+    onTestFinished(async () => {
+      for (const work of ["work", "more"]) await world.scale(work, { replicas: 0 });
+      for (const name of await world.names()) await world.annotate(name, annotation, null);
+      await world.untilReady(0);
+    }, 180_000);
+    const holder = await HolderRun.start(world, name, "--hold", "1m", "--release-on-exit", ...flags);
+    onTestFinished(() => holder.stop(), 60_000);
+    return holder;
+  };
+  const nodes = async (is: (metadata: V1ObjectMeta) => boolean) =>
+    (await open().nodes())
+      .map(({ metadata = {} }) => metadata)
+      .filter(is)
+      .map(({ name = "" }) => name)
+      .toSorted();
+  const marked = () => nodes(({ labels }) => Boolean(labels?.[holdLabel]));
+  const untilHeld = async (names: readonly string[]) => {
+    const isHeld = async () => {
+      const found = new Set(await marked());
+      return names.every((name) => found.has(name));
+    };
+    await until("all of them to be held", isHeld, 30_000);
+  };
+
+  describe("with the holder at work", () => {
+    it("loses no node of a hold, extends it with a later launch, and all is tidied up within a minute after it", async () => {
+      const world = open();
+      await world.pool({ name: "other" });
+      const holder = await start("extended");
+      await world.scale("work", { replicas: 3, spread: true, pool: "default" });
+      const surplus = await world.untilReady(3);
+      await untilHeld(surplus);
+      const first = holder.expiresAt();
+      await world.scale("work", { replicas: 0, spread: true, pool: "default" });
+
+      await world.stays(surplus, 20_000);
+      await world.scale("more", { replicas: 1, pool: "other" });
+      await until("the hold to be extended", async () => holder.expiresAt() > first, 30_000);
+      expect(holder.expiresAt() - first).toBeGreaterThan(15_000);
+      await world.stays(surplus, timeLeft(holder.expiresAt()) - 1_000);
+
+      const [remains] = await world.untilReady(1, 65_000);
+      expect(surplus).not.toContain(remains);
+      expect(await marked()).toEqual([]);
+    });
+
+    it("leaves the NodePools free in which nothing was launched, where the scope is the NodePool", async () => {
+      const world = open();
+      await world.pool({ name: "other" });
+      const holder = await start("by-pool", "--scope", "nodepool");
+      await world.scale("more", { replicas: 2, spread: true, pool: "other" });
+      const others = await world.untilReady(2);
+      await untilHeld(others);
+      await world.stays(others, timeLeft(holder.expiresAt()) - 15_000);
+
+      await world.scale("work", { replicas: 2, spread: true, pool: "default" });
+      await world.untilReady(4);
+      const ours = await nodes(({ labels }) => labels?.[poolLabel] === "default");
+      await untilHeld(ours);
+      const end = holder.expiresAt();
+      await world.scale("work", { replicas: 0, spread: true, pool: "default" });
+      await world.scale("more", { replicas: 0, spread: true, pool: "other" });
+
+      await until(
+        "the others to be taken away",
+        async () => (await world.names()).length === 2,
+        timeLeft(end),
+      );
+      expect(await world.names()).toEqual(ours);
+      await world.stays(ours, timeLeft(end) - 1_000);
+    });
+
+    it("marks a burst of 30 newcomers before Karpenter touches one, and loses none, killed with -9 in every phase", async () => {
+      const world = open();
+      const holder = await start("killed");
+      await world.scale("work", { replicas: 30, spread: true, pool: "default" });
+      await holder.present.until("launch decided", 60_000);
+      await holder.crash(); // in the middle of marking
+
+      const surplus = await world.untilReady(30);
+      await untilHeld(surplus);
+      const [users = ""] = surplus;
+      await world.plane.kubectl(["label", "node", users, `${holdLabel}-`]); // now it is the user's own
+      await world.scale("work", { replicas: 0, spread: true, pool: "default" });
+      await holder.crash(); // in the middle of the hold
+      const joined = (await world.nodes()).map(({ metadata }) => Number(metadata?.creationTimestamp));
+      const end = Math.max(...joined) + 60_000;
+      await world.stays(surplus, timeLeft(end) - 2_000);
+
+      await holder.present.until("release decided", 30_000);
+      await holder.crash(); // in the middle of the release
+      expect(await world.untilReady(1, 70_000)).toEqual([users]);
+      expect(await marked()).toEqual([]);
+      expect(await nodes(({ annotations }) => annotations?.[annotation] === "true")).toEqual([users]);
+    });
+
+    it("goes on after the API server was away, in the same process", async () => {
+      const world = open();
+      const holder = await start("reconnected");
+      const { pid } = holder.present;
+      await world.scale("work", { replicas: 1, spread: true, pool: "default" });
+      await untilHeld(await world.untilReady(1));
+
+      await world.plane.stopApiServer();
+      await holder.present.until("the watch broke: it connects again");
+      await world.plane.startApiServer();
+
+      await world.scale("work", { replicas: 2, spread: true, pool: "default" });
+      await untilHeld(await world.untilReady(2));
+      expect(holder.present.pid).toBe(pid);
+    });
+  });
+}

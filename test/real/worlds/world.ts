@@ -1,0 +1,173 @@
+import {
+  CoreV1Api,
+  CustomObjectsApi,
+  type KubernetesObject,
+  KubernetesObjectApi,
+  type V1Node,
+} from "@kubernetes/client-node";
+import { ControlPlane, type Plane } from "../engines/control-plane.ts";
+import { type NodePool, nodePool, startKarpenter } from "../engines/karpenter.ts";
+import { until } from "../engines/processes.ts";
+
+export type Workload = Readonly<{
+  replicas: number;
+  cpu?: string;
+  pool?: string;
+  annotations?: Readonly<Record<string, string>>;
+  /** No two of its pods share a node. */
+  spread?: boolean;
+}>;
+
+/** A cluster with real Karpenter, and what its users do with it. */
+export class World<P extends Plane = ControlPlane> {
+  readonly plane: P;
+  readonly core: CoreV1Api;
+  readonly #objects: KubernetesObjectApi;
+  readonly #custom: CustomObjectsApi;
+
+  private constructor(plane: P) {
+    const config = plane.config("admin");
+    this.plane = plane;
+    this.core = config.makeApiClient(CoreV1Api);
+    this.#custom = config.makeApiClient(CustomObjectsApi);
+    this.#objects = KubernetesObjectApi.makeApiClient(config);
+  }
+
+  static async start(version?: string): Promise<World> {
+    return World.on(await ControlPlane.start(), version);
+  }
+
+  /** Starts Karpenter on a control plane, which from then on ends with this world. */
+  static async on<P extends Plane>(plane: P, version?: string): Promise<World<P>> {
+    try {
+      await startKarpenter(plane, version);
+      return new World(plane);
+    } catch (error) {
+      await plane.stop();
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.plane.stop();
+  }
+
+  /** Creates or changes an object, whatever its kind. */
+  async apply(...objects: readonly object[]): Promise<void> {
+    for (const object of objects) {
+      await this.#objects.patch(
+        object as KubernetesObject,
+        undefined,
+        undefined,
+        "test",
+        true,
+        "application/apply-patch+yaml",
+      );
+    }
+  }
+
+  async pool(pool: NodePool): Promise<void> {
+    await this.apply(...nodePool(pool));
+  }
+
+  /** Lets a Deployment have so many pods; each of them wants a node of its own when `cpu` is large. */
+  async scale(name: string, work: Workload): Promise<void> {
+    const { replicas, cpu = "3", pool, annotations = {}, spread = false } = work;
+    const labels = { app: name };
+    const containers = [{ name: "main", image: "registry.invalid/app", resources: { requests: { cpu } } }];
+    const spec = {
+      containers,
+      ...(pool && { nodeSelector: { "karpenter.sh/nodepool": pool } }),
+      ...(spread && { affinity: apart(labels) }),
+      terminationGracePeriodSeconds: 0,
+    };
+    const template = { metadata: { labels, annotations }, spec };
+    await this.apply({
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name, namespace: "default" },
+      spec: { replicas, selector: { matchLabels: labels }, template },
+    });
+  }
+
+  async nodes(): Promise<V1Node[]> {
+    return (await this.core.listNode()).items;
+  }
+
+  async names(): Promise<string[]> {
+    return (await this.nodes()).map((node) => node.metadata?.name ?? "").sort();
+  }
+
+  /** Nodes that Karpenter considers ready and has not chosen for disruption. */
+  async ready(): Promise<string[]> {
+    const isReady = (node: V1Node) =>
+      node.metadata?.labels?.["karpenter.sh/initialized"] === "true" &&
+      !node.metadata.deletionTimestamp &&
+      !node.spec?.taints?.some((taint) => taint.key === "karpenter.sh/disrupted");
+    return (await this.nodes())
+      .filter(isReady)
+      .map((node) => node.metadata?.name ?? "")
+      .sort();
+  }
+
+  /** Waits until so many nodes are ready, and no other. */
+  async untilReady(count: number, within = 120_000): Promise<string[]> {
+    let ready: string[] = [];
+    await until(
+      `${count} ready nodes`,
+      async () => {
+        ready = await this.ready();
+        return ready.length === count && (await this.nodes()).length === count;
+      },
+      within,
+      250,
+    );
+    return ready;
+  }
+
+  /** Watches for a while that none of these nodes goes away; this is waiting, because nothing happening has no event. */
+  async stays(names: readonly string[], forMs: number): Promise<void> {
+    const end = performance.now() + forMs;
+    await until(
+      "time to pass",
+      async () => {
+        const ready = await this.ready();
+        const lost = names.filter((name) => !ready.includes(name));
+        if (lost.length > 0)
+          throw new Error(
+            `lost ${lost.join(", ")} with ${Math.round((end - performance.now()) / 1000)} s to go`,
+          );
+        return performance.now() > end;
+      },
+      forMs + 30_000,
+      500,
+    );
+  }
+
+  async annotate(node: string, key: string, value: string | null): Promise<void> {
+    await this.plane.kubectl([
+      "annotate",
+      "--overwrite",
+      "node",
+      node,
+      value === null ? `${key}-` : `${key}=${value}`,
+    ]);
+  }
+
+  async deletePool(name: string): Promise<void> {
+    await this.#custom.deleteClusterCustomObject({
+      group: "karpenter.sh",
+      version: "v1",
+      plural: "nodepools",
+      name,
+    });
+  }
+}
+
+const apart = (matchLabels: Readonly<Record<string, string>>) => ({
+  podAntiAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: [
+      { topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels } },
+    ],
+  },
+});

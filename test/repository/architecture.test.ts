@@ -1,0 +1,123 @@
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const folders = ["lambda", "infra", "cli", "local", "simulator", "report", "lab", "scripts", "test"];
+const sources = globSync([`{${folders.join(",")}}/**/*.ts`]).map((path) => ({
+  path,
+  text: readFileSync(path, "utf8"),
+}));
+const ours = sources.filter(({ path }) => !path.startsWith("test/") && !path.startsWith("lab/"));
+
+/** What a file imports: our own files by their path, others by their package's name. */
+function importsOf({ path, text }: { path: string; text: string }): string[] {
+  const names = [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, name = ""]) => name);
+  return names.map((name) => (name.startsWith(".") ? normalize(join(dirname(path), name)) : name));
+}
+
+const isOurs = (imported: string) => folders.some((folder) => imported.startsWith(`${folder}/`));
+
+/** Files that only define names; infra may use them. */
+const names = [
+  "lambda/environment.ts",
+  "lambda/settings.ts",
+  "lambda/names.ts",
+  "lambda/version.ts",
+  "lambda/core/duration.ts",
+  "lambda/core/metrics.ts",
+  "lambda/core/operate/probe.ts",
+  "lambda/core/errors.ts",
+  "lambda/core/marks/keys.ts",
+  "lambda/aws/hold-table.ts",
+  "package.json",
+];
+
+/** Each folder or file, and which of our files it may import. */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  "lambda/core/": ["lambda/core/"],
+  "lambda/handlers/": ["lambda/core/", "lambda/handlers/", "lambda/version.ts"],
+  "lambda/kubernetes/": ["lambda/core/", "lambda/kubernetes/"],
+  "lambda/aws/": ["lambda/core/", "lambda/aws/", "lambda/kubernetes/cluster-login.ts"],
+  "lambda/cluster-access/": [
+    "lambda/core/",
+    "lambda/cluster-access/",
+    "lambda/kubernetes/",
+    "lambda/aws/",
+    "lambda/handlers/fields.ts",
+  ],
+  "lambda/telemetry/": [
+    "lambda/core/",
+    "lambda/telemetry/",
+    "lambda/kubernetes/client.ts",
+    "lambda/system-clock.ts",
+    "lambda/version.ts",
+  ],
+  "lambda/settings.ts": ["lambda/core/"],
+  "lambda/environment.ts": ["lambda/core/", "lambda/settings.ts"],
+  "lambda/wiring.ts": [
+    "lambda/core/",
+    "lambda/aws/",
+    "lambda/kubernetes/",
+    "lambda/telemetry/",
+    "lambda/system-clock.ts",
+    "lambda/environment.ts",
+  ],
+  "report/": ["report/"],
+  "local/": ["local/", "report/", "lambda/", "package.json"],
+  "cli/": ["cli/", "local/", "report/", "lambda/", "package.json"],
+  "simulator/": ["simulator/", "cli/terminal/", "cli/views/", "local/", "lambda/"],
+  "infra/": ["infra/", ...names],
+};
+/** How functions start: only they themselves know. */
+const starts = /^lambda\/(main\/|wiring\.ts|invocation\.ts)/;
+
+describe("arrows point inward", () => {
+  it.each(Object.entries(allowed))("%s imports only what it may know", (folder, known) => {
+    const wrong = ours
+      .filter(({ path }) => path.startsWith(folder))
+      .flatMap((file) =>
+        importsOf(file)
+          .filter(isOurs)
+          .map((imported) => ({ path: file.path, imported })),
+      )
+      .filter(({ imported }) => starts.test(imported) || !known.some((path) => imported.startsWith(path)));
+    expect(wrong).toEqual([]);
+  });
+
+  it("keeps libraries out of the core and of what handlers know", () => {
+    const inner = ours.filter(({ path }) => /^lambda\/(core|handlers)\//.test(path));
+    expect(inner.flatMap((file) => importsOf(file).filter((imported) => !isOurs(imported)))).toEqual([]);
+  });
+
+  it("lets nothing import tests or the lab", () => {
+    const wrong = ours.flatMap((file) =>
+      importsOf(file).filter((imported) => /^(test|lab)\//.test(imported)),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe("effects have their place", () => {
+  const deployed = ours.filter(({ path }) => path.startsWith("lambda/"));
+  const filesWith = (pattern: RegExp, files = deployed) =>
+    files.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
+
+  it("reads the wall clock in one file", () => {
+    expect(filesWith(/Date\.now\(|new Date\(\)/)).toEqual(["lambda/system-clock.ts"]);
+  });
+
+  it("reads the environment only where a function starts", () => {
+    const starts = /^lambda\/main\/|^infra\/app\.ts$|^cli\/(main|terminal\/terminal)\.ts$/;
+    expect(filesWith(/process\.env/, ours).filter((path) => !starts.test(path))).toEqual([]);
+  });
+});
+
+it("keeps every source short enough to be read in one go", () => {
+  const long = ours.map(({ path, text }) => ({ path, lines: text.split("\n").length }));
+  expect(long.filter(({ lines }) => lines > 250)).toEqual([]);
+});
+
+it("carries the package's version into every log line", async () => {
+  const { version } = await import("../../lambda/version.ts");
+  expect(version).toBe(JSON.parse(readFileSync("package.json", "utf8")).version);
+});

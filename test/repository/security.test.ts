@@ -1,0 +1,103 @@
+import { globSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { actions, allowed, resourcesOf, synthesize, synthesizeEverything } from "../support/synthesized.ts";
+
+const page = readFileSync("docs/security.md", "utf8");
+const template = synthesize();
+
+/** The rows of the table under a heading, without its head. */
+const rowsUnder = (heading: string): readonly (readonly string[])[] =>
+  (page.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "")
+    .split("\n")
+    .filter((line) => line.startsWith("| "))
+    .slice(2)
+    .map((line) => line.split("|").map((cell) => cell.trim()))
+    .map(([, ...cells]) => cells);
+const actionsIn = (text: string): readonly string[] =>
+  [...text.matchAll(/`([a-z0-9]+:[A-Z]\w+)`/g)].map(([, action = ""]) => action);
+
+describe("what the security page says of permissions in AWS", () => {
+  const rows = rowsUnder("In AWS");
+  const roles: Readonly<Record<string, string>> = {
+    hold: "HoldRole",
+    release: "ReleaseRole",
+    sweep: "SweepRole",
+    control: "ControlRole",
+    "cluster-access": "AdminFunctionRole",
+    "the provider": "Providerframework",
+    "the schedules' role": "ReleasesRole",
+  };
+
+  it.each(Object.entries(roles))("is all that %s may do, and no more", (who, role) => {
+    const told = rows.filter(([, , whom = ""]) => whom.split(", ").includes(who));
+    const named = new Set(told.flatMap(([permission = ""]) => actionsIn(permission)));
+    expect([...named].sort()).toEqual(actions(allowed(template, role)));
+  });
+
+  it("speaks of every role there is, and of no other", () => {
+    expect(new Set(rows.flatMap(([, , who = ""]) => who.split(", ")))).toEqual(new Set(Object.keys(roles)));
+    expect(resourcesOf(template, "AWS::IAM::Role").size).toBe(Object.keys(roles).length);
+  });
+
+  it("names every policy of AWS's own", () => {
+    const own = [synthesize(), synthesizeEverything()].flatMap((one) =>
+      [...JSON.stringify(one.toJSON()).matchAll(/iam::aws:policy\/service-role\/(\w+)/g)].map(
+        ([, name = ""]) => name,
+      ),
+    );
+    for (const name of new Set(own)) expect(page).toContain(`\`${name}\``);
+    expect(new Set(own).size).toBe(page.match(/`AWSLambda\w+`/g)?.length);
+  });
+
+  it("is true of access=manual: no function that can make itself an admin", () => {
+    const manual = synthesize({ access: "manual" });
+    expect(JSON.stringify(manual.toJSON())).not.toMatch(/AccessPolicy|Providerframework|AdminFunction/);
+  });
+});
+
+describe("what the security page says that commands need", () => {
+  const services: Readonly<Record<string, string>> = { eventbridge: "events" };
+  const clients = /import (?:type )?\{([^}]+)\} from "@aws-sdk\/client-([\w-]+)"/gs;
+  const inCode = (text: string): readonly string[] =>
+    [...text.matchAll(clients)].flatMap(([, names = "", client = ""]) =>
+      [...names.matchAll(/(?:paginate(\w+)|\b(\w+)Command)\b/g)].map(
+        ([, paged, sent]) => `${services[client] ?? client}:${paged ?? sent}`,
+      ),
+    );
+
+  it("is every call that the command line makes, and no other", () => {
+    const called = globSync("cli/**/*.ts").flatMap((file) => inCode(readFileSync(file, "utf8")));
+    const asIam = called.map((action) => (action === "lambda:Invoke" ? "lambda:InvokeFunction" : action));
+    const told = rowsUnder("For those who operate it").flatMap((cells) => actionsIn(cells.join(" ")));
+    expect([...new Set(told)].sort()).toEqual([...new Set([...asIam, "lambda:InvokeFunction"])].sort());
+  });
+});
+
+describe("what the security page says of the supply chain", () => {
+  const workflows = globSync(".github/workflows/*.yml").map((file) => ({
+    file,
+    text: readFileSync(file, "utf8"),
+  }));
+
+  it("has every action pinned by commit", () => {
+    const used = workflows.flatMap(({ text }) =>
+      [...text.matchAll(/uses: (\S+)/g)].map(([, action = ""]) => action),
+    );
+    expect(used.length).toBeGreaterThan(4);
+    expect(used.filter((action) => !/@[0-9a-f]{40}$/.test(action))).toEqual([]);
+  });
+
+  it("lets no workflow write but the release", () => {
+    for (const { text } of workflows) expect(text).toMatch(/^permissions:\n {2}contents: read\n\n/m);
+    const writing = workflows.filter(({ text }) => /: write|permissions: \S/.test(text));
+    expect(writing.map(({ file }) => file)).toEqual([".github/workflows/release.yml"]);
+  });
+
+  it("pins every Python package by hash", () => {
+    const lists = globSync("test/real/engines/*.requirements.txt").map((file) => readFileSync(file, "utf8"));
+    expect(lists.length).toBeGreaterThan(1);
+    for (const list of lists)
+      for (const entry of list.split(/\n(?=[\w-]+(?:\[[\w,]+\])?==)/))
+        expect(entry).toContain("--hash=sha256:");
+  });
+});

@@ -1,0 +1,41 @@
+import { expect, it } from "vitest";
+import {
+  alarmName,
+  dashboardName,
+  functionName,
+  parts,
+  scheduleGroupName,
+  stackName,
+} from "../../lambda/names.ts";
+import fc from "../support/fast-check.ts";
+
+const clusters = fc.stringMatching(/^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$/);
+const longest = "c".repeat(100);
+
+it("says function and cluster in plain words", () => {
+  expect(functionName("prod", "release")).toBe("karpenter-node-holder-prod-release");
+  expect(stackName("prod")).toBe("karpenter-node-holder-prod");
+});
+
+it("gives every cluster names that AWS takes", () => {
+  fc.assert(
+    fc.property(clusters, (cluster) => {
+      for (const part of parts) expect(functionName(cluster, part)).toMatch(/^[\w-]{1,64}$/);
+      expect(scheduleGroupName(cluster)).toMatch(/^[\w.-]{1,64}$/);
+      expect(stackName(cluster)).toMatch(/^[A-Za-z][A-Za-z0-9-]{0,127}$/);
+      expect(dashboardName(cluster)).toMatch(/^[\w-]{1,255}$/);
+      expect(alarmName(cluster, "release-overdue").length).toBeLessThanOrEqual(255);
+    }),
+  );
+});
+
+it("never gives two clusters the same name", () => {
+  const twins = [longest, `${longest.slice(1)}d`, "a_b", "a-b"];
+  for (const name of [stackName, scheduleGroupName, (cluster: string) => functionName(cluster, "hold")]) {
+    expect(new Set(twins.map(name)).size).toBe(twins.length);
+  }
+});
+
+it("keeps the functions of a cluster apart, however long its name", () => {
+  expect(new Set(parts.map((part) => functionName(longest, part))).size).toBe(parts.length);
+});

@@ -1,0 +1,114 @@
+import { describe, expect, it } from "vitest";
+import { hours, minutes } from "../../lambda/core/duration.ts";
+import { checkSettings, defaultSettings, readSettings, writeSettings } from "../../lambda/settings.ts";
+import fc from "../support/fast-check.ts";
+
+const problemsOf = (raw: Parameters<typeof checkSettings>[0]) =>
+  checkSettings({ cluster: "prod", ...raw }).problems;
+
+describe("the settings", () => {
+  it("have a default each, but for the cluster", () => {
+    const settings = readSettings({ cluster: "prod" });
+
+    expect(settings).toEqual({
+      cluster: "prod",
+      hold: minutes(20),
+      maxHold: hours(2),
+      breather: minutes(10),
+      initialDelay: 0,
+      scope: "cluster",
+      nodePools: { only: [], except: [] },
+      karpenter: "v1",
+      holdAnnotation: "karpenter.sh/do-not-disrupt",
+      sweepEvery: minutes(5),
+    });
+  });
+
+  it("tell every problem at once, by name and with what was expected", () => {
+    const { problems } = checkSettings({
+      hold: "soon",
+      maxHold: "8d",
+      breather: "25h",
+      initialDelay: "16m",
+      scope: "region",
+      nodePools: "Batch",
+      karpenter: "v2",
+      holdAnnotation: "held",
+      sweepEvery: "90s",
+    });
+
+    expect(problems).toEqual([
+      "cluster is missing: give the name of the EKS cluster",
+      'hold must be a duration from 1m to 24h, like 90s, 20m or 2h, not "soon"',
+      'maxHold must be a duration from 1m to 168h, or 0s for no cap, like 90s, 20m or 2h, not "8d"',
+      'breather must be a duration from 0s to 24h, like 90s, 20m or 2h, not "25h"',
+      'initialDelay must be a duration from 0s to 15m, like 90s, 20m or 2h, not "16m"',
+      'sweepEvery must be a whole number of minutes, not "90s"',
+      'scope must be cluster or nodepool, not "region"',
+      'karpenter must be v1 or v0.31, not "v2"',
+      'holdAnnotation must be an annotation key with a prefix, like karpenter.sh/do-not-disrupt, not "held"',
+      'nodePools must be NodePool names separated by commas, with ! before those to leave out, not "Batch"',
+    ]);
+    expect(() => readSettings({ cluster: "a b" })).toThrow(/^These settings cannot be used: cluster must be/);
+  });
+
+  it("must agree with each other", () => {
+    expect(problemsOf({ hold: "3h" })).toEqual(['maxHold must be at least hold (3h), or 0s, not "2h"']);
+    expect(problemsOf({ hold: "3h", maxHold: "0s" })).toEqual([]);
+    expect(problemsOf({ hold: "5m", initialDelay: "5m" })).toEqual([
+      'initialDelay must be shorter than hold (5m), not "5m"',
+    ]);
+  });
+
+  it("of Karpenter v0.31 bring its annotation, which one's own overrides", () => {
+    expect(readSettings({ cluster: "prod", karpenter: "v0.31" }).holdAnnotation).toBe(
+      "karpenter.sh/do-not-consolidate",
+    );
+    const holdAnnotation = "example.com/stay";
+    expect(readSettings({ cluster: "prod", karpenter: "v0.31", holdAnnotation })).toMatchObject({
+      holdAnnotation,
+    });
+  });
+
+  it("take NodePools as text or as a list", () => {
+    const nodePools = { only: ["a", "b"], except: ["c"] };
+
+    expect(readSettings({ cluster: "prod", nodePools: "a, b,!c" })).toMatchObject({ nodePools });
+    expect(readSettings({ cluster: "prod", nodePools: ["a", "b", "!c"] })).toMatchObject({ nodePools });
+  });
+
+  it("travel through an environment as text and come back the same", () => {
+    const duration = (least: number, most: number) =>
+      fc.integer({ min: least, max: most }).map((n) => `${n}m`);
+    const raw = fc.record({
+      cluster: fc.stringMatching(/^[0-9A-Za-z][0-9A-Za-z_-]{0,30}$/),
+      hold: duration(16, 120),
+      maxHold: fc.oneof(fc.constant("0s"), duration(120, 10_080)),
+      breather: duration(0, 1440),
+      initialDelay: duration(0, 15),
+      scope: fc.constantFrom("cluster", "nodepool"),
+      nodePools: fc.array(fc.stringMatching(/^!?[a-z][a-z0-9-]{0,10}[a-z0-9]$/), { maxLength: 4 }),
+      karpenter: fc.constantFrom("v1", "v0.31"),
+      sweepEvery: duration(1, 60),
+    });
+
+    fc.assert(
+      fc.property(raw, (one) => {
+        const settings = readSettings(one);
+        expect(readSettings(writeSettings(settings))).toEqual(settings);
+      }),
+    );
+  });
+
+  it("of any shape are refused by name and never crash", () => {
+    const names = ["cluster", ...Object.keys(defaultSettings)];
+
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...names), fc.jsonValue()), (raw) => {
+        for (const problem of checkSettings(raw).problems) {
+          expect(names).toContain(problem.split(" ")[0]);
+        }
+      }),
+    );
+  });
+});

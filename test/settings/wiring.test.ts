@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { after, minutes } from "../../lambda/core/duration.ts";
+import { readConfig } from "../../lambda/environment.ts";
+import { wire } from "../../lambda/wiring.ts";
+import { aLaunch } from "../support/builders.ts";
+import { type FakeAws, fakeAws, jsonError } from "../support/fake-aws.ts";
+import { noon } from "../support/fixed-clock.ts";
+
+let aws: FakeAws;
+beforeAll(async () => {
+  aws = await fakeAws(() => jsonError("ValidationException", "nothing is right here"));
+  const env = {
+    AWS_ENDPOINT_URL: aws.client.endpoint,
+    AWS_REGION: "eu-west-1",
+    AWS_ACCESS_KEY_ID: "fake",
+    AWS_SECRET_ACCESS_KEY: "fake",
+    HOLD_TABLE: "holds",
+    LAUNCH_QUEUE_URL: `${aws.client.endpoint}/123456789012/launches`,
+    SCHEDULE_GROUP: "group",
+    SCHEDULE_ROLE_ARN: "arn:aws:iam::123456789012:role/schedules",
+    RELEASE_FUNCTION_ARN: "arn:aws:lambda:eu-west-1:123456789012:function:release",
+    CLUSTER_NAME: "prod",
+  };
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await aws.close();
+});
+
+it("times the calls of every port, so that a slow invocation can be told where its time went", async () => {
+  const { ports, telemetry, cluster } = wire(readConfig(process.env));
+  const soon = new Date(Date.now() + 5_000);
+
+  await Promise.allSettled([
+    ports.holds.find("cluster"),
+    ports.journal.noteSweep(noon),
+    ports.launches.find(["i-0123456789abcdef0"]),
+    ports.schedules.arm("cluster", "hold-1", after(noon, minutes(20))),
+    ports.later.lookAgain({ kind: "newcomers", scope: "cluster", awaited: [aLaunch()], attempt: 0 }, 0),
+    cluster.api.call({ method: "GET", path: "/version" }, soon),
+  ]);
+
+  expect(Object.keys(telemetry.calls.told().calls).toSorted()).toEqual([
+    "CreateSchedule",
+    "DescribeCluster",
+    "DescribeInstances",
+    "GetItem",
+    "Kubernetes GET",
+    "PutItem",
+    "SendMessageBatch",
+  ]);
+});
+
+it("lets the hold function look for the way into the cluster before anything has called it", async () => {
+  const asked = () => aws.requests.filter(({ path }) => path === "/clusters/prod").length;
+  const before = asked();
+
+  await import("../../lambda/main/hold.ts");
+
+  await expect.poll(asked, { timeout: 10_000 }).toBe(before + 1);
+});

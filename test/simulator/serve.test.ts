@@ -1,0 +1,51 @@
+import { existsSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { minutes } from "../../lambda/core/duration.ts";
+import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
+import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
+import { readKubeconfig } from "../../local/run/kubeconfig.ts";
+import { type Served, serve } from "../../simulator/serve/serve.ts";
+import { CollectedLog } from "../support/collected-log.ts";
+import { CollectedTerminal } from "../support/collected-terminal.ts";
+
+describe("npm start -- --serve", () => {
+  const terminal = new CollectedTerminal();
+  const log = new CollectedLog();
+  let served: Served;
+  beforeEach(async () => {
+    served = await serve({ hold: minutes(1), launchEvery: 0, log }, terminal);
+  });
+  afterEach(() => served.stop());
+
+  const heldNodes = () =>
+    served.world.cluster
+      .nodes()
+      .map(parseNode)
+      .filter(
+        ({ labels, annotations }) => labels?.[holdLabel] && annotations?.[Karpenter.v1.annotation] === "true",
+      );
+
+  it("holds its nodes and writes a kubeconfig that opens their cluster", async () => {
+    await expect.poll(heldNodes, { timeout: 10_000 }).toHaveLength(3);
+    const { server } = await kubeconfigLogin(readKubeconfig({ path: served.kubeconfig })).access();
+    const answer = await fetch(`${server}/api/v1/nodes`);
+    expect(await answer.json()).toMatchObject({ kind: "NodeList", items: { length: 3 } });
+    expect(terminal.output).toContain(`export KUBECONFIG=${served.kubeconfig}`);
+  });
+
+  it("shows the live timeline of its cluster on a page", async () => {
+    await expect.poll(heldNodes, { timeout: 10_000 }).toHaveLength(3);
+    expect(terminal.output).toContain(`The live timeline: ${served.url}`);
+    const page = await (await fetch(served.url)).text();
+    for (const node of ["anna", "bert", "cleo"]) expect(page).toContain(`<td>${node}</td>`);
+  });
+
+  it("leaves nothing behind when it is stopped", async () => {
+    const again = await serve({ hold: minutes(1), launchEvery: 0, log }, terminal);
+    await again.stop();
+    expect(existsSync(again.kubeconfig)).toBe(false);
+    await expect(fetch(again.url)).rejects.toThrow();
+    await expect(fetch(again.world.cluster.server)).rejects.toThrow();
+  });
+});

@@ -1,0 +1,35 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { tellStory } from "../../simulator/story/story.ts";
+import type { Check } from "../../simulator/story/verdict.ts";
+import { CollectedTerminal } from "../support/collected-terminal.ts";
+
+describe("the story of a hold", () => {
+  const terminal = new CollectedTerminal();
+  let checks: readonly Check[];
+
+  beforeAll(async () => {
+    checks = await tellStory(terminal, async () => {});
+  });
+
+  it("ends with every promise kept", () => {
+    expect(checks.filter(({ isKept }) => !isKept)).toEqual([]);
+    expect(checks.length).toBeGreaterThanOrEqual(9);
+    expect(terminal.output).toContain(`All ${checks.length} promises kept.`);
+  });
+
+  it("tells what happens in order, and those together to whom the same happens at once", () => {
+    const told = terminal.output.split("\n").filter((line) => / (held|free|until \d+:\d\d)/.test(line));
+    expect(told.slice(0, 6).map((line) => line.trim().replaceAll(/ +/g, " "))).toEqual([
+      "0:30 ◆ cleo held by the user's own annotation",
+      "1:01 ┏ hold until 21:00: a node was launched in NodePool default",
+      "1:01 ■ anna, bert held",
+      "1:54 ■ dora held",
+      "12:01 ┣ hold extended until 32:00",
+      "12:54 ■ emil held",
+    ]);
+  });
+
+  it("has no colours where nobody watches", () => {
+    expect(terminal.output).not.toContain("\u001b");
+  });
+});
