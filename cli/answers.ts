@@ -95,8 +95,8 @@ function parsePastHold(fields: Fields, item: unknown, path: string): PastHold {
   };
 }
 
-/** What came of a deed: how many nodes, until when, and why. */
-export type DeedAnswer = Readonly<{
+/** What came of a action: how many nodes, until when, and why. */
+export type ActionAnswer = Readonly<{
   because: string;
   until?: Date;
   holdId?: string;
@@ -105,8 +105,8 @@ export type DeedAnswer = Readonly<{
   resumed: readonly string[];
 }>;
 
-/** Reads the answer to a deed. */
-export const parseDeed = (answer: unknown): DeedAnswer =>
+/** Reads the answer to a action. */
+export const parseUserAction = (answer: unknown): ActionAnswer =>
   reading((fields) => {
     const read = fields.object(answer, "the answer");
     const until = optional(read.until, (value) => fields.date(value, "until"));
@@ -120,7 +120,7 @@ export const parseDeed = (answer: unknown): DeedAnswer =>
     };
   });
 
-function countsIn(read: Read): DeedAnswer["counts"] {
+function countsIn(read: Read): ActionAnswer["counts"] {
   const names = ["marked", "userHeld", "released", "kept", "failed"] as const;
   return Object.fromEntries(
     names.flatMap((name) => (typeof read[name] === "number" ? [[name, read[name]]] : [])),

@@ -34,12 +34,12 @@ export const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
 
 /** Whether no AWS call can succeed now, so that further ones would say the same. */
 export const isHopeless = (error: unknown): boolean => {
-  const failure = awsTrouble(error, "");
+  const failure = explainAwsError(error, "");
   return failure instanceof Failure && !isDenied(error);
 };
 
 /** A failed AWS call as a failure with its remedy; an error that is not AWS's stays as it is. */
-export function awsTrouble(error: unknown, task: string): unknown {
+export function explainAwsError(error: unknown, task: string): unknown {
   if (!(error instanceof Error)) return error;
   const known = remedies[error.name];
   if (known) return new Failure(`${known[0]} (${firstLine(error)})`, known[1], { cause: error });

@@ -2,7 +2,7 @@ import { type Argument, Command, CommanderError, type Option } from "commander";
 import { version } from "../lambda/version.ts";
 import { commands } from "./commands.ts";
 import { Exit } from "./terminal/exit-codes.ts";
-import { tellFailure } from "./terminal/failure.ts";
+import { printFailure } from "./terminal/failure.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** Carries out what was typed and says how it ended; never ends the process itself. */
@@ -15,7 +15,7 @@ export async function commandLine(words: readonly string[], terminal: Terminal):
     return Exit.done;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? Exit.done : Exit.usage;
-    return tellFailure(error, terminal);
+    return printFailure(error, terminal);
   }
 }
 
@@ -27,15 +27,15 @@ const frame = (terminal: Terminal): Command =>
     .addHelpText("after", "\nExit codes: 0 done, 1 failed, 2 not understood.");
 
 /** Commander throws instead of ending the process, and writes where the terminal is. */
-const framed = (command: Command, { out, tell }: Terminal): Command =>
+const framed = (command: Command, { out, notify }: Terminal): Command =>
   command
-    .helpOption("-h, --help", "tell what can be said")
+    .helpOption("-h, --help", "display help")
     .configureHelp({ optionDescription: described, argumentDescription: named })
     .exitOverride()
     .showHelpAfterError("See --help for what can be said.")
     .configureOutput({
       writeOut: (text) => out(text.trimEnd()),
-      writeErr: (text) => tell(text.trimEnd()),
+      writeErr: (text) => notify(text.trimEnd()),
     });
 
 /** An option's line of help: what must be said, what can be said, and what holds otherwise. */

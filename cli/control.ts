@@ -1,5 +1,5 @@
 import { functionName } from "../lambda/names.ts";
-import { awsTrouble, isNamed } from "./aws-errors.ts";
+import { explainAwsError, isNamed } from "./aws-errors.ts";
 import { type AwsConfig, awsConfig, type ClusterFlags } from "./terminal/cluster-flags.ts";
 import { Failure } from "./terminal/failure.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -8,7 +8,7 @@ import type { Terminal } from "./terminal/terminal.ts";
 export type Ask = (request: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
 /** The control function takes two minutes at most. */
-const patience = 130_000;
+const giveUpAfter = 130_000;
 
 /** Asks the control function of the cluster named; needs the right to invoke it and no other. */
 export function controlOf(flags: ClusterFlags, env: Terminal["env"]): Ask {
@@ -16,7 +16,7 @@ export function controlOf(flags: ClusterFlags, env: Terminal["env"]): Ask {
   const name = functionName(flags.cluster, "control");
   return async (request) => {
     const { InvokeCommand, LambdaClient } = await import("@aws-sdk/client-lambda");
-    const client = new LambdaClient({ ...config, requestHandler: { requestTimeout: patience } });
+    const client = new LambdaClient({ ...config, requestHandler: { requestTimeout: giveUpAfter } });
     try {
       const answer = await client.send(
         new InvokeCommand({ FunctionName: name, Payload: JSON.stringify(request) }),
@@ -26,7 +26,7 @@ export function controlOf(flags: ClusterFlags, env: Terminal["env"]): Ask {
       return payload;
     } catch (error) {
       if (isNamed(error, "ResourceNotFoundException")) throw await noHolder(flags, config, error);
-      throw awsTrouble(error, `invoke ${name}`);
+      throw explainAwsError(error, `invoke ${name}`);
     } finally {
       client.destroy();
     }

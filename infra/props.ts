@@ -35,7 +35,7 @@ export interface KarpenterNodeHolderProps {
   readonly sweepEvery?: Duration;
   readonly access?: Access;
   readonly vpc?: HolderVpc;
-  /** Told of every alarm. */
+  /** NewEvent of every alarm. */
   readonly alarmTopic?: ITopic;
   readonly logRetention?: RetentionDays;
   /** Reserve one concurrent execution for the sweep, so that two sweeps never run at once (false). */

@@ -9,7 +9,7 @@ import { DynamodbJournal } from "./aws/dynamodb-journal.ts";
 import { Ec2Launches } from "./aws/ec2-launches.ts";
 import { EksLogin } from "./aws/eks-login.ts";
 import { SchedulerReleases } from "./aws/scheduler-releases.ts";
-import { SqsLater } from "./aws/sqs-follow-ups.ts";
+import { SqsFollowUps } from "./aws/sqs-follow-ups.ts";
 import type { Inspection } from "./core/operate/inspection.ts";
 import type { Ports, ReleasePorts } from "./core/ports.ts";
 import type { Config } from "./environment.ts";
@@ -74,8 +74,8 @@ export function wire(config: Config): Wired<Ports> {
   const { calls } = rest.telemetry;
   const client = { ...clientDefaults, region: config.region };
   const launches = new Ec2Launches(calls.ofAws(new EC2Client(client)), config.settings.cluster);
-  const later = new SqsLater(calls.ofAws(new SQSClient(client)), config.launchQueueUrl);
-  return { ports: { ...ports, launches, later }, ...rest };
+  const followUps = new SqsFollowUps(calls.ofAws(new SQSClient(client)), config.launchQueueUrl);
+  return { ports: { ...ports, launches, followUps }, ...rest };
 }
 
 /** What the control function needs beside: it can look around in the cluster. */

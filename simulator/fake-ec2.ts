@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { after, type Duration, earlier, hours, seconds } from "../lambda/core/duration.ts";
 import { Karpenter, type KarpenterGeneration } from "../lambda/core/marks/keys.ts";
 import type { Instance, Launch, Launches } from "../lambda/core/ports.ts";
-import type { AlarmClock, TakeBack } from "../local/holder/alarm-clock.ts";
-import type { Chronicle } from "../local/holder/timeline.ts";
+import type { AlarmClock, Cancel } from "../local/holder/alarm-clock.ts";
+import type { Timeline } from "../local/holder/timeline.ts";
 import type { ClusterStandIn } from "./fake-kubernetes/fake-kubernetes.ts";
 
 type Running = Launch & Readonly<{ node: string }>;
@@ -12,7 +12,7 @@ export type CloudOptions = Readonly<{
   clock: AlarmClock;
   cluster: ClusterStandIn;
   karpenter: KarpenterGeneration;
-  chronicle: Chronicle;
+  timeline: Timeline;
   /** Takes the event that a launch puts on the bus. */
   onEvent: (envelope: unknown) => void;
 }>;
@@ -29,7 +29,7 @@ const boot: Duration = seconds(40);
 /** A cloud in memory: it tells of each instance at once, and its node joins the cluster when it has booted. */
 export class CloudStandIn implements Launches {
   readonly #options: CloudOptions;
-  readonly #booting: TakeBack[] = [];
+  readonly #booting: Cancel[] = [];
   readonly #running = new Map<string, Running>();
 
   constructor(options: CloudOptions) {
@@ -38,16 +38,16 @@ export class CloudStandIn implements Launches {
 
   /** Launches an instance for Karpenter, as a pod that found no room would make it do. */
   launch(node: string, nodePool = "default"): void {
-    const { clock, chronicle, onEvent } = this.#options;
+    const { clock, timeline, onEvent } = this.#options;
     const instance = this.#run(node, nodePool, clock.now());
-    chronicle.tell({ kind: "launch", instance });
+    timeline.record({ kind: "launch", instance });
     onEvent(pendingEvent(instance, clock.now()));
     this.#booting.push(clock.at(after(clock.now(), boot), async () => this.#join(instance)));
   }
 
   /** What still boots is lost; nobody waits for it. */
   close(): void {
-    for (const takeBack of this.#booting.splice(0)) takeBack();
+    for (const cancel of this.#booting.splice(0)) cancel();
   }
 
   /** A node that has been there since long before. */

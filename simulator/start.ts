@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as pass } from "node:timers/promises";
 import { Command, CommanderError } from "commander";
 import { Exit } from "../cli/terminal/exit-codes.ts";
-import { tellFailure } from "../cli/terminal/failure.ts";
+import { printFailure } from "../cli/terminal/failure.ts";
 import { processTerminal } from "../cli/terminal/terminal.ts";
 import { untilStopped } from "../cli/terminal/until-stopped.ts";
 import { textLog } from "../cli/views/run-log.ts";
@@ -14,7 +14,7 @@ import type { Log } from "../lambda/core/ports.ts";
 import { readSettings } from "../lambda/settings.ts";
 import { onKey } from "./serve/keys.ts";
 import { serve } from "./serve/serve.ts";
-import { tellStory } from "./story/story.ts";
+import { runStory } from "./story/story.ts";
 
 type Options = Readonly<{
   serve?: true;
@@ -30,13 +30,13 @@ const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
 
 const command = new Command("npm start --")
   .description("See the holder at work on this machine, without AWS and without a cluster.")
-  .option("--fast", "tell the story without pauses")
+  .option("--fast", "play without pauses")
   .option("--serve", "stay up in real time, with a cluster that kubectl can reach")
   .option("--real", "the same on real Karpenter, built here once (needs Go; minutes the first time)")
   .option("--hold <duration>", "with --serve or --real: how long a launch protects", "1m")
   .option("--launch-every <duration>", "with --serve: how often a node is launched; 0s for never", "3m")
   .option("--log", "show the holder's own log as well")
-  .helpOption("-h, --help", "tell what can be said")
+  .helpOption("-h, --help", "display help")
   .exitOverride()
   .showHelpAfterError("See --help for what can be said.")
   .action(async (options: Options) => {
@@ -46,7 +46,7 @@ try {
   await command.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? Exit.done : Exit.usage;
-  else process.exitCode = tellFailure(error, terminal);
+  else process.exitCode = printFailure(error, terminal);
 }
 
 function started(options: Options): Promise<number> {
@@ -71,7 +71,7 @@ async function runReal({ hold }: Options): Promise<number> {
 
 async function story({ fast, log }: Options): Promise<Exit> {
   const pace = (from: Date, to: Date) => pass(Math.min(700, (to.getTime() - from.getTime()) / 100));
-  const checks = await tellStory(terminal, fast ? async () => {} : pace, log ? textLog(terminal) : silent);
+  const checks = await runStory(terminal, fast ? async () => {} : pace, log ? textLog(terminal) : silent);
   return checks.every(({ isKept }) => isKept) ? Exit.done : Exit.failed;
 }
 

@@ -1,13 +1,13 @@
-import type { AlarmClock, TakeBack } from "../local/holder/alarm-clock.ts";
+import type { AlarmClock, Cancel } from "../local/holder/alarm-clock.ts";
 
-type Entry = { moment: Date; deed: () => Promise<void> };
+type Entry = { moment: Date; action: () => Promise<void> };
 
 /** What passes on the wall while the clock jumps from one moment to the next; nothing, unless a story wants it. */
 export type Pace = (from: Date, to: Date) => Promise<void>;
 
 /**
- * A clock that stands still while anything is being done and then jumps to the next deed.
- * The same deeds happen in the same order however slow the machine is.
+ * A clock that stands still while anything is being done and then jumps to the next action.
+ * The same actions happen in the same order however slow the machine is.
  */
 export class FastClock implements AlarmClock {
   #now: Date;
@@ -23,19 +23,19 @@ export class FastClock implements AlarmClock {
     return new Date(this.#now);
   }
 
-  at(moment: Date, deed: () => Promise<void>): TakeBack {
-    const entry = { moment, deed };
+  at(moment: Date, action: () => Promise<void>): Cancel {
+    const entry = { moment, action };
     this.#waiting.push(entry);
     return () => {
       this.#waiting = this.#waiting.filter((one) => one !== entry);
     };
   }
 
-  /** Does everything that is due up to then, one deed after the other, and leaves the clock there. */
+  /** Does everything that is due up to then, one action after the other, and leaves the clock there. */
   async runUntil(end: Date): Promise<void> {
     for (let next = this.#takeNext(end); next; next = this.#takeNext(end)) {
       await this.#moveTo(next.moment);
-      await next.deed();
+      await next.action();
     }
     await this.#moveTo(end);
   }

@@ -10,8 +10,8 @@ import type { Settings } from "../lambda/settings.ts";
 import { holdIds } from "../lambda/system-clock.ts";
 import type { AlarmClock } from "../local/holder/alarm-clock.ts";
 import { Holder } from "../local/holder/holder.ts";
-import { happeningsOf } from "../local/holder/node-events.ts";
-import { Chronicle } from "../local/holder/timeline.ts";
+import { nodeEventsOf } from "../local/holder/node-events.ts";
+import { Timeline } from "../local/holder/timeline.ts";
 import { openEmbeddedDatabase } from "../local/run/embedded-database.ts";
 import { CloudStandIn } from "./fake-ec2.ts";
 import { ClusterStandIn } from "./fake-kubernetes/fake-kubernetes.ts";
@@ -30,7 +30,7 @@ export type StandInWorld = Readonly<{
   cloud: CloudStandIn;
   holder: Holder;
   journal: Journal;
-  chronicle: Chronicle;
+  timeline: Timeline;
   close: () => Promise<void>;
 }>;
 
@@ -43,11 +43,11 @@ export async function openStandInWorld(options: StandInWorldOptions): Promise<St
   const { holdAnnotation: annotation, nodePools } = settings;
   const database = await openEmbeddedDatabase();
   const cluster = await ClusterStandIn.start({ now: () => clock.now() });
-  const chronicle = new Chronicle(() => clock.now());
+  const timeline = new Timeline(() => clock.now());
   cluster.onChange(({ type, before, node }) => {
     const now = type === "DELETED" ? undefined : parseNode(node);
     const was = type === "DELETED" ? parseNode(node) : before && parseNode(before);
-    for (const told of happeningsOf(was, now, { poolLabel, annotation })) chronicle.tell(told);
+    for (const told of nodeEventsOf(was, now, { poolLabel, annotation })) timeline.record(told);
   });
 
   const login = { access: async () => cluster.access(), refresh: () => {} };
@@ -67,7 +67,7 @@ export async function openStandInWorld(options: StandInWorldOptions): Promise<St
     clock,
     cluster,
     karpenter: settings.karpenter,
-    chronicle,
+    timeline,
     onEvent: (envelope) => holder.queue.send(envelope),
   });
   const holder = new Holder({
@@ -75,7 +75,7 @@ export async function openStandInWorld(options: StandInWorldOptions): Promise<St
     clock,
     log,
     journal,
-    chronicle,
+    timeline,
     holds: new DynamodbHolds(dynamodb, database.table),
     nodes: options.nodes?.(nodes) ?? nodes,
     launches: cloud,
@@ -91,5 +91,5 @@ export async function openStandInWorld(options: StandInWorldOptions): Promise<St
     await cluster.stop();
     await database.close();
   };
-  return { cluster, cloud, holder, journal, chronicle, close };
+  return { cluster, cloud, holder, journal, timeline, close };
 }

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
-import { awsTrouble } from "../aws-errors.ts";
+import { explainAwsError } from "../aws-errors.ts";
 import type { AwsConfig } from "../terminal/cluster-flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
@@ -17,7 +17,7 @@ export async function cacheFile(
     const { Account } = await client.send(new GetCallerIdentityCommand());
     return join(folder, `advise-${Account}-${await client.config.region()}-${cluster}.jsonl`);
   } catch (error) {
-    throw awsTrouble(error, "ask whose they are");
+    throw explainAwsError(error, "ask whose they are");
   } finally {
     client.destroy();
   }

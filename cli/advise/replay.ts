@@ -34,18 +34,18 @@ export type Replay = Readonly<{
   idle: Duration;
 }>;
 
-type Happening = Readonly<{ at: Date; life: NodeLife; is: "launch" | "end" }>;
+type TimelineEvent = Readonly<{ at: Date; life: NodeLife; is: "launch" | "end" }>;
 
 /** Ends that Karpenter chose, and that are followed by the launch of like capacity soon after, paired one to one. */
 export function regrettedEnds(lives: readonly NodeLife[], within: Duration): ReadonlyMap<NodeLife, NodeLife> {
   const pairs = new Map<NodeLife, NodeLife>();
-  const waiting = new Map<string, Happening[]>();
-  for (const happening of happeningsOf(lives)) {
-    const { at, life, is } = happening;
+  const waiting = new Map<string, TimelineEvent[]>();
+  for (const event of nodeEventsOf(lives)) {
+    const { at, life, is } = event;
     const open = waiting.get(life.nodePool) ?? [];
     waiting.set(life.nodePool, open);
     if (is === "end") {
-      open.push(happening);
+      open.push(event);
       continue;
     }
     // The oldest that still counts: no other choice makes more pairs.
@@ -59,12 +59,12 @@ export function regrettedEnds(lives: readonly NodeLife[], within: Duration): Rea
 /** Plays history again with a holder: nodes kept through a hold, launches they would have spared, time they would have idled. */
 export function replay(lives: readonly NodeLife[], plan: Plan): Replay {
   const scopes = new Map<string, ScopeReplay>();
-  for (const happening of happeningsOf(lives)) {
-    const name = plan.scope === "cluster" ? "" : happening.life.nodePool;
+  for (const event of nodeEventsOf(lives)) {
+    const name = plan.scope === "cluster" ? "" : event.life.nodePool;
     const scope = scopes.get(name) ?? new ScopeReplay(plan);
     scopes.set(name, scope);
-    if (happening.is === "launch") scope.launch(happening);
-    else scope.end(happening);
+    if (event.is === "launch") scope.launch(event);
+    else scope.end(event);
   }
   for (const scope of scopes.values()) scope.close();
   const kept = [...scopes.values()].flatMap((scope) => scope.kept);
@@ -85,7 +85,7 @@ export function replay(lives: readonly NodeLife[], plan: Plan): Replay {
 class ScopeReplay {
   readonly kept: Kept[] = [];
   readonly #plan: Plan;
-  #waiting: Happening[] = [];
+  #waiting: TimelineEvent[] = [];
   #startedAt: Date | undefined;
   #expiresAt = new Date(0);
   #launchesCountFrom = new Date(0);
@@ -94,7 +94,7 @@ class ScopeReplay {
     this.#plan = plan;
   }
 
-  launch({ at, life }: Happening): void {
+  launch({ at, life }: TimelineEvent): void {
     this.#expire(at);
     const i = this.#waiting.findIndex((kept) => kept.life.nodePool === life.nodePool);
     const [spared] = i >= 0 ? this.#waiting.splice(i, 1) : [];
@@ -102,11 +102,11 @@ class ScopeReplay {
     else this.#extend(at);
   }
 
-  end(happening: Happening): void {
-    this.#expire(happening.at);
+  end(event: TimelineEvent): void {
+    this.#expire(event.at);
     const { begunBefore } = this.#plan;
-    const isHeld = this.#startedAt && after(this.#startedAt, begunBefore) <= happening.at;
-    if (isHeld && happening.at < this.#expiresAt) this.#waiting.push(happening);
+    const isHeld = this.#startedAt && after(this.#startedAt, begunBefore) <= event.at;
+    if (isHeld && event.at < this.#expiresAt) this.#waiting.push(event);
   }
 
   close(): void {
@@ -134,8 +134,8 @@ class ScopeReplay {
 }
 
 /** In the order of time; of what happened at once, the end first: it cannot be the end of that launch. */
-function happeningsOf(lives: readonly NodeLife[]): Happening[] {
-  const all = lives.flatMap((life): Happening[] => [
+function nodeEventsOf(lives: readonly NodeLife[]): TimelineEvent[] {
+  const all = lives.flatMap((life): TimelineEvent[] => [
     { at: life.launchedAt, life, is: "launch" },
     ...(life.endedAt && life.endedBy === "karpenter" ? [{ at: life.endedAt, life, is: "end" } as const] : []),
   ]);

@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { after, type Duration, hours, later, minutes, parseDuration } from "../../lambda/core/duration.ts";
 import type { Question } from "../advise/advice.ts";
 import type { InstanceEvent } from "../advise/lives.ts";
-import { awsTrouble } from "../aws-errors.ts";
+import { explainAwsError } from "../aws-errors.ts";
 import { awsConfig, type ClusterFlags, durationOption, withCluster } from "../terminal/cluster-flags.ts";
 import { withExamples } from "../terminal/examples.ts";
 import { Failure } from "../terminal/failure.ts";
@@ -120,14 +120,14 @@ async function answer(options: AdviseOptions, terminal: Terminal): Promise<void>
   const from = lives[0]?.launchedAt ?? until;
   const page = { cluster: options.cluster, from, to: until, advice, assumptions: assumptions(question) };
   writeFileSync(options.html, advicePage(page));
-  terminal.tell(`The report is in ${options.html}.`);
+  terminal.notify(`The report is in ${options.html}.`);
 }
 
 /** What AWS tells, as far as it was not read before. */
 async function told(
   options: AdviseOptions,
   now: Date,
-  { env, tell }: Terminal,
+  { env, notify }: Terminal,
 ): Promise<readonly InstanceEvent[]> {
   const { Archive } = await import("../advise/archive.ts");
   const { cacheFile } = await import("../advise/cache-file.ts");
@@ -144,11 +144,11 @@ async function told(
       if (Date.now() - lastTold < 5_000) return;
       lastTold = Date.now();
       const back = about(now.getTime() - progress.reached.getTime());
-      tell(`${progress.call}: read back to ${back} ago, ${progress.events} events of this cluster so far`);
+      notify(`${progress.call}: read back to ${back} ago, ${progress.events} events of this cluster so far`);
     });
   } catch (error) {
-    tell(`What was read is kept in ${path}; the same command goes on from there.`);
-    throw awsTrouble(error, "look up CloudTrail events");
+    notify(`What was read is kept in ${path}; the same command goes on from there.`);
+    throw explainAwsError(error, "look up CloudTrail events");
   }
   return archive.events.filter(({ at }) => at >= from);
 }

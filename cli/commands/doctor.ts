@@ -53,13 +53,13 @@ async function check(options: DoctorOptions, terminal: Terminal): Promise<void> 
     clock: { now: () => new Date() },
     sleep: (duration: number) => new Promise<void>((resolve) => setTimeout(resolve, duration)),
   };
-  const { out, tell, style } = terminal;
+  const { out, notify, style } = terminal;
   const show = (finding: Finding) => {
     if (output !== "json") for (const line of findingView(finding, style)) out(line);
   };
   let findings = await examine(world, show);
   if (options.fix && findings.some(({ verdict }) => verdict === "fail")) {
-    if (await mend(findings, tell)) findings = await examine(world, show);
+    if (await mend(findings, notify)) findings = await examine(world, show);
   }
   if (output === "json") out(asJson({ cluster, findings: findings.map(findingJson) }));
   else out(`\n${verdictView(findings, style)}`);

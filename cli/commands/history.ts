@@ -22,7 +22,7 @@ export const history = (terminal: Terminal): Command =>
       .option("--ascii", "draw with plain characters")
       .option("--html <file>", "draw them on a page that needs nothing else")
       .option("--open", "draw them on a page and open it in the browser")
-      .action((options: HistoryOptions) => tell(options, terminal)),
+      .action((options: HistoryOptions) => notify(options, terminal)),
     [
       ["history --cluster prod", "the last twenty holds"],
       ["history --cluster prod --limit 200 --timeline", "when holds were, along time"],
@@ -32,7 +32,7 @@ export const history = (terminal: Terminal): Command =>
     ],
   );
 
-async function tell(options: HistoryOptions, terminal: Terminal): Promise<void> {
+async function notify(options: HistoryOptions, terminal: Terminal): Promise<void> {
   const { env, out, style } = terminal;
   const answer = await controlOf(options, env)({ do: "history", limit: options.limit });
   if (options.output === "json") return out(asJson(answer));
@@ -50,7 +50,7 @@ async function drawn(
   { cluster, html, open }: HistoryOptions,
   holds: readonly PastHold[],
   now: Date,
-  { out, tell: remark }: Terminal,
+  { out, notify: remark }: Terminal,
 ): Promise<void> {
   const { historyPage } = await import("../views/history-page.ts");
   const { openInBrowser, pageFile } = await import("../terminal/open-page.ts");

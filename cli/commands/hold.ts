@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { type Duration, formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
-import { parseDeed } from "../answers.ts";
+import { parseUserAction } from "../answers.ts";
 import { controlOf } from "../control.ts";
 import { type ClusterFlags, durationFlag, withCluster } from "../terminal/cluster-flags.ts";
 import { withExamples } from "../terminal/examples.ts";
@@ -42,7 +42,7 @@ async function begin(options: HoldOptions, terminal: Terminal): Promise<void> {
     terminal.env,
   )({ do: "hold", ...asked, reason, ...(scope && { scope }) });
   if (output === "json") return terminal.out(asJson(answer));
-  const { until, because, counts } = parseDeed(answer);
+  const { until, because, counts } = parseUserAction(answer);
   const { marked = 0, userHeld = 0 } = counts;
   terminal.out(`Held until ${told(until, new Date())}: ${because}.`);
   terminal.out(`Nodes marked now: ${marked}; held by their users already: ${userHeld}.`);

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { type Duration, formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
-import { type DeedAnswer, parseDeed } from "../answers.ts";
+import { type ActionAnswer, parseUserAction } from "../answers.ts";
 import { controlOf } from "../control.ts";
 import { type ClusterFlags, durationFlag, withCluster } from "../terminal/cluster-flags.ts";
 import { withExamples } from "../terminal/examples.ts";
@@ -8,7 +8,7 @@ import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
 import { scopeFlag } from "../terminal/scope-flag.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { told } from "../terminal/times.ts";
-import { failWhereSomeStay, tellReleased } from "../views/release-view.ts";
+import { failWhereSomeStay, formatReleased } from "../views/release-view.ts";
 
 type PauseOptions = ClusterFlags &
   Readonly<{ for?: Duration; reason?: string; scope?: string; output: Output }>;
@@ -37,16 +37,16 @@ async function stepAside(options: PauseOptions, terminal: Terminal): Promise<voi
   const asked = options.for === undefined ? {} : { for: formatDuration(options.for) };
   const request = { do: "pause", ...asked, ...(reason && { reason }), ...(scope && { scope }) };
   const answer = await controlOf(options, terminal.env)(request);
-  const deed = parseDeed(answer);
+  const action = parseUserAction(answer);
   if (output === "json") terminal.out(asJson(answer));
-  else tellPaused(deed, options, terminal);
-  failWhereSomeStay(deed);
+  else formatPause(action, options, terminal);
+  failWhereSomeStay(action);
 }
 
-function tellPaused(deed: DeedAnswer, options: PauseOptions, terminal: Terminal): void {
-  const until = deed.until
-    ? `until ${told(deed.until, new Date())}`
+function formatPause(action: ActionAnswer, options: PauseOptions, terminal: Terminal): void {
+  const until = action.until
+    ? `until ${told(action.until, new Date())}`
     : `until \`resume --cluster ${options.cluster}\``;
   terminal.out(`Paused ${until}.`);
-  if (deed.counts.released) tellReleased(deed, terminal);
+  if (action.counts.released) formatReleased(action, terminal);
 }

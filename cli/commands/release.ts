@@ -1,13 +1,13 @@
 import { Command } from "commander";
 import { BadInputError } from "../../lambda/core/errors.ts";
-import { parseDeed } from "../answers.ts";
+import { parseUserAction } from "../answers.ts";
 import { controlOf } from "../control.ts";
 import { type ClusterFlags, withCluster } from "../terminal/cluster-flags.ts";
 import { withExamples } from "../terminal/examples.ts";
 import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
 import { scopeFlag } from "../terminal/scope-flag.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { failWhereSomeStay, tellReleased } from "../views/release-view.ts";
+import { failWhereSomeStay, formatReleased } from "../views/release-view.ts";
 
 type ReleaseOptions = ClusterFlags &
   Readonly<{ force?: true; reason?: string; scope?: string; output: Output }>;
@@ -36,8 +36,8 @@ async function end(options: ReleaseOptions, terminal: Terminal): Promise<void> {
   }
   const request = { do: "release", ...(reason && { reason }), ...(scope && { scope }) };
   const answer = await controlOf(options, terminal.env)(request);
-  const deed = parseDeed(answer);
+  const action = parseUserAction(answer);
   if (output === "json") terminal.out(asJson(answer));
-  else tellReleased(deed, terminal);
-  failWhereSomeStay(deed);
+  else formatReleased(action, terminal);
+  failWhereSomeStay(action);
 }

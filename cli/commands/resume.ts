@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { parseDeed } from "../answers.ts";
+import { parseUserAction } from "../answers.ts";
 import { controlOf } from "../control.ts";
 import { type ClusterFlags, withCluster } from "../terminal/cluster-flags.ts";
 import { withExamples } from "../terminal/examples.ts";
@@ -23,7 +23,7 @@ async function goOn(options: ResumeOptions, terminal: Terminal): Promise<void> {
   const { scope, output } = options;
   const answer = await controlOf(options, terminal.env)({ do: "resume", ...(scope && { scope }) });
   if (output === "json") return terminal.out(asJson(answer));
-  const { resumed, because } = parseDeed(answer);
+  const { resumed, because } = parseUserAction(answer);
   terminal.out(
     resumed.length > 0 ? `Resumed ${resumed.join(", ")}: ${because}.` : `Nothing to resume: ${because}.`,
   );

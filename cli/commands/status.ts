@@ -20,7 +20,7 @@ export const status = (terminal: Terminal): Command =>
       .addOption(
         durationOption("--every <duration>", "how often to draw it", [seconds(1), hours(1)], seconds(5)),
       )
-      .action((options: StatusOptions) => tell(options, terminal)),
+      .action((options: StatusOptions) => notify(options, terminal)),
     [
       ["status --cluster prod", "who is held, until when and why"],
       ["status --cluster prod -o wide --watch", "everything, drawn anew every five seconds"],
@@ -28,7 +28,7 @@ export const status = (terminal: Terminal): Command =>
     ],
   );
 
-async function tell(options: StatusOptions, terminal: Terminal): Promise<void> {
+async function notify(options: StatusOptions, terminal: Terminal): Promise<void> {
   const ask = controlOf(options, terminal.env);
   const picture = async (): Promise<string> => {
     const answer = await ask({ do: "status" });

@@ -8,10 +8,10 @@ export type Seen<T> = Readonly<{ findings: readonly Finding[]; facts: T }>;
 /** Goes from link to link; what only follows from a broken link is told as such, so that the cause stands out. */
 export class Examination {
   readonly findings: Finding[] = [];
-  readonly #tell: (finding: Finding) => void;
+  readonly #notify: (finding: Finding) => void;
 
-  constructor(tell: (finding: Finding) => void) {
-    this.#tell = tell;
+  constructor(notify: (finding: Finding) => void) {
+    this.#notify = notify;
   }
 
   /** Looks at a link that may rest on others. A look that is not allowed is a warning; facts are missing then. */
@@ -62,7 +62,7 @@ export class Examination {
       ...(told.remedy && { remedy: readableOf(told.remedy) }),
     };
     this.findings.push(readable);
-    this.#tell(readable);
+    this.#notify(readable);
   }
 }
 

@@ -25,8 +25,11 @@ import { type Finding, fail, type LinkName, skipped } from "./finding.ts";
 import { type Inside, parseInside } from "./inside.ts";
 
 /** Looks at every link of the chain, in an order in which causes come before what follows from them. */
-export async function examine(doctor: Doctor, tell: (finding: Finding) => void): Promise<readonly Finding[]> {
-  const it = new Examination(tell);
+export async function examine(
+  doctor: Doctor,
+  notify: (finding: Finding) => void,
+): Promise<readonly Finding[]> {
+  const it = new Examination(notify);
   await it.check("credentials", [], () => checkCredentials(doctor).catch(refused));
   if (it.broken("credentials")) return it.findings;
   const functions = await it.look("functions", [], () => checkFunctions(doctor));

@@ -32,7 +32,7 @@ export type LinkName = (typeof links)[number];
 export type Verdict = "ok" | "warn" | "fail" | "skipped";
 
 /** Mends a link without harm: says what it does, and does it. */
-export type Fix = Readonly<{ deed: string; apply: () => Promise<void> }>;
+export type Fix = Readonly<{ action: string; apply: () => Promise<void> }>;
 
 /** What was found at one link, and what to do about it. */
 export type Finding = Readonly<{

@@ -34,5 +34,5 @@ export const findingJson = ({ link, verdict, what, remedy, fix }: Finding) => ({
   verdict,
   what,
   ...(remedy && { remedy }),
-  ...(fix && { fix: fix.deed }),
+  ...(fix && { fix: fix.action }),
 });

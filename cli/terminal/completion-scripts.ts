@@ -27,7 +27,7 @@ const read = (command: Command): Known => ({
       description: option.description,
       value: takenBy(option),
     })),
-    { names: ["-h", "--help"], description: "tell what can be said", value: "none" as const },
+    { names: ["-h", "--help"], description: "display help", value: "none" as const },
   ],
 });
 

@@ -14,16 +14,16 @@ export class Failure extends Error {
 }
 
 /** Tells what went wrong and what to do next, without a stack trace, and how the command ends. */
-export function tellFailure(error: unknown, { tell, env }: Terminal): Exit {
+export function printFailure(error: unknown, { notify, env }: Terminal): Exit {
   if (error instanceof BadInputError) {
-    tell(error.message);
-    tell("Nothing was changed. See --help for what can be said.");
+    notify(error.message);
+    notify("Nothing was changed. See --help for what can be said.");
     return Exit.usage;
   }
-  tell(`Failed: ${messageOf(error)}`);
+  notify(`Failed: ${messageOf(error)}`);
   const remedy = remedyFor(error);
-  if (remedy) tell(remedy);
-  if (env.DEBUG && error instanceof Error) tell(error.stack ?? "");
+  if (remedy) notify(remedy);
+  if (env.DEBUG && error instanceof Error) notify(error.stack ?? "");
   return Exit.failed;
 }
 

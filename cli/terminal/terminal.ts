@@ -8,7 +8,7 @@ export type Terminal = Readonly<{
   /** What the command is asked for; pipes read it. */
   out: (line: string) => void;
   /** What people are told beside it. */
-  tell: (line: string) => void;
+  notify: (line: string) => void;
   /** Whether somebody watches `out`. */
   isWatched: boolean;
   /** Dresses text up where colours are wanted. */
@@ -21,7 +21,7 @@ export function processTerminal(): Terminal {
   return {
     env: process.env,
     out: (line) => process.stdout.write(`${line}\n`),
-    tell: (line) => process.stderr.write(`${line}\n`),
+    notify: (line) => process.stderr.write(`${line}\n`),
     isWatched: process.stdout.isTTY === true,
     style: (style, text) => styleText(style, text, { stream: process.stdout }),
   };

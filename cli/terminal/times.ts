@@ -13,7 +13,7 @@ export function relative(moment: Date, now: Date): string {
   return distance > 0 ? `in ${about(distance)}` : `${about(-distance)} ago`;
 }
 
-/** Both ways of telling a moment. */
+/** Both ways of narrator a moment. */
 export const told = (moment: Date | undefined, now: Date): string =>
   moment ? `${absolute(moment, now)} (${relative(moment, now)})` : "–";
 

@@ -1,9 +1,9 @@
-import type { DeedAnswer } from "../answers.ts";
+import type { ActionAnswer } from "../answers.ts";
 import { Failure } from "../terminal/failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 /** Says what a release came to. */
-export function tellReleased({ because, counts, left }: DeedAnswer, { out }: Terminal): void {
+export function formatReleased({ because, counts, left }: ActionAnswer, { out }: Terminal): void {
   const { released = 0, kept = 0 } = counts;
   if (because === "nothing is held") {
     out("Nothing is held.");
@@ -15,7 +15,7 @@ export function tellReleased({ because, counts, left }: DeedAnswer, { out }: Ter
 }
 
 /** Nodes that could not be changed are still held, which nobody expects of a release that is done. */
-export function failWhereSomeStay({ counts: { failed = 0 } }: DeedAnswer): void {
+export function failWhereSomeStay({ counts: { failed = 0 } }: ActionAnswer): void {
   if (failed === 0) return;
   throw new Failure(
     `${failed} nodes could not be changed`,

@@ -1,5 +1,5 @@
 import { Agent, request } from "node:https";
-import { inTurns } from "../../lambda/kubernetes/for-each-concurrent.ts";
+import { forEachConcurrent } from "../../lambda/kubernetes/for-each-concurrent.ts";
 
 /** An API server, and as whom to ask it. */
 export type Door = Readonly<{ server: string; ca: Buffer; token: string }>;
@@ -25,7 +25,7 @@ export class BareLoop {
     body: (name: string) => unknown,
     path = pathOf,
   ): Promise<void> {
-    await inTurns(iterate(names), this.hands, (name) => this.#send(method, path(name), body(name)));
+    await forEachConcurrent(iterate(names), this.hands, (name) => this.#send(method, path(name), body(name)));
   }
 
   close(): void {

@@ -6,7 +6,7 @@ import { someRules } from "../../test/support/builders.ts";
 import { CollectedLog, CollectedMetrics } from "../../test/support/collected-log.ts";
 import { FixedClock } from "../../test/support/fixed-clock.ts";
 import { MemoryHolds } from "../../test/support/memory-holds.ts";
-import { MemoryLater } from "../../test/support/memory-later.ts";
+import { MemoryFollowUps } from "../../test/support/memory-later.ts";
 import { MemoryLaunches } from "../../test/support/memory-launches.ts";
 import { MemoryNodes } from "../../test/support/memory-nodes.ts";
 import { MemorySchedules } from "../../test/support/memory-schedules.ts";
@@ -125,7 +125,7 @@ function aWorld() {
     },
   });
   const launches = new MemoryLaunches();
-  const later = new MemoryLater(clock);
+  const later = new MemoryFollowUps(clock);
   const schedules = new MemorySchedules();
   const nodes = new MemoryNodes({ clock });
   for (let i = 0; i < 50; i++) nodes.add(`node-${i}`);
@@ -139,7 +139,7 @@ function aWorld() {
     nodes,
     launches,
     schedules,
-    later,
+    followUps: later,
     clock,
     ids: holdIds,
     log,

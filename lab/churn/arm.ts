@@ -9,7 +9,7 @@ import { World } from "../../test/real/worlds/world.ts";
 import { churnPool, serviceObject } from "./cluster-objects.ts";
 import { startHolder } from "./holder.ts";
 import { JobRunner } from "./job-runner.ts";
-import { Witness } from "./witness.ts";
+import { Observer } from "./observer.ts";
 import type { Workload } from "./workload.ts";
 
 /** The ways the same work is run. */
@@ -39,20 +39,20 @@ const lookEvery = 300;
 export async function runArm(arm: Arm, trial: Trial): Promise<ArmRecord> {
   const world = await World.start();
   const folder = await mkdtemp(join(tmpdir(), "churn-"));
-  const witness = new Witness();
+  const observer = new Observer();
   let holder: Run | undefined;
   try {
     const ownDelay = arm === "consolidate-after" ? trial.hold : 0;
     await world.apply(...churnPool(formatDuration(ownDelay)));
-    await witness.start(world);
-    if (arm === "holder") holder = await startHolder(world, witness, trial.hold, folder);
+    await observer.start(world);
+    if (arm === "holder") holder = await startHolder(world, observer, trial.hold, folder);
     const from = new Date();
     await world.apply(...trial.workload.services.map(serviceObject));
-    const unfinished = await work(new JobRunner(world, witness, trial.workload.jobs, trial.minute), trial);
-    return { arm, from, to: new Date(), unfinished, events: [...witness.happenings] };
+    const unfinished = await work(new JobRunner(world, observer, trial.workload.jobs, trial.minute), trial);
+    return { arm, from, to: new Date(), unfinished, events: [...observer.events] };
   } finally {
     await holder?.stop();
-    await witness.stop();
+    await observer.stop();
     await world.stop();
     await rm(folder, { recursive: true, force: true });
   }

@@ -73,11 +73,11 @@ function page(archived: readonly Archived[]): string {
 function conditionsOf(archived: readonly Archived[]): string {
   const { minute = 1, hold = 0, jobs = 0, minutes: told = 0 } = archived[0]?.conditions ?? {};
   const unfinished = archived.reduce((sum, { record }) => sum + record.unfinished, 0);
-  const toldHold = formatDuration((hold / minute) * minutes(1));
+  const recordedHold = formatDuration((hold / minute) * minutes(1));
   return (
     `Five services that always run and ${jobs} jobs that come in bursts, with quiet times longer than a hold between and ` +
     `after them. A told minute lasts ${formatDuration(minute)}: an arm tells ${told} minutes, the hold and \`consolidateAfter\` ` +
-    `are ${toldHold} (${formatDuration(hold)} of real time); the other arms have \`consolidateAfter: 0s\`. ` +
+    `are ${recordedHold} (${formatDuration(hold)} of real time); the other arms have \`consolidateAfter: 0s\`. ` +
     `${unfinished === 0 ? "All jobs were done in every arm." : `${unfinished} jobs were not done at the end.`}`
   );
 }
@@ -117,8 +117,8 @@ function provenance(archived: readonly Archived[]): string {
     minute,
     hold,
   } = first?.conditions ?? { seed: 0, minutes: 0, minute: 1, hold: 0 };
-  const toldHold = formatDuration((hold / minute) * minutes(1));
-  const command = `npm run churn -- --minutes ${told} --scale ${formatDuration(minute)} --hold ${toldHold} --seed ${seed}`;
+  const recordedHold = formatDuration((hold / minute) * minutes(1));
+  const command = `npm run churn -- --minutes ${told} --scale ${formatDuration(minute)} --hold ${recordedHold} --seed ${seed}`;
   const goMod = readFileSync(join(root, "test/real/engines/cluster/go.mod"), "utf8");
   const versionOf = (module: string) => new RegExp(`${module} v(\\S+)`).exec(goMod)?.[1] ?? "unknown";
   const began = new Date(Math.min(...archived.map(({ ranAt }) => ranAt.getTime())));

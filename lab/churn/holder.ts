@@ -3,7 +3,7 @@ import type { Log } from "../../lambda/core/ports.ts";
 import { readSettings, type Settings } from "../../lambda/settings.ts";
 import { type Run, startRun } from "../../local/run/run.ts";
 import type { World } from "../../test/real/worlds/world.ts";
-import type { Witness } from "./witness.ts";
+import type { Observer } from "./observer.ts";
 
 /** The settings of a holder whose hold lasts so long in real time; refuses what no holder could be given. */
 export const holderSettings = (hold: number): Settings =>
@@ -14,7 +14,7 @@ const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
 /** The holder as `run` starts it; its holds go into the same record. */
 export async function startHolder(
   world: World,
-  witness: Witness,
+  observer: Observer,
   hold: number,
   folder: string,
 ): Promise<Run> {
@@ -24,8 +24,8 @@ export async function startHolder(
     folder,
     log: silent,
   });
-  run.chronicle.follow((happening) => {
-    if (happening.kind.startsWith("hold ")) witness.note(happening);
+  run.timeline.follow((event) => {
+    if (event.kind.startsWith("hold ")) observer.note(event);
   });
   return run;
 }

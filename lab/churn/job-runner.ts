@@ -1,6 +1,6 @@
 import { ApiException } from "@kubernetes/client-node";
 import type { World } from "../../test/real/worlds/world.ts";
-import type { Witness } from "./witness.ts";
+import type { Observer } from "./observer.ts";
 import type { Job } from "./workload.ts";
 
 type Run = { job: Job; attempt: number; pod?: string; isSeen?: boolean; runsSince?: number };
@@ -11,14 +11,14 @@ type Run = { job: Job; attempt: number; pod?: string; isSeen?: boolean; runsSinc
  */
 export class JobRunner {
   readonly #world: World;
-  readonly #witness: Witness;
+  readonly #observer: Observer;
   readonly #minute: number;
   readonly #running = new Set<Run>();
   #waiting: readonly Job[];
 
-  constructor(world: World, witness: Witness, jobs: readonly Job[], minute: number) {
+  constructor(world: World, observer: Observer, jobs: readonly Job[], minute: number) {
     this.#world = world;
-    this.#witness = witness;
+    this.#observer = observer;
     this.#waiting = jobs;
     this.#minute = minute;
   }
@@ -36,7 +36,7 @@ export class JobRunner {
   }
 
   async #advance(run: Run, elapsed: number): Promise<void> {
-    const pod = run.pod === undefined ? undefined : this.#witness.pods.get(run.pod);
+    const pod = run.pod === undefined ? undefined : this.#observer.pods.get(run.pod);
     if (run.pod === undefined || (run.isSeen && !pod)) return this.#begin(run);
     run.isSeen = pod !== undefined;
     if (pod?.metadata?.deletionTimestamp || pod?.status?.phase !== "Running") return;

@@ -9,7 +9,7 @@ import { World } from "../../test/real/worlds/world.ts";
 import { churnPool, serviceObject } from "./cluster-objects.ts";
 import { startHolder } from "./holder.ts";
 import { JobRunner } from "./job-runner.ts";
-import { Witness } from "./witness.ts";
+import { Observer } from "./observer.ts";
 import { bursts } from "./workload.ts";
 
 // `npm start -- --real` starts this file as a process of its own.
@@ -41,14 +41,14 @@ async function live(): Promise<void> {
   closing.push(() => world.stop());
   const folder = await mkdtemp(join(tmpdir(), "karpenter-node-holder-"));
   closing.push(() => rm(folder, { recursive: true, force: true }));
-  const witness = new Witness();
-  closing.push(() => witness.stop());
+  const observer = new Observer();
+  closing.push(() => observer.stop());
   await world.apply(...churnPool("0s"));
-  await witness.start(world);
-  const holder = await startHolder(world, witness, hold, folder);
+  await observer.start(world);
+  const holder = await startHolder(world, observer, hold, folder);
   closing.push(() => holder.stop());
   const page = await LivePage.start({
-    events: witness,
+    events: observer,
     clock: systemClock,
     title: "A holder at work on real Karpenter",
     about: `Bursts of jobs beside services that always run. Each launch holds every node for ${formatDuration(hold)}.`,
@@ -57,14 +57,14 @@ async function live(): Promise<void> {
   say(`\nThe live timeline: ${page.url}`);
   say(`export KUBECONFIG=${world.plane.kubeconfig("admin")}`);
   say("kubectl get nodes -L karpenter-node-holder/hold --watch\n\nCtrl-C stops everything.");
-  await workUntilStopped(world, witness);
+  await workUntilStopped(world, observer);
 }
 
-async function workUntilStopped(world: World, witness: Witness): Promise<void> {
+async function workUntilStopped(world: World, observer: Observer): Promise<void> {
   for (let seed = 7; !isStopping; seed++) {
     const { services, jobs } = bursts(seed, minutes);
     await world.apply(...services.map(serviceObject));
-    const runner = new JobRunner(world, witness, jobs, minute);
+    const runner = new JobRunner(world, observer, jobs, minute);
     const begin = performance.now();
     const elapsed = () => performance.now() - begin;
     while (!isStopping && (runner.unfinished > 0 || elapsed() < minutes * minute)) {

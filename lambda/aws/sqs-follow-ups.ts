@@ -1,7 +1,7 @@
 import { SendMessageBatchCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import { type Duration, minutes } from "../core/duration.ts";
 import { TryAgainError } from "../core/errors.ts";
-import type { FollowUp, Later, LaunchHeard } from "../core/ports.ts";
+import type { FollowUp, FollowUps, LaunchEvent } from "../core/ports.ts";
 import { awsFailure } from "./errors.ts";
 
 /** What SQS can put off at most. */
@@ -11,7 +11,7 @@ const mostInAMessage = 200;
 const mostInABatch = 10;
 
 /** Puts work off by sending a delayed message to the launch queue. */
-export class SqsLater implements Later {
+export class SqsFollowUps implements FollowUps {
   readonly #client: SQSClient;
   readonly #queueUrl: string;
 
@@ -20,7 +20,7 @@ export class SqsLater implements Later {
     this.#queueUrl = queueUrl;
   }
 
-  async lookAgain(followUp: FollowUp, delay: Duration): Promise<void> {
+  async enqueue(followUp: FollowUp, delay: Duration): Promise<void> {
     const DelaySeconds = Math.ceil(Math.min(Math.max(delay, 0), longestDelay) / 1000);
     const entries = pieces(followUp).map((piece, i) => ({
       Id: String(i),
@@ -60,7 +60,7 @@ function pieces(followUp: FollowUp): FollowUp[] {
   return chunks(followUp.awaited).map((awaited) => ({ ...followUp, awaited }));
 }
 
-function chunks(list: readonly LaunchHeard[]): (readonly LaunchHeard[])[] {
+function chunks(list: readonly LaunchEvent[]): (readonly LaunchEvent[])[] {
   const count = Math.ceil(list.length / mostInAMessage);
   return Array.from({ length: count }, (_, i) => list.slice(i * mostInAMessage, (i + 1) * mostInAMessage));
 }

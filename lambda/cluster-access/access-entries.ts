@@ -10,7 +10,7 @@ import {
 import { type Duration, seconds } from "../core/duration.ts";
 import { holderName } from "../core/marks/keys.ts";
 import { isStatus } from "../kubernetes/error.ts";
-import type { Doors, Rights } from "./rules.ts";
+import type { AccessEntries, Rights } from "./rules.ts";
 
 export type EksDoorsOptions = Readonly<{
   eks: EKSClient;
@@ -22,10 +22,10 @@ export type EksDoorsOptions = Readonly<{
 }>;
 
 // A new role, policy or association is known everywhere only after some seconds.
-const patience = { tries: 40, pause: seconds(3) } as const;
+const giveUpAfter = { tries: 40, pause: seconds(3) } as const;
 
 /** Who may log in to an EKS cluster, by its access entries. */
-export class EksDoors implements Doors {
+export class EksAccessEntries implements AccessEntries {
   readonly #options: EksDoorsOptions;
 
   constructor(options: EksDoorsOptions) {
@@ -93,8 +93,8 @@ export class EksDoors implements Doors {
         await attempt();
         return;
       } catch (error) {
-        if (tries === patience.tries || !mayPass(error)) throw error;
-        await sleep(patience.pause);
+        if (tries === giveUpAfter.tries || !mayPass(error)) throw error;
+        await sleep(giveUpAfter.pause);
       }
     }
   }

@@ -6,7 +6,7 @@ import type { Clock, Log } from "../core/ports.ts";
 import type { KubernetesCaller } from "../kubernetes/client.ts";
 import { isStatus } from "../kubernetes/error.ts";
 import { explain } from "../kubernetes/explain.ts";
-import { inTurns } from "../kubernetes/for-each-concurrent.ts";
+import { forEachConcurrent } from "../kubernetes/for-each-concurrent.ts";
 import { changeNode } from "../kubernetes/node-changes.ts";
 import { listNodes, markedByAnyone } from "../kubernetes/node-lists.ts";
 import { inFlight } from "../kubernetes/transport.ts";
@@ -19,7 +19,7 @@ export type KubernetesAccessOptions = Readonly<{
   api: KubernetesCaller;
   clock: Clock;
   log: Log;
-  /** The longest each deed may take. */
+  /** The longest each action may take. */
   timeLimit?: Duration;
   pageSize?: number;
 }>;
@@ -125,11 +125,15 @@ export class KubernetesAccess implements Rights {
     const deadline = this.#deadline();
     let done = 0;
     let undone = 0;
-    await inTurns(this.#list(listNodes(api, markedByAnyone, deadline, pageSize)), inFlight, async (node) => {
-      const { outcome } = await changeNode(api, log, node, { plan, wantsWhole: false, deadline });
-      if (outcome === counted) done += 1;
-      if (outcome === "failed" || outcome === "left") undone += 1;
-    });
+    await forEachConcurrent(
+      this.#list(listNodes(api, markedByAnyone, deadline, pageSize)),
+      inFlight,
+      async (node) => {
+        const { outcome } = await changeNode(api, log, node, { plan, wantsWhole: false, deadline });
+        if (outcome === counted) done += 1;
+        if (outcome === "failed" || outcome === "left") undone += 1;
+      },
+    );
     if (undone > 0) throw new TryAgainError(`the marks of ${undone} nodes could not be ${counted}`);
     return done;
   }

@@ -1,5 +1,5 @@
 import { Fields } from "../handlers/fields.ts";
-import { type AccessPorts, type AccessWish, changeAccess, installAccess, removeAccess } from "./rules.ts";
+import { type AccessPorts, changeAccess, type DesiredAccess, installAccess, removeAccess } from "./rules.ts";
 
 /** What CloudFormation is told: the resource's name, the same for the same cluster. */
 export type AccessAnswer = Readonly<{ PhysicalResourceId: string }>;
@@ -7,7 +7,7 @@ export type AccessAnswer = Readonly<{ PhysicalResourceId: string }>;
 /** Where a wish is carried out: the ports of that cluster, with the role that may become its admin. */
 export type OpenCluster = (cluster: string, adminRole: string) => AccessPorts;
 
-type Wished = AccessWish & Readonly<{ adminRole: string }>;
+type DesiredAccessOfRole = DesiredAccess & Readonly<{ adminRole: string }>;
 
 /** CloudFormation creates, updates or deletes what we own in the cluster. */
 export const onClusterAccessChanged =
@@ -24,8 +24,8 @@ export const onClusterAccessChanged =
 
 type AccessChange = Readonly<{
   request: string;
-  wish: Wished;
-  before: Wished | undefined;
+  wish: DesiredAccessOfRole;
+  before: DesiredAccessOfRole | undefined;
   name: string;
 }>;
 
@@ -44,15 +44,15 @@ function parseAccessChange(event: unknown): AccessChange {
     "Create, Update or Delete",
     /^(Create|Update|Delete)$/,
   );
-  const wish = parseWish(fields, read.ResourceProperties, "ResourceProperties");
+  const wish = parseDesired(fields, read.ResourceProperties, "ResourceProperties");
   const old = read.OldResourceProperties;
-  const before = request === "Update" ? parseWish(fields, old, "OldResourceProperties") : undefined;
+  const before = request === "Update" ? parseDesired(fields, old, "OldResourceProperties") : undefined;
   const name = request === "Create" ? "" : fields.text(read.PhysicalResourceId, "PhysicalResourceId");
   fields.end();
   return { request, wish, before, name };
 }
 
-function parseWish(fields: Fields, value: unknown, path: string): Wished {
+function parseDesired(fields: Fields, value: unknown, path: string): DesiredAccessOfRole {
   const wish = fields.object(value, path);
   return {
     cluster: fields.text(wish.cluster, `${path}.cluster`),

@@ -2,7 +2,7 @@ import { BrokenSetupError } from "../core/errors.ts";
 import type { Log } from "../core/ports.ts";
 
 /** What a deployment wants of its cluster. */
-export type AccessWish = Readonly<{
+export type DesiredAccess = Readonly<{
   cluster: string;
   holdAnnotation: string;
   /** The roles of the functions, which may log in as long as the deployment lives. */
@@ -10,7 +10,7 @@ export type AccessWish = Readonly<{
 }>;
 
 /** Who may log in to the cluster. */
-export interface Doors {
+export interface AccessEntries {
   /** How the cluster lets roles in; undefined when there is no such cluster. */
   kind(): Promise<"access entries" | "config map" | undefined>;
   /** Lets a role in as a member of our group; the same again changes nothing. Tells whether it was let in already. */
@@ -37,16 +37,16 @@ export interface Rights {
   remove(): Promise<void>;
 }
 
-export type AccessPorts = Readonly<{ doors: Doors; log: Log }>;
+export type AccessPorts = Readonly<{ entries: AccessEntries; log: Log }>;
 
 /**
  * Gives a new deployment its rights in the cluster, or leaves nothing behind: what CloudFormation could not
  * create it does not ask us to delete.
  */
-export async function installAccess(ports: AccessPorts, wish: AccessWish): Promise<void> {
+export async function installAccess(ports: AccessPorts, wish: DesiredAccess): Promise<void> {
   let hadRights = false;
   try {
-    hadRights = await admitAll(ports.doors, wish);
+    hadRights = await admitAll(ports.entries, wish);
     await establish(ports, wish);
   } catch (error) {
     ports.log.error("cluster access could not be installed", { cluster: wish.cluster, hadRights, error });
@@ -57,43 +57,51 @@ export async function installAccess(ports: AccessPorts, wish: AccessWish): Promi
 }
 
 /** Brings the cluster from what a deployment was to what it is now; marks are moved without a gap. */
-export async function changeAccess(ports: AccessPorts, before: AccessWish, wish: AccessWish): Promise<void> {
-  const { doors, log } = ports;
-  await admitAll(doors, wish);
+export async function changeAccess(
+  ports: AccessPorts,
+  before: DesiredAccess,
+  wish: DesiredAccess,
+): Promise<void> {
+  const { entries, log } = ports;
+  await admitAll(entries, wish);
   if (before.holdAnnotation === wish.holdAnnotation) await establish(ports, wish);
   else await moveToAnnotation(ports, before.holdAnnotation, wish);
   for (const principal of before.principals) {
-    if (!wish.principals.includes(principal)) await doors.dismiss(principal);
+    if (!wish.principals.includes(principal)) await entries.dismiss(principal);
   }
   log.info("cluster access changed", { ...wish, annotationBefore: before.holdAnnotation });
 }
 
 /** Lets all roles in that are to be; tells whether one of them was in already. */
-async function admitAll(doors: Doors, wish: AccessWish): Promise<boolean> {
-  await refuseConfigMap(doors, wish);
+async function admitAll(entries: AccessEntries, wish: DesiredAccess): Promise<boolean> {
+  await refuseConfigMap(entries, wish);
   let wasIn = false;
-  for (const principal of wish.principals) wasIn = (await doors.admit(principal)) === "was in" || wasIn;
+  for (const principal of wish.principals) wasIn = (await entries.admit(principal)) === "was in" || wasIn;
   return wasIn;
 }
 
-async function establish({ doors, log }: AccessPorts, wish: AccessWish): Promise<void> {
-  await doors.asAdmin(async (rights) => {
+async function establish({ entries, log }: AccessPorts, wish: DesiredAccess): Promise<void> {
+  await entries.asAdmin(async (rights) => {
     await gatherMarks(rights, wish.holdAnnotation);
-    tellPolicy(log, wish, await rights.write([wish.holdAnnotation]));
+    warnWithoutPolicy(log, wish, await rights.write([wish.holdAnnotation]));
   });
   log.info("cluster access established", { ...wish });
 }
 
 // The functions already speak the new key, and some may still be at work with the old one:
 // the policy takes both until every mark is moved.
-async function moveToAnnotation({ doors, log }: AccessPorts, from: string, wish: AccessWish): Promise<void> {
+async function moveToAnnotation(
+  { entries, log }: AccessPorts,
+  from: string,
+  wish: DesiredAccess,
+): Promise<void> {
   const to = wish.holdAnnotation;
-  await doors.asAdmin(async (rights) => {
+  await entries.asAdmin(async (rights) => {
     // An update that fails is rolled back, and this work may begin again half-way: the policy tells how far it came.
     const taken = await rights.annotations();
     if (taken.includes(to) && !taken.includes(from)) {
       const moved = await rights.moveMarks(from, to, "its owner's");
-      tellPolicy(log, wish, await rights.write([to]));
+      warnWithoutPolicy(log, wish, await rights.write([to]));
       log.info("annotation changed back before its marks were moved", { from, to, nodes: moved });
       return;
     }
@@ -101,7 +109,7 @@ async function moveToAnnotation({ doors, log }: AccessPorts, from: string, wish:
     const handedOver = taken.includes(to) ? 0 : await rights.handOver(from, to);
     await rights.write([from, to]);
     const moved = await rights.moveMarks(from, to, "ours");
-    tellPolicy(log, wish, await rights.write([to]));
+    warnWithoutPolicy(log, wish, await rights.write([to]));
     try {
       // What a function still at work marked in between with the old key.
       const late = await rights.moveMarks(from, to, "ours");
@@ -118,8 +126,8 @@ async function moveToAnnotation({ doors, log }: AccessPorts, from: string, wish:
  * must not keep a deployment from being deleted, so what had to stay is told instead.
  */
 export async function removeAccess(
-  { doors, log }: AccessPorts,
-  wish: AccessWish,
+  { entries, log }: AccessPorts,
+  wish: DesiredAccess,
 ): Promise<readonly string[]> {
   const left: string[] = [];
   const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
@@ -132,13 +140,13 @@ export async function removeAccess(
     }
   };
 
-  const kind = await attempt("whatever is there: the cluster could not be looked up", () => doors.kind());
+  const kind = await attempt("whatever is there: the cluster could not be looked up", () => entries.kind());
   if (kind === "access entries") {
     await attempt("marks on nodes, ClusterRole, binding and policy", () =>
-      doors.asAdmin((rights) => removeRights(rights, log, wish)),
+      entries.asAdmin((rights) => removeRights(rights, log, wish)),
     );
     for (const principal of wish.principals) {
-      await attempt(`access entry of ${principal}`, () => doors.dismiss(principal));
+      await attempt(`access entry of ${principal}`, () => entries.dismiss(principal));
     }
   }
   const because = kind ? "" : "there is no such cluster, or it could not be asked";
@@ -147,7 +155,7 @@ export async function removeAccess(
 }
 
 // Once more after the rights are gone, for what a function still at work marked in between, and what failed at first.
-async function removeRights(rights: Rights, log: Log, wish: AccessWish): Promise<void> {
+async function removeRights(rights: Rights, log: Log, wish: DesiredAccess): Promise<void> {
   await gatherMarks(rights, wish.holdAnnotation);
   const marks = await rights.removeMarks(wish.holdAnnotation).catch((error: unknown) => {
     log.warn("not all marks came off at first", { cluster: wish.cluster, error });
@@ -165,8 +173,8 @@ async function gatherMarks(rights: Rights, annotation: string): Promise<void> {
   for (const from of taken) if (from !== annotation) await rights.moveMarks(from, annotation, whose);
 }
 
-async function refuseConfigMap(doors: Doors, { cluster }: AccessWish): Promise<void> {
-  const kind = await doors.kind();
+async function refuseConfigMap(entries: AccessEntries, { cluster }: DesiredAccess): Promise<void> {
+  const kind = await entries.kind();
   if (!kind)
     throw new BrokenSetupError(`there is no EKS cluster named ${cluster} in this account and region`);
   if (kind === "access entries") return;
@@ -177,7 +185,11 @@ async function refuseConfigMap(doors: Doors, { cluster }: AccessWish): Promise<v
   );
 }
 
-function tellPolicy(log: Log, { cluster }: AccessWish, written: "with policy" | "without policy"): void {
+function warnWithoutPolicy(
+  log: Log,
+  { cluster }: DesiredAccess,
+  written: "with policy" | "without policy",
+): void {
   if (written === "with policy") return;
   const because = "it is older than Kubernetes 1.30";
   log.warn("the cluster knows no admission policies; only our own code keeps us to our marks", {

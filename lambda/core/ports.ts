@@ -87,16 +87,16 @@ export interface Schedules {
 }
 
 /** A launch as an event tells it, before anyone asked what was launched. */
-export type LaunchHeard = Readonly<{ instance: string; launchedAt: Date }>;
+export type LaunchEvent = Readonly<{ instance: string; launchedAt: Date }>;
 
 /** Work put off: launches to look at (again), or newcomers to wait for, since when and how often tried. */
 export type FollowUp =
-  | Readonly<{ kind: "launches"; launches: readonly LaunchHeard[]; firstHeardAt: Date; attempt: number }>
-  | Readonly<{ kind: "newcomers"; scope: Scope; awaited: readonly LaunchHeard[]; attempt: number }>;
+  | Readonly<{ kind: "launches"; launches: readonly LaunchEvent[]; firstHeardAt: Date; attempt: number }>
+  | Readonly<{ kind: "newcomers"; scope: Scope; awaited: readonly LaunchEvent[]; attempt: number }>;
 
-export interface Later {
+export interface FollowUps {
   /** Brings the follow-up back after the delay; long lists may come back in several pieces. */
-  lookAgain(followUp: FollowUp, delay: Duration): Promise<void>;
+  enqueue(followUp: FollowUp, delay: Duration): Promise<void>;
 }
 
 export interface Clock {
@@ -128,7 +128,7 @@ export type Ports = Readonly<{
   nodes: Nodes;
   launches: Launches;
   schedules: Schedules;
-  later: Later;
+  followUps: FollowUps;
   clock: Clock;
   ids: Ids;
   log: Log;
@@ -136,4 +136,4 @@ export type Ports = Readonly<{
 }>;
 
 /** What ending a hold needs: the release function knows no launches and puts nothing off. */
-export type ReleasePorts = Omit<Ports, "launches" | "later">;
+export type ReleasePorts = Omit<Ports, "launches" | "followUps">;

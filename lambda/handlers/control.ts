@@ -2,7 +2,7 @@ import { BadInputError } from "../core/errors.ts";
 import { checkLinks } from "../core/operate/check.ts";
 import type { Inspection } from "../core/operate/inspection.ts";
 import { holdByHand, pause, resume } from "../core/operate/operate.ts";
-import { tellStatus } from "../core/operate/status.ts";
+import { getStatus } from "../core/operate/status.ts";
 import type { Ports } from "../core/ports.ts";
 import { forceRelease } from "../core/releases/force-release.ts";
 import { type Scope, wholeCluster } from "../core/scope.ts";
@@ -18,7 +18,7 @@ export const onOperatorAsked =
     if ("scope" in request) ports.log.info("operator asked", request);
     switch (request.do) {
       case "status":
-        return { ...(await tellStatus(ports, deadline)), version };
+        return { ...(await getStatus(ports, deadline)), version };
       case "check":
         if (!inspection)
           throw new BadInputError("This request cannot be done", ["this holder cannot be checked"]);

@@ -1,11 +1,11 @@
 import { probeSource } from "../core/operate/probe.ts";
-import type { FollowUp, LaunchHeard } from "../core/ports.ts";
+import type { FollowUp, LaunchEvent } from "../core/ports.ts";
 import { wholeCluster } from "../core/scope.ts";
 import { Fields } from "./fields.ts";
 
 /** What a message in the launch queue says. */
 export type Message =
-  | Readonly<{ kind: "launch"; launch: LaunchHeard }>
+  | Readonly<{ kind: "launch"; launch: LaunchEvent }>
   | Readonly<{ kind: "probe"; id: string; sentAt: Date }>
   | Readonly<{ kind: "followUp"; followUp: FollowUp }>;
 
@@ -26,7 +26,7 @@ export function parseMessage(body: unknown): Message {
   "account": "123456789012", "time": "2026-01-31T09:30:00Z", "region": "eu-central-1",
   "resources": ["arn:aws:ec2:…"], "detail": { "instance-id": "i-0abcd1234ef567890", "state": "pending" } }
 */
-function parseLaunch(envelope: Readonly<Record<string, unknown>>): LaunchHeard {
+function parseLaunch(envelope: Readonly<Record<string, unknown>>): LaunchEvent {
   const fields = new Fields("This event cannot be used");
   fields.text(envelope.source, "source", '"aws.ec2"', /^aws\.ec2$/);
   const detail = fields.object(envelope.detail, "detail");
@@ -63,7 +63,7 @@ function parseFollowUp(value: unknown): FollowUp {
   const fields = new Fields("This follow-up cannot be used");
   const message = fields.object(value, "followUp");
   const attempt = fields.count(message.attempt, "followUp.attempt", 1_000_000);
-  const heard = (item: unknown, path: string): LaunchHeard => {
+  const heard = (item: unknown, path: string): LaunchEvent => {
     const launch = fields.object(item, path);
     const instance = fields.text(launch.instance, `${path}.instance`);
     return { instance, launchedAt: fields.date(launch.launchedAt, `${path}.launchedAt`) };

@@ -5,7 +5,7 @@ import { parseScope, type Scope } from "../core/scope.ts";
 type Path = string;
 
 /** A list of a hundred thousand items can be wrong in each. */
-const mostTold = 20;
+const maxProblems = 20;
 
 /** Reads unknown input field by field and remembers everything that is wrong with it. */
 export class Fields {
@@ -88,8 +88,8 @@ export class Fields {
 
   /** Throws one error that names every problem, if there was any; of very many the first. */
   end(): void {
-    const more = this.problems.length - mostTold;
-    const told = this.problems.slice(0, mostTold);
+    const more = this.problems.length - maxProblems;
+    const told = this.problems.slice(0, maxProblems);
     if (told.length > 0)
       throw new BadInputError(this.what, more > 0 ? [...told, `and ${more} problems more`] : told);
   }

@@ -1,9 +1,9 @@
 import { attemptAll } from "../core/attempt-all.ts";
 import { earlier, later } from "../core/duration.ts";
 import { BadInputError } from "../core/errors.ts";
-import { welcomeNewcomers } from "../core/launches/pending-nodes.ts";
-import { type Heard, hearLaunches } from "../core/launches/resolve-launches.ts";
-import type { FollowUp, LaunchHeard, Ports } from "../core/ports.ts";
+import { markJoinedNodes } from "../core/launches/pending-nodes.ts";
+import { type LaunchBatch, resolveLaunches } from "../core/launches/resolve-launches.ts";
+import type { FollowUp, LaunchEvent, Ports } from "../core/ports.ts";
 import type { Scope } from "../core/scope.ts";
 import { version } from "../version.ts";
 import { type Message, parseMessage } from "./events.ts";
@@ -25,8 +25,10 @@ export const onNodeLaunched =
     const queuedAt = received.map((one) => one.queuedAt).reduce(earlier, ports.clock.now());
     ports.log.info("batch received", { messages: received.length, queuedAt });
     await attemptAll([
-      ...launchesIn(received, ports.clock.now()).map((heard) => () => hearLaunches(ports, heard, deadline)),
-      ...newcomersIn(received).map((newcomers) => () => welcomeNewcomers(ports, newcomers, deadline)),
+      ...launchesIn(received, ports.clock.now()).map(
+        (heard) => () => resolveLaunches(ports, heard, deadline),
+      ),
+      ...pendingNodesIn(received).map((newcomers) => () => markJoinedNodes(ports, newcomers, deadline)),
       ...received.map((one) => () => answerProbe(ports, one)),
     ]);
     return { batchItemFailures: unreadable.map((itemIdentifier) => ({ itemIdentifier })) };
@@ -70,9 +72,9 @@ function sentAt(record: Readonly<Record<string, unknown>>): Date {
 }
 
 /** All launches told for the first time together, and those looked at again by how often. */
-function launchesIn(received: readonly Received[], now: Date): Heard[] {
-  const heard = new Map<number, Heard>();
-  const add = (attempt: number, firstHeardAt: Date, launches: readonly LaunchHeard[]) => {
+function launchesIn(received: readonly Received[], now: Date): LaunchBatch[] {
+  const heard = new Map<number, LaunchBatch>();
+  const add = (attempt: number, firstHeardAt: Date, launches: readonly LaunchEvent[]) => {
     const same = heard.get(attempt);
     const merged = unique([...(same?.launches ?? []), ...launches]);
     heard.set(attempt, {
@@ -92,11 +94,11 @@ function launchesIn(received: readonly Received[], now: Date): Heard[] {
   return [...heard.values()];
 }
 
-type Newcomers = Extract<FollowUp, { kind: "newcomers" }>;
+type PendingNodes = Extract<FollowUp, { kind: "newcomers" }>;
 
 /** One look a scope, however many messages ask for it. */
-function newcomersIn(received: readonly Received[]): Newcomers[] {
-  const scopes = new Map<Scope, Newcomers>();
+function pendingNodesIn(received: readonly Received[]): PendingNodes[] {
+  const scopes = new Map<Scope, PendingNodes>();
   for (const { message } of received) {
     if (message.kind !== "followUp" || message.followUp.kind !== "newcomers") continue;
     const next = message.followUp;
@@ -112,7 +114,7 @@ function newcomersIn(received: readonly Received[]): Newcomers[] {
 }
 
 /** A twin of an event is the same launch; the later time counts. */
-const unique = (launches: readonly LaunchHeard[]): LaunchHeard[] => [
+const unique = (launches: readonly LaunchEvent[]): LaunchEvent[] => [
   ...new Map(
     launches
       .toSorted((a, b) => a.launchedAt.getTime() - b.launchedAt.getTime())

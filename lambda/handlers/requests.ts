@@ -43,45 +43,45 @@ export type ControlRequest =
   | Readonly<{ do: "pause"; for: Duration | undefined; scope: Scope | undefined; reason: string }>
   | Readonly<{ do: "resume"; scope: Scope | undefined }>;
 
-const deeds = ["status", "check", "history", "probe", "hold", "release", "pause", "resume"] as const;
+const actions = ["status", "check", "history", "probe", "hold", "release", "pause", "resume"] as const;
 
 /* { "do": "hold", "for": "45m", "scope": "cluster", "reason": "load test" } */
 export function parseControlRequest(payload: unknown): ControlRequest {
   const fields = new Fields("This request cannot be done");
   const request = fields.object(payload, "the payload");
-  const deed = deeds.find((one) => one === request.do);
-  if (!deed) fields.refuse("do", deeds.join(", "), request.do);
+  const action = actions.find((one) => one === request.do);
+  if (!action) fields.refuse("do", actions.join(", "), request.do);
   const scope = fields.optionalScope(request.scope, "scope");
   const reason = fields.optionalLine(request.reason, "reason") ?? "no reason given";
   const read = (): ControlRequest => {
-    switch (deed) {
+    switch (action) {
       case "history":
         return {
-          do: deed,
+          do: action,
           limit: request.limit === undefined ? 20 : fields.count(request.limit, "limit", 1000),
         };
       case "probe":
-        return { do: deed, id: fields.text(request.id, "id") };
+        return { do: action, id: fields.text(request.id, "id") };
       case "hold":
         return {
-          do: deed,
+          do: action,
           for: fields.duration(request.for, "for", minutes(1), hours(24)),
           scope,
           reason,
         };
       case "pause":
         return {
-          do: deed,
+          do: action,
           for: fields.duration(request.for, "for", minutes(1), hours(24 * 90)),
           scope,
           reason,
         };
       case "release":
-        return { do: deed, scope, reason };
+        return { do: action, scope, reason };
       case "resume":
-        return { do: deed, scope };
+        return { do: action, scope };
       case "check":
-        return { do: deed };
+        return { do: action };
       default:
         return { do: "status" };
     }

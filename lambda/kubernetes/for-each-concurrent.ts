@@ -2,7 +2,7 @@
  * Does something with each item, so many at a time, and takes the next item only when a hand is free.
  * When an item or the source fails, what is under way ends first.
  */
-export async function inTurns<T>(
+export async function forEachConcurrent<T>(
   items: AsyncIterable<T>,
   hands: number,
   act: (item: T) => Promise<unknown>,

@@ -22,7 +22,7 @@ const karpentersFinalizer = "karpenter.sh/termination";
 /** Draining takes its time; after this somebody should look. */
 const longEnough: Duration = minutes(30);
 const aDay: Duration = hours(24);
-const mostTold = 20;
+const maxProblems = 20;
 const needed = ["get", "list", "patch"] as const;
 const needless = [
   { verb: "delete", resource: "nodes" },
@@ -69,22 +69,22 @@ export class KubernetesInspection implements Inspection {
     }
   }
 
-  /** Those of the deeds that we may, or may not, do. */
+  /** Those of the actions that we may, or may not, do. */
   async #rights(
-    deeds: readonly Readonly<{ verb: string; resource: string }>[],
+    actions: readonly Readonly<{ verb: string; resource: string }>[],
     wanted: boolean,
     deadline: Date,
   ): Promise<string[]> {
-    const answers = await Promise.all(deeds.map((deed) => this.#may(deed, deadline)));
-    return deeds.filter((_, i) => answers[i] === wanted).map(({ verb, resource }) => `${verb} ${resource}`);
+    const answers = await Promise.all(actions.map((action) => this.#may(action, deadline)));
+    return actions.filter((_, i) => answers[i] === wanted).map(({ verb, resource }) => `${verb} ${resource}`);
   }
 
-  async #may(deed: Readonly<{ verb: string; resource: string }>, deadline: Date): Promise<boolean> {
+  async #may(action: Readonly<{ verb: string; resource: string }>, deadline: Date): Promise<boolean> {
     const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
     const body = {
       apiVersion: "authorization.k8s.io/v1",
       kind: "SelfSubjectAccessReview",
-      spec: { resourceAttributes: deed },
+      spec: { resourceAttributes: action },
     };
     try {
       const answer = await this.#options.api.call({ method: "POST", path, body }, deadline);
@@ -106,10 +106,10 @@ export class KubernetesInspection implements Inspection {
       for await (const node of listMetadata(api, ours, deadline, pageSize, parseNodeLife)) {
         nodes += 1;
         forTrial ??= canCarryMark(node, annotation) ? node : undefined;
-        if (isStuck(node, now) && stuck.length < mostTold)
+        if (isStuck(node, now) && stuck.length < maxProblems)
           stuck.push({ node: node.name, since: node.deletedAt });
         const held = keptByUser(node, annotation);
-        if (held && held.since <= after(now, -aDay) && userHeld.length < mostTold) userHeld.push(held);
+        if (held && held.since <= after(now, -aDay) && userHeld.length < maxProblems) userHeld.push(held);
       }
     } catch (error) {
       throw explain(error, "list nodes");

@@ -39,7 +39,7 @@ export function kubeconfigLogin(
   };
 }
 
-/** Told at once, and not as a connection that fails again and again. */
+/** NewEvent at once, and not as a connection that fails again and again. */
 function refuseBroken(tls: ClusterAccess["tls"]): void {
   try {
     createSecureContext(tls);

@@ -5,7 +5,7 @@ import type { Clock, Log, Marked, Metrics, NodeSeen, Nodes, Released } from "../
 import { type NodePoolFilter, type Scope, wholeCluster } from "../core/scope.ts";
 import { type KubernetesCaller, OutOfTimeError } from "./client.ts";
 import { explain } from "./explain.ts";
-import { inTurns } from "./for-each-concurrent.ts";
+import { forEachConcurrent } from "./for-each-concurrent.ts";
 import { type Changed, changeNode, type NodeChange, readNode } from "./node-changes.ts";
 import { listNodes, selectors } from "./node-lists.ts";
 import { instanceOf } from "./node-objects.ts";
@@ -24,7 +24,7 @@ export type KubernetesNodesOptions = Readonly<{
 }>;
 
 /** Nobody awaits a node that joined longer ago, so nobody needs its instance. */
-const youth: Duration = hours(1);
+const recent: Duration = hours(1);
 /** The nodes of a real cluster, changed by JSON Patch with a `test` for each thing the change rests on. */
 export class KubernetesNodes implements Nodes {
   readonly #options: KubernetesNodesOptions;
@@ -83,7 +83,7 @@ export class KubernetesNodes implements Nodes {
     const { registered, withoutMark } = this.#select;
     const selector = which === "all" ? registered(wholeCluster) : withoutMark(wholeCluster);
     const seen: NodeSeen[] = [];
-    await inTurns(this.#list(selector, deadline), inFlight, async (node) => {
+    await forEachConcurrent(this.#list(selector, deadline), inFlight, async (node) => {
       if (node.createdAt <= since) return;
       const found = await readNode(this.#options.api, node.name, deadline);
       if (found !== "gone") seen.push(this.#seenAs(node, instanceOf(found)));
@@ -114,7 +114,7 @@ export class KubernetesNodes implements Nodes {
   ): Promise<Partial<Record<Outcome | "left" | "failed", number>>> {
     const counts: Partial<Record<Outcome | "left" | "failed", number>> = {};
     try {
-      await inTurns(nodes, inFlight, async (node) => {
+      await forEachConcurrent(nodes, inFlight, async (node) => {
         const outcome = await act(node);
         counts[outcome] = (counts[outcome] ?? 0) + 1;
       });
@@ -150,6 +150,6 @@ export class KubernetesNodes implements Nodes {
   }
 
   #isYoung(node: NodeMeta): boolean {
-    return after(node.createdAt, youth) > this.#options.clock.now();
+    return after(node.createdAt, recent) > this.#options.clock.now();
   }
 }

@@ -1,7 +1,7 @@
 import { EKSClient } from "@aws-sdk/client-eks";
 import { clientDefaults } from "../aws/clients.ts";
 import { EksLogin } from "../aws/eks-login.ts";
-import { EksDoors } from "../cluster-access/access-entries.ts";
+import { EksAccessEntries } from "../cluster-access/access-entries.ts";
 import { KubernetesAccess } from "../cluster-access/cluster-rights.ts";
 import { onClusterAccessChanged } from "../cluster-access/handler.ts";
 import { minutes } from "../core/duration.ts";
@@ -15,14 +15,14 @@ const telemetry = new Telemetry(process.env[SettingEnvironment.cluster] ?? "");
 const { log, metrics } = telemetry;
 const eks = new EKSClient(clientDefaults);
 
-// A removal is three deeds, so that four minutes each fit into the function's time.
-const deed = minutes(4);
+// A removal is three actions, so that four minutes each fit into the function's time.
+const action = minutes(4);
 
 const open = (cluster: string, adminRole: string) => {
   const login = new EksLogin({ eks, cluster, clock });
   const api = new KubernetesClient({ login, clock, metrics });
-  const rights = new KubernetesAccess({ api, clock, log, timeLimit: deed });
-  return { doors: new EksDoors({ eks, cluster, adminRole, rights }), log };
+  const rights = new KubernetesAccess({ api, clock, log, timeLimit: action });
+  return { entries: new EksAccessEntries({ eks, cluster, adminRole, rights }), log };
 };
 
 export const handler = invocation(telemetry, clock, onClusterAccessChanged(open));

@@ -1,9 +1,9 @@
 import type { Clock } from "../../lambda/core/ports.ts";
 
-/** Takes a deed back that has not been done yet. */
-export type TakeBack = () => void;
+/** Takes a action back that has not been done yet. */
+export type Cancel = () => void;
 
-/** A clock that also wakes: a deed is done once its moment has come, never before. */
+/** A clock that also wakes: a action is done once its moment has come, never before. */
 export interface AlarmClock extends Clock {
-  at(moment: Date, deed: () => Promise<void>): TakeBack;
+  at(moment: Date, action: () => Promise<void>): Cancel;
 }

@@ -1,9 +1,9 @@
 import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
 import type {
+  FollowUps,
   Holds,
   Ids,
   Journal,
-  Later,
   Launches,
   Log,
   Metrics,
@@ -15,10 +15,10 @@ import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../../lambda/handlers/release.ts";
 import { onOverdueSwept } from "../../lambda/handlers/sweep.ts";
 import type { Settings } from "../../lambda/settings.ts";
-import type { AlarmClock, TakeBack } from "./alarm-clock.ts";
+import type { AlarmClock, Cancel } from "./alarm-clock.ts";
 import { InProcessQueue, type QueueOptions } from "./queue.ts";
-import { ToldHolds } from "./recording-holds.ts";
-import type { Chronicle } from "./timeline.ts";
+import { RecordingHolds } from "./recording-holds.ts";
+import type { Timeline } from "./timeline.ts";
 import { type Expired, Timers } from "./timers.ts";
 
 /** What the holder of one process stands on. */
@@ -33,10 +33,10 @@ export type HolderWorld = Readonly<{
   log: Log;
   metrics: Metrics;
   /** Is told what happens to holds. */
-  chronicle: Chronicle;
+  timeline: Timeline;
   queue?: Partial<Pick<QueueOptions, "window" | "visibility">>;
   /** Puts something between the core and the queue. */
-  later?: (queue: Later) => Later;
+  followUps?: (queue: FollowUps) => FollowUps;
 }>;
 
 const timeout: Duration = minutes(1);
@@ -48,11 +48,11 @@ export class Holder {
   readonly #world: HolderWorld;
   readonly #ports: Ports;
   readonly #inHand = new Set<Promise<unknown>>();
-  #nextSweep: TakeBack = () => {};
+  #nextSweep: Cancel = () => {};
   #isStopped = false;
 
   constructor(world: HolderWorld) {
-    const { clock, log, settings, journal, nodes, launches, ids, metrics, chronicle } = world;
+    const { clock, log, settings, journal, nodes, launches, ids, metrics, timeline } = world;
     this.#world = world;
     this.queue = new InProcessQueue({
       ...world.queue,
@@ -63,11 +63,11 @@ export class Holder {
     this.timers = new Timers(
       clock,
       (expired) => this.#fire(expired),
-      (expired, until) => chronicle.tell({ kind: "release armed", ...expired, until }),
+      (expired, until) => timeline.record({ kind: "release armed", ...expired, until }),
     );
-    const later = world.later?.(this.queue) ?? this.queue;
-    const holds = new ToldHolds(world.holds, chronicle);
-    const own = { schedules: this.timers, later, rules: settings, clock };
+    const followUps = world.followUps?.(this.queue) ?? this.queue;
+    const holds = new RecordingHolds(world.holds, timeline);
+    const own = { schedules: this.timers, followUps, rules: settings, clock };
     this.#ports = { ...own, holds, journal, nodes, launches, ids, log, metrics };
   }
 
@@ -81,7 +81,7 @@ export class Holder {
   }
 
   sweep(): Promise<void> {
-    this.#world.chronicle.tell({ kind: "sweep" });
+    this.#world.timeline.record({ kind: "sweep" });
     return this.#hold(onOverdueSwept(this.#ports)({}, this.#deadline()));
   }
 
@@ -105,7 +105,7 @@ export class Holder {
   }
 
   async #fire(expired: Expired): Promise<void> {
-    this.#world.chronicle.tell({ kind: "release fired", ...expired });
+    this.#world.timeline.record({ kind: "release fired", ...expired });
     await this.#attempt("a release failed: the next sweep makes up for it", () => this.release(expired));
   }
 

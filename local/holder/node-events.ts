@@ -1,16 +1,16 @@
 import { holdLabel, isHold } from "../../lambda/core/marks/keys.ts";
 import type { NodeMeta } from "../../lambda/core/marks/plan-marks.ts";
-import type { Told } from "./timeline.ts";
+import type { NewEvent } from "./timeline.ts";
 
 /** Which labels and annotations tell a node's NodePool and whether it is held. */
 export type NodeKeys = Readonly<{ poolLabel: string; annotation: string }>;
 
 /** What a change of a node means; most changes, such as a heartbeat, mean nothing. */
-export function happeningsOf(
+export function nodeEventsOf(
   before: NodeMeta | undefined,
   now: NodeMeta | undefined,
   keys: NodeKeys,
-): readonly Told[] {
+): readonly NewEvent[] {
   const node = now?.name ?? before?.name ?? "";
   const nodePool = (now ?? before)?.labels?.[keys.poolLabel] ?? "";
   if (!now) return [{ kind: "node gone", node, nodePool }];
@@ -27,7 +27,7 @@ function viewOf(node: NodeMeta | undefined, { annotation }: NodeKeys): MarkView 
   return { holdId: isAnnotated && isHold(label) ? label : undefined, isAnnotated };
 }
 
-function markChange(node: string, before: MarkView, now: MarkView): Told | undefined {
+function markChange(node: string, before: MarkView, now: MarkView): NewEvent | undefined {
   if (now.holdId && now.holdId !== before.holdId) return { kind: "node marked", node, holdId: now.holdId };
   if (before.holdId && !now.holdId) {
     if (now.isAnnotated) return { kind: "node handed over", node };

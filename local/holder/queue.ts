@@ -1,7 +1,7 @@
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
-import type { FollowUp, Later, Log } from "../../lambda/core/ports.ts";
+import type { FollowUp, FollowUps, Log } from "../../lambda/core/ports.ts";
 import type { BatchAnswer } from "../../lambda/handlers/hold.ts";
-import type { AlarmClock, TakeBack } from "./alarm-clock.ts";
+import type { AlarmClock, Cancel } from "./alarm-clock.ts";
 
 type Message = { id: string; body: string; sentAt: Date; visibleAt: Date; receives: number };
 
@@ -23,10 +23,10 @@ export type QueueOptions = Readonly<{
 const largestBatch = 100;
 
 /** The launch queue within one process: batches, delays, redelivery and dead letters as in SQS, one batch at a time. */
-export class InProcessQueue implements Later {
+export class InProcessQueue implements FollowUps {
   readonly deadLetters: string[] = [];
   readonly #options: Required<QueueOptions>;
-  readonly #takeBacks = new Set<TakeBack>();
+  readonly #cancels = new Set<Cancel>();
   #messages: Message[] = [];
   #count = 0;
   #delivering: Promise<void> | undefined;
@@ -42,7 +42,7 @@ export class InProcessQueue implements Later {
     this.#options = { ...usual, ...options };
   }
 
-  async lookAgain(followUp: FollowUp, delay: Duration): Promise<void> {
+  async enqueue(followUp: FollowUp, delay: Duration): Promise<void> {
     this.send({ followUp }, delay);
   }
 
@@ -61,16 +61,16 @@ export class InProcessQueue implements Later {
   /** Finishes the batch in hand and delivers no other; what is left is for the sweep to find. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const takeBack of this.#takeBacks) takeBack();
+    for (const cancel of this.#cancels) cancel();
     await this.#delivering;
   }
 
   #wakeAt(moment: Date): void {
-    const takeBack = this.#options.clock.at(moment, async () => {
-      this.#takeBacks.delete(takeBack);
+    const cancel = this.#options.clock.at(moment, async () => {
+      this.#cancels.delete(cancel);
       await this.#deliverAll();
     });
-    this.#takeBacks.add(takeBack);
+    this.#cancels.add(cancel);
   }
 
   async #deliverAll(): Promise<void> {

@@ -1,16 +1,16 @@
 import type { Hold, ScopeRecord } from "../../lambda/core/holds/hold.ts";
 import type { Holds } from "../../lambda/core/ports.ts";
 import type { Scope } from "../../lambda/core/scope.ts";
-import type { Chronicle, Told } from "./timeline.ts";
+import type { NewEvent, Timeline } from "./timeline.ts";
 
-/** Holds that tell the chronicle what each write meant. */
-export class ToldHolds implements Holds {
+/** Holds that tell the timeline what each write meant. */
+export class RecordingHolds implements Holds {
   readonly #holds: Holds;
-  readonly #chronicle: Chronicle;
+  readonly #timeline: Timeline;
 
-  constructor(holds: Holds, chronicle: Chronicle) {
+  constructor(holds: Holds, timeline: Timeline) {
     this.#holds = holds;
-    this.#chronicle = chronicle;
+    this.#timeline = timeline;
   }
 
   find(scope: Scope): Promise<ScopeRecord | undefined> {
@@ -29,16 +29,20 @@ export class ToldHolds implements Holds {
     const before = (await this.#holds.find(record.scope))?.hold;
     const isWritten = await this.#holds.write(record);
     if (isWritten)
-      for (const told of changesOf(record.scope, before, record.hold)) this.#chronicle.tell(told);
+      for (const told of changesOf(record.scope, before, record.hold)) this.#timeline.record(told);
     return isWritten;
   }
 }
 
 /** What happened to the hold of a scope between two records. */
-export function changesOf(scope: Scope, before: Hold | undefined, after: Hold | undefined): readonly Told[] {
+export function changesOf(
+  scope: Scope,
+  before: Hold | undefined,
+  after: Hold | undefined,
+): readonly NewEvent[] {
   if (before && before.id !== after?.id) {
     const because = before.endsBecause ?? "a new hold took its place";
-    const ended: Told = { kind: "hold ended", scope, holdId: before.id, because };
+    const ended: NewEvent = { kind: "hold ended", scope, holdId: before.id, because };
     return [ended, ...changesOf(scope, undefined, after)];
   }
   if (!after) return [];

@@ -1,7 +1,7 @@
 import type { Scope } from "../../lambda/core/scope.ts";
 
 /** Something that happened in the cluster or to a hold, as the timeline tells it. */
-export type Happening = Readonly<{ at: Date }> &
+export type TimelineEvent = Readonly<{ at: Date }> &
   (
     | Readonly<{ kind: "launch"; instance: string }>
     | Readonly<{ kind: "node joined" | "node gone"; node: string; nodePool: string }>
@@ -16,32 +16,32 @@ export type Happening = Readonly<{ at: Date }> &
     | Readonly<{ kind: "note"; text: string }>
   );
 
-/** A happening before the chronicle has put its time to it. */
-export type Told<T = Happening> = T extends Happening ? Omit<T, "at"> : never;
+/** A event before the timeline has put its time to it. */
+export type NewEvent<T = TimelineEvent> = T extends TimelineEvent ? Omit<T, "at"> : never;
 
-type Listener = (happening: Happening) => void;
+type Listener = (event: TimelineEvent) => void;
 
 const longest = 10_000;
 
 /** Keeps what happened, in order, and tells it to whoever follows. */
-export class Chronicle {
+export class Timeline {
   readonly #now: () => Date;
   readonly #listeners = new Set<Listener>();
-  #happenings: Happening[] = [];
+  #events: TimelineEvent[] = [];
 
   constructor(now: () => Date) {
     this.#now = now;
   }
 
-  get happenings(): readonly Happening[] {
-    return this.#happenings;
+  get events(): readonly TimelineEvent[] {
+    return this.#events;
   }
 
-  tell(told: Told): void {
-    const happening: Happening = { ...told, at: this.#now() };
-    this.#happenings.push(happening);
-    if (this.#happenings.length > longest) this.#happenings = this.#happenings.slice(-longest / 2);
-    for (const listener of this.#listeners) listener(happening);
+  record(told: NewEvent): void {
+    const event: TimelineEvent = { ...told, at: this.#now() };
+    this.#events.push(event);
+    if (this.#events.length > longest) this.#events = this.#events.slice(-longest / 2);
+    for (const listener of this.#listeners) listener(event);
   }
 
   /** Tells everything from now on, until it is taken back. */

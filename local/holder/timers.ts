@@ -1,6 +1,6 @@
 import type { Schedules } from "../../lambda/core/ports.ts";
 import type { Scope } from "../../lambda/core/scope.ts";
-import type { AlarmClock, TakeBack } from "./alarm-clock.ts";
+import type { AlarmClock, Cancel } from "./alarm-clock.ts";
 
 /** What a one-shot brings when it fires. */
 export type Expired = Readonly<{ scope: Scope; holdId: string }>;
@@ -10,7 +10,7 @@ export class Timers implements Schedules {
   readonly #clock: AlarmClock;
   readonly #fire: (expired: Expired) => Promise<void>;
   readonly #onArmed: (expired: Expired, at: Date) => void;
-  readonly #armed = new Map<string, TakeBack>();
+  readonly #armed = new Map<string, Cancel>();
   #isClosed = false;
 
   constructor(
@@ -28,11 +28,11 @@ export class Timers implements Schedules {
     if (this.#armed.has(name)) return "already armed";
     // The process ends: the sweep at its next start arms what is on record.
     if (this.#isClosed) return "armed";
-    const takeBack = this.#clock.at(at, async () => {
+    const cancel = this.#clock.at(at, async () => {
       this.#armed.delete(name);
       await this.#fire({ scope, holdId });
     });
-    this.#armed.set(name, takeBack);
+    this.#armed.set(name, cancel);
     this.#onArmed({ scope, holdId }, at);
     return "armed";
   }
@@ -46,7 +46,7 @@ export class Timers implements Schedules {
   /** Forgets every one-shot; tells how many there were. */
   loseAll(): number {
     const count = this.#armed.size;
-    for (const takeBack of this.#armed.values()) takeBack();
+    for (const cancel of this.#armed.values()) cancel();
     this.#armed.clear();
     return count;
   }

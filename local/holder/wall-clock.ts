@@ -1,6 +1,6 @@
 import { type Duration, hours } from "../../lambda/core/duration.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
-import type { AlarmClock, TakeBack } from "./alarm-clock.ts";
+import type { AlarmClock, Cancel } from "./alarm-clock.ts";
 
 /** Timers hold no more than 24 days, and a laptop that slept should notice soon. */
 const longestNap: Duration = hours(1);
@@ -17,11 +17,11 @@ export class WallClock implements AlarmClock {
     return this.#clock.now();
   }
 
-  at(moment: Date, deed: () => Promise<void>): TakeBack {
+  at(moment: Date, action: () => Promise<void>): Cancel {
     let timer: NodeJS.Timeout;
     const look = () => {
       const left = moment.getTime() - this.now().getTime();
-      if (left <= 0) void deed();
+      if (left <= 0) void action();
       else timer = setTimeout(look, Math.min(left, longestNap));
     };
     timer = setTimeout(look, 0);

@@ -24,7 +24,7 @@ export function drawFrame(
 }
 
 /** How things stand, in a sentence; it changes only when a hold does. */
-export function tellState(events: readonly TimelineEvent[]): string {
+export function formatState(events: readonly TimelineEvent[]): string {
   const last = events.findLast(({ kind }) => kind.startsWith("hold "));
   if (!last || !("scope" in last)) return "Nothing is held.";
   const where = last.scope === "cluster" ? "the cluster" : last.scope;

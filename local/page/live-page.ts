@@ -4,11 +4,11 @@ import type { Clock } from "../../lambda/core/ports.ts";
 import { version } from "../../lambda/version.ts";
 import { drawPage, spans } from "../../report/page/page.ts";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
-import { drawFrame, tellState } from "./frame.ts";
+import { drawFrame, formatState } from "./frame.ts";
 
-/** Something that keeps what happened and tells of what happens; a chronicle is one. */
+/** Something that keeps what happened and tells of what happens; a timeline is one. */
 export type Events = Readonly<{
-  happenings: readonly TimelineEvent[];
+  events: readonly TimelineEvent[];
   follow: (listener: (event: TimelineEvent) => void) => () => void;
 }>;
 
@@ -84,7 +84,7 @@ export class LivePage {
   #page(): string {
     const { title, about, events } = this.#options;
     const { svg, tables } = this.#frame(minutes(spans[0].minutes));
-    const state = tellState(events.happenings);
+    const state = formatState(events.events);
     const footer = `karpenter-node-holder ${version}. This page is served from this machine only.`;
     return drawPage({ title, about, state, pictures: [svg], tables, footer, live: "/events" });
   }
@@ -94,13 +94,13 @@ export class LivePage {
     const reader = { response, span };
     this.#readers.add(reader);
     response.once("close", () => this.#readers.delete(reader));
-    send(response, "state", tellState(this.#options.events.happenings));
+    send(response, "state", formatState(this.#options.events.events));
     this.#draw(reader);
   }
 
   #tell(event: TimelineEvent): void {
-    for (const { response } of this.#readers) send(response, "happening", event);
-    const state = tellState(this.#options.events.happenings);
+    for (const { response } of this.#readers) send(response, "event", event);
+    const state = formatState(this.#options.events.events);
     if (state !== this.#state) for (const { response } of this.#readers) send(response, "state", state);
     this.#state = state;
     // What happens together is drawn together.
@@ -122,7 +122,7 @@ export class LivePage {
     const { events, clock } = this.#options;
     const now = clock.now();
     const from = span > 0 ? after(now, -span) : undefined;
-    return drawFrame(events.happenings, { now, ...(from && { from }) });
+    return drawFrame(events.events, { now, ...(from && { from }) });
   }
 }
 

@@ -15,8 +15,8 @@ import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import { systemClock as clock, holdIds } from "../../lambda/system-clock.ts";
 import { Holder } from "../holder/holder.ts";
-import { happeningsOf } from "../holder/node-events.ts";
-import { Chronicle } from "../holder/timeline.ts";
+import { nodeEventsOf } from "../holder/node-events.ts";
+import { Timeline } from "../holder/timeline.ts";
 import { WallClock } from "../holder/wall-clock.ts";
 import { bringMarks } from "./bring-marks.ts";
 import { openEmbeddedDatabase } from "./embedded-database.ts";
@@ -35,7 +35,7 @@ export type RunOptions = Readonly<{
 /** A holder at work on a real cluster. */
 export type Run = Readonly<{
   holder: Holder;
-  chronicle: Chronicle;
+  timeline: Timeline;
   /** Finishes what is in hand; with `release`, everything is released by force before. */
   stop: (how?: Readonly<{ release: boolean }>) => Promise<void>;
 }>;
@@ -50,7 +50,7 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
   const api = new KubernetesClient({ login, clock, metrics: noMetrics });
   const closing: (() => Promise<unknown>)[] = [() => api.close()];
   const close = async () => {
-    for (const deed of closing.toReversed()) await deed();
+    for (const action of closing.toReversed()) await action();
   };
   try {
     await checkRights(api, after(clock.now(), seconds(10))).catch((cause: unknown) => {
@@ -65,10 +65,10 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
     closing.push(async () => dynamodb.destroy());
     await bringMarks(new KubernetesAccess({ api, clock, log }), folder, annotation, log);
 
-    const chronicle = new Chronicle(() => clock.now());
+    const timeline = new Timeline(() => clock.now());
     const onChange = (change: NodeChange) => {
-      const told = happeningsOf(change.before, change.now, { poolLabel, annotation });
-      for (const one of told) chronicle.tell(one);
+      const told = nodeEventsOf(change.before, change.now, { poolLabel, annotation });
+      for (const one of told) timeline.record(one);
       hear(change, holder, settings);
     };
     // A node appears for us when it registers: before, nobody knows whether its owner holds it.
@@ -79,7 +79,7 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
       settings,
       clock: new WallClock(clock),
       log,
-      chronicle,
+      timeline,
       launches,
       holds: new DynamodbHolds(dynamodb, database.table),
       journal: new DynamodbJournal(dynamodb, database.table, clock),
@@ -95,7 +95,7 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
       ids: holdIds,
       metrics: noMetrics,
       queue: { window: 200, visibility: seconds(5) },
-      later: (queue) => launches.hurry(queue),
+      followUps: (queue) => launches.hurry(queue),
     });
     await watch.start();
     await holder.start();
@@ -109,7 +109,7 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
         await close();
       }
     };
-    return { holder, chronicle, stop };
+    return { holder, timeline, stop };
   } catch (error) {
     await close();
     throw error;

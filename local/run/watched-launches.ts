@@ -1,6 +1,13 @@
 import type { Duration } from "../../lambda/core/duration.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
-import type { FollowUp, Instance, Later, Launch, Launches, LaunchHeard } from "../../lambda/core/ports.ts";
+import type {
+  FollowUp,
+  FollowUps,
+  Instance,
+  Launch,
+  LaunchEvent,
+  Launches,
+} from "../../lambda/core/ports.ts";
 import type { NodeWatch, WatchedNode } from "./node-watch.ts";
 
 /** Which labels and annotations tell a node's NodePool and whether it is held. */
@@ -31,18 +38,18 @@ export class WatchedLaunches implements Launches {
     }));
   }
 
-  /** Newcomers are nodes already: they are looked at at once, and no longer than they are there and unheld. */
-  hurry(queue: Later): Later {
-    const lookAgain = async (followUp: FollowUp, delay: Duration): Promise<void> => {
-      if (followUp.kind !== "newcomers") return queue.lookAgain(followUp, delay);
-      if (followUp.attempt <= 1) return queue.lookAgain(followUp, 0);
+  /** PendingNodes are nodes already: they are looked at at once, and no longer than they are there and unheld. */
+  hurry(queue: FollowUps): FollowUps {
+    const enqueue = async (followUp: FollowUp, delay: Duration): Promise<void> => {
+      if (followUp.kind !== "newcomers") return queue.enqueue(followUp, delay);
+      if (followUp.attempt <= 1) return queue.enqueue(followUp, 0);
       const free = [...this.#watch.nodes.values()].filter((node) => this.#isFree(node));
       const waiting = new Set(free.map(({ instance }) => instance));
-      const awaited = followUp.awaited.filter((launch: LaunchHeard) => waiting.has(launch.instance));
+      const awaited = followUp.awaited.filter((launch: LaunchEvent) => waiting.has(launch.instance));
       if (awaited.length === 0 && delay > 0) return;
-      await queue.lookAgain({ ...followUp, awaited }, delay);
+      await queue.enqueue({ ...followUp, awaited }, delay);
     };
-    return { lookAgain };
+    return { enqueue };
   }
 
   #instanceOf(node: WatchedNode): Instance {

@@ -1,5 +1,5 @@
 import { element, escaped } from "../markup.ts";
-import { type ClockStyle, tellSpan, tellTime } from "../timeline/clock.ts";
+import { type ClockStyle, formatSpan, formatTime } from "../timeline/clock.ts";
 import type { Span, Timeline } from "../timeline/timeline.ts";
 
 const cell = (content: string) => element("td", {}, escaped(content));
@@ -20,14 +20,14 @@ function table(caption: string, columns: readonly string[], rows: readonly (read
 
 /** The picture in words, as HTML tables: holds, nodes and what happened, each in the order of time. */
 export function timelineTables(timeline: Timeline, clock: ClockStyle): string {
-  const at = (moment: number) => tellTime(moment, timeline.from, clock);
+  const at = (moment: number) => formatTime(moment, timeline.from, clock);
   const span = ({ from, to, isOpen }: Span) => [
     from < timeline.from ? "before" : at(from),
     isOpen ? "going on" : at(to),
-    tellSpan(to - from, clock),
+    formatSpan(to - from, clock),
   ];
   const total = (spans: readonly Span[]) => spans.reduce((sum, { from, to }) => sum + to - from, 0);
-  const heldFor = (spans: readonly Span[]) => (spans.length === 0 ? "" : tellSpan(total(spans), clock));
+  const heldFor = (spans: readonly Span[]) => (spans.length === 0 ? "" : formatSpan(total(spans), clock));
   // Of past holds only their number of extensions is known, and told with the reason.
   const isExtended = timeline.holds.some(({ extensions }) => extensions.length > 0);
   const holds = timeline.holds.map((hold) => [

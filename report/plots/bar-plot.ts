@@ -5,9 +5,9 @@ import {
   axisName,
   drawSeriesLegend,
   drawValueAxis,
+  formatNumber,
   frameOf,
   seriesColour,
-  tellNumber,
   valueTable,
 } from "./plot-frame.ts";
 
@@ -52,8 +52,8 @@ export function drawBars(plot: BarPlot): string {
     const top = y(value);
     const place = { x: bar.x, y: top, width: bar.width, height: Math.max(0.5, bottom - top), rx: 2 };
     const unit = plot.y.unit ? ` ${plot.y.unit}` : "";
-    const told = hint(`${group?.name}, ${series[bar.series]}: ${tellNumber(value)}${unit}`);
-    const number = text(bar.x + bar.width / 2, top - 5, tellNumber(value), {
+    const told = hint(`${group?.name}, ${series[bar.series]}: ${formatNumber(value)}${unit}`);
+    const number = text(bar.x + bar.width / 2, top - 5, formatNumber(value), {
       "text-anchor": "middle",
       "font-size": 11,
     });

@@ -1,7 +1,7 @@
 import { element, hint, short } from "../markup.ts";
 import { text } from "../page/picture.ts";
 import { type Colour, colour } from "../page/style.ts";
-import { type ClockStyle, tellTime } from "../timeline/clock.ts";
+import { type ClockStyle, formatTime } from "../timeline/clock.ts";
 import type { Layout } from "../timeline/layout.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { Point, PointKind } from "./points.ts";
@@ -74,7 +74,7 @@ function drawHeap(
   const place = first && placeOf(first, timeline, layout, lanes);
   if (!place) return "";
   const { kind, node } = first;
-  const told = heap.map(({ at, text: said }) => `${tellTime(at, timeline.from, clock)} ${said}`);
+  const told = heap.map(({ at, text: said }) => `${formatTime(at, timeline.from, clock)} ${said}`);
   const size = node === undefined ? largest : Math.min(largest, Math.max(smallest, place.room * 0.4));
   const isCounted = kind === "eviction" && heap.length > 1 && place.room > 8;
   const count = isCounted ? drawCount(heap.length, place) : "";

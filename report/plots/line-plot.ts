@@ -7,9 +7,9 @@ import {
   drawSeriesLegend,
   drawValueAxis,
   type Frame,
+  formatNumber,
   frameOf,
   seriesColour,
-  tellNumber,
   valueTable,
 } from "./plot-frame.ts";
 import { numberTicks, type Scale, scaleOf } from "./scale.ts";
@@ -66,7 +66,8 @@ function drawSeries({ name, points }: Series, index: number, x: Scale, y: Scale,
     .join("");
   const dots = ordered.map(([at, value]) => {
     const unit = plot.y.unit ? ` ${plot.y.unit}` : "";
-    const told = `${name}: ${tellNumber(value)}${unit} at ${tellNumber(at)} ${plot.x.unit ?? ""}`.trimEnd();
+    const told =
+      `${name}: ${formatNumber(value)}${unit} at ${formatNumber(at)} ${plot.x.unit ?? ""}`.trimEnd();
     return element("circle", { cx: x(at), cy: y(value), r: 3.5, fill: stroke }, hint(told));
   });
   const line =
@@ -81,7 +82,7 @@ function drawHorizontalAxis(
   { left, right, bottom }: Frame,
 ): string {
   const labels = ticks.map((tick) =>
-    text(x(tick), bottom + 18, tellNumber(tick), { "text-anchor": "middle", class: "faint" }),
+    text(x(tick), bottom + 18, formatNumber(tick), { "text-anchor": "middle", class: "faint" }),
   );
   const name = text((left + right) / 2, bottom + 40, axisName(axis), {
     "text-anchor": "middle",

@@ -30,7 +30,7 @@ export const seriesColour = (index: number): string =>
 export const axisName = ({ label, unit }: Axis): string => (unit ? `${label} (${unit})` : label);
 
 /** A number as a reader wants it: 1,234 or 0.25. */
-export const tellNumber = (value: number): string =>
+export const formatNumber = (value: number): string =>
   value.toLocaleString("en", { maximumSignificantDigits: Math.abs(value) >= 1_000 ? 15 : 3 });
 
 /** The lines to read values from, with the axis' name above them. */
@@ -44,7 +44,7 @@ export function drawValueAxis(
   const y = scaleOf(0, ticks.at(-1) ?? 1, bottom, top);
   const lines = ticks.map((tick) => {
     const at = y(tick);
-    const label = text(left - 8, at + 4, tellNumber(tick), { "text-anchor": "end", class: "faint" });
+    const label = text(left - 8, at + 4, formatNumber(tick), { "text-anchor": "end", class: "faint" });
     return element("line", { x1: left, x2: right, y1: at, y2: at, class: "grid" }) + label;
   });
   return { y, drawn: lines.join("") + text(24, top - 18, axisName(axis), { class: "faint" }) };
@@ -72,7 +72,7 @@ export function valueTable(
   columns: readonly string[],
   rows: readonly (readonly (string | number)[])[],
 ): string {
-  const told = (value: string | number) => (typeof value === "number" ? tellNumber(value) : value);
+  const told = (value: string | number) => (typeof value === "number" ? formatNumber(value) : value);
   return element(
     "table",
     {},

@@ -12,7 +12,7 @@ export const utcFor = (from: number, to: number): ClockStyle => ({
 });
 
 /** A moment as an axis or a hint tells it. */
-export function tellTime(at: number, origin: number, clock: ClockStyle): string {
+export function formatTime(at: number, origin: number, clock: ClockStyle): string {
   if (clock.kind === "utc") {
     const told = new Date(at).toISOString();
     return clock.isDated ? `${told.slice(5, 10)} ${told.slice(11, 16)}` : told.slice(11, 19);
@@ -21,7 +21,7 @@ export function tellTime(at: number, origin: number, clock: ClockStyle): string 
 }
 
 /** A length of time: "45 s", "3 min", "3 min 20 s", "2 h 5 min". */
-export function tellSpan(length: number, clock: ClockStyle): string {
+export function formatSpan(length: number, clock: ClockStyle): string {
   const told = clock.kind === "utc" ? length : length * (realMinute / clock.minute);
   const seconds = Math.round(told / 1_000);
   const sizes = [86_400, 3_600, 60, 1] as const;

@@ -1,7 +1,7 @@
 import { element, hint } from "../markup.ts";
 import { text } from "../page/picture.ts";
 import { colour } from "../page/style.ts";
-import { type ClockStyle, tellSpan, tellTime } from "./clock.ts";
+import { type ClockStyle, formatSpan, formatTime } from "./clock.ts";
 import { cut, type Layout, scopeName } from "./layout.ts";
 import type { HoldBand, Timeline } from "./timeline.ts";
 
@@ -35,7 +35,7 @@ function drawHold(hold: HoldBand, timeline: Timeline, layout: Layout, clock: Clo
       "stroke-opacity": 0.85,
     }),
   );
-  const told = hint(tellHold(hold, timeline, clock));
+  const told = hint(formatHold(hold, timeline, clock));
   return element(
     "g",
     { class: "hold" },
@@ -47,9 +47,9 @@ function drawHold(hold: HoldBand, timeline: Timeline, layout: Layout, clock: Clo
 }
 
 /** A hold's story in a sentence. */
-export function tellHold(hold: HoldBand, timeline: Timeline, clock: ClockStyle): string {
-  const at = (moment: number) => tellTime(moment, timeline.from, clock);
-  const end = hold.isOpen ? "going on" : `until ${at(hold.to)} (${tellSpan(hold.to - hold.from, clock)})`;
+export function formatHold(hold: HoldBand, timeline: Timeline, clock: ClockStyle): string {
+  const at = (moment: number) => formatTime(moment, timeline.from, clock);
+  const end = hold.isOpen ? "going on" : `until ${at(hold.to)} (${formatSpan(hold.to - hold.from, clock)})`;
   const times = hold.extensions.length;
   const extended = times > 0 ? `, extended ${times === 1 ? "once" : `${times} times`}` : "";
   const why = [hold.because, hold.ended].filter(Boolean).join("; ended: ");

@@ -1,7 +1,7 @@
 import { element, hint } from "../markup.ts";
 import { text } from "../page/picture.ts";
 import { type Colour, colour } from "../page/style.ts";
-import { type ClockStyle, tellSpan, tellTime } from "./clock.ts";
+import { type ClockStyle, formatSpan, formatTime } from "./clock.ts";
 import { cut, type Layout } from "./layout.ts";
 import type { Lane, Span, Timeline } from "./timeline.ts";
 
@@ -9,7 +9,7 @@ import type { Lane, Span, Timeline } from "./timeline.ts";
 export function drawLanes(timeline: Timeline, layout: Layout, clock: ClockStyle): string {
   return timeline.lanes
     .map((lane, index) => {
-      const told = hint(tellLane(lane, timeline, clock));
+      const told = hint(laneOf(lane, timeline, clock));
       return element("g", { class: "lane" }, told, ...drawLane(lane, index, timeline, layout));
     })
     .join("");
@@ -47,13 +47,13 @@ function drawLane(lane: Lane, index: number, timeline: Timeline, layout: Layout)
 }
 
 /** A node's story in a sentence. */
-export function tellLane(lane: Lane, timeline: Timeline, clock: ClockStyle): string {
-  const at = (moment: number) => tellTime(moment, timeline.from, clock);
+export function laneOf(lane: Lane, timeline: Timeline, clock: ClockStyle): string {
+  const at = (moment: number) => formatTime(moment, timeline.from, clock);
   const sum = (spans: readonly Span[]) => spans.reduce((total, { from, to }) => total + to - from, 0);
   const joined = lane.from <= timeline.from ? "there from the beginning" : `joined ${at(lane.from)}`;
   const gone = lane.isOpen ? "still there" : `gone ${at(lane.to)}`;
-  const held = lane.held.length > 0 ? `, held for ${tellSpan(sum(lane.held), clock)}` : "";
+  const held = lane.held.length > 0 ? `, held for ${formatSpan(sum(lane.held), clock)}` : "";
   const own = lane.userHeld.length > 0 ? ", held by its user" : "";
   const pool = lane.nodePool && ` (${lane.nodePool})`;
-  return `${lane.node}${pool}: ${joined}, ${gone}, lived ${tellSpan(lane.to - lane.from, clock)}${held}${own}`;
+  return `${lane.node}${pool}: ${joined}, ${gone}, lived ${formatSpan(lane.to - lane.from, clock)}${held}${own}`;
 }

@@ -4,7 +4,7 @@ import { type Colour, colour } from "../page/style.ts";
 import { drawPoints, shapeOf } from "../plots/draw-points.ts";
 import type { PointKind } from "../plots/points.ts";
 import { timeTicks } from "../plots/scale.ts";
-import { type ClockStyle, realMinute, tellTime } from "./clock.ts";
+import { type ClockStyle, formatTime, realMinute } from "./clock.ts";
 import { drawHolds } from "./draw-holds.ts";
 import { drawLanes } from "./draw-lanes.ts";
 import { type Layout, type LayoutOptions, layOut } from "./layout.ts";
@@ -44,7 +44,7 @@ function drawAxis(timeline: Timeline, layout: Layout, clock: ClockStyle): string
   const unit = clock.kind === "utc" ? "UTC" : clock.minute === realMinute ? "min:s" : "told min:s";
   const lines = ticks.map((at) => {
     const x = layout.x(at);
-    const label = text(x, bottom + 18, tellTime(at, timeline.from, clock), {
+    const label = text(x, bottom + 18, formatTime(at, timeline.from, clock), {
       "text-anchor": right - x < 30 ? "end" : "middle",
       class: "faint",
       "font-size": 11,

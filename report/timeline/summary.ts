@@ -1,5 +1,5 @@
 import type { PointKind } from "../plots/points.ts";
-import { type ClockStyle, tellSpan } from "./clock.ts";
+import { type ClockStyle, formatSpan } from "./clock.ts";
 import type { Timeline } from "./timeline.ts";
 
 /** A number of things in words. */
@@ -16,5 +16,5 @@ export function summaryOf({ from, to, lanes, holds, points }: Timeline, clock: C
     ...(count("eviction") > 0 ? [counted(count("eviction"), "pod evicted", "pods evicted")] : []),
     ...(count("image") > 0 ? [counted(count("image"), "image pulled", "images pulled")] : []),
   ];
-  return `${parts.join(", ")} in ${tellSpan(to - from, clock)}`;
+  return `${parts.join(", ")} in ${formatSpan(to - from, clock)}`;
 }

@@ -12,7 +12,7 @@ export type StandInOptions = Readonly<{
   /** 0 takes any free port. */
   port?: number;
   now?: () => Date;
-  /** Told of every request before it is answered. */
+  /** NewEvent of every request before it is answered. */
   onRequest?: (
     request: Readonly<{ method: string; path: string; query: URLSearchParams; accept: string }>,
   ) => void;

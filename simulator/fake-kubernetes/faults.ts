@@ -1,4 +1,4 @@
-/** What may go wrong with a call. `lost`: the deed is done, but the answer never arrives. */
+/** What may go wrong with a call. `lost`: the action is done, but the answer never arrives. */
 export type Fault =
   | Readonly<{ kind: "status"; status: number; headers?: Readonly<Record<string, string>>; message?: string }>
   | Readonly<{ kind: "reset" | "hang" | "lost" }>;

@@ -8,7 +8,7 @@ import { readSettings, type Settings } from "../../lambda/settings.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { WallClock } from "../../local/holder/wall-clock.ts";
 import { LivePage } from "../../local/page/live-page.ts";
-import { Telling } from "../story/narrator.ts";
+import { Narrator } from "../story/narrator.ts";
 import { openStandInWorld, type StandInWorld } from "../world.ts";
 import { tidyUp } from "./tidy-up.ts";
 
@@ -38,19 +38,19 @@ export async function serve(
   await writeFile(kubeconfig, world.cluster.kubeconfig(), { mode: 0o600 });
 
   const page = await LivePage.start({
-    events: world.chronicle,
+    events: world.timeline,
     clock: systemClock,
     title: "A holder at work",
     about: `A stand-in cluster on this machine. Each launch holds every node for ${formatDuration(hold)}.`,
   });
 
   introduce(kubeconfig, page.url, settings, launchEvery, terminal);
-  const telling = new Telling(systemClock.now(), terminal);
+  const narrator = new Narrator(systemClock.now(), terminal);
   let flushing: NodeJS.Timeout | undefined;
-  world.chronicle.follow((happening) => {
-    telling.hear(happening);
+  world.timeline.follow((event) => {
+    narrator.hear(event);
     clearTimeout(flushing);
-    flushing = setTimeout(() => telling.flush(), 200);
+    flushing = setTimeout(() => narrator.flush(), 200);
   });
   for (const node of here) world.cloud.addLongAgo(node);
   await world.holder.start();

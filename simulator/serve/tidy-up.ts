@@ -5,14 +5,14 @@ import type { StandInWorld } from "../world.ts";
 
 const lookEvery: Duration = seconds(10);
 /** A newcomer is left alone for so long, as Karpenter does with nodes that have only just come up. */
-const youth: Duration = seconds(45);
+const recent: Duration = seconds(45);
 
 /** Takes a newcomer away now and then unless it is annotated: what Karpenter does to nodes nobody needs. */
 export function tidyUp(world: StandInWorld, stays: readonly string[], annotation: string): () => void {
   const timer = setInterval(() => {
     const nodes = world.cluster.nodes().map(parseNode);
     const free = nodes.find(({ name, annotations }) => !stays.includes(name) && !annotations?.[annotation]);
-    if (free && after(free.createdAt, youth) < systemClock.now()) world.cloud.terminate(free.name);
+    if (free && after(free.createdAt, recent) < systemClock.now()) world.cloud.terminate(free.name);
   }, lookEvery);
   return () => clearInterval(timer);
 }

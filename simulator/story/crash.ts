@@ -1,17 +1,17 @@
 import type { Marked, Nodes } from "../../lambda/core/ports.ts";
-import type { Chronicle } from "../../local/holder/timeline.ts";
+import type { Timeline } from "../../local/holder/timeline.ts";
 import type { Crash } from "./script.ts";
 
 /** Nodes that let the function die, when armed, right before it marks the first of them. */
 export function crashingNodes(
   nodes: Nodes,
-  chronicle: () => Chronicle,
+  timeline: () => Timeline,
 ): Readonly<{ nodes: Nodes; crash: Crash }> {
   let isArmed = false;
   const mark: Nodes["mark"] = async (scope, holdId, deadline): Promise<Marked> => {
     if (!isArmed) return nodes.mark(scope, holdId, deadline);
     isArmed = false;
-    chronicle().tell({
+    timeline().record({
       kind: "note",
       text: "the function crashes: recorded and armed, but not a node is marked",
     });

@@ -1,11 +1,11 @@
 import type { Terminal } from "../../cli/terminal/terminal.ts";
-import type { Happening } from "../../local/holder/timeline.ts";
+import type { TimelineEvent } from "../../local/holder/timeline.ts";
 
 type Style = Parameters<Terminal["style"]>[0];
 type Line = Readonly<{ sign: string; style: Style; text: string }>;
 
-/** Tells happenings as a timeline, a line each; nodes to which the same happens at once share one. */
-export class Telling {
+/** Tells events as a timeline, a line each; nodes to which the same happens at once share one. */
+export class Narrator {
   readonly #begin: Date;
   readonly #terminal: Pick<Terminal, "out" | "style">;
   #waiting: { at: Date; line: Line; nodes: string[] } | undefined;
@@ -16,21 +16,21 @@ export class Telling {
     this.#terminal = terminal;
   }
 
-  hear(happening: Happening): void {
-    const { at } = happening;
-    if (happening.kind === "sweep") {
+  hear(event: TimelineEvent): void {
+    const { at } = event;
+    if (event.kind === "sweep") {
       this.#swept = at;
       return;
     }
     // A sweep is only worth a line where it does something.
-    if (this.#swept?.getTime() === at.getTime() && happening.kind !== "node joined") {
+    if (this.#swept?.getTime() === at.getTime() && event.kind !== "node joined") {
       this.flush();
       this.#print(at, { sign: "~", style: "blue", text: "the sweep finds something to do" }, []);
     }
     this.#swept = undefined;
     const waiting = this.#waiting;
-    const line = this.#lineOf(happening);
-    const node = "node" in happening ? happening.node : undefined;
+    const line = this.#lineOf(event);
+    const node = "node" in event ? event.node : undefined;
     if (waiting && node && this.#clock(waiting.at) === this.#clock(at) && waiting.line.text === line.text) {
       waiting.nodes.push(node);
       return;
@@ -55,12 +55,12 @@ export class Telling {
     );
   }
 
-  #lineOf(happening: Exclude<Happening, { kind: "sweep" }>): Line {
-    switch (happening.kind) {
+  #lineOf(event: Exclude<TimelineEvent, { kind: "sweep" }>): Line {
+    switch (event.kind) {
       case "launch":
-        return { sign: "▲", style: "cyan", text: `launch of ${happening.instance}` };
+        return { sign: "▲", style: "cyan", text: `launch of ${event.instance}` };
       case "node joined":
-        return { sign: "+", style: "white", text: `NODES joined NodePool ${happening.nodePool}` };
+        return { sign: "+", style: "white", text: `NODES joined NodePool ${event.nodePool}` };
       case "node gone":
         return { sign: "−", style: "dim", text: "NODES gone" };
       case "node marked":
@@ -77,24 +77,24 @@ export class Telling {
         return {
           sign: "┏",
           style: "green",
-          text: `hold until ${this.#clock(happening.until).trim()}: ${happening.because}`,
+          text: `hold until ${this.#clock(event.until).trim()}: ${event.because}`,
         };
       case "hold extended":
         return {
           sign: "┣",
           style: "green",
-          text: `hold extended until ${this.#clock(happening.until).trim()}`,
+          text: `hold extended until ${this.#clock(event.until).trim()}`,
         };
       case "hold releasing":
-        return { sign: "┗", style: "yellow", text: `${happening.because}: release` };
+        return { sign: "┗", style: "yellow", text: `${event.because}: release` };
       case "hold ended":
-        return { sign: "┗", style: "yellow", text: `hold over: ${happening.because}` };
+        return { sign: "┗", style: "yellow", text: `hold over: ${event.because}` };
       case "release armed":
-        return { sign: "◷", style: "dim", text: `one-shot set for ${this.#clock(happening.until).trim()}` };
+        return { sign: "◷", style: "dim", text: `one-shot set for ${this.#clock(event.until).trim()}` };
       case "release fired":
         return { sign: "◷", style: "dim", text: "one-shot fires" };
       case "note":
-        return { sign: "✗", style: "red", text: happening.text };
+        return { sign: "✗", style: "red", text: event.text };
     }
   }
 

@@ -20,9 +20,9 @@ export type Crash = Readonly<{ arm: () => void }>;
 
 /** Plans everything that happens from outside; what the holder makes of it is its own affair. */
 export function stage(world: StandInWorld, clock: AlarmClock, annotation: string, crash: Crash): void {
-  const { cloud, cluster, chronicle, holder } = world;
+  const { cloud, cluster, timeline, holder } = world;
   const begin = clock.now();
-  const at = (moment: Duration, deed: () => void) => clock.at(after(begin, moment), async () => deed());
+  const at = (moment: Duration, action: () => void) => clock.at(after(begin, moment), async () => action());
   const [dora, emil, frida] = plot.newcomers;
 
   for (const node of plot.here) cloud.addLongAgo(node);
@@ -35,6 +35,6 @@ export function stage(world: StandInWorld, clock: AlarmClock, annotation: string
   });
   at(plot.scheduleLost, () => {
     holder.timers.loseAll();
-    chronicle.tell({ kind: "note", text: "the one-shot that would end the hold is lost" });
+    timeline.record({ kind: "note", text: "the one-shot that would end the hold is lost" });
   });
 }

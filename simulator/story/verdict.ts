@@ -1,42 +1,42 @@
 import { after, type Duration, formatDuration, minutes, seconds } from "../../lambda/core/duration.ts";
 import type { PastHold } from "../../lambda/core/holds/hold.ts";
+import type { Observer } from "./observer.ts";
 import { plot } from "./script.ts";
-import type { Witness } from "./witness.ts";
 
 /** One promise and whether it was kept; `saw` says what was found. */
 export type Check = Readonly<{ promise: string; isKept: boolean; saw: string }>;
 
 /** What the verdict is based on: the API server's own history, and the record. */
-export type Evidence = Readonly<{ begin: Date; end: Date; witness: Witness; history: readonly PastHold[] }>;
+export type Evidence = Readonly<{ begin: Date; end: Date; observer: Observer; history: readonly PastHold[] }>;
 
 const [dora, emil, frida] = plot.newcomers;
 const theirs = plot.here.filter((node) => node !== plot.usersOwn);
 
 /** Judges by what the API server and the record say; nobody's word counts. */
-export function judge({ begin, end, witness, history }: Evidence): readonly Check[] {
+export function judge({ begin, end, observer, history }: Evidence): readonly Check[] {
   const moment = (time: Duration) => after(begin, time);
   const tell = (at: Date | undefined) => (at ? formatDuration(at.getTime() - begin.getTime()) : "never");
   const [first, second] = history.toSorted((a, b) => a.startedAt.getTime() - b.startedAt.getTime());
   const extendedTo = moment(plot.second + plot.hold);
   const lastsUntil = moment(plot.third + plot.hold);
 
-  const heldFrom = (nodes: readonly string[], at: Date) => nodes.map((node) => witness.heldSince(node, at));
+  const heldFrom = (nodes: readonly string[], at: Date) => nodes.map((node) => observer.heldSince(node, at));
   const within = (dates: readonly (Date | undefined)[], latest: Date) =>
     dates.every((date) => date !== undefined && date <= latest);
   const tellAll = (dates: readonly (Date | undefined)[]) => dates.map(tell).join(", ");
   const freeAt = (nodes: readonly string[], at: Date) =>
-    nodes.filter((node) => witness.at(node, at)?.annotation === undefined);
+    nodes.filter((node) => observer.at(node, at)?.annotation === undefined);
 
   const marked = heldFrom(theirs, moment(plot.first + minutes(1)));
-  const joined = [witness.of(dora)[0]?.at, witness.of(emil)[0]?.at];
+  const joined = [observer.of(dora)[0]?.at, observer.of(emil)[0]?.at];
   const newcomers = [
-    witness.heldSince(dora, moment(plot.second)),
-    witness.heldSince(emil, moment(plot.second + minutes(3))),
+    observer.heldSince(dora, moment(plot.second)),
+    observer.heldSince(emil, moment(plot.second + minutes(3))),
   ];
   const unbroken = heldFrom(theirs, after(extendedTo, -1));
-  const users = witness.of(plot.usersOwn).map((sight) => sight.annotation ?? "none");
+  const users = observer.of(plot.usersOwn).map((sight) => sight.annotation ?? "none");
   const crashed = heldFrom([...theirs, dora, emil, frida], moment(plot.third + minutes(2)));
-  const left = [...plot.here, ...plot.newcomers].filter((node) => witness.at(node, end)?.holdId);
+  const left = [...plot.here, ...plot.newcomers].filter((node) => observer.at(node, end)?.holdId);
 
   return [
     {
@@ -66,7 +66,7 @@ export function judge({ begin, end, witness, history }: Evidence): readonly Chec
     },
     {
       promise: "the user's own annotation is never touched",
-      isKept: users.join() === "none,true" && witness.of(plot.usersOwn).every((sight) => !sight.holdId),
+      isKept: users.join() === "none,true" && observer.of(plot.usersOwn).every((sight) => !sight.holdId),
       saw: `it was ${users.join(", then ")}`,
     },
     {

@@ -10,7 +10,7 @@ const owned = { "kubernetes.io/cluster/prod": "owned" };
 const v1 = { ...owned, "karpenter.sh/nodepool": "batch", "eks:eks-cluster-name": "prod" };
 const v031 = { ...owned, "karpenter.sh/provisioner-name": "old" };
 
-type Told = Readonly<{
+type NewEvent = Readonly<{
   id: string;
   launchedAt?: Date;
   tags?: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ type Told = Readonly<{
 }>;
 
 /** DescribeInstances' answer as EC2 writes it. */
-function described(instances: readonly Told[], nextToken = ""): AwsAnswer {
+function described(instances: readonly NewEvent[], nextToken = ""): AwsAnswer {
   const items = instances.map(({ id, launchedAt = noon, tags = {}, state = "running" }) => {
     const tagItems = Object.entries(tags).map(([k, v]) => `<item><key>${k}</key><value>${v}</value></item>`);
     const launchTime = `<launchTime>${launchedAt.toISOString()}</launchTime>`;

@@ -1,9 +1,9 @@
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { afterEach, describe, expect, it } from "vitest";
-import { SqsLater, writeFollowUp } from "../../lambda/aws/sqs-follow-ups.ts";
+import { SqsFollowUps, writeFollowUp } from "../../lambda/aws/sqs-follow-ups.ts";
 import { hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
-import type { FollowUp, LaunchHeard } from "../../lambda/core/ports.ts";
+import type { FollowUp, LaunchEvent } from "../../lambda/core/ports.ts";
 import { poolScope } from "../../lambda/core/scope.ts";
 import { parseMessage } from "../../lambda/handlers/events.ts";
 import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
@@ -19,12 +19,12 @@ async function later(answer?: (entries: readonly Entry[]) => AwsAnswer) {
     json({ Successful: entries.map(({ Id }) => ({ Id })), Failed: [] });
   aws = await fakeAws(({ body }) => (answer ?? done)(JSON.parse(body).Entries));
   const client = new SQSClient({ ...aws.client, md5: false, maxAttempts: 1 });
-  return new SqsLater(client, `${aws.client.endpoint}/123456789012/launches`);
+  return new SqsFollowUps(client, `${aws.client.endpoint}/123456789012/launches`);
 }
 const batches = (): (readonly Entry[])[] => aws.requests.map(({ body }) => JSON.parse(body).Entries);
 const bodies = () => batches().flatMap((entries) => entries.map(({ MessageBody }) => MessageBody));
 
-const launches = (count: number): LaunchHeard[] =>
+const launches = (count: number): LaunchEvent[] =>
   Array.from({ length: count }, (_, n) => ({
     instance: `i-${n.toString(16).padStart(17, "0")}`,
     launchedAt: noon,
@@ -45,8 +45,8 @@ const heard = (count: number): FollowUp => ({
 describe("a follow-up", () => {
   it("goes to the launch queue in words that the hold function understands", async () => {
     const port = await later();
-    await port.lookAgain(newcomers(2), seconds(30));
-    await port.lookAgain(heard(1), seconds(30));
+    await port.enqueue(newcomers(2), seconds(30));
+    await port.enqueue(heard(1), seconds(30));
     expect(bodies().map(parseMessage)).toEqual([
       { kind: "followUp", followUp: newcomers(2) },
       { kind: "followUp", followUp: heard(1) },
@@ -63,13 +63,13 @@ describe("a follow-up", () => {
     [-seconds(5), 0],
   ])("is put off by whole seconds, rounded up, and by 15 minutes at most: %d ms", async (delay, expected) => {
     const port = await later();
-    await port.lookAgain(heard(1), delay);
+    await port.enqueue(heard(1), delay);
     expect(batches()[0]?.[0]?.DelaySeconds).toBe(expected);
   });
 
   it.each([newcomers, heard])("comes back in pieces when it is long, nothing lost: %o", async (followUp) => {
     const port = await later();
-    await port.lookAgain(followUp(5_001), minutes(1));
+    await port.enqueue(followUp(5_001), minutes(1));
     const pieces = bodies().map((body) => parseMessage(body));
     const back = pieces.flatMap((piece) => {
       if (piece.kind !== "followUp") return [];
@@ -80,7 +80,7 @@ describe("a follow-up", () => {
 
   it("keeps every request well below what SQS accepts", async () => {
     const port = await later();
-    await port.lookAgain(newcomers(5_001), minutes(1));
+    await port.enqueue(newcomers(5_001), minutes(1));
     for (const entries of batches()) {
       expect(entries.length).toBeLessThanOrEqual(10);
       expect(new Set(entries.map(({ Id }) => Id)).size).toBe(entries.length);
@@ -91,13 +91,13 @@ describe("a follow-up", () => {
 
   it("that awaits nobody is sent all the same, because it goes on with marking", async () => {
     const port = await later();
-    await port.lookAgain(newcomers(0), seconds(30));
+    await port.enqueue(newcomers(0), seconds(30));
     expect(bodies().map(parseMessage)).toEqual([{ kind: "followUp", followUp: newcomers(0) }]);
   });
 
   it("of no launches is not sent", async () => {
     const port = await later();
-    await port.lookAgain(heard(0), seconds(30));
+    await port.enqueue(heard(0), seconds(30));
     expect(aws.requests).toEqual([]);
   });
 
@@ -122,7 +122,7 @@ describe("what goes wrong", () => {
         Failed: [{ Id: first?.Id, Code: "InternalError", Message: "not today", SenderFault: false }],
       }),
     );
-    const sending = port.lookAgain(newcomers(500), seconds(30));
+    const sending = port.enqueue(newcomers(500), seconds(30));
     await expect(sending).rejects.toThrow(TryAgainError);
     await expect(sending).rejects.toThrow(/1 of 3 .*InternalError not today/);
   });
@@ -130,7 +130,7 @@ describe("what goes wrong", () => {
   it("is a broken set-up when the queue is not there or not ours to use", async () => {
     for (const name of ["QueueDoesNotExist", "AccessDeniedException"]) {
       const port = await later(() => jsonError(name, "no"));
-      await expect(port.lookAgain(heard(1), 0)).rejects.toThrow(BrokenSetupError);
+      await expect(port.enqueue(heard(1), 0)).rejects.toThrow(BrokenSetupError);
       await aws.close();
     }
   });
@@ -141,7 +141,7 @@ describe("what goes wrong", () => {
       ["InternalFailure", 500],
     ] as const) {
       const port = await later(() => jsonError(name, "later", status));
-      await expect(port.lookAgain(heard(1), 0)).rejects.toThrow(TryAgainError);
+      await expect(port.enqueue(heard(1), 0)).rejects.toThrow(TryAgainError);
       await aws.close();
     }
   });

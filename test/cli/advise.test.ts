@@ -27,7 +27,7 @@ describe("CloudTrail's records", () => {
   it.each([
     ["a fleet", fleet(1, 0)],
     ["an instance run", run(1, 0)],
-  ])("tell of a launch by %s: when, what and in which NodePool", (_, record) => {
+  ])("reads a launch by %s: when, what and in which NodePool", (_, record) => {
     expect(instanceEventsIn(record, "prod")).toMatchObject([
       {
         kind: "launched",
@@ -40,23 +40,23 @@ describe("CloudTrail's records", () => {
     ]);
   });
 
-  it("tell of an end and who wanted it", () => {
+  it("reads an end and who wanted it", () => {
     expect(instanceEventsIn(terminate(1, 5, { arn: "arn:somebody" }), "prod")).toMatchObject([
       { kind: "terminated", at: at(5), instance: idOf(1), by: "arn:somebody" },
     ]);
   });
 
-  it("tell of every instance of a fleet", () => {
+  it("reads every instance of a fleet", () => {
     const told = instanceEventsIn(fleet(1, 0, "prod", [2, 3]), "prod");
     expect(told.map(({ instance }) => instance)).toEqual([1, 2, 3].map(idOf));
   });
 
-  it("tell of a spot instance that EC2 took back, which is no end by Karpenter", () => {
+  it("reads a spot instance that EC2 took back, which is no end by Karpenter", () => {
     const told = [fleet(1, 0), run(1, 0), evict(1, 5)].flatMap((one) => instanceEventsIn(one, "prod"));
     expect(nodeLives(told)).toMatchObject([{ instance: idOf(1), endedAt: at(5), endedBy: "others" }]);
   });
 
-  it("tell that Karpenter ended what its fleet began", () => {
+  it("reads that Karpenter ended what its fleet began", () => {
     for (const launch of [fleet(1, 0), run(1, 0)]) {
       const told = [launch, terminate(1, 5)].flatMap((one) => instanceEventsIn(one, "prod"));
       expect(nodeLives(told)).toMatchObject([{ endedAt: at(5), endedBy: "karpenter" }]);
@@ -69,7 +69,7 @@ describe("CloudTrail's records", () => {
     ["a refused one", { ...fleet(1, 0), errorCode: "Client.InsufficientInstanceCapacity" }],
     ["another call", { ...fleet(1, 0), eventName: "DescribeInstances" }],
     ["nonsense", "nonsense"],
-  ])("tell nothing by %s", (_, record) => {
+  ])("reads nothing from %s", (_, record) => {
     expect(instanceEventsIn(record, "prod")).toEqual([]);
   });
 
@@ -203,7 +203,7 @@ describe("advise", () => {
     expect(exit).toBe(0);
     expect(output).toContain("20 nodes launched, 20 taken away by Karpenter, 19 of those regretted");
     expect(output).toContain("45m would have avoided 13 of 19 regretted ends");
-    expect(output).toContain("CloudTrail does not tell why Karpenter ended a node");
+    expect(output).toContain("CloudTrail does not record why Karpenter ended a node");
   });
 
   it("reads a trail's log files, zipped and in their folders", async () => {

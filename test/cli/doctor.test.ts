@@ -388,7 +388,7 @@ describe("doctor", () => {
 });
 
 describe("mending", () => {
-  it("does each deed once, and tells which failed", async () => {
+  it("does each action once, and tells which failed", async () => {
     const told: string[] = [];
     const account = anAccount({ enableRule: () => Promise.reject(new Error("not allowed")) });
     const about = {

@@ -107,7 +107,7 @@ describe("status", () => {
   });
 });
 
-describe("deeds", () => {
+describe("actions", () => {
   const answers: Readonly<Record<string, unknown>> = {
     hold: {
       holdId: "h",

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
 import {
-  type AccessWish,
+  type AccessEntries,
   changeAccess,
-  type Doors,
+  type DesiredAccess,
   removeAccess,
 } from "../../lambda/cluster-access/rules.ts";
 import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
@@ -15,7 +15,11 @@ import { StandInNodes } from "../support/stand-in-nodes.ts";
 
 const older = Karpenter["v0.31"].annotation;
 const newer = Karpenter.v1.annotation;
-const wishOf = (holdAnnotation: string): AccessWish => ({ cluster: "prod", holdAnnotation, principals: [] });
+const wishOf = (holdAnnotation: string): DesiredAccess => ({
+  cluster: "prod",
+  holdAnnotation,
+  principals: [],
+});
 const forward = [wishOf(older), wishOf(newer)] as const;
 const back = [wishOf(newer), wishOf(older)] as const;
 
@@ -34,12 +38,12 @@ const remembering = (nodes: KubernetesCaller, kept: Map<string, unknown>): Kuber
 describe("an update to another annotation", () => {
   let world: StandInNodes;
   let rights: KubernetesAccess;
-  let doors: Doors;
+  let entries: AccessEntries;
   beforeEach(async () => {
     world = await StandInNodes.open();
     const clock = { now: () => new Date() };
     rights = new KubernetesAccess({ api: remembering(world.client, new Map()), clock, log: world.log });
-    doors = {
+    entries = {
       kind: async () => "access entries",
       admit: async () => "was in",
       dismiss: async () => {},
@@ -53,8 +57,8 @@ describe("an update to another annotation", () => {
 
   const add = (name: string, annotations: Record<string, string>) =>
     world.standIn.addNode({ name, labels: { [holdLabel]: "hold-1" }, annotations });
-  const change = ([before, wish]: readonly [AccessWish, AccessWish]) =>
-    changeAccess({ doors, log: world.log }, before, wish);
+  const change = ([before, wish]: readonly [DesiredAccess, DesiredAccess]) =>
+    changeAccess({ entries, log: world.log }, before, wish);
   /** What stays on the nodes once every hold is over. */
   const leftAfterRelease = async (annotation: string) => {
     await rights.removeMarks(annotation);
@@ -74,12 +78,12 @@ describe("an update to another annotation", () => {
   });
 
   it("that failed before it moved anything is rolled back, and every mark comes off with its hold", async () => {
-    const { asAdmin } = doors;
-    doors.asAdmin = async () => {
+    const { asAdmin } = entries;
+    entries.asAdmin = async () => {
       throw new Error("the role is not known yet");
     };
     await expect(change(forward)).rejects.toThrow("not known yet");
-    doors.asAdmin = asAdmin;
+    entries.asAdmin = asAdmin;
 
     await change(back);
 
@@ -120,7 +124,7 @@ describe("an update to another annotation", () => {
 
     await rights.write([older, newer]);
     add("late", { [older]: "true" });
-    expect(await removeAccess({ doors, log: world.log }, wishOf(newer))).toEqual([]);
+    expect(await removeAccess({ entries, log: world.log }, wishOf(newer))).toEqual([]);
     expect(await leftAfterRelease(newer)).toEqual(ownersAlone);
   });
 
@@ -131,7 +135,7 @@ describe("an update to another annotation", () => {
       if (++writes === 2) throw new Error("forbidden");
       return write.call(rights, annotations);
     };
-    doors.asAdmin = (work) => work(rights).catch(() => work(rights));
+    entries.asAdmin = (work) => work(rights).catch(() => work(rights));
 
     await change(forward);
 

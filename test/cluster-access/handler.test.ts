@@ -21,7 +21,7 @@ function aHandler() {
     clusters.set(name, found);
     return found;
   };
-  const handle = onClusterAccessChanged((name) => ({ doors: cluster(name), log: new CollectedLog() }));
+  const handle = onClusterAccessChanged((name) => ({ entries: cluster(name), log: new CollectedLog() }));
   return { handle, cluster };
 }
 

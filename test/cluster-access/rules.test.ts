@@ -1,23 +1,23 @@
 import { expect, it } from "vitest";
 import {
-  type AccessWish,
   changeAccess,
+  type DesiredAccess,
   installAccess,
   removeAccess,
 } from "../../lambda/cluster-access/rules.ts";
 import { CollectedLog } from "../support/collected-log.ts";
 import { MemoryCluster } from "../support/memory-cluster.ts";
 
-const wish: AccessWish = {
+const wish: DesiredAccess = {
   cluster: "prod",
   holdAnnotation: "a/new",
   principals: ["role/hold", "role/sweep"],
 };
 
 function aCluster() {
-  const doors = new MemoryCluster();
+  const entries = new MemoryCluster();
   const log = new CollectedLog();
-  return { doors, log };
+  return { entries, log };
 }
 
 it("lets the functions in and writes what they may do", async () => {
@@ -25,45 +25,45 @@ it("lets the functions in and writes what they may do", async () => {
 
   await installAccess(ports, wish);
 
-  expect([...ports.doors.admitted]).toEqual(["role/hold", "role/sweep"]);
-  expect(ports.doors.written).toEqual(["a/new"]);
+  expect([...ports.entries.admitted]).toEqual(["role/hold", "role/sweep"]);
+  expect(ports.entries.written).toEqual(["a/new"]);
 });
 
 it("is nobody's admin after its work, also when the work failed", async () => {
   const ports = aCluster();
-  ports.doors.outOfReach = new Error("timed out");
+  ports.entries.outOfReach = new Error("timed out");
 
   await expect(installAccess(ports, wish)).rejects.toThrow("timed out");
 
-  expect(ports.doors.isAdmin).toBe(false);
+  expect(ports.entries.isAdmin).toBe(false);
 });
 
 it("leaves nothing behind when it cannot be installed", async () => {
   const ports = aCluster();
-  ports.doors.outOfReach = new Error("timed out");
+  ports.entries.outOfReach = new Error("timed out");
 
   await expect(installAccess(ports, wish)).rejects.toThrow("timed out");
 
-  expect(ports.doors.admitted.size).toBe(0);
+  expect(ports.entries.admitted.size).toBe(0);
 });
 
 it("leaves the rights that were given by hand when it cannot be installed", async () => {
   const ports = aCluster();
-  await ports.doors.admit("role/hold");
-  ports.doors.written = ["a/new"];
-  ports.doors.asAdmin = async () => {
+  await ports.entries.admit("role/hold");
+  ports.entries.written = ["a/new"];
+  ports.entries.asAdmin = async () => {
     throw new Error("may not become an admin");
   };
 
   await expect(installAccess(ports, wish)).rejects.toThrow("may not become an admin");
 
-  expect(ports.doors.admitted).toContain("role/hold");
-  expect(ports.doors.written).toEqual(["a/new"]);
+  expect(ports.entries.admitted).toContain("role/hold");
+  expect(ports.entries.written).toEqual(["a/new"]);
 });
 
 it("refuses a cluster that knows no access entries, and says how to mend it", async () => {
   const ports = aCluster();
-  ports.doors.lets = "config map";
+  ports.entries.lets = "config map";
 
   await expect(installAccess(ports, wish)).rejects.toThrow(
     /--name prod .*authenticationMode=API_AND_CONFIG_MAP/,
@@ -72,14 +72,14 @@ it("refuses a cluster that knows no access entries, and says how to mend it", as
 
 it("names the cluster that does not exist", async () => {
   const ports = aCluster();
-  ports.doors.lets = undefined;
+  ports.entries.lets = undefined;
 
   await expect(installAccess(ports, wish)).rejects.toThrow("no EKS cluster named prod");
 });
 
 it("says that an older cluster has no admission policies", async () => {
   const ports = aCluster();
-  ports.doors.knowsPolicies = false;
+  ports.entries.knowsPolicies = false;
 
   await installAccess(ports, wish);
 
@@ -88,18 +88,18 @@ it("says that an older cluster has no admission policies", async () => {
 
 it("moves marks to another annotation while the cluster's policy takes both", async () => {
   const ports = aCluster();
-  ports.doors.marks.set("node-a", "a/old");
+  ports.entries.marks.set("node-a", "a/old");
 
   await changeAccess(ports, { ...wish, holdAnnotation: "a/old" }, wish);
 
-  expect(ports.doors.did).toEqual([
+  expect(ports.entries.did).toEqual([
     "hand over a/old a/new",
     "write a/old a/new",
     "move a/old a/new",
     "write a/new",
     "move a/old a/new",
   ]);
-  expect(ports.doors.marks.get("node-a")).toBe("a/new");
+  expect(ports.entries.marks.get("node-a")).toBe("a/new");
 });
 
 it("touches no mark while the annotation stays", async () => {
@@ -107,7 +107,7 @@ it("touches no mark while the annotation stays", async () => {
 
   await changeAccess(ports, wish, wish);
 
-  expect(ports.doors.did).toEqual(["write a/new"]);
+  expect(ports.entries.did).toEqual(["write a/new"]);
 });
 
 it("lets in the functions' new roles and no longer the old ones", async () => {
@@ -116,7 +116,7 @@ it("lets in the functions' new roles and no longer the old ones", async () => {
 
   await changeAccess(ports, wish, { ...wish, principals: ["role/sweep", "role/hold-2"] });
 
-  expect([...ports.doors.admitted].sort()).toEqual(["role/hold-2", "role/sweep"]);
+  expect([...ports.entries.admitted].sort()).toEqual(["role/hold-2", "role/sweep"]);
 });
 
 it("takes off marks before the rights, once more after them, and lets nobody in any longer", async () => {
@@ -125,44 +125,44 @@ it("takes off marks before the rights, once more after them, and lets nobody in 
 
   const left = await removeAccess(ports, wish);
 
-  expect(ports.doors.did.slice(1)).toEqual(["unmark a/new", "remove", "unmark a/new"]);
-  expect(ports.doors.admitted.size).toBe(0);
+  expect(ports.entries.did.slice(1)).toEqual(["unmark a/new", "remove", "unmark a/new"]);
+  expect(ports.entries.admitted.size).toBe(0);
   expect(left).toEqual([]);
 });
 
 it("takes the rights back though some marks do not come off at first, and tries those again", async () => {
   const ports = aCluster();
   await installAccess(ports, wish);
-  ports.doors.marks.set("node-a", "a/new");
-  const { removeMarks } = ports.doors;
-  ports.doors.removeMarks = async () => {
-    ports.doors.removeMarks = removeMarks;
+  ports.entries.marks.set("node-a", "a/new");
+  const { removeMarks } = ports.entries;
+  ports.entries.removeMarks = async () => {
+    ports.entries.removeMarks = removeMarks;
     throw new Error("a webhook does not answer");
   };
 
   expect(await removeAccess(ports, wish)).toEqual([]);
 
-  expect(ports.doors.did.slice(1)).toEqual(["remove", "unmark a/new"]);
-  expect(ports.doors.marks.size).toBe(0);
+  expect(ports.entries.did.slice(1)).toEqual(["remove", "unmark a/new"]);
+  expect(ports.entries.marks.size).toBe(0);
 });
 
 it("is done with a cluster that is gone", async () => {
   const ports = aCluster();
-  ports.doors.lets = undefined;
+  ports.entries.lets = undefined;
 
   expect(await removeAccess(ports, wish)).toEqual([]);
-  expect(ports.doors.did).toEqual([]);
+  expect(ports.entries.did).toEqual([]);
 });
 
 it("tells what stays in a cluster out of reach, and does not fail", async () => {
   const ports = aCluster();
   await installAccess(ports, wish);
-  ports.doors.outOfReach = new Error("timed out");
+  ports.entries.outOfReach = new Error("timed out");
 
   const left = await removeAccess(ports, wish);
 
   expect(left).toEqual(["marks on nodes, ClusterRole, binding and policy"]);
-  expect(ports.doors.admitted.size).toBe(0);
+  expect(ports.entries.admitted.size).toBe(0);
   expect(ports.log.told("something of ours stays in the cluster")).toHaveLength(1);
 });
 
@@ -174,6 +174,6 @@ it("does the same when it is told twice", async () => {
   await removeAccess(ports, wish);
   await removeAccess(ports, wish);
 
-  expect(ports.doors.admitted.size).toBe(0);
-  expect(ports.doors.written).toEqual([]);
+  expect(ports.entries.admitted.size).toBe(0);
+  expect(ports.entries.written).toEqual([]);
 });

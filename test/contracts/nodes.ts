@@ -31,7 +31,7 @@ export interface NodesWorld {
   /** Every value the hold annotation ever had on this node. */
   history(name: string): Promise<readonly (string | undefined)[]>;
   /** Done once, right before the next patch of this node goes out. */
-  beforeNextPatch(name: string, deed: () => Promise<void>): void;
+  beforeNextPatch(name: string, action: () => Promise<void>): void;
   close(): Promise<void>;
 }
 

@@ -19,9 +19,9 @@ const launches = fc.array(
   }),
   { maxLength: 20 },
 );
-type Told = Readonly<{ launchedAt: Date; at: Date }>;
+type NewEvent = Readonly<{ launchedAt: Date; at: Date }>;
 
-const inOrder = (all: readonly Readonly<{ minute: number; toldAfter: number[] }>[]): Told[] =>
+const inOrder = (all: readonly Readonly<{ minute: number; toldAfter: number[] }>[]): NewEvent[] =>
   all
     .flatMap(({ minute, toldAfter }) => {
       const launchedAt = after(noon, minutes(minute));
@@ -37,7 +37,7 @@ function expire(record: ScopeRecord, now: Date): ScopeRecord {
   return decideClose(decision.record ?? record, hold.id, dueAt(hold, rules)).record ?? record;
 }
 
-function tell(record: ScopeRecord, { launchedAt, at }: Told, newId: string): ScopeRecord {
+function tell(record: ScopeRecord, { launchedAt, at }: NewEvent, newId: string): ScopeRecord {
   const launch = { instance: "i-1", launchedAt, nodePool: "default" };
   const facts = { record, watermark: watermarkOf(record), launches: [launch], rules, now: at, newId };
   return decideLaunch(facts).record ?? record;
@@ -84,7 +84,7 @@ it("the order in which launches of the same time are told does not matter", () =
       const at = after(noon, minutes(19));
       const told = offsets.map((minute) => ({ launchedAt: after(noon, minutes(minute)), at }));
       const shuffled = gen(() => fc.shuffledSubarray(told, { minLength: told.length }));
-      const expiryOf = (all: readonly Told[]) =>
+      const expiryOf = (all: readonly NewEvent[]) =>
         all.reduce((record, one) => tell(record, one, "hold"), aRecord()).hold?.expiresAt;
 
       expect(expiryOf(shuffled)).toEqual(expiryOf(told));

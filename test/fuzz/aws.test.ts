@@ -9,8 +9,8 @@ import { DynamodbJournal } from "../../lambda/aws/dynamodb-journal.ts";
 import { Ec2Launches } from "../../lambda/aws/ec2-launches.ts";
 import { EksLogin } from "../../lambda/aws/eks-login.ts";
 import { SchedulerReleases } from "../../lambda/aws/scheduler-releases.ts";
-import { SqsLater } from "../../lambda/aws/sqs-follow-ups.ts";
-import { EksDoors } from "../../lambda/cluster-access/access-entries.ts";
+import { SqsFollowUps } from "../../lambda/aws/sqs-follow-ups.ts";
+import { EksAccessEntries } from "../../lambda/cluster-access/access-entries.ts";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import { aLaunch, aPastHold, aRecord } from "../support/builders.ts";
 import { fakeAws } from "../support/fake-aws.ts";
@@ -81,9 +81,9 @@ it(
             scheduler: "arn:aws:iam::123456789012:role/s",
             admin: "arn:aws:iam::123456789012:role/a",
           };
-          const rights = {} as ConstructorParameters<typeof EksDoors>[0]["rights"];
+          const rights = {} as ConstructorParameters<typeof EksAccessEntries>[0]["rights"];
           const sleep = async () => {};
-          const doors = new EksDoors({ eks, cluster: "prod", adminRole: roles.admin, rights, sleep });
+          const doors = new EksAccessEntries({ eks, cluster: "prod", adminRole: roles.admin, rights, sleep });
           const schedules = new SchedulerReleases({
             client: new SchedulerClient(config),
             clock,
@@ -91,7 +91,7 @@ it(
             roleArn: roles.scheduler,
             releaseFunctionArn: "arn:aws:lambda:eu-west-1:123456789012:function:release",
           });
-          const later = new SqsLater(new SQSClient({ ...config, md5: false }), "https://sqs/queue");
+          const later = new SqsFollowUps(new SQSClient({ ...config, md5: false }), "https://sqs/queue");
           const newcomers = {
             kind: "newcomers",
             scope: "cluster",
@@ -112,7 +112,7 @@ it(
             () => doors.kind(),
             () => doors.dismiss(roles.scheduler),
             () => schedules.arm("cluster", "hold-1", after(noon, minutes(20))),
-            () => later.lookAgain(newcomers, 0),
+            () => later.enqueue(newcomers, 0),
           ];
           try {
             for (const [n, work] of works.entries()) {

@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
 import { Archive } from "../../cli/advise/archive.ts";
 import { exportedEvents } from "../../cli/advise/exported.ts";
-import { parseDeed, parseHistory, parseStatus } from "../../cli/answers.ts";
+import { parseHistory, parseStatus, parseUserAction } from "../../cli/answers.ts";
 import { parseInside } from "../../cli/doctor/inside.ts";
 import { Failure } from "../../cli/terminal/failure.ts";
 import { historyPage } from "../../cli/views/history-page.ts";
@@ -50,17 +50,17 @@ const inside = {
     userHeld: [],
   },
 };
-const deed = { because: "x", until: noon, resumed: ["cluster"], marked: 1, left: false };
+const action = { because: "x", until: noon, resumed: ["cluster"], marked: 1, left: false };
 
 it(
   "an answer of the control function that is none is told as such, whatever it is",
   async () => {
-    const answers = fc.oneof(fc.json(), ...[status, inside, deed, { holds: [aPastHold()] }].map(mangled));
+    const answers = fc.oneof(fc.json(), ...[status, inside, action, { holds: [aPastHold()] }].map(mangled));
     await fc.assert(
       fc.asyncProperty(
         answers,
         inTime(async (text) => {
-          for (const parse of [parseStatus, parseInside, parseDeed, parseHistory]) {
+          for (const parse of [parseStatus, parseInside, parseUserAction, parseHistory]) {
             const error = await errorOf(
               Promise.resolve(JSON.parse(text)).then(parse as (answer: unknown) => unknown),
             );

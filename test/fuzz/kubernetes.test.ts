@@ -45,7 +45,7 @@ describe("answers as no API server gives them", () => {
     await cluster.stop();
   });
 
-  const deeds = fc.constantFrom(
+  const actions = fc.constantFrom(
     "mark",
     "release",
     "marks",
@@ -58,7 +58,7 @@ describe("answers as no API server gives them", () => {
     "rights",
   );
 
-  async function play(deed: string, script: readonly Mangle[]) {
+  async function play(action: string, script: readonly Mangle[]) {
     for (const name of cluster.nodes().map(({ metadata }) => metadata.name)) cluster.removeNode(name);
     for (const [name, node] of Object.entries({ ...untouchable, ...ours }))
       cluster.addNode({ name, ...node });
@@ -99,10 +99,10 @@ describe("answers as no API server gives them", () => {
       annotations: () => rights.annotations(),
       inspect: () => inspection.inspect(deadline),
       rights: () => checkRights(api, deadline),
-    }[deed];
+    }[action];
     let answer: unknown;
     const error = await errorOf(
-      (work ?? (() => Promise.reject(new Error(deed))))().then((told: unknown) => {
+      (work ?? (() => Promise.reject(new Error(action))))().then((told: unknown) => {
         answer = told;
       }),
     );
@@ -120,10 +120,10 @@ describe("answers as no API server gives them", () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(
-          deeds,
+          actions,
           fc.array(mangles, { minLength: 1, maxLength: 12 }),
-          inTime(async (deed, script) => {
-            const { answer, error, log, before } = await play(deed, script);
+          inTime(async (action, script) => {
+            const { answer, error, log, before } = await play(action, script);
             if (error) expectClear(error, [TryAgainError, BrokenSetupError], [cluster.token]);
             expect(JSON.stringify(answer) ?? "").not.toContain("[object ");
             expectSecret(everythingIn(log.lines), [cluster.token]);

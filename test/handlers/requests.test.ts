@@ -75,10 +75,10 @@ describe("a request of an operator", () => {
 describe("whatever is asked", () => {
   it.each(["hold", "release", "pause"])(
     "is logged with its reason, also where nothing changes: %s",
-    async (deed) => {
+    async (action) => {
       const story = new Story();
       story.addNode("a");
-      const ask = { do: deed, reason: "load test" };
+      const ask = { do: action, reason: "load test" };
       await story.control({ ...ask, reason: "first" });
       await story.control(ask);
       expect(story.log.told("operator asked").at(-1)).toMatchObject(ask);

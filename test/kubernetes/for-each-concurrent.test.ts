@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { inTurns } from "../../lambda/kubernetes/for-each-concurrent.ts";
+import { forEachConcurrent } from "../../lambda/kubernetes/for-each-concurrent.ts";
 
 async function* countTo(last: number, taken: number[] = []) {
   for (let n = 1; n <= last; n++) {
@@ -30,7 +30,7 @@ describe("working in turns", () => {
   it("does everything, so many at a time, and takes no item before a hand is free", async () => {
     const work = openWork();
     const taken: number[] = [];
-    const done = inTurns(countTo(10, taken), 4, work.act);
+    const done = forEachConcurrent(countTo(10, taken), 4, work.act);
     await settled();
     expect(taken).toEqual([1, 2, 3, 4]);
     while (taken.length < 10 || work.open.size > 0) {
@@ -45,7 +45,7 @@ describe("working in turns", () => {
     const work = openWork();
     const taken: number[] = [];
     let isOver = false;
-    const done = inTurns(countTo(10, taken), 3, work.act).finally(() => {
+    const done = forEachConcurrent(countTo(10, taken), 3, work.act).finally(() => {
       isOver = true;
     });
     done.catch(() => {});
@@ -64,7 +64,9 @@ describe("working in turns", () => {
       yield 1;
       throw new Error("the list broke off");
     }
-    await expect(inTurns(broken(), 3, async (n) => done.push(n))).rejects.toThrow("the list broke off");
+    await expect(forEachConcurrent(broken(), 3, async (n) => done.push(n))).rejects.toThrow(
+      "the list broke off",
+    );
     expect(done).toEqual([1]);
   });
 });

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { readSettings } from "../../lambda/settings.ts";
 import { Holder } from "../../local/holder/holder.ts";
-import { Chronicle } from "../../local/holder/timeline.ts";
+import { Timeline } from "../../local/holder/timeline.ts";
 import { FastClock } from "../../simulator/virtual-clock.ts";
 import { CollectedLog, CollectedMetrics } from "../support/collected-log.ts";
 import { CountedIds, noon } from "../support/fixed-clock.ts";
@@ -17,7 +17,7 @@ describe("the holder in one process", () => {
   let nodes: MemoryNodes;
   let holds: MemoryHolds;
   let launches: MemoryLaunches;
-  let chronicle: Chronicle;
+  let timeline: Timeline;
   let log: CollectedLog;
 
   beforeEach(() => {
@@ -25,7 +25,7 @@ describe("the holder in one process", () => {
     nodes = new MemoryNodes({ clock });
     holds = new MemoryHolds(clock);
     launches = new MemoryLaunches();
-    chronicle = new Chronicle(() => clock.now());
+    timeline = new Timeline(() => clock.now());
     log = new CollectedLog();
   });
 
@@ -43,7 +43,7 @@ describe("the holder in one process", () => {
       ids,
       log,
       metrics,
-      chronicle,
+      timeline,
     });
   };
   const launch = (holder: Holder) => {
@@ -62,7 +62,7 @@ describe("the holder in one process", () => {
     expect(nodes.heldBy("hold-1")).toEqual(["a"]);
     await runUntil(minutes(21));
     expect(nodes.heldBy("hold-1")).toEqual([]);
-    const kinds = chronicle.happenings.map(({ kind }) => kind).filter((kind) => kind !== "sweep");
+    const kinds = timeline.events.map(({ kind }) => kind).filter((kind) => kind !== "sweep");
     expect(kinds).toEqual(["hold started", "release armed", "release fired", "hold releasing", "hold ended"]);
   });
 
@@ -85,10 +85,10 @@ describe("the holder in one process", () => {
     launch(holder);
     await runUntil(minutes(1));
     await holder.stop();
-    const told = chronicle.happenings.length;
+    const told = timeline.events.length;
     launch(holder);
     await runUntil(minutes(120));
-    expect(chronicle.happenings).toHaveLength(told);
+    expect(timeline.events).toHaveLength(told);
     expect(nodes.heldBy("hold-1")).toEqual(["a"]);
   });
 

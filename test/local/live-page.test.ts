@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { get } from "node:http";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { Chronicle } from "../../local/holder/timeline.ts";
+import { Timeline } from "../../local/holder/timeline.ts";
 import { drawFrame } from "../../local/page/frame.ts";
 import { LivePage } from "../../local/page/live-page.ts";
 import { Browser, chromium } from "../support/chromium.ts";
@@ -11,9 +11,9 @@ const pictures = process.env.PAGE_PICTURES;
 const start = Date.UTC(2026, 0, 1, 12);
 
 /** A story with so many nodes, told a few minutes ago. */
-class Told {
+class NewEvent {
   now = start;
-  readonly chronicle = new Chronicle(() => new Date(this.now));
+  readonly timeline = new Timeline(() => new Date(this.now));
   readonly clock = { now: () => new Date(this.now) };
 
   pass(seconds: number): void {
@@ -22,22 +22,22 @@ class Told {
 
   hold(nodes: number): void {
     const names = Array.from({ length: nodes }, (_, i) => `node-${i + 1}`);
-    for (const node of names) this.chronicle.tell({ kind: "node joined", node, nodePool: "default" });
+    for (const node of names) this.timeline.record({ kind: "node joined", node, nodePool: "default" });
     this.pass(30);
     const until = new Date(this.now + 90_000);
-    this.chronicle.tell({ kind: "launch", instance: "i-0123456789" });
+    this.timeline.record({ kind: "launch", instance: "i-0123456789" });
     const hold = { scope: "cluster", holdId: "h1" } as const;
-    this.chronicle.tell({ kind: "hold started", ...hold, until, because: "launch of i-0123456789" });
-    for (const node of names) this.chronicle.tell({ kind: "node marked", node, holdId: "h1" });
+    this.timeline.record({ kind: "hold started", ...hold, until, because: "launch of i-0123456789" });
+    for (const node of names) this.timeline.record({ kind: "node marked", node, holdId: "h1" });
     this.pass(40);
-    this.chronicle.tell({ kind: "hold extended", ...hold, until: new Date(this.now + 90_000) });
+    this.timeline.record({ kind: "hold extended", ...hold, until: new Date(this.now + 90_000) });
     this.pass(60);
   }
 
   release(nodes: number): void {
     for (let i = 1; i <= nodes; i++)
-      this.chronicle.tell({ kind: "node released", node: `node-${i}`, holdId: "h1" });
-    this.chronicle.tell({
+      this.timeline.record({ kind: "node released", node: `node-${i}`, holdId: "h1" });
+    this.timeline.record({
       kind: "hold ended",
       scope: "cluster",
       holdId: "h1",
@@ -47,11 +47,11 @@ class Told {
   }
 }
 
-let told: Told;
+let told: NewEvent;
 let page: LivePage;
 beforeEach(async () => {
-  told = new Told();
-  const { chronicle: events, clock } = told;
+  told = new NewEvent();
+  const { timeline: events, clock } = told;
   page = await LivePage.start({
     events,
     clock,
@@ -88,7 +88,7 @@ describe("the page's server", () => {
         break;
     }
     stop.abort();
-    expect(heard).toContain('event: happening\ndata: {"kind":"hold started"');
+    expect(heard).toContain('event: event\ndata: {"kind":"hold started"');
     expect(heard).toContain("Karpenter may not disrupt the cluster until");
   });
 
@@ -96,7 +96,7 @@ describe("the page's server", () => {
     told.hold(1);
     told.pass(3 * 86_400);
     told.release(1);
-    const { tables } = drawFrame(told.chronicle.happenings, { now: told.clock.now() });
+    const { tables } = drawFrame(told.timeline.events, { now: told.clock.now() });
     expect(tables).toContain("<td>01-01 12:00</td><td>01-04 12:02</td>");
   });
 
@@ -157,7 +157,7 @@ describe.skipIf(!chromium)("the page in a browser", () => {
     await sees(lanes).toBe(2);
     await browser.read('document.getElementById("pause").click()');
     const drawn = await browser.read('document.getElementById("picture").dataset.drawn');
-    told.chronicle.tell({ kind: "node joined", node: "late", nodePool: "default" });
+    told.timeline.record({ kind: "node joined", node: "late", nodePool: "default" });
     await sees('waiting.svg.includes("late")').toBe(true);
     expect(await browser.read('document.getElementById("picture").dataset.drawn')).toBe(drawn);
     await browser.read('document.getElementById("pause").click()');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { holdLabel, Karpenter, neverHold } from "../../lambda/core/marks/keys.ts";
-import { happeningsOf } from "../../local/holder/node-events.ts";
+import { nodeEventsOf } from "../../local/holder/node-events.ts";
 import { noon } from "../support/fixed-clock.ts";
 
 const keys = Karpenter.v1;
@@ -41,11 +41,11 @@ describe("what a change of a node means", () => {
     ["a user's annotation taken off", node(undefined, "true"), node(), [{ kind: "node let go", node: "a" }]],
     ["a node kept out", node(), node(neverHold), []],
   ])("%s", (_, before, now, expected) => {
-    expect(happeningsOf(before, now, keys)).toEqual(expected);
+    expect(nodeEventsOf(before, now, keys)).toEqual(expected);
   });
 
   it("a node born held by its user joins first", () => {
-    const kinds = happeningsOf(undefined, node(undefined, "true"), keys).map(({ kind }) => kind);
+    const kinds = nodeEventsOf(undefined, node(undefined, "true"), keys).map(({ kind }) => kind);
     expect(kinds).toEqual(["node joined", "node user-held"]);
   });
 });

@@ -20,14 +20,14 @@ describe("the watch of nodes", () => {
     cluster = await ClusterStandIn.start({
       onRequest: ({ query }) => {
         if (query.has("continue")) {
-          const deed = beforeNextPage;
+          const action = beforeNextPage;
           beforeNextPage = () => {};
-          deed();
+          action();
         }
         if (!query.has("watch")) return;
-        const deed = beforeNextWatch;
+        const action = beforeNextWatch;
         beforeNextWatch = () => {};
-        deed();
+        action();
       },
     });
     const login = { access: async () => cluster.access(), refresh: () => {} };

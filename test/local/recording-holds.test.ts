@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
-import { changesOf, ToldHolds } from "../../local/holder/recording-holds.ts";
-import { Chronicle } from "../../local/holder/timeline.ts";
+import { changesOf, RecordingHolds } from "../../local/holder/recording-holds.ts";
+import { Timeline } from "../../local/holder/timeline.ts";
 import { aHold, aRecord } from "../support/builders.ts";
 import { FixedClock } from "../support/fixed-clock.ts";
 import { MemoryHolds } from "../support/memory-holds.ts";
@@ -29,10 +29,10 @@ describe("what a record's change means", () => {
 
   it("is told only when the write was done", async () => {
     const clock = new FixedClock();
-    const chronicle = new Chronicle(() => clock.now());
-    const holds = new ToldHolds(new MemoryHolds(clock), chronicle);
+    const timeline = new Timeline(() => clock.now());
+    const holds = new RecordingHolds(new MemoryHolds(clock), timeline);
     await holds.write(aRecord({ hold }));
     await holds.write(aRecord({ hold: aHold({ id: "too late" }) }));
-    expect(chronicle.happenings).toMatchObject([{ kind: "hold started", holdId: "hold-1", at: clock.now() }]);
+    expect(timeline.events).toMatchObject([{ kind: "hold started", holdId: "hold-1", at: clock.now() }]);
   });
 });

@@ -40,12 +40,12 @@ export type Command =
   | Readonly<{ do: "crash"; who: number }>
   | Readonly<{ do: "fault"; who: number; verdict: Verdict }>
   | Readonly<{ do: "pass"; time: Duration }>
-  | Readonly<{ do: "user"; node: number; deed: UserDeed }>;
+  | Readonly<{ do: "user"; node: number; action: UserAction }>;
 
 /** How an invocation begins: with a clock that is ahead or behind, and whether it is left to run to its end. */
 type Begun = Readonly<{ skew: Duration; atOnce: boolean }>;
 
-export type UserDeed = "annotate true" | "annotate false" | "unannotate" | "unlabel" | "never" | "delete";
+export type UserAction = "annotate true" | "annotate false" | "unannotate" | "unlabel" | "never" | "delete";
 
 /** No function's clock is off by more. */
 export const mostSkew = seconds(4);
@@ -77,12 +77,12 @@ const request = fc.record({
   scope: fc.constantFrom(...scopes),
 });
 // A pause without end, but nothing may be held for five hours.
-const asked = request.map(({ do: deed, for: time, scope }) => ({
-  do: deed,
+const asked = request.map(({ do: action, for: time, scope }) => ({
+  do: action,
   reason: "model",
   ...(scope !== undefined && { scope }),
-  ...(deed === "hold" && { for: time === "5h" ? "30m" : time }),
-  ...(deed === "pause" && time !== "5h" && { for: time }),
+  ...(action === "hold" && { for: time === "5h" ? "30m" : time }),
+  ...(action === "pause" && time !== "5h" && { for: time }),
 }));
 
 const goodLaunch = launch.map((one) => ({
@@ -155,7 +155,7 @@ const weighted: [number, fc.Arbitrary<Command>][] = [
     fc.record({
       do: fc.constant("user"),
       node: index,
-      deed: fc.constantFrom<UserDeed>(
+      action: fc.constantFrom<UserAction>(
         "annotate true",
         "annotate false",
         "unannotate",

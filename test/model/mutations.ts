@@ -115,13 +115,13 @@ export const mutations: readonly Mutation[] = [
     mustFind: both,
   },
   {
-    bug: "strays are told by records read before the nodes",
+    bug: "orphaned are told by records read before the nodes",
     edits: [
-      core("sweep-strays", "const marks = await ports.nodes.marks([], deadline);\n", ""),
+      core("sweep-orphaned", "const marks = await ports.nodes.marks([], deadline);\n", ""),
       core(
-        "sweep-strays",
-        "let strays = nothingReleased;",
-        "const marks = await ports.nodes.marks([], deadline);\n  let strays = nothingReleased;",
+        "sweep-orphaned",
+        "let orphaned = nothingReleased;",
+        "const marks = await ports.nodes.marks([], deadline);\n  let orphaned = nothingReleased;",
       ),
     ],
     mustFind: both,
@@ -254,11 +254,11 @@ export const mutations: readonly Mutation[] = [
   },
   {
     bug: "the sweep does not look for launches nobody told of",
-    edits: [core("sweep", "() => makeUpForMissedLaunches(ports, deadline),", "")],
+    edits: [core("sweep", "() => recoverMissedLaunches(ports, deadline),", "")],
     mustFind: both,
   },
   {
-    bug: "the sweep leaves strays",
+    bug: "the sweep leaves orphaned",
     edits: [core("sweep", "() => measure(ports, deadline),", "")],
     mustFind: both,
   },
@@ -267,8 +267,8 @@ export const mutations: readonly Mutation[] = [
     edits: [
       core(
         "sweep",
-        "const marked = await markNodes(ports, scope, hold, deadline);\n  await awaitNewcomers",
-        "if (hold.nodes >= 0) return;\n  const marked = await markNodes(ports, scope, hold, deadline);\n  await awaitNewcomers",
+        "const marked = await markNodes(ports, scope, hold, deadline);\n  await awaitPendingNodes",
+        "if (hold.nodes >= 0) return;\n  const marked = await markNodes(ports, scope, hold, deadline);\n  await awaitPendingNodes",
       ),
     ],
     mustFind: both,
@@ -283,8 +283,8 @@ export const mutations: readonly Mutation[] = [
     edits: [
       core(
         "await-newcomers",
-        'await ports.later.lookAgain({ kind: "newcomers"',
-        'if (attempt < 0) await ports.later.lookAgain({ kind: "newcomers"',
+        'await ports.followUps.enqueue({ kind: "newcomers"',
+        'if (attempt < 0) await ports.followUps.enqueue({ kind: "newcomers"',
       ),
     ],
     mustFind: both,

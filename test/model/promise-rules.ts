@@ -1,5 +1,5 @@
 import { after, earlier, later } from "../../lambda/core/duration.ts";
-import type { LaunchHeard } from "../../lambda/core/ports.ts";
+import type { LaunchEvent } from "../../lambda/core/ports.ts";
 import { type Scope, wholeCluster } from "../../lambda/core/scope.ts";
 import { parseMessage } from "../../lambda/handlers/events.ts";
 import type { Invocation } from "../support/invocation.ts";
@@ -10,7 +10,7 @@ import { isCovered, latestEnd, scopeFor } from "./oracle.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 
-type Kept = Readonly<{ scope: Scope; launch: LaunchHeard }>;
+type Kept = Readonly<{ scope: Scope; launch: LaunchEvent }>;
 
 /** A launch that was heard is held for, to its end, unless somebody or the cap ends it. */
 export class PromiseRules {
@@ -35,7 +35,7 @@ export class PromiseRules {
     for (const promise of this.#promises) this.#checkOne(promise);
   }
 
-  #lasts({ launchedAt }: LaunchHeard): boolean {
+  #lasts({ launchedAt }: LaunchEvent): boolean {
     return after(launchedAt, this.#world.rules.hold - 2 * mostSkew) > this.#world.time;
   }
 

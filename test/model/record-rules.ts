@@ -14,7 +14,7 @@ export type Life = { scope: Scope; hold: Hold; extensions: number; endsBecause?:
 export class RecordRules {
   /** Every hold there ever was, by its id. */
   readonly lives = new Map<string, Life>();
-  /** Told when a hold ends for another reason than its time, or the watermark moves; maybe in every scope. */
+  /** NewEvent when a hold ends for another reason than its time, or the watermark moves; maybe in every scope. */
   cutShort: (scope: Scope | "everywhere", until: Date) => void = () => {};
   /** Tells the nodes that were marked while this hold was running, and still are. */
   marksLeft: (holdId: string) => readonly string[] = () => [];

@@ -3,7 +3,7 @@ import { holdLabel, Karpenter, markValue, neverHold } from "../../lambda/core/ma
 import type { Rules } from "../../lambda/core/rules.ts";
 import type { Invocation } from "../support/invocation.ts";
 import { World } from "../support/world.ts";
-import type { Command, Setting, UserDeed } from "./commands.ts";
+import type { Command, Setting, UserAction } from "./commands.ts";
 import { Watcher } from "./watcher.ts";
 
 const annotation = Karpenter.v1.annotation;
@@ -84,7 +84,7 @@ export class Stage {
       case "pass":
         return this.pass(command.time);
       case "user":
-        return this.#user(command.node, command.deed);
+        return this.#user(command.node, command.action);
       default:
         return this.#atWork(command);
     }
@@ -188,17 +188,17 @@ export class Stage {
     if (message) queue.drop(message);
   }
 
-  #user(which: number, deed: UserDeed): void {
+  #user(which: number, action: UserAction): void {
     const { nodes } = this.world;
     const all = [...nodes.nodes.values()];
     const node = all[which % Math.max(1, all.length)];
     if (!node) return;
     const { name } = node;
-    if (deed === "delete") nodes.remove(name);
-    else if (deed === "annotate true") nodes.edit(name, "annotations", annotation, "true");
-    else if (deed === "annotate false") nodes.edit(name, "annotations", annotation, "false");
-    else if (deed === "unannotate") nodes.edit(name, "annotations", annotation, undefined);
-    else if (deed === "unlabel") nodes.edit(name, "labels", holdLabel, undefined);
+    if (action === "delete") nodes.remove(name);
+    else if (action === "annotate true") nodes.edit(name, "annotations", annotation, "true");
+    else if (action === "annotate false") nodes.edit(name, "annotations", annotation, "false");
+    else if (action === "unannotate") nodes.edit(name, "annotations", annotation, undefined);
+    else if (action === "unlabel") nodes.edit(name, "labels", holdLabel, undefined);
     else nodes.edit(name, "labels", holdLabel, node.labels[holdLabel] === neverHold ? undefined : neverHold);
     this.watcher.accept();
   }

@@ -78,7 +78,7 @@ describe("what the documents tell people to type", () => {
     for (const { where, script, words } of asked) {
       if (script === "test:real")
         expect(() => jobsOf(words.filter((word) => word !== "--help")), where).not.toThrow();
-      else for (const word of words.filter(isTold)) expect(await helpOf(script), where).toContain(word);
+      else for (const word of words.filter(isReported)) expect(await helpOf(script), where).toContain(word);
     }
   });
 });
@@ -164,7 +164,7 @@ function wordsOf(line: string): readonly string[] {
 }
 
 /** Flags and names; what a flag is given is nobody's to know. */
-const isTold = (word: string, at: number, all: readonly string[]): boolean =>
+const isReported = (word: string, at: number, all: readonly string[]): boolean =>
   word.startsWith("--") || !all[at - 1]?.startsWith("--");
 
 const helps = new Map<string, Promise<string>>();

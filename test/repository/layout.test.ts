@@ -15,7 +15,7 @@ const foldersIn = (path: string): readonly string[] =>
 
 /** Folders that begin a line of a page's tree. */
 const inTree = (file: string, indent = ""): readonly string[] =>
-  [...read(file).matchAll(new RegExp(`^${indent}([a-z]+)/ {2,}\\S`, "gm"))].map(([, name = ""]) => name);
+  [...read(file).matchAll(new RegExp(`^${indent}([a-z-]+)/ +\\S`, "gm"))].map(([, name = ""]) => name);
 
 describe("the tree of folders", () => {
   it("in architecture.md has every folder there is, and no other", () => {

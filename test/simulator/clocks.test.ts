@@ -6,7 +6,7 @@ import { FastClock } from "../../simulator/virtual-clock.ts";
 import { noon } from "../support/fixed-clock.ts";
 
 describe("the clock that runs fast", () => {
-  it("does deeds in the order of their moments, each at its own", async () => {
+  it("does actions in the order of their moments, each at its own", async () => {
     const clock = new FastClock(noon);
     const done: string[] = [];
     const note = (name: string) => async () =>
@@ -19,7 +19,7 @@ describe("the clock that runs fast", () => {
     expect(clock.now()).toEqual(after(noon, minutes(3)));
   });
 
-  it("stands still while a deed is being done, and does what the deed plans", async () => {
+  it("stands still while a action is being done, and does what the action plans", async () => {
     const clock = new FastClock(noon);
     const done: Date[] = [];
     clock.at(after(noon, minutes(1)), async () => {
@@ -30,7 +30,7 @@ describe("the clock that runs fast", () => {
     expect(done).toEqual([after(noon, minutes(1) + seconds(1))]);
   });
 
-  it("never goes back for a deed that is late, and leaves those beyond the end undone", async () => {
+  it("never goes back for a action that is late, and leaves those beyond the end undone", async () => {
     const clock = new FastClock(noon);
     const done: string[] = [];
     clock.at(after(noon, -minutes(1)), async () => void done.push("late"));
@@ -51,11 +51,11 @@ describe("the clock on the wall", () => {
     await new Promise<void>((resolve) => clock.at(after(clock.now(), -minutes(1)), async () => resolve()));
   });
 
-  it("does not wake for a deed that was taken back", async () => {
+  it("does not wake for a action that was taken back", async () => {
     const done: string[] = [];
     const moment = after(clock.now(), 10);
-    const takeBack = clock.at(moment, async () => void done.push("taken back"));
-    takeBack();
+    const cancel = clock.at(moment, async () => void done.push("taken back"));
+    cancel();
     await new Promise<void>((resolve) => clock.at(after(moment, 10), async () => resolve()));
     expect(done).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Chronicle } from "../../local/holder/timeline.ts";
+import { Timeline } from "../../local/holder/timeline.ts";
 import { CloudStandIn } from "../../simulator/fake-ec2.ts";
 import { ClusterStandIn } from "../../simulator/fake-kubernetes/fake-kubernetes.ts";
 import { FastClock } from "../../simulator/virtual-clock.ts";
@@ -12,7 +12,7 @@ it("lets no instance keep a stopped world awake until it has booted", async () =
     clock,
     cluster,
     karpenter: "v1",
-    chronicle: new Chronicle(now),
+    timeline: new Timeline(now),
     onEvent: () => {},
   });
   cloud.launch("first");

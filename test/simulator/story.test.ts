@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { tellStory } from "../../simulator/story/story.ts";
+import { runStory } from "../../simulator/story/story.ts";
 import type { Check } from "../../simulator/story/verdict.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 
@@ -8,7 +8,7 @@ describe("the story of a hold", () => {
   let checks: readonly Check[];
 
   beforeAll(async () => {
-    checks = await tellStory(terminal, async () => {});
+    checks = await runStory(terminal, async () => {});
   });
 
   it("ends with every promise kept", () => {

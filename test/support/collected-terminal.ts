@@ -12,7 +12,7 @@ export class CollectedTerminal implements Terminal {
   }
 
   readonly out = (line: string): void => void this.#out.push(line);
-  readonly tell = (line: string): void => void this.#told.push(line);
+  readonly notify = (line: string): void => void this.#told.push(line);
   readonly style = (_style: unknown, text: string): string => text;
 
   /** What a pipe would read. */

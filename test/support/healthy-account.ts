@@ -67,7 +67,7 @@ export const aQueue = (name: string, about: Partial<QueueFacts> = {}): QueueFact
 /** An account in which every link holds, but for what a test says; `did` tells what was changed. */
 export function anAccount(about: Partial<Account> = {}): Account & { did: string[] } {
   const did: string[] = [];
-  const doing = (deed: string) => async () => void did.push(deed);
+  const doing = (action: string) => async () => void did.push(action);
   return {
     did,
     identity: async () => ({ account: "123456789012", arn: "arn:aws:iam::123456789012:user/me" }),
@@ -138,7 +138,7 @@ export async function examined(
   account: Account,
   { check = aCheck, probe = aTrip, clock = new FixedClock(), ...rest }: Answers = {},
 ): Promise<readonly Finding[]> {
-  const ask: Ask = async ({ do: deed }) => overTheWire(deed === "check" ? check() : { probe: probe() });
+  const ask: Ask = async ({ do: action }) => overTheWire(action === "check" ? check() : { probe: probe() });
   const sleep = async (duration: Duration) => void clock.pass(duration + seconds(0));
   const doctor: Doctor = { cluster: "prod", account, ask, clock, sleep, ...rest };
   return examine(doctor, () => {});

@@ -68,7 +68,7 @@ export class Invocation {
     if (this.state === "resting") this.#end("crashed", undefined);
   }
 
-  /** Told by a port before it does anything. */
+  /** NewEvent by a port before it does anything. */
   async before(call: string): Promise<void> {
     if (this.isFree) return;
     this.waitsFor = call;
@@ -80,7 +80,7 @@ export class Invocation {
     if (verdict === "refused") throw new TryAgainError(`${call} was refused`);
   }
 
-  /** Told by a port when all is done. */
+  /** NewEvent by a port when all is done. */
   after(call: string): void {
     if (this.#verdict === "answer lost") throw new TryAgainError(`the answer to ${call} got lost`);
   }

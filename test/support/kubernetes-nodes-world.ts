@@ -33,12 +33,12 @@ export async function kubernetesNodesWorld(
   const annotation = options.annotation ?? standard;
   const cluster = clientOf(admin);
   const client = clientOf(holder);
-  const deeds = new Map<string, () => Promise<void>>();
+  const actions = new Map<string, () => Promise<void>>();
   const api: KubernetesCaller = {
     call: async (call, deadline) => {
-      const deed = call.method === "PATCH" ? deeds.get(call.path) : undefined;
-      if (deed) deeds.delete(call.path);
-      await deed?.();
+      const action = call.method === "PATCH" ? actions.get(call.path) : undefined;
+      if (action) actions.delete(call.path);
+      await action?.();
       return client.call(call, deadline);
     },
   };
@@ -96,7 +96,7 @@ export async function kubernetesNodesWorld(
       return { labels, annotations };
     },
     history: async (name) => watch.history(name, (await read(name)).resourceVersion),
-    beforeNextPatch: (name, deed) => deeds.set(pathOf(name), deed),
+    beforeNextPatch: (name, action) => actions.set(pathOf(name), action),
     close: async () => {
       await watch.close();
       await Promise.all([...added].map(remove));

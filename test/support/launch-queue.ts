@@ -1,5 +1,5 @@
 import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
-import type { FollowUp, Later, LaunchHeard } from "../../lambda/core/ports.ts";
+import type { FollowUp, FollowUps, LaunchEvent } from "../../lambda/core/ports.ts";
 import { type Hooks, hooked } from "./hooks.ts";
 
 export type QueueMessage = {
@@ -15,7 +15,7 @@ const visibility = minutes(12);
 const mostReceives = 5;
 
 /** The queue of launches: what is not done comes again after a while, five times at most. */
-export class LaunchQueue implements Later {
+export class LaunchQueue implements FollowUps {
   messages: QueueMessage[] = [];
   readonly deadLetters: QueueMessage[] = [];
   hooks: Hooks = {};
@@ -26,14 +26,14 @@ export class LaunchQueue implements Later {
     this.#now = now;
   }
 
-  lookAgain(followUp: FollowUp, delay: Duration): Promise<void> {
-    return hooked(this.hooks, "lookAgain", () => {
+  enqueue(followUp: FollowUp, delay: Duration): Promise<void> {
+    return hooked(this.hooks, "enqueue", () => {
       this.send(JSON.stringify({ followUp }), delay, "follow-up");
     });
   }
 
   /** Puts EC2's event of a launch into the queue, as the rule does. */
-  sendLaunch({ instance, launchedAt }: LaunchHeard, delay: Duration = 0): void {
+  sendLaunch({ instance, launchedAt }: LaunchEvent, delay: Duration = 0): void {
     this.send(JSON.stringify(launchEvent(instance, launchedAt)), delay, "launch");
   }
 

@@ -15,7 +15,7 @@ type Day = Readonly<{
   joinsAfter: Duration;
 }>;
 
-type Told = {
+type NewEvent = {
   readonly name: FunctionName;
   readonly calls: string[];
   readonly lines: LogLine[];
@@ -70,7 +70,7 @@ const awsCalls: Readonly<Record<string, string>> = {
   remember: "PutItem",
   noteSweep: "PutItem",
   arm: "CreateSchedule",
-  lookAgain: "SendMessage",
+  enqueue: "SendMessage",
 };
 const calledBy = (call: string): string =>
   awsCalls[call] ?? (call === "list" ? "Kubernetes GET" : "Kubernetes PATCH");
@@ -124,8 +124,8 @@ function countTable(story: Story): { reads: number; writes: number } {
 }
 
 /** Keeps for each invocation what it called and told; they run one after the other. */
-function listen(story: Story): ReadonlyMap<Invocation, Told> {
-  const told = new Map<Invocation, Told>();
+function listen(story: Story): ReadonlyMap<Invocation, NewEvent> {
+  const told = new Map<Invocation, NewEvent>();
   const { log, metrics } = story;
   story.watch = (invocation, call) => {
     const one = told.get(invocation) ?? { name: invocation.name, calls: [], lines: [], metrics: [] };
@@ -137,7 +137,7 @@ function listen(story: Story): ReadonlyMap<Invocation, Told> {
   return told;
 }
 
-async function bytesOf(invocations: readonly Told[]): Promise<number> {
+async function bytesOf(invocations: readonly NewEvent[]): Promise<number> {
   let bytes = 0;
   const count = (line: string) => {
     bytes += Buffer.byteLength(line) + bytesBesideALine;

@@ -1,7 +1,7 @@
-import type { Doors, Rights } from "../../lambda/cluster-access/rules.ts";
+import type { AccessEntries, Rights } from "../../lambda/cluster-access/rules.ts";
 
-/** A cluster's doors and rights in memory, which notes in `did` what was done to it, in order. */
-export class MemoryCluster implements Doors, Rights {
+/** A cluster's entries and rights in memory, which notes in `did` what was done to it, in order. */
+export class MemoryCluster implements AccessEntries, Rights {
   readonly did: string[] = [];
   readonly admitted = new Set<string>();
   readonly marks = new Map<string, string>();

@@ -1,11 +1,11 @@
 import { after, type Duration } from "../../lambda/core/duration.ts";
-import type { Clock, FollowUp, Later } from "../../lambda/core/ports.ts";
+import type { Clock, FollowUp, FollowUps } from "../../lambda/core/ports.ts";
 import { type Hooks, hooked } from "./hooks.ts";
 
 export type Waiting = Readonly<{ followUp: FollowUp; dueAt: Date }>;
 
 /** Follow-ups in memory: they come back when a test takes those that are due. */
-export class MemoryLater implements Later {
+export class MemoryFollowUps implements FollowUps {
   waiting: Waiting[] = [];
   /** May be changed at any time. */
   hooks: Hooks;
@@ -16,8 +16,8 @@ export class MemoryLater implements Later {
     this.hooks = hooks;
   }
 
-  lookAgain(followUp: FollowUp, delay: Duration): Promise<void> {
-    return hooked(this.hooks, "lookAgain", () => {
+  enqueue(followUp: FollowUp, delay: Duration): Promise<void> {
+    return hooked(this.hooks, "enqueue", () => {
       const dueAt = after(this.#clock.now(), delay);
       this.waiting.push({ followUp: structuredClone(followUp), dueAt });
     });

@@ -6,12 +6,12 @@ import { MemoryNodes } from "./memory-nodes.ts";
 export async function memoryNodesWorld(options: NodesOptions): Promise<NodesWorld> {
   const annotation = options.annotation ?? Karpenter[options.karpenter ?? "v1"].annotation;
   const { nodePools = { only: [], except: [] } } = options;
-  const deeds = new Map<string, () => Promise<void>>();
+  const actions = new Map<string, () => Promise<void>>();
   const before: MemoryNodes["before"] = async (call) => {
     if (call.kind !== "patch") return;
-    const deed = deeds.get(call.node);
-    deeds.delete(call.node);
-    await deed?.();
+    const action = actions.get(call.node);
+    actions.delete(call.node);
+    await action?.();
   };
   const nodes = new MemoryNodes({ clock: { now: () => new Date() }, annotation, nodePools, before });
   const find = (name: string) => {
@@ -30,7 +30,7 @@ export async function memoryNodesWorld(options: NodesOptions): Promise<NodesWorl
     edit: async (name, kind, key, value) => nodes.edit(name, kind, key, value),
     read: async (name) => structuredClone({ labels: find(name).labels, annotations: find(name).annotations }),
     history: async (name) => [...find(name).history],
-    beforeNextPatch: (name, deed) => deeds.set(name, deed),
+    beforeNextPatch: (name, action) => actions.set(name, action),
     close: async () => {},
   };
 }

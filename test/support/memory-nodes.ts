@@ -19,7 +19,7 @@ export type MemoryNode = {
 export type MemoryNodeAbout = Partial<Omit<MemoryNode, "name" | "history" | "pool">> &
   Readonly<{ pool?: string | null }>;
 
-/** Told before every list and every patch; what it throws, that call fails with. */
+/** NewEvent before every list and every patch; what it throws, that call fails with. */
 export type MemoryCall = Readonly<{ kind: "list" } | { kind: "patch"; node: string }>;
 
 /** Thrown by the hook, it ends the whole use case as a crash of the process would. */

@@ -1,7 +1,7 @@
 import { after, type Duration, earlier, minutes, seconds } from "../../lambda/core/duration.ts";
 import type { Hold, PastHold } from "../../lambda/core/holds/hold.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
-import type { LaunchHeard } from "../../lambda/core/ports.ts";
+import type { LaunchEvent } from "../../lambda/core/ports.ts";
 import { type Scope, wholeCluster } from "../../lambda/core/scope.ts";
 import type { FunctionName, Invocation } from "./invocation.ts";
 import type { MemoryNodeAbout } from "./memory-nodes.ts";
@@ -29,13 +29,13 @@ export class Story extends World {
   /** Happens once, to the next invocation of that function. */
   accident: Accident | undefined;
   joining: Joining[] = [];
-  /** Told when nodes have joined. */
+  /** NewEvent when nodes have joined. */
   joined: () => void = () => {};
   #launched = 0;
   #lastSweep = this.time;
 
   /** Launches an instance, whose event and node come in their time. */
-  launch(about: LaunchAbout = {}): LaunchHeard & Readonly<{ node: string }> {
+  launch(about: LaunchAbout = {}): LaunchEvent & Readonly<{ node: string }> {
     const { pool = "default", joinsAfter = seconds(40), eventAfter = 0, node = {} } = about;
     this.#launched += 1;
     const instance = `i-${this.#launched.toString(16).padStart(8, "0")}`;

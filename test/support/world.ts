@@ -39,7 +39,7 @@ export class World {
   readonly queue: LaunchQueue;
   readonly ports: Ports;
   readonly running = new Set<Invocation>();
-  /** Told after each step of an invocation, with the call it made; at its beginning there is none yet. */
+  /** NewEvent after each step of an invocation, with the call it made; at its beginning there is none yet. */
   watch: (invocation: Invocation, call: string) => void = () => {};
   retries: Retry[] = [];
   #requests = 0;
@@ -68,7 +68,7 @@ export class World {
     this.queue = new LaunchQueue(() => this.time);
     this.queue.hooks = hooks;
     const { nodes, holds, schedules, log, metrics, queue } = this;
-    const outside = { holds, journal: holds, nodes, launches: this.instances, schedules, later: queue };
+    const outside = { holds, journal: holds, nodes, launches: this.instances, schedules, followUps: queue };
     this.ports = { rules: this.rules, ...outside, clock, ids: new CountedIds(), log, metrics };
   }
 

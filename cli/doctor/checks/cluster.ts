@@ -61,7 +61,7 @@ function locked(
     `aws eks ${verb}-access-entry --cluster-name ${doctor.cluster} --principal-arn ${roleArn} ` +
     `--kubernetes-groups ${holderName}`;
   return fail("access entries", what, remedy, {
-    deed: `let ${name} into the cluster again`,
+    action: `let ${name} into the cluster again`,
     apply: () => doctor.account.admit(roleArn),
   });
 }

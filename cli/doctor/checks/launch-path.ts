@@ -23,7 +23,7 @@ function judgeRule(doctor: Doctor, rule: RuleFacts): Finding {
       `${name} is disabled: no launch is heard of`,
       `aws events enable-rule --name ${name}`,
       {
-        deed: `enable rule ${name}`,
+        action: `enable rule ${name}`,
         apply: () => doctor.account.enableRule(name),
       },
     );
@@ -64,7 +64,7 @@ export function checkQueuePolicy(doctor: Doctor, queue: QueueFacts, ruleArn: str
   const what = "the launch queue's policy does not let the rule send: every launch is lost on its way";
   return [
     fail("queue policy", what, redeploy(doctor), {
-      deed: "let the rule send to the launch queue again",
+      action: "let the rule send to the launch queue again",
       apply: () => doctor.account.letRuleSend(queue, ruleArn),
     }),
   ];
@@ -87,7 +87,7 @@ export async function checkMapping(
   const remedy = `aws lambda update-event-source-mapping --uuid ${id} --enabled`;
   return [
     fail("mapping", `the queue does not feed ${functionName}: its mapping is ${state}`, remedy, {
-      deed: "enable the event source mapping",
+      action: "enable the event source mapping",
       apply: () => doctor.account.enableMapping(id),
     }),
   ];

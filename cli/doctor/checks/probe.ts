@@ -6,7 +6,7 @@ import { reading } from "../../answers.ts";
 import { type Doctor, redeploy } from "../doctor.ts";
 import { type Finding, fail, ok } from "../finding.ts";
 
-const patience: Duration = seconds(45);
+const giveUpAfter: Duration = seconds(45);
 const pause: Duration = seconds(1);
 
 /** When the probe was where. */
@@ -17,14 +17,14 @@ export async function checkProbe(doctor: Doctor, skew: Duration): Promise<Findin
   const id = `doctor-${randomUUID()}`;
   const sentAt = after(doctor.clock.now(), skew);
   await doctor.account.putProbe(id, sentAt);
-  const end = after(doctor.clock.now(), patience);
+  const end = after(doctor.clock.now(), giveUpAfter);
   for (;;) {
     const trip = parseTrip(await doctor.ask({ do: "probe", id }));
     if (trip) return [arrived(doctor, trip, sentAt, after(doctor.clock.now(), skew))];
     if (doctor.clock.now() >= end) break;
     await doctor.sleep(pause);
   }
-  const what = `a probe put on the bus was not heard of within ${patience / seconds(1)} s`;
+  const what = `a probe put on the bus was not heard of within ${giveUpAfter / seconds(1)} s`;
   const remedy = `Look at the hold function's log: aws logs tail /aws/lambda/${functionName(doctor.cluster, "hold")} --since 10m`;
   return [fail("probe", what, remedy)];
 }

@@ -17,7 +17,7 @@ export async function checkSweepRule(doctor: Doctor, sweep: FunctionFacts): Prom
       `${rule.name}, which wakes the sweep, is disabled`,
       `aws events enable-rule --name ${rule.name}`,
       {
-        deed: `enable rule ${rule.name}`,
+        action: `enable rule ${rule.name}`,
         apply: () => doctor.account.enableRule(rule.name),
       },
     ),
@@ -33,7 +33,7 @@ export function checkLastSweep(
 ): Finding {
   const every = sweepEvery(sweep);
   const log = `aws logs tail /aws/lambda/${sweep.name} --since 1h`;
-  const fix = { deed: "sweep now", apply: () => doctor.account.sweepNow() };
+  const fix = { action: "sweep now", apply: () => doctor.account.sweepNow() };
   if (!lastSweep && sweep.changedAt && sweep.changedAt > after(now, -every - minutes(2))) {
     return warn("sweep", "none has run since the deployment, which is fresh", `Wait ${about(every)}.`);
   }

@@ -2,12 +2,12 @@ import { attemptAll } from "../attempt-all.ts";
 import { changeRecord, wholeClusterRecord } from "../holds/change-record.ts";
 import { dueAt, watermarkOf } from "../holds/hold.ts";
 import { markNodes } from "../marks/mark-nodes.ts";
-import type { Launch, LaunchHeard, Ports } from "../ports.ts";
+import type { Launch, LaunchEvent, Ports } from "../ports.ts";
 import { armRelease } from "../releases/arm-release.ts";
 import { scopeOf } from "../rules.ts";
 import type { Scope } from "../scope.ts";
 import { decideLaunch, type LaunchDecision } from "./decide-launch.ts";
-import { awaitNewcomers } from "./pending-nodes.ts";
+import { awaitPendingNodes } from "./pending-nodes.ts";
 
 /** Protects what the launches ask to protect, one scope after the other; one that fails keeps no other waiting. */
 export async function holdNodes(ports: Ports, launches: readonly Launch[], deadline: Date): Promise<void> {
@@ -15,7 +15,7 @@ export async function holdNodes(ports: Ports, launches: readonly Launch[], deadl
   await attemptAll(
     [...scopes].map(([scope, ofScope]) => async () => {
       const { action } = await protect(ports, scope, ofScope, ofScope, deadline);
-      // Told here, not of every launch that a sweep looks at: it looks at the same ones each time.
+      // NewEvent here, not of every launch that a sweep looks at: it looks at the same ones each time.
       if (action === "ignore") ports.metrics.add("LaunchesIgnored", ofScope.length);
     }),
   );
@@ -29,7 +29,7 @@ export async function protect(
   ports: Ports,
   scope: Scope,
   launches: readonly Launch[],
-  awaited: readonly LaunchHeard[],
+  awaited: readonly LaunchEvent[],
   deadline: Date,
 ): Promise<LaunchDecision> {
   const decision = await decide(ports, scope, launches);
@@ -39,11 +39,11 @@ export async function protect(
   const { hold } = decision;
   if (!hold.armedFor) await armRelease(ports, scope, hold, dueAt(hold, ports.rules));
   if (decision.action !== "start") {
-    await awaitNewcomers(ports, { scope, awaited, attempt: 0 });
+    await awaitPendingNodes(ports, { scope, awaited, attempt: 0 });
     return decision;
   }
   const marked = await markNodes(ports, scope, hold, deadline);
-  await awaitNewcomers(ports, { scope, awaited, attempt: 0 }, marked);
+  await awaitPendingNodes(ports, { scope, awaited, attempt: 0 }, marked);
   return decision;
 }
 

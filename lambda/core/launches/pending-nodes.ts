@@ -1,25 +1,29 @@
 import { after, type Duration, minutes, seconds } from "../duration.ts";
 import { dueAt } from "../holds/hold.ts";
 import { markNodes } from "../marks/mark-nodes.ts";
-import type { FollowUp, LaunchHeard, Marked, Ports } from "../ports.ts";
+import type { FollowUp, LaunchEvent, Marked, Ports } from "../ports.ts";
 import { isKept } from "../rules.ts";
 
-type Newcomers = Omit<Extract<FollowUp, { kind: "newcomers" }>, "kind">;
+type PendingNodes = Omit<Extract<FollowUp, { kind: "newcomers" }>, "kind">;
 
 /** After so long the sweep takes over. */
-export const patience = minutes(10);
+export const giveUpAfter = minutes(10);
 const delays = [15, 15, 20, 30, 30, 60, 60, 120].map(seconds);
 
 /** How long to wait before the next look: often while nodes boot, seldom later. */
 export const delayOf = (attempt: number): Duration => delays[attempt] ?? minutes(2);
 
 /** Looks again later for those who have not joined; also goes on with marking that was cut short or failed. */
-export async function awaitNewcomers(ports: Ports, newcomers: Newcomers, marked?: Marked): Promise<void> {
+export async function awaitPendingNodes(
+  ports: Ports,
+  newcomers: PendingNodes,
+  marked?: Marked,
+): Promise<void> {
   const { scope, attempt } = newcomers;
   const joined = new Set(marked?.seen.map((node) => node.instance));
   const missing = newcomers.awaited.filter((launch) => !joined.has(launch.instance));
   // One look is due even for a launch told late: after a crash it is what marks the others, too.
-  const isYoung = (launch: LaunchHeard) => ports.clock.now() < after(launch.launchedAt, patience);
+  const isYoung = (launch: LaunchEvent) => ports.clock.now() < after(launch.launchedAt, giveUpAfter);
   const awaited = attempt === 0 ? missing : missing.filter(isYoung);
   const givenUp = missing.filter((launch) => !awaited.includes(launch));
   if (givenUp.length > 0) {
@@ -34,18 +38,18 @@ export async function awaitNewcomers(ports: Ports, newcomers: Newcomers, marked?
   const isWorthAnotherTry = (marked?.failed ?? 0) > 0 && attempt < delays.length;
   if (awaited.length === 0 && !isUnfinished && !isWorthAnotherTry) return;
   const delay = isUnfinished ? 0 : delayOf(attempt);
-  await ports.later.lookAgain({ kind: "newcomers", scope, awaited, attempt: attempt + 1 }, delay);
+  await ports.followUps.enqueue({ kind: "newcomers", scope, awaited, attempt: attempt + 1 }, delay);
 }
 
 /** Looks whether awaited nodes have joined, and marks all that have. */
-export async function welcomeNewcomers(ports: Ports, newcomers: Newcomers, deadline: Date): Promise<void> {
+export async function markJoinedNodes(ports: Ports, newcomers: PendingNodes, deadline: Date): Promise<void> {
   const { scope, awaited } = newcomers;
   const hold = (await ports.holds.find(scope))?.hold;
   const isRunning = hold?.state === "held" && isKept(ports.rules, scope);
   if (!isRunning || dueAt(hold, ports.rules) <= ports.clock.now()) {
-    const instances = awaited.map((launch: LaunchHeard) => launch.instance);
+    const instances = awaited.map((launch: LaunchEvent) => launch.instance);
     ports.log.info("newcomers awaited no longer: their hold is over", { scope, instances });
     return;
   }
-  await awaitNewcomers(ports, newcomers, await markNodes(ports, scope, hold, deadline));
+  await awaitPendingNodes(ports, newcomers, await markNodes(ports, scope, hold, deadline));
 }

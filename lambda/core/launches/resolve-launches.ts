@@ -1,23 +1,23 @@
 import { after, earlier, minutes } from "../duration.ts";
-import type { Instance, Launch, LaunchHeard, Ports } from "../ports.ts";
+import type { Instance, Launch, LaunchEvent, Ports } from "../ports.ts";
 import { admits } from "../scope.ts";
 import { holdNodes } from "./hold-nodes.ts";
-import { delayOf, patience } from "./pending-nodes.ts";
+import { delayOf, giveUpAfter } from "./pending-nodes.ts";
 
-export type Heard = Readonly<{ launches: readonly LaunchHeard[]; firstHeardAt: Date; attempt: number }>;
+export type LaunchBatch = Readonly<{ launches: readonly LaunchEvent[]; firstHeardAt: Date; attempt: number }>;
 
 /** Finds out which of the instances are this cluster's Karpenter nodes, and holds for those. */
-export async function hearLaunches(ports: Ports, heard: Heard, deadline: Date): Promise<void> {
+export async function resolveLaunches(ports: Ports, heard: LaunchBatch, deadline: Date): Promise<void> {
   const { launches, attempt } = heard;
   if (attempt === 0) ports.metrics.add("LaunchesSeen", launches.length);
   if (attempt === 0 && ports.rules.initialDelay > 0) {
-    return ports.later.lookAgain({ kind: "launches", ...heard, attempt: 1 }, ports.rules.initialDelay);
+    return ports.followUps.enqueue({ kind: "launches", ...heard, attempt: 1 }, ports.rules.initialDelay);
   }
   const known = await ports.launches.find(launches.map((launch) => launch.instance));
   // An event from the future would hold for longer than any launch may; seconds are how clocks differ.
   const newest = after(ports.clock.now(), minutes(1));
   const ours: Launch[] = [];
-  const unknown: LaunchHeard[] = [];
+  const unknown: LaunchEvent[] = [];
   for (const launch of launches) {
     const instance = known.get(launch.instance);
     if (!instance) unknown.push(launch);
@@ -27,7 +27,7 @@ export async function hearLaunches(ports: Ports, heard: Heard, deadline: Date): 
   }
   // Holding first: should it fail, all of these come again by themselves.
   await holdNodes(ports, ours, deadline);
-  await lookAgainFor(ports, unknown, heard);
+  await retryUnknown(ports, unknown, heard);
 }
 
 function isOurs(ports: Ports, instance: Instance): instance is Instance & { nodePool: string } {
@@ -41,11 +41,15 @@ function isOurs(ports: Ports, instance: Instance): instance is Instance & { node
 }
 
 /** EC2 answers late for an instance launched a moment ago. */
-async function lookAgainFor(ports: Ports, unknown: readonly LaunchHeard[], heard: Heard): Promise<void> {
+async function retryUnknown(
+  ports: Ports,
+  unknown: readonly LaunchEvent[],
+  heard: LaunchBatch,
+): Promise<void> {
   if (unknown.length === 0) return;
   const { firstHeardAt, attempt } = heard;
   const instances = unknown.map((launch) => launch.instance);
-  if (ports.clock.now() >= after(firstHeardAt, patience + ports.rules.initialDelay)) {
+  if (ports.clock.now() >= after(firstHeardAt, giveUpAfter + ports.rules.initialDelay)) {
     ports.log.warn("launch decided", {
       action: "ignore",
       because: "the cloud does not know the instance",
@@ -55,5 +59,5 @@ async function lookAgainFor(ports: Ports, unknown: readonly LaunchHeard[], heard
     return;
   }
   const followUp = { kind: "launches", launches: unknown, firstHeardAt, attempt: attempt + 1 } as const;
-  await ports.later.lookAgain(followUp, delayOf(attempt));
+  await ports.followUps.enqueue(followUp, delayOf(attempt));
 }

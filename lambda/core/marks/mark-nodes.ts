@@ -14,7 +14,7 @@ export async function markNodes(ports: Ports, scope: Scope, hold: Hold, deadline
   if (touched === 0 && !marked.left && !(isAll && hold.unprotected)) return marked;
 
   const after = await changeRecord(ports, scope, (record) => noteMarks(record, holdId, touched, isAll));
-  if (after.protected) tellProtected(ports, after.protected);
+  if (after.protected) reportProtected(ports, after.protected);
   if (after.isOurs) return marked;
   if (after.present) {
     ports.log.info("marks handed to the present hold", { scope, holdId, present: after.present.id });
@@ -39,7 +39,7 @@ function noteMarks(record: ScopeRecord, holdId: string, touched: number, isAll: 
 }
 
 /** Whoever marked the last node of the beginning tells it, once; later launches may have moved the cause since. */
-function tellProtected(ports: Ports, { causedAt, startedAt }: Hold): void {
+function reportProtected(ports: Ports, { causedAt, startedAt }: Hold): void {
   const lag = ports.clock.now().getTime() - earlier(causedAt, startedAt).getTime();
   ports.metrics.add("LaunchToProtectedMs", Math.max(0, lag));
 }

@@ -27,13 +27,13 @@ export type HoldDecision =
       superseded?: PastHold;
     }>;
 
-export type HoldWish = Readonly<{ for: Duration; reason: string }>;
+export type HoldRequest = Readonly<{ for: Duration; reason: string }>;
 
 /** Holds from now on for as long as asked, never past the cap; also during a breather, but not in a pause. */
 export function decideHold(
   record: ScopeRecord,
   watermark: Watermark,
-  wish: HoldWish,
+  wish: HoldRequest,
   rules: Rules,
   now: Date,
   newId: string,

@@ -2,7 +2,7 @@ import { after, type Duration } from "../duration.ts";
 import { BadInputError } from "../errors.ts";
 import { changeRecord, wholeClusterRecord } from "../holds/change-record.ts";
 import { dueAt, isPaused, untilResumed, watermarkOf } from "../holds/hold.ts";
-import { awaitNewcomers } from "../launches/pending-nodes.ts";
+import { awaitPendingNodes } from "../launches/pending-nodes.ts";
 import { markNodes } from "../marks/mark-nodes.ts";
 import type { Ports } from "../ports.ts";
 import { armRelease } from "../releases/arm-release.ts";
@@ -10,7 +10,7 @@ import { endHolds, isEverything, otherScopes } from "../releases/force-release.t
 import type { ReleaseAnswer } from "../releases/release-nodes.ts";
 import { isKept } from "../rules.ts";
 import { type Scope, wholeCluster } from "../scope.ts";
-import { decideHold, decidePause, decideResume, type HoldWish } from "./decide-by-hand.ts";
+import { decideHold, decidePause, decideResume, type HoldRequest } from "./decide-by-hand.ts";
 
 export type HoldAnswer = Readonly<{
   holdId: string;
@@ -24,7 +24,7 @@ export type HoldAnswer = Readonly<{
 export async function holdByHand(
   ports: Ports,
   scope: Scope,
-  wish: HoldWish,
+  wish: HoldRequest,
   deadline: Date,
 ): Promise<HoldAnswer> {
   const { rules, clock, ids } = ports;
@@ -46,7 +46,7 @@ export async function holdByHand(
   if (decision.action === "start") ports.metrics.add("HoldsStarted", 1);
   if (!hold.armedFor) await armRelease(ports, scope, hold, dueAt(hold, rules));
   const marking = await markNodes(ports, scope, hold, deadline);
-  await awaitNewcomers(ports, { scope, awaited: [], attempt: 0 }, marking);
+  await awaitPendingNodes(ports, { scope, awaited: [], attempt: 0 }, marking);
   return {
     holdId: hold.id,
     until: dueAt(hold, rules),

@@ -7,7 +7,7 @@ import {
   type Watermark,
   watermarkOf,
 } from "../holds/hold.ts";
-import { patience } from "../launches/pending-nodes.ts";
+import { giveUpAfter } from "../launches/pending-nodes.ts";
 import type { Ports } from "../ports.ts";
 import { isKept, type Rules, scopeOf } from "../rules.ts";
 import { admits, type Scope } from "../scope.ts";
@@ -38,7 +38,7 @@ export type Status = Readonly<{
 }>;
 
 /** Who is held, until when and why; reads only. */
-export async function tellStatus(ports: Ports, deadline: Date): Promise<Status> {
+export async function getStatus(ports: Ports, deadline: Date): Promise<Status> {
   const now = ports.clock.now();
   const [records, marks, nodesUserHeld, awaited, lastSweep] = await Promise.all([
     ports.holds.all(),
@@ -82,7 +82,7 @@ const pausedBecause = ({ quietBecause }: Watermark): string =>
 
 /** Instances launched a short while ago whose node has not joined. */
 async function countAwaited(ports: Ports, now: Date, deadline: Date): Promise<ReadonlyMap<Scope, number>> {
-  const since = after(now, -patience);
+  const since = after(now, -giveUpAfter);
   const launches = await ports.launches.since(since);
   if (launches.length === 0) return new Map();
   const joined = await ports.nodes.joinedSince(since, "all", deadline);

@@ -2,14 +2,14 @@ import { changeRecord } from "../holds/change-record.ts";
 import type { Hold, ScopeRecord } from "../holds/hold.ts";
 import type { Released, ReleasePorts } from "../ports.ts";
 import { type Scope, wholeCluster } from "../scope.ts";
-import { takeStock } from "../sweep/orphaned-marks.ts";
+import { releaseOrphanedMarks } from "../sweep/orphaned-marks.ts";
 import { decideForce } from "./decide-release.ts";
 import { finishRelease, nothingReleased, type ReleaseAnswer, sum } from "./release-nodes.ts";
 
 /** How a hold is ended by hand: what to write for each record, and why. */
 type Ending = (record: ScopeRecord) => Readonly<{ record: ScopeRecord; hold?: Hold; because: string }>;
 
-export type ForceWish = Readonly<{
+export type ForceRequest = Readonly<{
   reason: string;
   scope?: Scope | undefined;
   askedAt?: Date | undefined;
@@ -20,7 +20,7 @@ export type ForceWish = Readonly<{
 /** Releases now, whatever the record says; launches up to now bring nothing back. Tried again, it spares what began since its first try. */
 export async function forceRelease(
   ports: ReleasePorts,
-  { reason, scope, askedAt, id }: ForceWish,
+  { reason, scope, askedAt, id }: ForceRequest,
   deadline: Date,
 ): Promise<ReleaseAnswer> {
   const because = `released by hand: ${reason}`;
@@ -61,7 +61,7 @@ export async function endHolds(
   await end(scope ?? wholeCluster);
   if (isEverything(scope)) {
     for (const each of await otherScopes(ports)) await end(each);
-    answers.push((await takeStock(ports, deadline)).strays);
+    answers.push((await releaseOrphanedMarks(ports, deadline)).orphaned);
   }
   const total = answers.reduce(sum, nothingReleased);
   const isNothing = ended === 0 && total.released + total.kept + total.failed === 0;

@@ -3,7 +3,7 @@ import { after } from "../duration.ts";
 import { changeRecord, wholeClusterRecord } from "../holds/change-record.ts";
 import { watermarkOf } from "../holds/hold.ts";
 import { protect } from "../launches/hold-nodes.ts";
-import { awaitNewcomers } from "../launches/pending-nodes.ts";
+import { awaitPendingNodes } from "../launches/pending-nodes.ts";
 import { markNodes } from "../marks/mark-nodes.ts";
 import type { Launch, Ports } from "../ports.ts";
 import { armRelease } from "../releases/arm-release.ts";
@@ -11,13 +11,13 @@ import { finishRelease } from "../releases/release-nodes.ts";
 import { scopeOf } from "../rules.ts";
 import { admits, type Scope } from "../scope.ts";
 import { decideSweep, type SweepDecision } from "./decide-sweep.ts";
-import { takeStock } from "./orphaned-marks.ts";
+import { releaseOrphanedMarks } from "./orphaned-marks.ts";
 
 /** Compares record, nodes and clock from scratch and repairs what events lost; one failure does not stop the rest. */
 export async function sweep(ports: Ports, deadline: Date): Promise<void> {
   await attemptAll([
     // Before the scopes mark what is unmarked: a mark would hide that nobody told of the launch.
-    () => makeUpForMissedLaunches(ports, deadline),
+    () => recoverMissedLaunches(ports, deadline),
     async () => {
       const scopes = await ports.holds.scopes();
       await attemptAll(scopes.map((scope) => () => sweepScope(ports, scope, deadline)));
@@ -51,12 +51,12 @@ async function sweepScope(ports: Ports, scope: Scope, deadline: Date): Promise<v
   if (decision.action === "outlast") return armRelease(ports, scope, hold, decision.armFor);
   // The hold is recorded, so marking need not wait for a scheduler that may be out of order.
   const marked = await markNodes(ports, scope, hold, deadline);
-  await awaitNewcomers(ports, { scope, awaited: [], attempt: 0 }, marked);
+  await awaitPendingNodes(ports, { scope, awaited: [], attempt: 0 }, marked);
   await armRelease(ports, scope, hold, decision.armFor);
 }
 
 /** Finds young nodes that nobody marked, asks when they were launched, and treats them as the launches they were. */
-async function makeUpForMissedLaunches(ports: Ports, deadline: Date): Promise<void> {
+async function recoverMissedLaunches(ports: Ports, deadline: Date): Promise<void> {
   const { rules, clock } = ports;
   const nodes = await ports.nodes.joinedSince(after(clock.now(), -rules.hold), "unmarked", deadline);
   const known = await ports.launches.find(nodes.map((node) => node.instance));
@@ -92,7 +92,7 @@ async function makeUpFor(
 
 /** Marks without a hold come off; the gauges say what is held now. */
 async function measure(ports: Ports, deadline: Date): Promise<void> {
-  const { held } = await takeStock(ports, deadline);
+  const { held } = await releaseOrphanedMarks(ports, deadline);
   const holds = (await ports.holds.all()).flatMap(({ hold }) => hold ?? []);
   const ages = holds.map((hold) => ports.clock.now().getTime() - hold.startedAt.getTime());
   ports.metrics.add("HoldActive", holds.length);

@@ -12,7 +12,7 @@ type World = Readonly<{ world: DeployedWorld; prod: DeployedCluster; legacy: Dep
 
 const other = "example.com/keep";
 
-/** Later deployments, and the last one. */
+/** FollowUps deployments, and the last one. */
 export function changeCases(open: () => World): void {
   describe("deploying again", () => {
     it("with the same settings changes nothing", async () => {

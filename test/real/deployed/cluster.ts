@@ -153,8 +153,8 @@ export class DeployedCluster {
   }
 
   async untilLogged(part: Part, text: RegExp, within: Duration = 30_000): Promise<void> {
-    const isTold = async () => (await this.logs(part)).some((line) => text.test(line));
-    await until(`${part} to log ${text}`, isTold, within, 500);
+    const isReported = async () => (await this.logs(part)).some((line) => text.test(line));
+    await until(`${part} to log ${text}`, isReported, within, 500);
   }
 
   /** The one-shots of a hold, or of all. */

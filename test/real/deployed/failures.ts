@@ -103,8 +103,8 @@ export function failureCases(open: () => Readonly<{ prod: DeployedCluster; emula
       const admit = await shutOut("release");
 
       await prod.invokeLater("release", { force: true, reason: "shut out" });
-      const isTold = async () => (await prod.messagesIn("FunctionsFailures")) === 1;
-      await until("the failed invocation to be kept", isTold, 60_000, 500);
+      const isReported = async () => (await prod.messagesIn("FunctionsFailures")) === 1;
+      await until("the failed invocation to be kept", isReported, 60_000, 500);
       expect(await prod.marks()).toHaveProperty(node);
       await admit();
       await prod.invoke("sweep", {});

@@ -23,7 +23,7 @@ export async function once(
   mkdirSync(join(buildFolder, "bin"), { recursive: true });
   await alone(name, async () => {
     if (isBuilt()) return; // by the one we waited for
-    await tellTime(name, build);
+    await formatTime(name, build);
     writeFileSync(stamp, wanted);
   });
 }
@@ -34,7 +34,7 @@ function hashOf(inputs: readonly string[]): string {
   return hash.digest("hex");
 }
 
-async function tellTime(name: string, build: () => Promise<void>): Promise<void> {
+async function formatTime(name: string, build: () => Promise<void>): Promise<void> {
   const began = performance.now();
   const elapsed = () => `${Math.round((performance.now() - began) / 1000)} s`;
   say(`building ${name} (once; minutes with a cold cache) …`);
@@ -50,8 +50,8 @@ async function tellTime(name: string, build: () => Promise<void>): Promise<void>
 /** Lets one process at a time build a thing; the others wait, and find it built. */
 async function alone(name: string, work: () => Promise<void>): Promise<void> {
   const lock = join(stamps, `${name}.lock`);
-  for (let isTold = false; !take(lock); isTold = true) {
-    if (!isTold) say(`waiting for another process that builds ${name} …`);
+  for (let isReported = false; !take(lock); isReported = true) {
+    if (!isReported) say(`waiting for another process that builds ${name} …`);
     await sleep(500);
   }
   try {

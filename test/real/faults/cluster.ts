@@ -12,7 +12,7 @@ import type { FaultyProxy } from "./faulty-proxy.ts";
 export class ClusterRoute implements KubernetesCaller {
   readonly #engines: FaultsEngines;
   readonly #client: KubernetesClient;
-  #beforePatch: { n: number; deed: () => Promise<void> } | undefined;
+  #beforePatch: { n: number; action: () => Promise<void> } | undefined;
   #patches = 0;
   #isProxied = false;
   #ticket: ClusterAccess | undefined;
@@ -25,14 +25,14 @@ export class ClusterRoute implements KubernetesCaller {
 
   async call(call: KubernetesCall, deadline: Date): Promise<unknown> {
     if (call.method === "PATCH") this.#patches += 1;
-    if (call.method === "PATCH" && this.#patches === this.#beforePatch?.n) await this.#beforePatch.deed();
+    if (call.method === "PATCH" && this.#patches === this.#beforePatch?.n) await this.#beforePatch.action();
     return this.#client.call(call, deadline);
   }
 
   /** Does this once, in the middle of marking or releasing: before the nth patch from now. */
-  beforePatch(n: number, deed: () => Promise<void>): void {
+  beforePatch(n: number, action: () => Promise<void>): void {
     this.#patches = 0;
-    this.#beforePatch = { n, deed };
+    this.#beforePatch = { n, action };
   }
 
   /** From now on calls go through the proxy, which judges them. */

@@ -57,7 +57,7 @@ export class FaultsWorld {
   readonly clock = { now: () => new Date(Date.now() + this.#ahead) };
   readonly #store: OpenHolds;
   readonly #ports: Ports;
-  readonly #deeds: (() => Promise<void>)[] = [];
+  readonly #actions: (() => Promise<void>)[] = [];
   #retries: Due[] = [];
   #ahead: Duration = 0;
 
@@ -91,7 +91,7 @@ export class FaultsWorld {
         roleArn: "arn:aws:iam::000000000000:role/one-shots",
         releaseFunctionArn: "arn:aws:lambda:us-east-1:000000000000:function:release",
       }),
-      later: this.queue,
+      followUps: this.queue,
       clock,
       ids: holdIds,
       log,
@@ -113,7 +113,7 @@ export class FaultsWorld {
     const { batchItemFailures = undefined } = answer ?? {};
     const failed = batchItemFailures?.map((one) => one.itemIdentifier) ?? batch.map(({ id }) => id);
     this.queue.settle(batch, failed);
-    this.#tellLetters("LaunchesDeadLetters", this.queue.deadLetters.length);
+    this.#countLetters("LaunchesDeadLetters", this.queue.deadLetters.length);
     return answer ? "done" : "failed";
   }
 
@@ -151,15 +151,15 @@ export class FaultsWorld {
   history = () => this.#store.journal.history(10);
 
   /** Done when this world is closed. */
-  whenOver(deed: () => Promise<void>): void {
-    this.#deeds.push(deed);
+  whenOver(action: () => Promise<void>): void {
+    this.#actions.push(action);
   }
 
   /** Ends whatever is held, for the next case. */
   async close(): Promise<void> {
     this.whilePausing = async () => {};
     await this.engines.mend();
-    for (const deed of this.#deeds) await deed();
+    for (const action of this.#actions) await action();
     this.cluster.mend();
     if (!(await this.engines.isFree())) {
       await this.#invoke("release", onHoldExpired(this.#ports), { force: true, reason: "the case is over" });
@@ -186,7 +186,7 @@ export class FaultsWorld {
   async #release(payload: unknown, attempt: number): Promise<void> {
     if (await this.#invoke("release", onHoldExpired(this.#ports), payload)) return;
     const wait = retriesAfter[attempt];
-    if (wait === undefined) return this.#tellLetters("FunctionsFailures", 1);
+    if (wait === undefined) return this.#countLetters("FunctionsFailures", 1);
     const retry: Due = {
       at: after(this.clock.now(), wait),
       happen: async () => {
@@ -215,7 +215,7 @@ export class FaultsWorld {
     return answer;
   }
 
-  #tellLetters(queue: "LaunchesDeadLetters" | "FunctionsFailures", count: number): void {
+  #countLetters(queue: "LaunchesDeadLetters" | "FunctionsFailures", count: number): void {
     this.#tell("AWS/SQS", "ApproximateNumberOfMessagesVisible", { QueueName: queue }, count);
   }
 

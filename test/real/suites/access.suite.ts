@@ -18,16 +18,16 @@ const soon = () => new Date(Date.now() + 30_000);
 
 type Texts = Readonly<Record<string, string | null>>;
 type Node = Readonly<{ labels?: Texts; annotations?: Texts }>;
-type Wish = Readonly<{ labels?: Texts; annotations?: Texts; metadata?: object; spec?: object }>;
-type Case = readonly [rule: string, before: Node, wish: Wish];
+type Request = Readonly<{ labels?: Texts; annotations?: Texts; metadata?: object; spec?: object }>;
+type Case = readonly [rule: string, before: Node, wish: Request];
 
 const mark = (id: string, value = "true"): Node => ({
   labels: { [holdLabel]: id },
   annotations: { [annotation]: value },
 });
-const label = (id: string | null): Wish => ({ labels: { [holdLabel]: id } });
-const annotate = (value: string | null): Wish => ({ annotations: { [annotation]: value } });
-const both = (id: string | null, value: string | null): Wish => ({ ...label(id), ...annotate(value) });
+const label = (id: string | null): Request => ({ labels: { [holdLabel]: id } });
+const annotate = (value: string | null): Request => ({ annotations: { [annotation]: value } });
+const both = (id: string | null, value: string | null): Request => ({ ...label(id), ...annotate(value) });
 const users = (value: string): Node => ({ annotations: { [annotation]: value } });
 const never = { labels: { [holdLabel]: "never" } };
 
@@ -81,19 +81,19 @@ const refused: readonly Case[] = [
   ["turning a mark into never", mark("h1"), label("never")],
 ];
 
-const onlyAdds = ({ labels = {}, annotations = {} }: Wish) =>
+const onlyAdds = ({ labels = {}, annotations = {} }: Request) =>
   ![...Object.values(labels), ...Object.values(annotations)].includes(null);
-const metadataOf = ({ labels, annotations, metadata }: Wish) => ({
+const metadataOf = ({ labels, annotations, metadata }: Request) => ({
   ...metadata,
   ...(labels ? { labels } : {}),
   ...(annotations ? { annotations } : {}),
 });
-const specOf = ({ spec }: Wish) => (spec ? { spec } : {});
-const merge = (wish: Wish) => ({ metadata: metadataOf(wish), ...specOf(wish) });
+const specOf = ({ spec }: Request) => (spec ? { spec } : {});
+const merge = (wish: Request) => ({ metadata: metadataOf(wish), ...specOf(wish) });
 
 /** The same wish in every form the API server takes. */
 const forms: Readonly<
-  Record<string, (wish: Wish, before: Node) => Omit<KubernetesCall, "method" | "path"> | undefined>
+  Record<string, (wish: Request, before: Node) => Omit<KubernetesCall, "method" | "path"> | undefined>
 > = {
   "JSON patch": (wish, before) => ({
     contentType: "application/json-patch+json",
@@ -115,7 +115,7 @@ const forms: Readonly<
       : undefined,
 };
 
-function jsonPatch(wish: Wish, before: Node): object[] {
+function jsonPatch(wish: Request, before: Node): object[] {
   const operations: object[] = [];
   for (const half of ["labels", "annotations"] as const) {
     const wanted = wish[half];
@@ -163,7 +163,7 @@ describe("what a real API server lets the holder do", () => {
         : error.message;
     }
   };
-  const settle = async (annotations: readonly string[], probe: Wish) => {
+  const settle = async (annotations: readonly string[], probe: Request) => {
     await access.write(annotations);
     await until("the policy to be enforced", async () => {
       await create({});

@@ -38,15 +38,15 @@ export const workOf = (row: Row): Workload => ({ ...(row.work ?? one), pool: row
 
 const inPool = (name: string) => `karpenter.sh/nodepool=${name}`;
 
-type Deed = (world: World) => Promise<void>;
+type Action = (world: World) => Promise<void>;
 
 function emptied(name: string, what: string, rest: Partial<Row> = {}): Row {
-  const trigger: Deed = (world) => world.scale(name, { ...one, pool: name, replicas: 0 });
+  const trigger: Action = (world) => world.scale(name, { ...one, pool: name, replicas: 0 });
   return { name, what, course: "after the hold", command: { reason: "empty" }, trigger, ...rest };
 }
 
 function drifted(name: string, what: string, rest: Partial<Row> = {}): Row {
-  const trigger: Deed = (world) => world.pool({ ...poolOf(row), labels: { changed: "yes" } });
+  const trigger: Action = (world) => world.pool({ ...poolOf(row), labels: { changed: "yes" } });
   const course = "after the hold";
   const row: Row = { name, what, course, command: { reason: "drifted" }, trigger, ...rest };
   return row;

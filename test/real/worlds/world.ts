@@ -125,7 +125,7 @@ export class World<P extends Plane = ControlPlane> {
     return ready;
   }
 
-  /** Watches for a while that none of these nodes goes away; this is waiting, because nothing happening has no event. */
+  /** Watches for a while that none of these nodes goes away; this is waiting, because nothing event has no event. */
   async stays(names: readonly string[], forMs: number): Promise<void> {
     const end = performance.now() + forMs;
     await until(

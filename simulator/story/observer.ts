@@ -7,7 +7,7 @@ import type { ClusterStandIn } from "../fake-kubernetes/fake-kubernetes.ts";
 export type Sight = Readonly<{ at: Date; annotation: string | undefined; holdId: string | undefined }>;
 
 /** Writes down every version of every node as the API server made it. */
-export class Witness {
+export class Observer {
   readonly #sights = new Map<string, Sight[]>();
 
   constructor(cluster: ClusterStandIn, annotation: string, clock: Clock) {

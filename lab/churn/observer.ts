@@ -3,11 +3,11 @@ import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { NodeMeta } from "../../lambda/core/marks/plan-marks.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
-import { happeningsOf } from "../../local/holder/node-events.ts";
+import { nodeEventsOf } from "../../local/holder/node-events.ts";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
 import type { World } from "../../test/real/worlds/world.ts";
 
-/** An event before the witness has put its time to it. */
+/** An event before the observer has put its time to it. */
 type Seen<T = TimelineEvent> = T extends TimelineEvent ? Omit<T, "at"> : never;
 
 type Listener = (event: TimelineEvent) => void;
@@ -15,8 +15,8 @@ type Listener = (event: TimelineEvent) => void;
 const namespace = "default";
 
 /** Watches a cluster from outside and writes down what happens to its nodes and pods; knows nothing of the holder. */
-export class Witness {
-  readonly happenings: TimelineEvent[] = [];
+export class Observer {
+  readonly events: TimelineEvent[] = [];
   readonly pods = new Map<string, V1Pod>();
   readonly #nodes = new Map<string, NodeMeta>();
   readonly #images = new Set<string>();
@@ -26,7 +26,7 @@ export class Witness {
 
   /** Puts down what somebody else saw. */
   note(event: TimelineEvent): void {
-    this.happenings.push(event);
+    this.events.push(event);
     for (const listener of this.#listeners) listener(event);
   }
 
@@ -81,7 +81,7 @@ export class Witness {
     if (now.labels?.[poolLabel] === undefined) return;
     const before = this.#nodes.get(now.name);
     if (isGone && !before) return;
-    for (const seen of happeningsOf(before, isGone ? undefined : now, { poolLabel, annotation }))
+    for (const seen of nodeEventsOf(before, isGone ? undefined : now, { poolLabel, annotation }))
       this.#see(seen);
     if (isGone) this.#nodes.delete(now.name);
     else this.#nodes.set(now.name, now);
