@@ -3,7 +3,7 @@ import type { Role } from "aws-cdk-lib/aws-iam";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Provider } from "aws-cdk-lib/custom-resources";
 import { Construct } from "constructs";
-import { holderName } from "../lambda/adapters/keys.ts";
+import { holderName } from "../lambda/core/marks/keys.ts";
 import { SettingEnvironment } from "../lambda/environment.ts";
 import { acknowledge, acknowledgeWildcard } from "./acknowledge.ts";
 import { HolderFunction } from "./holder-function.ts";
