@@ -1,6 +1,6 @@
 import { Aws, CfnCondition, CfnMapping, Fn, Stack, Token } from "aws-cdk-lib";
 import type { Construct } from "constructs";
-import { partitionOf, partitions } from "../lambda/partitions.ts";
+import { partitionOf, partitions } from "../lambda/aws/partitions.ts";
 
 /** The address of a CloudWatch dashboard in the console of the stack's partition. */
 export function dashboardUrl(stack: Stack, dashboard: string): string {

@@ -2,7 +2,7 @@ import { Sha256 } from "@aws-crypto/sha256-js";
 import type { EKSClient } from "@aws-sdk/client-eks";
 import { SignatureV4 } from "@smithy/signature-v4";
 import { minutes } from "../core/duration.ts";
-import { partitionOf } from "../partitions.ts";
+import { partitionOf } from "./partitions.ts";
 
 type Credentials = EKSClient["config"]["credentials"];
 

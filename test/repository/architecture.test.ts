@@ -29,6 +29,7 @@ const names = [
   "lambda/core/errors.ts",
   "lambda/core/marks/keys.ts",
   "lambda/aws/hold-table.ts",
+  "lambda/aws/partitions.ts",
   "package.json",
 ];
 
