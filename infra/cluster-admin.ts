@@ -4,7 +4,7 @@ import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Provider } from "aws-cdk-lib/custom-resources";
 import { Construct } from "constructs";
 import { holderName } from "../lambda/core/marks/keys.ts";
-import { SettingEnvironment } from "../lambda/environment.ts";
+import { SettingEnvironment, vpcVariable } from "../lambda/environment.ts";
 import { acknowledge, acknowledgeWildcard } from "./acknowledge.ts";
 import { HolderFunction } from "./holder-function.ts";
 import type { Plan } from "./props.ts";
@@ -29,7 +29,10 @@ export class ClusterAdmin extends Construct {
       part: "cluster-access",
       description: "Installs and removes the node holder's rights in the cluster",
       timeout: Duration.minutes(14),
-      environment: { [SettingEnvironment.cluster]: plan.settings.cluster },
+      environment: {
+        [SettingEnvironment.cluster]: plan.settings.cluster,
+        ...(plan.vpc && { [vpcVariable]: "true" }),
+      },
       logRetention: plan.logRetention,
       vpc: plan.vpc,
     });

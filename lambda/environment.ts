@@ -10,6 +10,9 @@ export const Environment = {
   releaseFunctionArn: "RELEASE_FUNCTION_ARN",
 } as const;
 
+/** "true" for a function in a VPC; only the one that installs the access reads it. */
+export const vpcVariable = "IN_VPC";
+
 /** Each setting's name in the environment. */
 export const SettingEnvironment = {
   cluster: "CLUSTER_NAME",

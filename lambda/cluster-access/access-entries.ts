@@ -1,5 +1,6 @@
 import {
   AssociateAccessPolicyCommand,
+  type Cluster,
   CreateAccessEntryCommand,
   DeleteAccessEntryCommand,
   DescribeClusterCommand,
@@ -7,42 +8,49 @@ import {
   type EKSClient,
   UpdateAccessEntryCommand,
 } from "@aws-sdk/client-eks";
+import { unreachableFromOutside } from "../aws/endpoint.ts";
 import { type Duration, seconds } from "../core/duration.ts";
 import { holderName } from "../core/marks/keys.ts";
-import { isStatus } from "../kubernetes/error.ts";
 import type { AccessEntries, Rights } from "./rules.ts";
 
-export type EksDoorsOptions = Readonly<{
+export type EksAccessEntriesOptions = Readonly<{
   eks: EKSClient;
   cluster: string;
   /** The role this code runs in, which makes itself admin for the time of its work. */
   adminRole: string;
   rights: Rights;
+  /** Whether this function runs in a VPC, from which it reaches a private endpoint. */
+  inVpc: boolean;
   sleep?: (duration: Duration) => Promise<void>;
 }>;
 
-// A new role, policy or association is known everywhere only after some seconds.
-const giveUpAfter = { tries: 40, pause: seconds(3) } as const;
+// EKS is eventually consistent: a new role or access entry is known to every call only after some seconds.
+const pause = seconds(3);
+const giveUpAfter = 40;
+const knownAfter = 10;
 
 /** Who may log in to an EKS cluster, by its access entries. */
 export class EksAccessEntries implements AccessEntries {
-  readonly #options: EksDoorsOptions;
+  readonly #options: EksAccessEntriesOptions;
+  /** Roles whose entries were created here; other calls may not know these entries yet. */
+  readonly #created = new Set<string>();
 
-  constructor(options: EksDoorsOptions) {
+  constructor(options: EksAccessEntriesOptions) {
     this.#options = options;
   }
 
   async kind(): Promise<"access entries" | "config map" | undefined> {
-    try {
-      const { cluster } = await this.#options.eks.send(
-        new DescribeClusterCommand({ name: this.#options.cluster }),
-      );
-      const mode = cluster?.accessConfig?.authenticationMode;
-      return mode === "API" || mode === "API_AND_CONFIG_MAP" ? "access entries" : "config map";
-    } catch (error) {
-      if (isNamed(error, "ResourceNotFoundException")) return undefined;
-      throw error;
-    }
+    const cluster = await this.#describe();
+    const mode = cluster?.accessConfig?.authenticationMode;
+    if (!cluster) return undefined;
+    return mode === "API" || mode === "API_AND_CONFIG_MAP" ? "access entries" : "config map";
+  }
+
+  async whyUnreachable(): Promise<string | undefined> {
+    if (this.#options.inVpc) return undefined;
+    const cluster = await this.#describe();
+    const found = unreachableFromOutside(this.#options.cluster, cluster?.resourcesVpcConfig);
+    return found && `${found.reason}: ${found.remedy}`;
   }
 
   admit(principalArn: string): Promise<"admitted" | "was in"> {
@@ -51,7 +59,8 @@ export class EksAccessEntries implements AccessEntries {
 
   async dismiss(principalArn: string): Promise<void> {
     const command = new DeleteAccessEntryCommand({ clusterName: this.#options.cluster, principalArn });
-    await this.#unlessGone(() => this.#options.eks.send(command));
+    await this.#remove(principalArn, () => this.#options.eks.send(command));
+    this.#created.delete(principalArn);
   }
 
   async asAdmin(work: (rights: Rights) => Promise<void>): Promise<void> {
@@ -63,9 +72,9 @@ export class EksAccessEntries implements AccessEntries {
     };
     try {
       await this.#admit(adminRole, []);
-      await eks.send(new AssociateAccessPolicyCommand({ ...policy, accessScope: { type: "cluster" } }));
-      // All of the work may be done twice, so it simply begins again until the cluster knows its admin.
-      await this.#retry(() => work(rights), isNotYetAdmin);
+      const associate = new AssociateAccessPolicyCommand({ ...policy, accessScope: { type: "cluster" } });
+      await this.#retry(() => eks.send(associate), isNotFound);
+      await work(rights);
     } finally {
       await this.#unlessGone(() => eks.send(new DisassociateAccessPolicyCommand(policy))).finally(() =>
         this.dismiss(adminRole),
@@ -74,27 +83,50 @@ export class EksAccessEntries implements AccessEntries {
   }
 
   async #admit(principalArn: string, kubernetesGroups: string[]): Promise<"admitted" | "was in"> {
-    const entry = { clusterName: this.#options.cluster, principalArn, kubernetesGroups };
+    const { eks, cluster: clusterName } = this.#options;
+    const entry = { clusterName, principalArn, kubernetesGroups };
     const create = new CreateAccessEntryCommand({ ...entry, type: "STANDARD" });
     try {
-      await this.#retry(() => this.#options.eks.send(create), isNotYetKnown);
+      await this.#retry(() => eks.send(create), isInvalidPrincipal);
+      this.#created.add(principalArn);
       return "admitted";
     } catch (error) {
       if (!isNamed(error, "ResourceInUseException")) throw error;
-      await this.#options.eks.send(new UpdateAccessEntryCommand(entry));
+      // An invocation that ended a moment ago may have created it.
+      await this.#retry(() => eks.send(new UpdateAccessEntryCommand(entry)), isNotFound);
       return "was in";
     }
   }
 
-  async #retry(attempt: () => Promise<unknown>, mayPass: (error: unknown) => boolean): Promise<void> {
+  async #describe(): Promise<Cluster | undefined> {
+    const { eks, cluster: name } = this.#options;
+    try {
+      return (await eks.send(new DescribeClusterCommand({ name }))).cluster;
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** An entry created here is not gone just because another call does not know it yet. */
+  async #remove(principalArn: string, remove: () => Promise<unknown>): Promise<void> {
+    if (!this.#created.has(principalArn)) return this.#unlessGone(remove);
+    await this.#unlessGone(() => this.#retry(remove, isNotFound, knownAfter));
+  }
+
+  async #retry(
+    attempt: () => Promise<unknown>,
+    isTransient: (error: unknown) => boolean,
+    most = giveUpAfter,
+  ): Promise<void> {
     const { sleep = wait } = this.#options;
     for (let tries = 1; ; tries++) {
       try {
         await attempt();
         return;
       } catch (error) {
-        if (tries === giveUpAfter.tries || !mayPass(error)) throw error;
-        await sleep(giveUpAfter.pause);
+        if (tries === most || !isTransient(error)) throw error;
+        await sleep(pause);
       }
     }
   }
@@ -103,7 +135,7 @@ export class EksAccessEntries implements AccessEntries {
     try {
       await remove();
     } catch (error) {
-      if (!isNamed(error, "ResourceNotFoundException")) throw error;
+      if (!isNotFound(error)) throw error;
     }
   }
 }
@@ -112,10 +144,9 @@ const wait = (duration: Duration) => new Promise<void>((resolve) => setTimeout(r
 
 const isNamed = (error: unknown, name: string): boolean => error instanceof Error && error.name === name;
 
-// EKS calls a role it has not heard of an invalid principal.
-const isNotYetKnown = (error: unknown): boolean => isNamed(error, "InvalidParameterException");
+const isNotFound = (error: unknown): boolean => isNamed(error, "ResourceNotFoundException");
 
-const isNotYetAdmin = (error: unknown): boolean =>
-  isStatus(error, 401, 403) || (error instanceof Error && isStatus(error.cause, 401, 403));
+// EKS calls a role that it does not know yet an invalid principal.
+const isInvalidPrincipal = (error: unknown): boolean => isNamed(error, "InvalidParameterException");
 
 const partitionOf = (arn: string): string => arn.split(":", 2).join(":");

@@ -13,6 +13,8 @@ export type DesiredAccess = Readonly<{
 export interface AccessEntries {
   /** How the cluster lets roles in; undefined when there is no such cluster. */
   kind(): Promise<"access entries" | "config map" | undefined>;
+  /** Why this function cannot reach the cluster's API, with the remedy; undefined when nothing speaks against it. */
+  whyUnreachable(): Promise<string | undefined>;
   /** Lets a role in as a member of our group; the same again changes nothing. Tells whether it was let in already. */
   admit(principal: string): Promise<"admitted" | "was in">;
   /** Lets a role in no longer; one that was never let in is done. */
@@ -44,6 +46,7 @@ export type AccessPorts = Readonly<{ entries: AccessEntries; log: Log }>;
  * create it does not ask us to delete.
  */
 export async function installAccess(ports: AccessPorts, wish: DesiredAccess): Promise<void> {
+  await refuseUnusable(ports.entries, wish);
   let hadRights = false;
   try {
     hadRights = await admitAll(ports.entries, wish);
@@ -63,6 +66,7 @@ export async function changeAccess(
   wish: DesiredAccess,
 ): Promise<void> {
   const { entries, log } = ports;
+  await refuseUnusable(entries, wish);
   await admitAll(entries, wish);
   if (before.holdAnnotation === wish.holdAnnotation) await establish(ports, wish);
   else await moveToAnnotation(ports, before.holdAnnotation, wish);
@@ -74,7 +78,6 @@ export async function changeAccess(
 
 /** Lets all roles in that are to be; tells whether one of them was in already. */
 async function admitAll(entries: AccessEntries, wish: DesiredAccess): Promise<boolean> {
-  await refuseConfigMap(entries, wish);
   let wasIn = false;
   for (const principal of wish.principals) wasIn = (await entries.admit(principal)) === "was in" || wasIn;
   return wasIn;
@@ -173,6 +176,13 @@ async function gatherMarks(rights: Rights, annotation: string): Promise<void> {
   for (const from of taken) if (from !== annotation) await rights.moveMarks(from, annotation, whose);
 }
 
+/** Before anything is changed: a cluster that this function cannot log in to, or cannot reach. */
+async function refuseUnusable(entries: AccessEntries, wish: DesiredAccess): Promise<void> {
+  await refuseConfigMap(entries, wish);
+  const unreachable = await entries.whyUnreachable();
+  if (unreachable) throw new BrokenSetupError(unreachable);
+}
+
 async function refuseConfigMap(entries: AccessEntries, { cluster }: DesiredAccess): Promise<void> {
   const kind = await entries.kind();
   if (!kind)
@@ -180,8 +190,8 @@ async function refuseConfigMap(entries: AccessEntries, { cluster }: DesiredAcces
   if (kind === "access entries") return;
   throw new BrokenSetupError(
     `cluster ${cluster} lets roles in by the aws-auth ConfigMap only. Allow access entries beside it with ` +
-      `"aws eks update-cluster-config --name ${cluster} --access-config authenticationMode=API_AND_CONFIG_MAP", ` +
-      "or deploy with access=manual and apply the printed manifest",
+      `"aws eks update-cluster-config --name ${cluster} --access-config authenticationMode=API_AND_CONFIG_MAP" ` +
+      `and then "aws eks wait cluster-active --name ${cluster}", or deploy with access=manual and apply the printed manifest`,
   );
 }
 

@@ -4,8 +4,9 @@ import { EksLogin } from "../aws/eks-login.ts";
 import { EksAccessEntries } from "../cluster-access/access-entries.ts";
 import { KubernetesAccess } from "../cluster-access/cluster-rights.ts";
 import { onClusterAccessChanged } from "../cluster-access/handler.ts";
+import { newAdmin } from "../cluster-access/new-admin.ts";
 import { minutes } from "../core/duration.ts";
-import { SettingEnvironment } from "../environment.ts";
+import { SettingEnvironment, vpcVariable } from "../environment.ts";
 import { invocation } from "../invocation.ts";
 import { KubernetesClient } from "../kubernetes/client.ts";
 import { systemClock as clock } from "../system-clock.ts";
@@ -13,6 +14,7 @@ import { Telemetry } from "../telemetry/powertools.ts";
 
 const telemetry = new Telemetry(process.env[SettingEnvironment.cluster] ?? "");
 const { log, metrics } = telemetry;
+const inVpc = process.env[vpcVariable] === "true";
 const eks = new EKSClient(clientDefaults);
 
 // A removal is three actions, so that four minutes each fit into the function's time.
@@ -20,9 +22,9 @@ const action = minutes(4);
 
 const open = (cluster: string, adminRole: string) => {
   const login = new EksLogin({ eks, cluster, clock });
-  const api = new KubernetesClient({ login, clock, metrics });
+  const api = newAdmin({ api: new KubernetesClient({ login, clock, metrics }), clock });
   const rights = new KubernetesAccess({ api, clock, log, timeLimit: action });
-  return { entries: new EksAccessEntries({ eks, cluster, adminRole, rights }), log };
+  return { entries: new EksAccessEntries({ eks, cluster, adminRole, rights, inVpc }), log };
 };
 
 export const handler = invocation(telemetry, clock, onClusterAccessChanged(open));

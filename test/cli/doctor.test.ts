@@ -1,9 +1,11 @@
+import type { VpcConfigResponse } from "@aws-sdk/client-eks";
 import { describe, expect, it } from "vitest";
 import type { Account } from "../../cli/doctor/aws/account.ts";
 import type { Finding, LinkName } from "../../cli/doctor/finding.ts";
 import { mend } from "../../cli/doctor/fixes.ts";
 import { findingView, verdictView } from "../../cli/doctor/view.ts";
 import { Failure } from "../../cli/terminal/failure.ts";
+import { unreachableFromOutside } from "../../lambda/aws/endpoint.ts";
 import { after, type Duration, hours, minutes } from "../../lambda/core/duration.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Part } from "../../lambda/names.ts";
@@ -47,7 +49,11 @@ describe("doctor", () => {
       return found === name ? aQueue(found, about) : aQueue(found);
     },
   });
-  const cluster = { status: "ACTIVE", version: "1.36", authenticationMode: "API", isEndpointPublic: true };
+  const cluster = { status: "ACTIVE", version: "1.36", authenticationMode: "API", unreachable: undefined };
+  const unreachable = (config: VpcConfigResponse) => ({
+    ...cluster,
+    unreachable: unreachableFromOutside("prod", config),
+  });
 
   it.each<[how: string, about: Partial<Account>, link: LinkName, says: string]>([
     [
@@ -152,9 +158,15 @@ describe("doctor", () => {
     ],
     [
       "the endpoint is private",
-      { cluster: async () => ({ ...cluster, isEndpointPublic: false }) },
+      { cluster: async () => unreachable({ endpointPublicAccess: false }) },
       "cluster",
       "private endpoint",
+    ],
+    [
+      "the endpoint is public for some addresses only",
+      { cluster: async () => unreachable({ publicAccessCidrs: ["203.0.113.0/24"] }) },
+      "cluster",
+      "answers 203.0.113.0/24 only",
     ],
     [
       "an access entry is gone",

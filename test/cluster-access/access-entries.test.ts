@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { EksAccessEntries } from "../../lambda/cluster-access/access-entries.ts";
-import type { Rights } from "../../lambda/cluster-access/rules.ts";
-import { KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { EksStandIn } from "../support/eks-stand-in.ts";
 import { MemoryCluster } from "../support/memory-cluster.ts";
 
@@ -15,17 +13,24 @@ let pauses: number;
 
 beforeEach(async () => {
   eks = new EksStandIn();
-  entries = await doorsOf("prod");
+  entries = await entriesOf("prod");
   pauses = 0;
 });
 afterEach(() => eks.stop());
 
-async function doorsOf(cluster: string): Promise<EksAccessEntries> {
+async function entriesOf(cluster: string, inVpc = false): Promise<EksAccessEntries> {
   const client = await eks.start();
   const sleep = async () => {
     pauses++;
   };
-  return new EksAccessEntries({ eks: client, cluster, adminRole: admin, rights: new MemoryCluster(), sleep });
+  return new EksAccessEntries({
+    eks: client,
+    cluster,
+    adminRole: admin,
+    rights: new MemoryCluster(),
+    inVpc,
+    sleep,
+  });
 }
 
 it("tells a cluster that lets roles in by access entries", async () => {
@@ -45,7 +50,7 @@ it("takes a cluster that says nothing of access entries for one without", async 
 it("tells that a cluster is not there", async () => {
   await eks.stop();
   eks = new EksStandIn();
-  expect(await (await doorsOf("gone")).kind()).toBeUndefined();
+  expect(await (await entriesOf("gone")).kind()).toBeUndefined();
 });
 
 it("lets a role in as a member of our group, and out again, twice over", async () => {
@@ -89,22 +94,45 @@ it("is nobody afterwards when the work failed", async () => {
   expect(eks.entries.size).toBe(0);
 });
 
-it("begins its work again until the cluster knows its admin", async () => {
-  const refusals = [401, 403, 403];
-  let worked = 0;
-  await entries.asAdmin(async (_: Rights) => {
-    const status = refusals.shift();
-    if (status) throw new KubernetesError(status, "POST /apis", "who are you");
-    worked++;
+it("retries while other calls do not know an entry that was created just now", async () => {
+  eks.entriesUnknownFor = 2;
+  let policies: ReadonlySet<string> | undefined;
+  await entries.asAdmin(async () => {
+    policies = new Set(eks.entries.get(admin)?.policies);
   });
-  expect(worked).toBe(1);
-  expect(pauses).toBe(3);
+  expect(policies).toEqual(new Set([adminPolicy]));
+  expect(pauses).toBe(2);
+  expect(eks.entries.size).toBe(0);
 });
 
-it("gives up when the cluster never knows it, and is nobody then too", async () => {
-  const work = entries.asAdmin(async () => {
-    throw new KubernetesError(403, "POST /apis", "who are you");
-  });
-  await expect(work).rejects.toThrow("who are you");
+it("removes an entry that was created just now though the first calls do not know it", async () => {
+  eks.entriesUnknownFor = 3;
+  await entries.admit(hold);
+  await entries.dismiss(hold);
   expect(eks.entries.size).toBe(0);
+});
+
+it("updates an entry that an earlier invocation created just now", async () => {
+  eks.entriesUnknownFor = 2;
+  await entries.admit(hold);
+  expect(await entries.admit(hold)).toBe("was in");
+  expect(pauses).toBe(2);
+});
+
+it.each([
+  ["a public endpoint", { endpointPublicAccess: true, publicAccessCidrs: ["0.0.0.0/0"] }],
+  ["no word on its endpoint", {}],
+])("reaches a cluster with %s", async (_, config) => {
+  eks.vpcConfig = config;
+  expect(await entries.whyUnreachable()).toBeUndefined();
+});
+
+it.each([
+  ["for some addresses", { endpointPublicAccess: true, publicAccessCidrs: ["203.0.113.0/24"] }],
+  ["inside its VPC", { endpointPublicAccess: false, publicAccessCidrs: ["0.0.0.0/0"] }],
+])("names the setting vpc where the endpoint answers only %s, unless it is in a VPC", async (_, config) => {
+  eks.vpcConfig = config;
+  expect(await entries.whyUnreachable()).toMatch(/in no VPC: cdk deploy -c cluster=prod -c vpc=/);
+  await eks.stop();
+  expect(await (await entriesOf("prod", true)).whyUnreachable()).toBeUndefined();
 });

@@ -45,6 +45,7 @@ describe("an update to another annotation", () => {
     rights = new KubernetesAccess({ api: remembering(world.client, new Map()), clock, log: world.log });
     entries = {
       kind: async () => "access entries",
+      whyUnreachable: async () => undefined,
       admit: async () => "was in",
       dismiss: async () => {},
       asAdmin: (work) => work(rights),

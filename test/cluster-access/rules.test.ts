@@ -70,6 +70,17 @@ it("refuses a cluster that knows no access entries, and says how to mend it", as
   );
 });
 
+it("refuses a cluster that it cannot reach before it changes anything, on install and on update", async () => {
+  const ports = aCluster();
+  ports.entries.unreachable = "the endpoint answers 203.0.113.0/24 only: deploy with vpc";
+
+  await expect(installAccess(ports, wish)).rejects.toThrow("deploy with vpc");
+  await expect(changeAccess(ports, wish, wish)).rejects.toThrow("deploy with vpc");
+
+  expect(ports.entries.admitted.size).toBe(0);
+  expect(ports.entries.did).toEqual([]);
+});
+
 it("names the cluster that does not exist", async () => {
   const ports = aCluster();
   ports.entries.lets = undefined;

@@ -83,7 +83,14 @@ it(
           };
           const rights = {} as ConstructorParameters<typeof EksAccessEntries>[0]["rights"];
           const sleep = async () => {};
-          const doors = new EksAccessEntries({ eks, cluster: "prod", adminRole: roles.admin, rights, sleep });
+          const doors = new EksAccessEntries({
+            eks,
+            cluster: "prod",
+            adminRole: roles.admin,
+            rights,
+            inVpc: false,
+            sleep,
+          });
           const schedules = new SchedulerReleases({
             client: new SchedulerClient(config),
             clock,

@@ -18,7 +18,11 @@ export class EksStandIn {
   readonly unknownFor = new Map<string, number>();
   /** Policies that were disassociated, and not just lost with their entry. */
   readonly takenBack: string[] = [];
+  /** How often calls other than a creation still do not know an entry after it was created. */
+  entriesUnknownFor = 0;
+  readonly #unknownEntries = new Map<string, number>();
   authenticationMode: string | undefined = "API";
+  vpcConfig: Readonly<Record<string, unknown>> = { endpointPublicAccess: true };
   private readonly server = createServer((request, response) => void this.serve(request, response));
 
   async start(): Promise<EKSClient> {
@@ -53,11 +57,11 @@ export class EksStandIn {
     if (cluster !== "prod") return refused(404, "ResourceNotFoundException");
     if (path.length === 2) {
       const accessConfig = { authenticationMode: this.authenticationMode };
-      return done({ cluster: { name: cluster, accessConfig } });
+      return done({ cluster: { name: cluster, accessConfig, resourcesVpcConfig: this.vpcConfig } });
     }
     if (path.length === 3) return this.create(String(body.principalArn), body.kubernetesGroups as string[]);
     const entry = this.entries.get(String(principal));
-    if (!entry) return refused(404, "ResourceNotFoundException");
+    if (!entry || this.isUnknown(String(principal))) return refused(404, "ResourceNotFoundException");
     if (policy) {
       if (!entry.policies.delete(policy)) return refused(404, "ResourceNotFoundException");
       this.takenBack.push(policy);
@@ -74,6 +78,13 @@ export class EksStandIn {
       return refused(400, "InvalidParameterException", "The specified principalArn is invalid");
     if (this.entries.has(principal)) return refused(409, "ResourceInUseException");
     this.entries.set(principal, { groups, policies: new Set() });
+    this.#unknownEntries.set(principal, this.entriesUnknownFor);
     return done();
+  }
+
+  private isUnknown(principal: string): boolean {
+    const denials = this.#unknownEntries.get(principal) ?? 0;
+    this.#unknownEntries.set(principal, denials - 1);
+    return denials > 0;
   }
 }

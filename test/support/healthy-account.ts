@@ -85,7 +85,7 @@ export function anAccount(about: Partial<Account> = {}): Account & { did: string
       status: "ACTIVE",
       version: "1.36",
       authenticationMode: "API",
-      isEndpointPublic: true,
+      unreachable: undefined,
     }),
     accessGroups: async () => [holderName],
     alarms: async () => [anAlarm("dead-letters-launches", "OK")],

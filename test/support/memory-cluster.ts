@@ -8,12 +8,18 @@ export class MemoryCluster implements AccessEntries, Rights {
   written: readonly string[] = [];
   lets: "access entries" | "config map" | undefined = "access entries";
   knowsPolicies = true;
+  /** While set, the cluster's endpoint cannot be reached from the function's network. */
+  unreachable: string | undefined;
   /** While set, whatever is asked of the cluster itself fails with this. */
   outOfReach: Error | undefined;
   private admin = false;
 
   async kind(): Promise<"access entries" | "config map" | undefined> {
     return this.lets;
+  }
+
+  async whyUnreachable(): Promise<string | undefined> {
+    return this.unreachable;
   }
 
   async admit(principal: string): Promise<"admitted" | "was in"> {

@@ -1,6 +1,5 @@
-import { hours, seconds } from "../../lambda/core/duration.ts";
+import { Agent } from "undici";
 import type { ClusterAccess } from "../../lambda/kubernetes/cluster-login.ts";
-import { KubernetesTransport } from "../../lambda/kubernetes/transport.ts";
 
 type Seen = { version: number; values: (string | undefined)[] };
 type Event = {
@@ -15,13 +14,13 @@ export class NodeWatch {
   /** Each event but bookmarks, as `TYPE:node`. */
   readonly told: string[] = [];
   readonly #seen = new Map<string, Seen>();
-  readonly #stop: () => void;
+  readonly #agent: Agent;
   readonly #annotation: string;
   #newest = 0;
   #wake = () => {};
 
-  private constructor(stop: () => void, annotation: string) {
-    this.#stop = stop;
+  private constructor(agent: Agent, annotation: string) {
+    this.#agent = agent;
     this.#annotation = annotation;
   }
 
@@ -30,23 +29,26 @@ export class NodeWatch {
     annotation: string,
     query: Readonly<Record<string, string>> = {},
   ): Promise<NodeWatch> {
-    const transport = new KubernetesTransport(access);
-    const { headers } = access;
-    const method = "GET";
-    const path = "/api/v1/nodes";
-    const list = await transport.send({ method, path: `${path}?limit=1`, headers }, { timeout: seconds(30) });
-    const { resourceVersion } = JSON.parse(list.body).metadata;
-    const search = new URLSearchParams({ watch: "1", resourceVersion, ...query });
-    const stopped = new AbortController();
-    const how = { idle: hours(1), signal: stopped.signal };
-    const response = await transport.stream({ method, path: `${path}?${search}`, headers }, how);
+    const agent = new Agent({ bodyTimeout: 0, connect: { ...access.tls } });
+    const ask = (query: string) =>
+      agent.request({
+        origin: access.server,
+        path: `/api/v1/nodes?${query}`,
+        method: "GET",
+        headers: access.headers,
+      });
+    const list = (await (await ask("limit=1")).body.json()) as { metadata: { resourceVersion: string } };
+    const response = await ask(
+      new URLSearchParams({
+        watch: "1",
+        resourceVersion: list.metadata.resourceVersion,
+        ...query,
+      }).toString(),
+    );
     if (response.statusCode !== 200) throw new Error(`the watch was answered with ${response.statusCode}`);
-    const watch = new NodeWatch(() => {
-      stopped.abort();
-      transport.close();
-    }, annotation);
+    const watch = new NodeWatch(agent, annotation);
     // Ends when the watch is closed.
-    watch.#follow(response).catch(() => {});
+    watch.#follow(response.body).catch(() => {});
     return watch;
   }
 
@@ -60,8 +62,8 @@ export class NodeWatch {
     return this.#seen.get(name)?.values ?? [];
   }
 
-  async close(): Promise<void> {
-    this.#stop();
+  close(): Promise<void> {
+    return this.#agent.destroy();
   }
 
   async #follow(body: AsyncIterable<Buffer>): Promise<void> {

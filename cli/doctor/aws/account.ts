@@ -40,7 +40,8 @@ export type ClusterFacts = Readonly<{
   status: string;
   version: string;
   authenticationMode: string;
-  isEndpointPublic: boolean;
+  /** Why a function in no VPC cannot reach the cluster's API, and what to do about it. */
+  unreachable: Readonly<{ reason: string; remedy: string }> | undefined;
 }>;
 /** `says` ends with where to read on. */
 export type AlarmFacts = Readonly<{ name: string; says: string; state: string; since?: Date }>;

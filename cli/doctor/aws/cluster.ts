@@ -5,6 +5,7 @@ import {
   EKSClient,
   UpdateAccessEntryCommand,
 } from "@aws-sdk/client-eks";
+import { unreachableFromOutside } from "../../../lambda/aws/endpoint.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
 import { isNamed, unlessGone } from "../../aws-errors.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";
@@ -29,7 +30,7 @@ export class AwsCluster {
       status: textIn(cluster.status) ?? "",
       version: textIn(cluster.version) ?? "",
       authenticationMode: textIn(cluster.accessConfig?.authenticationMode) ?? "CONFIG_MAP",
-      isEndpointPublic: cluster.resourcesVpcConfig?.endpointPublicAccess !== false,
+      unreachable: unreachableFromOutside(this.#name, cluster.resourcesVpcConfig),
     };
   }
 

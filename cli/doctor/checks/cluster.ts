@@ -20,18 +20,17 @@ export async function checkCluster(
 }
 
 function judge(name: string, cluster: ClusterFacts, { control }: Functions): Finding {
-  const { status, version, authenticationMode, isEndpointPublic } = cluster;
+  const { status, version, authenticationMode, unreachable } = cluster;
   if (status !== "ACTIVE" && status !== "UPDATING") {
     return fail("cluster", `${name} is ${status}`, "Wait until it is ACTIVE.");
   }
   if (authenticationMode === "CONFIG_MAP") {
-    const remedy = `aws eks update-cluster-config --name ${name} --access-config authenticationMode=API_AND_CONFIG_MAP`;
+    const remedy =
+      `aws eks update-cluster-config --name ${name} --access-config authenticationMode=API_AND_CONFIG_MAP && ` +
+      `aws eks wait cluster-active --name ${name}`;
     return fail("cluster", `${name} knows no access entries, only the aws-auth ConfigMap`, remedy);
   }
-  if (!isEndpointPublic && !control.inVpc) {
-    const remedy = `cdk deploy -c cluster=${name} -c vpc=SUBNETS,SECURITY-GROUPS`;
-    return fail("cluster", `${name} has a private endpoint only, and the functions are in no VPC`, remedy);
-  }
+  if (unreachable && !control.inVpc) return fail("cluster", unreachable.reason, unreachable.remedy);
   return ok("cluster", `${name}, Kubernetes ${version}, ${authenticationMode}`);
 }
 

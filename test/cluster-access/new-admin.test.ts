@@ -1,0 +1,54 @@
+import { expect, it } from "vitest";
+import { newAdmin } from "../../lambda/cluster-access/new-admin.ts";
+import { minutes, seconds } from "../../lambda/core/duration.ts";
+import { BrokenSetupError } from "../../lambda/core/errors.ts";
+import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
+import { KubernetesError } from "../../lambda/kubernetes/error.ts";
+import { FixedClock } from "../support/fixed-clock.ts";
+
+const get = { method: "GET", path: "/api/v1/nodes" } as const;
+const forbidden = new KubernetesError(403, "GET /api/v1/nodes", "forbidden");
+const loginRefused = new BrokenSetupError("refused", { cause: new KubernetesError(401, "GET", "who") });
+
+/** An API server that gives these answers in turn, the last one for ever; and the time its caller waited. */
+function answering(...answers: readonly (Error | "done")[]) {
+  const clock = new FixedClock();
+  const began = clock.now().getTime();
+  const left = [...answers];
+  const api: KubernetesCaller = {
+    call: async () => {
+      const answer = left.length > 1 ? left.shift() : left[0];
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+  };
+  const sleep = async (pause: number) => void clock.pass(pause);
+  const deadline = new Date(began + minutes(4));
+  const admin = newAdmin({ api, clock, sleep });
+  return { get: () => admin.call(get, deadline), waited: () => clock.now().getTime() - began };
+}
+
+it("retries a refusal that follows a success: API servers learn of an admin one after the other", async () => {
+  const admin = answering("done", forbidden, loginRefused, "done");
+
+  expect(await admin.get()).toBe("done");
+  expect(await admin.get()).toBe("done");
+});
+
+it("reports a refusal that stays", async () => {
+  const admin = answering(forbidden);
+
+  await expect(admin.get()).rejects.toBe(forbidden);
+
+  expect(admin.waited()).toBeGreaterThan(minutes(1));
+  expect(admin.waited()).toBeLessThan(minutes(2) + seconds(1));
+});
+
+it("reports at once any other failure", async () => {
+  const notFound = new KubernetesError(404, "GET", "not found");
+  const admin = answering(notFound);
+
+  await expect(admin.get()).rejects.toBe(notFound);
+
+  expect(admin.waited()).toBe(0);
+});
