@@ -1,4 +1,4 @@
-import { Emulator } from "../emulator/emulator.ts";
+import { Emulator, type Unkind, unkindBehaviour } from "../emulator/emulator.ts";
 import { DeployedCluster } from "./cluster.ts";
 import { Cdk, type Context } from "./stack.ts";
 
@@ -12,8 +12,8 @@ export class DeployedWorld {
     this.#cdk = new Cdk(emulator);
   }
 
-  static async start(): Promise<DeployedWorld> {
-    const emulator = await Emulator.start();
+  static async start(unkind: readonly Unkind[] = unkindBehaviour): Promise<DeployedWorld> {
+    const emulator = await Emulator.start(unkind);
     try {
       const world = new DeployedWorld(emulator);
       await world.#cdk.bootstrap();

@@ -28,6 +28,7 @@ from ministack.services import ec2, eks, eventbridge, scheduler  # noqa: E402
 
 import emulator_alarms  # noqa: E402
 import emulator_replay  # noqa: E402
+import emulator_unkind  # noqa: E402
 
 
 def free_ports(count):
@@ -142,6 +143,16 @@ def tell(**fact):
     print(json.dumps(fact), flush=True)
 
 
+def put_state(instances, state):
+    for instance in instances:
+        entry = {
+            "Source": "aws.ec2",
+            "DetailType": "EC2 Instance State-change Notification",
+            "Detail": json.dumps({"instance-id": instance, "state": state}),
+        }
+        eventbridge._put_events({"Entries": [entry]}, allow_aws_source=True)
+
+
 def announce(action, *states):
     """After this EC2 action the bus gets the events that AWS would send."""
     act = ec2._ACTION_MAP[action]
@@ -149,14 +160,12 @@ def announce(action, *states):
     def act_and_tell(parameters):
         answer = act(parameters)
         body = answer[2].decode() if isinstance(answer[2], bytes) else answer[2]
-        for instance in dict.fromkeys(re.findall(r"<instanceId>(i-[0-9a-f]+)", body)):
-            for state in states:
-                entry = {
-                    "Source": "aws.ec2",
-                    "DetailType": "EC2 Instance State-change Notification",
-                    "Detail": json.dumps({"instance-id": instance, "state": state}),
-                }
-                eventbridge._put_events({"Entries": [entry]}, allow_aws_source=True)
+        instances = list(dict.fromkeys(re.findall(r"<instanceId>(i-[0-9a-f]+)", body)))
+        put_state(instances, states[0])
+        if action == "RunInstances":
+            emulator_unkind.once_tags_are_known(instances, lambda: put_state(instances, states[1]))
+        else:
+            put_state(instances, states[1])
         return answer
 
     ec2._ACTION_MAP[action] = act_and_tell
@@ -259,6 +268,7 @@ announce("RunInstances", "pending", "running")
 announce("TerminateInstances", "shutting-down", "terminated")
 emulator_alarms.begin()
 emulator_replay.begin()
+emulator_unkind.begin()
 signal.signal(signal.SIGUSR1, enforce)
 signal.signal(signal.SIGUSR2, relax)
 app.main()

@@ -19,6 +19,19 @@ import { Processes, type Started, until } from "../engines/processes.ts";
 export const region = "us-east-1";
 export const account = "000000000000";
 
+/** Behaviour of AWS that makes deployments fail which work on a plain emulator; emulator_unkind.py describes each. */
+export const unkindBehaviour = [
+  "access-entries-late",
+  "admins-late",
+  "endpoints-closed",
+  "quiet-queues-wait",
+  "concurrency-low",
+  "past-one-shots-lost",
+  "tags-late",
+  "events-unordered",
+] as const;
+export type Unkind = (typeof unkindBehaviour)[number];
+
 /** AWS on loopback: deploys the unchanged stack, runs its functions, enforces IAM when told to. */
 export class Emulator {
   readonly endpoint: string;
@@ -29,10 +42,11 @@ export class Emulator {
   readonly #planes: PlaneTold[] = [];
   readonly #clusters: EksPlane[] = [];
   readonly #ahead: string;
+  readonly #unkind: string;
   #iam = "relaxed";
   #started: Started | undefined;
 
-  private constructor(port: number) {
+  private constructor(port: number, unkind: readonly Unkind[]) {
     this.endpoint = `http://127.0.0.1:${port}`;
     this.#processes = new Processes("emulator");
     this.folder = this.#processes.folder;
@@ -40,6 +54,8 @@ export class Emulator {
     writeFileSync(join(this.folder, "package.json"), "{}");
     this.#ahead = join(this.folder, "cloudwatch-ahead");
     writeFileSync(this.#ahead, "0");
+    this.#unkind = join(this.folder, "unkind");
+    this.setUnkind(unkind);
     this.env = {
       AWS_ENDPOINT_URL: this.endpoint,
       AWS_ENDPOINT_URL_S3: this.endpoint,
@@ -53,11 +69,11 @@ export class Emulator {
   }
 
   /** Builds what is needed and starts; answers when it returns. */
-  static async start(): Promise<Emulator> {
+  static async start(unkind: readonly Unkind[] = unkindBehaviour): Promise<Emulator> {
     await buildControlPlane();
     await buildPython("emulator");
     return onFreePorts(1, async ([port = 0]) => {
-      const emulator = new Emulator(port);
+      const emulator = new Emulator(port, unkind);
       try {
         await emulator.resume();
         return emulator;
@@ -101,6 +117,7 @@ export class Emulator {
       S3_DATA_DIR: join(this.folder, "s3"),
       CLOUDTRAIL_RECORDING: "1",
       CLOUDWATCH_AHEAD: this.#ahead,
+      UNKIND: this.#unkind,
       PYTHONDONTWRITEBYTECODE: "1",
       PYTHONUNBUFFERED: "1",
     });
@@ -163,9 +180,12 @@ export class Emulator {
   /** Time passes for metrics and alarms, and for nothing else: what was told is so much older, and nothing was told since. */
   letAlarmsAge(by: Duration): void {
     const seconds = Number(readFileSync(this.#ahead, "utf8")) + by / 1000;
-    // In one step, because it may be read at any moment.
-    writeFileSync(`${this.#ahead}.next`, String(seconds));
-    renameSync(`${this.#ahead}.next`, this.#ahead);
+    replaceFile(this.#ahead, String(seconds));
+  }
+
+  /** From now on it behaves in these ways, and in no others, as AWS does. */
+  setUnkind(behaviour: readonly Unkind[]): void {
+    replaceFile(this.#unkind, behaviour.join("\n"));
   }
 
   /** A client of the AWS SDK that talks to this emulator. */
@@ -202,6 +222,12 @@ export class Emulator {
     if (typeof fact.iam === "string") this.#iam = fact.iam;
     if (typeof fact.server === "string") this.#planes.push(fact);
   }
+}
+
+/** In one step, because the emulator may read it at any moment. */
+function replaceFile(path: string, text: string): void {
+  writeFileSync(`${path}.next`, text);
+  renameSync(`${path}.next`, path);
 }
 
 /** Functions run as local processes under the first node there is, so that must be ours. */

@@ -1,0 +1,259 @@
+"""Behaviour of AWS that a plain emulator does not have, each as a switch.
+
+The file that UNKIND names lists the switches that are on, one a line; it is read at every use, so a test may change it.
+"""
+
+import contextvars
+import json
+import os
+import pathlib
+import random
+import socket
+import threading
+import time
+
+from ministack.core.concurrency import spawn_background
+from ministack.core.responses import error_response_json
+from ministack.services import ec2, eks, eventbridge, lambda_svc, scheduler, sqs
+from ministack.services.cloudformation import provisioners
+
+switches = pathlib.Path(os.environ["UNKIND"])
+
+ENTRY_KNOWN_AFTER = 5  # seconds
+ADMIN_KNOWN_AFTER = 8
+TAGS_KNOWN_AFTER = 3
+EVENT_DELAY = 3
+QUIET_QUEUE_WAIT = 20
+
+
+def is_on(name):
+    return name in switches.read_text().split()
+
+
+def wrap(module, name, wrapper):
+    inner = getattr(module, name)
+    setattr(module, name, lambda *args, **kwargs: wrapper(inner, *args, **kwargs))
+
+
+# access-entries-late: for some seconds after its creation an access entry is known to CreateAccessEntry alone.
+
+entries_created = {}
+unknown_entry = ("ResourceNotFoundException", "The specified principalArn could not be found. You can view your available access entries with 'list-access-entries'.")
+
+
+def is_late_entry(cluster, principal):
+    created = entries_created.get((cluster, principal), 0)
+    return is_on("access-entries-late") and time.time() < created + ENTRY_KNOWN_AFTER
+
+
+def create_entry(create, cluster, body):
+    answer = create(cluster, body)
+    if answer[0] == 200:
+        entries_created[cluster, body["principalArn"]] = time.time()
+    return answer
+
+
+def refuse_late_entry(act, cluster, principal, *rest):
+    if is_late_entry(cluster, principal):
+        return eks._error(404, *unknown_entry)
+    return act(cluster, principal, *rest)
+
+
+def login_entry(find, cluster, *rest):
+    entry = find(cluster, *rest)
+    return None if entry and is_late_entry(cluster, entry["principalArn"]) else entry
+
+
+# admins-late: the API servers of a cluster hear of a new admin one after the other, so for some seconds every second request is
+# answered by one that has not heard of it.
+
+associated = {}
+is_login = contextvars.ContextVar("whether an API server asks who somebody is", default=False)
+logins = {}
+
+
+def associate(act, cluster, principal, body):
+    answer = act(cluster, principal, body)
+    if answer[0] == 200:
+        associated[cluster, principal] = time.time()
+    return answer
+
+
+def review(act, *args, **kwargs):
+    token = is_login.set(True)
+    try:
+        return act(*args, **kwargs)
+    finally:
+        is_login.reset(token)
+
+
+def policies_known(find, cluster, *rest):
+    for principal, policy, association in find(cluster, *rest):
+        since = associated.get((cluster, principal), 0)
+        if is_on("admins-late") and is_login.get() and time.time() < since + ADMIN_KNOWN_AFTER:
+            logins[cluster, principal] = logins.get((cluster, principal), 0) + 1
+            if logins[cluster, principal] % 2:
+                continue
+        yield principal, policy, association
+
+
+# endpoints-closed: an endpoint that is public for some addresses only does not answer anybody else, and no function has such an address.
+
+
+def closed_port():
+    """Connections are taken by the system and never answered."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    open_listeners.append(listener)
+    return listener.getsockname()[1]
+
+
+open_listeners = []
+
+
+def describe_cluster(describe, name):
+    status, headers, body = describe(name)
+    if status != 200 or not is_on("endpoints-closed"):
+        return status, headers, body
+    answer = json.loads(body)
+    cidrs = answer["cluster"]["resourcesVpcConfig"]["publicAccessCidrs"]
+    if "0.0.0.0/0" not in cidrs:
+        answer["cluster"]["endpoint"] = f"https://127.0.0.1:{closed_port()}"
+    return status, headers, json.dumps(answer).encode()
+
+
+# quiet-queues-wait: with a batching window, Lambda may take 20 seconds to fetch from a queue that was quiet.
+
+last_fetched = {}
+
+
+def fetch(receive, queue_url, size):
+    windows = [
+        each.get("MaximumBatchingWindowInSeconds") or 0
+        for _, _, each in lambda_svc._iter_all_esms()
+        if each.get("EventSourceArn") == sqs._queues[queue_url]["attributes"]["QueueArn"]
+    ]
+    waiting = [each["sent_at"] for each in sqs._queues[queue_url]["messages"]]
+    if is_on("quiet-queues-wait") and any(windows) and waiting:
+        was_quiet = min(waiting) > last_fetched.get(queue_url, 0) + QUIET_QUEUE_WAIT
+        if was_quiet and time.time() < min(waiting) + QUIET_QUEUE_WAIT:
+            return []
+    batch = receive(queue_url, size)
+    if batch:
+        last_fetched[queue_url] = time.time()
+    return batch
+
+
+# concurrency-low: the account's quota is so low that nothing can be reserved from it.
+
+too_low = "Specified ReservedConcurrentExecutions for function decreases account's UnreservedConcurrentExecution below its minimum value of [10]."
+
+
+def put_concurrency(put, name, data):
+    if is_on("concurrency-low") and data.get("ReservedConcurrentExecutions", 0) > 0:
+        return error_response_json("InvalidParameterValueException", too_low, 400)
+    return put(name, data)
+
+
+def account_settings(get):
+    status, headers, body = get()
+    if not is_on("concurrency-low"):
+        return status, headers, body
+    answer = json.loads(body)
+    answer["AccountLimit"].update(ConcurrentExecutions=10, UnreservedConcurrentExecutions=10)
+    return status, headers, json.dumps(answer).encode()
+
+
+def provision_function(provision, properties_at):
+    """CloudFormation in MiniStack passes over the property."""
+
+    def checked(*args, **kwargs):
+        reserved = args[properties_at].get("ReservedConcurrentExecutions")
+        if reserved and is_on("concurrency-low"):
+            raise ValueError(too_low)
+        result = provision(*args, **kwargs)
+        name = result[0] if isinstance(result, tuple) else result
+        if name in lambda_svc._functions:
+            lambda_svc._functions[name]["concurrency"] = reserved
+        return result
+
+    return checked
+
+
+# past-one-shots-lost: a one-shot in the past is accepted and never fires.
+
+
+def create_schedule(create, name, body):
+    answer = create(name, body)
+    moment = scheduler._at_time_epoch(body.get("ScheduleExpression") or "")
+    if answer[0] == 200 and moment is not None and moment < time.time() and is_on("past-one-shots-lost"):
+        key = f"{body.get('GroupName', 'default')}/{name}"
+        scheduler._schedule_last_fired[scheduler._schedules._scoped(key)] = time.time()
+    return answer
+
+
+# tags-late: an instance is pending for some seconds, and EC2 tells its tags no sooner.
+
+
+def hide_tags(instances):
+    """Returns how the tags are shown again."""
+    found = {id: ec2._instances[id] for id in instances if id in ec2._instances}
+    hidden = {id: ec2._tags._data.pop(ec2._tags._scoped(id), None) for id in found}
+    for instance in found.values():
+        instance["State"] = {"Code": 0, "Name": "pending"}
+
+    def show():
+        for id, instance in found.items():
+            if hidden[id] is not None:
+                ec2._tags[id] = hidden[id]
+            if instance["State"]["Name"] == "pending":
+                instance["State"] = {"Code": 16, "Name": "running"}
+
+    return show
+
+
+def once_tags_are_known(instances, tell):
+    if not is_on("tags-late"):
+        return tell()
+    show = hide_tags(instances)
+
+    def later():
+        time.sleep(TAGS_KNOWN_AFTER)
+        show()
+        tell()
+
+    return spawn_background(later, thread_name="tags-late")
+
+
+# events-unordered: the bus delivers each event twice, late, and in any order.
+
+
+def dispatch(deliver, *args):
+    if not is_on("events-unordered"):
+        return deliver(*args)
+
+    def late():
+        time.sleep(random.uniform(0, EVENT_DELAY))
+        deliver(*args)
+
+    for _ in range(2):
+        spawn_background(late, thread_name="events-unordered")
+    return None
+
+
+def begin():
+    wrap(eks, "_create_access_entry", create_entry)
+    wrap(eks, "_associate_access_policy", associate)
+    for name in ("_describe_access_entry", "_update_access_entry", "_delete_access_entry", "_associate_access_policy", "_disassociate_access_policy", "_list_associated_access_policies"):
+        wrap(eks, name, refuse_late_entry)
+    wrap(eks, "_access_entry_for_principal", login_entry)
+    wrap(eks, "_authenticate_token_review", review)
+    wrap(eks, "_access_policy_associations", policies_known)
+    wrap(eks, "_describe_cluster", describe_cluster)
+    wrap(sqs, "_receive_messages_for_esm", fetch)
+    wrap(lambda_svc, "_put_function_concurrency", put_concurrency)
+    wrap(lambda_svc, "_get_account_settings", account_settings)
+    wrap(scheduler, "_create_schedule", create_schedule)
+    wrap(eventbridge, "_dispatch_event", dispatch)
+    functions = provisioners._RESOURCE_HANDLERS["AWS::Lambda::Function"]
+    functions["create"] = provision_function(functions["create"], 1)
+    functions["update"] = provision_function(functions["update"], 2)
