@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import { advise } from "./commands/advise.ts";
-import { completion } from "./commands/completion.ts";
 import { doctor } from "./commands/doctor.ts";
 import { history } from "./commands/history.ts";
 import { hold } from "./commands/hold.ts";
@@ -27,5 +26,4 @@ export const commands: readonly MakeCommand[] = [
   advise,
   manifest,
   run,
-  completion,
 ];

@@ -1,16 +1,14 @@
 import { globSync, readFileSync } from "node:fs";
 
-/** Something that a document tells people to type. */
-export type Typed = Readonly<{ where: string; command: string; needsAccount: boolean }>;
+/** A command in a document. */
+export type Typed = Readonly<{ where: string; command: string }>;
 
-/** Says in a block of commands that none of our tests runs them. */
-const mark = "# needs an AWS account";
 const programs = /^(npm|npx|karpenter-node-holder|kubectl|aws|cdk) /;
 
-/** Every page that people read. */
+/** Every document. */
 export const documents: readonly string[] = globSync(["*.md", ".github/*.md", "docs/**/*.md"]).sort();
 
-/** What a document tells people to type: in blocks, and in a line of text. */
+/** The commands in a document: in blocks of code, and inline. */
 export function typedIn(document: string): readonly Typed[] {
   const { blocks, prose } = partsOf(document);
   return [...blocks.flatMap(inBlock), ...prose.flatMap(inLine)];
@@ -45,20 +43,19 @@ function partsOf(document: string): Readonly<{ blocks: readonly Block[]; prose: 
 
 function inBlock({ language, lines }: Block): readonly Typed[] {
   if (!["sh", "bash", "shell", "console"].includes(language)) return [];
-  const needsAccount = lines.some(({ text }) => text.trim() === mark);
   const typed: Typed[] = [];
   let begun: Line | undefined;
   for (const { where, text } of lines) {
-    const said = `${begun?.text ?? ""}${text.replace(/(^|\s+)#.*$/, "")}`;
-    begun = { where: begun?.where ?? where, text: said.replace(/\\$/, "").trimEnd() };
-    if (said.endsWith("\\")) continue;
-    typed.push(...commandsIn(begun.text).map((command) => ({ where, command, needsAccount })));
+    const joined = `${begun?.text ?? ""}${text.replace(/(^|\s+)#.*$/, "")}`;
+    begun = { where: begun?.where ?? where, text: joined.replace(/\\$/, "").trimEnd() };
+    if (joined.endsWith("\\")) continue;
+    typed.push(...commandsIn(begun.text).map((command) => ({ where, command })));
     begun = undefined;
   }
   return typed;
 }
 
-/** Without an option it only speaks of the command, unless it is one of ours. */
+/** Inline code without a flag is a mention, unless it is one of our commands. */
 const inLine = ({ where, text }: Line): readonly Typed[] =>
   [...text.matchAll(/`([^`]+)`/g)]
     .flatMap(([, code = ""]) => commandsIn(code))
@@ -66,7 +63,7 @@ const inLine = ({ where, text }: Line): readonly Typed[] =>
       (command) =>
         programs.test(command) && (/ -/.test(command) || /^(npm |npx karpenter-node-holder )/.test(command)),
     )
-    .map((command) => ({ where, command, needsAccount: false }));
+    .map((command) => ({ where, command }));
 
 /** One command each, about one cluster. */
 const commandsIn = (text: string): readonly string[] =>

@@ -54,7 +54,7 @@ export class FakeControl {
   async run(...words: string[]): Promise<Ended> {
     const terminal = new CollectedTerminal();
     const { endpoint, region } = this.#aws.client;
-    const where = words[0] === "completion" ? [] : ["--endpoint-url", endpoint, "--region", region];
+    const where = ["--endpoint-url", endpoint, "--region", region];
     const exit = await commandLine([...words, ...where], terminal);
     return { exit, output: terminal.output, told: terminal.told };
   }
