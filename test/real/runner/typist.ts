@@ -16,9 +16,8 @@ export type Ended = Readonly<{ exit: number | null; output: string; told: string
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Types commands by a shell, as people do, and knows which were typed; what still runs ends with it. */
+/** Runs commands in a shell, and stops all of them at the end. */
 export class Typist {
-  readonly typed = new Set<string>();
   readonly #env: Environment;
   readonly #jobs = new Set<Job>();
 
@@ -54,7 +53,6 @@ export class Typist {
 
   /** Types a command that stays up. */
   open(command: string, cwd = root): Job {
-    this.typed.add(command);
     const job = new Job(command, cwd, this.#env);
     this.#jobs.add(job);
     return job;

@@ -1,0 +1,20 @@
+/** @type {import("@stryker-mutator/api/core").PartialStrykerOptions} */
+export default {
+  testRunner: "vitest",
+  plugins: ["@stryker-mutator/vitest-runner"],
+  vitest: { configFile: "vitest.mutate.config.ts", related: false },
+  mutate: ["lambda/core/**/*.ts", "lambda/cluster-access/rules.ts"],
+  // Node runs the sources as they are. Stryker would rewrite tsconfig.json with an API that TypeScript 7 does not have.
+  tsconfigFile: "none",
+  ignorePatterns: ["build", "dist", "docs", "coverage"],
+  coverageAnalysis: "perTest",
+  ignoreStatic: true,
+  concurrency: 2,
+  // A mutation that loops for ever is found sooner than by the default.
+  timeoutMS: 3000,
+  reporters: ["progress-append-only", "clear-text", "json"],
+  clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
+  jsonReporter: { fileName: "build/mutation.json" },
+  tempDirName: "build/stryker",
+  thresholds: { high: 95, low: 90, break: 90 },
+};
