@@ -50,7 +50,6 @@ export async function bundleInto(part: Part, outfile: string) {
     banner: { js: 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);' },
     mainFields: ["module", "main"],
     alias: {
-      undici: join(import.meta.dirname, "without-undici.ts"),
       "@aws-sdk/credential-provider-node": join(import.meta.dirname, "function-credentials.ts"),
     },
     plugins: [plainSchemaKeys],

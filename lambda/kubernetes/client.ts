@@ -1,6 +1,5 @@
 import { STATUS_CODES } from "node:http";
 import { isDeepStrictEqual } from "node:util";
-import { RequestContext, type ResponseContext } from "@kubernetes/client-node/dist/gen/http/http.js";
 import { type Duration, seconds } from "../core/duration.ts";
 import { BrokenSetupError, TryAgainError } from "../core/errors.ts";
 import type { Clock, Metrics } from "../core/ports.ts";
@@ -8,7 +7,7 @@ import { mostAttempts, pauseAfter, readRetryAfter } from "./backoff.ts";
 import type { ClusterAccess, ClusterLogin } from "./cluster-login.ts";
 import { KubernetesError, saidIn } from "./error.ts";
 import { TooLongError } from "./limited-text.ts";
-import { KubernetesTransport, type Timer } from "./transport.ts";
+import { type HttpRequest, type HttpResponse, KubernetesTransport, type Timer } from "./transport.ts";
 
 /** One request, as the API knows it. */
 export type KubernetesCall = Readonly<{
@@ -98,7 +97,7 @@ export class KubernetesClient implements KubernetesCaller {
   async close(): Promise<void> {
     const connection = this.#connection;
     this.#connection = undefined;
-    await connection?.transport.close();
+    connection?.transport.close();
   }
 
   async #attempt(call: KubernetesCall, deadline: Date): Promise<Answer> {
@@ -107,10 +106,10 @@ export class KubernetesClient implements KubernetesCaller {
     if (left < shortest) throw new OutOfTimeError(`the time was over before ${name(call)}`);
     const { access, transport } = await this.#connect();
     try {
-      const response = await transport.send(requestOf(call, access), Math.min(left, requestTimeout), timer);
-      const isIgnored = call.ignoresAnswer === true && response.httpStatusCode < 300;
-      if (isIgnored) await response.body.binary();
-      return this.#judge(call, access, response, isIgnored ? "null" : await response.body.text());
+      const timeout = Math.min(left, requestTimeout);
+      const ignoreBody = call.ignoresAnswer === true;
+      const response = await transport.send(requestOf(call, access), { timeout, ignoreBody, timer });
+      return this.#judge(call, access, response);
     } catch (error) {
       if (error instanceof TooLongError)
         throw new TryAgainError(`${name(call)}: ${error.message}`, { cause: error });
@@ -120,9 +119,10 @@ export class KubernetesClient implements KubernetesCaller {
     }
   }
 
-  #judge(call: KubernetesCall, access: ClusterAccess, response: ResponseContext, body: string): Answer {
-    const { httpStatusCode: status, headers } = response;
-    if (status >= 200 && status < 300) return read(body, access);
+  #judge(call: KubernetesCall, access: ClusterAccess, { status, headers, body }: HttpResponse): Answer {
+    if (status >= 200 && status < 300) {
+      return call.ignoresAnswer ? { kind: "done", body: undefined } : read(body, access);
+    }
     const said = saidIn(body, access) || redirected(headers.location) || STATUS_CODES[status] || "";
     const error = new KubernetesError(status, name(call), said);
     const pause = readRetryAfter(headers["retry-after"], this.#options.clock.now());
@@ -165,23 +165,22 @@ export class KubernetesClient implements KubernetesCaller {
       this.#connection = { access, transport: present.transport };
       return this.#connection;
     }
-    const connection = { access, transport: new KubernetesTransport(access.tls) };
+    const connection = { access, transport: new KubernetesTransport(access) };
     this.#connection = connection;
     // Requests under way end on the old connections.
-    present?.transport.close().catch(() => {});
+    present?.transport.close();
     return connection;
   }
 }
 
-function requestOf(call: KubernetesCall, { server, headers }: ClusterAccess): RequestContext {
-  const query = call.query ? `?${new URLSearchParams(call.query)}` : "";
-  const request = new RequestContext(`${server}${call.path}${query}`, call.method);
-  for (const [key, value] of Object.entries(headers)) request.setHeaderParam(key, value);
-  request.setHeaderParam("accept", call.accept ?? "application/json");
-  if (call.body === undefined) return request;
-  request.setHeaderParam("content-type", call.contentType ?? "application/json");
-  request.setBody(JSON.stringify(call.body));
-  return request;
+function requestOf(call: KubernetesCall, { headers }: ClusterAccess): HttpRequest {
+  const { method, path, query, accept = "application/json", contentType = "application/json", body } = call;
+  return {
+    method,
+    path: query ? `${path}?${new URLSearchParams(query)}` : path,
+    headers: { ...headers, accept, ...(body !== undefined && { "content-type": contentType }) },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  };
 }
 
 const name = (call: KubernetesCall): string => `${call.method} ${call.path}`;

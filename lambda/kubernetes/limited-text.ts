@@ -1,3 +1,5 @@
+import type { Readable } from "node:stream";
+
 /** Many times the largest page of nodes; more than this is no answer to anything we ask. */
 export const longestAnswer = 64 * 1024 * 1024;
 
@@ -5,13 +7,16 @@ export const longestAnswer = 64 * 1024 * 1024;
 export class TooLongError extends Error {}
 
 /** A body as text; one that has no end is not read to it. */
-export async function limitedText(body: AsyncIterable<Uint8Array>, most = longestAnswer): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of body) {
-    size += piece.length;
-    if (size > most) throw new TooLongError(`the answer is longer than ${most} bytes`);
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString();
+export function limitedText(body: Readable, most = longestAnswer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let size = 0;
+    body.on("data", (piece: Buffer) => {
+      size += piece.length;
+      if (size > most) body.destroy(new TooLongError(`the answer is longer than ${most} bytes`));
+      else pieces.push(piece);
+    });
+    body.once("end", () => resolve(Buffer.concat(pieces).toString()));
+    body.once("error", reject);
+  });
 }

@@ -76,12 +76,29 @@ export async function* listMetadata<T extends Readonly<{ name: string }>>(
       return askPage(api, selector, "", deadline, pageSize);
     }
   };
-  for await (const page of pagesOf(ask)) {
+  for await (const page of readAhead(pagesOf(ask))) {
     for (const node of page.items.map(parse)) {
       if (given.has(node.name)) continue;
       given.add(node.name);
       yield node;
     }
+  }
+}
+
+/** The same pages; while one is used, the next is on its way. */
+async function* readAhead<T>(pages: AsyncGenerator<T, void>): AsyncGenerator<T, void, undefined> {
+  let next = pages.next();
+  try {
+    for (;;) {
+      const { value, done } = await next;
+      if (done) return;
+      next = pages.next();
+      // Whoever reads on learns of the failure; whoever stops does not need the page.
+      next.catch(() => {});
+      yield value;
+    }
+  } finally {
+    await next.catch(() => {});
   }
 }
 

@@ -100,7 +100,7 @@ export class KubernetesNodes implements Nodes {
   }
 
   async *#list(selector: string | undefined, deadline: Date): AsyncGenerator<NodeMeta, void, undefined> {
-    const { api, pageSize = 250 } = this.#options;
+    const { api, pageSize = 500 } = this.#options;
     try {
       yield* listNodes(api, selector, deadline, pageSize);
     } catch (error) {

@@ -1,14 +1,38 @@
-import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from "node:http";
-import { Agent, request } from "node:https";
-import { type RequestContext, ResponseContext } from "@kubernetes/client-node/dist/gen/http/http.js";
-import type { Duration } from "../core/duration.ts";
+import {
+  type ClientRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  Agent as PlainAgent,
+  request as plain,
+} from "node:http";
+import { Agent, type RequestOptions, request as secure } from "node:https";
+import { type Duration, seconds } from "../core/duration.ts";
 import type { ClusterAccess } from "./cluster-login.ts";
 import { limitedText } from "./limited-text.ts";
 
 /** In flight at once; more are a little faster among a thousand nodes, and cost a small function its time to connect. */
 export const inFlight = 16;
 
-/** Does something after a time, unless what it returns is called before. */
+const beginsWithin: Duration = seconds(30);
+
+export type HttpRequest = Readonly<{
+  method: string;
+  /** With its query; the server's own path comes before it. */
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  body?: string | undefined;
+}>;
+export type HttpResponse = Readonly<{ status: number; headers: IncomingHttpHeaders; body: string }>;
+
+export type SendOptions = Readonly<{
+  /** How long the whole response may take. */
+  timeout: Duration;
+  /** Leaves the body of a success unread. */
+  ignoreBody?: boolean;
+  timer?: Timer | undefined;
+}>;
+
+/** Calls back after a time, unless the function it returns is called before. */
 export type Timer = (end: () => void, duration: Duration) => () => void;
 
 // A signal that times out does the same, for more of the processor's time.
@@ -17,64 +41,80 @@ const wallTimer: Timer = (end, duration) => {
   return () => clearTimeout(timer);
 };
 
-/**
- * Carries client-node's requests over one pool of connections that stay open.
- * The client's own carrier opens a connection a call, which costs a TLS handshake each time.
- */
+/** HTTP to one API server over a pool of connections that stay open. */
 export class KubernetesTransport {
-  readonly #agent: Agent;
-  readonly #plain: PlainAgent;
+  readonly #agent: Agent | PlainAgent;
+  readonly #options: RequestOptions;
+  readonly #request: typeof secure;
+  readonly #prefix: string;
 
-  constructor(tls: ClusterAccess["tls"]) {
+  constructor({ server, tls }: Pick<ClusterAccess, "server" | "tls">) {
+    const { protocol, hostname, port, pathname } = new URL(server);
     const pool = { keepAlive: true, maxSockets: inFlight };
-    this.#agent = new Agent({ ...pool, ...tls });
-    this.#plain = new PlainAgent(pool);
+    const isPlain = protocol === "http:";
+    this.#agent = isPlain ? new PlainAgent(pool) : new Agent({ ...pool, ...tls });
+    this.#request = isPlain ? plain : secure;
+    // An IPv6 address stands in brackets in an URL, and without them everywhere else.
+    const host = hostname.replace(/^\[(.*)\]$/, "$1");
+    this.#options = { agent: this.#agent as Agent, host, ...(port !== "" && { port }) };
+    this.#prefix = pathname.replace(/\/$/, "");
   }
 
-  /** The whole answer has to come within the time that it may take. */
-  async send(context: RequestContext, atMost: Duration, timer = wallTimer): Promise<ResponseContext> {
-    const answer = await this.#ask(context, atMost, timer);
-    const { location = "", "retry-after": retryAfter = "" } = answer.headers;
-    const body = {
-      text: () => limitedText(answer),
-      binary: () => passOver(answer),
-      stream: () => null,
-    };
-    return new ResponseContext(answer.statusCode ?? 0, { location, "retry-after": retryAfter }, body);
+  send(request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
+    const { timeout, ignoreBody = false, timer = wallTimer } = options;
+    return new Promise((resolve, reject) => {
+      const call = this.#start(request);
+      const cancelTimer = timer(() => {
+        reject(new Error(`no answer within ${timeout} ms`));
+        call.destroy();
+      }, timeout);
+      call.once("close", cancelTimer).once("error", reject);
+      call.once("response", (response) => {
+        const { statusCode: status = 0 } = response;
+        const read = ignoreBody && status < 300 ? skip(response) : limitedText(response);
+        read.then((text) => resolve({ status, headers: response.headers, body: text }), reject);
+      });
+      call.end(request.body);
+    });
   }
 
-  /** Closes the connections nobody uses; those in use close when their answer has come. */
-  async close(): Promise<void> {
-    for (const agent of [this.#agent, this.#plain]) agent.maxFreeSockets = 0;
+  /** A response without an end; it breaks off when nothing comes for `idle`, or on the signal. */
+  stream(
+    request: HttpRequest,
+    { idle, signal }: Readonly<{ idle: Duration; signal: AbortSignal }>,
+  ): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const call = this.#start(request, { signal, timeout: beginsWithin });
+      call.once("timeout", () => call.destroy(new Error("the response has stopped")));
+      call.once("response", (response) => {
+        call.setTimeout(idle);
+        resolve(response);
+      });
+      call.once("error", reject).end(request.body);
+    });
+  }
+
+  /** Closes the idle connections; those in use close after their response. */
+  close(): void {
+    this.#agent.maxFreeSockets = 0;
     this.closeIdle();
   }
 
-  /** Closes the connections nobody uses at the moment. */
+  /** Closes the connections that are idle now. */
   closeIdle(): void {
-    // Not the agents' own `destroy`: that cuts off calls which are still on their way.
-    for (const { freeSockets } of [this.#agent, this.#plain])
-      for (const socket of Object.values(freeSockets).flat()) socket?.destroy();
+    // Not the agent's own `destroy`: that cuts off requests in flight.
+    for (const socket of Object.values(this.#agent.freeSockets).flat()) socket?.destroy();
   }
 
-  #ask(context: RequestContext, atMost: Duration, timer: Timer): Promise<IncomingMessage> {
-    const url = context.getUrl();
-    const options = { method: context.getHttpMethod(), headers: context.getHeaders() };
-    const body = context.getBody();
-    return new Promise((resolve, reject) => {
-      const call = url.startsWith("http:")
-        ? plainRequest(url, { ...options, agent: this.#plain }, resolve)
-        : request(url, { ...options, agent: this.#agent }, resolve);
-      const callOff = timer(() => call.destroy(new Error(`no answer within ${atMost} ms`)), atMost);
-      call.once("close", callOff).once("error", reject);
-      call.end(typeof body === "string" ? body : undefined);
-    });
+  #start({ method, path, headers }: HttpRequest, more: RequestOptions = {}): ClientRequest {
+    return this.#request({ ...this.#options, ...more, method, headers, path: this.#prefix + path });
   }
 }
 
-/** Lets a body go by that nobody wants: the connection is free again when it has ended. */
-function passOver(answer: IncomingMessage): Promise<Buffer> {
+/** The connection is free again only when the body has ended. */
+function skip(response: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
-    answer.once("end", () => resolve(Buffer.alloc(0)));
-    answer.once("error", reject).resume();
+    response.once("end", () => resolve("")).once("error", reject);
+    response.resume();
   });
 }

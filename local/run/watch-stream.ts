@@ -1,10 +1,10 @@
-import { Agent } from "undici";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
 import type { ClusterLogin } from "../../lambda/kubernetes/cluster-login.ts";
 import { KubernetesError, saidIn } from "../../lambda/kubernetes/error.ts";
 import { limitedText, TooLongError } from "../../lambda/kubernetes/limited-text.ts";
 import { asRecord } from "../../lambda/kubernetes/node-objects.ts";
+import { KubernetesTransport } from "../../lambda/kubernetes/transport.ts";
 
 /** One line of a watch. */
 export type WatchEvent = Readonly<{ type: string; object: unknown }>;
@@ -24,32 +24,27 @@ export async function* streamOf(
   signal: AbortSignal,
 ): AsyncGenerator<WatchEvent, void, undefined> {
   const access = await login.access();
-  const { server, tls, headers } = access;
-  const url = new URL(server);
+  const headers = { ...access.headers, accept: "application/json" };
   query.set("watch", "1");
   query.set("allowWatchBookmarks", "true");
   query.set("timeoutSeconds", String(lasts / seconds(1)));
-  // A connection that died silently shows by a stream that outlasts its time.
-  const agent = new Agent({
-    bodyTimeout: lasts + minutes(1),
-    headersTimeout: seconds(30),
-    connect: { ...tls },
-  });
+  const transport = new KubernetesTransport(access);
+  const stopped = new AbortController();
   try {
-    const response = await agent.request({
-      origin: url.origin,
-      path: `${url.pathname.replace(/\/$/, "")}${path}?${query}`,
-      method: "GET",
-      headers: { ...headers, accept: "application/json" },
-      signal,
-    });
-    if (response.statusCode !== 200) {
-      const said = saidIn(await limitedText(response.body), access);
-      throw new KubernetesError(response.statusCode, `WATCH ${path}`, said);
+    const response = await transport.stream(
+      { method: "GET", path: `${path}?${query}`, headers },
+      // A connection that died silently shows by a stream that outlasts its time.
+      { idle: lasts + minutes(1), signal: AbortSignal.any([signal, stopped.signal]) },
+    );
+    const { statusCode = 0 } = response;
+    if (statusCode !== 200) {
+      const said = saidIn(await limitedText(response), access);
+      throw new KubernetesError(statusCode, `WATCH ${path}`, said);
     }
-    for await (const line of linesOf(response.body)) yield readEvent(line);
+    for await (const line of linesOf(response)) yield readEvent(line);
   } finally {
-    await agent.destroy();
+    stopped.abort();
+    transport.close();
   }
 }
 

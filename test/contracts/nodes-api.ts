@@ -1,6 +1,7 @@
-import { Agent } from "undici";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { seconds } from "../../lambda/core/duration.ts";
 import type { ClusterAccess } from "../../lambda/kubernetes/cluster-login.ts";
+import { KubernetesTransport } from "../../lambda/kubernetes/transport.ts";
 import { NodeWatch } from "../support/node-watch.ts";
 
 type Request = Readonly<{
@@ -43,16 +44,16 @@ export function nodesApiContract(
   describe("on the wire", () => {
     let access: ClusterAccess;
     let close: () => Promise<void>;
-    let agent: Agent;
+    let transport: KubernetesTransport;
 
     beforeEach(async () => {
       ({ access, close } = await open());
-      agent = new Agent({ connect: { ...access.tls } });
+      transport = new KubernetesTransport(access);
     });
     afterEach(async () => {
       const { body } = await ask("GET", "");
       for (const { metadata } of body.items ?? []) await ask("DELETE", `/${metadata.name}`);
-      await agent.destroy();
+      transport.close();
       await close();
     });
 
@@ -63,15 +64,17 @@ export function nodesApiContract(
     ): Promise<{ status: number; body: Body }> {
       const { query = {}, accept = "application/json", type = "application/json", body, token } = request;
       const headers = { ...access.headers, accept, ...(token ? { authorization: `Bearer ${token}` } : {}) };
-      const response = await agent.request({
-        origin: access.server,
-        path: `${path.startsWith("/api") ? path : `/api/v1/nodes${path}`}?${new URLSearchParams(query)}`,
-        method: method as "GET",
-        headers: body === undefined ? headers : { ...headers, "content-type": type },
-        body: body === undefined ? null : JSON.stringify(body),
-      });
-      const text = await response.body.text();
-      return { status: response.statusCode, body: (text.startsWith("{") ? JSON.parse(text) : {}) as Body };
+      const response = await transport.send(
+        {
+          method,
+          path: `${path.startsWith("/api") ? path : `/api/v1/nodes${path}`}?${new URLSearchParams(query)}`,
+          headers: body === undefined ? headers : { ...headers, "content-type": type },
+          body: body === undefined ? undefined : JSON.stringify(body),
+        },
+        { timeout: seconds(30) },
+      );
+      const isJson = response.body.startsWith("{");
+      return { status: response.status, body: (isJson ? JSON.parse(response.body) : {}) as Body };
     }
     const node = (name: string, metadata: object = {}, rest: object = {}) => ({
       apiVersion: "v1",

@@ -1,5 +1,6 @@
-import { Agent } from "undici";
+import { hours, seconds } from "../../lambda/core/duration.ts";
 import type { ClusterAccess } from "../../lambda/kubernetes/cluster-login.ts";
+import { KubernetesTransport } from "../../lambda/kubernetes/transport.ts";
 
 type Seen = { version: number; values: (string | undefined)[] };
 type Event = {
@@ -14,13 +15,13 @@ export class NodeWatch {
   /** Each event but bookmarks, as `TYPE:node`. */
   readonly told: string[] = [];
   readonly #seen = new Map<string, Seen>();
-  readonly #agent: Agent;
+  readonly #stop: () => void;
   readonly #annotation: string;
   #newest = 0;
   #wake = () => {};
 
-  private constructor(agent: Agent, annotation: string) {
-    this.#agent = agent;
+  private constructor(stop: () => void, annotation: string) {
+    this.#stop = stop;
     this.#annotation = annotation;
   }
 
@@ -29,26 +30,23 @@ export class NodeWatch {
     annotation: string,
     query: Readonly<Record<string, string>> = {},
   ): Promise<NodeWatch> {
-    const agent = new Agent({ bodyTimeout: 0, connect: { ...access.tls } });
-    const ask = (query: string) =>
-      agent.request({
-        origin: access.server,
-        path: `/api/v1/nodes?${query}`,
-        method: "GET",
-        headers: access.headers,
-      });
-    const list = (await (await ask("limit=1")).body.json()) as { metadata: { resourceVersion: string } };
-    const response = await ask(
-      new URLSearchParams({
-        watch: "1",
-        resourceVersion: list.metadata.resourceVersion,
-        ...query,
-      }).toString(),
-    );
+    const transport = new KubernetesTransport(access);
+    const { headers } = access;
+    const method = "GET";
+    const path = "/api/v1/nodes";
+    const list = await transport.send({ method, path: `${path}?limit=1`, headers }, { timeout: seconds(30) });
+    const { resourceVersion } = JSON.parse(list.body).metadata;
+    const search = new URLSearchParams({ watch: "1", resourceVersion, ...query });
+    const stopped = new AbortController();
+    const how = { idle: hours(1), signal: stopped.signal };
+    const response = await transport.stream({ method, path: `${path}?${search}`, headers }, how);
     if (response.statusCode !== 200) throw new Error(`the watch was answered with ${response.statusCode}`);
-    const watch = new NodeWatch(agent, annotation);
+    const watch = new NodeWatch(() => {
+      stopped.abort();
+      transport.close();
+    }, annotation);
     // Ends when the watch is closed.
-    watch.#follow(response.body).catch(() => {});
+    watch.#follow(response).catch(() => {});
     return watch;
   }
 
@@ -62,8 +60,8 @@ export class NodeWatch {
     return this.#seen.get(name)?.values ?? [];
   }
 
-  close(): Promise<void> {
-    return this.#agent.destroy();
+  async close(): Promise<void> {
+    this.#stop();
   }
 
   async #follow(body: AsyncIterable<Buffer>): Promise<void> {
