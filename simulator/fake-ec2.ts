@@ -4,13 +4,13 @@ import { Karpenter, type KarpenterGeneration } from "../lambda/core/marks/keys.t
 import type { Instance, Launch, Launches } from "../lambda/core/ports.ts";
 import type { AlarmClock, Cancel } from "../local/holder/alarm-clock.ts";
 import type { Timeline } from "../local/holder/timeline.ts";
-import type { ClusterStandIn } from "./fake-kubernetes/fake-kubernetes.ts";
+import type { FakeKubernetesServer } from "./fake-kubernetes/fake-kubernetes-server.ts";
 
 type Running = Launch & Readonly<{ node: string }>;
 
 export type CloudOptions = Readonly<{
   clock: AlarmClock;
-  cluster: ClusterStandIn;
+  cluster: FakeKubernetesServer;
   karpenter: KarpenterGeneration;
   timeline: Timeline;
   /** Takes the event that a launch puts on the bus. */

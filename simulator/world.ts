@@ -14,7 +14,7 @@ import { nodeEventsOf } from "../local/holder/node-events.ts";
 import { Timeline } from "../local/holder/timeline.ts";
 import { openEmbeddedDatabase } from "../local/run/embedded-database.ts";
 import { CloudStandIn } from "./fake-ec2.ts";
-import { ClusterStandIn } from "./fake-kubernetes/fake-kubernetes.ts";
+import { FakeKubernetesServer } from "./fake-kubernetes/fake-kubernetes-server.ts";
 
 export type StandInWorldOptions = Readonly<{
   settings: Settings;
@@ -26,7 +26,7 @@ export type StandInWorldOptions = Readonly<{
 
 /** The real holder, with its own adapters, upon a cluster and a cloud that only stand in. */
 export type StandInWorld = Readonly<{
-  cluster: ClusterStandIn;
+  cluster: FakeKubernetesServer;
   cloud: CloudStandIn;
   holder: Holder;
   journal: Journal;
@@ -42,7 +42,7 @@ export async function openStandInWorld(options: StandInWorldOptions): Promise<St
   const { poolLabel } = Karpenter[settings.karpenter];
   const { holdAnnotation: annotation, nodePools } = settings;
   const database = await openEmbeddedDatabase();
-  const cluster = await ClusterStandIn.start({ now: () => clock.now() });
+  const cluster = await FakeKubernetesServer.start({ now: () => clock.now() });
   const timeline = new Timeline(() => clock.now());
   cluster.onChange(({ type, before, node }) => {
     const now = type === "DELETED" ? undefined : parseNode(node);

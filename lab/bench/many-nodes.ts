@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
-import { ClusterStandIn } from "../../simulator/fake-kubernetes/fake-kubernetes.ts";
+import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import { type Bench, count, type Figure, type Plot, type Size } from "./figure.ts";
 
 const plans: Readonly<Record<Size, readonly number[]>> = {
@@ -29,7 +29,7 @@ export const manyNodes: Bench = {
 };
 
 async function markAndRelease(nodes: number): Promise<Run> {
-  const cluster = await ClusterStandIn.start();
+  const cluster = await FakeKubernetesServer.start();
   try {
     const joinedAt = new Date(Date.now() - 86_400_000);
     for (let i = 0; i < nodes; i++) {
@@ -77,7 +77,7 @@ const plotOf = (runs: readonly Run[], sizes: readonly number[]): Plot => ({
   },
 });
 
-function isMarkedOnce(cluster: ClusterStandIn, name: string): boolean {
+function isMarkedOnce(cluster: FakeKubernetesServer, name: string): boolean {
   return (
     cluster.annotationHistory(name, Karpenter.v1.annotation).join() === [undefined, "true", undefined].join()
   );

@@ -1,12 +1,12 @@
 import { describe } from "vitest";
-import { ClusterStandIn } from "../../simulator/fake-kubernetes/fake-kubernetes.ts";
+import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import { kubernetesNodesWorld } from "../support/kubernetes-nodes-world.ts";
 import { memoryNodesWorld } from "../support/memory-nodes-world.ts";
 import { type NodesOptions, type NodesWorld, nodesContract } from "./nodes.ts";
 import { nodesApiContract } from "./nodes-api.ts";
 
 async function standInWorld(options: NodesOptions): Promise<NodesWorld> {
-  const standIn = await ClusterStandIn.start();
+  const standIn = await FakeKubernetesServer.start();
   const world = await kubernetesNodesWorld(standIn.access(), standIn.access(), options);
   const close = async () => {
     await world.close();
@@ -19,7 +19,7 @@ describe("nodes in memory", () => nodesContract(memoryNodesWorld));
 describe("nodes of the stand-in", () => {
   nodesContract(standInWorld);
   nodesApiContract(async () => {
-    const standIn = await ClusterStandIn.start();
+    const standIn = await FakeKubernetesServer.start();
     return { access: standIn.access(), close: () => standIn.stop() };
   });
 });

@@ -7,7 +7,7 @@ import { KubernetesInspection } from "../../lambda/kubernetes/inspection.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
 import { checkRights } from "../../local/run/rights.ts";
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
-import { ClusterStandIn } from "../../simulator/fake-kubernetes/fake-kubernetes.ts";
+import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import { CollectedLog, CollectedMetrics } from "../support/collected-log.ts";
 import fc from "../support/fast-check.ts";
 import { errorOf, everythingIn, expectClear, expectSecret, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
@@ -34,10 +34,10 @@ const ours = {
 };
 
 describe("answers as no API server gives them", () => {
-  let cluster: ClusterStandIn;
+  let cluster: FakeKubernetesServer;
   let proxy: ManglingProxy;
   beforeAll(async () => {
-    cluster = await ClusterStandIn.start();
+    cluster = await FakeKubernetesServer.start();
     proxy = await ManglingProxy.start(cluster.server);
   });
   afterAll(async () => {

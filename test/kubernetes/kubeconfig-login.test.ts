@@ -4,7 +4,7 @@ import { KubeConfig } from "@kubernetes/client-node";
 import { describe, expect, it } from "vitest";
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
-import { ClusterStandIn } from "../../simulator/fake-kubernetes/fake-kubernetes.ts";
+import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import { clientOf } from "../support/kubernetes-nodes-world.ts";
 
 const loginOf = (config: object) => {
@@ -66,7 +66,7 @@ describe("logging in by kubeconfig", () => {
   });
 
   it("opens the stand-in with the kubeconfig it writes", async () => {
-    const standIn = await ClusterStandIn.start();
+    const standIn = await FakeKubernetesServer.start();
     try {
       standIn.addNode({ name: "a" });
       const kubeconfig = new KubeConfig();

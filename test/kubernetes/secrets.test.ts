@@ -5,7 +5,7 @@ import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
 import { Telemetry } from "../../lambda/telemetry/powertools.ts";
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
-import { ClusterStandIn } from "../../simulator/fake-kubernetes/fake-kubernetes.ts";
+import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import type { Fault } from "../../simulator/fake-kubernetes/faults.ts";
 
 const clock = { now: () => new Date() };
@@ -13,14 +13,14 @@ const context: InvocationContext = { awsRequestId: "request-1", getRemainingTime
 
 describe("what is logged when the cluster does not do as it should", () => {
   const lines: string[] = [];
-  let cluster: ClusterStandIn;
+  let cluster: FakeKubernetesServer;
   beforeEach(async () => {
     // Lets the library write to the console that a test can listen to.
     vi.stubEnv("POWERTOOLS_DEV", "true");
     for (const method of ["log", "info", "warn", "error", "debug"] as const) {
       vi.spyOn(console, method).mockImplementation((...said) => void lines.push(said.map(String).join(" ")));
     }
-    cluster = await ClusterStandIn.start();
+    cluster = await FakeKubernetesServer.start();
     cluster.addNode({ name: "a", labels: karpentersLabels("v1", "default") });
   });
   afterEach(async () => {

@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { systemClock as clock } from "../../lambda/system-clock.ts";
 import { NodeWatch } from "../../local/run/node-watch.ts";
-import { ClusterStandIn } from "../../simulator/fake-kubernetes/fake-kubernetes.ts";
+import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import { CollectedLog, CollectedMetrics } from "../support/collected-log.ts";
 
 describe("the watch of nodes", () => {
-  let cluster: ClusterStandIn;
+  let cluster: FakeKubernetesServer;
   let watch: NodeWatch;
   let api: KubernetesClient;
   let told: string[];
@@ -17,7 +17,7 @@ describe("the watch of nodes", () => {
   beforeEach(async () => {
     beforeNextWatch = () => {};
     beforeNextPage = () => {};
-    cluster = await ClusterStandIn.start({
+    cluster = await FakeKubernetesServer.start({
       onRequest: ({ query }) => {
         if (query.has("continue")) {
           const action = beforeNextPage;

@@ -5,7 +5,7 @@ import { describe, it, type TestContext } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
-import { ClusterStandIn } from "../../simulator/fake-kubernetes/fake-kubernetes.ts";
+import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import { HolderProcess } from "../support/holder-process.ts";
 
 const { annotation, poolLabel, registeredLabel } = Karpenter.v1;
@@ -14,7 +14,7 @@ const atWork = "the holder is at work";
 /** A cluster of its own for one test, and holders that are stopped with it. */
 async function prepare(test: TestContext) {
   const started: HolderProcess[] = [];
-  const cluster = await ClusterStandIn.start();
+  const cluster = await FakeKubernetesServer.start();
   const folder = await mkdtemp(join(tmpdir(), "run-"));
   test.onTestFinished(async () => {
     await Promise.all(started.map((holder) => holder.kill()));

@@ -3,7 +3,7 @@ import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import type { ClusterLogin } from "../../lambda/kubernetes/cluster-login.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
-import { ClusterStandIn } from "../../simulator/fake-kubernetes/fake-kubernetes.ts";
+import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import { CollectedLog, CollectedMetrics } from "./collected-log.ts";
 
 export type Asked = Readonly<{ method: string; path: string; query: URLSearchParams; accept: string }>;
@@ -19,11 +19,11 @@ export class StandInNodes {
   logins = 0;
   onRequest: (asked: Asked) => void = () => {};
   readonly #open = new Set<() => void>();
-  readonly standIn: ClusterStandIn;
+  readonly standIn: FakeKubernetesServer;
   readonly client: KubernetesClient;
   readonly nodes: KubernetesNodes;
 
-  private constructor(standIn: ClusterStandIn, pageSize: number, karpenter: KarpenterGeneration) {
+  private constructor(standIn: FakeKubernetesServer, pageSize: number, karpenter: KarpenterGeneration) {
     this.standIn = standIn;
     const clock = { now: () => new Date(Date.now() + this.ahead) };
     const access = standIn.access();
@@ -55,7 +55,7 @@ export class StandInNodes {
       told?.asked.push(asked);
       told?.onRequest(asked);
     };
-    told = new StandInNodes(await ClusterStandIn.start({ onRequest }), pageSize, karpenter);
+    told = new StandInNodes(await FakeKubernetesServer.start({ onRequest }), pageSize, karpenter);
     return told;
   }
 

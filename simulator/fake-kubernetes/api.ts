@@ -1,0 +1,79 @@
+import { discovery } from "./discovery.ts";
+import { applyJsonPatch, applyMergePatch } from "./json-patch.ts";
+import { Lists } from "./lists.ts";
+import type { NodeStore } from "./node-store.ts";
+import { type Json, type NodeObject, Refusal } from "./objects.ts";
+import { statusOf } from "./status.ts";
+import { viewNode, viewOf } from "./views.ts";
+
+/** One request, however it came; `body` is parsed when it is needed. */
+export type ApiRequest = Readonly<{
+  method: string;
+  path: string;
+  query: URLSearchParams;
+  accept: string;
+  contentType: string;
+  body: () => Json;
+}>;
+
+export type ApiAnswer = Readonly<{ status: number; body: Json }>;
+
+const nodePath = /^\/api\/v1\/nodes(?:\/([^/]+)(?:\/(status))?)?$/;
+
+/** Answers requests about nodes as the real server would; what it refuses it throws. */
+export class NodeApi {
+  readonly lists: Lists;
+  readonly #store: NodeStore;
+  readonly #now: () => Date;
+
+  constructor(store: NodeStore, now: () => Date) {
+    this.#store = store;
+    this.#now = now;
+    this.lists = new Lists(store);
+  }
+
+  answer(request: ApiRequest): ApiAnswer {
+    const { method, path, query, body } = request;
+    const known = discovery[path];
+    if (known !== undefined && method === "GET") return { status: 200, body: known };
+    const [isNodes, name, part] = nodePath.exec(path) ?? [];
+    if (!isNodes) throw new Refusal(404, "NotFound", "the server could not find the requested resource");
+    const view = viewOf(request.accept);
+    if (name === undefined) {
+      if (method === "GET") return { status: 200, body: this.lists.list(query, view, this.#now()) };
+      if (method !== "POST") throw notAllowed;
+      return { status: 201, body: viewNode(this.#store.create(body()), view, this.#now()) };
+    }
+    if (method === "DELETE") {
+      this.#store.remove(name);
+      return { status: 200, body: statusOf(200, "", "") };
+    }
+    const node = this.#readOrChange(request, name, part === "status" ? "status" : "node");
+    return { status: 200, body: viewNode(node, view, this.#now()) };
+  }
+
+  #readOrChange(
+    { method, contentType, body }: ApiRequest,
+    name: string,
+    part: "node" | "status",
+  ): NodeObject {
+    if (method === "GET") return this.#store.get(name);
+    if (method === "PUT") return this.#store.replace(name, body(), part);
+    if (method !== "PATCH") throw notAllowed;
+    const node = this.#store.get(name);
+    const type = contentType.split(";")[0]?.trim();
+    if (type === "application/json-patch+json")
+      return this.#store.replace(name, applyJsonPatch(node, body()), part);
+    // For what our clients change, labels, annotations and flags, a strategic merge is a merge.
+    if (type === "application/merge-patch+json" || type === "application/strategic-merge-patch+json")
+      return this.#store.replace(name, applyMergePatch(node, body()), part);
+    const message = `the body of the request was in an unknown format - ${type}`;
+    throw new Refusal(415, "UnsupportedMediaType", message);
+  }
+}
+
+const notAllowed = new Refusal(
+  405,
+  "MethodNotAllowed",
+  "the server does not allow this method on the requested resource",
+);

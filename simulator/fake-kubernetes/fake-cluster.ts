@@ -1,0 +1,108 @@
+import { STATUS_CODES } from "node:http";
+import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
+import { KubernetesError } from "../../lambda/kubernetes/error.ts";
+import { type ApiAnswer, type ApiRequest, NodeApi } from "./api.ts";
+import { applyMergePatch } from "./json-patch.ts";
+import { type NodeChange, NodeStore } from "./node-store.ts";
+import { type Json, type JsonObject, type NodeObject, Refusal } from "./objects.ts";
+
+export type FakeNode = Readonly<{
+  name: string;
+  labels?: Readonly<Record<string, string>>;
+  annotations?: Readonly<Record<string, string>>;
+  providerId?: string;
+  joinedAt?: Date;
+}>;
+
+/** A Kubernetes API for nodes in memory: no kubelets and no pods. Our adapter calls it in process, or over HTTP. */
+export class FakeCluster implements KubernetesCaller {
+  protected readonly store: NodeStore;
+  protected readonly api: NodeApi;
+
+  constructor(now: () => Date = () => new Date()) {
+    this.store = new NodeStore(now);
+    this.api = new NodeApi(this.store, now);
+  }
+
+  /** Answers a request in process, with the error that the client throws when the server refuses it. */
+  async call(call: KubernetesCall): Promise<unknown> {
+    const { method, path, query = {}, accept = "", contentType = "", body } = call;
+    try {
+      const answer = this.api.answer({
+        method,
+        path: decodeURI(path),
+        query: new URLSearchParams(query),
+        accept,
+        contentType,
+        body: () => body as Json,
+      });
+      return call.ignoresAnswer ? null : answer.body;
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      throw new KubernetesError(
+        error.status,
+        `${method} ${path}`,
+        error.message || (STATUS_CODES[error.status] ?? ""),
+      );
+    }
+  }
+
+  answer(request: ApiRequest): ApiAnswer {
+    return this.api.answer(request);
+  }
+
+  /** A node joins the cluster, ready. */
+  addNode(node: FakeNode): NodeObject {
+    const { name, labels = {}, annotations = {}, providerId, joinedAt } = node;
+    const born = joinedAt ? { creationTimestamp: joinedAt.toISOString() } : {};
+    return this.store.create({
+      metadata: { name, labels: { "kubernetes.io/hostname": name, ...labels }, annotations, ...born },
+      spec: providerId === undefined ? {} : { providerID: providerId },
+      status: readyStatus,
+    });
+  }
+
+  removeNode(name: string): void {
+    this.store.remove(name);
+  }
+
+  /** Changes a node as a user would; null removes a key. */
+  editNode(name: string, metadata: JsonObject): NodeObject {
+    return this.store.replace(name, applyMergePatch(this.store.get(name), { metadata }));
+  }
+
+  nodes(): readonly NodeObject[] {
+    return this.store.all();
+  }
+
+  /** Every value this annotation had on the node, from its beginning; equal neighbours are listed once. */
+  annotationHistory(name: string, key: string): readonly (string | undefined)[] {
+    const values = this.store.annotationsOf(name).map((one) => one[key]?.toString());
+    return values.filter((value, i) => i === 0 || value !== values[i - 1]);
+  }
+
+  /** Calls back at every change, until the function given back is called. */
+  onChange(listener: (change: NodeChange) => void): () => void {
+    return this.store.listen(listener);
+  }
+
+  /** No list or watch that began earlier can go on. */
+  forgetThePast(): void {
+    this.store.forget();
+    this.api.lists.forget();
+  }
+}
+
+const readyStatus = {
+  conditions: [
+    { type: "Ready", status: "True", reason: "KubeletReady", message: "a fake node is always ready" },
+  ],
+  nodeInfo: {
+    kubeletVersion: "v1.36.1",
+    osImage: "fake",
+    kernelVersion: "none",
+    containerRuntimeVersion: "none",
+    architecture: "amd64",
+    operatingSystem: "linux",
+  },
+};
