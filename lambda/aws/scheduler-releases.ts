@@ -1,9 +1,4 @@
-import {
-  ConflictException,
-  CreateScheduleCommand,
-  type SchedulerClient,
-  ValidationException,
-} from "@aws-sdk/client-scheduler";
+import { ConflictException, CreateScheduleCommand, type SchedulerClient } from "@aws-sdk/client-scheduler";
 import { after, later, seconds } from "../core/duration.ts";
 import type { Clock, Schedules } from "../core/ports.ts";
 import type { Scope } from "../core/scope.ts";
@@ -18,9 +13,8 @@ export type SchedulerReleasesOptions = Readonly<{
   releaseFunctionArn: string;
 }>;
 
-/** A moment too near could be past when Scheduler looks at it, and the past is refused. */
-const soonest = seconds(5);
-const surelyAhead = seconds(90);
+/** Scheduler may accept a one-shot whose time is past, or has passed while it was created, and never invoke it. */
+const soonest = seconds(60);
 
 /** One-shots that invoke release once and then delete themselves; the name says which, so the same again is a conflict. */
 export class SchedulerReleases implements Schedules {
@@ -31,27 +25,13 @@ export class SchedulerReleases implements Schedules {
   }
 
   async arm(scope: Scope, holdId: string, at: Date): Promise<"armed" | "already armed"> {
-    const now = this.#options.clock.now();
-    const moment = later(at, after(now, soonest));
-    try {
-      return await this.#create(scope, holdId, at, moment);
-    } catch (error) {
-      if (!(error instanceof ValidationException) || at > after(now, surelyAhead)) throw this.#failure(error);
-    }
-    try {
-      return await this.#create(scope, holdId, at, after(now, surelyAhead));
-    } catch (error) {
-      throw this.#failure(error);
-    }
-  }
-
-  async #create(scope: Scope, holdId: string, asked: Date, at: Date): Promise<"armed" | "already armed"> {
-    const { client, group, roleArn, releaseFunctionArn } = this.#options;
+    const { client, clock, group, roleArn, releaseFunctionArn } = this.#options;
+    const moment = later(at, after(clock.now(), soonest));
     const command = new CreateScheduleCommand({
       GroupName: group,
-      Name: scheduleName(holdId, asked),
+      Name: scheduleName(holdId, at),
       Description: `Releases hold ${holdId} of ${scope}`.slice(0, 512),
-      ScheduleExpression: `at(${wholeSecondFrom(at).toISOString().slice(0, 19)})`,
+      ScheduleExpression: `at(${wholeSecondFrom(moment).toISOString().slice(0, 19)})`,
       ScheduleExpressionTimezone: "UTC",
       FlexibleTimeWindow: { Mode: "OFF" },
       ActionAfterCompletion: "DELETE",
@@ -68,7 +48,7 @@ export class SchedulerReleases implements Schedules {
       return "armed";
     } catch (error) {
       if (error instanceof ConflictException) return "already armed";
-      throw error;
+      throw this.#failure(error);
     }
   }
 

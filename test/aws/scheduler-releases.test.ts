@@ -64,29 +64,15 @@ describe("a one-shot", () => {
     expect(sent()[0].path).toMatch(/^\/schedules\/[0-9a-zA-Z_.-]{1,64}$/);
   });
 
-  it("whose time is past or too near is set a little ahead, under the name of the time asked for", async () => {
+  it("whose time is past or less than a minute ahead is set a minute ahead, under the name of its own time", async () => {
     const port = await schedules();
-    await port.arm(wholeCluster, holdId, after(noon, -minutes(3)));
-    expect(sent()[0]).toMatchObject({
-      path: `/schedules/${holdId}-1795262220`,
-      ScheduleExpression: "at(2026-11-21T12:00:05)",
-    });
-    await port.arm(wholeCluster, holdId, after(noon, seconds(2)));
-    expect(expression()).toBe("at(2026-11-21T12:00:05)");
-    await port.arm(wholeCluster, holdId, after(noon, seconds(20)));
-    expect(expression()).toBe("at(2026-11-21T12:00:20)");
-  });
-
-  it("that Scheduler refuses as past is set further ahead", async () => {
-    const port = await schedules((count) =>
-      count === 1 ? jsonError("ValidationException", "is past") : created,
-    );
-    expect(await port.arm(wholeCluster, holdId, noon)).toBe("armed");
-    expect(sent().map((request) => request.ScheduleExpression)).toEqual([
-      "at(2026-11-21T12:00:05)",
-      "at(2026-11-21T12:01:30)",
-    ]);
-    expect(sent()[1].path).toBe(sent()[0].path);
+    for (const ahead of [-minutes(3), 0, seconds(59)]) {
+      await port.arm(wholeCluster, holdId, after(noon, ahead));
+      expect(expression()).toBe("at(2026-11-21T12:01:00)");
+    }
+    expect(sent()[0]).toMatchObject({ path: `/schedules/${holdId}-1795262220` });
+    await port.arm(wholeCluster, holdId, after(noon, seconds(61)));
+    expect(expression()).toBe("at(2026-11-21T12:01:01)");
   });
 
   it("that exists already is left as it is", async () => {
