@@ -61,9 +61,11 @@ export class DynamodbTable {
     const command = new PutItemCommand({
       TableName: this.#name,
       Item: item,
-      ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-      ...(condition && { ConditionExpression: condition.expression }),
-      ...(condition && { ExpressionAttributeNames: condition.names }),
+      ...(condition && {
+        ConditionExpression: condition.expression,
+        ExpressionAttributeNames: condition.names,
+        ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+      }),
       ...(condition?.values && { ExpressionAttributeValues: condition.values }),
     });
     try {

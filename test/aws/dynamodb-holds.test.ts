@@ -1,11 +1,13 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterEach, describe, expect, it } from "vitest";
 import { DynamodbHolds } from "../../lambda/aws/dynamodb-holds.ts";
+import { DynamodbJournal } from "../../lambda/aws/dynamodb-journal.ts";
 import { writeItem } from "../../lambda/aws/stored-fields.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { poolScope, wholeCluster } from "../../lambda/core/scope.ts";
 import { aHold, aRecord } from "../support/builders.ts";
 import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
+import { FixedClock, noon } from "../support/fixed-clock.ts";
 
 let aws: FakeAws;
 afterEach(() => aws.close());
@@ -48,6 +50,7 @@ describe("what the table is asked", () => {
     expect(sent()).toMatchObject([
       {
         ConditionExpression: "attribute_not_exists(#name)",
+        ReturnValuesOnConditionCheckFailure: "ALL_OLD",
         Item: { ...keys, version: { N: "1" }, hold: { M: { expiresAt: { S: "2026-11-21T12:20:00.000Z" } } } },
       },
       {
@@ -56,6 +59,14 @@ describe("what the table is asked", () => {
         Item: { ...keys, version: { N: "8" } },
       },
     ]);
+  });
+
+  it("requests no values of a failed condition where it has no condition", async () => {
+    aws = await fakeAws(() => json({}));
+    const database = new DynamoDBClient(aws.client);
+    await new DynamodbJournal(database, "the-table", new FixedClock()).noteSweep(noon);
+    expect(sent()[0]).not.toHaveProperty("ConditionExpression");
+    expect(sent()[0]).not.toHaveProperty("ReturnValuesOnConditionCheckFailure");
   });
 });
 
