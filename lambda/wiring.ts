@@ -3,7 +3,7 @@ import { EC2Client } from "@aws-sdk/client-ec2";
 import { EKSClient } from "@aws-sdk/client-eks";
 import { SchedulerClient } from "@aws-sdk/client-scheduler";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { clientDefaults } from "./aws/clients.ts";
+import { clientDefaults, ec2Defaults } from "./aws/clients.ts";
 import { DynamodbHolds } from "./aws/dynamodb-holds.ts";
 import { DynamodbJournal } from "./aws/dynamodb-journal.ts";
 import { Ec2Launches } from "./aws/ec2-launches.ts";
@@ -73,7 +73,8 @@ export function wire(config: Config): Wired<Ports> {
   const { ports, ...rest } = wireRelease(config);
   const { calls } = rest.telemetry;
   const client = { ...clientDefaults, region: config.region };
-  const launches = new Ec2Launches(calls.ofAws(new EC2Client(client)), config.settings.cluster);
+  const ec2 = calls.ofAws(new EC2Client({ ...ec2Defaults, region: config.region }));
+  const launches = new Ec2Launches(ec2, config.settings.cluster);
   const followUps = new SqsFollowUps(calls.ofAws(new SQSClient(client)), config.launchQueueUrl);
   return { ports: { ...ports, launches, followUps }, ...rest };
 }

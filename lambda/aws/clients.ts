@@ -12,3 +12,9 @@ export const clientDefaults = {
     throwOnRequestTimeout: true,
   },
 } as const;
+
+/** A page of instances takes EC2 longer, in accounts with very many of them. */
+export const ec2Defaults = {
+  ...clientDefaults,
+  requestHandler: { ...clientDefaults.requestHandler, requestTimeout: seconds(20) },
+} as const;

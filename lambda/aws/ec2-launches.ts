@@ -4,59 +4,75 @@ import {
   type Filter,
   paginateDescribeInstances,
 } from "@aws-sdk/client-ec2";
-import { clusterTag, Karpenter } from "../core/marks/keys.ts";
+import { type Duration, formatDuration, seconds } from "../core/duration.ts";
+import { TryAgainError } from "../core/errors.ts";
+import { AutoMode, clusterTag, Karpenter } from "../core/marks/keys.ts";
 import type { Instance, Launch, Launches } from "../core/ports.ts";
 import { awsFailure } from "./errors.ts";
 
 /** What one filter may list. */
 const mostValues = 200;
-const poolTags: readonly string[] = [...new Set(Object.values(Karpenter).map(({ poolTag }) => poolTag))];
+/** How long one question to EC2 may take, all its pages and retries together. */
+const timeLimit = seconds(60);
 
 /** Asks EC2 by filter, never by a list of ids: an id it does not know yet would be an error for all the others. */
 export class Ec2Launches implements Launches {
   readonly #client: EC2Client;
   readonly #cluster: string;
+  readonly #timeLimit: Duration;
 
-  constructor(client: EC2Client, cluster: string) {
+  constructor(client: EC2Client, cluster: string, limit: Duration = timeLimit) {
     this.#client = client;
     this.#cluster = cluster;
+    this.#timeLimit = limit;
   }
 
   async find(instances: readonly string[]): Promise<ReadonlyMap<string, Instance>> {
     const ids = [...new Set(instances)].filter((id) => id.startsWith("i-"));
     const found = new Map<string, Instance>();
+    const signal = AbortSignal.timeout(this.#timeLimit);
     for (let i = 0; i < ids.length; i += mostValues) {
       const filter = { Name: "instance-id", Values: ids.slice(i, i + mostValues) };
-      for await (const instance of this.#describe([filter])) found.set(instance.id, instance);
+      for await (const instance of this.#describe([filter], signal)) found.set(instance.id, instance);
     }
     return found;
   }
 
   async since(moment: Date): Promise<readonly Launch[]> {
-    const launches: Launch[] = [];
-    const filters = [
-      { Name: `tag:${clusterTag(this.#cluster)}`, Values: ["owned"] },
-      { Name: "tag-key", Values: [...poolTags] },
-      { Name: "instance-state-name", Values: ["pending", "running"] },
-    ];
-    for await (const { id, launchedAt, nodePool } of this.#describe(filters)) {
-      if (nodePool !== undefined && launchedAt >= moment)
-        launches.push({ instance: id, launchedAt, nodePool });
+    const launches = new Map<string, Launch>();
+    const signal = AbortSignal.timeout(this.#timeLimit);
+    for (const tags of launchTags(this.#cluster)) {
+      const filters = [
+        { Name: `tag:${tags.cluster}`, Values: [tags.value] },
+        { Name: "tag-key", Values: [...tags.pools] },
+        { Name: "instance-state-name", Values: ["pending", "running"] },
+      ];
+      for await (const { id, launchedAt, nodePool } of this.#describe(filters, signal)) {
+        if (nodePool !== undefined && launchedAt >= moment)
+          launches.set(id, { instance: id, launchedAt, nodePool });
+      }
     }
-    return launches;
+    return [...launches.values()];
   }
 
-  async *#describe(Filters: Filter[]): AsyncGenerator<Instance> {
+  async *#describe(Filters: Filter[], abortSignal: AbortSignal): AsyncGenerator<Instance> {
+    // Without this, an account may leave out the instances that EKS Auto Mode manages.
+    const input = { Filters, IncludeManagedResources: true };
     try {
       for await (const page of paginateDescribeInstances(
         { client: this.#client, pageSize: 1000, stopOnSameToken: true },
-        { Filters },
+        input,
+        { abortSignal },
       )) {
         for (const { Instances = [] } of page.Reservations ?? []) {
           for (const instance of Instances) yield* this.#read(instance);
         }
       }
     } catch (error) {
+      if (abortSignal.aborted) {
+        const limit = formatDuration(this.#timeLimit);
+        throw new TryAgainError(`EC2 did not describe the instances within ${limit}`, { cause: error });
+      }
       throw awsFailure(
         error,
         "describe instances",
@@ -67,11 +83,23 @@ export class Ec2Launches implements Launches {
 
   *#read({ InstanceId, LaunchTime, State, Tags = [] }: Ec2Instance): Generator<Instance> {
     if (!InstanceId || !LaunchTime) return;
-    // Right after a launch EC2 may tell of the instance, but not yet of its tags.
+    // Right after a launch EC2 may return the instance without its tags.
     if (State?.Name === "pending" && Tags.length === 0) return;
-    const tags = new Map(Tags.map(({ Key, Value }) => [Key, Value]));
-    const isOurs = tags.get(clusterTag(this.#cluster)) === "owned";
-    const nodePool = poolTags.map((tag) => tags.get(tag)).find((value) => value !== undefined);
-    yield { id: InstanceId, launchedAt: LaunchTime, ...(isOurs && nodePool && { nodePool }) };
+    const tags = new Map(Tags.map(({ Key = "", Value }) => [Key, Value]));
+    const nodePool = launchTags(this.#cluster)
+      .filter(({ cluster, value }) => tags.get(cluster) === value)
+      .flatMap(({ pools }) => pools.map((tag) => tags.get(tag)))
+      .find((value) => value !== undefined);
+    yield { id: InstanceId, launchedAt: LaunchTime, ...(nodePool && { nodePool }) };
   }
 }
+
+type LaunchTags = Readonly<{ cluster: string; value: string; pools: readonly string[] }>;
+
+/** The tags by which a launch for this cluster is recognised: Karpenter's own, and those of EKS Auto Mode. */
+const launchTags = (cluster: string): readonly LaunchTags[] => [
+  { cluster: clusterTag(cluster), value: "owned", pools: poolTags },
+  { cluster: AutoMode.clusterTag, value: cluster, pools: [AutoMode.poolTag] },
+];
+
+const poolTags: readonly string[] = [...new Set(Object.values(Karpenter).map(({ poolTag }) => poolTag))];

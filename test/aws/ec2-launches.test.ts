@@ -8,6 +8,7 @@ import { noon } from "../support/fixed-clock.ts";
 
 const owned = { "kubernetes.io/cluster/prod": "owned" };
 const v1 = { ...owned, "karpenter.sh/nodepool": "batch", "eks:eks-cluster-name": "prod" };
+const autoMode = { "eks:eks-cluster-name": "prod", "eks:kubernetes-node-pool-name": "general-purpose" };
 const v031 = { ...owned, "karpenter.sh/provisioner-name": "old" };
 
 type NewEvent = Readonly<{
@@ -85,6 +86,23 @@ describe("instances that events told of", () => {
     ]);
   });
 
+  it("are EKS Auto Mode's, too, and requested although EKS manages them", async () => {
+    const port = await launches(() =>
+      described([
+        { id: "i-1", tags: autoMode },
+        { id: "i-2", tags: { ...autoMode, "eks:eks-cluster-name": "other" } },
+        { id: "i-3", tags: { "eks:eks-cluster-name": "prod" } },
+      ]),
+    );
+    const found = await port.find(["i-1", "i-2", "i-3"]);
+    expect([...found.values()].map(({ nodePool }) => nodePool)).toEqual([
+      "general-purpose",
+      undefined,
+      undefined,
+    ]);
+    expect(asked()[0]?.form.get("IncludeManagedResources")).toBe("true");
+  });
+
   it("are not known yet as long as they are pending and EC2 tells no tag of theirs", async () => {
     const port = await launches(() =>
       described([
@@ -122,12 +140,20 @@ describe("launches since a moment", () => {
   it("are this cluster's, of every generation, and not yet gone", async () => {
     const port = await launches(() => described([]));
     await port.since(noon);
-    const [request] = asked();
-    expect(request?.filters).toEqual({
-      "tag:kubernetes.io/cluster/prod": ["owned"],
-      "tag-key": ["karpenter.sh/nodepool", "karpenter.sh/provisioner-name"],
-      "instance-state-name": ["pending", "running"],
-    });
+    const states = { "instance-state-name": ["pending", "running"] };
+    expect(asked().map(({ filters }) => filters)).toEqual([
+      {
+        "tag:kubernetes.io/cluster/prod": ["owned"],
+        "tag-key": ["karpenter.sh/nodepool", "karpenter.sh/provisioner-name"],
+        ...states,
+      },
+      { "tag:eks:eks-cluster-name": ["prod"], "tag-key": ["eks:kubernetes-node-pool-name"], ...states },
+    ]);
+  });
+
+  it("are returned once, also with the tags of Karpenter and of EKS Auto Mode", async () => {
+    const port = await launches(() => described([{ id: "i-1", tags: { ...autoMode, ...v1 } }]));
+    expect(await port.since(noon)).toEqual([{ instance: "i-1", launchedAt: noon, nodePool: "batch" }]);
   });
 
   it("leave out what was launched before", async () => {
@@ -140,7 +166,7 @@ describe("launches since a moment", () => {
             ],
             "more",
           )
-        : described([{ id: "i-3", tags: v031, launchedAt: after(noon, minutes(1)) }]),
+        : described(count === 2 ? [{ id: "i-3", tags: v031, launchedAt: after(noon, minutes(1)) }] : []),
     );
     expect(await port.since(noon)).toEqual([
       { instance: "i-2", launchedAt: noon, nodePool: "batch" },
@@ -150,6 +176,18 @@ describe("launches since a moment", () => {
 });
 
 describe("what goes wrong", () => {
+  it.each(["find", "since"] as const)(
+    "may pass when EC2 takes too long: %s has a time limit",
+    async (what) => {
+      // One page after the other, for ever.
+      aws = await fakeAws((_, count) => described([], `page-${count}`));
+      const port = new Ec2Launches(new EC2Client(aws.client), "prod", 200);
+      const asking = what === "find" ? port.find(["i-1"]) : port.since(noon);
+      await expect(asking).rejects.toThrow(TryAgainError);
+      await expect(asking).rejects.toThrow(/did not describe the instances within/);
+    },
+  );
+
   it("may pass when EC2 throttles, after the SDK has tried again", async () => {
     const port = await launches(() => failed("RequestLimitExceeded", 503), 2);
     await expect(port.find(["i-1"])).rejects.toThrow(TryAgainError);

@@ -30,6 +30,12 @@ export const Karpenter = {
   { annotation: string; poolLabel: string; poolTag: string; registeredLabel: string }
 >;
 
+/** How EKS Auto Mode tags the instances of a cluster; taken from its documents, not proven on an account. */
+export const AutoMode = {
+  clusterTag: "eks:eks-cluster-name",
+  poolTag: "eks:kubernetes-node-pool-name",
+} as const;
+
 export const clusterTag = (cluster: string): string => `kubernetes.io/cluster/${cluster}`;
 
 /** Group, ClusterRole, binding and admission policy all carry this name. */
