@@ -1,0 +1,84 @@
+import { type Duration, formatDuration, seconds } from "../duration.ts";
+import { type Ending, endingsOf, type Gap } from "./gap.ts";
+import { isTrusted, type Learned } from "./learned.ts";
+
+/** How long a hold waits after the last use, and why. */
+export type HoldLength = Readonly<{
+  length: Duration;
+  /** `default`: nothing is known yet; `cautious`: what was learned has cost too much, so it is not used for now. */
+  action: "default" | "learned" | "cautious";
+  because: string;
+  /** What the length would be if relaunches were worth half and twice as much to the user. */
+  atHalfCost: Duration;
+  atDoubleCost: Duration;
+}>;
+
+export type LengthLimits = Readonly<{ cap: Duration }>;
+
+/**
+ * The length that would have cost least over the recent bursts. Without knowledge, and while the learned lengths have
+ * cost too much, it is `relaunchCost`: whatever the gaps are, that costs at most twice the best length.
+ */
+export function decideHoldLength(learned: Learned, relaunchCost: Duration, limits: LengthLimits): HoldLength {
+  const { gaps } = learned;
+  const whatIf = {
+    atHalfCost: cheapestLength(gaps, relaunchCost / 2, limits),
+    atDoubleCost: cheapestLength(gaps, relaunchCost * 2, limits),
+  };
+  const fallback = Math.min(relaunchCost, limits.cap);
+  if (gaps.length === 0) {
+    const because = "no burst was seen to end yet, so it waits as long as one relaunch is worth";
+    return { length: fallback, action: "default", because, ...whatIf };
+  }
+  if (!isTrusted(learned)) {
+    const because =
+      "the learned lengths have cost too much of late, so it waits as long as one relaunch is worth";
+    return { length: fallback, action: "cautious", because, ...whatIf };
+  }
+  const length = cheapestLength(gaps, relaunchCost, limits);
+  return { length, action: "learned", because: reasonFor(length, gaps, relaunchCost), ...whatIf };
+}
+
+/** Costs this close to each other count as equal. */
+const tolerance = 0.001;
+
+function cheapestLength(gaps: readonly Gap[], relaunchCost: Duration, { cap }: LengthLimits): Duration {
+  const endings = endingsOf(gaps);
+  const fallback = Math.min(relaunchCost, cap);
+  // The cost falls only where a gap ends, so no other length can be the cheapest.
+  const lengths = [fallback, 0, ...endings.map(({ at }) => at)].filter((length) => length <= cap);
+  const costs = costsOf(endings, lengths, relaunchCost);
+  const enough = Math.min(...costs.map(({ cost }) => cost)) * (1 + tolerance);
+  const [best = fallback] = costs
+    .filter(({ cost }) => cost <= enough)
+    .map(({ length }) => length)
+    .toSorted((a, b) => Math.abs(a - fallback) - Math.abs(b - fallback));
+  return Math.ceil(best / seconds(1)) * seconds(1);
+}
+
+/** What each length would have cost, shortest first. */
+function costsOf(endings: readonly Ending[], lengths: readonly Duration[], relaunchCost: Duration) {
+  const sorted = endings.toSorted((a, b) => a.at - b.at);
+  let later = sorted.reduce((sum, { weight }) => sum + weight, 0);
+  let idle = 0;
+  let next = 0;
+  return lengths
+    .toSorted((a, b) => a - b)
+    .map((length) => {
+      for (let ending = sorted[next]; ending && ending.at <= length; ending = sorted[++next]) {
+        idle += ending.weight * ending.at;
+        later -= ending.weight;
+      }
+      return { length, cost: idle + Math.max(0, later) * (length + relaunchCost) };
+    });
+}
+
+function reasonFor(length: Duration, gaps: readonly Gap[], relaunchCost: Duration): string {
+  const of = `of the last ${gaps.length === 1 ? "burst" : `${gaps.length} bursts`}`;
+  if (length > 0) {
+    const returned = gaps.filter(({ atMost }) => atMost !== undefined && atMost <= length).length;
+    return `${returned} ${of} returned within ${formatDuration(length)}`;
+  }
+  const away = gaps.filter(({ atLeast }) => atLeast > relaunchCost).length;
+  return `${away} ${of} stayed away for more than ${formatDuration(relaunchCost)}, so waiting costs more than it saves`;
+}

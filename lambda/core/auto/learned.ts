@@ -1,0 +1,91 @@
+import { type Duration, minutes, seconds } from "../duration.ts";
+import { costOf, type Gap } from "./gap.ts";
+
+/** What is known of one scope's gaps. It has a fixed largest size. */
+export type Learned = Readonly<{
+  /** Of the last bursts, oldest first. */
+  gaps: readonly Gap[];
+  /** What the learned lengths have cost of late beyond what is allowed, in relaunches of one node; never below 0. */
+  debt: number;
+  /** When capacity was last known to be in use, and how long it is held from then on; missing while nobody watches. */
+  idle?: Idle;
+}>;
+
+/** `busy`: these nodes were just launched, and no use of them was seen since: their burst may still go on. */
+export type Idle = Readonly<{ since: Date; nodes: number; length: Duration; busy?: true }>;
+
+/** Capacity was launched for waiting pods, or pods came to or left nodes that are held. */
+export type Use = Readonly<{
+  at: Date;
+  nodes: number;
+  kind: "launch" | "pods";
+  /** Whether a hold was on; then this is the last use of several, perhaps. */
+  held: boolean;
+}>;
+
+export const nothingLearned: Learned = { gaps: [], debt: 0 };
+
+/** So many bursts are remembered; older ones would hardly count. */
+export const remembered = 48;
+
+/** Uses this close to each other are one burst: no hold is released sooner than that. */
+export const sameBurst = minutes(1);
+
+/** Learned lengths may cost this many relaunches of the largest burst before they are no longer used. */
+export const allowedLoss = 4;
+
+/** Besides that, they may cost this share of what the best length costs. */
+export const costOfLearning = 0.1;
+
+export const isTrusted = ({ gaps, debt }: Learned): boolean =>
+  debt < allowedLoss * Math.max(1, ...gaps.map(({ nodes }) => nodes));
+
+/**
+ * Learns from a use that ends a gap, and watches the next one; `length` is how long the capacity is held from then on.
+ * The last use is the observation's id: gaps never overlap, so a use that is not later was counted already.
+ */
+export function learnFromUse(learned: Learned, use: Use, length: Duration, terms: Terms): Learned {
+  const { idle } = learned;
+  const { at, nodes, held, kind } = use;
+  const next: Idle = { since: at, nodes, length, ...(kind === "launch" && { busy: true }) };
+  if (!idle) return { ...learned, idle: next };
+  if (at <= idle.since) return learned;
+  const gap = wholeSeconds(idle.since, at);
+  // The first use after a launch is the end of that burst, as a rule: nothing was idle yet.
+  if ((held && idle.busy) || gap < sameBurst) return { ...learned, idle: next };
+  const seen = { nodes: idle.nodes, atLeast: held ? 0 : gap, atMost: gap };
+  return { ...remember(learned, seen, idle.length, terms), idle: next };
+}
+
+/** Stops watching: what comes after this moment says nothing of the work. The gap was at least that long. */
+export function stopWatching(learned: Learned, at: Date, held: boolean, terms: Terms): Learned {
+  const { idle, ...rest } = learned;
+  if (!idle) return learned;
+  const gap = wholeSeconds(idle.since, at);
+  if ((held && idle.busy) || gap < sameBurst) return rest;
+  return remember(rest, { nodes: idle.nodes, atLeast: gap }, idle.length, terms);
+}
+
+/** What the costs are measured by. */
+export type Terms = Readonly<{ relaunchCost: Duration; cap: Duration }>;
+
+function remember(learned: Learned, gap: Gap, length: Duration, terms: Terms): Learned {
+  const ends = [gap.atLeast, gap.atMost ?? gap.atLeast];
+  // Of a gap that is not known exactly, the end that is worse for the length that was waited.
+  const excess = Math.max(
+    ...ends.map((end) => costOf(end, length, terms.relaunchCost) - allowedCost(end, terms)),
+  );
+  const debt = Math.max(0, learned.debt + (gap.nodes * excess) / terms.relaunchCost);
+  return {
+    ...learned,
+    gaps: [...learned.gaps, gap].slice(-remembered),
+    debt: Math.ceil(debt * 100) / 100,
+  };
+}
+
+const wholeSeconds = (from: Date, to: Date): Duration =>
+  Math.ceil((to.getTime() - from.getTime()) / seconds(1)) * seconds(1);
+
+/** A little more than twice what any constant length would cost for this gap at least. */
+const allowedCost = (gap: Duration, { relaunchCost, cap }: Terms): Duration =>
+  (2 + costOfLearning) * (gap > cap ? relaunchCost : Math.min(gap, relaunchCost));

@@ -1,0 +1,189 @@
+import { describe, expect, it } from "vitest";
+import { decideHoldLength } from "../../../lambda/core/auto/decide-hold-length.ts";
+import { costOf, type Gap } from "../../../lambda/core/auto/gap.ts";
+import {
+  allowedLoss,
+  costOfLearning,
+  type Learned,
+  learnFromUse,
+  nothingLearned,
+} from "../../../lambda/core/auto/learned.ts";
+import { after, hours, minutes } from "../../../lambda/core/duration.ts";
+import fc from "../../support/fast-check.ts";
+import { noon } from "../../support/fixed-clock.ts";
+
+const relaunchCost = minutes(10);
+const cap = hours(2);
+
+const returned = (minute: number, nodes = 1): Gap => ({
+  nodes,
+  atLeast: minutes(minute),
+  atMost: minutes(minute),
+});
+const returnedWithin = (minute: number): Gap => ({ nodes: 1, atLeast: 0, atMost: minutes(minute) });
+const stillAwayAfter = (minute: number): Gap => ({ nodes: 1, atLeast: minutes(minute) });
+const times = (count: number, gap: Gap): readonly Gap[] => Array.from({ length: count }, () => gap);
+const knowing = (...gaps: readonly Gap[]): Learned => ({ ...nothingLearned, gaps });
+const decide = (learned: Learned, cost = relaunchCost, most = cap) =>
+  decideHoldLength(learned, cost, { cap: most });
+
+describe("the length of a hold", () => {
+  it("is what a relaunch is worth while nothing is known", () => {
+    expect(decide(nothingLearned)).toEqual({
+      length: minutes(10),
+      action: "default",
+      because: "no burst was seen to end yet, so it waits as long as one relaunch is worth",
+      atHalfCost: minutes(5),
+      atDoubleCost: minutes(20),
+    });
+  });
+
+  it("covers bursts that return soon, with some margin", () => {
+    const { length, action, because } = decide(knowing(...times(20, returned(3)), ...times(4, returned(90))));
+    expect(length).toBe(minutes(3.75));
+    expect({ action, because }).toEqual({
+      action: "learned",
+      because: "20 of the last 24 bursts returned within 3m45s",
+    });
+  });
+
+  it("is nothing where bursts stay away longer than a relaunch is worth", () => {
+    const { length, because } = decide(knowing(returned(3), ...times(11, returned(90))));
+    expect(length).toBe(0);
+    expect(because).toBe(
+      "11 of the last 12 bursts stayed away for more than 10m, so waiting costs more than it saves",
+    );
+  });
+
+  it("stays at what a relaunch is worth where any longer or shorter one costs the same", () => {
+    expect(decide(knowing(returned(1)))).toMatchObject({ length: minutes(10), action: "learned" });
+  });
+
+  it("depends on what a relaunch is worth", () => {
+    const { length, atHalfCost, atDoubleCost } = decide(knowing(...times(8, returned(12))));
+    expect({ length, atHalfCost, atDoubleCost }).toEqual({
+      length: 0,
+      atHalfCost: 0,
+      atDoubleCost: minutes(20),
+    });
+  });
+
+  it("follows the work when it changes", () => {
+    expect(decide(knowing(...times(24, returned(60)), ...times(24, returned(4)))).length).toBeGreaterThan(
+      minutes(4),
+    );
+    expect(decide(knowing(...times(24, returned(4)), ...times(24, returned(60)))).length).toBe(0);
+  });
+
+  it("counts a burst by its nodes", () => {
+    expect(decide(knowing(returned(60, 1), returned(4, 20))).length).toBeGreaterThan(minutes(4));
+    expect(decide(knowing(returned(60, 20), returned(4, 1))).length).toBe(0);
+  });
+
+  it("takes a burst that was not seen to return for at least as long as those that were away longer", () => {
+    const returns = times(3, returned(6));
+    expect(decide(knowing(...returns, ...times(9, stillAwayAfter(1)))).length).toBeGreaterThan(minutes(6));
+    expect(decide(knowing(...returns, ...times(9, stillAwayAfter(30)))).length).toBe(0);
+  });
+
+  it("never grows by uses of which only the latest possible moment is known", () => {
+    let learned = nothingLearned;
+    for (let i = 0; i < 48; i++) {
+      const { length } = decide(learned);
+      expect(length).toBeLessThanOrEqual(relaunchCost);
+      learned = knowing(...learned.gaps, returnedWithin(length / minutes(1)));
+    }
+  });
+
+  it("is never negative and never past the cap", () => {
+    fc.assert(
+      fc.property(
+        someGaps,
+        fc.integer({ min: 1, max: 600 }),
+        fc.integer({ min: 1, max: 200 }),
+        (gaps, most, cost) => {
+          const decision = decide({ gaps, debt: 0 }, minutes(cost), minutes(most));
+          for (const length of [decision.length, decision.atHalfCost, decision.atDoubleCost]) {
+            expect(length).toBeGreaterThanOrEqual(0);
+            expect(length).toBeLessThanOrEqual(minutes(most));
+          }
+        },
+      ),
+    );
+  });
+});
+
+const someMinutes = fc.oneof(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 1000 })).map(minutes);
+const someGaps = fc.array(
+  fc
+    .record({ nodes: fc.integer({ min: 1, max: 20 }), a: someMinutes, b: fc.option(someMinutes) })
+    .map(
+      ({ nodes, a, b }): Gap =>
+        b === null ? { nodes, atLeast: a } : { nodes, atLeast: Math.min(a, b), atMost: Math.max(a, b) },
+    ),
+  { maxLength: 48 },
+);
+
+describe("whatever the gaps are", () => {
+  /** What the decisions cost for these gaps; a negative one comes back a second after the hold. */
+  function play(wanted: readonly { nodes: number; gap: number }[], most: number) {
+    const terms = { relaunchCost, cap: most };
+    let at = noon;
+    let { length } = decide(nothingLearned, relaunchCost, most);
+    let learned = learnFromUse(
+      nothingLearned,
+      { at, nodes: wanted[0]?.nodes ?? 1, kind: "pods", held: false },
+      length,
+      terms,
+    );
+    let cost = 0;
+    const gaps = wanted.map(({ nodes, gap: minute }, index) => {
+      const gap = minute < 0 ? Math.max(minutes(1), length + 1000) : minutes(minute);
+      cost += nodes * costOf(gap, length, relaunchCost);
+      at = after(at, gap);
+      const use = { at, nodes: wanted[index + 1]?.nodes ?? 1, kind: "pods", held: gap <= length } as const;
+      learned = learnFromUse(learned, use, 0, terms);
+      length = decide(learned, relaunchCost, most).length;
+      learned = { ...learned, idle: { since: at, nodes: use.nodes, length } };
+      return { nodes, gap };
+    });
+    return { cost, gaps };
+  }
+
+  const bestConstant = (gaps: readonly { nodes: number; gap: number }[], most: number) =>
+    Math.min(
+      ...[0, ...gaps.map(({ gap }) => gap)]
+        .filter((length) => length <= most)
+        .map((length) =>
+          gaps.reduce((sum, { nodes, gap }) => sum + nodes * costOf(gap, length, relaunchCost), 0),
+        ),
+    );
+
+  it("costs at most 2.1 times the best length in hindsight, and what a few relaunches cost", () => {
+    const burst = fc.record({
+      nodes: fc.integer({ min: 1, max: 10 }),
+      gap: fc.oneof(fc.constant(-1), fc.integer({ min: 1, max: 15 }), fc.integer({ min: 1, max: 600 })),
+    });
+    const someCap = fc.constantFrom(minutes(2), minutes(10), hours(2));
+    fc.assert(
+      fc.property(fc.array(burst, { minLength: 1, maxLength: 120 }), someCap, (bursts, most) => {
+        const { cost, gaps } = play(bursts, most);
+        const largest = Math.max(...bursts.map(({ nodes }) => nodes));
+        const learning = largest * (allowedLoss * relaunchCost + most + relaunchCost);
+        expect(cost).toBeLessThanOrEqual((2 + costOfLearning) * bestConstant(gaps, most) + learning);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("stops using what it learned from work that plays against it, and says so", () => {
+    const against = Array.from({ length: 300 }, (_, i) => ({ nodes: 1, gap: i % 4 === 3 ? 600 : -1 }));
+    const { cost, gaps } = play(against, cap);
+    expect(cost).toBeLessThanOrEqual(2.1 * bestConstant(gaps, cap) + 4 * relaunchCost + cap + relaunchCost);
+    expect(decide({ ...knowing(returned(3)), debt: allowedLoss })).toMatchObject({
+      length: relaunchCost,
+      action: "cautious",
+      because: "the learned lengths have cost too much of late, so it waits as long as one relaunch is worth",
+    });
+  });
+});
