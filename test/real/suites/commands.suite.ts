@@ -35,6 +35,12 @@ describe("npm scripts for developers", () => {
     expect(page?.length).toBeGreaterThan(rows.length);
   });
 
+  it("simulate plays traces and writes their figures into its page", async () => {
+    await typist.done('npm run simulate -- --traces 2 --write --into "$INTO"');
+    expect(written("auto.md")).toMatch(/56 traces: 2 of each of 7 families/);
+    expect(elementsIn(written("images/auto-ratio.svg"))[0]?.name).toBe("svg");
+  });
+
   it("torture repeats one run by its seed and path", async () => {
     const output = await typist.done("npm run torture -- --seed 42 --path 12:0:3");
     expect(output).toContain("it does not break any more");
