@@ -6,7 +6,7 @@ import { Failure } from "./terminal/failure.ts";
 
 type Read = Readonly<Record<string, unknown>>;
 
-/** A status as the control function tells it, dates and all. */
+/** A status as the control function returns it, with dates. */
 export type StatusAnswer = Readonly<{
   cluster: string;
   at: Date;

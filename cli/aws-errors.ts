@@ -26,13 +26,13 @@ const remedies: Readonly<Record<string, readonly [what: string, remedy: string]>
 
 const denied = new Set(["AccessDeniedException", "AccessDenied", "UnauthorizedOperation"]);
 
-/** Whether AWS understood, and said no. */
+/** Whether AWS received the request and refused it. */
 export const isDenied = (error: unknown): boolean => error instanceof Error && denied.has(error.name);
 
 export const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
   error instanceof Error && names.includes(error.name);
 
-/** Whether no AWS call can succeed now, so that further ones would say the same. */
+/** Whether every further AWS call would fail in the same way. */
 export const isHopeless = (error: unknown): boolean => {
   const failure = explainAwsError(error, "");
   return failure instanceof Failure && !isDenied(error);
@@ -44,7 +44,7 @@ export function explainAwsError(error: unknown, task: string): unknown {
   const known = remedies[error.name];
   if (known) return new Failure(`${known[0]} (${firstLine(error)})`, known[1], { cause: error });
   if (/region is missing/i.test(messageOf(error))) {
-    return new Failure("no AWS region is set", "Say --region, or set AWS_REGION.", { cause: error });
+    return new Failure("no AWS region is set", "Use --region, or set AWS_REGION.", { cause: error });
   }
   if (isDenied(error)) {
     return new Failure(firstLine(error), `These credentials may not ${task}: ask for that right.`, {

@@ -5,7 +5,7 @@ import { Exit } from "./terminal/exit-codes.ts";
 import { printFailure } from "./terminal/failure.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
-/** Carries out what was typed and says how it ended; never ends the process itself. */
+/** Runs a command and returns its exit code; never ends the process itself. */
 export async function commandLine(words: readonly string[], terminal: Terminal): Promise<Exit> {
   const program = frame(terminal);
   for (const command of commands) program.addCommand(framed(command(terminal), terminal));
@@ -21,10 +21,10 @@ export async function commandLine(words: readonly string[], terminal: Terminal):
 
 const frame = (terminal: Terminal): Command =>
   framed(new Command("karpenter-node-holder"), terminal)
-    .description("Keeps Karpenter's nodes for a while after every launch.")
+    .description("Protects Karpenter's nodes from disruption for a while after every launch.")
     .version(version, "-V, --version", "print the version")
-    .helpCommand("help [command]", "Tell what a command does.")
-    .addHelpText("after", "\nExit codes: 0 done, 1 failed, 2 not understood.");
+    .helpCommand("help [command]", "Show help for a command.")
+    .addHelpText("after", "\nExit codes: 0 success, 1 failure, 2 wrong usage.");
 
 /** Commander throws instead of ending the process, and writes where the terminal is. */
 const framed = (command: Command, { out, notify }: Terminal): Command =>
@@ -32,13 +32,13 @@ const framed = (command: Command, { out, notify }: Terminal): Command =>
     .helpOption("-h, --help", "display help")
     .configureHelp({ optionDescription: described, argumentDescription: named })
     .exitOverride()
-    .showHelpAfterError("See --help for what can be said.")
+    .showHelpAfterError("See --help for commands and flags.")
     .configureOutput({
       writeOut: (text) => out(text.trimEnd()),
       writeErr: (text) => notify(text.trimEnd()),
     });
 
-/** An option's line of help: what must be said, what can be said, and what holds otherwise. */
+/** An option's line of help: whether it is required, its choices, its default. */
 function described(option: Option): string {
   const fallback = option.defaultValueDescription ?? option.defaultValue;
   if (fallback !== undefined) return `${named(option)} (default: ${fallback})`;

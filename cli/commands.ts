@@ -11,7 +11,7 @@ import { run } from "./commands/run.ts";
 import { status } from "./commands/status.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
-/** One command: what it is called, what can be said to it, what it does. Its heavy imports wait for its action. */
+/** One command: its name, flags and action. The action loads heavy imports. */
 export type MakeCommand = (terminal: Terminal) => Command;
 
 /** Every command, in the order of the help. */

@@ -58,7 +58,7 @@ function functionFailed(name: string, payload: unknown): Failure {
   );
 }
 
-/** There is no such function: tells which holders there are, where we may know. */
+/** The function does not exist: lists the holders in this account, if permitted. */
 async function noHolder(flags: ClusterFlags, config: AwsConfig, cause: unknown): Promise<Failure> {
   const { findHolders } = await import("./find-holders.ts");
   const { region, found } = await findHolders(config);

@@ -28,7 +28,7 @@ type Watch = Readonly<{
   heading: string;
   /** Which of several things under that heading. */
   of?: string;
-  says: string;
+  description: string;
   metric: IMetric;
   threshold: number;
   comparison?: ComparisonOperator;
@@ -46,7 +46,7 @@ export class Alarms extends Construct {
     this.all = watches(parts).map((watch) => this.alarm(parts.settings.cluster, watch));
   }
 
-  /** Tells this action of every alarm, when it begins and when it is over. */
+  /** Adds this action to every alarm, for ALARM and for OK. */
   notify(action: IAlarmAction): void {
     for (const alarm of this.all) {
       alarm.addAlarmAction(action);
@@ -59,7 +59,7 @@ export class Alarms extends Construct {
     const id = name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
     return new Alarm(this, id, {
       alarmName: alarmName(cluster, name),
-      alarmDescription: `${watch.says} See docs/runbook.md#${watch.heading}`,
+      alarmDescription: `${watch.description} See docs/runbook.md#${watch.heading}`,
       metric: watch.metric,
       threshold: watch.threshold,
       comparisonOperator: watch.comparison ?? ComparisonOperator.GREATER_THAN_THRESHOLD,
@@ -79,7 +79,7 @@ function watches({ settings, metrics, functions, deadLetters }: WatchedParts): r
     ...Object.entries(deadLetters).map(([of, queue]) => ({
       heading: "dead-letters",
       of,
-      says: `Some of the ${of} were given up.`,
+      description: `Some of the ${of} were given up.`,
       metric: queue.metricApproximateNumberOfMessagesVisible({
         period: Duration.minutes(5),
         statistic: "Maximum",
@@ -91,7 +91,7 @@ function watches({ settings, metrics, functions, deadLetters }: WatchedParts): r
     ...Object.entries(functions).map(([of, fn]) => ({
       heading: "function-errors",
       of,
-      says: `The ${of} function keeps failing.`,
+      description: `The ${of} function keeps failing.`,
       metric: fn.metricErrors({ period: longEnoughForThree(of === "sweep" ? sweepEvery : 0) }),
       // One error, and a second, are retried and heal; a third says that retries do not help.
       threshold: 2,
@@ -99,7 +99,7 @@ function watches({ settings, metrics, functions, deadLetters }: WatchedParts): r
     })),
     {
       heading: "release-overdue",
-      says: "Nodes are held longer than their hold.",
+      description: "Nodes are held longer than their hold.",
       metric: metrics.metric("ReleaseLagMs", "Maximum"),
       // A one-shot may fire a minute late, and a lost one is made good by the next sweep: this is past both.
       threshold: 2 * sweepEvery + minutes(2),
@@ -107,7 +107,7 @@ function watches({ settings, metrics, functions, deadLetters }: WatchedParts): r
     },
     {
       heading: "marks-orphaned",
-      says: "Nodes carry marks of holds that are over, and the sweep cannot take them off.",
+      description: "Nodes carry marks of holds that are over, and the sweep cannot take them off.",
       metric: metrics.metric("OrphansFound", "Sum"),
       // The sweep that finds an orphan removes it; found three times, it does not.
       threshold: 0,
@@ -115,7 +115,7 @@ function watches({ settings, metrics, functions, deadLetters }: WatchedParts): r
     },
     {
       heading: "patches-failing",
-      says: "Some nodes can be neither marked nor released.",
+      description: "Some nodes can be neither marked nor released.",
       metric: metrics.metric("NodePatchFailures", "Sum"),
       // One node's failure fails no function; a follow-up or the sweep tries again, and three times on end it did not help.
       threshold: 0,
@@ -123,9 +123,9 @@ function watches({ settings, metrics, functions, deadLetters }: WatchedParts): r
     },
     {
       heading: "sweep-silent",
-      says: "The sweep, which repairs whatever events lost, does not run to its end.",
+      description: "The sweep, which repairs whatever events lost, does not run to its end.",
       metric: metrics.metric("HoldActive", "SampleCount"),
-      // Every sweep tells HoldActive; a period contains at least one, and silence itself is the alarm.
+      // Every sweep emits HoldActive, so a period without data means that no sweep ended.
       threshold: 1,
       comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
       periods: 2,
@@ -133,8 +133,8 @@ function watches({ settings, metrics, functions, deadLetters }: WatchedParts): r
     },
     {
       heading: "slow-protection",
-      says: "Launches protect the cluster later than they should.",
-      // Only a launch that begins a hold tells this, so an hour has few, and half of them late is no accident.
+      description: "Launches protect the cluster later than they should.",
+      // Only a launch that starts a hold emits this, so an hour has few values.
       metric: metrics.metric("LaunchToProtectedMs", "p50").with({ period: Duration.hours(1) }),
       // Bus, queue and function take seconds; Karpenter's next look at a node may come after 15 s. A minute is late.
       threshold: initialDelay + minutes(1),
@@ -144,7 +144,7 @@ function watches({ settings, metrics, functions, deadLetters }: WatchedParts): r
   if (maxHold === 0) return always;
   const overCap: Watch = {
     heading: "hold-over-cap",
-    says: "A hold is older than maxHold allows.",
+    description: "A hold is older than maxHold allows.",
     metric: metrics.metric("OldestHoldMs", "Maximum"),
     // As much later than the cap as a release may be.
     threshold: maxHold + 2 * sweepEvery + minutes(2),

@@ -3,7 +3,7 @@ import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import { checkSettings, defaultSettings, type Settings } from "../lambda/settings.ts";
 import { type Access, type HolderVpc, type KarpenterNodeHolderProps, unusable } from "./props.ts";
 
-/** What `cdk deploy -c name=value` can say. */
+/** The settings of `cdk deploy -c name=value`. */
 export type ContextSettings = Readonly<{
   props: Omit<KarpenterNodeHolderProps, "alarmTopic">;
   alarmTopicArn: string | undefined;

@@ -56,7 +56,7 @@ export class HolderDashboard extends Construct {
           graph("From launch to protected, ms", percentiles(metrics, "LaunchToProtectedMs")),
           graph("Release later than due, ms", percentiles(metrics, "ReleaseLagMs")),
           graph("Repairs and trouble", [
-            count("MissedLaunches", "launches no event told of"),
+            count("MissedLaunches", "launches whose event was lost"),
             count("OrphansFound", "orphaned marks"),
             count("NodePatchFailures", "failed patches"),
             count("ApiThrottled", "throttled calls"),

@@ -11,7 +11,7 @@ type Resources = Readonly<{
   releaseFunctionArn: string;
 }>;
 
-/** What every function is told; the same keys with which it reads them. */
+/** The environment of every function; the functions read the same keys. */
 export function environmentOf(settings: Settings, resources: Resources): Readonly<Record<string, string>> {
   const values: Record<keyof typeof Environment, string> = {
     holdTable: resources.table.name,
@@ -26,7 +26,7 @@ export function environmentOf(settings: Settings, resources: Resources): Readonl
   };
 }
 
-// Lambda takes no empty values; what is not said has its default on the other side too.
+// Lambda accepts no empty values; a missing one has the same default in the function.
 const renamed = <Name extends string>(values: Record<Name, string>, names: Record<Name, string>) =>
   Object.fromEntries(
     Object.entries<string>(names)

@@ -11,7 +11,7 @@ export const holdTimeout = Duration.minutes(2);
 
 export type HolderFunctionsProps = Readonly<{ plan: Plan; environment: Readonly<Record<string, string>> }>;
 
-/** The four functions, and where invocations end that nobody waits for and that failed for good. */
+/** The four functions, and the destination of asynchronous invocations that failed. */
 export class HolderFunctions extends Construct {
   readonly hold: HolderFunction;
   readonly release: HolderFunction;
@@ -56,7 +56,7 @@ export class HolderFunctions extends Construct {
       timeout: Duration.minutes(5),
       // Two at once list the cluster twice to do the same work. Some accounts' quota is too low to reserve from.
       ...(plan.reserveConcurrency && { reservedConcurrency: 1 }),
-      // No retry, and no letter to be cleared away by hand: the next sweep does the same work.
+      // No retry and no dead letter: the next sweep does the same work.
       whenAsync: { retryAttempts: 0, maxEventAge: Duration.millis(sweepEvery) },
     });
     this.control = new HolderFunction(this, "Control", {
@@ -64,7 +64,7 @@ export class HolderFunctions extends Construct {
       part: "control",
       description: `Does what an operator of the node holder of ${cluster} asks`,
       timeout: Duration.minutes(2),
-      // A wish that failed is told to who asked; hours later it would be another wish.
+      // The caller sees the failure. Hours later the request would mean something else.
       whenAsync: { retryAttempts: 0, maxEventAge: Duration.minutes(5), onFailure },
     });
   }

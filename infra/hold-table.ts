@@ -25,7 +25,7 @@ export class HoldTable extends Construct {
     return this.table.tableName;
   }
 
-  /** Lets a function read and write records, one or one kind at a time; nobody scans or drops anything. */
+  /** Lets a function read and write items and query one kind; no scan, no delete. */
   openTo(user: IGrantable): void {
     this.table.grant(user, "dynamodb:GetItem", "dynamodb:Query", "dynamodb:PutItem");
   }

@@ -34,7 +34,7 @@ export type HolderFunctionProps = Readonly<{
   environment: Readonly<Record<string, string>>;
   logRetention: RetentionDays;
   vpc: HolderVpc | undefined;
-  /** What becomes of invocations nobody waits for. */
+  /** Settings of asynchronous invocations. */
   whenAsync?: EventInvokeConfigOptions;
   reservedConcurrency?: number;
   /** Whether it sends messages to the queue that invokes it. */
@@ -78,7 +78,8 @@ export class HolderFunction extends Construct implements IGrantable {
       ...(props.reservedConcurrency && { reservedConcurrentExecutions: props.reservedConcurrency }),
     });
     const resource = this.fn.node.defaultChild;
-    if (!(resource instanceof CfnFunction)) throw new Error("CDK makes functions of something else now");
+    if (!(resource instanceof CfnFunction))
+      throw new Error("this version of the CDK creates no CfnFunction here");
     this.resource = resource;
     const recursiveLoop = props.invokesItself && recursiveLoopAllowed(this);
     if (recursiveLoop) resource.recursiveLoop = recursiveLoop;
@@ -97,7 +98,7 @@ export class HolderFunction extends Construct implements IGrantable {
   // By ids, because a cluster's subnets need no look-up and no VPC object to be named.
   private enter(vpc: HolderVpc): void {
     this.resource.vpcConfig = { subnetIds: [...vpc.subnetIds], securityGroupIds: [...vpc.securityGroupIds] };
-    // Not AWS's own policy for this, which lets a late log line create the log group anew after a destroy.
+    // AWS's managed policy would let a late log line re-create the log group after a destroy.
     this.may({ actions: networkInterfaceActions, resources: ["*"] });
     acknowledgeWildcard(this.role, "*", "network interfaces have no narrower resource before they exist");
     // Lambda itself manages the interfaces; the function's code has no need to.

@@ -16,22 +16,30 @@ export class HolderStack extends Stack {
       ...(alarmTopic && { alarmTopic }),
     });
 
-    this.tell("HoldFunction", "Hears of launches", holder.holdFunction.functionName);
-    this.tell("ReleaseFunction", "Releases nodes when a hold is over", holder.releaseFunction.functionName);
-    this.tell("SweepFunction", "Repairs whatever events lost", holder.sweepFunction.functionName);
-    this.tell("ControlFunction", "Answers operators", holder.controlFunction.functionName);
-    this.tell("LaunchQueueUrl", "Launches on their way", holder.launchQueue.queueUrl);
+    this.output("HoldFunction", "Handles launches", holder.holdFunction.functionName);
+    this.output("ReleaseFunction", "Releases nodes when a hold is over", holder.releaseFunction.functionName);
+    this.output(
+      "SweepFunction",
+      "Compares everything and repairs what lost events left",
+      holder.sweepFunction.functionName,
+    );
+    this.output("ControlFunction", "Answers operators", holder.controlFunction.functionName);
+    this.output("LaunchQueueUrl", "Queue of launches", holder.launchQueue.queueUrl);
     const deadLetters = holder.deadLetterQueues.map((queue) => queue.queueUrl).join(" ");
-    this.tell("DeadLetterQueueUrls", "What was given up: launches, events, invocations", deadLetters);
-    this.tell("HoldTable", "Holds, present and past", holder.tableName);
-    this.tell("Dashboard", "Launches, holds and nodes at a glance", dashboardUrl(this, holder.dashboardName));
-    this.tell("ForceRelease", "Releases every held node at once", forceRelease(holder));
+    this.output("DeadLetterQueueUrls", "Dead-letter queues: launches, events, invocations", deadLetters);
+    this.output("HoldTable", "Holds, present and past", holder.tableName);
+    this.output(
+      "Dashboard",
+      "Launches, holds and nodes at a glance",
+      dashboardUrl(this, holder.dashboardName),
+    );
+    this.output("ForceRelease", "Releases every held node at once", forceRelease(holder));
     if (settings.props.access === "manual") {
-      this.tell("RolesToAdmit", "Give each an access entry in group karpenter-node-holder", roles(holder));
+      this.output("RolesToAdmit", "Give each an access entry in group karpenter-node-holder", roles(holder));
     }
   }
 
-  private tell(id: string, description: string, value: string): void {
+  private output(id: string, description: string, value: string): void {
     new CfnOutput(this, id, { description, value });
   }
 }

@@ -96,7 +96,7 @@ export class KarpenterNodeHolder extends Construct {
     this.dashboardName = dashboard.name;
   }
 
-  /** Tells this action of every alarm. */
+  /** Adds this action to every alarm. */
   addAlarmAction(action: IAlarmAction): void {
     this.watch.notify(action);
   }
@@ -132,7 +132,7 @@ function letSeeInstances(fn: HolderFunction): void {
   acknowledgeWildcard(fn.role, "*", "ec2:DescribeInstances, which reads only, knows no narrower resource");
 }
 
-// Metrics that a sweep tells are missing from a period without one, and a timer may be late by a minute.
+// A sweep's metrics are missing in a period without a sweep, and a timer may be a minute late.
 function periodWithASweep({ settings }: Plan): Duration {
   const grain = minutes(5);
   return Duration.millis(Math.ceil((settings.sweepEvery + minutes(1)) / grain) * grain);

@@ -12,7 +12,7 @@ export type HolderVpc = Readonly<{ subnetIds: readonly string[]; securityGroupId
 /** `install`: the deployment gives itself its rights in the cluster; `manual`: you apply the printed manifest. */
 export type Access = "install" | "manual";
 
-/** What a holder is told; everything but the cluster has a default. */
+/** A holder's settings; all but the cluster have defaults. */
 export interface KarpenterNodeHolderProps {
   /** The EKS cluster's name, as text known at synth. */
   readonly cluster: string;
@@ -70,7 +70,7 @@ export function planOf(props: KarpenterNodeHolderProps): Plan {
   };
 }
 
-/** The one error in which all problems of a deployment's settings are told. */
+/** One error that names all problems of a deployment's settings. */
 export const unusable = (problems: readonly string[]): BadInputError =>
   new BadInputError("These settings cannot be used", problems);
 

@@ -20,10 +20,10 @@ export const escaped = (text: string): string =>
 
 /** An element, for SVG or HTML; children are markup already. */
 export function element(name: string, attributes: Attributes = {}, ...children: readonly string[]): string {
-  const told = Object.entries(attributes).map(([key, value]) =>
+  const written = Object.entries(attributes).map(([key, value]) =>
     value === undefined ? "" : ` ${key}="${escaped(typeof value === "number" ? short(value) : value)}"`,
   );
-  const open = `<${name}${told.join("")}`;
+  const open = `<${name}${written.join("")}`;
   return children.length === 0 ? `${open}/>` : `${open}>${children.join("")}</${name}>`;
 }
 

@@ -11,7 +11,7 @@ type Sizes = ReadonlyMap<Part, number>;
 export const measuredSizes = (): Sizes =>
   new Map(parts.map((part) => [part, statSync(bundleFile(part)).size]));
 
-/** What they weighed when somebody last looked and found it right. */
+/** The sizes when they were last recorded. */
 export function recordedSizes(): Sizes {
   const recorded = JSON.parse(readFileSync(record, "utf8"));
   return new Map(parts.map((part) => [part, Number(recorded[part])]));

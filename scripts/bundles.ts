@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, "..");
 const functions = join(root, "dist", "functions");
 const stamp = join(functions, "built");
 
-/** The one place that says which file is which function; each exports its `handler`. */
+/** Each function's entry file, which exports its `handler`. */
 const entryOf = (part: Part): string => join(root, "lambda", "main", `${part}.ts`);
 
 /** Where a function's bundle is. */
@@ -36,7 +36,7 @@ function areFresh(): boolean {
   return newest < statSync(stamp).mtimeMs;
 }
 
-/** Bundles one function into one file; tells what became of its sources. */
+/** Bundles one function into one file; returns esbuild's metadata. */
 export async function bundleInto(part: Part, outfile: string) {
   return build({
     entryPoints: [entryOf(part)],

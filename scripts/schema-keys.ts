@@ -4,7 +4,7 @@ import type { Plugin } from "esbuild";
 /**
  * The SDK describes every operation of a service in one file, with computed keys such as `[_n]: "name"`. A bundler
  * must keep what has computed keys, and of EC2 alone that would be half a megabyte. Here the keys are constants of
- * the same file: put in their places, they let esbuild leave out every operation nobody calls.
+ * the same file: put in their places, they let esbuild leave out every unused operation.
  */
 export const plainSchemaKeys: Plugin = {
   name: "plain-schema-keys",

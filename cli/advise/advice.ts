@@ -116,9 +116,9 @@ function choose(facts: Facts, within: Duration): Pick<Advice, "recommended" | "b
 function reasonFor(chosen: Candidate, { regretted, candidates }: Facts): string {
   const most = candidates.reduce((a, b) => (b.avoided > a.avoided ? b : a), chosen);
   const share = Math.round((100 * chosen.avoided) / regretted);
-  const told = `${formatDuration(chosen.hold)} would have avoided ${chosen.avoided} of ${regretted} regretted ends (${share} %)`;
+  const sentence = `${formatDuration(chosen.hold)} would have avoided ${chosen.avoided} of ${regretted} regretted ends (${share} %)`;
   const beyond = `; ${formatDuration(most.hold)} would have avoided ${most.avoided} for ${costOf(most)}`;
-  return `${told} for ${costOf(chosen)}${most === chosen ? "" : beyond}.`;
+  return `${sentence} for ${costOf(chosen)}${most === chosen ? "" : beyond}.`;
 }
 
 const costOf = ({ idleMinutes, idleShare }: Candidate): string =>

@@ -55,7 +55,7 @@ export class Archive {
         events.map((event: InstanceEvent & { at: string }) => ({ ...event, at: moment(event.at) })),
       );
     } catch {
-      // A line cut short when the program was ended, or written by another hand: its page is read again.
+      // A line that was cut off or written by another program: its page is read again.
     }
   }
 }

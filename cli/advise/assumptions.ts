@@ -1,7 +1,7 @@
 import { formatDuration } from "../../lambda/core/duration.ts";
 import type { Question } from "./advice.ts";
 
-/** What the model takes for granted; whoever reads its figures should know. */
+/** The model's assumptions, printed beside its figures. */
 export const assumptions = ({
   regretWithin,
   begunBefore,

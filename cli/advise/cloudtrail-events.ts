@@ -3,7 +3,7 @@ import type { InstanceEvent } from "./lives.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What instances begin and end by; a fleet's launch may be told by either of the first two, the last takes a spot instance back. */
+/** Calls that launch and terminate instances; a fleet's launch appears under either of the first two, the last reclaims a spot instance. */
 export const watchedCalls = ["CreateFleet", "RunInstances", "TerminateInstances", "BidEvictedEvent"] as const;
 const instanceId = /^i-[0-9a-f]{8,32}$/;
 const poolTags = Object.values(Karpenter).map(({ poolTag }) => poolTag);
@@ -16,7 +16,7 @@ const poolTags = Object.values(Karpenter).map(({ poolTag }) => poolTag);
   "responseElements": { "CreateFleetResponse": { "fleetInstanceSet": {
     "item": { "lifecycle": "spot", "instanceIds": { "item": "i-…" }, "instanceType": "m5.large" } }, "errorSet": "" } } }
 */
-/** What one CloudTrail record tells of this cluster's Karpenter nodes; nothing for all others. */
+/** Reads the launches and terminations of this cluster's Karpenter nodes from one CloudTrail record. */
 export function instanceEventsIn(record: unknown, cluster: string): readonly InstanceEvent[] {
   const { eventID, eventTime, eventName, userIdentity, requestParameters, responseElements, errorCode } =
     json(record);
@@ -71,7 +71,7 @@ function recordsInDocument(whole: unknown): readonly unknown[] {
   return list.flatMap(unwrapped);
 }
 
-/** `lookup-events` tells each record as text within another. */
+/** `lookup-events` returns each record as JSON text inside another record. */
 function unwrapped(entry: unknown): readonly unknown[] {
   const { CloudTrailEvent } = json(entry);
   if (typeof CloudTrailEvent !== "string") return [entry];
@@ -103,7 +103,7 @@ function instancesIn(value: unknown, instanceType?: string, found = new Map<stri
   return [...found.values()];
 }
 
-/** The NodePool, where the tags say that it is this cluster's Karpenter's. */
+/** The NodePool, if the tags name this cluster's Karpenter. */
 function nodePoolIn(values: readonly unknown[], cluster: string): string | undefined {
   const tags = new Map(values.flatMap((value) => tagsIn(value)));
   if (tags.get(clusterTag(cluster)) !== "owned") return undefined;

@@ -8,7 +8,7 @@ import { instanceEventsIn, recordsIn, watchedCalls } from "./cloudtrail-events.t
 const pace = 550;
 
 export type Progress = (
-  told: Readonly<{ call: string; reached: Date; events: number; pages: number }>,
+  progress: Readonly<{ call: string; reached: Date; events: number; pages: number }>,
 ) => void;
 type Wait = (milliseconds: number) => Promise<void>;
 
@@ -61,7 +61,7 @@ export class CloudTrailReader {
         instanceEventsIn(one, this.#cluster),
       );
       const oldest = entries.at(-1)?.EventTime;
-      // Times are whole seconds: of the oldest one the next page may bring more. An empty page tells of none.
+      // Times are whole seconds: the next page may have more of the oldest second. An empty page has none.
       const next = oldest ? new Date(oldest.getTime() + 1_000) : unread;
       const reached = NextToken ? next : gap.from;
       const from = earlier(reached, unread);

@@ -8,7 +8,7 @@ import type { InstanceEvent } from "./lives.ts";
 /** A day of the busiest account is a fraction of this. */
 const largest = 512 * 1024 * 1024 - 64;
 
-/** What exported files tell of this cluster; of a folder all JSON below it, as a trail's bucket has it. */
+/** Reads exported records of this cluster; in a folder, all JSON files below it, laid out like a trail's bucket. */
 export function exportedEvents(paths: readonly string[], cluster: string): readonly InstanceEvent[] {
   const places = new Set<string>();
   const eventsIn = (record: unknown) => {
@@ -17,8 +17,8 @@ export function exportedEvents(paths: readonly string[], cluster: string): reado
     return events;
   };
   const files = paths.flatMap((path) => reading(path, () => filesOf(path)));
-  const told = files.flatMap((file) => reading(file, () => recordsIn(textOf(file)).flatMap(eventsIn)));
-  if (places.size < 2) return told;
+  const events = files.flatMap((file) => reading(file, () => recordsIn(textOf(file)).flatMap(eventsIn)));
+  if (places.size < 2) return events;
   // An organization's trail keeps all of its accounts and regions in one bucket.
   const all = [...places].sort().join(", ");
   throw new BadInputError("These events are not of one cluster", [
@@ -32,8 +32,8 @@ function reading<T>(path: string, read: () => T): T {
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     // What is nested beyond all measure ends the stack.
-    const told = error instanceof RangeError ? "it is too large, or nested too deep" : why;
-    throw new BadInputError("These events cannot be read", [`${path}: ${told}`]);
+    const problem = error instanceof RangeError ? "it is too large, or nested too deep" : why;
+    throw new BadInputError("These events cannot be read", [`${path}: ${problem}`]);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Something that CloudTrail tells of one instance. */
+/** One CloudTrail event about one instance. */
 export type InstanceEvent =
   | Readonly<{
       kind: "launched";
@@ -19,11 +19,11 @@ export type NodeLife = Readonly<{
   instanceType?: string;
   launchedAt: Date;
   endedAt?: Date;
-  /** Whether Karpenter itself ended it, as far as the caller tells. */
+  /** Whether Karpenter terminated it, judged by the caller's identity. */
   endedBy?: "karpenter" | "others";
 }>;
 
-/** Puts launches and ends together; ends of instances that are not Karpenter's say nothing. */
+/** Joins launches and terminations; terminations of other instances are ignored. */
 export function nodeLives(events: readonly InstanceEvent[]): readonly NodeLife[] {
   const ends = new Map<string, InstanceEvent>();
   for (const event of events) {
@@ -34,7 +34,7 @@ export function nodeLives(events: readonly InstanceEvent[]): readonly NodeLife[]
   }
   const lives = new Map<string, NodeLife>();
   for (const event of events) {
-    // A fleet's launch is told twice, by the fleet's call and by the one it made.
+    // A fleet's launch is recorded twice: the fleet's call and the call it made.
     if (event.kind !== "launched" || lives.has(event.instance)) continue;
     lives.set(event.instance, lifeOf(event, ends.get(event.instance)));
   }

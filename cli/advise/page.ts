@@ -18,7 +18,7 @@ const rules =
   "table{border-collapse:collapse}th,td{padding:.2rem .8rem;text-align:right;border-bottom:1px solid var(--knh-line)}" +
   "caption{text-align:left;color:var(--knh-faint)}h2{margin-top:2.5rem}";
 
-/** One page that needs nothing else: advice, plots, the same values as tables, and what the model takes for granted. */
+/** One self-contained page: advice, plots, tables of the same values, and the model's assumptions. */
 export function advicePage({ cluster, from, to, advice, assumptions }: Page): string {
   const title = `Which hold would have been right for ${cluster}?`;
   const day = (date: Date) => date.toISOString().slice(0, 16).replace("T", " ");
@@ -34,7 +34,7 @@ export function advicePage({ cluster, from, to, advice, assumptions }: Page): st
     "main",
     {},
     element("h1", {}, escaped(title)),
-    element("p", {}, escaped(`From ${day(from)} to ${day(to)} UTC, told by CloudTrail.`)),
+    element("p", {}, escaped(`From ${day(from)} to ${day(to)} UTC, from CloudTrail.`)),
     ...advice.map(section),
     element("h2", {}, "What the model takes for granted"),
     element("ul", {}, ...assumptions.map((one) => element("li", {}, escaped(one)))),

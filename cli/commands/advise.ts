@@ -27,11 +27,11 @@ type AdviseOptions = ClusterFlags &
     output: Output;
   }>;
 
-/** Which `hold` would have been right, from what CloudTrail tells. */
+/** Computes from CloudTrail which `hold` would have been best. */
 export const advise = (terminal: Terminal): Command =>
   withExamples(
     withOutput(withCluster(new Command("advise")), ["table", "json"])
-      .description("Work out from CloudTrail which hold would have been right, and what it would have cost.")
+      .description("Compute from CloudTrail which hold would have been best, and what it would have cost.")
       .addOption(
         durationOption(
           "--since <duration>",
@@ -98,7 +98,7 @@ async function answer(options: AdviseOptions, terminal: Terminal): Promise<void>
   const now = new Date();
   const events = options.from
     ? (await import("../advise/exported.ts")).exportedEvents(options.from, options.cluster)
-    : await told(options, now, terminal);
+    : await readCloudTrail(options, now, terminal);
   const { nodeLives } = await import("../advise/lives.ts");
   const lives = nodeLives(events);
   if (lives.length === 0) throw nothingFound(options);
@@ -123,8 +123,8 @@ async function answer(options: AdviseOptions, terminal: Terminal): Promise<void>
   terminal.notify(`The report is in ${options.html}.`);
 }
 
-/** What AWS tells, as far as it was not read before. */
-async function told(
+/** Reads from AWS what the cache does not have yet. */
+async function readCloudTrail(
   options: AdviseOptions,
   now: Date,
   { env, notify }: Terminal,

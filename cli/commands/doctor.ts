@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { controlOf } from "../control.ts";
 import type { Finding } from "../doctor/finding.ts";
-import { mend } from "../doctor/fixes.ts";
+import { applyFixes } from "../doctor/fixes.ts";
 import { findingJson, findingView, verdictView } from "../doctor/view.ts";
 import { awsConfig, type ClusterFlags, withCluster } from "../terminal/cluster-flags.ts";
 import { withExamples } from "../terminal/examples.ts";
@@ -12,15 +12,15 @@ import type { Terminal } from "../terminal/terminal.ts";
 type DoctorOptions = ClusterFlags &
   Readonly<{ output: Output; fix?: true; kubeconfig?: string; context?: string }>;
 
-/** Checks every link of the chain and says what to do about a broken one. */
+/** Checks every step from launch to release and prints remedies. */
 export const doctor = (terminal: Terminal): Command =>
   withExamples(
     withOutput(withCluster(new Command("doctor")), ["table", "json"])
-      .description("Check every link from a launch to a release, and say what to do about a broken one.")
-      .option("--fix", "mend what can be mended without harm, then check again")
+      .description("Check every step from launch to release, and print a remedy for each broken one.")
+      .option("--fix", "fix what can be fixed safely, then check again")
       .option(
         "--kubeconfig <path>",
-        "your own way into the cluster: also compare what is there word for word",
+        "your own kubeconfig: also compare the rights in the cluster with the manifest",
       )
       .option("--context <name>", "the kubeconfig's context (default: its current one)")
       .action((options: DoctorOptions) => check(options, terminal)),
@@ -59,17 +59,17 @@ async function check(options: DoctorOptions, terminal: Terminal): Promise<void> 
   };
   let findings = await examine(world, show);
   if (options.fix && findings.some(({ verdict }) => verdict === "fail")) {
-    if (await mend(findings, notify)) findings = await examine(world, show);
+    if (await applyFixes(findings, notify)) findings = await examine(world, show);
   }
   if (output === "json") out(asJson({ cluster, findings: findings.map(findingJson) }));
   else out(`\n${verdictView(findings, style)}`);
   const broken = findings.filter(({ verdict }) => verdict === "fail");
   if (broken.length > 0) {
     const names = [...new Set(broken.map(({ link }) => link))].join(", ");
-    const canMend = broken.some(({ fix }) => fix) && !options.fix;
+    const canFix = broken.some(({ fix }) => fix) && !options.fix;
     throw new Failure(
       `broken: ${names}`,
-      canMend ? "Some of it can be mended by --fix." : "Follow the remedies above.",
+      canFix ? "Some of it can be fixed with --fix." : "Follow the remedies above.",
     );
   }
 }

@@ -12,15 +12,15 @@ import { historyTable, historyTimeline } from "../views/history-view.ts";
 type HistoryOptions = ClusterFlags &
   Readonly<{ output: Output; limit: number; timeline?: true; ascii?: true; html?: string; open?: true }>;
 
-/** Tells the holds of the last 90 days. */
+/** Shows the holds of the last 90 days. */
 export const history = (terminal: Terminal): Command =>
   withExamples(
     withOutput(withCluster(new Command("history")))
-      .description("Tell the holds that ended, of the last 90 days.")
+      .description("Show past holds of the last 90 days.")
       .option("--limit <count>", "how many, to 1000, the newest first", countFlag(1, 1000), 20)
       .option("--timeline", "draw them along time")
       .option("--ascii", "draw with plain characters")
-      .option("--html <file>", "draw them on a page that needs nothing else")
+      .option("--html <file>", "write them as a self-contained page")
       .option("--open", "draw them on a page and open it in the browser")
       .action((options: HistoryOptions) => notify(options, terminal)),
     [

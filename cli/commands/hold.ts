@@ -7,7 +7,7 @@ import { withExamples } from "../terminal/examples.ts";
 import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
 import { scopeFlag } from "../terminal/scope-flag.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { told } from "../terminal/times.ts";
+import { formatMoment } from "../terminal/times.ts";
 
 type HoldOptions = ClusterFlags &
   Readonly<{ for?: Duration; reason: string; scope?: string; output: Output }>;
@@ -16,14 +16,14 @@ type HoldOptions = ClusterFlags &
 export const hold = (terminal: Terminal): Command =>
   withExamples(
     withOutput(withCluster(new Command("hold")), ["table", "json"])
-      .description("Hold from now on, as if something had been launched; never past the cap.")
+      .description("Start or extend a hold now, as a launch would; never past the cap.")
       .option(
         "--for <duration>",
         "how long, 1m to 24h (default: the deployment's hold)",
         durationFlag(minutes(1), hours(24)),
       )
       .requiredOption("--reason <text>", "why, for the record")
-      .addOption(scopeFlag("default: cluster; where holds are by NodePool it must be said"))
+      .addOption(scopeFlag("default: cluster; required where scope is nodepool"))
       .action((options: HoldOptions) => begin(options, terminal)),
     [
       ['hold --cluster prod --for 45m --reason "load test"', "keep every node for 45 minutes"],
@@ -44,6 +44,6 @@ async function begin(options: HoldOptions, terminal: Terminal): Promise<void> {
   if (output === "json") return terminal.out(asJson(answer));
   const { until, because, counts } = parseUserAction(answer);
   const { marked = 0, userHeld = 0 } = counts;
-  terminal.out(`Held until ${told(until, new Date())}: ${because}.`);
+  terminal.out(`Held until ${formatMoment(until, new Date())}: ${because}.`);
   terminal.out(`Nodes marked now: ${marked}; held by their users already: ${userHeld}.`);
 }

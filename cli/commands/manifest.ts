@@ -8,7 +8,7 @@ type ManifestOptions = Readonly<{ for: "functions" | "run"; karpenter?: string; 
 /** Prints what gives the holder its rights in a cluster. */
 export const manifest = ({ out }: Terminal): Command => {
   const command = new Command("manifest")
-    .description("Print the RBAC and the admission policy that give the holder its rights in a cluster.")
+    .description("Print the RBAC rules and the admission policy of the holder.")
     .addOption(
       new Option("--for <holder>", "whose rights; run also watches nodes")
         .choices(["functions", "run"])

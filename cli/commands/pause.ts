@@ -7,7 +7,7 @@ import { withExamples } from "../terminal/examples.ts";
 import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
 import { scopeFlag } from "../terminal/scope-flag.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { told } from "../terminal/times.ts";
+import { formatMoment } from "../terminal/times.ts";
 import { failWhereSomeStay, formatReleased } from "../views/release-view.ts";
 
 type PauseOptions = ClusterFlags &
@@ -17,18 +17,18 @@ type PauseOptions = ClusterFlags &
 export const pause = (terminal: Terminal): Command =>
   withExamples(
     withOutput(withCluster(new Command("pause")), ["table", "json"])
-      .description("Release what is held and hold nothing, for a while or until resumed.")
+      .description("Release all nodes and start no holds, for a while or until resumed.")
       .option(
         "--for <duration>",
         "how long, 1m to 2160h (default: until resumed)",
         durationFlag(minutes(1), hours(24 * 90)),
       )
-      .option("--reason <text>", "why, and who: status tells it while the pause lasts")
+      .option("--reason <text>", "why, and who: shown by status during the pause")
       .addOption(scopeFlag())
       .action((options: PauseOptions) => stepAside(options, terminal)),
     [
-      ['pause --cluster prod --for 2h --reason "Ada replaces every node"', "step aside for two hours"],
-      ["pause --cluster prod", "step aside until somebody resumes"],
+      ['pause --cluster prod --for 2h --reason "Ada replaces every node"', "pause for two hours"],
+      ["pause --cluster prod", "pause until resumed"],
     ],
   );
 
@@ -45,7 +45,7 @@ async function stepAside(options: PauseOptions, terminal: Terminal): Promise<voi
 
 function formatPause(action: ActionAnswer, options: PauseOptions, terminal: Terminal): void {
   const until = action.until
-    ? `until ${told(action.until, new Date())}`
+    ? `until ${formatMoment(action.until, new Date())}`
     : `until \`resume --cluster ${options.cluster}\``;
   terminal.out(`Paused ${until}.`);
   if (action.counts.released) formatReleased(action, terminal);

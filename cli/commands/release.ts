@@ -16,13 +16,13 @@ type ReleaseOptions = ClusterFlags &
 export const release = (terminal: Terminal): Command =>
   withExamples(
     withOutput(withCluster(new Command("release")), ["table", "json"])
-      .description("End holds at once; launches up to now bring nothing back.")
-      .option("--force", "say that you mean it")
+      .description("End holds now; launches before now do not start them again.")
+      .option("--force", "confirm")
       .option("--reason <text>", "why, for the record")
       .addOption(scopeFlag())
       .action((options: ReleaseOptions) => end(options, terminal)),
     [
-      ["release --cluster prod --force", "let Karpenter have every node again, now"],
+      ["release --cluster prod --force", "release every node now"],
       ['release --cluster prod --force --scope nodepool/batch --reason "job is done"', "only one NodePool's"],
     ],
   );
@@ -31,7 +31,7 @@ async function end(options: ReleaseOptions, terminal: Terminal): Promise<void> {
   const { force, reason, scope, output } = options;
   if (!force) {
     throw new BadInputError("This release cannot be done", [
-      "holds end by themselves; to end them now say --force",
+      "holds end by themselves; add --force to end them now",
     ]);
   }
   const request = { do: "release", ...(reason && { reason }), ...(scope && { scope }) };

@@ -13,7 +13,7 @@ type ResumeOptions = ClusterFlags & Readonly<{ scope?: string; output: Output }>
 export const resume = (terminal: Terminal): Command =>
   withExamples(
     withOutput(withCluster(new Command("resume")), ["table", "json"])
-      .description("End a pause or a breather: launches count again from now on.")
+      .description("End a pause or a breather: launches count again.")
       .addOption(scopeFlag())
       .action((options: ResumeOptions) => goOn(options, terminal)),
     [["resume --cluster prod", "let launches count again"]],

@@ -55,7 +55,7 @@ async function hold(options: RunOptions, terminal: Terminal): Promise<void> {
   const running = await startRun({ settings: chosen, config, folder, log });
   log.info("the holder is at work", { cluster: chosen.cluster, record: folder });
   const signal = await stopped;
-  log.info("the holder stops: it finishes what is in hand", { signal });
+  log.info("the holder stops and finishes its work", { signal });
   await running.stop({ release: options.releaseOnExit === true });
   log.info("the holder has stopped");
 }

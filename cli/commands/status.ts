@@ -11,19 +11,19 @@ import { watch } from "../views/watch.ts";
 
 type StatusOptions = ClusterFlags & Readonly<{ output: Output; watch?: true; every: Duration }>;
 
-/** Tells who is held, until when and why. */
+/** Shows current holds: nodes, expiry and cause. */
 export const status = (terminal: Terminal): Command =>
   withExamples(
     withOutput(withCluster(new Command("status")))
-      .description("Tell who is held, until when and why.")
+      .description("Show current holds: nodes, expiry and cause.")
       .option("-w, --watch", "draw it again and again, until you press Ctrl-C")
       .addOption(
         durationOption("--every <duration>", "how often to draw it", [seconds(1), hours(1)], seconds(5)),
       )
       .action((options: StatusOptions) => notify(options, terminal)),
     [
-      ["status --cluster prod", "who is held, until when and why"],
-      ["status --cluster prod -o wide --watch", "everything, drawn anew every five seconds"],
+      ["status --cluster prod", "current holds"],
+      ["status --cluster prod -o wide --watch", "everything, refreshed every five seconds"],
       ["status --cluster prod -o json | jq '.scopes[].state'", "for a program"],
     ],
   );

@@ -18,7 +18,7 @@ export type Doctor = Readonly<{
   sleep: (duration: Duration) => Promise<void>;
 }>;
 
-/** Brings back what somebody removed or changed by hand, which an ordinary deploy does not notice. */
+/** Restores what was removed or changed by hand, which a deploy does not notice. */
 export const redeploy = ({ cluster }: Pick<Doctor, "cluster">): string =>
   `cdk deploy -c cluster=${cluster} --revert-drift`;
 

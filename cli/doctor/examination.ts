@@ -5,7 +5,7 @@ import { type Finding, fail, type LinkName, skipped, warn } from "./finding.ts";
 /** What one look brought: findings, and facts that later looks need. */
 export type Seen<T> = Readonly<{ findings: readonly Finding[]; facts: T }>;
 
-/** Goes from link to link; what only follows from a broken link is told as such, so that the cause stands out. */
+/** Checks step by step; a problem that only follows from another is marked as such. */
 export class Examination {
   readonly findings: Finding[] = [];
   readonly #notify: (finding: Finding) => void;
@@ -27,12 +27,9 @@ export class Examination {
     } catch (error) {
       const message = saidBy(error);
       if (isDenied(error))
-        this.#add(warn(link, `could not be looked at: ${message}`, "Ask for the right to read it."));
+        this.#add(warn(link, `could not be checked: ${message}`, "Ask for the right to read it."));
       else
-        this.#add(
-          fail(link, `could not be looked at: ${message}`, "Try again; then look at it by hand."),
-          needs,
-        );
+        this.#add(fail(link, `could not be checked: ${message}`, "Try again, then check it by hand."), needs);
       return undefined;
     }
   }
@@ -55,11 +52,11 @@ export class Examination {
 
   #add(finding: Finding, needs: readonly LinkName[] = []): void {
     const cause = finding.verdict === "fail" ? this.broken(...needs) : undefined;
-    const told = cause ? skipped(finding.link, `follows from "${cause}": ${finding.what}`) : finding;
+    const shown = cause ? skipped(finding.link, `follows from "${cause}": ${finding.what}`) : finding;
     const readable = {
-      ...told,
-      what: readableOf(told.what),
-      ...(told.remedy && { remedy: readableOf(told.remedy) }),
+      ...shown,
+      what: readableOf(shown.what),
+      ...(shown.remedy && { remedy: readableOf(shown.remedy) }),
     };
     this.findings.push(readable);
     this.#notify(readable);

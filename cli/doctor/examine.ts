@@ -147,7 +147,7 @@ async function lookInside(
   await it.check("sweep", rests, async () => [checkLastSweep(doctor, sweep, record.lastSweep, now)]);
 }
 
-/** Sent only where every link of its way is whole: a probe tells that something is broken, not what. */
+/** Sent only if every step works: a probe shows that something is broken, not what. */
 async function sendProbe(it: Examination, doctor: Doctor, skew: number): Promise<void> {
   const way: LinkName[] = [
     "functions",

@@ -31,7 +31,7 @@ export type LinkName = (typeof links)[number];
 /** How a link was found; `skipped` follows from another one, or could not be looked at for lack of something to look at. */
 export type Verdict = "ok" | "warn" | "fail" | "skipped";
 
-/** Mends a link without harm: says what it does, and does it. */
+/** A safe fix: its description and its action. */
 export type Fix = Readonly<{ action: string; apply: () => Promise<void> }>;
 
 /** What was found at one link, and what to do about it. */

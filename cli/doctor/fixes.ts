@@ -1,11 +1,14 @@
 import { saidBy } from "./checks/answered.ts";
 import type { Finding } from "./finding.ts";
 
-/** Does what may be done without harm; tells each action, and which failed. True when anything was done. */
-export async function mend(findings: readonly Finding[], notify: (line: string) => void): Promise<boolean> {
+/** Applies the safe fixes and prints each result. True if any was applied. */
+export async function applyFixes(
+  findings: readonly Finding[],
+  notify: (line: string) => void,
+): Promise<boolean> {
   const actions = new Map(findings.flatMap(({ fix }) => (fix ? [[fix.action, fix.apply] as const] : [])));
   if (actions.size === 0) {
-    notify("There is nothing that can be mended from here.");
+    notify("There is nothing to fix from here.");
     return false;
   }
   let done = 0;
@@ -13,7 +16,7 @@ export async function mend(findings: readonly Finding[], notify: (line: string) 
     try {
       await apply();
       done += 1;
-      notify(`Mended: ${action}.`);
+      notify(`Fixed: ${action}.`);
     } catch (error) {
       notify(`Could not ${action}: ${saidBy(error)}`);
     }

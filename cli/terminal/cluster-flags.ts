@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Duration, formatDuration, parseDuration } from "../../lambda/core/duration.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Where AWS is and as whom to ask, as every AWS tool is told. */
+/** Region, profile and endpoint, as in every AWS tool. */
 export type AwsFlags = Readonly<{ region?: string; profile?: string; endpointUrl?: string }>;
 /** Which holder a command is about. */
 export type ClusterFlags = AwsFlags & Readonly<{ cluster: string }>;
@@ -32,7 +32,7 @@ export function awsConfig(flags: AwsFlags, env: Terminal["env"]) {
 }
 export type AwsConfig = ReturnType<typeof awsConfig>;
 
-/** Reads a flag's duration; what is none is told with the flag. */
+/** Reads a flag's duration; an error names the flag. */
 export const durationFlag =
   (least: Duration, most: Duration) =>
   (text: string): Duration => {
@@ -43,7 +43,7 @@ export const durationFlag =
     );
   };
 
-/** A flag that takes a duration; help tells its default as it would be written. */
+/** A flag that takes a duration; help shows its default. */
 export const durationOption = (
   flags: string,
   description: string,

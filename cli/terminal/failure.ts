@@ -13,11 +13,11 @@ export class Failure extends Error {
   }
 }
 
-/** Tells what went wrong and what to do next, without a stack trace, and how the command ends. */
+/** Prints what failed and what to do next, without a stack trace, and returns the exit code. */
 export function printFailure(error: unknown, { notify, env }: Terminal): Exit {
   if (error instanceof BadInputError) {
     notify(error.message);
-    notify("Nothing was changed. See --help for what can be said.");
+    notify("Nothing was changed. See --help.");
     return Exit.usage;
   }
   notify(`Failed: ${messageOf(error)}`);
@@ -35,7 +35,7 @@ function remedyFor(error: unknown): string | undefined {
   return "This was not expected. Run again with DEBUG=1 to see where it happened, and please report it.";
 }
 
-/** The file system's own errors say what was tried, and with which path. */
+/** The file system's own errors name the call and the path. */
 const isOfFile = (error: unknown): boolean => error instanceof Error && "syscall" in error && "path" in error;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

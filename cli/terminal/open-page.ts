@@ -3,7 +3,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A place for a page that nobody gave a name to. */
+/** A path for a page without a name. */
 export const pageFile = async (name: string): Promise<string> =>
   join(await mkdtemp(join(tmpdir(), "karpenter-node-holder-")), name);
 

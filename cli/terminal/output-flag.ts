@@ -2,13 +2,13 @@ import { type Command, Option } from "commander";
 
 export type Output = "table" | "wide" | "json";
 
-/** Adds the flag that says how an answer is written. */
+/** Adds the flag for the output format. */
 export const withOutput = (
   command: Command,
   choices: readonly Output[] = ["table", "wide", "json"],
 ): Command =>
   command.addOption(
-    new Option("-o, --output <form>", "how to write it").choices([...choices]).default("table"),
+    new Option("-o, --output <form>", "output format").choices([...choices]).default("table"),
   );
 
 /** An answer for programs: whole, and one way only. */

@@ -8,7 +8,7 @@ import {
   type Settings,
 } from "../../lambda/settings.ts";
 
-/** How a setting is said on the command line. */
+/** How a setting is written on the command line. */
 type Flag = Readonly<{ flags: string; description: string }>;
 
 const settingFlags = {
@@ -39,7 +39,7 @@ const settingFlags = {
   },
 } as const satisfies Record<SettingName, Flag>;
 
-/** Adds a flag for each of these settings; their defaults are those of a deployment unless told otherwise. */
+/** Adds a flag for each of these settings; the defaults are a deployment's unless given. */
 export function withSettings(
   command: Command,
   names: readonly SettingName[],
@@ -49,13 +49,13 @@ export function withSettings(
   for (const name of names) {
     const { flags, description } = settingFlags[name];
     const fallback = known[name];
-    const told = fallback ? `${description} (default: ${fallback})` : description;
-    command.addOption(new Option(flags, told));
+    const help = fallback ? `${description} (default: ${fallback})` : description;
+    command.addOption(new Option(flags, help));
   }
   return command;
 }
 
-/** Reads the settings among the options given; problems are told by the name of the flag. */
+/** Reads the settings among the given options; problems name the flag. */
 export function settingsFrom(
   options: Readonly<Record<string, unknown>>,
   defaults: RawSettings = {},

@@ -7,9 +7,9 @@ export type Terminal = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   /** What the command is asked for; pipes read it. */
   out: (line: string) => void;
-  /** What people are told beside it. */
+  /** Messages for people, on stderr. */
   notify: (line: string) => void;
-  /** Whether somebody watches `out`. */
+  /** Whether `out` is a terminal. */
   isWatched: boolean;
   /** Dresses text up where colours are wanted. */
   style: (style: Style, text: string) => string;

@@ -14,7 +14,7 @@ export function relative(moment: Date, now: Date): string {
 }
 
 /** Both ways of narrator a moment. */
-export const told = (moment: Date | undefined, now: Date): string =>
+export const formatMoment = (moment: Date | undefined, now: Date): string =>
   moment ? `${absolute(moment, now)} (${relative(moment, now)})` : "–";
 
 /** A duration in its two largest parts: seconds mean nothing to a day. */

@@ -1,7 +1,7 @@
 import { Exit } from "./exit-codes.ts";
 import { outliveReader } from "./terminal.ts";
 
-/** Settles when somebody asks the process to stop; who asks twice does not want to wait. Until then no reader ends it by leaving. */
+/** Settles on the first signal to stop; the second ends the process at once. A closed pipe does not stop it. */
 export function untilStopped(): Promise<NodeJS.Signals> {
   outliveReader();
   return new Promise((resolve) => {

@@ -44,11 +44,11 @@ export function historyTimeline(
     const begin = Math.min(columns - 1, Math.floor(at(hold.startedAt)));
     const end = Math.max(begin + 1, Math.ceil(at(hold.endedAt)));
     const line = empty.repeat(begin) + style(hold.capped ? "yellow" : "green", bar.repeat(end - begin));
-    return [absolute(hold.startedAt, now), hold.scope, line + empty.repeat(columns - end), told(hold)];
+    return [absolute(hold.startedAt, now), hold.scope, line + empty.repeat(columns - end), described(hold)];
   });
   const span = `from ${absolute(new Date(from), now)} to ${absolute(new Date(to), now)}`;
   return [...table(rows), "", style("dim", `${holds.length} holds, ${span}`)];
 }
 
-const told = (hold: PastHold): string =>
+const described = (hold: PastHold): string =>
   `${lasted(hold)}, ${hold.launches} launches${hold.capped ? ", capped" : ""}`;

@@ -2,7 +2,7 @@ import type { ActionAnswer } from "../answers.ts";
 import { Failure } from "../terminal/failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-/** Says what a release came to. */
+/** Prints the result of a release. */
 export function formatReleased({ because, counts, left }: ActionAnswer, { out }: Terminal): void {
   const { released = 0, kept = 0 } = counts;
   if (because === "nothing is held") {
@@ -14,11 +14,11 @@ export function formatReleased({ because, counts, left }: ActionAnswer, { out }:
   if (left) out("Some nodes are left: the sweep goes on with them.");
 }
 
-/** Nodes that could not be changed are still held, which nobody expects of a release that is done. */
+/** Nodes that could not be changed are still held. */
 export function failWhereSomeStay({ counts: { failed = 0 } }: ActionAnswer): void {
   if (failed === 0) return;
   throw new Failure(
     `${failed} nodes could not be changed`,
-    "The sweep tries again by itself; `doctor` tells why if it keeps failing.",
+    "The sweep retries; if it keeps failing, run `doctor`.",
   );
 }

@@ -16,15 +16,15 @@ const logOf = (write: (level: Level, sentence: string, fields: Fields) => void):
 export const jsonLog = ({ out }: Terminal, cluster: string): Log =>
   logOf((level, message, fields) => {
     const line = { level: level.toUpperCase(), message, timestamp: systemClock.now(), cluster, version };
-    const told = Object.entries(fields).map(([name, value]) => [name, plain(value)]);
-    out(JSON.stringify({ ...line, ...Object.fromEntries(told) }));
+    const values = Object.entries(fields).map(([name, value]) => [name, plain(value)]);
+    out(JSON.stringify({ ...line, ...Object.fromEntries(values) }));
   });
 
 /** One line a fact, for people: when, what, and then the particulars. */
 export const textLog = ({ out, style }: Terminal): Log =>
   logOf((level, sentence, fields) => {
-    const told = Object.entries(fields).filter(([, value]) => value !== undefined);
-    const particulars = told.map(([name, value]) => `${name}=${brief(value)}`).join(" ");
+    const present = Object.entries(fields).filter(([, value]) => value !== undefined);
+    const particulars = present.map(([name, value]) => `${name}=${brief(value)}`).join(" ");
     const dressed =
       level === "error" ? style("red", sentence) : level === "warn" ? style("yellow", sentence) : sentence;
     out(

@@ -3,7 +3,7 @@ import type { ScopeStatus } from "../../lambda/core/operate/status.ts";
 import type { StatusAnswer } from "../answers.ts";
 import { table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { told } from "../terminal/times.ts";
+import { formatMoment } from "../terminal/times.ts";
 
 type Style = Terminal["style"];
 
@@ -15,7 +15,7 @@ const colours = {
   breather: "yellow",
 } as const;
 
-/** The whole status for people; times are told by the functions' clock, which decides. */
+/** The status as text; times are by the functions' clock. */
 export function statusView(status: StatusAnswer, style: Style, wide: boolean): string[] {
   const { at, scopes, nodesUserHeld, lastSweep } = status;
   const heading = ["SCOPE", "STATE", "SINCE", "UNTIL", "LAUNCHES", "EXTENSIONS", "NODES", "AWAITED"];
@@ -29,19 +29,19 @@ export function statusView(status: StatusAnswer, style: Style, wide: boolean): s
       ? table([[...heading, ...rest, "WHY"].map((one) => style("dim", one)), ...rows])
       : [nothing]),
     "",
-    `Held by their users: ${nodesUserHeld}. Last sweep: ${lastSweep ? told(lastSweep, at) : style("red", "none yet")}.`,
+    `Held by their users: ${nodesUserHeld}. Last sweep: ${lastSweep ? formatMoment(lastSweep, at) : style("red", "none yet")}.`,
   ];
 }
 
 function row(scope: ScopeStatus, now: Date, style: Style, wide: boolean): string[] {
   const { state, launches, extensions, nodesHeld, awaited, capped } = scope;
   const openEnd = state === "paused" || state === "breather" ? "resumed by hand" : "–";
-  const until = scope.until ? told(scope.until, now) + (capped ? " capped" : "") : openEnd;
-  const rest = wide ? [told(scope.nextSchedule, now), scope.holdId ?? "–"] : [];
+  const until = scope.until ? formatMoment(scope.until, now) + (capped ? " capped" : "") : openEnd;
+  const rest = wide ? [formatMoment(scope.nextSchedule, now), scope.holdId ?? "–"] : [];
   return [
     scope.scope,
     style(colours[state], state),
-    told(scope.since, now),
+    formatMoment(scope.since, now),
     until,
     ...[launches, extensions].map((count) => (count === undefined ? "–" : String(count))),
     String(nodesHeld),

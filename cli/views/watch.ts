@@ -2,13 +2,13 @@ import type { Duration } from "../../lambda/core/duration.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 const clearScreen = "\u001b[H\u001b[2J";
-/** Says whether to go on. */
+/** Returns whether to continue. */
 const wait = (duration: Duration) =>
   new Promise<boolean>((resolve) => setTimeout(() => resolve(true), duration));
 
 /**
- * Draws a picture again and again, in place where somebody watches, below each other for a file.
- * The first failure is told as such; later ones may pass and are shown where the picture was.
+ * Prints a view repeatedly: in place on a terminal, one after the other into a file.
+ * The first failure ends it; later ones are shown in place of the view, because they may pass.
  */
 export async function watch(
   picture: () => Promise<string>,

@@ -1,6 +1,6 @@
 /**
  * What a page does in the browser, as it stands in the page: plain JavaScript, for there is no build.
- * New pictures come by server-sent events; they wait while somebody points at the picture or reads in it.
+ * New pictures come by server-sent events; they wait while the pointer or the focus is on the picture.
  */
 export const pageScript = `
 "use strict";

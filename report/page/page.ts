@@ -55,12 +55,12 @@ body[data-connection=lost] #state{color:var(--knh-eviction)}
 
 const sha = (content: string) => `'sha256-${createHash("sha256").update(content).digest("base64")}'`;
 
-/** Nothing but what stands in the page may run, and it may ask nobody but its own server. */
+/** Only the page's own script may run, and it may call only its own server. */
 const policy =
   `default-src 'none'; script-src ${sha(pageScript)}; style-src 'unsafe-inline'; connect-src 'self'; ` +
   "base-uri 'none'; form-action 'none'";
 
-/** One HTML file that needs nothing else. */
+/** One self-contained HTML file. */
 export function drawPage(page: Page): string {
   const { title, about, state, live, footer } = page;
   const head = element(

@@ -5,7 +5,7 @@ export type PictureOptions = Readonly<{
   width: number;
   height: number;
   title: string;
-  /** What one would tell somebody who does not see the picture. */
+  /** The text for screen readers. */
   description: string;
   /** Rules that only this picture needs. */
   rules?: string;

@@ -31,7 +31,7 @@ export type Colour = keyof typeof light;
 /** A colour of the present theme. */
 export const colour = (name: Colour): string => `var(--knh-${name})`;
 
-/** Colours for series that stand side by side, told apart also by those who see no red. */
+/** Colours for series, distinguishable with red-green colour blindness. */
 export const seriesColours: readonly Colour[] = ["launch", "held", "release", "own", "image", "eviction"];
 
 const declared = (theme: Readonly<Record<string, string>>) =>

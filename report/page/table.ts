@@ -5,7 +5,7 @@ import type { Span, Timeline } from "../timeline/timeline.ts";
 const cell = (content: string) => element("td", {}, escaped(content));
 const row = (cells: readonly string[]) => element("tr", {}, ...cells.map(cell));
 
-/** Nothing where there is nothing to tell. */
+/** Empty if there are no rows. */
 function table(caption: string, columns: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return "";
   const heads = columns.map((column) => element("th", { scope: "col" }, escaped(column)));
@@ -28,7 +28,7 @@ export function timelineTables(timeline: Timeline, clock: ClockStyle): string {
   ];
   const total = (spans: readonly Span[]) => spans.reduce((sum, { from, to }) => sum + to - from, 0);
   const heldFor = (spans: readonly Span[]) => (spans.length === 0 ? "" : formatSpan(total(spans), clock));
-  // Of past holds only their number of extensions is known, and told with the reason.
+  // For past holds only the number of extensions is known; it is shown with the reason.
   const isExtended = timeline.holds.some(({ extensions }) => extensions.length > 0);
   const holds = timeline.holds.map((hold) => [
     hold.scope,

@@ -52,12 +52,12 @@ export function drawBars(plot: BarPlot): string {
     const top = y(value);
     const place = { x: bar.x, y: top, width: bar.width, height: Math.max(0.5, bottom - top), rx: 2 };
     const unit = plot.y.unit ? ` ${plot.y.unit}` : "";
-    const told = hint(`${group?.name}, ${series[bar.series]}: ${formatNumber(value)}${unit}`);
+    const title = hint(`${group?.name}, ${series[bar.series]}: ${formatNumber(value)}${unit}`);
     const number = text(bar.x + bar.width / 2, top - 5, formatNumber(value), {
       "text-anchor": "middle",
       "font-size": 11,
     });
-    return element("rect", { ...place, fill: seriesColour(bar.series) }, told) + number;
+    return element("rect", { ...place, fill: seriesColour(bar.series) }, title) + number;
   });
   const names = groups.map(({ name }, i) =>
     text(left + ((i + 0.5) * (right - left)) / groups.length, bottom + 20, name, { "text-anchor": "middle" }),

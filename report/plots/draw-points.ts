@@ -6,7 +6,7 @@ import type { Layout } from "../timeline/layout.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { Point, PointKind } from "./points.ts";
 
-/** A shape about so large around a place; each kind has one of its own, for those who do not tell colours apart. */
+/** A shape about so large around a place; each kind has its own, for colour-blind readers. */
 type Shape = (x: number, y: number, size: number) => string;
 
 const path = (d: string, attributes: Readonly<Record<string, string | number>>) =>
@@ -74,12 +74,12 @@ function drawHeap(
   const place = first && placeOf(first, timeline, layout, lanes);
   if (!place) return "";
   const { kind, node } = first;
-  const told = heap.map(({ at, text: said }) => `${formatTime(at, timeline.from, clock)} ${said}`);
+  const lines = heap.map(({ at, text: label }) => `${formatTime(at, timeline.from, clock)} ${label}`);
   const size = node === undefined ? largest : Math.min(largest, Math.max(smallest, place.room * 0.4));
   const isCounted = kind === "eviction" && heap.length > 1 && place.room > 8;
   const count = isCounted ? drawCount(heap.length, place) : "";
   const drawn = shapes[kind](place.x, place.y, size) + count;
-  return element("g", { class: `point ${kind}` }, hint(told.join("\n")), drawn);
+  return element("g", { class: `point ${kind}` }, hint(lines.join("\n")), drawn);
 }
 
 const drawCount = (count: number, { x, y }: Place): string =>

@@ -40,7 +40,7 @@ export function drawLines(plot: LinePlot): string {
     { width, height, title, description: describe(plot) },
     text(24, 32, title, { class: "title" }),
     text(24, 52, subtitle, { class: "faint" }),
-    // One line is what the axis says it is.
+    // A single line is named by the axis.
     drawSeriesLegend(series.length > 1 ? series.map(({ name }) => name) : [], 74),
     drawn,
     drawHorizontalAxis(plot.x, xTicks, x, frame),
@@ -66,9 +66,9 @@ function drawSeries({ name, points }: Series, index: number, x: Scale, y: Scale,
     .join("");
   const dots = ordered.map(([at, value]) => {
     const unit = plot.y.unit ? ` ${plot.y.unit}` : "";
-    const told =
+    const label =
       `${name}: ${formatNumber(value)}${unit} at ${formatNumber(at)} ${plot.x.unit ?? ""}`.trimEnd();
-    return element("circle", { cx: x(at), cy: y(value), r: 3.5, fill: stroke }, hint(told));
+    return element("circle", { cx: x(at), cy: y(value), r: 3.5, fill: stroke }, hint(label));
   });
   const line =
     d && element("path", { d, fill: "none", stroke, "stroke-width": 2, "stroke-linejoin": "round" });
@@ -92,7 +92,7 @@ function drawHorizontalAxis(
 }
 
 function drawNote(
-  { x: at, text: said }: NonNullable<LinePlot["note"]>,
+  { x: at, text: label }: NonNullable<LinePlot["note"]>,
   x: Scale,
   { top, bottom, left, right }: Frame,
 ) {
@@ -109,11 +109,11 @@ function drawNote(
   return (
     element("line", line) +
     // Above the plot, where no line can cross it.
-    text(place + (isRight ? 6 : -6), top - 6, said, { "text-anchor": isRight ? "end" : "start" })
+    text(place + (isRight ? 6 : -6), top - 6, label, { "text-anchor": isRight ? "end" : "start" })
   );
 }
 
 function describe({ x, y, series, note }: LinePlot): string {
-  const told = series.map(({ name, points }) => `${name} from ${points.length} values`);
-  return `${axisName(y)} against ${axisName(x)}: ${told.join(", ")}${note ? `. ${note.text}` : ""}`;
+  const lines = series.map(({ name, points }) => `${name} from ${points.length} values`);
+  return `${axisName(y)} against ${axisName(x)}: ${lines.join(", ")}${note ? `. ${note.text}` : ""}`;
 }

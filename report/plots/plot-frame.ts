@@ -72,7 +72,7 @@ export function valueTable(
   columns: readonly string[],
   rows: readonly (readonly (string | number)[])[],
 ): string {
-  const told = (value: string | number) => (typeof value === "number" ? formatNumber(value) : value);
+  const shown = (value: string | number) => (typeof value === "number" ? formatNumber(value) : value);
   return element(
     "table",
     {},
@@ -81,7 +81,7 @@ export function valueTable(
     element(
       "tbody",
       {},
-      ...rows.map((row) => element("tr", {}, ...row.map((value) => cell("td", told(value))))),
+      ...rows.map((row) => element("tr", {}, ...row.map((value) => cell("td", shown(value))))),
     ),
   );
 }

@@ -1,4 +1,4 @@
-/** How times are told: since the beginning, each told minute lasting so long, or as the time of day in UTC. */
+/** How times are shown: since the beginning, each scaled minute lasting so long, or as UTC. */
 export type ClockStyle =
   | Readonly<{ kind: "elapsed"; minute: number }>
   | Readonly<{ kind: "utc"; isDated?: boolean }>;
@@ -11,19 +11,19 @@ export const utcFor = (from: number, to: number): ClockStyle => ({
   isDated: to - from > 86_400_000,
 });
 
-/** A moment as an axis or a hint tells it. */
+/** A moment as an axis or a hint shows it. */
 export function formatTime(at: number, origin: number, clock: ClockStyle): string {
   if (clock.kind === "utc") {
-    const told = new Date(at).toISOString();
-    return clock.isDated ? `${told.slice(5, 10)} ${told.slice(11, 16)}` : told.slice(11, 19);
+    const iso = new Date(at).toISOString();
+    return clock.isDated ? `${iso.slice(5, 10)} ${iso.slice(11, 16)}` : iso.slice(11, 19);
   }
   return `${at < origin ? "−" : ""}${minutesAndSeconds(Math.abs(at - origin) * (realMinute / clock.minute))}`;
 }
 
 /** A length of time: "45 s", "3 min", "3 min 20 s", "2 h 5 min". */
 export function formatSpan(length: number, clock: ClockStyle): string {
-  const told = clock.kind === "utc" ? length : length * (realMinute / clock.minute);
-  const seconds = Math.round(told / 1_000);
+  const shown = clock.kind === "utc" ? length : length * (realMinute / clock.minute);
+  const seconds = Math.round(shown / 1_000);
   const sizes = [86_400, 3_600, 60, 1] as const;
   const first = sizes.findIndex((size) => seconds >= size);
   const [d, h, m, s] = [

@@ -35,11 +35,11 @@ function drawHold(hold: HoldBand, timeline: Timeline, layout: Layout, clock: Clo
       "stroke-opacity": 0.85,
     }),
   );
-  const told = hint(formatHold(hold, timeline, clock));
+  const title = hint(formatHold(hold, timeline, clock));
   return element(
     "g",
     { class: "hold" },
-    told,
+    title,
     element("rect", { ...band, "fill-opacity": 0.1 }),
     element("rect", bar),
     ...notches,

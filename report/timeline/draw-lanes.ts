@@ -9,8 +9,8 @@ import type { Lane, Span, Timeline } from "./timeline.ts";
 export function drawLanes(timeline: Timeline, layout: Layout, clock: ClockStyle): string {
   return timeline.lanes
     .map((lane, index) => {
-      const told = hint(laneOf(lane, timeline, clock));
-      return element("g", { class: "lane" }, told, ...drawLane(lane, index, timeline, layout));
+      const title = hint(laneOf(lane, timeline, clock));
+      return element("g", { class: "lane" }, title, ...drawLane(lane, index, timeline, layout));
     })
     .join("");
 }

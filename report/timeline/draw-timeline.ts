@@ -38,10 +38,10 @@ export function drawTimeline(timeline: Timeline, options: TimelineOptions): stri
 
 function drawAxis(timeline: Timeline, layout: Layout, clock: ClockStyle): string {
   const { left, right, top, bottom } = layout.plot;
-  const told = clock.kind === "elapsed" ? realMinute / clock.minute : 1;
-  const origin = clock.kind === "elapsed" ? timeline.from * told : 0;
-  const ticks = timeTicks(timeline.from * told, timeline.to * told, origin).map((tick) => tick / told);
-  const unit = clock.kind === "utc" ? "UTC" : clock.minute === realMinute ? "min:s" : "told min:s";
+  const factor = clock.kind === "elapsed" ? realMinute / clock.minute : 1;
+  const origin = clock.kind === "elapsed" ? timeline.from * factor : 0;
+  const ticks = timeTicks(timeline.from * factor, timeline.to * factor, origin).map((tick) => tick / factor);
+  const unit = clock.kind === "utc" ? "UTC" : clock.minute === realMinute ? "min:s" : "scaled min:s";
   const lines = ticks.map((at) => {
     const x = layout.x(at);
     const label = text(x, bottom + 18, formatTime(at, timeline.from, clock), {

@@ -1,4 +1,4 @@
-/** Something that happened to nodes, pods or holds, as a timeline draws it. Times are kept by whoever saw it. */
+/** An event of a node, a pod or a hold in a timeline, with the observer's time. */
 export type TimelineEvent = Readonly<{ at: Date }> &
   (
     | Readonly<{ kind: "launch"; instance: string }>

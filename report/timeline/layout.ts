@@ -19,7 +19,7 @@ export type LayoutOptions = Readonly<{
   width?: number;
   /** All lanes together become no taller than this, however many there are. */
   lanesHeight?: number;
-  /** The height of a lane, so that pictures can be compared; else as tall as there is room. */
+  /** The height of a lane, so that pictures can be compared; by default as tall as fits. */
   laneHeight?: number;
 }>;
 
@@ -65,7 +65,7 @@ export function layOut(timeline: Timeline, options: LayoutOptions = {}): Layout 
   };
 }
 
-/** Names longer than this are cut in the picture; their hint tells them whole. */
+/** Names longer than this are cut in the picture; the hint shows them whole. */
 const longestName = 24;
 
 /** A name as there is room for it. */

@@ -26,7 +26,7 @@ describe("the command line", () => {
     const { exit, output } = await run("--help");
     expect(exit).toBe(0);
     for (const command of commands) expect(output).toContain(`  ${command(new CollectedTerminal()).name()}`);
-    expect(output).toContain("Exit codes: 0 done, 1 failed, 2 not understood.");
+    expect(output).toContain("Exit codes: 0 success, 1 failure, 2 wrong usage.");
   });
 
   it("tells what can be said when nothing was", async () => {
@@ -42,7 +42,7 @@ describe("the command line", () => {
     const { exit, told } = await run(...words);
     expect(exit).toBe(2);
     expect(told).toContain(expected);
-    expect(told).toContain("See --help for what can be said.");
+    expect(told).toContain("See --help for commands and flags.");
   });
 
   it.each(commands.map((command) => command(new CollectedTerminal()).name()))(
@@ -63,10 +63,10 @@ describe("the command line", () => {
     expect((await run(name, "--help")).output).toContain(limits);
   });
 
-  it("says in its help what must be said, what can be said, and what holds otherwise", async () => {
+  it("shows required flags, choices and defaults in its help", async () => {
     const { output } = await run("status", "--help");
     expect(output).toMatch(/--cluster <name> .+ \(required\)/);
-    expect(output).toContain("how to write it: table, wide, json (default: table)");
+    expect(output).toContain("output format: table, wide, json (default: table)");
     expect(output).toContain("(default: 5s)");
     for (const command of commands) {
       const help = (await run(command(new CollectedTerminal()).name(), "--help")).output;

@@ -2,7 +2,7 @@ import type { VpcConfigResponse } from "@aws-sdk/client-eks";
 import { describe, expect, it } from "vitest";
 import type { Account } from "../../cli/doctor/aws/account.ts";
 import type { Finding, LinkName } from "../../cli/doctor/finding.ts";
-import { mend } from "../../cli/doctor/fixes.ts";
+import { applyFixes } from "../../cli/doctor/fixes.ts";
 import { findingView, verdictView } from "../../cli/doctor/view.ts";
 import { Failure } from "../../cli/terminal/failure.ts";
 import { unreachableFromOutside } from "../../lambda/aws/endpoint.ts";
@@ -55,7 +55,7 @@ describe("doctor", () => {
     unreachable: unreachableFromOutside("prod", config),
   });
 
-  it.each<[how: string, about: Partial<Account>, link: LinkName, says: string]>([
+  it.each<[how: string, about: Partial<Account>, link: LinkName, description: string]>([
     [
       "a function is missing",
       { functionOf: async (part) => (part === "sweep" ? undefined : aFunction(part)) },
@@ -77,10 +77,10 @@ describe("doctor", () => {
     ["the rule is gone", { launchRule: none }, "rule", "no rule"],
     ["the rule is disabled", { launchRule: async () => aRule({ isEnabled: false }) }, "rule", "is disabled"],
     [
-      "the rule listens for something else",
+      "the rule does not match launches",
       { launchRule: async () => aRule({ pattern: { source: ["aws.ec2"] } }) },
       "rule",
-      "something else",
+      "does not match launches",
     ],
     [
       "the rule leads elsewhere",
@@ -182,7 +182,7 @@ describe("doctor", () => {
     expect(finding?.remedy).toBeTruthy();
   });
 
-  it.each<[how: string, about: Parameters<typeof aCheck>[0], link: LinkName, says: string]>([
+  it.each<[how: string, about: Parameters<typeof aCheck>[0], link: LinkName, description: string]>([
     [
       "the cluster lets nobody in",
       { cluster: { works: false, because: "refused the login (401)" } },
@@ -376,7 +376,7 @@ describe("doctor", () => {
   it("blames no queue for a rule that it may not look at", async () => {
     const findings = await examined(anAccount({ launchRule: denied }));
     expect(broken(findings)).toEqual([]);
-    expect(warned(findings)).toMatchObject([{ link: "rule", what: "could not be looked at: not allowed" }]);
+    expect(warned(findings)).toMatchObject([{ link: "rule", what: "could not be checked: not allowed" }]);
   });
 
   it("warns of what it may not look at, and goes on", async () => {
@@ -408,20 +408,20 @@ describe("mending", () => {
       mapping: async () => ({ id: "m", state: "Disabled", lastResult: "" }),
     };
     const findings = await examined({ ...account, ...about });
-    expect(await mend(findings, (line) => told.push(line))).toBe(true);
+    expect(await applyFixes(findings, (line) => told.push(line))).toBe(true);
     expect(account.did).toEqual(["enable mapping"]);
     expect(told).toEqual([
       "Could not enable rule launches: not allowed",
-      "Mended: enable the event source mapping.",
+      "Fixed: enable the event source mapping.",
     ]);
   });
 
   it("says so where nothing can be mended from here", async () => {
     const told: string[] = [];
-    expect(await mend(await examined(anAccount({ tableStatus: none })), (line) => told.push(line))).toBe(
+    expect(await applyFixes(await examined(anAccount({ tableStatus: none })), (line) => told.push(line))).toBe(
       false,
     );
-    expect(told).toEqual(["There is nothing that can be mended from here."]);
+    expect(told).toEqual(["There is nothing to fix from here."]);
   });
 });
 

@@ -144,7 +144,7 @@ describe("actions", () => {
   });
 
   it.each([
-    ["release --cluster prod", "say --force"],
+    ["release --cluster prod", "add --force"],
     ["hold --cluster prod", "--reason"],
     ["hold --cluster prod --reason x --for soon", "a duration from 1m to 24h"],
     ["hold --cluster prod --reason x --for 25h", "a duration from 1m to 24h"],

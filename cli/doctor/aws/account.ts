@@ -10,9 +10,9 @@ export type FunctionFacts = Readonly<{
   changedAt?: Date;
   inVpc: boolean;
   env: Readonly<Record<string, string>>;
-  /** 0: somebody has turned it off. */
+  /** 0: it was turned off. */
   reservedConcurrency?: number;
-  /** Where invocations end that nobody waits for and that failed for good. */
+  /** The destination of asynchronous invocations that failed. */
   failuresArn?: string;
 }>;
 
@@ -43,10 +43,10 @@ export type ClusterFacts = Readonly<{
   /** Why a function in no VPC cannot reach the cluster's API, and what to do about it. */
   unreachable: Readonly<{ reason: string; remedy: string }> | undefined;
 }>;
-/** `says` ends with where to read on. */
-export type AlarmFacts = Readonly<{ name: string; says: string; state: string; since?: Date }>;
+/** `description` ends with a link to the runbook. */
+export type AlarmFacts = Readonly<{ name: string; description: string; state: string; since?: Date }>;
 
-/** What doctor looks at in AWS, and the little it can mend there; undefined where something does not exist. */
+/** What doctor reads and fixes in AWS; undefined where a resource does not exist. */
 export interface Account {
   identity(): Promise<Readonly<{ account: string; arn: string }>>;
   /** The clusters that have a holder here; undefined where that may not be known. */

@@ -86,7 +86,7 @@ export class AwsAccount implements Account {
         const { AlarmName, AlarmDescription, StateValue, StateUpdatedTimestamp: since } = alarm;
         found.push({
           name: textIn(AlarmName) ?? "",
-          says: textIn(AlarmDescription) ?? "",
+          description: textIn(AlarmDescription) ?? "",
           state: textIn(StateValue) ?? "",
           ...(since && { since }),
         });

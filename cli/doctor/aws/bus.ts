@@ -53,7 +53,7 @@ export class AwsBus {
     const { FailedEntryCount, Entries: answers } = await this.#events.send(new PutEventsCommand({ Entries }));
     if (FailedEntryCount)
       throw new Error(
-        `the bus refused the probe: ${textIn(answers?.[0]?.ErrorMessage) ?? "it does not say why"}`,
+        `the bus refused the probe: ${textIn(answers?.[0]?.ErrorMessage) ?? "no reason given"}`,
       );
   }
 
@@ -69,7 +69,7 @@ export class AwsBus {
   }
 }
 
-/** Whether a pattern lets this cluster's probes through, in whatever else it differs from ours. */
+/** Whether a pattern matches this cluster's probes. */
 function isFor(cluster: string, pattern: unknown): boolean {
   const { $or } = Object(pattern);
   const alternatives: unknown[] = Array.isArray($or) ? $or : [pattern];

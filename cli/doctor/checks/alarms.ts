@@ -8,11 +8,11 @@ export async function checkAlarms(doctor: Doctor, now: Date): Promise<Finding[]>
   const prefix = alarmName(doctor.cluster, "");
   const alarms = await doctor.account.alarms(prefix);
   if (alarms.length === 0)
-    return [warn("alarms", "there are no alarms: nobody is told when it breaks", redeploy(doctor))];
+    return [warn("alarms", "there are no alarms: a failure notifies no one", redeploy(doctor))];
   const on = alarms.filter(({ state }) => state === "ALARM");
   if (on.length === 0) return [ok("alarms", `${alarms.length}, none is on`)];
-  return on.map(({ name, says, since }) => {
+  return on.map(({ name, description, since }) => {
     const age = since ? `, for ${about(now.getTime() - since.getTime())}` : "";
-    return warn("alarms", `${name.slice(prefix.length)} is on${age}`, says);
+    return warn("alarms", `${name.slice(prefix.length)} is on${age}`, description);
   });
 }

@@ -1,7 +1,7 @@
 import { type Doctor, redeploy } from "../doctor.ts";
 import { type Finding, fail, ok, warn } from "../finding.ts";
 
-/** Where each kind of loss ends, by the queue's ARN; undefined where it is not set up, left out where nobody knows. */
+/** The dead-letter queue of each kind of loss; undefined where there is none, missing where unknown. */
 export type DeadLetterQueues = Readonly<
   Partial<Record<"launches" | "events" | "invocations", string | undefined>>
 >;

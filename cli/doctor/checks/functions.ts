@@ -13,7 +13,7 @@ export async function checkCredentials({ account }: Doctor): Promise<Finding[]> 
   return [ok("credentials", arn)];
 }
 
-/** All four functions are there, at work and not turned off. */
+/** All four functions exist, are active and not throttled to zero. */
 export async function checkFunctions(doctor: Doctor): Promise<Seen<Functions | undefined>> {
   const [hold, release, sweep, control] = await Promise.all(
     watched.map((part) => doctor.account.functionOf(part)),
@@ -46,7 +46,7 @@ function troubleOf(
     return [fail("functions", `${name} is turned off: its reserved concurrency is 0`, remedy)];
   }
   if (state === "Pending" || lastUpdate === "InProgress") {
-    return [warn("functions", `${name} is just being deployed`, "Look again in a minute.")];
+    return [warn("functions", `${name} is just being deployed`, "Check again in a minute.")];
   }
   if (state !== "Active" && state !== "Inactive") {
     return [fail("functions", `${name} is ${state}`, redeploy(doctor))];
@@ -69,11 +69,11 @@ export function checkCode(answered: string): Finding[] {
   ];
 }
 
-/** An answer that says that the function does not know what doctor asks. */
-export const tooOld = (doctor: Doctor, said: string): Finding =>
+/** The function is too old for this request. */
+export const tooOld = (doctor: Doctor, message: string): Finding =>
   fail(
     "code",
-    `the control function does not know how to check itself, its code is too old (${said})`,
+    `the control function does not know how to check itself, its code is too old (${message})`,
     redeploy(doctor),
   );
 
@@ -83,6 +83,7 @@ export async function checkTable(doctor: Doctor, name: string): Promise<Finding[
   if (status === undefined) {
     return [fail("record", `the table ${name} is gone: no hold can be recorded`, redeploy(doctor))];
   }
-  if (status !== "ACTIVE") return [fail("record", `the table ${name} is ${status}`, "Wait, and look again.")];
+  if (status !== "ACTIVE")
+    return [fail("record", `the table ${name} is ${status}`, "Wait, then check again.")];
   return [ok("record", `table ${name}`)];
 }

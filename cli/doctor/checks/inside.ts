@@ -88,7 +88,7 @@ export function checkNodes({ nodes, stuck, userHeld }: ClusterFindings, now: Dat
   if (userHeld.length > 0) {
     const what = `${count(userHeld)} held by their users for more than a day: ${names(userHeld, now)}`;
     findings.push(
-      warn("nodes", what, "No hold of ours: take the annotation off where nobody needs it any more."),
+      warn("nodes", what, "These are not our holds: remove the annotation where it is no longer needed."),
     );
   }
   return findings.length > 0 ? findings : [ok("nodes", `${nodes} of Karpenter, none stuck, none forgotten`)];
@@ -100,11 +100,11 @@ const count = (nodes: readonly KeptNode[]): string =>
     : `${nodes.length >= 20 ? "20 nodes or more" : `${nodes.length} nodes`} are`;
 
 function names(nodes: readonly KeptNode[], now: Date): string {
-  const told = nodes.slice(0, 5).map(({ node, since, by }) => {
+  const shown = nodes.slice(0, 5).map(({ node, since, by }) => {
     const age = about(Math.max(fewest, now.getTime() - since.getTime()));
     return `${node} (${age}${by ? `, by ${by}` : ""})`;
   });
-  return told.join(", ") + (nodes.length > told.length ? ", …" : "");
+  return shown.join(", ") + (nodes.length > shown.length ? ", …" : "");
 }
 
 function isOlderThanPolicies(kubernetes: string): boolean {

@@ -29,7 +29,7 @@ function judgeRule(doctor: Doctor, rule: RuleFacts): Finding {
     );
   }
   if (!isDeepStrictEqual(pattern, launchesAndProbes(doctor.cluster))) {
-    return fail("rule", `${name} listens for something else than launches`, redeploy(doctor));
+    return fail("rule", `${name} does not match launches`, redeploy(doctor));
   }
   return ok("rule", name);
 }

@@ -3,7 +3,7 @@ import type { FunctionFacts } from "../aws/account.ts";
 import { type Doctor, reapply } from "../doctor.ts";
 import { type Finding, fail, ok, warn } from "../finding.ts";
 
-/** Role, binding and policy are word for word what we write; only a caller with an own way into the cluster can tell. */
+/** Compares role, binding and policy with the manifest; needs a kubeconfig. */
 export async function checkManifest({ compareManifest }: Doctor, { env }: FunctionFacts): Promise<Finding[]> {
   if (!compareManifest) return [];
   const found = await compareManifest(env[SettingEnvironment.holdAnnotation] ?? "");

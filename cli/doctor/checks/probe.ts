@@ -39,8 +39,8 @@ function arrived(doctor: Doctor, trip: ProbeTrip, sentAt: Date, seenAt: Date): F
     ["queue to function", trip.queuedAt, trip.answeredAt],
     ["function to record", trip.answeredAt, seenAt],
   ] as const;
-  const told = hops.map(([hop, from, to]) => `${hop} ${milliseconds(to.getTime() - from.getTime())}`);
-  return ok("probe", told.join(", "));
+  const times = hops.map(([hop, from, to]) => `${hop} ${milliseconds(to.getTime() - from.getTime())}`);
+  return ok("probe", times.join(", "));
 }
 
 // Clocks of different machines may put a short hop before its beginning.
