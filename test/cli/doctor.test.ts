@@ -418,9 +418,9 @@ describe("mending", () => {
 
   it("says so where nothing can be mended from here", async () => {
     const told: string[] = [];
-    expect(await applyFixes(await examined(anAccount({ tableStatus: none })), (line) => told.push(line))).toBe(
-      false,
-    );
+    expect(
+      await applyFixes(await examined(anAccount({ tableStatus: none })), (line) => told.push(line)),
+    ).toBe(false);
     expect(told).toEqual(["There is nothing to fix from here."]);
   });
 });
