@@ -36,12 +36,12 @@ export function replayCases(open: () => Readonly<{ prod: DeployedCluster; emulat
     }
 
     /** What `aws sqs start-message-move-task` of the runbook does. */
-    async function handBack(): Promise<void> {
+    async function handBack(queue = "LaunchesDeadLetters"): Promise<void> {
       const { prod, emulator } = open();
       const sqs = emulator.client(SQSClient);
       const prefix = `karpenter-node-holder-${prod.name}-`;
       const { QueueUrls = [] } = await sqs.send(new ListQueuesCommand({ QueueNamePrefix: prefix }));
-      const QueueUrl = QueueUrls.find((url) => url.includes("LaunchesDeadLetters"));
+      const QueueUrl = QueueUrls.find((url) => url.includes(queue));
       const { Attributes } = await sqs.send(
         new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["QueueArn"] }),
       );
@@ -58,6 +58,13 @@ export function replayCases(open: () => Readonly<{ prod: DeployedCluster; emulat
       await prod.untilMarked(nodes);
       expect(await prod.messagesIn("LaunchesDeadLetters")).toBe(0);
     });
+
+    it.each(["LaunchesUndelivered", "FunctionsFailures"])(
+      "can be handed back from no other queue: SQS refuses %s",
+      async (queue) => {
+        await expect(handBack(queue)).rejects.toThrow("must be configured as a Dead Letter Queue");
+      },
+    );
 
     it("need not be handed back for a launch to be held: one sweep finds it by its node", async () => {
       const { prod } = open();
