@@ -31,7 +31,7 @@ type Wired<P> = Readonly<{
 export function wireRelease(config: Config): Wired<ReleasePorts> {
   const { settings, region } = config;
   const telemetry = new Telemetry(settings.cluster);
-  const { log, metrics, calls } = telemetry;
+  const { metrics, calls } = telemetry;
   const client = { ...clientDefaults, region };
   const database = calls.ofAws(new DynamoDBClient(client));
   const login = new EksLogin({
@@ -45,7 +45,6 @@ export function wireRelease(config: Config): Wired<ReleasePorts> {
     annotation: settings.holdAnnotation,
     nodePools: settings.nodePools,
     clock: systemClock,
-    log,
     metrics,
   };
   const ports: ReleasePorts = {
@@ -62,7 +61,6 @@ export function wireRelease(config: Config): Wired<ReleasePorts> {
     }),
     clock: systemClock,
     ids: holdIds,
-    log,
     metrics,
   };
   return { ports, telemetry, login, cluster };

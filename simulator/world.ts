@@ -58,7 +58,6 @@ export async function openStandInWorld(options: StandInWorldOptions): Promise<St
     annotation,
     nodePools,
     clock,
-    log,
     metrics: noMetrics,
   });
   const dynamodb = new DynamoDBClient(database.client);

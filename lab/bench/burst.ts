@@ -3,7 +3,8 @@ import type { Ports } from "../../lambda/core/ports.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
 import { holdIds } from "../../lambda/system-clock.ts";
 import { someRules } from "../../test/support/builders.ts";
-import { CollectedLog, CollectedMetrics } from "../../test/support/collected-log.ts";
+import { CollectedMetrics } from "../../test/support/collected-log.ts";
+import { until } from "../../test/support/context.ts";
 import { FixedClock } from "../../test/support/fixed-clock.ts";
 import { MemoryHolds } from "../../test/support/memory-holds.ts";
 import { MemoryFollowUps } from "../../test/support/memory-later.ts";
@@ -49,7 +50,7 @@ async function launched(launches: number): Promise<Run> {
     for (const id of ids) world.launches.add(id, world.clock.now(), "default");
     const answer = await onNodeLaunched(world.ports)(
       eventOf(ids, world.clock.now()),
-      new Date(world.clock.now().getTime() + 60_000),
+      until(new Date(world.clock.now().getTime() + 60_000)),
     );
     failures += answer.batchItemFailures.length;
     world.clock.pass(1_000);
@@ -130,7 +131,6 @@ function aWorld() {
   const nodes = new MemoryNodes({ clock });
   for (let i = 0; i < 50; i++) nodes.add(`node-${i}`);
   const rules = someRules({ hold: minutes(20) });
-  const log = new CollectedLog();
   const metrics = new CollectedMetrics();
   const ports: Ports = {
     rules,
@@ -142,7 +142,6 @@ function aWorld() {
     followUps: later,
     clock,
     ids: holdIds,
-    log,
     metrics,
   };
   return { ports, clock, launches, later, schedules, writes: () => writes };

@@ -1,5 +1,8 @@
+import { hours } from "../../lambda/core/duration.ts";
+import type { CallContext } from "../../lambda/core/ports.ts";
 import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { ControlPlane } from "../../test/real/engines/control-plane.ts";
+import { within } from "../../test/support/context.ts";
 import { BareLoop } from "./bare-loop.ts";
 import { type Bench, count, type Figure, type Plot, type Size } from "./figure.ts";
 import { createNodes, doorOf, holderNodes, installRights, nodeNames } from "./nodes-on-plane.ts";
@@ -44,7 +47,7 @@ type Cost = Readonly<{ nodes: number; calls: readonly string[]; bytes: number; w
 async function measure(plane: ControlPlane, loop: BareLoop, nodes: number, newcomer: string): Promise<Cost> {
   const counting = new CountingCaller();
   const holder = holderNodes(plane, (api) => counting.around(api));
-  const far = new Date(Date.now() + 3_600_000);
+  const far = within(hours(1));
   await holder.nodes.mark("cluster", "bench", far);
   await createNodes(loop, [newcomer]);
   counting.calls.length = 0;
@@ -99,8 +102,8 @@ class CountingCaller {
 
   around(api: KubernetesCaller): KubernetesCaller {
     return {
-      call: async (call: KubernetesCall, deadline: Date) => {
-        const answer = await api.call(call, deadline);
+      call: async (call: KubernetesCall, context: CallContext) => {
+        const answer = await api.call(call, context);
         this.calls.push({ method: call.method, bytes: JSON.stringify(answer).length });
         return answer;
       },

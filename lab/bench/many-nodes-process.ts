@@ -17,14 +17,13 @@ const nodes = new KubernetesNodes({
   annotation: Karpenter.v1.annotation,
   nodePools: { only: [], except: [] },
   clock: systemClock,
-  log: console,
   metrics: { add: () => {} },
 });
 
 const told = { invocations: 0, failed: 0 };
 const invocation = () => {
   told.invocations += 1;
-  return after(systemClock.now(), seconds(10));
+  return { deadline: after(systemClock.now(), seconds(10)), log: console };
 };
 for (let left = true; left; ) {
   const marked = await nodes.mark("cluster", "bench", invocation());

@@ -1,6 +1,7 @@
 import { hours } from "../../lambda/core/duration.ts";
 import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { ControlPlane } from "../../test/real/engines/control-plane.ts";
+import { within } from "../../test/support/context.ts";
 import { BareLoop } from "./bare-loop.ts";
 import { type Bench, count, type Figure, median, ms, type Plot, rate, type Size, timed } from "./figure.ts";
 import { createNodes, doorOf, holderNodes, installRights, nodeNames } from "./nodes-on-plane.ts";
@@ -84,7 +85,7 @@ async function measure(
   names: readonly string[],
 ): Promise<Times> {
   const { nodes, close } = holderNodes(plane);
-  const far = new Date(Date.now() + hours(1));
+  const far = within(hours(1));
   const times = await inRounds(rounds, {
     "bare mark": () => loop.each(names, "PATCH", bareMark),
     "bare release": () => loop.each(names, "PATCH", bareRelease),

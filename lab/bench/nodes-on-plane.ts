@@ -77,7 +77,6 @@ export function holderNodes(plane: ControlPlane, around = (api: KubernetesCaller
     annotation: Karpenter.v1.annotation,
     nodePools: { only: [], except: [] },
     clock: systemClock,
-    log: console,
     metrics: nobody,
   });
   return { nodes, close: () => api.close() };

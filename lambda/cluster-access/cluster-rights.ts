@@ -2,7 +2,7 @@ import { after, type Duration, minutes } from "../core/duration.ts";
 import { TryAgainError } from "../core/errors.ts";
 import { holderName, holdLabel, isHold } from "../core/marks/keys.ts";
 import { type NodeMeta, type Plan, planHandOver, planMove, planRelease } from "../core/marks/plan-marks.ts";
-import type { Clock, Log } from "../core/ports.ts";
+import type { CallContext, Clock, Log } from "../core/ports.ts";
 import type { KubernetesCaller } from "../kubernetes/client.ts";
 import { isStatus } from "../kubernetes/error.ts";
 import { explain } from "../kubernetes/explain.ts";
@@ -40,9 +40,9 @@ export class KubernetesAccess implements Rights {
 
   async write(annotations: readonly string[]): Promise<"with policy" | "without policy"> {
     let written: "with policy" | "without policy" = "with policy";
-    const deadline = this.#deadline();
+    const context = this.#context();
     for (const wanted of accessManifest(annotations)) {
-      if (!(await this.#apply(wanted, deadline))) written = "without policy";
+      if (!(await this.#apply(wanted, context))) written = "without policy";
     }
     return written;
   }
@@ -50,7 +50,7 @@ export class KubernetesAccess implements Rights {
   async annotations(): Promise<readonly string[]> {
     try {
       return annotationsIn(
-        await this.#options.api.call({ method: "GET", path: policyPath }, this.#deadline()),
+        await this.#options.api.call({ method: "GET", path: policyPath }, this.#context()),
       );
     } catch (error) {
       if (isStatus(error, 404)) return [];
@@ -60,12 +60,12 @@ export class KubernetesAccess implements Rights {
 
   /** Compares what is in the cluster with what should be. */
   async check(annotations: readonly string[]): Promise<readonly AccessFinding[]> {
-    const deadline = this.#deadline();
+    const context = this.#context();
     return Promise.all(
       accessManifest(annotations).map(async ({ path, object, needsPolicies }) => {
         const kind = object.kind ?? "";
         try {
-          const found = await this.#options.api.call({ method: "GET", path }, deadline);
+          const found = await this.#options.api.call({ method: "GET", path }, context);
           return { kind, state: contains(found, object) ? "right" : "different" };
         } catch (error) {
           if (!isStatus(error, 404)) throw explain(error, `read our ${kind}`);
@@ -79,11 +79,11 @@ export class KubernetesAccess implements Rights {
   }
 
   async remove(): Promise<void> {
-    const deadline = this.#deadline();
+    const context = this.#context();
     // What allows goes before what restrains.
     for (const { path, object } of accessManifest([]).toReversed()) {
       try {
-        await this.#options.api.call({ method: "DELETE", path }, deadline);
+        await this.#options.api.call({ method: "DELETE", path }, context);
       } catch (error) {
         if (!isStatus(error, 404)) throw explain(error, `remove our ${object.kind}`);
       }
@@ -105,11 +105,11 @@ export class KubernetesAccess implements Rights {
     });
   }
 
-  async #apply({ path, object, needsPolicies }: AccessObject, deadline: Date): Promise<boolean> {
+  async #apply({ path, object, needsPolicies }: AccessObject, context: CallContext): Promise<boolean> {
     const query = { fieldManager: holderName, force: "true" };
     const contentType = "application/apply-patch+yaml";
     try {
-      await this.#options.api.call({ method: "PATCH", path, query, contentType, body: object }, deadline);
+      await this.#options.api.call({ method: "PATCH", path, query, contentType, body: object }, context);
       return true;
     } catch (error) {
       if (needsPolicies && isStatus(error, 404)) return false;
@@ -121,15 +121,15 @@ export class KubernetesAccess implements Rights {
     counted: Outcome,
     plan: (node: NodeMeta) => Plan<Outcome | "kept">,
   ): Promise<number> {
-    const { api, log, pageSize = 250 } = this.#options;
-    const deadline = this.#deadline();
+    const { api, pageSize = 250 } = this.#options;
+    const context = this.#context();
     let done = 0;
     let undone = 0;
     await forEachConcurrent(
-      this.#list(listNodes(api, markedByAnyone, deadline, pageSize)),
+      this.#list(listNodes(api, markedByAnyone, context, pageSize)),
       inFlight,
       async (node) => {
-        const { outcome } = await changeNode(api, log, node, { plan, wantsWhole: false, deadline });
+        const { outcome } = await changeNode(api, node, { plan, wantsWhole: false, context });
         if (outcome === counted) done += 1;
         if (outcome === "failed" || outcome === "left") undone += 1;
       },
@@ -146,8 +146,9 @@ export class KubernetesAccess implements Rights {
     }
   }
 
-  #deadline(): Date {
-    return after(this.#options.clock.now(), this.#options.timeLimit ?? minutes(2));
+  #context(): CallContext {
+    const { clock, log, timeLimit = minutes(2) } = this.#options;
+    return { deadline: after(clock.now(), timeLimit), log };
   }
 }
 

@@ -41,15 +41,15 @@ export interface Nodes {
    * Puts this hold's mark on every node of the scope that does not carry it, and adopts older holds' marks in place.
    * A user's own annotation and a node labelled `never` are left alone.
    */
-  mark(scope: Scope, holdId: string, deadline: Date): Promise<Marked>;
+  mark(scope: Scope, holdId: string, context: CallContext): Promise<Marked>;
   /** Takes this hold's marks off, wherever they are; what is no longer its own stays. */
-  release(holdId: string, deadline: Date): Promise<Released>;
+  release(holdId: string, context: CallContext): Promise<Released>;
   /** The ids of all holds that have marks on nodes, with how many; those named are left out by the server. */
-  marks(except: readonly string[], deadline: Date): Promise<ReadonlyMap<string, number>>;
+  marks(except: readonly string[], context: CallContext): Promise<ReadonlyMap<string, number>>;
   /** Nodes that joined after `since`: all of them, or those that carry no mark (and are not labelled `never`). */
-  joinedSince(since: Date, which: "all" | "unmarked", deadline: Date): Promise<readonly NodeSeen[]>;
+  joinedSince(since: Date, which: "all" | "unmarked", context: CallContext): Promise<readonly NodeSeen[]>;
   /** How many nodes carry the user's own annotation and no mark of ours. */
-  countUserHeld(deadline: Date): Promise<number>;
+  countUserHeld(context: CallContext): Promise<number>;
 }
 
 /** A node as the cluster tells it; `instance` is the cloud's id where the node has one, else its provider id. */
@@ -76,9 +76,9 @@ export type Launch = Readonly<{ instance: string; launchedAt: Date; nodePool: st
 
 export interface Launches {
   /** What is known of these instances; one launched a moment ago may be missing. */
-  find(instances: readonly string[]): Promise<ReadonlyMap<string, Instance>>;
+  find(instances: readonly string[], context: CallContext): Promise<ReadonlyMap<string, Instance>>;
   /** Karpenter's instances of this cluster launched since then and not yet gone. */
-  since(moment: Date): Promise<readonly Launch[]>;
+  since(moment: Date, context: CallContext): Promise<readonly Launch[]>;
 }
 
 export interface Schedules {
@@ -120,6 +120,9 @@ export interface Metrics {
   add(name: MetricName, value: number): void;
 }
 
+/** Travels with every call: until when it may take, where it logs, and the id of the invocation it belongs to. */
+export type CallContext = Readonly<{ deadline: Date; log: Log; requestId?: string }>;
+
 /** The outside world on one page. */
 export type Ports = Readonly<{
   rules: Rules;
@@ -131,9 +134,12 @@ export type Ports = Readonly<{
   followUps: FollowUps;
   clock: Clock;
   ids: Ids;
-  log: Log;
   metrics: Metrics;
 }>;
 
 /** What ending a hold needs: the release function knows no launches and puts nothing off. */
 export type ReleasePorts = Omit<Ports, "launches" | "followUps">;
+
+/** What a use case works with: the outside world, and the context of the invocation. */
+export type Context = Ports & CallContext;
+export type ReleaseContext = ReleasePorts & CallContext;

@@ -3,7 +3,7 @@ import { checkLinks } from "../core/operate/check.ts";
 import type { Inspection } from "../core/operate/inspection.ts";
 import { holdByHand, pause, resume } from "../core/operate/operate.ts";
 import { getStatus } from "../core/operate/status.ts";
-import type { Ports } from "../core/ports.ts";
+import type { CallContext, Ports } from "../core/ports.ts";
 import { forceRelease } from "../core/releases/force-release.ts";
 import { type Scope, wholeCluster } from "../core/scope.ts";
 import { version } from "../version.ts";
@@ -12,31 +12,32 @@ import { parseControlRequest } from "./requests.ts";
 /** An operator wants to know or to change something; every answer is plain JSON. */
 export const onOperatorAsked =
   (ports: Ports, inspection?: Inspection) =>
-  async (payload: unknown, deadline: Date): Promise<unknown> => {
+  async (payload: unknown, call: CallContext): Promise<unknown> => {
+    const context = { ...ports, ...call };
     const request = parseControlRequest(payload);
     // Also what changes nothing: its reason is told nowhere else.
-    if ("scope" in request) ports.log.info("operator asked", request);
+    if ("scope" in request) call.log.info("operator asked", request);
     switch (request.do) {
       case "status":
-        return { ...(await getStatus(ports, deadline)), version };
+        return { ...(await getStatus(context)), version };
       case "check":
         if (!inspection)
           throw new BadInputError("This request cannot be done", ["this holder cannot be checked"]);
-        return { ...(await checkLinks(ports, inspection, deadline)), version };
+        return { ...(await checkLinks(context, inspection)), version };
       case "history":
         return { holds: await ports.journal.history(request.limit) };
       case "probe":
         return { probe: (await ports.journal.findProbe(request.id)) ?? null };
       case "hold": {
         const wish = { for: request.for ?? ports.rules.hold, reason: `held by hand: ${request.reason}` };
-        return holdByHand(ports, scopeToHold(ports, request.scope), wish, deadline);
+        return holdByHand(context, scopeToHold(ports, request.scope), wish);
       }
       case "release":
-        return forceRelease(ports, request, deadline);
+        return forceRelease(context, request);
       case "pause":
-        return pause(ports, request, deadline);
+        return pause(context, request);
       case "resume":
-        return resume(ports, request.scope);
+        return resume(context, request.scope);
     }
   };
 

@@ -3,7 +3,7 @@ import { earlier, later } from "../core/duration.ts";
 import { BadInputError } from "../core/errors.ts";
 import { markJoinedNodes } from "../core/launches/pending-nodes.ts";
 import { type LaunchBatch, resolveLaunches } from "../core/launches/resolve-launches.ts";
-import type { FollowUp, LaunchEvent, Ports } from "../core/ports.ts";
+import type { CallContext, Context, FollowUp, LaunchEvent, Log, Ports } from "../core/ports.ts";
 import type { Scope } from "../core/scope.ts";
 import { version } from "../version.ts";
 import { type Message, parseMessage } from "./events.ts";
@@ -20,28 +20,27 @@ export type BatchAnswer = { batchItemFailures: { itemIdentifier: string }[] };
  */
 export const onNodeLaunched =
   (ports: Ports) =>
-  async (event: unknown, deadline: Date): Promise<BatchAnswer> => {
-    const { received, unreadable } = readBatch(ports, event);
+  async (event: unknown, call: CallContext): Promise<BatchAnswer> => {
+    const context = { ...ports, ...call };
+    const { received, unreadable } = readBatch(call.log, event);
     const queuedAt = received.map((one) => one.queuedAt).reduce(earlier, ports.clock.now());
-    ports.log.info("batch received", { messages: received.length, queuedAt });
+    call.log.info("batch received", { messages: received.length, queuedAt });
     await attemptAll([
-      ...launchesIn(received, ports.clock.now()).map(
-        (heard) => () => resolveLaunches(ports, heard, deadline),
-      ),
-      ...pendingNodesIn(received).map((newcomers) => () => markJoinedNodes(ports, newcomers, deadline)),
-      ...received.map((one) => () => answerProbe(ports, one)),
+      ...launchesIn(received, ports.clock.now()).map((heard) => () => resolveLaunches(context, heard)),
+      ...pendingNodesIn(received).map((newcomers) => () => markJoinedNodes(context, newcomers)),
+      ...received.map((one) => () => answerProbe(context, one)),
     ]);
     return { batchItemFailures: unreadable.map((itemIdentifier) => ({ itemIdentifier })) };
   };
 
-async function answerProbe(ports: Ports, { message, queuedAt }: Received): Promise<void> {
+async function answerProbe(context: Context, { message, queuedAt }: Received): Promise<void> {
   if (message.kind !== "probe") return;
   const { id, sentAt } = message;
-  await ports.journal.answerProbe({ id, sentAt, queuedAt, answeredAt: ports.clock.now(), version });
-  ports.log.info("probe answered", { probe: id });
+  await context.journal.answerProbe({ id, sentAt, queuedAt, answeredAt: context.clock.now(), version });
+  context.log.info("probe answered", { probe: id });
 }
 
-function readBatch(ports: Ports, event: unknown): { received: Received[]; unreadable: string[] } {
+function readBatch(log: Log, event: unknown): { received: Received[]; unreadable: string[] } {
   const fields = new Fields("This batch cannot be used");
   const records = fields.list(fields.object(event, "the event").Records, "Records", (item, path) =>
     fields.object(item, path),
@@ -56,7 +55,7 @@ function readBatch(ports: Ports, event: unknown): { received: Received[]; unread
       received.push({ messageId, queuedAt: sentAt(record), message: parseMessage(record.body) });
     } catch (error) {
       if (!(error instanceof BadInputError)) throw error;
-      ports.log.error("message cannot be read: it goes to the dead letters", {
+      log.error("message cannot be read: it goes to the dead letters", {
         messageId,
         problems: error.problems,
       });

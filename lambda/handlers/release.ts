@@ -1,4 +1,4 @@
-import type { ReleasePorts } from "../core/ports.ts";
+import type { CallContext, ReleasePorts } from "../core/ports.ts";
 import { forceRelease } from "../core/releases/force-release.ts";
 import { type ReleaseAnswer, releaseNodes } from "../core/releases/release-nodes.ts";
 import { parseReleaseRequest } from "./requests.ts";
@@ -6,10 +6,11 @@ import { parseReleaseRequest } from "./requests.ts";
 /** A one-shot fired, or a hand forced it. */
 export const onHoldExpired =
   (ports: ReleasePorts) =>
-  async (payload: unknown, deadline: Date, id?: string): Promise<ReleaseAnswer> => {
+  async (payload: unknown, call: CallContext): Promise<ReleaseAnswer> => {
+    const context = { ...ports, ...call };
     const request = parseReleaseRequest(payload);
-    if (request.kind === "expired") return releaseNodes(ports, request.scope, request.holdId, deadline);
+    if (request.kind === "expired") return releaseNodes(context, request.scope, request.holdId);
     const { scope, reason } = request;
-    ports.log.info("operator asked", { do: "release", scope, reason });
-    return forceRelease(ports, { ...request, id }, deadline);
+    call.log.info("operator asked", { do: "release", scope, reason });
+    return forceRelease(context, { ...request, id: call.requestId });
   };

@@ -1,8 +1,8 @@
-import type { Ports } from "../core/ports.ts";
+import type { CallContext, Ports } from "../core/ports.ts";
 import { sweep } from "../core/sweep/sweep.ts";
 
 /** A slow timer: whatever it says, everything is compared and repaired. */
 export const onOverdueSwept =
   (ports: Ports) =>
-  async (_event: unknown, deadline: Date): Promise<void> =>
-    sweep(ports, deadline);
+  async (_event: unknown, context: CallContext): Promise<void> =>
+    sweep({ ...ports, ...context });

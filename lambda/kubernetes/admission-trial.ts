@@ -1,6 +1,7 @@
 import { holderName } from "../core/marks/keys.ts";
 import { type NodeMeta, planMark } from "../core/marks/plan-marks.ts";
 import type { Trial } from "../core/operate/inspection.ts";
+import type { CallContext } from "../core/ports.ts";
 import type { KubernetesCall, KubernetesCaller } from "./client.ts";
 import { KubernetesError } from "./error.ts";
 import { type NodeLife, parseNodeLife } from "./node-objects.ts";
@@ -15,9 +16,9 @@ const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=
 export const tryForeignChange = (
   api: KubernetesCaller,
   node: NodeMeta,
-  deadline: Date,
+  context: CallContext,
 ): Promise<TrialResult> =>
-  dryRun(api, node, deadline, {
+  dryRun(api, node, context, {
     contentType: "application/merge-patch+json",
     body: { metadata: { annotations: { [`${holderName}/not-ours`]: "true" } } },
   });
@@ -27,26 +28,23 @@ export async function tryOwnChange(
   api: KubernetesCaller,
   node: NodeMeta,
   annotation: string,
-  deadline: Date,
+  context: CallContext,
 ): Promise<TrialResult> {
   const { patch } = planMark(node, trialHold, annotation);
   if (!patch) return { trial: "not tried" };
-  return dryRun(api, node, deadline, { contentType: "application/json-patch+json", body: patch });
+  return dryRun(api, node, context, { contentType: "application/json-patch+json", body: patch });
 }
 
 async function dryRun(
   api: KubernetesCaller,
   node: NodeMeta,
-  deadline: Date,
+  context: CallContext,
   change: Pick<KubernetesCall, "contentType" | "body">,
 ): Promise<TrialResult> {
   const path = `/api/v1/nodes/${encodeURIComponent(node.name)}`;
   const query = { dryRun: "All", fieldManager: holderName };
   try {
-    const answer = await api.call(
-      { method: "PATCH", path, query, accept: metadataOnly, ...change },
-      deadline,
-    );
+    const answer = await api.call({ method: "PATCH", path, query, accept: metadataOnly, ...change }, context);
     const at = writtenAt(parseNodeLife(answer));
     return { trial: "admitted", ...(at && { clusterTime: at }) };
   } catch (error) {

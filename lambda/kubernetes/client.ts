@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { isDeepStrictEqual } from "node:util";
 import { type Duration, seconds } from "../core/duration.ts";
 import { BrokenSetupError, TryAgainError } from "../core/errors.ts";
-import type { Clock, Metrics } from "../core/ports.ts";
+import type { CallContext, Clock, Metrics } from "../core/ports.ts";
 import { mostAttempts, pauseAfter, readRetryAfter } from "./backoff.ts";
 import type { ClusterAccess, ClusterLogin } from "./cluster-login.ts";
 import { KubernetesError, saidIn } from "./error.ts";
@@ -38,7 +38,7 @@ export type KubernetesClientOptions = Readonly<{
 
 /** Anything that carries a call to the API server and answers with the body. */
 export interface KubernetesCaller {
-  call(call: KubernetesCall, deadline: Date): Promise<unknown>;
+  call(call: KubernetesCall, context: Pick<CallContext, "deadline">): Promise<unknown>;
 }
 
 /** The deadline came before the answer; nothing else was wrong. */
@@ -66,7 +66,7 @@ export class KubernetesClient implements KubernetesCaller {
   }
 
   /** Retries what may pass until it is answered, hopeless, or the deadline has come. */
-  async call(call: KubernetesCall, deadline: Date): Promise<unknown> {
+  async call(call: KubernetesCall, { deadline }: Pick<CallContext, "deadline">): Promise<unknown> {
     const { metrics, random = Math.random } = this.#options;
     let refreshed = false;
     for (let attempt = 1; ; attempt++) {

@@ -1,7 +1,7 @@
 import { after, type Duration, hours, minutes } from "../core/duration.ts";
 import { holdLabel, isHold, isLeftOut, type KarpenterGeneration } from "../core/marks/keys.ts";
 import type { ClusterFindings, Inspection, KeptNode } from "../core/operate/inspection.ts";
-import type { Clock } from "../core/ports.ts";
+import type { CallContext, Clock } from "../core/ports.ts";
 import { type NodePoolFilter, wholeCluster } from "../core/scope.ts";
 import { type TrialResult, tryForeignChange, tryOwnChange } from "./admission-trial.ts";
 import type { KubernetesCaller } from "./client.ts";
@@ -38,29 +38,29 @@ export class KubernetesInspection implements Inspection {
     this.#options = options;
   }
 
-  async inspect(deadline: Date): Promise<ClusterFindings> {
-    const kubernetes = await this.#version(deadline);
+  async inspect(context: CallContext): Promise<ClusterFindings> {
+    const kubernetes = await this.#version(context);
     const [missing, superfluous] = await Promise.all([
       this.#rights(
         needed.map((verb) => ({ verb, resource: "nodes" })),
         false,
-        deadline,
+        context,
       ),
-      this.#rights(needless, true, deadline),
+      this.#rights(needless, true, context),
     ]);
     const rights = { kubernetes, missingRights: missing, needlessRights: superfluous };
     const nothing = { nodes: 0, stuck: [], userHeld: [] };
     if (missing.includes("list nodes")) {
       return { ...rights, ...nothing, foreignChange: "not tried", ownChange: "not tried" };
     }
-    const { forTrial, ...seen } = await this.#lookAtNodes(deadline);
-    return { ...rights, ...seen, ...(await this.#tryOut(forTrial, deadline)) };
+    const { forTrial, ...seen } = await this.#lookAtNodes(context);
+    return { ...rights, ...seen, ...(await this.#tryOut(forTrial, context)) };
   }
 
-  async #version(deadline: Date): Promise<string> {
+  async #version(context: CallContext): Promise<string> {
     try {
       const answer = asRecord(
-        await this.#options.api.call({ method: "GET", path: "/version" }, deadline),
+        await this.#options.api.call({ method: "GET", path: "/version" }, context),
         "the version",
       );
       return textOr(answer.gitVersion, "unknown");
@@ -73,13 +73,13 @@ export class KubernetesInspection implements Inspection {
   async #rights(
     actions: readonly Readonly<{ verb: string; resource: string }>[],
     wanted: boolean,
-    deadline: Date,
+    context: CallContext,
   ): Promise<string[]> {
-    const answers = await Promise.all(actions.map((action) => this.#may(action, deadline)));
+    const answers = await Promise.all(actions.map((action) => this.#may(action, context)));
     return actions.filter((_, i) => answers[i] === wanted).map(({ verb, resource }) => `${verb} ${resource}`);
   }
 
-  async #may(action: Readonly<{ verb: string; resource: string }>, deadline: Date): Promise<boolean> {
+  async #may(action: Readonly<{ verb: string; resource: string }>, context: CallContext): Promise<boolean> {
     const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
     const body = {
       apiVersion: "authorization.k8s.io/v1",
@@ -87,14 +87,14 @@ export class KubernetesInspection implements Inspection {
       spec: { resourceAttributes: action },
     };
     try {
-      const answer = await this.#options.api.call({ method: "POST", path, body }, deadline);
+      const answer = await this.#options.api.call({ method: "POST", path, body }, context);
       return asRecord(asRecord(answer, "the review").status, "the review's status").allowed === true;
     } catch (error) {
       throw explain(error, "ask what we may do");
     }
   }
 
-  async #lookAtNodes(deadline: Date) {
+  async #lookAtNodes(context: CallContext) {
     const { api, karpenter, nodePools, annotation, clock, pageSize = 250 } = this.#options;
     const now = clock.now();
     const stuck: KeptNode[] = [];
@@ -103,7 +103,7 @@ export class KubernetesInspection implements Inspection {
     let forTrial: NodeLife | undefined;
     const ours = selectors(karpenter, nodePools).ofPools(wholeCluster);
     try {
-      for await (const node of listMetadata(api, ours, deadline, pageSize, parseNodeLife)) {
+      for await (const node of listMetadata(api, ours, context, pageSize, parseNodeLife)) {
         nodes += 1;
         forTrial ??= canCarryMark(node, annotation) ? node : undefined;
         if (isStuck(node, now) && stuck.length < maxProblems)
@@ -117,11 +117,11 @@ export class KubernetesInspection implements Inspection {
     return { nodes, stuck, userHeld, forTrial };
   }
 
-  async #tryOut(node: NodeLife | undefined, deadline: Date) {
+  async #tryOut(node: NodeLife | undefined, context: CallContext) {
     const { api, annotation } = this.#options;
     const untried: TrialResult = { trial: "not tried" };
-    const foreign = node ? await tryForeignChange(api, node, deadline) : untried;
-    const own = node ? await tryOwnChange(api, node, annotation, deadline) : untried;
+    const foreign = node ? await tryForeignChange(api, node, context) : untried;
+    const own = node ? await tryOwnChange(api, node, annotation, context) : untried;
     const said = own.trial === "refused" ? own.said : (foreign.said ?? own.said);
     const { clusterTime } = own;
     return {

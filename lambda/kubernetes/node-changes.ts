@@ -1,7 +1,7 @@
 import { BrokenSetupError } from "../core/errors.ts";
 import { holderName } from "../core/marks/keys.ts";
 import type { NodeMeta, Plan } from "../core/marks/plan-marks.ts";
-import type { Log } from "../core/ports.ts";
+import type { CallContext } from "../core/ports.ts";
 import { type KubernetesCaller, OutOfTimeError } from "./client.ts";
 import { isStatus } from "./error.ts";
 import { explain } from "./explain.ts";
@@ -17,7 +17,7 @@ export type NodeChange<Outcome extends string> = Readonly<{
   plan: (node: NodeMeta) => Plan<Outcome>;
   /** Whether the answer is the whole node; otherwise there is none. */
   wantsWhole: boolean;
-  deadline: Date;
+  context: CallContext;
 }>;
 
 const mostPlans = 3;
@@ -27,7 +27,6 @@ const pathOf = (name: string) => `/api/v1/nodes/${encodeURIComponent(name)}`;
 /** Plans and patches; one node's failure is told and never ends the work on the others. */
 export async function changeNode<Outcome extends string>(
   api: KubernetesCaller,
-  log: Log,
   node: NodeMeta,
   change: NodeChange<Outcome>,
 ): Promise<Changed<Outcome>> {
@@ -38,7 +37,7 @@ export async function changeNode<Outcome extends string>(
     if (error instanceof OutOfTimeError) return { outcome: "left" };
     // A refused login is no node's own failure: it would be refused for each of the others, too.
     if (error instanceof BrokenSetupError) throw error;
-    log.error("a node could not be changed", { node: node.name, error });
+    change.context.log.error("a node could not be changed", { node: node.name, error });
     return { outcome: "failed" };
   }
 }
@@ -46,7 +45,7 @@ export async function changeNode<Outcome extends string>(
 async function tryChange<Outcome extends string>(
   api: KubernetesCaller,
   listed: NodeMeta,
-  { plan, wantsWhole, deadline }: NodeChange<Outcome>,
+  { plan, wantsWhole, context }: NodeChange<Outcome>,
 ): Promise<Changed<Outcome>> {
   let node = listed;
   for (let attempt = 1; ; attempt++) {
@@ -61,12 +60,12 @@ async function tryChange<Outcome extends string>(
         body: patch,
         ...(wantsWhole ? {} : { accept: metadataOnly, ignoresAnswer: true }),
       } as const;
-      return { outcome, answer: await api.call(call, deadline) };
+      return { outcome, answer: await api.call(call, context) };
     } catch (error) {
       if (attempt >= mostPlans || !isStatus(error, 422)) throw error;
     }
     // A `test` failed: the node has changed since it was read, so the plan is made anew on what is there now.
-    const present = await readNode(api, node.name, deadline);
+    const present = await readNode(api, node.name, context);
     if (present === "gone") return { outcome: "gone" };
     node = parseNode(present);
   }
@@ -76,10 +75,10 @@ async function tryChange<Outcome extends string>(
 export async function readNode(
   api: KubernetesCaller,
   name: string,
-  deadline: Date,
+  context: CallContext,
 ): Promise<Readonly<Record<string, unknown>> | "gone"> {
   try {
-    return asRecord(await api.call({ method: "GET", path: pathOf(name) }, deadline), `node ${name}`);
+    return asRecord(await api.call({ method: "GET", path: pathOf(name) }, context), `node ${name}`);
   } catch (error) {
     if (isStatus(error, 404)) return "gone";
     throw explain(error, "read a node");

@@ -1,6 +1,7 @@
 import { TryAgainError } from "../core/errors.ts";
 import { holdLabel, Karpenter, type KarpenterGeneration, neverHold } from "../core/marks/keys.ts";
 import type { NodeMeta } from "../core/marks/plan-marks.ts";
+import type { CallContext } from "../core/ports.ts";
 import { admits, type NodePoolFilter, nodePoolOf, type Scope } from "../core/scope.ts";
 import type { KubernetesCaller } from "./client.ts";
 import { isStatus } from "./error.ts";
@@ -51,15 +52,15 @@ export const markedByAnyone = `${holdLabel},${holdLabel} notin (${neverHold})`;
 export const listNodes = (
   api: KubernetesCaller,
   selector: string | undefined,
-  deadline: Date,
+  context: CallContext,
   pageSize: number,
-): AsyncGenerator<NodeMeta, void, undefined> => listMetadata(api, selector, deadline, pageSize, parseNode);
+): AsyncGenerator<NodeMeta, void, undefined> => listMetadata(api, selector, context, pageSize, parseNode);
 
 /** The same, for those who want to know more or less of a node's metadata. */
 export async function* listMetadata<T extends Readonly<{ name: string }>>(
   api: KubernetesCaller,
   selector: string | undefined,
-  deadline: Date,
+  context: CallContext,
   pageSize: number,
   parse: (node: unknown) => T,
 ): AsyncGenerator<T, void, undefined> {
@@ -68,12 +69,12 @@ export async function* listMetadata<T extends Readonly<{ name: string }>>(
   let restarts = 0;
   const ask = async (from: string): Promise<unknown> => {
     try {
-      return await askPage(api, selector, from, deadline, pageSize);
+      return await askPage(api, selector, from, context, pageSize);
     } catch (error) {
       // The server has forgotten where the list was: it begins again, and nodes already given are passed over.
       if (from === "" || !isStatus(error, 410) || restarts === mostRestarts) throw error;
       restarts += 1;
-      return askPage(api, selector, "", deadline, pageSize);
+      return askPage(api, selector, "", context, pageSize);
     }
   };
   for await (const page of readAhead(pagesOf(ask))) {
@@ -136,9 +137,9 @@ function askPage(
   api: KubernetesCaller,
   labelSelector: string,
   from: string,
-  deadline: Date,
+  context: CallContext,
   pageSize: number,
 ): Promise<unknown> {
   const query = { labelSelector, limit: String(pageSize), ...(from === "" ? {} : { continue: from }) };
-  return api.call({ method: "GET", path: "/api/v1/nodes", query, accept: metadataOnly }, deadline);
+  return api.call({ method: "GET", path: "/api/v1/nodes", query, accept: metadataOnly }, context);
 }

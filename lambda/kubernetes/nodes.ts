@@ -1,7 +1,7 @@
 import { after, type Duration, hours } from "../core/duration.ts";
 import { holdLabel, isHold, Karpenter, type KarpenterGeneration } from "../core/marks/keys.ts";
 import { type NodeMeta, planMark, planRelease } from "../core/marks/plan-marks.ts";
-import type { Clock, Log, Marked, Metrics, NodeSeen, Nodes, Released } from "../core/ports.ts";
+import type { CallContext, Clock, Marked, Metrics, NodeSeen, Nodes, Released } from "../core/ports.ts";
 import { type NodePoolFilter, type Scope, wholeCluster } from "../core/scope.ts";
 import { type KubernetesCaller, OutOfTimeError } from "./client.ts";
 import { explain } from "./explain.ts";
@@ -18,7 +18,6 @@ export type KubernetesNodesOptions = Readonly<{
   annotation: string;
   nodePools: NodePoolFilter;
   clock: Clock;
-  log: Log;
   metrics: Metrics;
   pageSize?: number;
 }>;
@@ -35,19 +34,19 @@ export class KubernetesNodes implements Nodes {
     this.#select = selectors(options.karpenter, options.nodePools);
   }
 
-  async mark(scope: Scope, holdId: string, deadline: Date): Promise<Marked> {
+  async mark(scope: Scope, holdId: string, context: CallContext): Promise<Marked> {
     const { annotation, metrics } = this.#options;
     const seen: NodeSeen[] = [];
     const plan = (node: NodeMeta) => planMark(node, holdId, annotation);
-    const nodes = this.#list(this.#select.withoutMarkOf(scope, holdId), deadline);
+    const nodes = this.#list(this.#select.withoutMarkOf(scope, holdId), context);
     const counts = await this.#each(nodes, async (node) => {
       const { outcome, answer } = await this.#change(node, {
         plan,
         wantsWhole: this.#isYoung(node),
-        deadline,
+        context,
       });
       if (outcome === "gone" || outcome === "failed" || outcome === "left") return outcome;
-      const found = await this.#see(node, answer, deadline);
+      const found = await this.#see(node, answer, context);
       if (found) seen.push(found);
       return outcome;
     });
@@ -59,50 +58,57 @@ export class KubernetesNodes implements Nodes {
     return { marked, adopted, userHeld, failed, left: counts.left !== undefined, seen };
   }
 
-  async release(holdId: string, deadline: Date): Promise<Released> {
+  async release(holdId: string, context: CallContext): Promise<Released> {
     const plan = (node: NodeMeta) => planRelease(node, holdId, this.#options.annotation);
-    const nodes = this.#list(this.#select.markedBy(holdId), deadline);
+    const nodes = this.#list(this.#select.markedBy(holdId), context);
     const counts = await this.#each(nodes, async (node) => {
-      return (await this.#change(node, { plan, wantsWhole: false, deadline })).outcome;
+      return (await this.#change(node, { plan, wantsWhole: false, context })).outcome;
     });
     const { released = 0, kept = 0, failed = 0 } = counts;
     this.#options.metrics.add("NodesReleased", released);
     return { released, kept, failed, left: counts.left !== undefined };
   }
 
-  async marks(except: readonly string[], deadline: Date): Promise<ReadonlyMap<string, number>> {
+  async marks(except: readonly string[], context: CallContext): Promise<ReadonlyMap<string, number>> {
     const found = new Map<string, number>();
-    for await (const node of this.#list(this.#select.markedByOthers(except), deadline)) {
+    for await (const node of this.#list(this.#select.markedByOthers(except), context)) {
       const holdId = node.labels?.[holdLabel];
       if (isHold(holdId)) found.set(holdId, (found.get(holdId) ?? 0) + 1);
     }
     return found;
   }
 
-  async joinedSince(since: Date, which: "all" | "unmarked", deadline: Date): Promise<readonly NodeSeen[]> {
+  async joinedSince(
+    since: Date,
+    which: "all" | "unmarked",
+    context: CallContext,
+  ): Promise<readonly NodeSeen[]> {
     const { registered, withoutMark } = this.#select;
     const selector = which === "all" ? registered(wholeCluster) : withoutMark(wholeCluster);
     const seen: NodeSeen[] = [];
-    await forEachConcurrent(this.#list(selector, deadline), inFlight, async (node) => {
+    await forEachConcurrent(this.#list(selector, context), inFlight, async (node) => {
       if (node.createdAt <= since) return;
-      const found = await readNode(this.#options.api, node.name, deadline);
+      const found = await readNode(this.#options.api, node.name, context);
       if (found !== "gone") seen.push(this.#seenAs(node, instanceOf(found)));
     });
     return seen;
   }
 
-  async countUserHeld(deadline: Date): Promise<number> {
+  async countUserHeld(context: CallContext): Promise<number> {
     let count = 0;
-    for await (const node of this.#list(this.#select.withoutMark(wholeCluster), deadline)) {
+    for await (const node of this.#list(this.#select.withoutMark(wholeCluster), context)) {
       if (node.annotations?.[this.#options.annotation] !== undefined) count += 1;
     }
     return count;
   }
 
-  async *#list(selector: string | undefined, deadline: Date): AsyncGenerator<NodeMeta, void, undefined> {
+  async *#list(
+    selector: string | undefined,
+    context: CallContext,
+  ): AsyncGenerator<NodeMeta, void, undefined> {
     const { api, pageSize = 500 } = this.#options;
     try {
-      yield* listNodes(api, selector, deadline, pageSize);
+      yield* listNodes(api, selector, context, pageSize);
     } catch (error) {
       throw explain(error, "list nodes");
     }
@@ -128,17 +134,17 @@ export class KubernetesNodes implements Nodes {
   }
 
   #change<Outcome extends string>(node: NodeMeta, change: NodeChange<Outcome>): Promise<Changed<Outcome>> {
-    return changeNode(this.#options.api, this.#options.log, node, change);
+    return changeNode(this.#options.api, node, change);
   }
 
   /** The node with its instance; undefined when it is too old to be awaited, or when that could not be learnt. */
-  async #see(node: NodeMeta, answer: unknown, deadline: Date): Promise<NodeSeen | undefined> {
+  async #see(node: NodeMeta, answer: unknown, context: CallContext): Promise<NodeSeen | undefined> {
     if (!this.#isYoung(node)) return undefined;
     try {
-      const whole = answer ?? (await readNode(this.#options.api, node.name, deadline));
+      const whole = answer ?? (await readNode(this.#options.api, node.name, context));
       return whole === "gone" ? undefined : this.#seenAs(node, instanceOf(whole));
     } catch (error) {
-      this.#options.log.warn("a node's instance could not be read", { node: node.name, error });
+      context.log.warn("a node's instance could not be read", { node: node.name, error });
       return undefined;
     }
   }

@@ -56,7 +56,7 @@ export class CallTimes {
   /** The same caller, with its calls timed by method. */
   ofKubernetes(api: KubernetesCaller): KubernetesCaller {
     return {
-      call: (call, deadline) => this.time(`Kubernetes ${call.method}`, () => api.call(call, deadline)),
+      call: (call, context) => this.time(`Kubernetes ${call.method}`, () => api.call(call, context)),
     };
   }
 

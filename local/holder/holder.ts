@@ -1,5 +1,6 @@
 import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
 import type {
+  CallContext,
   FollowUps,
   Holds,
   Ids,
@@ -58,7 +59,7 @@ export class Holder {
       ...world.queue,
       clock,
       log,
-      deliver: (event, deadline) => onNodeLaunched(this.#ports)(event, deadline),
+      deliver: (event, context) => onNodeLaunched(this.#ports)(event, context),
     });
     this.timers = new Timers(
       clock,
@@ -68,7 +69,7 @@ export class Holder {
     const followUps = world.followUps?.(this.queue) ?? this.queue;
     const holds = new RecordingHolds(world.holds, timeline);
     const own = { schedules: this.timers, followUps, rules: settings, clock };
-    this.#ports = { ...own, holds, journal, nodes, launches, ids, log, metrics };
+    this.#ports = { ...own, holds, journal, nodes, launches, ids, metrics };
   }
 
   /** Sweeps now, and from then on as often as the settings say. */
@@ -82,17 +83,17 @@ export class Holder {
 
   sweep(): Promise<void> {
     this.#world.timeline.record({ kind: "sweep" });
-    return this.#hold(onOverdueSwept(this.#ports)({}, this.#deadline()));
+    return this.#hold(onOverdueSwept(this.#ports)({}, this.#context()));
   }
 
   /** Does what the release function does: for a one-shot that fired, or by hand. */
   release(payload: unknown) {
-    return this.#hold(onHoldExpired(this.#ports)(payload, this.#deadline()));
+    return this.#hold(onHoldExpired(this.#ports)(payload, this.#context()));
   }
 
   /** Answers as the control function does. */
   ask(payload: unknown): Promise<unknown> {
-    return this.#hold(onOperatorAsked(this.#ports)(payload, this.#deadline()));
+    return this.#hold(onOperatorAsked(this.#ports)(payload, this.#context()));
   }
 
   /** Begins nothing more and finishes what is in hand. */
@@ -109,8 +110,9 @@ export class Holder {
     await this.#attempt("a release failed: the next sweep makes up for it", () => this.release(expired));
   }
 
-  #deadline(): Date {
-    return after(this.#world.clock.now(), timeout);
+  #context(): CallContext {
+    const { clock, log } = this.#world;
+    return { deadline: after(clock.now(), timeout), log };
   }
 
   async #hold<T>(work: Promise<T>): Promise<T> {

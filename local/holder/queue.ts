@@ -1,12 +1,12 @@
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
-import type { FollowUp, FollowUps, Log } from "../../lambda/core/ports.ts";
+import type { CallContext, FollowUp, FollowUps, Log } from "../../lambda/core/ports.ts";
 import type { BatchAnswer } from "../../lambda/handlers/hold.ts";
 import type { AlarmClock, Cancel } from "./alarm-clock.ts";
 
 type Message = { id: string; body: string; sentAt: Date; visibleAt: Date; receives: number };
 
 /** Takes a batch shaped as SQS hands it to a function. */
-export type Deliver = (event: unknown, deadline: Date) => Promise<BatchAnswer>;
+export type Deliver = (event: unknown, context: CallContext) => Promise<BatchAnswer>;
 
 export type QueueOptions = Readonly<{
   clock: AlarmClock;
@@ -95,7 +95,10 @@ export class InProcessQueue implements FollowUps {
   async #failuresOf(batch: readonly Message[]): Promise<ReadonlySet<string>> {
     const { clock, deliver, timeout, log } = this.#options;
     try {
-      const answer = await deliver({ Records: batch.map(recordOf) }, after(clock.now(), timeout));
+      const answer = await deliver(
+        { Records: batch.map(recordOf) },
+        { deadline: after(clock.now(), timeout), log },
+      );
       return new Set(answer.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
     } catch (error) {
       log.error("a batch failed: it is brought again", { messages: batch.length, error });

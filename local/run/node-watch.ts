@@ -90,7 +90,7 @@ export class NodeWatch {
     const deadline = after(clock.now(), minutes(5));
     const ask = (from: string) => {
       const query = { labelSelector: selector, limit: "250", ...(from && { continue: from }) };
-      return api.call({ method: "GET", path: "/api/v1/nodes", query }, deadline);
+      return api.call({ method: "GET", path: "/api/v1/nodes", query }, { deadline });
     };
     for await (const page of pagesOf(ask)) {
       for (const item of page.items) {

@@ -1,5 +1,6 @@
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
+import type { CallContext } from "../../lambda/core/ports.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
 import { explain } from "../../lambda/kubernetes/explain.ts";
@@ -9,8 +10,11 @@ const verbs = ["get", "list", "watch", "patch"] as const;
 const reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
 /** Asks the cluster whether we may do all that is needed, and says which right is missing and where to get it. */
-export async function checkRights(api: KubernetesCaller, deadline: Date): Promise<void> {
-  const answers = await Promise.all(verbs.map((verb) => mayWe(api, verb, deadline)));
+export async function checkRights(
+  api: KubernetesCaller,
+  context: Pick<CallContext, "deadline">,
+): Promise<void> {
+  const answers = await Promise.all(verbs.map((verb) => mayWe(api, verb, context)));
   const missing = verbs.filter((_, i) => !answers[i]);
   if (missing.length === 0) return;
   throw new BrokenSetupError(
@@ -19,11 +23,15 @@ export async function checkRights(api: KubernetesCaller, deadline: Date): Promis
   );
 }
 
-async function mayWe(api: KubernetesCaller, verb: string, deadline: Date): Promise<boolean> {
+async function mayWe(
+  api: KubernetesCaller,
+  verb: string,
+  context: Pick<CallContext, "deadline">,
+): Promise<boolean> {
   const spec = { resourceAttributes: { verb, resource: "nodes" } };
   const body = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec };
   try {
-    const review = asRecord(await api.call({ method: "POST", path: reviews, body }, deadline), "the review");
+    const review = asRecord(await api.call({ method: "POST", path: reviews, body }, context), "the review");
     return asRecord(review.status, "the review's status").allowed === true;
   } catch (error) {
     // A server without reviews tells what it refuses when it is asked for it.

@@ -53,7 +53,7 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
     for (const action of closing.toReversed()) await action();
   };
   try {
-    await checkRights(api, after(clock.now(), seconds(10))).catch((cause: unknown) => {
+    await checkRights(api, { deadline: after(clock.now(), seconds(10)) }).catch((cause: unknown) => {
       if (!(cause instanceof TryAgainError)) throw cause;
       const server = config.getCurrentCluster()?.server;
       throw new TryAgainError(`The cluster at ${server} does not answer: ${cause.message}`, { cause });
@@ -89,7 +89,6 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
         annotation,
         nodePools,
         clock,
-        log,
         metrics: noMetrics,
       }),
       ids: holdIds,

@@ -25,9 +25,9 @@ const back = [wishOf(newer), wishOf(older)] as const;
 
 /** Keeps what is written beside the nodes, as a cluster would. */
 const remembering = (nodes: KubernetesCaller, kept: Map<string, unknown>): KubernetesCaller => ({
-  call: async (call, deadline) => {
+  call: async (call, context) => {
     const { method, path, body } = call;
-    if (!path.startsWith("/apis/")) return nodes.call(call, deadline);
+    if (!path.startsWith("/apis/")) return nodes.call(call, context);
     if (method === "DELETE") return kept.delete(path);
     if (method === "PATCH") kept.set(path, body);
     else if (!kept.has(path)) throw new KubernetesError(404, path, `"karpenter-node-holder" not found`);

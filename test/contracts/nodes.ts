@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { holdLabel, Karpenter, type KarpenterGeneration, neverHold } from "../../lambda/core/marks/keys.ts";
 import type { Nodes } from "../../lambda/core/ports.ts";
 import { type NodePoolFilter, poolScope, wholeCluster } from "../../lambda/core/scope.ts";
+import { within } from "../support/context.ts";
 
 /** What a cluster's node looks like to a test. */
 export type NodeState = Readonly<{ labels: Record<string, string>; annotations: Record<string, string> }>;
@@ -46,7 +47,7 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
   describe.each(generations)("with %s", (_, options) => {
     const annotation = options.annotation ?? Karpenter[options.karpenter ?? "v1"].annotation;
     let world: NodesWorld;
-    const soon = () => new Date(Date.now() + 60_000);
+    const soon = () => within(60_000);
     const mark = (id: string) => world.nodes.mark(wholeCluster, id, soon());
     const release = (id: string) => world.nodes.release(id, soon());
     const marked = (id: string) => ({ [holdLabel]: id });
@@ -282,7 +283,7 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
 
     it("stops at the deadline, says that there is more, and goes on when it is called again", async () => {
       await world.add("a");
-      const past = new Date(Date.now() - 1);
+      const past = within(-1);
       expect(await world.nodes.mark(wholeCluster, "hold-1", past)).toMatchObject({ marked: 0, left: true });
       expect(await ours("a")).toEqual(bare);
       expect(await mark("hold-1")).toMatchObject({ marked: 1, left: false });
@@ -320,7 +321,7 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
         "b i-2 web",
         expect.stringMatching(/^c /),
       ]);
-      expect(await names(soon(), "all")).toEqual([]);
+      expect(await names(new Date(Date.now() + 60_000), "all")).toEqual([]);
     });
 
     it("counts the nodes that the user holds", async () => {
@@ -334,7 +335,7 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
   });
 
   describe("with some NodePools only", () => {
-    const soon = () => new Date(Date.now() + 60_000);
+    const soon = () => within(60_000);
     it.each([
       ["those named", { only: ["batch", "ci"], except: [] }, ["batch", "ci"]],
       ["all but those named", { only: [], except: ["batch", "web"] }, ["ci"]],

@@ -2,13 +2,14 @@ import { expect, it } from "vitest";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { parseMessage } from "../../lambda/handlers/events.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
+import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
 import { noon } from "../support/fixed-clock.ts";
 import { errorOf, everythingIn, expectClear, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
 import { launchEvent } from "../support/launch-queue.ts";
 import { World } from "../support/world.ts";
 
-const deadline = new Date(noon.getTime() + 60_000);
+const context = until(new Date(noon.getTime() + 60_000));
 const anInstance = "i-0abcd1234ef567890";
 const good = launchEvent(anInstance, noon);
 const many = (item: string) => `[${Array.from({ length: 50_000 }, () => item).join(",")}]`;
@@ -69,7 +70,7 @@ it(
           const bodies = [...oddOnes, [JSON.stringify(good), undefined]];
           const Records = bodies.map(([body, attributes], n) => ({ messageId: `m-${n}`, body, attributes }));
 
-          const { batchItemFailures } = await onNodeLaunched(world.ports)({ Records }, deadline);
+          const { batchItemFailures } = await onNodeLaunched(world.ports)({ Records }, context);
 
           const unreadable = Records.filter(({ body }) => !canBeRead(body)).map(({ messageId }) => messageId);
           expect(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)).toEqual(unreadable);
@@ -96,7 +97,7 @@ it(
           fc.constant({ Records: Array(100_000).fill({}) }),
         ),
         inTime(async (event) => {
-          const error = await errorOf(onNodeLaunched(new World().ports)(event, deadline));
+          const error = await errorOf(onNodeLaunched(new World().ports)(event, context));
           if (error) expectClear(error, [BadInputError], []);
         }),
       ),

@@ -9,6 +9,7 @@ import { checkRights } from "../../local/run/rights.ts";
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import { CollectedLog, CollectedMetrics } from "../support/collected-log.ts";
+import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
 import { errorOf, everythingIn, expectClear, expectSecret, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
 import { type Mangle, ManglingProxy, mangles } from "../support/mangled-answers.ts";
@@ -86,19 +87,19 @@ describe("answers as no API server gives them", () => {
     const nodes = new KubernetesNodes({ ...options, pageSize: 2 });
     const rights = new KubernetesAccess({ api, clock, log, pageSize: 2 });
     const inspection = new KubernetesInspection({ ...options, pageSize: 2 });
-    const deadline = new Date(Date.now() + 60_000);
+    const context = until(new Date(Date.now() + 60_000));
     proxy.begin(script);
     const work = {
-      mark: () => nodes.mark("cluster", "hold-2", deadline),
-      release: () => nodes.release("hold-1", deadline),
-      marks: () => nodes.marks([], deadline),
-      joined: () => nodes.joinedSince(new Date(0), "all", deadline),
-      count: () => nodes.countUserHeld(deadline),
+      mark: () => nodes.mark("cluster", "hold-2", context),
+      release: () => nodes.release("hold-1", context),
+      marks: () => nodes.marks([], context),
+      joined: () => nodes.joinedSince(new Date(0), "all", context),
+      count: () => nodes.countUserHeld(context),
       unmark: () => rights.removeMarks(annotation),
       move: () => rights.moveMarks(annotation, "example.com/other", "ours"),
       annotations: () => rights.annotations(),
-      inspect: () => inspection.inspect(deadline),
-      rights: () => checkRights(api, deadline),
+      inspect: () => inspection.inspect(context),
+      rights: () => checkRights(api, context),
     }[action];
     let answer: unknown;
     const error = await errorOf(

@@ -11,6 +11,7 @@ import { onHoldExpired } from "../../lambda/handlers/release.ts";
 import { onOverdueSwept } from "../../lambda/handlers/sweep.ts";
 import { type EmbeddedDatabase, openEmbeddedDatabase } from "../../local/run/embedded-database.ts";
 import { aHold } from "../support/builders.ts";
+import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
 import { noon } from "../support/fixed-clock.ts";
 import { errorOf, expectClear, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
@@ -18,7 +19,7 @@ import { launchEvent } from "../support/launch-queue.ts";
 import { World } from "../support/world.ts";
 
 const instance = { a: "i-0000000a", b: "i-0000000b" } as const;
-const deadline = after(noon, minutes(60));
+const context = until(after(noon, minutes(60)));
 
 /** A record as this version writes it. */
 const stored = (pool: string, hold: Hold): Item =>
@@ -119,7 +120,7 @@ it(
             annotations: { "karpenter.sh/do-not-disrupt": "true" },
           });
 
-          const error = await errorOf(onOverdueSwept(ports)({}, deadline));
+          const error = await errorOf(onOverdueSwept(ports)({}, context));
 
           expect(world.nodes.nodes.get("b")?.labels).toEqual({});
           if (isReadable) {
@@ -151,7 +152,7 @@ it(
             body: JSON.stringify(launchEvent(one, noon)),
           }));
 
-          const error = await errorOf(onNodeLaunched(ports)({ Records }, deadline));
+          const error = await errorOf(onNodeLaunched(ports)({ Records }, context));
 
           expect(world.nodes.nodes.get("b")?.labels).not.toEqual({});
           if (isReadable) return;
@@ -175,7 +176,7 @@ it(
           const { ports, read, isReadable } = await prepare(item);
           if (isReadable) return;
           expectNamed(
-            await errorOf(onHoldExpired(ports)({ scope: "nodepool/a", holdId: "hold-a" }, deadline)),
+            await errorOf(onHoldExpired(ports)({ scope: "nodepool/a", holdId: "hold-a" }, context)),
           );
           expect(await read()).toEqual(item);
         }),

@@ -3,6 +3,7 @@ import { minutes } from "../../lambda/core/duration.ts";
 import type { ClusterFindings, Inspection } from "../../lambda/core/operate/inspection.ts";
 import { onOperatorAsked } from "../../lambda/handlers/control.ts";
 import { version } from "../../lambda/version.ts";
+import { until } from "../support/context.ts";
 import { noon } from "../support/fixed-clock.ts";
 import { World } from "../support/world.ts";
 
@@ -19,9 +20,9 @@ const findings: ClusterFindings = {
 const inspecting = (look: () => Promise<ClusterFindings> = async () => findings): Inspection => ({
   inspect: look,
 });
-const deadline = new Date(noon.getTime() + minutes(2));
+const context = until(new Date(noon.getTime() + minutes(2)));
 const check = (world: World, inspection?: Inspection) =>
-  onOperatorAsked(world.ports, inspection)({ do: "check" }, deadline);
+  onOperatorAsked(world.ports, inspection)({ do: "check" }, context);
 
 describe("a check from inside", () => {
   it("tells the present holds, what the cluster showed and which code answers", async () => {

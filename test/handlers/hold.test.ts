@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { TryAgainError } from "../../lambda/core/errors.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
+import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
 import { noon } from "../support/fixed-clock.ts";
 import { launchEvent } from "../support/launch-queue.ts";
@@ -22,7 +23,8 @@ function aWorld(): World {
   world.nodes.add("a");
   return world;
 }
-const handle = (world: World, event: unknown) => onNodeLaunched(world.ports)(event, deadline);
+const handle = (world: World, event: unknown) =>
+  onNodeLaunched(world.ports)(event, until(deadline, world.log));
 
 describe("a batch", () => {
   it("is done together: one look-up, one write", async () => {

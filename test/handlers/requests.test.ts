@@ -4,12 +4,13 @@ import { BadInputError } from "../../lambda/core/errors.ts";
 import { onOperatorAsked } from "../../lambda/handlers/control.ts";
 import { onHoldExpired } from "../../lambda/handlers/release.ts";
 import { parseControlRequest, parseReleaseRequest } from "../../lambda/handlers/requests.ts";
+import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
 import { noon } from "../support/fixed-clock.ts";
 import { Story } from "../support/story.ts";
 import { World } from "../support/world.ts";
 
-const deadline = new Date(noon.getTime() + 60_000);
+const context = until(new Date(noon.getTime() + 60_000));
 
 describe("a request to release", () => {
   it("comes from a one-shot or by hand", () => {
@@ -118,7 +119,7 @@ describe("whatever is asked", () => {
         for (const handler of [onHoldExpired, onOperatorAsked]) {
           const world = new World();
           world.nodes.add("a");
-          const error: unknown = await handler(world.ports)(payload, deadline).then(
+          const error: unknown = await handler(world.ports)(payload, context).then(
             () => undefined,
             (refused) => refused,
           );

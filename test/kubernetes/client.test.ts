@@ -5,10 +5,11 @@ import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { KubernetesClient, OutOfTimeError } from "../../lambda/kubernetes/client.ts";
 import type { ClusterAccess } from "../../lambda/kubernetes/cluster-login.ts";
 import { CollectedMetrics } from "../support/collected-log.ts";
+import { until, within } from "../support/context.ts";
 import { pourInto } from "../support/mangled-answers.ts";
 
 const list = { method: "GET", path: "/api/v1/nodes" } as const;
-const soon = () => new Date(Date.now() + 30_000);
+const soon = () => within(30_000);
 
 describe("the client", () => {
   let server: Server;
@@ -243,9 +244,9 @@ describe("the client", () => {
       const drip = setInterval(() => response.write(" "), 10);
       response.on("close", () => clearInterval(drip));
     };
-    const deadline = new Date(Date.now() + 800);
-    await expect(client.call(list, deadline)).rejects.toBeInstanceOf(OutOfTimeError);
-    const ignored = client.call({ ...list, ignoresAnswer: true }, new Date(Date.now() + 800));
+    const soonOver = within(800);
+    await expect(client.call(list, soonOver)).rejects.toBeInstanceOf(OutOfTimeError);
+    const ignored = client.call({ ...list, ignoresAnswer: true }, within(800));
     await expect(ignored).rejects.toBeInstanceOf(OutOfTimeError);
   });
 
@@ -265,7 +266,7 @@ describe("the client", () => {
       },
       random: () => 1,
     });
-    const failure = hasty.call(list, new Date(now.getTime() + 1_000));
+    const failure = hasty.call(list, until(new Date(now.getTime() + 1_000)));
     await expect(failure).rejects.toThrow(
       /too short to try GET .* again: .*503: the server is being upgraded/,
     );
@@ -321,13 +322,13 @@ describe("the client", () => {
   });
 
   it("asks nothing after the deadline", async () => {
-    await expect(client.call(list, new Date(Date.now() - 1))).rejects.toBeInstanceOf(OutOfTimeError);
+    await expect(client.call(list, within(-1))).rejects.toBeInstanceOf(OutOfTimeError);
     expect(connections).toBe(0);
   });
 
   it("gives up at the deadline when no answer comes", async () => {
     answer = () => {};
-    await expect(client.call(list, new Date(Date.now() + 500))).rejects.toBeInstanceOf(OutOfTimeError);
+    await expect(client.call(list, within(500))).rejects.toBeInstanceOf(OutOfTimeError);
   });
 
   it("does not repeat a conflict of what is not a patch", async () => {

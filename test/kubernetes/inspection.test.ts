@@ -5,6 +5,7 @@ import { holderName, holdLabel, Karpenter } from "../../lambda/core/marks/keys.t
 import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { KubernetesInspection } from "../../lambda/kubernetes/inspection.ts";
+import { until } from "../support/context.ts";
 import { FixedClock, noon } from "../support/fixed-clock.ts";
 
 const { annotation } = Karpenter.v1;
@@ -52,7 +53,7 @@ function aCluster(
     nodePools: { only: [], except: [] },
     clock: new FixedClock(),
   });
-  return { calls, inspect: () => inspection.inspect(after(noon, minutes(1))) };
+  return { calls, inspect: () => inspection.inspect(until(after(noon, minutes(1)))) };
 }
 
 describe("looking around in a cluster", () => {
@@ -183,6 +184,6 @@ describe("looking around in a cluster", () => {
       nodePools: { only: [], except: [] },
       clock: new FixedClock(),
     };
-    await expect(new KubernetesInspection(options).inspect(noon)).rejects.toBe(refused);
+    await expect(new KubernetesInspection(options).inspect(until(noon))).rejects.toBe(refused);
   });
 });

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
+import { within } from "../support/context.ts";
 import { clientOf } from "../support/kubernetes-nodes-world.ts";
 
 const loginOf = (config: object) => {
@@ -72,10 +73,7 @@ describe("logging in by kubeconfig", () => {
       const kubeconfig = new KubeConfig();
       kubeconfig.loadFromString(standIn.kubeconfig());
       const client = clientOf(await kubeconfigLogin(kubeconfig).access());
-      const node = await client.call(
-        { method: "GET", path: "/api/v1/nodes/a" },
-        new Date(Date.now() + 5_000),
-      );
+      const node = await client.call({ method: "GET", path: "/api/v1/nodes/a" }, within(5_000));
       expect(node).toMatchObject({ metadata: { name: "a" } });
       await client.close();
     } finally {

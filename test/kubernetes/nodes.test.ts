@@ -4,6 +4,7 @@ import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
 import type { Fault } from "../../simulator/fake-kubernetes/faults.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
+import { within } from "../support/context.ts";
 import { StandInNodes } from "../support/stand-in-nodes.ts";
 
 const { annotation, poolLabel, registeredLabel } = Karpenter.v1;
@@ -263,12 +264,12 @@ describe("nodes behind an API server", () => {
 
   it("stops in the middle when the time is over, and the next call does the rest", async () => {
     world.add(...names);
-    const deadline = world.soon();
+    const context = world.soon();
     world.onRequest = ({ method }) => {
       if (method === "PATCH") world.ahead += 61_000;
     };
 
-    const first = await world.nodes.mark(wholeCluster, "hold-1", deadline);
+    const first = await world.nodes.mark(wholeCluster, "hold-1", context);
     world.onRequest = () => {};
     const second = await mark();
 
@@ -289,7 +290,7 @@ describe("nodes behind an API server", () => {
   });
 
   it("does not answer with half a count when the time is over", async () => {
-    const past = new Date(Date.now() - 1);
+    const past = within(-1);
     await expect(world.nodes.marks([], past)).rejects.toBeInstanceOf(TryAgainError);
     await expect(world.nodes.countUserHeld(past)).rejects.toBeInstanceOf(TryAgainError);
     await expect(world.nodes.joinedSince(new Date(0), "all", past)).rejects.toBeInstanceOf(TryAgainError);

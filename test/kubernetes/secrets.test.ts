@@ -40,16 +40,16 @@ describe("what is logged when the cluster does not do as it should", () => {
   ])("never holds the token: %s", async (_what, fault, method) => {
     cluster.fail(fault, { method }, 99);
     const telemetry = new Telemetry("prod");
-    const { log, metrics } = telemetry;
+    const { metrics } = telemetry;
     const access = cluster.access();
     const login = { access: async () => access, refresh: () => {} };
     const api = new KubernetesClient({ login, clock, metrics, sleep: async () => {} });
     const { annotation } = Karpenter.v1;
     const nodePools = { only: [], except: [] };
     const about = { api, karpenter: "v1" as const };
-    const nodes = new KubernetesNodes({ ...about, annotation, nodePools, clock, log, metrics });
-    const handler = invocation(telemetry, clock, (_event, deadline) =>
-      nodes.mark("cluster", "hold-1", deadline),
+    const nodes = new KubernetesNodes({ ...about, annotation, nodePools, clock, metrics });
+    const handler = invocation(telemetry, clock, (_event, context) =>
+      nodes.mark("cluster", "hold-1", context),
     );
 
     await handler({}, context).catch(() => undefined);

@@ -3,18 +3,19 @@ import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import type { KubernetesCall } from "../../lambda/kubernetes/client.ts";
 import { KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { checkRights } from "../../local/run/rights.ts";
+import { until } from "../support/context.ts";
 import { noon } from "../support/fixed-clock.ts";
 
 const verbOf = ({ body }: KubernetesCall) =>
   (body as { spec: { resourceAttributes: { verb: string; resource: string } } }).spec.resourceAttributes;
 const check = (answer: (verb: string) => unknown) =>
-  checkRights({ call: async (call) => answer(verbOf(call).verb) }, noon);
+  checkRights({ call: async (call) => answer(verbOf(call).verb) }, until(noon));
 const allowed = (is: boolean) => ({ status: { allowed: is } });
 
 describe("what run may do in its cluster", () => {
   it("is enough when it may read, watch and patch nodes", async () => {
     const asked: unknown[] = [];
-    await checkRights({ call: async (call) => asked.push(verbOf(call)) && allowed(true) }, noon);
+    await checkRights({ call: async (call) => asked.push(verbOf(call)) && allowed(true) }, until(noon));
     expect(asked).toEqual(["get", "list", "watch", "patch"].map((verb) => ({ verb, resource: "nodes" })));
   });
 

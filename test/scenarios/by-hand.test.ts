@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { aRecord } from "../support/builders.ts";
+import { until } from "../support/context.ts";
 import { noon } from "../support/fixed-clock.ts";
 import { Story } from "../support/story.ts";
 
@@ -108,7 +109,7 @@ describe("a release by force", () => {
 
   it("also takes off marks that belong to nobody", async () => {
     const story = twoNodes();
-    await story.nodes.mark("cluster", "hold-0", at(60));
+    await story.nodes.mark("cluster", "hold-0", until(at(60)));
 
     expect(await story.releaseByHand({ force: true })).toMatchObject({ released: 2 });
   });

@@ -3,6 +3,7 @@ import { after, minutes } from "../../lambda/core/duration.ts";
 import { readConfig } from "../../lambda/environment.ts";
 import { wire } from "../../lambda/wiring.ts";
 import { aLaunch } from "../support/builders.ts";
+import { within } from "../support/context.ts";
 import { type FakeAws, fakeAws, jsonError } from "../support/fake-aws.ts";
 import { noon } from "../support/fixed-clock.ts";
 
@@ -30,12 +31,12 @@ afterAll(async () => {
 
 it("times the calls of every port, so that a slow invocation can be told where its time went", async () => {
   const { ports, telemetry, cluster } = wire(readConfig(process.env));
-  const soon = new Date(Date.now() + 5_000);
+  const soon = within(5_000);
 
   await Promise.allSettled([
     ports.holds.find("cluster"),
     ports.journal.noteSweep(noon),
-    ports.launches.find(["i-0123456789abcdef0"]),
+    ports.launches.find(["i-0123456789abcdef0"], soon),
     ports.schedules.arm("cluster", "hold-1", after(noon, minutes(20))),
     ports.followUps.enqueue({ kind: "newcomers", scope: "cluster", awaited: [aLaunch()], attempt: 0 }, 0),
     cluster.api.call({ method: "GET", path: "/version" }, soon),

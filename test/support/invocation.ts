@@ -42,9 +42,9 @@ export class Invocation {
   }
 
   /** Begins the work; comes back when it rests for the first time or has ended. */
-  async begin(work: (deadline: Date) => Promise<unknown>): Promise<void> {
+  async begin(work: () => Promise<unknown>): Promise<void> {
     const rest = this.#untilRest();
-    work(this.deadline).then(
+    work().then(
       (answer) => this.#end("done", answer),
       (error) => this.#end("failed", error),
     );

@@ -5,12 +5,12 @@ import type { ClusterAccess, ClusterLogin } from "../../lambda/kubernetes/cluste
 import { isStatus } from "../../lambda/kubernetes/error.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
 import type { NodesOptions, NodesWorld } from "../contracts/nodes.ts";
-import { CollectedLog } from "./collected-log.ts";
+import { within } from "./context.ts";
 import { NodeWatch } from "./node-watch.ts";
 
 const clock = { now: () => new Date() };
 const noMetrics: Metrics = { add: () => {} };
-const soon = () => new Date(Date.now() + 30_000);
+const soon = () => within(30_000);
 const pathOf = (name: string) => `/api/v1/nodes/${name}`;
 
 /** A login that knows its way already. */
@@ -35,11 +35,11 @@ export async function kubernetesNodesWorld(
   const client = clientOf(holder);
   const actions = new Map<string, () => Promise<void>>();
   const api: KubernetesCaller = {
-    call: async (call, deadline) => {
+    call: async (call, context) => {
       const action = call.method === "PATCH" ? actions.get(call.path) : undefined;
       if (action) actions.delete(call.path);
       await action?.();
-      return client.call(call, deadline);
+      return client.call(call, context);
     },
   };
   const remove = async (name: string) => {
@@ -59,7 +59,6 @@ export async function kubernetesNodesWorld(
   };
   const watch = await NodeWatch.open(admin, annotation);
   const added = new Set<string>();
-  const log = new CollectedLog();
   return {
     nodes: new KubernetesNodes({
       api,
@@ -67,7 +66,6 @@ export async function kubernetesNodesWorld(
       annotation,
       nodePools,
       clock,
-      log,
       metrics: noMetrics,
       pageSize,
     }),

@@ -1,6 +1,14 @@
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { holdLabel, isHold, isLeftOut, Karpenter, markValue } from "../../lambda/core/marks/keys.ts";
-import type { Clock, Marked, Metrics, NodeSeen, Nodes, Released } from "../../lambda/core/ports.ts";
+import type {
+  CallContext,
+  Clock,
+  Marked,
+  Metrics,
+  NodeSeen,
+  Nodes,
+  Released,
+} from "../../lambda/core/ports.ts";
 import { type NodePoolFilter, nodePoolOf, type Scope } from "../../lambda/core/scope.ts";
 
 /** A node as memory keeps it; without `pool` it is not Karpenter's. */
@@ -85,7 +93,7 @@ export class MemoryNodes implements Nodes {
       .map((node) => node.name);
   }
 
-  async mark(scope: Scope, holdId: string, deadline: Date): Promise<Marked> {
+  async mark(scope: Scope, holdId: string, { deadline }: CallContext): Promise<Marked> {
     const pool = nodePoolOf(scope);
     const wanted = (node: MemoryNode) =>
       this.#admitted(node) &&
@@ -106,7 +114,7 @@ export class MemoryNodes implements Nodes {
     return { marked, adopted, userHeld, failed, left, seen };
   }
 
-  async release(holdId: string, deadline: Date): Promise<Released> {
+  async release(holdId: string, { deadline }: CallContext): Promise<Released> {
     const ours = (node: MemoryNode) => node.labels[holdLabel] === holdId;
     const { released, kept, failed, left } = await this.#each(ours, deadline, (node) =>
       ours(node) ? this.#releaseOne(node) : this.#isBare(node) ? "released" : "kept",
@@ -115,7 +123,7 @@ export class MemoryNodes implements Nodes {
     return { released, kept, failed, left };
   }
 
-  async marks(except: readonly string[], deadline: Date): Promise<ReadonlyMap<string, number>> {
+  async marks(except: readonly string[], { deadline }: CallContext): Promise<ReadonlyMap<string, number>> {
     const found = new Map<string, number>();
     for (const node of await this.#list(() => true, deadline)) {
       const id = node.labels[holdLabel];
@@ -124,13 +132,17 @@ export class MemoryNodes implements Nodes {
     return found;
   }
 
-  async joinedSince(since: Date, which: "all" | "unmarked", deadline: Date): Promise<readonly NodeSeen[]> {
+  async joinedSince(
+    since: Date,
+    which: "all" | "unmarked",
+    { deadline }: CallContext,
+  ): Promise<readonly NodeSeen[]> {
     const wanted = (node: MemoryNode) =>
       this.#admitted(node) && node.joinedAt > since && (which === "all" || !(holdLabel in node.labels));
     return (await this.#list(wanted, deadline)).map(seenOf);
   }
 
-  async countUserHeld(deadline: Date): Promise<number> {
+  async countUserHeld({ deadline }: CallContext): Promise<number> {
     const wanted = (node: MemoryNode) =>
       this.#admitted(node) && !(holdLabel in node.labels) && this.#annotation in node.annotations;
     return (await this.#list(wanted, deadline)).length;

@@ -1,10 +1,12 @@
 import { Karpenter, type KarpenterGeneration } from "../../lambda/core/marks/keys.ts";
+import type { CallContext } from "../../lambda/core/ports.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import type { ClusterLogin } from "../../lambda/kubernetes/cluster-login.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import { CollectedLog, CollectedMetrics } from "./collected-log.ts";
+import { within } from "./context.ts";
 
 export type Asked = Readonly<{ method: string; path: string; query: URLSearchParams; accept: string }>;
 
@@ -33,7 +35,7 @@ export class StandInNodes {
         this.logins += 1;
       },
     };
-    const { log, metrics } = this;
+    const { metrics } = this;
     const sleep = async (pause: number) => {
       this.pauses.push(pause);
       this.ahead += pause;
@@ -45,7 +47,7 @@ export class StandInNodes {
     this.client = new KubernetesClient({ login, clock, metrics, sleep, timer });
     const { annotation } = Karpenter[karpenter];
     const nodePools = { only: [], except: [] };
-    const about = { karpenter, annotation, nodePools, clock, log, metrics, pageSize };
+    const about = { karpenter, annotation, nodePools, clock, metrics, pageSize };
     this.nodes = new KubernetesNodes({ api: this.client, ...about });
   }
 
@@ -72,8 +74,8 @@ export class StandInNodes {
     for (const end of this.#open) end();
   }
 
-  soon(): Date {
-    return new Date(Date.now() + this.ahead + 60_000);
+  soon(): CallContext {
+    return within(this.ahead + 60_000, this.log);
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
 import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
-import type { Ports } from "../../lambda/core/ports.ts";
+import type { CallContext, Ports } from "../../lambda/core/ports.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import { onOperatorAsked } from "../../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
@@ -67,9 +67,9 @@ export class World {
     this.instances.hooks = hooks;
     this.queue = new LaunchQueue(() => this.time);
     this.queue.hooks = hooks;
-    const { nodes, holds, schedules, log, metrics, queue } = this;
+    const { nodes, holds, schedules, metrics, queue } = this;
     const outside = { holds, journal: holds, nodes, launches: this.instances, schedules, followUps: queue };
-    this.ports = { rules: this.rules, ...outside, clock, ids: new CountedIds(), log, metrics };
+    this.ports = { rules: this.rules, ...outside, clock, ids: new CountedIds(), metrics };
   }
 
   /** As a deployment with another setting does. */
@@ -93,7 +93,7 @@ export class World {
       const { batchItemFailures } = parseAnswer(invocation.answer);
       this.queue.settle(messages, batchItemFailures);
     };
-    const work = (deadline: Date) => onNodeLaunched(this.ports)(event, deadline);
+    const work = (context: CallContext) => onNodeLaunched(this.ports)(event, context);
     return this.#start("hold", work, skew, settle, messages);
   }
 
@@ -109,7 +109,7 @@ export class World {
   release(payload: unknown, skew = 0, attempt = 0, id = `request-${++this.#requests}`): Promise<Invocation> {
     return this.#start(
       "release",
-      (deadline) => onHoldExpired(this.ports)(payload, deadline, id),
+      (context) => onHoldExpired(this.ports)(payload, { ...context, requestId: id }),
       skew,
       (ended) => {
         const wait = retriesAfter[attempt];
@@ -120,13 +120,13 @@ export class World {
   }
 
   sweep(skew = 0): Promise<Invocation> {
-    return this.#start("sweep", (deadline) => onOverdueSwept(this.ports)({}, deadline), skew);
+    return this.#start("sweep", (context) => onOverdueSwept(this.ports)({}, context), skew);
   }
 
   ask(request: unknown, skew = 0): Promise<Invocation> {
-    const work = (deadline: Date) => {
+    const work = (context: CallContext) => {
       if (this.#current && Reflect.get(Object(request), "do") === "status") this.#current.isFree = true;
-      return onOperatorAsked(this.ports)(request, deadline);
+      return onOperatorAsked(this.ports)(request, context);
     };
     return this.#start("control", work, skew);
   }
@@ -146,7 +146,7 @@ export class World {
 
   async #start(
     name: FunctionName,
-    work: (deadline: Date) => Promise<unknown>,
+    work: (context: CallContext) => Promise<unknown>,
     skew: Duration,
     ended: (invocation: Invocation) => void = () => {},
     messages: readonly QueueMessage[] = [],
@@ -159,7 +159,7 @@ export class World {
     invocation.messages = messages;
     this.running.add(invocation);
     this.#current = invocation;
-    await invocation.begin(work);
+    await invocation.begin(() => work({ deadline, log: this.log }));
     this.#current = undefined;
     this.watch(invocation, "");
     return invocation;

@@ -104,7 +104,7 @@ describe("what an invocation tells", () => {
   });
 
   it("gives the handler less time than Lambda gives us", async () => {
-    const handler = invocation(new Telemetry("prod"), systemClock, async (_event, deadline) => deadline);
+    const handler = invocation(new Telemetry("prod"), systemClock, async (_event, { deadline }) => deadline);
     const left = (await handler({}, context)).getTime() - Date.now();
     expect(left).toBeGreaterThan(40_000);
     expect(left).toBeLessThan(55_000);

@@ -1,5 +1,5 @@
 import { TryAgainError } from "../errors.ts";
-import type { ReleasePorts } from "../ports.ts";
+import type { ReleaseContext } from "../ports.ts";
 import { type Scope, wholeCluster } from "../scope.ts";
 import { emptyRecord, type PastHold, type ScopeRecord } from "./hold.ts";
 
@@ -10,23 +10,24 @@ const tries = 20;
 
 /** Reads, decides, writes; when someone wrote in between, decides anew on what is there now. */
 export async function changeRecord<D extends Change>(
-  ports: ReleasePorts,
+  context: ReleaseContext,
   scope: Scope,
   decide: (record: ScopeRecord) => D,
 ): Promise<D> {
   for (let attempt = 1; attempt <= tries; attempt++) {
-    const decision = decide((await ports.holds.find(scope)) ?? emptyRecord(scope));
+    const decision = decide((await context.holds.find(scope)) ?? emptyRecord(scope));
     if (!decision.record) return decision;
     // History first: a crash in between leaves an entry that the same hold's end will overwrite.
     const past = decision.superseded ?? decision.past;
-    if (past) await ports.journal.remember(past);
-    if (await ports.holds.write(decision.record)) return decision;
+    if (past) await context.journal.remember(past);
+    if (await context.holds.write(decision.record)) return decision;
   }
   throw new TryAgainError(`the record of ${scope} was changed by others ${tries} times in a row`);
 }
 
 /** The record whose watermark counts in every scope; undefined where the scope is the whole cluster itself. */
 export const wholeClusterRecord = async (
-  ports: ReleasePorts,
+  context: ReleaseContext,
   scope: Scope,
-): Promise<ScopeRecord | undefined> => (scope === wholeCluster ? undefined : ports.holds.find(wholeCluster));
+): Promise<ScopeRecord | undefined> =>
+  scope === wholeCluster ? undefined : context.holds.find(wholeCluster);

@@ -2,7 +2,7 @@ import { attemptAll } from "../attempt-all.ts";
 import { changeRecord, wholeClusterRecord } from "../holds/change-record.ts";
 import { dueAt, watermarkOf } from "../holds/hold.ts";
 import { markNodes } from "../marks/mark-nodes.ts";
-import type { Launch, LaunchEvent, Ports } from "../ports.ts";
+import type { Context, Launch, LaunchEvent } from "../ports.ts";
 import { armRelease } from "../releases/arm-release.ts";
 import { scopeOf } from "../rules.ts";
 import type { Scope } from "../scope.ts";
@@ -10,13 +10,13 @@ import { decideLaunch, type LaunchDecision } from "./decide-launch.ts";
 import { awaitPendingNodes } from "./pending-nodes.ts";
 
 /** Protects what the launches ask to protect, one scope after the other; one that fails keeps no other waiting. */
-export async function holdNodes(ports: Ports, launches: readonly Launch[], deadline: Date): Promise<void> {
-  const scopes = Map.groupBy(launches, (launch) => scopeOf(ports.rules, launch.nodePool));
+export async function holdNodes(context: Context, launches: readonly Launch[]): Promise<void> {
+  const scopes = Map.groupBy(launches, (launch) => scopeOf(context.rules, launch.nodePool));
   await attemptAll(
     [...scopes].map(([scope, ofScope]) => async () => {
-      const { action } = await protect(ports, scope, ofScope, ofScope, deadline);
+      const { action } = await protect(context, scope, ofScope, ofScope);
       // NewEvent here, not of every launch that a sweep looks at: it looks at the same ones each time.
-      if (action === "ignore") ports.metrics.add("LaunchesIgnored", ofScope.length);
+      if (action === "ignore") context.metrics.add("LaunchesIgnored", ofScope.length);
     }),
   );
 }
@@ -26,47 +26,46 @@ export async function holdNodes(ports: Ports, launches: readonly Launch[], deadl
  * Only the start of a hold marks at once; what joins later is marked by the follow-up that waits for it.
  */
 export async function protect(
-  ports: Ports,
+  context: Context,
   scope: Scope,
   launches: readonly Launch[],
   awaited: readonly LaunchEvent[],
-  deadline: Date,
 ): Promise<LaunchDecision> {
-  const decision = await decide(ports, scope, launches);
-  report(ports, scope, launches, decision);
+  const decision = await decide(context, scope, launches);
+  report(context, scope, launches, decision);
   if (decision.action === "ignore") return decision;
 
   const { hold } = decision;
-  if (!hold.armedFor) await armRelease(ports, scope, hold, dueAt(hold, ports.rules));
+  if (!hold.armedFor) await armRelease(context, scope, hold, dueAt(hold, context.rules));
   if (decision.action !== "start") {
-    await awaitPendingNodes(ports, { scope, awaited, attempt: 0 });
+    await awaitPendingNodes(context, { scope, awaited, attempt: 0 });
     return decision;
   }
-  const marked = await markNodes(ports, scope, hold, deadline);
-  await awaitPendingNodes(ports, { scope, awaited, attempt: 0 }, marked);
+  const marked = await markNodes(context, scope, hold);
+  await awaitPendingNodes(context, { scope, awaited, attempt: 0 }, marked);
   return decision;
 }
 
-async function decide(ports: Ports, scope: Scope, launches: readonly Launch[]): Promise<LaunchDecision> {
-  const { rules, clock, ids } = ports;
-  const whole = await wholeClusterRecord(ports, scope);
-  return changeRecord(ports, scope, (record) => {
+async function decide(context: Context, scope: Scope, launches: readonly Launch[]): Promise<LaunchDecision> {
+  const { rules, clock, ids } = context;
+  const whole = await wholeClusterRecord(context, scope);
+  return changeRecord(context, scope, (record) => {
     const now = clock.now();
     const watermark = watermarkOf(record, whole);
     return decideLaunch({ record, watermark, launches, rules, now, newId: ids.newHoldId(now) });
   });
 }
 
-function report(ports: Ports, scope: Scope, launches: readonly Launch[], decision: LaunchDecision): void {
+function report(context: Context, scope: Scope, launches: readonly Launch[], decision: LaunchDecision): void {
   const { action, because } = decision;
   const instances = launches.map((launch) => launch.instance);
   if (decision.action === "ignore") {
-    ports.log.info("launch decided", { scope, action, because, instances });
+    context.log.info("launch decided", { scope, action, because, instances });
     return;
   }
   const { id: holdId, expiresAt } = decision.hold;
-  ports.log.info("launch decided", { scope, action, because, instances, holdId, expiresAt });
-  if (action === "start") ports.metrics.add("HoldsStarted", 1);
-  if (action === "extend") ports.metrics.add("HoldsExtended", 1);
-  if (action === "cap") ports.metrics.add("HoldsCapped", 1);
+  context.log.info("launch decided", { scope, action, because, instances, holdId, expiresAt });
+  if (action === "start") context.metrics.add("HoldsStarted", 1);
+  if (action === "extend") context.metrics.add("HoldsExtended", 1);
+  if (action === "cap") context.metrics.add("HoldsCapped", 1);
 }

@@ -1,7 +1,7 @@
 import { after, type Duration, minutes, seconds } from "../duration.ts";
 import { dueAt } from "../holds/hold.ts";
 import { markNodes } from "../marks/mark-nodes.ts";
-import type { FollowUp, LaunchEvent, Marked, Ports } from "../ports.ts";
+import type { Context, FollowUp, LaunchEvent, Marked } from "../ports.ts";
 import { isKept } from "../rules.ts";
 
 type PendingNodes = Omit<Extract<FollowUp, { kind: "newcomers" }>, "kind">;
@@ -15,7 +15,7 @@ export const delayOf = (attempt: number): Duration => delays[attempt] ?? minutes
 
 /** Looks again later for those who have not joined; also goes on with marking that was cut short or failed. */
 export async function awaitPendingNodes(
-  ports: Ports,
+  context: Context,
   newcomers: PendingNodes,
   marked?: Marked,
 ): Promise<void> {
@@ -23,13 +23,13 @@ export async function awaitPendingNodes(
   const joined = new Set(marked?.seen.map((node) => node.instance));
   const missing = newcomers.awaited.filter((launch) => !joined.has(launch.instance));
   // One look is due even for a launch told late: after a crash it is what marks the others, too.
-  const isYoung = (launch: LaunchEvent) => ports.clock.now() < after(launch.launchedAt, giveUpAfter);
+  const isYoung = (launch: LaunchEvent) => context.clock.now() < after(launch.launchedAt, giveUpAfter);
   const awaited = attempt === 0 ? missing : missing.filter(isYoung);
   const givenUp = missing.filter((launch) => !awaited.includes(launch));
   if (givenUp.length > 0) {
     const instances = givenUp.map((launch) => launch.instance);
     // Whom another message's look has marked, this one never saw: it lists nodes without a mark only.
-    ports.log.info("newcomers awaited no longer: marked by another look, or left to the sweep", {
+    context.log.info("newcomers awaited no longer: marked by another look, or left to the sweep", {
       scope,
       instances,
     });
@@ -38,18 +38,18 @@ export async function awaitPendingNodes(
   const isWorthAnotherTry = (marked?.failed ?? 0) > 0 && attempt < delays.length;
   if (awaited.length === 0 && !isUnfinished && !isWorthAnotherTry) return;
   const delay = isUnfinished ? 0 : delayOf(attempt);
-  await ports.followUps.enqueue({ kind: "newcomers", scope, awaited, attempt: attempt + 1 }, delay);
+  await context.followUps.enqueue({ kind: "newcomers", scope, awaited, attempt: attempt + 1 }, delay);
 }
 
 /** Looks whether awaited nodes have joined, and marks all that have. */
-export async function markJoinedNodes(ports: Ports, newcomers: PendingNodes, deadline: Date): Promise<void> {
+export async function markJoinedNodes(context: Context, newcomers: PendingNodes): Promise<void> {
   const { scope, awaited } = newcomers;
-  const hold = (await ports.holds.find(scope))?.hold;
-  const isRunning = hold?.state === "held" && isKept(ports.rules, scope);
-  if (!isRunning || dueAt(hold, ports.rules) <= ports.clock.now()) {
+  const hold = (await context.holds.find(scope))?.hold;
+  const isRunning = hold?.state === "held" && isKept(context.rules, scope);
+  if (!isRunning || dueAt(hold, context.rules) <= context.clock.now()) {
     const instances = awaited.map((launch: LaunchEvent) => launch.instance);
-    ports.log.info("newcomers awaited no longer: their hold is over", { scope, instances });
+    context.log.info("newcomers awaited no longer: their hold is over", { scope, instances });
     return;
   }
-  await awaitPendingNodes(ports, newcomers, await markNodes(ports, scope, hold, deadline));
+  await awaitPendingNodes(context, newcomers, await markNodes(context, scope, hold));
 }

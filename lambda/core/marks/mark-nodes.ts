@@ -1,27 +1,27 @@
 import { earlier } from "../duration.ts";
 import { changeRecord } from "../holds/change-record.ts";
 import type { Hold, ScopeRecord } from "../holds/hold.ts";
-import type { Marked, Ports } from "../ports.ts";
+import type { Context, Marked } from "../ports.ts";
 import type { Scope } from "../scope.ts";
 
 /** Marks for a hold, then looks at the record once more: marks put for a hold that ended meanwhile do not stay. */
-export async function markNodes(ports: Ports, scope: Scope, hold: Hold, deadline: Date): Promise<Marked> {
+export async function markNodes(context: Context, scope: Scope, hold: Hold): Promise<Marked> {
   const { id: holdId } = hold;
-  const marked = await ports.nodes.mark(scope, holdId, deadline);
+  const marked = await context.nodes.mark(scope, holdId, context);
   const touched = marked.marked + marked.adopted;
   const isAll = !marked.left && marked.failed === 0;
-  ports.log.info("nodes marked", { scope, holdId, ...marked, seen: marked.seen.length });
+  context.log.info("nodes marked", { scope, holdId, ...marked, seen: marked.seen.length });
   if (touched === 0 && !marked.left && !(isAll && hold.unprotected)) return marked;
 
-  const after = await changeRecord(ports, scope, (record) => noteMarks(record, holdId, touched, isAll));
-  if (after.protected) reportProtected(ports, after.protected);
+  const after = await changeRecord(context, scope, (record) => noteMarks(record, holdId, touched, isAll));
+  if (after.protected) reportProtected(context, after.protected);
   if (after.isOurs) return marked;
   if (after.present) {
-    ports.log.info("marks handed to the present hold", { scope, holdId, present: after.present.id });
-    return markNodes(ports, scope, after.present, deadline);
+    context.log.info("marks handed to the present hold", { scope, holdId, present: after.present.id });
+    return markNodes(context, scope, after.present);
   }
-  const released = await ports.nodes.release(holdId, deadline);
-  ports.log.info("marks taken off again: their hold ended meanwhile", { scope, holdId, ...released });
+  const released = await context.nodes.release(holdId, context);
+  context.log.info("marks taken off again: their hold ended meanwhile", { scope, holdId, ...released });
   return { ...marked, marked: 0, adopted: 0 };
 }
 
@@ -39,7 +39,7 @@ function noteMarks(record: ScopeRecord, holdId: string, touched: number, isAll: 
 }
 
 /** Whoever marked the last node of the beginning tells it, once; later launches may have moved the cause since. */
-function reportProtected(ports: Ports, { causedAt, startedAt }: Hold): void {
-  const lag = ports.clock.now().getTime() - earlier(causedAt, startedAt).getTime();
-  ports.metrics.add("LaunchToProtectedMs", Math.max(0, lag));
+function reportProtected(context: Context, { causedAt, startedAt }: Hold): void {
+  const lag = context.clock.now().getTime() - earlier(causedAt, startedAt).getTime();
+  context.metrics.add("LaunchToProtectedMs", Math.max(0, lag));
 }

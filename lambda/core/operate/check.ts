@@ -2,7 +2,7 @@ import type { Duration } from "../duration.ts";
 import { after, hours } from "../duration.ts";
 import { messageOf } from "../errors.ts";
 import type { Hold } from "../holds/hold.ts";
-import type { Ports } from "../ports.ts";
+import type { Context } from "../ports.ts";
 import type { Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
 import type { ClusterFindings, Inspection } from "./inspection.ts";
@@ -24,23 +24,23 @@ export type CheckAnswer = Readonly<{
 const recently: Duration = hours(1);
 
 /** Tries every link from inside; a broken one is told and does not keep the others from being tried. */
-export async function checkLinks(ports: Ports, inspection: Inspection, deadline: Date): Promise<CheckAnswer> {
-  const at = ports.clock.now();
+export async function checkLinks(context: Context, inspection: Inspection): Promise<CheckAnswer> {
+  const at = context.clock.now();
   const [record, launches, cluster] = await Promise.all([
-    attempt(() => lookAtRecord(ports)),
-    attempt(async () => ({ recent: (await ports.launches.since(after(at, -recently))).length })),
-    attempt(() => inspection.inspect(deadline)),
+    attempt(() => lookAtRecord(context)),
+    attempt(async () => ({ recent: (await context.launches.since(after(at, -recently), context)).length })),
+    attempt(() => inspection.inspect(context)),
   ]);
-  ports.log.info("links checked", {
+  context.log.info("links checked", {
     record: record.works,
     launches: launches.works,
     cluster: cluster.works,
   });
-  return { at, rules: ports.rules, record, launches, cluster };
+  return { at, rules: context.rules, record, launches, cluster };
 }
 
-async function lookAtRecord(ports: Ports) {
-  const [records, lastSweep] = await Promise.all([ports.holds.all(), ports.journal.lastSweep()]);
+async function lookAtRecord(context: Context) {
+  const [records, lastSweep] = await Promise.all([context.holds.all(), context.journal.lastSweep()]);
   const holds = records.flatMap(({ scope, hold }): PresentHold[] => {
     if (!hold) return [];
     const { id, state, expiresAt, armedFor } = hold;

@@ -1,3 +1,5 @@
+import type { CallContext } from "../ports.ts";
+
 /** What a cluster did with a change that was only tried, never written. */
 export type Trial = "admitted" | "refused" | "not tried";
 
@@ -28,5 +30,5 @@ export type ClusterFindings = Readonly<{
 
 /** Looks around in the cluster with no more rights than the holder has, and changes nothing. */
 export interface Inspection {
-  inspect(deadline: Date): Promise<ClusterFindings>;
+  inspect(context: CallContext): Promise<ClusterFindings>;
 }

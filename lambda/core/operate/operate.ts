@@ -4,7 +4,7 @@ import { changeRecord, wholeClusterRecord } from "../holds/change-record.ts";
 import { dueAt, isPaused, untilResumed, watermarkOf } from "../holds/hold.ts";
 import { awaitPendingNodes } from "../launches/pending-nodes.ts";
 import { markNodes } from "../marks/mark-nodes.ts";
-import type { Ports } from "../ports.ts";
+import type { Context } from "../ports.ts";
 import { armRelease } from "../releases/arm-release.ts";
 import { endHolds, isEverything, otherScopes } from "../releases/force-release.ts";
 import type { ReleaseAnswer } from "../releases/release-nodes.ts";
@@ -21,32 +21,27 @@ export type HoldAnswer = Readonly<{
 }>;
 
 /** Starts or extends a hold by hand. */
-export async function holdByHand(
-  ports: Ports,
-  scope: Scope,
-  wish: HoldRequest,
-  deadline: Date,
-): Promise<HoldAnswer> {
-  const { rules, clock, ids } = ports;
+export async function holdByHand(context: Context, scope: Scope, wish: HoldRequest): Promise<HoldAnswer> {
+  const { rules, clock, ids } = context;
   if (!isKept(rules, scope)) {
     const expected = rules.scope === "cluster" ? '"cluster"' : '"nodepool/NAME"';
     throw new BadInputError("Cannot hold", [
       `scope must be ${expected} with this deployment's settings, not "${scope}"`,
     ]);
   }
-  const whole = await wholeClusterRecord(ports, scope);
-  const decision = await changeRecord(ports, scope, (record) => {
+  const whole = await wholeClusterRecord(context, scope);
+  const decision = await changeRecord(context, scope, (record) => {
     const now = clock.now();
     return decideHold(record, watermarkOf(record, whole), wish, rules, now, ids.newHoldId(now));
   });
-  ports.log.info("hold by hand decided", { scope, action: decision.action, because: decision.because });
+  context.log.info("hold by hand decided", { scope, action: decision.action, because: decision.because });
   if (decision.action === "refuse") throw new BadInputError("Cannot hold", [decision.because]);
 
   const { hold } = decision;
-  if (decision.action === "start") ports.metrics.add("HoldsStarted", 1);
-  if (!hold.armedFor) await armRelease(ports, scope, hold, dueAt(hold, rules));
-  const marking = await markNodes(ports, scope, hold, deadline);
-  await awaitPendingNodes(ports, { scope, awaited: [], attempt: 0 }, marking);
+  if (decision.action === "start") context.metrics.add("HoldsStarted", 1);
+  if (!hold.armedFor) await armRelease(context, scope, hold, dueAt(hold, rules));
+  const marking = await markNodes(context, scope, hold);
+  await awaitPendingNodes(context, { scope, awaited: [], attempt: 0 }, marking);
   return {
     holdId: hold.id,
     until: dueAt(hold, rules),
@@ -58,36 +53,35 @@ export async function holdByHand(
 
 /** Releases and holds nothing until then, or until resumed. */
 export async function pause(
-  ports: Ports,
+  context: Context,
   wish: Readonly<{ for?: Duration | undefined; reason: string; scope?: Scope | undefined }>,
-  deadline: Date,
 ): Promise<ReleaseAnswer & Readonly<{ until: Date | undefined }>> {
-  const until = wish.for === undefined ? untilResumed : after(ports.clock.now(), wish.for);
+  const until = wish.for === undefined ? untilResumed : after(context.clock.now(), wish.for);
   const because = `paused by hand: ${wish.reason}`;
   // A pause of everything is kept in the whole cluster's record, where it counts for scopes yet unknown.
   const ending = (record: Parameters<typeof decidePause>[0]) =>
-    decidePause(record, until, wish.reason, ports.clock.now());
-  const answer = await endHolds(ports, wish.scope, because, ending, deadline);
+    decidePause(record, until, wish.reason, context.clock.now());
+  const answer = await endHolds(context, wish.scope, because, ending);
   return { ...answer, because, until: wish.for === undefined ? undefined : until };
 }
 
 /** Lets launches count again from now on. */
 export async function resume(
-  ports: Ports,
+  context: Context,
   scope: Scope | undefined,
 ): Promise<Readonly<{ resumed: Scope[]; because: string }>> {
-  const others = isEverything(scope) ? await otherScopes(ports) : [];
+  const others = isEverything(scope) ? await otherScopes(context) : [];
   const resumed: Scope[] = [];
   let because = "nothing was paused";
   for (const each of [scope ?? wholeCluster, ...others]) {
-    const decision = await changeRecord(ports, each, (record) => decideResume(record, ports.clock.now()));
-    ports.log.info("resume decided", { scope: each, action: decision.action, because: decision.because });
+    const decision = await changeRecord(context, each, (record) => decideResume(record, context.clock.now()));
+    context.log.info("resume decided", { scope: each, action: decision.action, because: decision.because });
     if (decision.action === "leave") continue;
     resumed.push(each);
     because = decision.because;
   }
-  const whole = scope && (await wholeClusterRecord(ports, scope));
-  if (whole && isPaused(watermarkOf(whole), ports.clock.now()))
+  const whole = scope && (await wholeClusterRecord(context, scope));
+  if (whole && isPaused(watermarkOf(whole), context.clock.now()))
     because = "the whole cluster is still paused: resume it";
   return { resumed, because };
 }

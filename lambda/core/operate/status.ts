@@ -8,7 +8,7 @@ import {
   watermarkOf,
 } from "../holds/hold.ts";
 import { giveUpAfter } from "../launches/pending-nodes.ts";
-import type { Ports } from "../ports.ts";
+import type { Context } from "../ports.ts";
 import { isKept, type Rules, scopeOf } from "../rules.ts";
 import { admits, type Scope } from "../scope.ts";
 
@@ -38,23 +38,25 @@ export type Status = Readonly<{
 }>;
 
 /** Who is held, until when and why; reads only. */
-export async function getStatus(ports: Ports, deadline: Date): Promise<Status> {
-  const now = ports.clock.now();
+export async function getStatus(context: Context): Promise<Status> {
+  const now = context.clock.now();
   const [records, marks, nodesUserHeld, awaited, lastSweep] = await Promise.all([
-    ports.holds.all(),
-    ports.nodes.marks([], deadline),
-    ports.nodes.countUserHeld(deadline),
-    countAwaited(ports, now, deadline),
-    ports.journal.lastSweep(),
+    context.holds.all(),
+    context.nodes.marks([], context),
+    context.nodes.countUserHeld(context),
+    countAwaited(context, now),
+    context.journal.lastSweep(),
   ]);
   const whole = records.find((record) => record.scope === "cluster");
-  const shown = records.filter((record) => isKept(ports.rules, record.scope) || record.hold || record.quiet);
+  const shown = records.filter(
+    (record) => isKept(context.rules, record.scope) || record.hold || record.quiet,
+  );
   const scopes = shown.map((record) => ({
-    ...describe(record, whole, ports.rules, now),
+    ...describe(record, whole, context.rules, now),
     nodesHeld: record.hold ? (marks.get(record.hold.id) ?? 0) : 0,
     awaited: awaited.get(record.scope) ?? 0,
   }));
-  const { rules } = ports;
+  const { rules } = context;
   return { cluster: rules.cluster, at: now, rules, scopes, nodesUserHeld, ...(lastSweep && { lastSweep }) };
 }
 
@@ -81,15 +83,15 @@ const pausedBecause = ({ quietBecause }: Watermark): string =>
   quietBecause ? `paused by hand: ${quietBecause}` : "paused by hand";
 
 /** Instances launched a short while ago whose node has not joined. */
-async function countAwaited(ports: Ports, now: Date, deadline: Date): Promise<ReadonlyMap<Scope, number>> {
+async function countAwaited(context: Context, now: Date): Promise<ReadonlyMap<Scope, number>> {
   const since = after(now, -giveUpAfter);
-  const launches = await ports.launches.since(since);
+  const launches = await context.launches.since(since, context);
   if (launches.length === 0) return new Map();
-  const joined = await ports.nodes.joinedSince(since, "all", deadline);
+  const joined = await context.nodes.joinedSince(since, "all", context);
   const here = new Set(joined.map((node) => node.instance));
   const missing = launches.filter(
-    (one) => !here.has(one.instance) && admits(ports.rules.nodePools, one.nodePool),
+    (one) => !here.has(one.instance) && admits(context.rules.nodePools, one.nodePool),
   );
-  const byScope = Map.groupBy(missing, (launch) => scopeOf(ports.rules, launch.nodePool));
+  const byScope = Map.groupBy(missing, (launch) => scopeOf(context.rules, launch.nodePool));
   return new Map([...byScope].map(([scope, ofScope]) => [scope, ofScope.length]));
 }

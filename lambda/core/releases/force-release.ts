@@ -1,6 +1,6 @@
 import { changeRecord } from "../holds/change-record.ts";
 import type { Hold, ScopeRecord } from "../holds/hold.ts";
-import type { Released, ReleasePorts } from "../ports.ts";
+import type { ReleaseContext, Released } from "../ports.ts";
 import { type Scope, wholeCluster } from "../scope.ts";
 import { releaseOrphanedMarks } from "../sweep/orphaned-marks.ts";
 import { decideForce } from "./decide-release.ts";
@@ -19,49 +19,47 @@ export type ForceRequest = Readonly<{
 
 /** Releases now, whatever the record says; launches up to now bring nothing back. Tried again, it spares what began since its first try. */
 export async function forceRelease(
-  ports: ReleasePorts,
+  context: ReleaseContext,
   { reason, scope, askedAt, id }: ForceRequest,
-  deadline: Date,
 ): Promise<ReleaseAnswer> {
   const because = `released by hand: ${reason}`;
-  const { forced } = (id && (await ports.holds.find(scope ?? wholeCluster))) || {};
+  const { forced } = (id && (await context.holds.find(scope ?? wholeCluster))) || {};
   const since = askedAt ?? (forced?.id === id ? forced?.at : undefined);
-  const first = id ? { forced: { id, at: since ?? ports.clock.now() } } : {};
+  const first = id ? { forced: { id, at: since ?? context.clock.now() } } : {};
   const ending = (record: ScopeRecord) => {
-    const decision = decideForce(record, because, ports.clock.now(), since);
+    const decision = decideForce(record, because, context.clock.now(), since);
     return { ...decision, record: { ...decision.record, ...first } };
   };
-  return endHolds(ports, scope, because, ending, deadline);
+  return endHolds(context, scope, because, ending);
 }
 
 /** Ends the holds of one scope or of all, then takes off what marks nobody owns. */
 export async function endHolds(
-  ports: ReleasePorts,
+  context: ReleaseContext,
   scope: Scope | undefined,
   because: string,
   ending: Ending,
-  deadline: Date,
 ): Promise<ReleaseAnswer> {
   const answers: Released[] = [];
   let ended = 0;
   let whyNothing = "nothing is held";
   const end = async (each: Scope) => {
-    const decision = await changeRecord(ports, each, ending);
+    const decision = await changeRecord(context, each, ending);
     const action = decision.hold ? "release" : "leave";
-    ports.log.info("release decided", { scope: each, action, because: decision.because });
+    context.log.info("release decided", { scope: each, action, because: decision.because });
     if (!decision.hold) {
       if (decision.record.hold) whyNothing = decision.because;
       return;
     }
     ended += 1;
-    answers.push(await finishRelease(ports, each, decision.hold, deadline));
+    answers.push(await finishRelease(context, each, decision.hold));
   };
 
   // Of all scopes the whole cluster first: once its watermark is written, no launch before it starts another hold.
   await end(scope ?? wholeCluster);
   if (isEverything(scope)) {
-    for (const each of await otherScopes(ports)) await end(each);
-    answers.push((await releaseOrphanedMarks(ports, deadline)).orphaned);
+    for (const each of await otherScopes(context)) await end(each);
+    answers.push((await releaseOrphanedMarks(context)).orphaned);
   }
   const total = answers.reduce(sum, nothingReleased);
   const isNothing = ended === 0 && total.released + total.kept + total.failed === 0;
@@ -73,6 +71,6 @@ export const isEverything = (scope: Scope | undefined): boolean =>
   scope === undefined || scope === wholeCluster;
 
 /** All scopes known but that of the whole cluster. */
-export async function otherScopes(ports: ReleasePorts): Promise<readonly Scope[]> {
-  return (await ports.holds.scopes()).filter((scope) => scope !== wholeCluster);
+export async function otherScopes(context: ReleaseContext): Promise<readonly Scope[]> {
+  return (await context.holds.scopes()).filter((scope) => scope !== wholeCluster);
 }

@@ -1,7 +1,7 @@
 import { after, minutes, seconds } from "../duration.ts";
 import { changeRecord } from "../holds/change-record.ts";
 import type { Hold } from "../holds/hold.ts";
-import type { Released, ReleasePorts } from "../ports.ts";
+import type { ReleaseContext, Released } from "../ports.ts";
 import type { Scope } from "../scope.ts";
 import { armRelease } from "./arm-release.ts";
 import { decideClose, decideRelease } from "./decide-release.ts";
@@ -20,40 +20,34 @@ export const sum = (a: Released, b: Released): Released => ({
 
 /** A one-shot fired: fence, unmark, close; or arm anew when a launch extended the hold. */
 export async function releaseNodes(
-  ports: ReleasePorts,
+  context: ReleaseContext,
   scope: Scope,
   holdId: string,
-  deadline: Date,
 ): Promise<ReleaseAnswer> {
-  const { rules, clock } = ports;
-  const decision = await changeRecord(ports, scope, (record) =>
+  const { rules, clock } = context;
+  const decision = await changeRecord(context, scope, (record) =>
     decideRelease(record, holdId, rules, clock.now()),
   );
   const { action, because } = decision;
-  ports.log.info("release decided", { scope, holdId, action, because });
-  if (decision.action === "rearm") await armRelease(ports, scope, decision.hold, decision.armFor);
+  context.log.info("release decided", { scope, holdId, action, because });
+  if (decision.action === "rearm") await armRelease(context, scope, decision.hold, decision.armFor);
   if (decision.action !== "release") return { ...nothingReleased, because };
-  return { ...(await finishRelease(ports, scope, decision.hold, deadline)), because };
+  return { ...(await finishRelease(context, scope, decision.hold)), because };
 }
 
 /** Takes the marks of a fenced hold off and closes it; what could not be done goes on in a minute. */
-export async function finishRelease(
-  ports: ReleasePorts,
-  scope: Scope,
-  hold: Hold,
-  deadline: Date,
-): Promise<Released> {
-  const released = await ports.nodes.release(hold.id, deadline);
-  ports.log.info("nodes released", { scope, holdId: hold.id, ...released });
+export async function finishRelease(context: ReleaseContext, scope: Scope, hold: Hold): Promise<Released> {
+  const released = await context.nodes.release(hold.id, context);
+  context.log.info("nodes released", { scope, holdId: hold.id, ...released });
   if (released.left || released.failed > 0) {
-    await armRelease(ports, scope, hold, aMinuteFrom(ports.clock.now()));
+    await armRelease(context, scope, hold, aMinuteFrom(context.clock.now()));
     return released;
   }
-  const now = ports.clock.now();
-  const { past } = await changeRecord(ports, scope, (record) => decideClose(record, hold.id, now));
+  const now = context.clock.now();
+  const { past } = await changeRecord(context, scope, (record) => decideClose(record, hold.id, now));
   if (past) {
-    ports.log.info("hold closed", { ...past, holdId: past.id });
-    ports.metrics.add("ReleaseLagMs", Math.max(0, now.getTime() - past.expiresAt.getTime()));
+    context.log.info("hold closed", { ...past, holdId: past.id });
+    context.metrics.add("ReleaseLagMs", Math.max(0, now.getTime() - past.expiresAt.getTime()));
   }
   return released;
 }

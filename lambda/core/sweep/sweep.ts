@@ -5,7 +5,7 @@ import { watermarkOf } from "../holds/hold.ts";
 import { protect } from "../launches/hold-nodes.ts";
 import { awaitPendingNodes } from "../launches/pending-nodes.ts";
 import { markNodes } from "../marks/mark-nodes.ts";
-import type { Launch, Ports } from "../ports.ts";
+import type { Context, Launch } from "../ports.ts";
 import { armRelease } from "../releases/arm-release.ts";
 import { finishRelease } from "../releases/release-nodes.ts";
 import { scopeOf } from "../rules.ts";
@@ -14,26 +14,26 @@ import { decideSweep, type SweepDecision } from "./decide-sweep.ts";
 import { releaseOrphanedMarks } from "./orphaned-marks.ts";
 
 /** Compares record, nodes and clock from scratch and repairs what events lost; one failure does not stop the rest. */
-export async function sweep(ports: Ports, deadline: Date): Promise<void> {
+export async function sweep(context: Context): Promise<void> {
   await attemptAll([
     // Before the scopes mark what is unmarked: a mark would hide that nobody told of the launch.
-    () => recoverMissedLaunches(ports, deadline),
+    () => recoverMissedLaunches(context),
     async () => {
-      const scopes = await ports.holds.scopes();
-      await attemptAll(scopes.map((scope) => () => sweepScope(ports, scope, deadline)));
+      const scopes = await context.holds.scopes();
+      await attemptAll(scopes.map((scope) => () => sweepScope(context, scope)));
     },
-    () => measure(ports, deadline),
+    () => measure(context),
   ]);
-  await ports.journal.noteSweep(ports.clock.now());
+  await context.journal.noteSweep(context.clock.now());
 }
 
-async function sweepScope(ports: Ports, scope: Scope, deadline: Date): Promise<void> {
-  const whole = await wholeClusterRecord(ports, scope);
-  const decision: SweepDecision = await changeRecord(ports, scope, (record) =>
-    decideSweep(record, watermarkOf(record, whole), ports.rules, ports.clock.now()),
+async function sweepScope(context: Context, scope: Scope): Promise<void> {
+  const whole = await wholeClusterRecord(context, scope);
+  const decision: SweepDecision = await changeRecord(context, scope, (record) =>
+    decideSweep(record, watermarkOf(record, whole), context.rules, context.clock.now()),
   );
   const { action, because } = decision;
-  ports.log.info("sweep decided", {
+  context.log.info("sweep decided", {
     scope,
     action,
     because,
@@ -44,22 +44,28 @@ async function sweepScope(ports: Ports, scope: Scope, deadline: Date): Promise<v
   const { hold } = decision;
   if (decision.action === "release") {
     // At every sweep, not only when it is closed: marks that cannot be taken off must not be silent.
-    ports.metrics.add("ReleaseLagMs", Math.max(0, ports.clock.now().getTime() - hold.expiresAt.getTime()));
-    await finishRelease(ports, scope, hold, deadline);
+    context.metrics.add(
+      "ReleaseLagMs",
+      Math.max(0, context.clock.now().getTime() - hold.expiresAt.getTime()),
+    );
+    await finishRelease(context, scope, hold);
     return;
   }
-  if (decision.action === "outlast") return armRelease(ports, scope, hold, decision.armFor);
+  if (decision.action === "outlast") return armRelease(context, scope, hold, decision.armFor);
   // The hold is recorded, so marking need not wait for a scheduler that may be out of order.
-  const marked = await markNodes(ports, scope, hold, deadline);
-  await awaitPendingNodes(ports, { scope, awaited: [], attempt: 0 }, marked);
-  await armRelease(ports, scope, hold, decision.armFor);
+  const marked = await markNodes(context, scope, hold);
+  await awaitPendingNodes(context, { scope, awaited: [], attempt: 0 }, marked);
+  await armRelease(context, scope, hold, decision.armFor);
 }
 
 /** Finds young nodes that nobody marked, asks when they were launched, and treats them as the launches they were. */
-async function recoverMissedLaunches(ports: Ports, deadline: Date): Promise<void> {
-  const { rules, clock } = ports;
-  const nodes = await ports.nodes.joinedSince(after(clock.now(), -rules.hold), "unmarked", deadline);
-  const known = await ports.launches.find(nodes.map((node) => node.instance));
+async function recoverMissedLaunches(context: Context): Promise<void> {
+  const { rules, clock } = context;
+  const nodes = await context.nodes.joinedSince(after(clock.now(), -rules.hold), "unmarked", context);
+  const known = await context.launches.find(
+    nodes.map((node) => node.instance),
+    context,
+  );
   // A launch younger than the initial delay was not missed: it is still being put off.
   const newest = after(clock.now(), -rules.initialDelay);
   const launches = nodes.flatMap((node): Launch[] => {
@@ -73,29 +79,24 @@ async function recoverMissedLaunches(ports: Ports, deadline: Date): Promise<void
     [...scopes].map(
       ([scope, missed]) =>
         () =>
-          makeUpFor(ports, scope, missed, deadline),
+          makeUpFor(context, scope, missed),
     ),
   );
 }
 
-async function makeUpFor(
-  ports: Ports,
-  scope: Scope,
-  missed: readonly Launch[],
-  deadline: Date,
-): Promise<void> {
-  const { action } = await protect(ports, scope, missed, [], deadline);
+async function makeUpFor(context: Context, scope: Scope, missed: readonly Launch[]): Promise<void> {
+  const { action } = await protect(context, scope, missed, []);
   if (action === "ignore" || action === "await") return;
-  ports.log.warn("launches were missed", { scope, instances: missed.map((launch) => launch.instance) });
-  ports.metrics.add("MissedLaunches", missed.length);
+  context.log.warn("launches were missed", { scope, instances: missed.map((launch) => launch.instance) });
+  context.metrics.add("MissedLaunches", missed.length);
 }
 
 /** Marks without a hold come off; the gauges say what is held now. */
-async function measure(ports: Ports, deadline: Date): Promise<void> {
-  const { held } = await releaseOrphanedMarks(ports, deadline);
-  const holds = (await ports.holds.all()).flatMap(({ hold }) => hold ?? []);
-  const ages = holds.map((hold) => ports.clock.now().getTime() - hold.startedAt.getTime());
-  ports.metrics.add("HoldActive", holds.length);
-  ports.metrics.add("OldestHoldMs", Math.max(0, ...ages));
-  ports.metrics.add("NodesHeldNow", held);
+async function measure(context: Context): Promise<void> {
+  const { held } = await releaseOrphanedMarks(context);
+  const holds = (await context.holds.all()).flatMap(({ hold }) => hold ?? []);
+  const ages = holds.map((hold) => context.clock.now().getTime() - hold.startedAt.getTime());
+  context.metrics.add("HoldActive", holds.length);
+  context.metrics.add("OldestHoldMs", Math.max(0, ...ages));
+  context.metrics.add("NodesHeldNow", held);
 }

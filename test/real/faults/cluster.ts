@@ -1,3 +1,4 @@
+import type { CallContext } from "../../../lambda/core/ports.ts";
 import {
   type KubernetesCall,
   type KubernetesCaller,
@@ -23,10 +24,10 @@ export class ClusterRoute implements KubernetesCaller {
     this.#client = new KubernetesClient({ login, ...options });
   }
 
-  async call(call: KubernetesCall, deadline: Date): Promise<unknown> {
+  async call(call: KubernetesCall, context: CallContext): Promise<unknown> {
     if (call.method === "PATCH") this.#patches += 1;
     if (call.method === "PATCH" && this.#patches === this.#beforePatch?.n) await this.#beforePatch.action();
-    return this.#client.call(call, deadline);
+    return this.#client.call(call, context);
   }
 
   /** Does this once, in the middle of marking or releasing: before the nth patch from now. */

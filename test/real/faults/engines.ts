@@ -3,12 +3,13 @@ import { isDeepStrictEqual } from "node:util";
 import { BareLoop } from "../../../lab/bench/bare-loop.ts";
 import { createNodes, doorOf, nodeNames } from "../../../lab/bench/nodes-on-plane.ts";
 import { KubernetesAccess } from "../../../lambda/cluster-access/cluster-rights.ts";
-import { after, minutes } from "../../../lambda/core/duration.ts";
+import { minutes } from "../../../lambda/core/duration.ts";
 import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import type { ClusterAccess } from "../../../lambda/kubernetes/cluster-login.ts";
 import { buildStaleFunctions } from "../../../scripts/bundles.ts";
 import { karpentersLabels } from "../../../simulator/fake-ec2.ts";
 import { CollectedLog } from "../../support/collected-log.ts";
+import { within } from "../../support/context.ts";
 import { clientOf } from "../../support/kubernetes-nodes-world.ts";
 import { Instances, tagsOf } from "../deployed/instances.ts";
 import { Emulator } from "../emulator/emulator.ts";
@@ -186,4 +187,4 @@ export class FaultsEngines {
 }
 
 const isYes = (answer: string) => answer.trim() === "yes";
-const soon = () => after(new Date(), minutes(1));
+const soon = () => within(minutes(1));

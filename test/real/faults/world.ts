@@ -7,7 +7,7 @@ import { SchedulerReleases } from "../../../lambda/aws/scheduler-releases.ts";
 import { after, type Duration, minutes, seconds } from "../../../lambda/core/duration.ts";
 import { Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { type MetricName, metricNamespace } from "../../../lambda/core/metrics.ts";
-import type { Ports } from "../../../lambda/core/ports.ts";
+import type { CallContext, Ports } from "../../../lambda/core/ports.ts";
 import { onNodeLaunched } from "../../../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../../../lambda/handlers/release.ts";
 import { onOverdueSwept } from "../../../lambda/handlers/sweep.ts";
@@ -73,7 +73,7 @@ export class FaultsWorld {
     this.oneShots = oneShots;
     this.#store = store;
     this.queue = new LaunchQueue(this.clock.now);
-    const { clock, log } = this;
+    const { clock } = this;
     const metrics = {
       add: (name: MetricName, value: number) => this.#tell(metricNamespace, name, { Cluster: "prod" }, value),
     };
@@ -82,7 +82,7 @@ export class FaultsWorld {
       rules: someRules({ hold: minutes(20) }),
       holds: store.holds,
       journal: store.journal,
-      nodes: nodesBehind(this.cluster, { clock, log, metrics }),
+      nodes: nodesBehind(this.cluster, { clock, metrics }),
       launches: new Ec2Launches(new EC2Client({ ...client, endpoint: engines.ec2.url }), "prod"),
       schedules: new SchedulerReleases({
         client: new SchedulerClient({ ...client, endpoint: engines.scheduler.url }),
@@ -94,7 +94,6 @@ export class FaultsWorld {
       followUps: this.queue,
       clock,
       ids: holdIds,
-      log,
       metrics,
     };
   }
@@ -119,8 +118,8 @@ export class FaultsWorld {
 
   /** One sweep; nobody repeats one that failed, nor keeps it. */
   async sweep(): Promise<Outcome> {
-    const answer = await this.#invoke("sweep", async (event, deadline) => {
-      await onOverdueSwept(this.#ports)(event, deadline);
+    const answer = await this.#invoke("sweep", async (event, context) => {
+      await onOverdueSwept(this.#ports)(event, context);
       return "done" as const;
     });
     return answer ?? "failed";
@@ -200,7 +199,7 @@ export class FaultsWorld {
   /** The answer; undefined when the function failed. */
   async #invoke<T>(
     part: keyof typeof timeouts,
-    handle: (event: unknown, deadline: Date) => Promise<T>,
+    handle: (event: unknown, context: CallContext) => Promise<T>,
     event: unknown = {},
   ): Promise<T | undefined> {
     const end = after(this.clock.now(), timeouts[part]);
@@ -235,10 +234,7 @@ export class FaultsWorld {
   }
 }
 
-const nodesBehind = (
-  api: KubernetesCaller,
-  told: Pick<Ports, "clock" | "log" | "metrics">,
-): KubernetesNodes =>
+const nodesBehind = (api: KubernetesCaller, told: Pick<Ports, "clock" | "metrics">): KubernetesNodes =>
   new KubernetesNodes({
     ...told,
     api,

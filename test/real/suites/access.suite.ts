@@ -6,6 +6,7 @@ import type { ClusterAccess } from "../../../lambda/kubernetes/cluster-login.ts"
 import { KubernetesError } from "../../../lambda/kubernetes/error.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
 import { CollectedLog } from "../../support/collected-log.ts";
+import { within } from "../../support/context.ts";
 import { clientOf } from "../../support/kubernetes-nodes-world.ts";
 import { NodeWatch } from "../../support/node-watch.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
@@ -14,7 +15,7 @@ import { until } from "../engines/processes.ts";
 const { annotation } = Karpenter.v1;
 const older = Karpenter["v0.31"].annotation;
 const path = "/api/v1/nodes/a";
-const soon = () => new Date(Date.now() + 30_000);
+const soon = () => within(30_000);
 
 type Texts = Readonly<Record<string, string | null>>;
 type Node = Readonly<{ labels?: Texts; annotations?: Texts }>;

@@ -5,6 +5,7 @@ import type { ClusterAccess } from "../../../lambda/kubernetes/cluster-login.ts"
 import { nodesContract } from "../../contracts/nodes.ts";
 import { nodesApiContract } from "../../contracts/nodes-api.ts";
 import { CollectedLog } from "../../support/collected-log.ts";
+import { within } from "../../support/context.ts";
 import { clientOf, kubernetesNodesWorld } from "../../support/kubernetes-nodes-world.ts";
 import { until } from "../engines/processes.ts";
 import { type ContractCluster, contractCluster, isUsersCluster } from "../worlds/contract-cluster.ts";
@@ -42,7 +43,7 @@ describe("a real API server, as a user with the holder's rights alone", () => {
 
   it("is not let in without a role", async () => {
     const api = clientOf(holder);
-    const soon = new Date(Date.now() + 10_000);
+    const soon = within(10_000);
     await expect(api.call({ method: "GET", path: "/api/v1/pods" }, soon)).rejects.toMatchObject({
       status: 403,
     });
@@ -57,7 +58,7 @@ async function isRefused(holder: ClusterAccess, name: string): Promise<boolean> 
     body: { spec: { unschedulable: true } },
   } as const;
   return clientOf(holder)
-    .call(call, new Date(Date.now() + 10_000))
+    .call(call, within(10_000))
     .then(
       () => false,
       () => true,

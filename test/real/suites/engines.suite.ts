@@ -9,6 +9,7 @@ import { KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../../lambda/kubernetes/error.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
 import { CollectedMetrics } from "../../support/collected-log.ts";
+import { within } from "../../support/context.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { startDynamoDbLocal } from "../engines/dynamodb-local.ts";
 import { isFree } from "../engines/ports.ts";
@@ -59,7 +60,7 @@ describe("control planes", () => {
       metrics: new CollectedMetrics(),
       sleep: () => setTimeout(10),
     });
-    const list = () => client.call({ method: "GET", path: "/api/v1/nodes" }, new Date(Date.now() + 30_000));
+    const list = () => client.call({ method: "GET", path: "/api/v1/nodes" }, within(30_000));
     onTestFinished(() => client.close());
     await until("the role to count", () =>
       list().then(

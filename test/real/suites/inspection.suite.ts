@@ -7,6 +7,7 @@ import type { KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { KubernetesInspection } from "../../../lambda/kubernetes/inspection.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
 import { CollectedLog } from "../../support/collected-log.ts";
+import { within } from "../../support/context.ts";
 import { clientOf } from "../../support/kubernetes-nodes-world.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
@@ -19,7 +20,7 @@ describe("an inspection of a real cluster, with the holder's rights alone", () =
   let admin: KubernetesClient;
   let inspectionAt: (clock: Clock) => KubernetesInspection;
   let inspection: KubernetesInspection;
-  const soon = () => new Date(Date.now() + 30_000);
+  const soon = () => within(30_000);
   const node = {
     apiVersion: "v1",
     kind: "Node",

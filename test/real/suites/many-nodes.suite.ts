@@ -15,6 +15,7 @@ import { KubernetesNodes } from "../../../lambda/kubernetes/nodes.ts";
 import { systemClock as clock } from "../../../lambda/system-clock.ts";
 import { NodeWatch } from "../../../local/run/node-watch.ts";
 import { CollectedLog, CollectedMetrics } from "../../support/collected-log.ts";
+import { within } from "../../support/context.ts";
 import { clientOf, knownAccess } from "../../support/kubernetes-nodes-world.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
@@ -22,7 +23,7 @@ import { until } from "../engines/processes.ts";
 const { annotation, poolLabel } = Karpenter.v1;
 const count = 1_200;
 const pages = Math.ceil(count / 250);
-const soon = () => new Date(Date.now() + 240_000);
+const soon = () => within(240_000);
 const isNextPage = ({ method, query }: KubernetesCall) => method === "GET" && query?.continue !== undefined;
 
 describe(`a real API server with ${count} nodes`, () => {
@@ -59,19 +60,18 @@ describe(`a real API server with ${count} nodes`, () => {
     onTestFinished(() => client.close());
     let expired = 0;
     const api: KubernetesCaller = {
-      call: async (call, deadline) => {
+      call: async (call, context) => {
         await before(call);
         calls.push(call);
-        return client.call(call, deadline).catch((error: unknown) => {
+        return client.call(call, context).catch((error: unknown) => {
           if (isStatus(error, 410)) expired += 1;
           throw error;
         });
       },
     };
     const nodePools = { only: [], except: [] };
-    const log = new CollectedLog();
     const about = { karpenter: "v1" as const, annotation, nodePools, clock };
-    const nodes = new KubernetesNodes({ ...about, api, log, metrics });
+    const nodes = new KubernetesNodes({ ...about, api, metrics });
     const lists = () =>
       calls.filter(({ path, method }) => method === "GET" && path === "/api/v1/nodes").length;
     return { api, nodes, metrics, lists, expired: () => expired };

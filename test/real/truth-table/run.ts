@@ -5,7 +5,8 @@ import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { wholeCluster } from "../../../lambda/core/scope.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
 import { KubernetesNodes } from "../../../lambda/kubernetes/nodes.ts";
-import { CollectedLog, CollectedMetrics } from "../../support/collected-log.ts";
+import { CollectedMetrics } from "../../support/collected-log.ts";
+import { within } from "../../support/context.ts";
 import { clientOf } from "../../support/kubernetes-nodes-world.ts";
 import { until } from "../engines/processes.ts";
 import { NodeDiary } from "../worlds/node-diary.ts";
@@ -29,7 +30,7 @@ export type Truth = Readonly<{ heldAt: number; releasedAt: number; seen: readonl
 const holdId = "truth-1";
 /** Longer than Karpenter needs when nothing is held: then the last row, one after the other, went after 85 s. */
 const watchMs = 100_000;
-const soon = () => new Date(Date.now() + 60_000);
+const soon = () => within(60_000);
 
 /** Plays all rows side by side under one hold. */
 export class TruthRun {
@@ -119,7 +120,6 @@ export class TruthRun {
       annotation,
       nodePools: { only: [], except: [] },
       clock: { now: () => new Date() },
-      log: new CollectedLog(),
       metrics: new CollectedMetrics(),
     });
   }

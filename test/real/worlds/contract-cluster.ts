@@ -4,6 +4,7 @@ import { Karpenter } from "../../../lambda/core/marks/keys.ts";
 import type { ClusterAccess } from "../../../lambda/kubernetes/cluster-login.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
 import { CollectedLog } from "../../support/collected-log.ts";
+import { within } from "../../support/context.ts";
 import { clientOf } from "../../support/kubernetes-nodes-world.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 
@@ -53,7 +54,7 @@ async function refuseIfInUse(admin: ClusterAccess, access: KubernetesAccess): Pr
   const api = clientOf(admin);
   for (const { poolLabel } of [Karpenter.v1, Karpenter["v0.31"]]) {
     const query = { labelSelector: poolLabel, limit: "1" };
-    const soon = new Date(Date.now() + 30_000);
+    const soon = within(30_000);
     const list = await api.call({ method: "GET", path: "/api/v1/nodes", query }, soon);
     if (JSON.stringify(list).includes(`"${poolLabel}"`)) {
       throw new Error(

@@ -1,0 +1,10 @@
+import type { Duration } from "../../lambda/core/duration.ts";
+import type { CallContext, Log } from "../../lambda/core/ports.ts";
+import { CollectedLog } from "./collected-log.ts";
+
+/** The context of a call that must end by then. */
+export const until = (deadline: Date, log: Log = new CollectedLog()): CallContext => ({ deadline, log });
+
+/** The context of a call that may take so long from now on. */
+export const within = (duration: Duration, log?: Log): CallContext =>
+  until(new Date(Date.now() + duration), log);
