@@ -19,12 +19,12 @@ const pause: Duration = seconds(2);
 export function newAdmin({ api, clock, sleep = wait }: NewAdminOptions): KubernetesCaller {
   let since: Date | undefined;
   return {
-    async call(call, deadline) {
+    async call(call, context) {
       since ??= clock.now();
-      const until = Math.min(since.getTime() + known, deadline.getTime());
+      const until = Math.min(since.getTime() + known, context.deadline.getTime());
       for (;;) {
         try {
-          return await api.call(call, deadline);
+          return await api.call(call, context);
         } catch (error) {
           if (!isRefusal(error) || clock.now().getTime() + pause >= until) throw error;
           await sleep(pause);

@@ -25,7 +25,7 @@ function answering(...answers: readonly (Error | "done")[]) {
   const sleep = async (pause: number) => void clock.pass(pause);
   const deadline = new Date(began + minutes(4));
   const admin = newAdmin({ api, clock, sleep });
-  return { get: () => admin.call(get, deadline), waited: () => clock.now().getTime() - began };
+  return { get: () => admin.call(get, { deadline }), waited: () => clock.now().getTime() - began };
 }
 
 it("retries a refusal that follows a success: API servers learn of an admin one after the other", async () => {
