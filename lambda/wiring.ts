@@ -4,8 +4,7 @@ import { EKSClient } from "@aws-sdk/client-eks";
 import { SchedulerClient } from "@aws-sdk/client-scheduler";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { clientDefaults, ec2Defaults } from "./aws/clients.ts";
-import { DynamodbHolds } from "./aws/dynamodb-holds.ts";
-import { DynamodbJournal } from "./aws/dynamodb-journal.ts";
+import { DynamodbTable } from "./aws/dynamodb-table.ts";
 import { Ec2Launches } from "./aws/ec2-launches.ts";
 import { EksLogin } from "./aws/eks-login.ts";
 import { SchedulerReleases } from "./aws/scheduler-releases.ts";
@@ -17,6 +16,8 @@ import { KubernetesClient } from "./kubernetes/client.ts";
 import type { ClusterLogin } from "./kubernetes/cluster-login.ts";
 import { KubernetesInspection } from "./kubernetes/inspection.ts";
 import { KubernetesNodes, type KubernetesNodesOptions } from "./kubernetes/nodes.ts";
+import { StoredHolds } from "./record/stored-holds.ts";
+import { StoredJournal } from "./record/stored-journal.ts";
 import { holdIds, systemClock } from "./system-clock.ts";
 import { Telemetry } from "./telemetry/powertools.ts";
 
@@ -33,7 +34,7 @@ export function wireRelease(config: Config): Wired<ReleasePorts> {
   const telemetry = new Telemetry(settings.cluster);
   const { metrics, calls } = telemetry;
   const client = { ...clientDefaults, region };
-  const database = calls.ofAws(new DynamoDBClient(client));
+  const table = new DynamodbTable(calls.ofAws(new DynamoDBClient(client)), config.holdTable);
   const login = new EksLogin({
     eks: calls.ofAws(new EKSClient(client)),
     cluster: settings.cluster,
@@ -49,8 +50,8 @@ export function wireRelease(config: Config): Wired<ReleasePorts> {
   };
   const ports: ReleasePorts = {
     rules: settings,
-    holds: new DynamodbHolds(database, config.holdTable),
-    journal: new DynamodbJournal(database, config.holdTable, systemClock),
+    holds: new StoredHolds(table),
+    journal: new StoredJournal(table, systemClock),
     nodes: new KubernetesNodes(cluster),
     schedules: new SchedulerReleases({
       client: calls.ofAws(new SchedulerClient(client)),

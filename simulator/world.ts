@@ -1,18 +1,17 @@
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { DynamodbHolds } from "../lambda/aws/dynamodb-holds.ts";
-import { DynamodbJournal } from "../lambda/aws/dynamodb-journal.ts";
 import { Karpenter } from "../lambda/core/marks/keys.ts";
 import type { Journal, Log, Metrics, Nodes } from "../lambda/core/ports.ts";
 import { KubernetesClient } from "../lambda/kubernetes/client.ts";
 import { parseNode } from "../lambda/kubernetes/node-objects.ts";
 import { KubernetesNodes } from "../lambda/kubernetes/nodes.ts";
+import { StoredHolds } from "../lambda/record/stored-holds.ts";
+import { StoredJournal } from "../lambda/record/stored-journal.ts";
 import type { Settings } from "../lambda/settings.ts";
 import { holdIds } from "../lambda/system-clock.ts";
 import type { AlarmClock } from "../local/holder/alarm-clock.ts";
 import { Holder } from "../local/holder/holder.ts";
 import { nodeEventsOf } from "../local/holder/node-events.ts";
 import { Timeline } from "../local/holder/timeline.ts";
-import { openEmbeddedDatabase } from "../local/run/embedded-database.ts";
+import { SqliteTable } from "../local/run/sqlite-table.ts";
 import { CloudStandIn } from "./fake-ec2.ts";
 import { FakeKubernetesServer } from "./fake-kubernetes/fake-kubernetes-server.ts";
 
@@ -41,7 +40,7 @@ export async function openStandInWorld(options: StandInWorldOptions): Promise<St
   const { settings, clock, log } = options;
   const { poolLabel } = Karpenter[settings.karpenter];
   const { holdAnnotation: annotation, nodePools } = settings;
-  const database = await openEmbeddedDatabase();
+  const table = SqliteTable.inMemory();
   const cluster = await FakeKubernetesServer.start({ now: () => clock.now() });
   const timeline = new Timeline(() => clock.now());
   cluster.onChange(({ type, before, node }) => {
@@ -60,8 +59,7 @@ export async function openStandInWorld(options: StandInWorldOptions): Promise<St
     clock,
     metrics: noMetrics,
   });
-  const dynamodb = new DynamoDBClient(database.client);
-  const journal = new DynamodbJournal(dynamodb, database.table, clock);
+  const journal = new StoredJournal(table, clock);
   const cloud = new CloudStandIn({
     clock,
     cluster,
@@ -75,7 +73,7 @@ export async function openStandInWorld(options: StandInWorldOptions): Promise<St
     log,
     journal,
     timeline,
-    holds: new DynamodbHolds(dynamodb, database.table),
+    holds: new StoredHolds(table),
     nodes: options.nodes?.(nodes) ?? nodes,
     launches: cloud,
     ids: holdIds,
@@ -86,9 +84,8 @@ export async function openStandInWorld(options: StandInWorldOptions): Promise<St
     cloud.close();
     await holder.stop();
     await api.close();
-    dynamodb.destroy();
     await cluster.stop();
-    await database.close();
+    table.close();
   };
   return { cluster, cloud, holder, journal, timeline, close };
 }

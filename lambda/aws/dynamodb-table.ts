@@ -1,21 +1,19 @@
 import { isDeepStrictEqual } from "node:util";
 import {
-  type AttributeValue,
   ConditionalCheckFailedException,
   type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
   paginateQuery,
 } from "@aws-sdk/client-dynamodb";
+import { HoldTable, type Kind } from "../record/item-keys.ts";
+import type { ItemTable } from "../record/item-table.ts";
+import { type Fields, StoredFields } from "../record/stored-fields.ts";
+import { type AttributeMap, fromAttributes, toAttributes } from "./dynamodb-values.ts";
 import { awsFailure } from "./errors.ts";
-import { HoldTable, type Kind } from "./hold-table.ts";
-import { type Fields, type Item, StoredFields, writeItem } from "./stored-fields.ts";
-
-/** Under which condition a write is right, with the names and values its expression speaks of. */
-export type Condition = Readonly<{ expression: string; names: Record<string, string>; values?: Item }>;
 
 /** The one table: reads see every write that was acknowledged before. */
-export class DynamodbTable {
+export class DynamodbTable implements ItemTable {
   readonly #client: DynamoDBClient;
   readonly #name: string;
 
@@ -34,7 +32,7 @@ export class DynamodbTable {
     return Item && this.#read(Item);
   }
 
-  /** Every item of a kind, by name or from the last name back; no page is read before it is asked for. */
+  /** No page is read before it is asked for. */
   async *all(kind: Kind, { backwards = false, pageSize = 100 } = {}): AsyncGenerator<StoredFields> {
     const pages = paginateQuery(
       { client: this.#client },
@@ -55,18 +53,12 @@ export class DynamodbTable {
     }
   }
 
-  /** False when the condition does not hold. */
-  async put(kind: Kind, name: string, fields: Fields, condition?: Condition): Promise<boolean> {
-    const item = writeItem({ ...fields, [HoldTable.partitionKey]: kind, [HoldTable.sortKey]: name });
+  async put(kind: Kind, name: string, fields: Fields, ifVersion?: number): Promise<boolean> {
+    const item = toAttributes({ ...fields, [HoldTable.partitionKey]: kind, [HoldTable.sortKey]: name });
     const command = new PutItemCommand({
       TableName: this.#name,
       Item: item,
-      ...(condition && {
-        ConditionExpression: condition.expression,
-        ExpressionAttributeNames: condition.names,
-        ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-      }),
-      ...(condition?.values && { ExpressionAttributeValues: condition.values }),
+      ...(ifVersion !== undefined && conditionOn(ifVersion)),
     });
     try {
       await this.#client.send(command);
@@ -77,9 +69,9 @@ export class DynamodbTable {
     }
   }
 
-  #read(item: Record<string, AttributeValue>): StoredFields {
+  #read(item: AttributeMap): StoredFields {
     const at = `${item[HoldTable.partitionKey]?.S} ${item[HoldTable.sortKey]?.S}`;
-    return new StoredFields(item, `Table ${this.#name}, ${at}`);
+    return new StoredFields(fromAttributes(item), `Table ${this.#name}, ${at}`);
   }
 
   async #call<T>(task: "read" | "write", call: () => Promise<T>): Promise<T> {
@@ -96,6 +88,20 @@ export class DynamodbTable {
   }
 }
 
+const neverWritten = {
+  ConditionExpression: "attribute_not_exists(#name)",
+  ExpressionAttributeNames: { "#name": HoldTable.sortKey },
+};
+const unchangedSince = (version: number) => ({
+  ConditionExpression: "#version = :version",
+  ExpressionAttributeNames: { "#version": "version" },
+  ExpressionAttributeValues: { ":version": { N: String(version) } },
+});
+const conditionOn = (version: number) => ({
+  ...(version === 0 ? neverWritten : unchangedSince(version)),
+  ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
+});
+
 /** Whether the SDK's retry met its own first try, which was done although its answer got lost. */
-const isOwnFirstTry = (error: ConditionalCheckFailedException, item: Item): boolean =>
+const isOwnFirstTry = (error: ConditionalCheckFailedException, item: AttributeMap): boolean =>
   (error.$metadata.attempts ?? 1) > 1 && isDeepStrictEqual(error.Item, item);

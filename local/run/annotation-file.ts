@@ -16,6 +16,6 @@ export async function lastAnnotations(folder: string): Promise<readonly string[]
 /** Remembers the annotations in one step, so that a crash leaves the old ones or the new ones. */
 export async function rememberAnnotations(folder: string, annotations: readonly string[]): Promise<void> {
   const draft = `${fileIn(folder)}.new`;
-  await writeFile(draft, `${annotations.join("\n")}\n`);
+  await writeFile(draft, `${annotations.join("\n")}\n`, { mode: 0o600 });
   await rename(draft, fileIn(folder));
 }

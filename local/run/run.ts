@@ -1,9 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { KubeConfig } from "@kubernetes/client-node";
-import { DynamodbHolds } from "../../lambda/aws/dynamodb-holds.ts";
-import { DynamodbJournal } from "../../lambda/aws/dynamodb-journal.ts";
 import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
 import { after, seconds } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
@@ -12,6 +9,8 @@ import type { Log, Metrics } from "../../lambda/core/ports.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
+import { StoredHolds } from "../../lambda/record/stored-holds.ts";
+import { StoredJournal } from "../../lambda/record/stored-journal.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import { systemClock as clock, holdIds } from "../../lambda/system-clock.ts";
 import { Holder } from "../holder/holder.ts";
@@ -19,9 +18,9 @@ import { nodeEventsOf } from "../holder/node-events.ts";
 import { Timeline } from "../holder/timeline.ts";
 import { WallClock } from "../holder/wall-clock.ts";
 import { bringMarks } from "./bring-marks.ts";
-import { openEmbeddedDatabase } from "./embedded-database.ts";
 import { type NodeChange, NodeWatch } from "./node-watch.ts";
 import { checkRights } from "./rights.ts";
+import { SqliteTable } from "./sqlite-table.ts";
 import { WatchedLaunches } from "./watched-launches.ts";
 
 export type RunOptions = Readonly<{
@@ -58,11 +57,9 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
       const server = config.getCurrentCluster()?.server;
       throw new TryAgainError(`The cluster at ${server} does not answer: ${cause.message}`, { cause });
     });
-    await mkdir(folder, { recursive: true });
-    const database = await openEmbeddedDatabase(join(folder, "database"));
-    closing.push(() => database.close());
-    const dynamodb = new DynamoDBClient(database.client);
-    closing.push(async () => dynamodb.destroy());
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const table = SqliteTable.open(join(folder, "record.sqlite"), clock.now());
+    closing.push(async () => table.close());
     await bringMarks(new KubernetesAccess({ api, clock, log }), folder, annotation, log);
 
     const timeline = new Timeline(() => clock.now());
@@ -81,8 +78,8 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
       log,
       timeline,
       launches,
-      holds: new DynamodbHolds(dynamodb, database.table),
-      journal: new DynamodbJournal(dynamodb, database.table, clock),
+      holds: new StoredHolds(table),
+      journal: new StoredJournal(table, clock),
       nodes: new KubernetesNodes({
         api,
         karpenter,

@@ -1,9 +1,8 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { expect, it, onTestFinished } from "vitest";
 import { clientDefaults } from "../../lambda/aws/clients.ts";
-import { DynamodbHolds } from "../../lambda/aws/dynamodb-holds.ts";
+import { DynamodbTable } from "../../lambda/aws/dynamodb-table.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
-import { wholeCluster } from "../../lambda/core/scope.ts";
 import { fakeAws } from "../support/fake-aws.ts";
 import { errorOf } from "../support/fuzz.ts";
 
@@ -15,7 +14,7 @@ it("does not wait for an answer for ever", async () => {
   const hurried = { ...requestHandler, requestTimeout: requestHandler.requestTimeout / 100 };
   const client = new DynamoDBClient({ ...clientDefaults, ...aws.client, requestHandler: hurried });
 
-  const error = await errorOf(new DynamodbHolds(client, "holds").find(wholeCluster));
+  const error = await errorOf(new DynamodbTable(client, "holds").find("record", "cluster"));
 
   expect(error).toBeInstanceOf(TryAgainError);
   // Counted by the client: on a busy machine it gives up before the request has left.

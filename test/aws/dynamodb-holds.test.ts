@@ -1,20 +1,20 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterEach, describe, expect, it } from "vitest";
-import { DynamodbHolds } from "../../lambda/aws/dynamodb-holds.ts";
-import { DynamodbJournal } from "../../lambda/aws/dynamodb-journal.ts";
-import { writeItem } from "../../lambda/aws/stored-fields.ts";
+import { DynamodbTable } from "../../lambda/aws/dynamodb-table.ts";
+import { toAttributes } from "../../lambda/aws/dynamodb-values.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { poolScope, wholeCluster } from "../../lambda/core/scope.ts";
+import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { aHold, aRecord } from "../support/builders.ts";
 import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
-import { FixedClock, noon } from "../support/fixed-clock.ts";
+import { noon } from "../support/fixed-clock.ts";
 
 let aws: FakeAws;
 afterEach(() => aws.close());
 
 async function holdsOn(answer: (count: number) => AwsAnswer | "hang up", maxAttempts = 1) {
   aws = await fakeAws((_, count) => answer(count));
-  return new DynamodbHolds(new DynamoDBClient({ ...aws.client, maxAttempts }), "the-table");
+  return new StoredHolds(new DynamodbTable(new DynamoDBClient({ ...aws.client, maxAttempts }), "the-table"));
 }
 const sent = () => aws.requests.map(({ body }) => JSON.parse(body));
 const keys = { kind: { S: "record" }, name: { S: "cluster" } };
@@ -64,7 +64,7 @@ describe("what the table is asked", () => {
   it("requests no values of a failed condition where it has no condition", async () => {
     aws = await fakeAws(() => json({}));
     const database = new DynamoDBClient(aws.client);
-    await new DynamodbJournal(database, "the-table", new FixedClock()).noteSweep(noon);
+    await new DynamodbTable(database, "the-table").put("sweep", "last", { at: noon });
     expect(sent()[0]).not.toHaveProperty("ConditionExpression");
     expect(sent()[0]).not.toHaveProperty("ReturnValuesOnConditionCheckFailure");
   });
@@ -145,14 +145,22 @@ describe("what goes wrong", () => {
   });
 
   it.each([
-    ["version", { version: { S: "one" } }, /cluster: version must be a whole number, not {"S":"one"}/],
+    ["version", { version: { S: "one" } }, /cluster: version must be a whole number, not "one"/],
     ["quiet", { quiet: { S: "loud" } }, /quiet must be paused or breather/],
-    ["quietBecause", { quietBecause: { N: "7" } }, /quietBecause must be text, not {"N":"7"}/],
-    ["at", { forced: { M: writeItem({ id: "request-1", at: "noon" }) } }, /forced: at must be an ISO date/],
+    ["quietBecause", { quietBecause: { N: "7" } }, /quietBecause must be text, not 7/],
+    [
+      "at",
+      { forced: { M: toAttributes({ id: "request-1", at: "noon" }) } },
+      /forced: at must be an ISO date/,
+    ],
     ["quietSince", { quietSince: { S: "noon" } }, /quietSince must be an ISO date/],
     ["name", { name: { S: "pool" } }, /name must be "cluster" or "nodepool\/NAME"/],
     ["lastLaunchAt", { lastLaunchAt: { S: "noon" } }, /lastLaunchAt must be an ISO date/],
-    ["unprotected", { hold: { M: writeItem({ ...aHold(), unprotected: "no" }) } }, /must be true or false/],
+    [
+      "unprotected",
+      { hold: { M: toAttributes({ ...aHold(), unprotected: "no" }) } },
+      /must be true or false/,
+    ],
     [
       "hold",
       { hold: { M: { id: { S: "a" } } } },

@@ -1,5 +1,6 @@
 import { describe } from "vitest";
-import { embeddedStore } from "../support/dynamodb-store.ts";
+import { SqliteTable } from "../../local/run/sqlite-table.ts";
+import { dynaliteStore, storeOf } from "../support/dynamodb-store.ts";
 import { MemoryHolds } from "../support/memory-holds.ts";
 import { holdsContract } from "./holds.ts";
 
@@ -10,4 +11,11 @@ describe("holds kept in memory", () => {
   });
 });
 
-describe("holds kept in an embedded DynamoDB", () => holdsContract(embeddedStore));
+describe("holds kept in SQLite", () => {
+  holdsContract(async (clock) => {
+    const table = SqliteTable.inMemory();
+    return { ...storeOf(table, clock), close: async () => table.close() };
+  });
+});
+
+describe("holds kept in dynalite's DynamoDB", () => holdsContract(dynaliteStore));

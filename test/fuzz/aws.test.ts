@@ -4,8 +4,7 @@ import { EKSClient } from "@aws-sdk/client-eks";
 import { SchedulerClient } from "@aws-sdk/client-scheduler";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { expect, it } from "vitest";
-import { DynamodbHolds } from "../../lambda/aws/dynamodb-holds.ts";
-import { DynamodbJournal } from "../../lambda/aws/dynamodb-journal.ts";
+import { DynamodbTable } from "../../lambda/aws/dynamodb-table.ts";
 import { Ec2Launches } from "../../lambda/aws/ec2-launches.ts";
 import { EksLogin } from "../../lambda/aws/eks-login.ts";
 import { SchedulerReleases } from "../../lambda/aws/scheduler-releases.ts";
@@ -13,6 +12,7 @@ import { SqsFollowUps } from "../../lambda/aws/sqs-follow-ups.ts";
 import { EksAccessEntries } from "../../lambda/cluster-access/access-entries.ts";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import { aLaunch, aPastHold, aRecord } from "../support/builders.ts";
+import { storeOf } from "../support/dynamodb-store.ts";
 import { fakeAws } from "../support/fake-aws.ts";
 import fc from "../support/fast-check.ts";
 import { noon } from "../support/fixed-clock.ts";
@@ -73,8 +73,7 @@ it(
           const config = { ...aws.client, credentials, maxAttempts: 1 };
           const database = new DynamoDBClient(config);
           const eks = new EKSClient(config);
-          const holds = new DynamodbHolds(database, "holds");
-          const journal = new DynamodbJournal(database, "holds", clock);
+          const { holds, journal } = storeOf(new DynamodbTable(database, "holds"), clock);
           const launches = new Ec2Launches(new EC2Client(config), "prod");
           const login = new EksLogin({ cluster: "prod", eks, clock });
           const roles = {

@@ -1,17 +1,19 @@
 import { DeleteItemCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { DynamodbHolds } from "../../lambda/aws/dynamodb-holds.ts";
-import { Kind } from "../../lambda/aws/hold-table.ts";
-import { type Item, writeItem } from "../../lambda/aws/stored-fields.ts";
+import { DynamodbTable } from "../../lambda/aws/dynamodb-table.ts";
+import { type AttributeMap as Item, toAttributes } from "../../lambda/aws/dynamodb-values.ts";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import type { Hold } from "../../lambda/core/holds/hold.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../../lambda/handlers/release.ts";
 import { onOverdueSwept } from "../../lambda/handlers/sweep.ts";
-import { type EmbeddedDatabase, openEmbeddedDatabase } from "../../local/run/embedded-database.ts";
+import { Kind } from "../../lambda/record/item-keys.ts";
+import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { aHold } from "../support/builders.ts";
 import { until } from "../support/context.ts";
+import { startDynalite } from "../support/dynalite.ts";
+import { createHoldTable } from "../support/dynamodb-store.ts";
 import fc from "../support/fast-check.ts";
 import { noon } from "../support/fixed-clock.ts";
 import { errorOf, expectClear, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
@@ -23,7 +25,7 @@ const context = until(after(noon, minutes(60)));
 
 /** A record as this version writes it. */
 const stored = (pool: string, hold: Hold): Item =>
-  writeItem({ kind: Kind.record, name: `nodepool/${pool}`, version: 3, lastLaunchAt: noon, hold });
+  toAttributes({ kind: Kind.record, name: `nodepool/${pool}`, version: 3, lastLaunchAt: noon, hold });
 const running = aHold({
   id: "hold-a",
   armedFor: after(noon, minutes(20)),
@@ -60,15 +62,17 @@ const odd = fc.tuple(fc.boolean(), fc.nat(), value).map(([inHold, which, other])
   return { ...record, ...(inHold && { hold: { M: hold } }) };
 });
 
-let database: EmbeddedDatabase;
+let dynalite: Awaited<ReturnType<typeof startDynalite>>;
 let client: DynamoDBClient;
+let TableName: string;
 beforeAll(async () => {
-  database = await openEmbeddedDatabase();
-  client = new DynamoDBClient(database.client);
+  dynalite = await startDynalite();
+  client = new DynamoDBClient(dynalite.client);
+  TableName = await createHoldTable(dynalite.client);
 });
 afterAll(async () => {
   client.destroy();
-  await database.close();
+  await dynalite.close();
 });
 
 /** A world whose holds are in a real table: an odd record of one NodePool, and nothing or another of the next. */
@@ -76,19 +80,18 @@ async function prepare(item: Item, other?: Item) {
   for (const name of ["cluster", "nodepool/a", "nodepool/b"])
     await client.send(
       new DeleteItemCommand({
-        TableName: database.table,
+        TableName,
         Key: { kind: { S: Kind.record }, name: { S: name } },
       }),
     );
-  for (const one of [item, other])
-    if (one) await client.send(new PutItemCommand({ TableName: database.table, Item: one }));
+  for (const one of [item, other]) if (one) await client.send(new PutItemCommand({ TableName, Item: one }));
   const world = new World({ scope: "nodepool" });
-  const ports = { ...world.ports, holds: new DynamodbHolds(client, database.table) };
+  const ports = { ...world.ports, holds: new StoredHolds(new DynamodbTable(client, TableName)) };
   const read = async () =>
     (
       await client.send(
         new GetItemCommand({
-          TableName: database.table,
+          TableName,
           Key: { kind: { S: Kind.record }, name: { S: "nodepool/a" } },
         }),
       )

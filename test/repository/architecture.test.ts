@@ -28,7 +28,7 @@ const names = [
   "lambda/core/operate/probe.ts",
   "lambda/core/errors.ts",
   "lambda/core/marks/keys.ts",
-  "lambda/aws/hold-table.ts",
+  "lambda/record/item-keys.ts",
   "lambda/aws/partitions.ts",
   "package.json",
 ];
@@ -38,7 +38,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "lambda/core/": ["lambda/core/"],
   "lambda/handlers/": ["lambda/core/", "lambda/handlers/", "lambda/version.ts"],
   "lambda/kubernetes/": ["lambda/core/", "lambda/kubernetes/"],
-  "lambda/aws/": ["lambda/core/", "lambda/aws/", "lambda/kubernetes/cluster-login.ts"],
+  "lambda/record/": ["lambda/core/", "lambda/record/"],
+  "lambda/aws/": ["lambda/core/", "lambda/aws/", "lambda/record/", "lambda/kubernetes/cluster-login.ts"],
   "lambda/cluster-access/": [
     "lambda/core/",
     "lambda/cluster-access/",
@@ -59,6 +60,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "lambda/core/",
     "lambda/aws/",
     "lambda/kubernetes/",
+    "lambda/record/",
     "lambda/telemetry/",
     "lambda/system-clock.ts",
     "lambda/environment.ts",

@@ -1,41 +1,63 @@
 import { randomUUID } from "node:crypto";
 import {
   CreateTableCommand,
+  type CreateTableCommandInput,
   DynamoDBClient,
   type DynamoDBClientConfig,
   waitUntilTableExists,
 } from "@aws-sdk/client-dynamodb";
-import { DynamodbHolds } from "../../lambda/aws/dynamodb-holds.ts";
-import { DynamodbJournal } from "../../lambda/aws/dynamodb-journal.ts";
+import { DynamodbTable } from "../../lambda/aws/dynamodb-table.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
-import { openEmbeddedDatabase, tableSchema } from "../../local/run/embedded-database.ts";
+import { HoldTable } from "../../lambda/record/item-keys.ts";
+import type { ItemTable } from "../../lambda/record/item-table.ts";
+import { StoredHolds } from "../../lambda/record/stored-holds.ts";
+import { StoredJournal } from "../../lambda/record/stored-journal.ts";
 import type { OpenHolds } from "../contracts/holds.ts";
+import { startDynalite } from "./dynalite.ts";
 
-/** An embedded database of its own. */
-export async function embeddedStore(clock: Clock): Promise<OpenHolds> {
-  const database = await openEmbeddedDatabase();
-  const store = storeOf(new DynamoDBClient(database.client), database.table, clock);
+const schema: Omit<CreateTableCommandInput, "TableName"> = {
+  KeySchema: [
+    { AttributeName: HoldTable.partitionKey, KeyType: "HASH" },
+    { AttributeName: HoldTable.sortKey, KeyType: "RANGE" },
+  ],
+  AttributeDefinitions: [
+    { AttributeName: HoldTable.partitionKey, AttributeType: "S" },
+    { AttributeName: HoldTable.sortKey, AttributeType: "S" },
+  ],
+  BillingMode: "PAY_PER_REQUEST",
+};
+
+/** A table in a dynalite of its own. */
+export async function dynaliteStore(clock: Clock): Promise<OpenHolds> {
+  const dynalite = await startDynalite();
+  const store = await dynamodbStore(dynalite.client, clock);
   const close = async () => {
     await store.close();
-    await database.close();
+    await dynalite.close();
   };
   return { ...store, close };
 }
 
 /** A table of its own in the DynamoDB that this configuration reaches. */
 export async function dynamodbStore(config: DynamoDBClientConfig, clock: Clock): Promise<OpenHolds> {
-  const TableName = `holds-${randomUUID()}`;
-  // Making a table takes its time, however soon others are given up.
-  const { requestHandler: _, ...patient } = config;
-  const maker = new DynamoDBClient(patient);
-  await maker.send(new CreateTableCommand({ ...tableSchema, TableName }));
-  await waitUntilTableExists({ client: maker, maxWaitTime: 20, minDelay: 0.1, maxDelay: 1 }, { TableName });
-  maker.destroy();
-  return storeOf(new DynamoDBClient(config), TableName, clock);
+  const table = await createHoldTable(config);
+  const client = new DynamoDBClient(config);
+  return { ...storeOf(new DynamodbTable(client, table), clock), close: async () => client.destroy() };
 }
 
-const storeOf = (client: DynamoDBClient, table: string, clock: Clock): OpenHolds => ({
-  holds: new DynamodbHolds(client, table),
-  journal: new DynamodbJournal(client, table, clock),
-  close: async () => client.destroy(),
+export const storeOf = (table: ItemTable, clock: Clock): Omit<OpenHolds, "close"> => ({
+  holds: new StoredHolds(table),
+  journal: new StoredJournal(table, clock),
 });
+
+/** Creates a table as the stack does, and returns its name. */
+export async function createHoldTable(config: DynamoDBClientConfig): Promise<string> {
+  const TableName = `holds-${randomUUID()}`;
+  // Creating a table takes its time, however short the timeouts of the test are.
+  const { requestHandler: _, ...patient } = config;
+  const client = new DynamoDBClient(patient);
+  await client.send(new CreateTableCommand({ ...schema, TableName }));
+  await waitUntilTableExists({ client, maxWaitTime: 20, minDelay: 0.1, maxDelay: 1 }, { TableName });
+  client.destroy();
+  return TableName;
+}

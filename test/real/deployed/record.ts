@@ -5,10 +5,10 @@ import {
   PutItemCommand,
 } from "@aws-sdk/client-dynamodb";
 import { GetFunctionConfigurationCommand, LambdaClient } from "@aws-sdk/client-lambda";
-import { HoldTable, Kind } from "../../../lambda/aws/hold-table.ts";
 import { after, type Duration } from "../../../lambda/core/duration.ts";
 import { Environment } from "../../../lambda/environment.ts";
 import { functionName } from "../../../lambda/names.ts";
+import { HoldTable, Kind } from "../../../lambda/record/item-keys.ts";
 import type { Emulator } from "../emulator/emulator.ts";
 
 /** Moves all that the record knows so far into the past, as if so much time had gone by since. */

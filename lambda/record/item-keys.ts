@@ -1,11 +1,11 @@
-/** The one table's keys and the attribute that says when DynamoDB may forget an item. */
+/** The keys of an item, and the field that says when it may be deleted, in seconds since 1970. */
 export const HoldTable = {
   partitionKey: "kind",
   sortKey: "name",
   forgetAt: "forgetAt",
 } as const;
 
-/** What the table keeps; each kind is one partition, so that one Query tells all of it. */
+/** What is kept; each kind is one partition, so that one query reads all of it. */
 export const Kind = {
   record: "record",
   history: "history",

@@ -1,9 +1,8 @@
-import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { after, type Duration, hours } from "../core/duration.ts";
 import { historyDays, type PastHold } from "../core/holds/hold.ts";
 import type { Clock, Journal, ProbeAnswer } from "../core/ports.ts";
-import { DynamodbTable } from "./dynamodb-table.ts";
-import { HoldTable, Kind } from "./hold-table.ts";
+import { HoldTable, Kind } from "./item-keys.ts";
+import type { ItemTable } from "./item-table.ts";
 import type { Fields, StoredFields } from "./stored-fields.ts";
 import { readPastHold, readProbe } from "./stored-records.ts";
 
@@ -12,12 +11,12 @@ const probesKept = hours(24);
 const lastSweep = "last";
 
 /** History, the last sweep and probes, in the same table as the holds. */
-export class DynamodbJournal implements Journal {
-  readonly #table: DynamodbTable;
+export class StoredJournal implements Journal {
+  readonly #table: ItemTable;
   readonly #clock: Clock;
 
-  constructor(client: DynamoDBClient, tableName: string, clock: Clock) {
-    this.#table = new DynamodbTable(client, tableName);
+  constructor(table: ItemTable, clock: Clock) {
+    this.#table = table;
     this.#clock = clock;
   }
 
@@ -54,7 +53,7 @@ export class DynamodbJournal implements Journal {
     return item && !this.#isForgotten(item) ? readProbe(item) : undefined;
   }
 
-  // DynamoDB deletes days after the time has come, an embedded one never.
+  // DynamoDB deletes up to days after the time has come, a file when it is opened.
   #isForgotten(item: StoredFields): boolean {
     return item.count(HoldTable.forgetAt) * 1_000 <= this.#clock.now().getTime();
   }

@@ -1,26 +1,11 @@
-import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { BrokenSetupError } from "../core/errors.ts";
 
+/** What is stored: dates become ISO strings, what is undefined is left out. */
 export type Storable = string | number | boolean | Date | Fields | undefined;
 export type Fields = { readonly [name: string]: Storable };
-export type Item = Record<string, AttributeValue>;
 
-/** Writes fields as DynamoDB has them: dates as ISO strings, what is undefined not at all. */
-export function writeItem(fields: Fields): Item {
-  const item: Item = {};
-  for (const [name, value] of Object.entries(fields)) {
-    if (value !== undefined) item[name] = writeValue(value);
-  }
-  return item;
-}
-
-function writeValue(value: Exclude<Storable, undefined>): AttributeValue {
-  if (typeof value === "string") return { S: value };
-  if (typeof value === "number") return { N: String(value) };
-  if (typeof value === "boolean") return { BOOL: value };
-  if (value instanceof Date) return { S: value.toISOString() };
-  return { M: writeItem(value) };
-}
+/** An item as JSON has it. */
+export type Item = Readonly<Record<string, unknown>>;
 
 /** Reads an item's fields; the first that is not what it must be is named in the error. */
 export class StoredFields {
@@ -37,20 +22,23 @@ export class StoredFields {
   }
 
   text(name: string): string {
-    return this.#item[name]?.S ?? this.refuse(name, "text");
+    const text = this.#item[name];
+    return typeof text === "string" ? text : this.refuse(name, "text");
   }
 
   flag(name: string): boolean {
-    return this.#item[name]?.BOOL ?? this.refuse(name, "true or false");
+    const flag = this.#item[name];
+    return typeof flag === "boolean" ? flag : this.refuse(name, "true or false");
   }
 
   count(name: string): number {
-    const count = Number(this.#item[name]?.N ?? Number.NaN);
-    return Number.isSafeInteger(count) && count >= 0 ? count : this.refuse(name, "a whole number");
+    const count = this.#item[name];
+    return isCount(count) ? count : this.refuse(name, "a whole number");
   }
 
   moment(name: string): Date {
-    const moment = new Date(this.#item[name]?.S ?? Number.NaN);
+    const text = this.#item[name];
+    const moment = new Date(typeof text === "string" ? text : Number.NaN);
     return Number.isNaN(moment.getTime()) ? this.refuse(name, "an ISO date") : moment;
   }
 
@@ -60,8 +48,8 @@ export class StoredFields {
   }
 
   within(name: string): StoredFields {
-    const map = this.#item[name]?.M ?? this.refuse(name, "a map");
-    return new StoredFields(map, `${this.#where}, ${name}`);
+    const map = this.#item[name];
+    return isItem(map) ? new StoredFields(map, `${this.#where}, ${name}`) : this.refuse(name, "a map");
   }
 
   refuse(name: string, expected: string): never {
@@ -72,3 +60,7 @@ export class StoredFields {
     );
   }
 }
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+const isItem = (value: unknown): value is Item =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

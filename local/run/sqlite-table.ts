@@ -1,0 +1,120 @@
+import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { BrokenSetupError, messageOf, TryAgainError } from "../../lambda/core/errors.ts";
+import { HoldTable, type Kind } from "../../lambda/record/item-keys.ts";
+import type { ItemTable } from "../../lambda/record/item-table.ts";
+import { type Fields, type Item, StoredFields } from "../../lambda/record/stored-fields.ts";
+
+/** The format of the file; one of a later version is left alone. */
+const format = 1;
+const inMemory = ":memory:";
+
+const create = `
+  CREATE TABLE items (
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    fields TEXT NOT NULL CHECK (json_valid(fields)),
+    PRIMARY KEY (kind, name)
+  ) STRICT, WITHOUT ROWID;
+  PRAGMA user_version = ${format};`;
+const version = "json_extract(fields, '$.version')";
+const write = "INSERT INTO items (kind, name, fields) VALUES (:kind, :name, :fields)";
+
+/** Items in one SQLite file, which one process has at a time. What is acknowledged is on the disk. */
+export class SqliteTable implements ItemTable {
+  readonly #database: DatabaseSync;
+  readonly #file: string;
+
+  private constructor(database: DatabaseSync, file: string) {
+    this.#database = database;
+    this.#file = file;
+  }
+
+  /** Opens the file, or makes it; deletes what may be forgotten by now. */
+  static open(file: string, now: Date): SqliteTable {
+    let database: DatabaseSync | undefined;
+    try {
+      if (file !== inMemory) makePrivate(file);
+      database = new DatabaseSync(file);
+      prepare(database);
+      const forgotten = `DELETE FROM items WHERE json_extract(fields, '$.${HoldTable.forgetAt}') <= ?`;
+      database.prepare(forgotten).run(now.getTime() / 1_000);
+      return new SqliteTable(database, file);
+    } catch (cause) {
+      database?.close();
+      throw cannotOpen(file, cause);
+    }
+  }
+
+  /** A table of its own that ends with the process. */
+  static inMemory = (): SqliteTable => SqliteTable.open(inMemory, new Date(0));
+
+  async find(kind: Kind, name: string): Promise<StoredFields | undefined> {
+    const query = "SELECT * FROM items WHERE kind = :kind AND name = :name";
+    return this.#read(query, { kind, name })[0];
+  }
+
+  async *all(kind: Kind, { backwards = false } = {}): AsyncGenerator<StoredFields> {
+    const order = backwards ? "DESC" : "ASC";
+    yield* this.#read(`SELECT * FROM items WHERE kind = :kind ORDER BY name ${order}`, { kind });
+  }
+
+  async put(kind: Kind, name: string, fields: Fields, ifVersion?: number): Promise<boolean> {
+    const item = { kind, name, fields: JSON.stringify(fields) };
+    if (ifVersion === undefined)
+      return this.#write(`${write} ON CONFLICT DO UPDATE SET fields = excluded.fields`, item);
+    if (ifVersion === 0) return this.#write(`${write} ON CONFLICT DO NOTHING`, item);
+    const update = `UPDATE items SET fields = :fields WHERE kind = :kind AND name = :name AND ${version} = :version`;
+    return this.#write(update, { ...item, version: ifVersion });
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #write(statement: string, values: Record<string, SQLInputValue>): boolean {
+    return this.#do("write", () => this.#database.prepare(statement).run(values).changes === 1);
+  }
+
+  #read(query: string, values: Record<string, SQLInputValue>): StoredFields[] {
+    return this.#do("read", () => {
+      const rows = this.#database.prepare(query).all(values);
+      return rows.map(({ kind, name, fields }) => {
+        const item: Item = { ...JSON.parse(String(fields)), kind, name };
+        return new StoredFields(item, `File ${this.#file}, ${kind} ${name}`);
+      });
+    });
+  }
+
+  #do<T>(task: "read" | "write", act: () => T): T {
+    try {
+      return act();
+    } catch (cause) {
+      throw new TryAgainError(`Cannot ${task} the record ${this.#file} now: ${messageOf(cause)}`, { cause });
+    }
+  }
+}
+
+/** SQLite gives its other files the same mode. A file that is there is not opened: closing it would end this process's locks on it. */
+function makePrivate(file: string): void {
+  if (existsSync(file)) chmodSync(file, 0o600);
+  else closeSync(openSync(file, "wx", 0o600));
+}
+
+function prepare(database: DatabaseSync): void {
+  // Before the first access: from there on the lock is kept until the file is closed or the process is gone.
+  database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+  database.exec("BEGIN EXCLUSIVE");
+  const present = database.prepare("PRAGMA user_version").get()?.user_version;
+  if (present === 0) database.exec(create);
+  else if (present !== format) throw new Error(`it has format ${present}, which another version wrote`);
+  database.exec("COMMIT");
+}
+
+const busy = 5;
+
+function cannotOpen(file: string, cause: unknown): BrokenSetupError {
+  const isBusy = cause instanceof Error && "errcode" in cause && cause.errcode === busy;
+  const reason = isBusy ? "another holder is using it" : messageOf(cause);
+  return new BrokenSetupError(`Cannot open the record ${file}: ${reason}`, { cause });
+}
