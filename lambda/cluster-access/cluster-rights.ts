@@ -1,6 +1,7 @@
 import { after, type Duration, minutes } from "../core/duration.ts";
 import { TryAgainError } from "../core/errors.ts";
-import { holderName, holdLabel, isHold } from "../core/marks/keys.ts";
+import { isHoldId } from "../core/marks/hold-id.ts";
+import { holderName, holdLabel } from "../core/marks/keys.ts";
 import { type NodeMeta, type Plan, planHandOver, planMove, planRelease } from "../core/marks/plan-marks.ts";
 import type { CallContext, Clock, Log } from "../core/ports.ts";
 import type { KubernetesCaller } from "../kubernetes/client.ts";
@@ -101,7 +102,7 @@ export class KubernetesAccess implements Rights {
   removeMarks(annotation: string): Promise<number> {
     return this.#everyMark("released", (node) => {
       const holdId = node.labels?.[holdLabel] ?? "";
-      return isHold(holdId) ? planRelease(node, holdId, annotation) : { outcome: "kept" };
+      return isHoldId(holdId) ? planRelease(node, holdId, annotation) : { outcome: "kept" };
     });
   }
 

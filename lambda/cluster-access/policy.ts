@@ -1,19 +1,93 @@
 import type { V1ValidatingAdmissionPolicySpec } from "@kubernetes/client-node";
-import { holderName, holdLabel, markValue, neverHold } from "../core/marks/keys.ts";
+import { holdIdPattern } from "../core/marks/hold-id.ts";
+import { holderName, holdLabel, markValue } from "../core/marks/keys.ts";
 import { asRecord } from "../kubernetes/node-objects.ts";
 
-const text = (value: string) => `'${value}'`;
-const maps = { oa: "oldObject.metadata.?annotations", na: "object.metadata.?annotations" } as const;
-const labels = { ol: "oldObject.metadata.?labels", nl: "object.metadata.?labels" } as const;
+/** A string literal of CEL. */
+const text = (value: string) => `'${value.replaceAll(/[\\']/g, "\\$&")}'`;
 const unchanged = (field: string, none: string) =>
   `object.metadata.?${field}.orValue(${none}) == oldObject.metadata.?${field}.orValue(${none})`;
-/** Every key but ours has the value it had, and none has gone. */
+/** Every key but ours has the value it had, and none is added or removed. */
 const othersUnchanged = (now: string, before: string, isOurs: string) =>
   `${now}.all(k, ${isOurs} || (k in ${before} && ${before}[k] == ${now}[k])) && ${before}.all(k, ${isOurs} || k in ${now})`;
-const isHold = (value: string) => `!(${value} in ['', ${text(neverHold)}])`;
+/** Our label in a map of labels, as an optional value. */
+const labelIn = (labels: string) => `variables.${labels}[?variables.label]`;
+const isHeld = (labels: string) => `${labelIn(labels)}.orValue('').matches(${text(holdIdPattern)})`;
+
+const variables = (annotations: readonly string[]) => ({
+  keys: `[${annotations.map(text).join(", ")}]`,
+  label: text(holdLabel),
+  oldAnnotations: "oldObject.metadata.?annotations.orValue({})",
+  newAnnotations: "object.metadata.?annotations.orValue({})",
+  oldLabels: "oldObject.metadata.?labels.orValue({})",
+  newLabels: "object.metadata.?labels.orValue({})",
+  wasHeld: isHeld("oldLabels"),
+  isHeld: isHeld("newLabels"),
+  oldKeys: "variables.keys.filter(k, k in variables.oldAnnotations)",
+  newKeys: "variables.keys.filter(k, k in variables.newAnnotations)",
+  sameAnnotations:
+    "variables.oldKeys == variables.newKeys && variables.oldKeys.all(k, variables.newAnnotations[k] == variables.oldAnnotations[k])",
+  sameLabel: `${labelIn("newLabels")} == ${labelIn("oldLabels")}`,
+});
 
 const mark = "a mark is the label and the annotation together";
-const owners = "the annotation on this node is its owner's";
+const isTrue = (map: string) => `variables.${map}[k] == ${text(markValue)}`;
+
+const validations = [
+  {
+    expression: [
+      "object.spec == oldObject.spec",
+      unchanged("finalizers", "[]"),
+      unchanged("ownerReferences", "[]"),
+      unchanged("generateName", "''"),
+    ].join(" && "),
+    message: "the node holder may change nothing but its mark",
+  },
+  {
+    expression: othersUnchanged(
+      "variables.newAnnotations",
+      "variables.oldAnnotations",
+      "k in variables.keys",
+    ),
+    message: "the node holder may change only its hold annotation",
+  },
+  {
+    expression: othersUnchanged("variables.newLabels", "variables.oldLabels", "k == variables.label"),
+    message: "the node holder may change only its hold label",
+  },
+  {
+    expression:
+      "variables.wasHeld || !(variables.label in variables.oldLabels) || (variables.sameLabel && variables.sameAnnotations)",
+    message: `this node is excluded: its label ${holdLabel} is its user's`,
+  },
+  {
+    expression: "variables.isHeld || !(variables.label in variables.newLabels) || variables.sameLabel",
+    message: `the node holder may set its label ${holdLabel} to the id of a hold only`,
+  },
+  {
+    // Removed only as part of a mark, and never given another value.
+    expression: `variables.oldKeys.all(k, k in variables.newAnnotations ? variables.newAnnotations[k] == variables.oldAnnotations[k] : variables.wasHeld && ${isTrue("oldAnnotations")})`,
+    message: "the annotation on this node is its user's",
+  },
+  {
+    expression: "variables.sameAnnotations || (size(variables.oldKeys) <= 1 && size(variables.newKeys) <= 1)",
+    message: "one of the two annotations on this node is its user's",
+  },
+  {
+    expression: `variables.newKeys.all(k, k in variables.oldAnnotations || (variables.isHeld && ${isTrue("newAnnotations")}))`,
+    message: mark,
+  },
+  {
+    // Beside an annotation that was there without a label, a label would make the user's annotation ours.
+    expression: `!variables.isHeld || variables.newKeys.exists(k, ${isTrue("newAnnotations")} && (variables.wasHeld || !(k in variables.oldAnnotations)))`,
+    message: mark,
+  },
+  {
+    // The label may be removed alone where no annotation of a mark stays: another value is the user's.
+    expression: `variables.isHeld || !variables.wasHeld || !variables.newKeys.exists(k, ${isTrue("newAnnotations")})`,
+    message: mark,
+  },
+];
 
 /**
  * What the holder's group may change on a node: its mark under one of these annotations, and nothing else.
@@ -25,63 +99,8 @@ export const policySpec = (annotations: readonly string[]): V1ValidatingAdmissio
     resourceRules: [{ apiGroups: [""], apiVersions: ["*"], operations: ["UPDATE"], resources: ["nodes"] }],
   },
   matchConditions: [{ name: "ours", expression: `${text(holderName)} in request.userInfo.groups` }],
-  variables: [
-    { name: "keys", expression: `[${annotations.map(text).join(", ")}]` },
-    { name: "lab", expression: text(holdLabel) },
-    ...Object.entries({ ...maps, ...labels }).map(([name, map]) => ({
-      name,
-      expression: `${map}.orValue({})`,
-    })),
-    { name: "was", expression: "variables.lab in variables.ol ? variables.ol[variables.lab] : ''" },
-    { name: "is", expression: "variables.lab in variables.nl ? variables.nl[variables.lab] : ''" },
-    { name: "wasHeld", expression: isHold("variables.was") },
-    { name: "isHeld", expression: isHold("variables.is") },
-  ],
-  validations: [
-    {
-      expression: [
-        "object.spec == oldObject.spec",
-        unchanged("finalizers", "[]"),
-        unchanged("ownerReferences", "[]"),
-      ].join(" && "),
-      message: "the node holder may change nothing but its mark",
-    },
-    {
-      expression: othersUnchanged("variables.na", "variables.oa", "k in variables.keys"),
-      message: "the node holder may change only its hold annotation",
-    },
-    {
-      expression: othersUnchanged("variables.nl", "variables.ol", "k == variables.lab"),
-      message: "the node holder may change only its hold label",
-    },
-    {
-      expression: `(variables.was == ${text(neverHold)}) == (variables.is == ${text(neverHold)})`,
-      message: "this node is never held",
-    },
-    {
-      // Taken away only as part of a mark, and never given another value.
-      expression: `variables.keys.all(k, !(k in variables.oa) || (k in variables.na ? variables.na[k] == variables.oa[k] : variables.wasHeld && variables.oa[k] == ${text(markValue)}))`,
-      message: owners,
-    },
-    {
-      expression: `variables.keys.all(k, !(k in variables.na) || k in variables.oa || (variables.isHeld && variables.na[k] == ${text(markValue)}))`,
-      message: mark,
-    },
-    {
-      // Beside an annotation that was there without a label, a label would make the owner's annotation ours.
-      expression: `!variables.isHeld || variables.keys.exists(k, k in variables.na && variables.na[k] == ${text(markValue)} && (variables.wasHeld || !(k in variables.oa)))`,
-      message: mark,
-    },
-    {
-      // The label may go alone where nothing of the mark stays: a value that is not ours is the user's by now.
-      expression: `variables.isHeld || !variables.wasHeld || variables.keys.exists(k, k in variables.oa && !(k in variables.na)) || variables.keys.all(k, !(k in variables.na) || variables.na[k] != ${text(markValue)})`,
-      message: mark,
-    },
-    {
-      expression: "variables.isHeld || !(variables.lab in variables.nl) || variables.lab in variables.ol",
-      message: mark,
-    },
-  ],
+  variables: Object.entries(variables(annotations)).map(([name, expression]) => ({ name, expression })),
+  validations,
 });
 
 /** The annotations that a policy takes which was read from a cluster; none where it is not as we write it. */

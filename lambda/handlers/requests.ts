@@ -1,4 +1,5 @@
 import { type Duration, hours, minutes } from "../core/duration.ts";
+import { holdIdPattern } from "../core/marks/hold-id.ts";
 import type { Scope } from "../core/scope.ts";
 import { Fields } from "./fields.ts";
 
@@ -8,7 +9,7 @@ export type ReleaseRequest =
   | Readonly<{ kind: "force"; reason: string; scope: Scope | undefined; askedAt: Date | undefined }>;
 
 /*
-{ "scope": "cluster", "holdId": "20260131t093000-k3f9a" }, or by hand
+{ "scope": "cluster", "holdId": "20260131t093000-k3f9ax" }, or by hand
 { "force": true, "reason": "…", "scope": "nodepool/batch", "askedAt": "2026-01-31T09:30:00Z" }
 */
 export function parseReleaseRequest(payload: unknown): ReleaseRequest {
@@ -26,7 +27,7 @@ export function parseReleaseRequest(payload: unknown): ReleaseRequest {
     request.holdId,
     "holdId",
     'the id of a hold (or send {"force": true} to release by hand)',
-    holdIds,
+    new RegExp(holdIdPattern),
   );
   const scope = fields.scope(request.scope, "scope");
   fields.end();
@@ -90,5 +91,3 @@ export function parseControlRequest(payload: unknown): ControlRequest {
   fields.end();
   return answer;
 }
-
-const holdIds = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;

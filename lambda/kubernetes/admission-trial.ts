@@ -1,3 +1,4 @@
+import { trialHoldId } from "../core/marks/hold-id.ts";
 import { holderName } from "../core/marks/keys.ts";
 import { type NodeMeta, planMark } from "../core/marks/plan-marks.ts";
 import type { Trial } from "../core/operate/inspection.ts";
@@ -8,8 +9,6 @@ import { type NodeLife, parseNodeLife } from "./node-objects.ts";
 
 export type TrialResult = Readonly<{ trial: Trial; said?: string; clusterTime?: Date }>;
 
-/** A hold id that no hold ever has; it is never written. */
-const trialHold = "dry-run";
 const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
 /** Tries a change that is not ours to make; the cluster checks it as if it were meant, and writes nothing. */
@@ -30,7 +29,7 @@ export async function tryOwnChange(
   annotation: string,
   context: CallContext,
 ): Promise<TrialResult> {
-  const { patch } = planMark(node, trialHold, annotation);
+  const { patch } = planMark(node, trialHoldId, annotation);
   if (!patch) return { trial: "not tried" };
   return dryRun(api, node, context, { contentType: "application/json-patch+json", body: patch });
 }

@@ -1,5 +1,6 @@
 import { after, type Duration, hours, minutes } from "../core/duration.ts";
-import { holdLabel, isHold, isLeftOut, type KarpenterGeneration } from "../core/marks/keys.ts";
+import { isHoldId } from "../core/marks/hold-id.ts";
+import { holdLabel, isExcluded, type KarpenterGeneration } from "../core/marks/keys.ts";
 import type { ClusterFindings, Inspection, KeptNode } from "../core/operate/inspection.ts";
 import type { CallContext, Clock } from "../core/ports.ts";
 import { type NodePoolFilter, wholeCluster } from "../core/scope.ts";
@@ -140,8 +141,8 @@ const isStuck = (node: NodeLife, now: Date): node is NodeLife & { deletedAt: Dat
 
 function canCarryMark({ labels, annotations, deletedAt }: NodeLife, annotation: string): boolean {
   const label = labels?.[holdLabel];
-  if (isLeftOut(label) || deletedAt) return false;
-  return annotations?.[annotation] === undefined || isHold(label);
+  if (isExcluded(label) || deletedAt) return false;
+  return annotations?.[annotation] === undefined || isHoldId(label);
 }
 
 /** The node's own annotation, and who put it there; no later than its node, where nobody is known to have written it. */

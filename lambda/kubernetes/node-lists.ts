@@ -1,4 +1,5 @@
 import { TryAgainError } from "../core/errors.ts";
+import { isHoldId } from "../core/marks/hold-id.ts";
 import { holdLabel, Karpenter, type KarpenterGeneration, neverHold } from "../core/marks/keys.ts";
 import type { NodeMeta } from "../core/marks/plan-marks.ts";
 import type { CallContext } from "../core/ports.ts";
@@ -38,8 +39,8 @@ export const selectors = (karpenter: KarpenterGeneration, pools: NodePoolFilter)
     registered,
     withoutMark: (scope: Scope) => within(scope, `!${holdLabel}`),
     withoutMarkOf: (scope: Scope, holdId: string) =>
-      within(scope, `${holdLabel} notin (${holdId},${neverHold})`),
-    markedBy: (holdId: string) => `${holdLabel}=${holdId}`,
+      isHoldId(holdId) ? within(scope, `${holdLabel} notin (${holdId},${neverHold})`) : undefined,
+    markedBy: (holdId: string) => (isHoldId(holdId) ? `${holdLabel}=${holdId}` : undefined),
     markedByOthers: (except: readonly string[]) =>
       `${holdLabel},${holdLabel} notin (${[...except, neverHold].join(",")})`,
   };

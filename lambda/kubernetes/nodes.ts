@@ -1,5 +1,6 @@
 import { after, type Duration, hours } from "../core/duration.ts";
-import { holdLabel, isHold, Karpenter, type KarpenterGeneration } from "../core/marks/keys.ts";
+import { isHoldId } from "../core/marks/hold-id.ts";
+import { holdLabel, Karpenter, type KarpenterGeneration } from "../core/marks/keys.ts";
 import { type NodeMeta, planMark, planRelease } from "../core/marks/plan-marks.ts";
 import type { CallContext, Clock, Marked, Metrics, NodeSeen, Nodes, Released } from "../core/ports.ts";
 import { type NodePoolFilter, type Scope, wholeCluster } from "../core/scope.ts";
@@ -73,7 +74,7 @@ export class KubernetesNodes implements Nodes {
     const found = new Map<string, number>();
     for await (const node of this.#list(this.#select.markedByOthers(except), context)) {
       const holdId = node.labels?.[holdLabel];
-      if (isHold(holdId)) found.set(holdId, (found.get(holdId) ?? 0) + 1);
+      if (isHoldId(holdId)) found.set(holdId, (found.get(holdId) ?? 0) + 1);
     }
     return found;
   }

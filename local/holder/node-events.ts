@@ -1,4 +1,5 @@
-import { holdLabel, isHold } from "../../lambda/core/marks/keys.ts";
+import { isHoldId } from "../../lambda/core/marks/hold-id.ts";
+import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import type { NodeMeta } from "../../lambda/core/marks/plan-marks.ts";
 import type { NewEvent } from "./timeline.ts";
 
@@ -24,7 +25,7 @@ function viewOf(node: NodeMeta | undefined, { annotation }: NodeKeys): MarkView 
   const label = node?.labels?.[holdLabel];
   const isAnnotated = node?.annotations?.[annotation] !== undefined;
   // Our label alone keeps nobody from disrupting the node.
-  return { holdId: isAnnotated && isHold(label) ? label : undefined, isAnnotated };
+  return { holdId: isAnnotated && isHoldId(label) ? label : undefined, isAnnotated };
 }
 
 function markChange(node: string, before: MarkView, now: MarkView): NewEvent | undefined {

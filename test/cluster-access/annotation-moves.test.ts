@@ -11,6 +11,7 @@ import { mostAttempts } from "../../lambda/kubernetes/backoff.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
+import { holdId } from "../support/fixed-clock.ts";
 import { StandInNodes } from "../support/stand-in-nodes.ts";
 
 const older = Karpenter["v0.31"].annotation;
@@ -57,7 +58,7 @@ describe("an update to another annotation", () => {
   afterEach(() => world.close());
 
   const add = (name: string, annotations: Record<string, string>) =>
-    world.standIn.addNode({ name, labels: { [holdLabel]: "hold-1" }, annotations });
+    world.standIn.addNode({ name, labels: { [holdLabel]: holdId(1) }, annotations });
   const change = ([before, wish]: readonly [DesiredAccess, DesiredAccess]) =>
     changeAccess({ entries, log: world.log }, before, wish);
   /** What stays on the nodes once every hold is over. */

@@ -7,7 +7,9 @@ import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
+import { usersLabels } from "../contracts/nodes.ts";
 import { CollectedLog } from "../support/collected-log.ts";
+import { holdId } from "../support/fixed-clock.ts";
 import { StandInNodes } from "../support/stand-in-nodes.ts";
 
 const clock = { now: () => new Date() };
@@ -138,7 +140,7 @@ describe("all marks of a cluster", () => {
     textsOf(world.standIn.nodes().find(({ metadata }) => metadata.name === name)?.metadata.annotations);
 
   it("move to another key without a gap", async () => {
-    for (const name of ["a", "b", "c"]) add(name, `hold-1-${name}`, { [older]: "true" });
+    for (const name of ["a", "b", "c"]) add(name, holdId(1), { [older]: "true" });
     const gaps: string[] = [];
     world.standIn.onChange(({ node }) => {
       const keys = Object.keys(textsOf(node.metadata.annotations));
@@ -151,9 +153,9 @@ describe("all marks of a cluster", () => {
   });
 
   it("leave to its owner a node that the owner holds under the other key", async () => {
-    add("a", "hold-1", { [older]: "true", [annotation]: "true" });
-    add("b", "hold-1", { [annotation]: "8h" });
-    add("c", "hold-1", { [older]: "true" });
+    add("a", holdId(1), { [older]: "true", [annotation]: "true" });
+    add("b", holdId(1), { [annotation]: "8h" });
+    add("c", holdId(1), { [older]: "true" });
 
     expect(await access.handOver(older, annotation)).toBe(2);
 
@@ -165,7 +167,7 @@ describe("all marks of a cluster", () => {
   });
 
   it("leave nothing under the old key on a node that was marked under the new one meanwhile", async () => {
-    add("a", "hold-2", { [older]: "true", [annotation]: "true" });
+    add("a", holdId(2), { [older]: "true", [annotation]: "true" });
     expect(await access.moveMarks(older, annotation, "ours")).toBe(1);
     expect(annotationsOf("a")).toEqual({ [annotation]: "true" });
     expect(await access.removeMarks(annotation)).toBe(1);
@@ -173,22 +175,24 @@ describe("all marks of a cluster", () => {
   });
 
   it("come off, whatever hold they are of, and nothing of the users' does", async () => {
-    add("a", "hold-1", { [annotation]: "true" });
-    add("b", "hold-2", { [annotation]: "true" });
-    add("c", "never", { [annotation]: "true" });
-    add("d", "", { [annotation]: "true" });
-    add("e", "hold-2", { [annotation]: "8h" });
+    add("a", holdId(1), { [annotation]: "true" });
+    add("b", holdId(2), { [annotation]: "true" });
+    usersLabels.forEach((label, n) => void add(`users-${n}`, label, { [annotation]: "true" }));
+    add("e", holdId(2), { [annotation]: "8h" });
     world.standIn.addNode({ name: "f", annotations: { [annotation]: "true" } });
 
     expect(await access.removeMarks(annotation)).toBe(2);
 
     expect(["a", "b"].map(annotationsOf)).toEqual([{}, {}]);
-    expect(["c", "d", "f"].map(annotationsOf)).toEqual(Array(3).fill({ [annotation]: "true" }));
+    const users = [...usersLabels.keys()].map((n) => `users-${n}`);
+    for (const name of ["f", ...users]) expect(annotationsOf(name)).toEqual({ [annotation]: "true" });
+    const labels = world.standIn.nodes().flatMap(({ metadata }) => textsOf(metadata.labels)[holdLabel] ?? []);
+    expect(labels.toSorted()).toEqual(usersLabels.toSorted());
     expect(annotationsOf("e")).toEqual({ [annotation]: "8h" });
   });
 
   it("leave a node alone that is set to never while they come off", async () => {
-    add("a", "hold-1", { [annotation]: "true" });
+    add("a", holdId(1), { [annotation]: "true" });
     world.onRequest = ({ method }) => {
       if (method !== "PATCH") return;
       world.onRequest = () => {};
@@ -199,7 +203,7 @@ describe("all marks of a cluster", () => {
   });
 
   it("are not called done while some could not be changed", async () => {
-    for (const name of ["a", "b", "c"]) add(name, "hold-1", { [annotation]: "true" });
+    for (const name of ["a", "b", "c"]) add(name, holdId(1), { [annotation]: "true" });
     world.standIn.fail({ kind: "status", status: 500 }, { path: "/api/v1/nodes/b" }, 99);
     const failure = access.removeMarks(annotation);
     await expect(failure).rejects.toBeInstanceOf(TryAgainError);

@@ -4,7 +4,7 @@ import type { ScopeRecord } from "../../lambda/core/holds/hold.ts";
 import type { Clock, Holds, Journal, ProbeAnswer } from "../../lambda/core/ports.ts";
 import { poolScope, type Scope, wholeCluster } from "../../lambda/core/scope.ts";
 import { aHold, aPastHold, aRecord } from "../support/builders.ts";
-import { FixedClock, noon } from "../support/fixed-clock.ts";
+import { FixedClock, holdId, noon } from "../support/fixed-clock.ts";
 
 /** An empty store of its own for one test. */
 export type OpenHolds = Readonly<{ holds: Holds; journal: Journal; close: () => Promise<void> }>;
@@ -83,7 +83,7 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
     });
 
     it("lets exactly one of many at once write", async () => {
-      const ids = Array.from({ length: 8 }, (_, n) => `hold-${n}`);
+      const ids = Array.from({ length: 8 }, (_, n) => holdId(n));
       const written = await Promise.all(ids.map((id) => store.holds.write(aRecord({ hold: aHold({ id }) }))));
       expect(written.filter(Boolean)).toHaveLength(1);
       expect((await store.holds.find(wholeCluster))?.hold?.id).toBe(ids[written.indexOf(true)]);
@@ -114,7 +114,7 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
     it("keeps the same hold once, as it was told last", async () => {
       await store.journal.remember(aPastHold({ nodes: 3 }));
       await store.journal.remember(aPastHold({ nodes: 5 }));
-      expect(await store.journal.history(10)).toMatchObject([{ id: "hold-1", nodes: 5 }]);
+      expect(await store.journal.history(10)).toMatchObject([{ id: holdId(1), nodes: 5 }]);
     });
 
     it("keeps two holds that began in the same moment", async () => {
@@ -126,11 +126,11 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
     it("tells the newest first, and no more than asked", async () => {
       for (const hour of [2, 0, 3, 1]) {
         await store.journal.remember(
-          aPastHold({ id: `hold-${9 - hour}`, startedAt: after(noon, hours(hour)) }),
+          aPastHold({ id: holdId(9 - hour), startedAt: after(noon, hours(hour)) }),
         );
       }
       const newest = await store.journal.history(3);
-      expect(newest.map(({ id }) => id)).toEqual(["hold-6", "hold-7", "hold-8"]);
+      expect(newest.map(({ id }) => id)).toEqual([holdId(6), holdId(7), holdId(8)]);
     });
 
     it("forgets a hold 90 days after its end", async () => {

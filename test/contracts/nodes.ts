@@ -3,6 +3,7 @@ import { holdLabel, Karpenter, type KarpenterGeneration, neverHold } from "../..
 import type { Nodes } from "../../lambda/core/ports.ts";
 import { type NodePoolFilter, poolScope, wholeCluster } from "../../lambda/core/scope.ts";
 import { within } from "../support/context.ts";
+import { holdId } from "../support/fixed-clock.ts";
 
 /** What a cluster's node looks like to a test. */
 export type NodeState = Readonly<{ labels: Record<string, string>; annotations: Record<string, string> }>;
@@ -42,6 +43,9 @@ const generations: readonly (readonly [string, NodesOptions])[] = [
   ["an annotation of one's own", { annotation: "example.com/stay" }],
 ];
 
+/** Values of our label that are no hold's id: a user wrote them. */
+export const usersLabels = [neverHold, "Never", "", "true", "skip", "team-2", "2024", "hold-1"];
+
 /** The promises of the Nodes port; every implementation is held to the same ones. */
 export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorld>): void {
   describe.each(generations)("with %s", (_, options) => {
@@ -68,7 +72,7 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       await world.add("b", { pool: "batch", providerId: "kwok://b" });
       await world.add("c", { providerId: "" });
 
-      const result = await mark("hold-1");
+      const result = await mark(holdId(1));
 
       expect(result).toMatchObject({ marked: 3, adopted: 0, userHeld: 0, failed: 0, left: false });
       const seen = result.seen.map(({ name, instance, nodePool }) => [name, instance, nodePool]).toSorted();
@@ -77,57 +81,54 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
         ["b", "kwok://b", "batch"],
         ["c", "c", "default"],
       ]);
-      expect(await ours("a")).toEqual(heldIn("hold-1"));
+      expect(await ours("a")).toEqual(heldIn(holdId(1)));
     });
 
     it("finds nothing to do where every node is marked", async () => {
       await world.add("a");
-      await mark("hold-1");
-      expect(await mark("hold-1")).toMatchObject({ marked: 0, adopted: 0, failed: 0 });
+      await mark(holdId(1));
+      expect(await mark(holdId(1))).toMatchObject({ marked: 0, adopted: 0, failed: 0 });
     });
 
     it("leaves everything else on a node as it was", async () => {
       await world.add("a", { labels: { team: "blue" }, annotations: { "example.com/note": "mine" } });
       const before = await world.read("a");
-      await mark("hold-1");
-      await release("hold-1");
+      await mark(holdId(1));
+      await release(holdId(1));
       expect(await world.read("a")).toEqual(before);
     });
 
     it("marks a node that has no annotations at all, and takes the mark off again", async () => {
       await world.add("a", { annotations: {} });
-      await mark("hold-1");
-      expect(await ours("a")).toEqual(heldIn("hold-1"));
-      expect(await release("hold-1")).toEqual({ released: 1, kept: 0, failed: 0, left: false });
+      await mark(holdId(1));
+      expect(await ours("a")).toEqual(heldIn(holdId(1)));
+      expect(await release(holdId(1))).toEqual({ released: 1, kept: 0, failed: 0, left: false });
       expect(await ours("a")).toEqual(bare);
     });
 
     it("does not touch a node that is not Karpenter's", async () => {
       await world.add("a", { pool: null });
-      expect(await mark("hold-1")).toMatchObject({ marked: 0, seen: [] });
+      expect(await mark(holdId(1))).toMatchObject({ marked: 0, seen: [] });
       expect(await ours("a")).toEqual(bare);
     });
 
-    it("does not touch a node labelled never", async () => {
-      await world.add("a", { labels: marked(neverHold) });
-      expect(await mark("hold-1")).toMatchObject({ marked: 0, seen: [] });
-      expect(await ours("a")).toEqual({ label: neverHold, annotation: undefined });
-    });
-
-    it.each(["Never", "true"])("does not touch a node with the label of somebody's own %j", async (label) => {
+    it.each(usersLabels)("never touches a node with the user's label %j", async (label) => {
       await world.add("a", { labels: marked(label) });
       await world.add("b", { labels: marked(label), annotations: { [annotation]: "true" } });
-      expect(await mark("hold-1")).toMatchObject({ marked: 0, adopted: 0, failed: 0 });
+      const before = [await world.read("a"), await world.read("b")];
+      expect(await mark(holdId(1))).toMatchObject({ marked: 0, adopted: 0, userHeld: 0, failed: 0 });
       expect([...(await world.nodes.marks([], soon()))]).toEqual([]);
-      expect(await ours("a")).toEqual({ label, annotation: undefined });
-      expect(await ours("b")).toEqual({ label, annotation: "true" });
+      expect(await release(holdId(1))).toMatchObject({ released: 0, failed: 0 });
+      expect(await release(label)).toMatchObject({ released: 0, failed: 0 });
+      expect([await world.read("a"), await world.read("b")]).toEqual(before);
+      expect(await world.history("b")).toEqual(["true"]);
     });
 
     it.each(["true", "false", "4h", ""])("leaves the user's own annotation %j alone", async (value) => {
       await world.add("a", { annotations: { [annotation]: value }, providerId: "aws:///z/i-1" });
 
-      const result = await mark("hold-1");
-      const released = await release("hold-1");
+      const result = await mark(holdId(1));
+      const released = await release(holdId(1));
 
       expect(result).toMatchObject({ marked: 0, userHeld: 1, failed: 0 });
       expect(result.seen).toMatchObject([{ name: "a", instance: "i-1" }]);
@@ -138,176 +139,168 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
 
     it("adopts an older hold's mark without taking the annotation off for a moment", async () => {
       await world.add("a");
-      await mark("hold-1");
-      const result = await mark("hold-2");
+      await mark(holdId(1));
+      const result = await mark(holdId(2));
       expect(result).toMatchObject({ marked: 0, adopted: 1, failed: 0 });
       expect(result.seen).toMatchObject([{ name: "a" }]);
       expect(await world.history("a")).toEqual([undefined, "true"]);
-      expect(await ours("a")).toEqual(heldIn("hold-2"));
+      expect(await ours("a")).toEqual(heldIn(holdId(2)));
     });
 
     it("completes an older hold's half mark when it adopts it", async () => {
-      await world.add("a", { labels: marked("hold-1") });
-      expect(await mark("hold-2")).toMatchObject({ marked: 0, adopted: 1 });
-      expect(await ours("a")).toEqual(heldIn("hold-2"));
+      await world.add("a", { labels: marked(holdId(1)) });
+      expect(await mark(holdId(2))).toMatchObject({ marked: 0, adopted: 1 });
+      expect(await ours("a")).toEqual(heldIn(holdId(2)));
     });
 
     it("does not complete a half mark of its own", async () => {
-      await world.add("a", { labels: marked("hold-1") });
-      expect(await mark("hold-1")).toMatchObject({ marked: 0, adopted: 0 });
-      expect(await ours("a")).toEqual({ label: "hold-1", annotation: undefined });
+      await world.add("a", { labels: marked(holdId(1)) });
+      expect(await mark(holdId(1))).toMatchObject({ marked: 0, adopted: 0 });
+      expect(await ours("a")).toEqual({ label: holdId(1), annotation: undefined });
     });
 
     it("does not adopt a mark whose annotation the user has changed", async () => {
-      await world.add("a", { labels: marked("hold-1"), annotations: { [annotation]: "8h" } });
-      expect(await mark("hold-2")).toMatchObject({ adopted: 0, userHeld: 1 });
-      expect(await ours("a")).toEqual({ label: "hold-1", annotation: "8h" });
-    });
-
-    it("takes a label without a value for no mark", async () => {
-      await world.add("a", { labels: marked("") });
-      await world.add("b", { labels: marked(""), annotations: { [annotation]: "true" } });
-      expect(await mark("hold-1")).toMatchObject({ marked: 1, userHeld: 1 });
-      expect(await ours("a")).toEqual(heldIn("hold-1"));
-      expect(await ours("b")).toEqual({ label: "", annotation: "true" });
+      await world.add("a", { labels: marked(holdId(1)), annotations: { [annotation]: "8h" } });
+      expect(await mark(holdId(2))).toMatchObject({ adopted: 0, userHeld: 1 });
+      expect(await ours("a")).toEqual({ label: holdId(1), annotation: "8h" });
     });
 
     it("releases only the hold that is named", async () => {
-      await world.add("a", held("hold-1"));
-      await world.add("b", held("hold-2"));
-      expect(await release("hold-1")).toEqual({ released: 1, kept: 0, failed: 0, left: false });
+      await world.add("a", held(holdId(1)));
+      await world.add("b", held(holdId(2)));
+      expect(await release(holdId(1))).toEqual({ released: 1, kept: 0, failed: 0, left: false });
       expect(await ours("a")).toEqual(bare);
-      expect(await ours("b")).toEqual(heldIn("hold-2"));
+      expect(await ours("b")).toEqual(heldIn(holdId(2)));
     });
 
     it("releases marks wherever they are, also where settings have changed since", async () => {
-      await world.add("a", { ...held("hold-1"), pool: null });
-      expect(await release("hold-1")).toMatchObject({ released: 1 });
+      await world.add("a", { ...held(holdId(1)), pool: null });
+      expect(await release(holdId(1))).toMatchObject({ released: 1 });
       expect(await ours("a")).toEqual(bare);
     });
 
     it("releases a half mark", async () => {
-      await world.add("a", { labels: marked("hold-1") });
-      expect(await release("hold-1")).toEqual({ released: 1, kept: 0, failed: 0, left: false });
+      await world.add("a", { labels: marked(holdId(1)) });
+      expect(await release(holdId(1))).toEqual({ released: 1, kept: 0, failed: 0, left: false });
       expect(await ours("a")).toEqual(bare);
     });
 
     it("hands an annotation the user has changed over to the user", async () => {
-      await world.add("a", { labels: marked("hold-1"), annotations: { [annotation]: "8h" } });
-      expect(await release("hold-1")).toEqual({ released: 0, kept: 1, failed: 0, left: false });
+      await world.add("a", { labels: marked(holdId(1)), annotations: { [annotation]: "8h" } });
+      expect(await release(holdId(1))).toEqual({ released: 0, kept: 1, failed: 0, left: false });
       expect(await ours("a")).toEqual({ label: undefined, annotation: "8h" });
     });
 
     it("leaves the annotation to a user who takes the label off", async () => {
       await world.add("a");
-      await mark("hold-1");
+      await mark(holdId(1));
       await world.edit("a", "labels", holdLabel, undefined);
-      await mark("hold-1");
-      await release("hold-1");
+      await mark(holdId(1));
+      await release(holdId(1));
       expect(await ours("a")).toEqual({ label: undefined, annotation: "true" });
       expect(await world.history("a")).toEqual([undefined, "true"]);
     });
 
     it("passes by a mark that a newer hold has adopted meanwhile", async () => {
-      await world.add("a", held("hold-1"));
-      world.beforeNextPatch("a", () => world.edit("a", "labels", holdLabel, "hold-2"));
-      expect(await release("hold-1")).toEqual({ released: 0, kept: 1, failed: 0, left: false });
-      expect(await ours("a")).toEqual(heldIn("hold-2"));
+      await world.add("a", held(holdId(1)));
+      world.beforeNextPatch("a", () => world.edit("a", "labels", holdLabel, holdId(2)));
+      expect(await release(holdId(1))).toEqual({ released: 0, kept: 1, failed: 0, left: false });
+      expect(await ours("a")).toEqual(heldIn(holdId(2)));
     });
 
     it("looks again when a node has changed under its hands", async () => {
       await world.add("a");
-      await world.add("b", held("hold-1"));
+      await world.add("b", held(holdId(1)));
       await world.add("c");
       world.beforeNextPatch("a", () => world.edit("a", "annotations", annotation, "false"));
       world.beforeNextPatch("b", () => world.edit("b", "annotations", annotation, undefined));
       world.beforeNextPatch("c", () => world.edit("c", "labels", holdLabel, neverHold));
 
-      const result = await mark("hold-2");
+      const result = await mark(holdId(2));
 
       expect(result).toMatchObject({ marked: 0, adopted: 1, userHeld: 1, failed: 0 });
       expect(await ours("a")).toEqual({ label: undefined, annotation: "false" });
-      expect(await ours("b")).toEqual(heldIn("hold-2"));
+      expect(await ours("b")).toEqual(heldIn(holdId(2)));
       expect(await ours("c")).toEqual({ label: neverHold, annotation: undefined });
     });
 
     it("takes what is done when its turn comes for done", async () => {
       await world.add("a");
-      await world.add("b", held("hold-1"));
+      await world.add("b", held(holdId(1)));
       world.beforeNextPatch("a", async () => {
         await world.edit("a", "annotations", annotation, "true");
-        await world.edit("a", "labels", holdLabel, "hold-2");
+        await world.edit("a", "labels", holdLabel, holdId(2));
       });
-      expect(await mark("hold-2")).toMatchObject({ marked: 1, adopted: 1, userHeld: 0, failed: 0 });
+      expect(await mark(holdId(2))).toMatchObject({ marked: 1, adopted: 1, userHeld: 0, failed: 0 });
 
       world.beforeNextPatch("b", async () => {
         await world.edit("b", "labels", holdLabel, undefined);
         await world.edit("b", "annotations", annotation, undefined);
       });
-      expect(await release("hold-2")).toEqual({ released: 2, kept: 0, failed: 0, left: false });
+      expect(await release(holdId(2))).toEqual({ released: 2, kept: 0, failed: 0, left: false });
       expect(await ours("a")).toEqual(bare);
     });
 
     it("hands over what the user changes in the middle of a release", async () => {
-      await world.add("a", held("hold-1"));
+      await world.add("a", held(holdId(1)));
       world.beforeNextPatch("a", () => world.edit("a", "annotations", annotation, "8h"));
-      expect(await release("hold-1")).toEqual({ released: 0, kept: 1, failed: 0, left: false });
+      expect(await release(holdId(1))).toEqual({ released: 0, kept: 1, failed: 0, left: false });
       expect(await ours("a")).toEqual({ label: undefined, annotation: "8h" });
     });
 
     it("is not disturbed by nodes that go away half-way", async () => {
       await world.add("a");
       await world.add("b");
-      await world.add("c", held("hold-0"));
+      await world.add("c", held(holdId(0)));
       world.beforeNextPatch("a", () => world.remove("a"));
-      const result = await mark("hold-1");
+      const result = await mark(holdId(1));
       expect(result).toMatchObject({ marked: 1, adopted: 1, failed: 0, left: false });
       expect(result.seen.map(({ name }) => name).toSorted()).toEqual(["b", "c"]);
 
       world.beforeNextPatch("b", () => world.remove("b"));
-      expect(await release("hold-1")).toEqual({ released: 1, kept: 0, failed: 0, left: false });
+      expect(await release(holdId(1))).toEqual({ released: 1, kept: 0, failed: 0, left: false });
     });
 
     it("protects only the NodePool of its scope", async () => {
       await world.add("a", { pool: "batch" });
       await world.add("b", { pool: "web" });
-      await world.add("c", { pool: "web", ...held("hold-0") });
-      expect(await world.nodes.mark(poolScope("batch"), "hold-1", soon())).toMatchObject({
+      await world.add("c", { pool: "web", ...held(holdId(0)) });
+      expect(await world.nodes.mark(poolScope("batch"), holdId(1), soon())).toMatchObject({
         marked: 1,
         adopted: 0,
       });
-      expect(await ours("a")).toEqual(heldIn("hold-1"));
+      expect(await ours("a")).toEqual(heldIn(holdId(1)));
       expect(await ours("b")).toEqual(bare);
-      expect(await ours("c")).toEqual(heldIn("hold-0"));
+      expect(await ours("c")).toEqual(heldIn(holdId(0)));
     });
 
     it("stops at the deadline, says that there is more, and goes on when it is called again", async () => {
       await world.add("a");
       const past = within(-1);
-      expect(await world.nodes.mark(wholeCluster, "hold-1", past)).toMatchObject({ marked: 0, left: true });
+      expect(await world.nodes.mark(wholeCluster, holdId(1), past)).toMatchObject({ marked: 0, left: true });
       expect(await ours("a")).toEqual(bare);
-      expect(await mark("hold-1")).toMatchObject({ marked: 1, left: false });
-      expect(await world.nodes.release("hold-1", past)).toMatchObject({ released: 0, left: true });
-      expect(await ours("a")).toEqual(heldIn("hold-1"));
-      expect(await release("hold-1")).toMatchObject({ released: 1, left: false });
+      expect(await mark(holdId(1))).toMatchObject({ marked: 1, left: false });
+      expect(await world.nodes.release(holdId(1), past)).toMatchObject({ released: 0, left: true });
+      expect(await ours("a")).toEqual(heldIn(holdId(1)));
+      expect(await release(holdId(1))).toMatchObject({ released: 1, left: false });
     });
 
     it("counts the marks of every hold but those named, whole or half, wherever they are", async () => {
-      await world.add("a", held("hold-1"));
-      await world.add("b", held("hold-2"));
-      await world.add("c", { labels: marked("hold-2"), pool: null });
+      await world.add("a", held(holdId(1)));
+      await world.add("b", held(holdId(2)));
+      await world.add("c", { labels: marked(holdId(2)), pool: null });
       await world.add("d", { labels: marked(neverHold) });
       await world.add("e");
       expect([...(await world.nodes.marks([], soon()))].toSorted()).toEqual([
-        ["hold-1", 1],
-        ["hold-2", 2],
+        [holdId(1), 1],
+        [holdId(2), 2],
       ]);
-      expect([...(await world.nodes.marks(["hold-2"], soon()))]).toEqual([["hold-1", 1]]);
+      expect([...(await world.nodes.marks([holdId(2)], soon()))]).toEqual([[holdId(1), 1]]);
     });
 
     it("tells which nodes have joined since a moment", async () => {
       await world.add("a", { providerId: "aws:///z/i-1" });
-      await world.add("b", { ...held("hold-1"), providerId: "aws:///z/i-2", pool: "web" });
+      await world.add("b", { ...held(holdId(1)), providerId: "aws:///z/i-2", pool: "web" });
       await world.add("c", { labels: marked(neverHold) });
       await world.add("d", { pool: null });
       const names = async (since: Date, which: "all" | "unmarked") =>
@@ -327,7 +320,7 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
     it("counts the nodes that the user holds", async () => {
       await world.add("a", { annotations: { [annotation]: "true" } });
       await world.add("b", { annotations: { [annotation]: "false" } });
-      await world.add("c", held("hold-1"));
+      await world.add("c", held(holdId(1)));
       await world.add("d");
       await world.add("e", { pool: null, annotations: { [annotation]: "true" } });
       expect(await world.nodes.countUserHeld(soon())).toBe(2);
@@ -346,9 +339,9 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
         for (const pool of ["batch", "ci", "web"]) await world.add(pool, { pool });
         const joined = await world.nodes.joinedSince(new Date(0), "all", soon());
         expect(joined.map(({ name }) => name).toSorted()).toEqual(expected);
-        const result = await world.nodes.mark(wholeCluster, "hold-1", soon());
+        const result = await world.nodes.mark(wholeCluster, holdId(1), soon());
         expect(result.seen.map(({ name }) => name).toSorted()).toEqual(expected);
-        const outside = await world.nodes.mark(poolScope("web"), "hold-2", soon());
+        const outside = await world.nodes.mark(poolScope("web"), holdId(2), soon());
         expect(outside).toMatchObject({ marked: 0, adopted: 0, left: false });
       } finally {
         await world.close();

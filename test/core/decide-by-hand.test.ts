@@ -5,7 +5,7 @@ import { decideHold, decidePause, decideResume } from "../../lambda/core/operate
 import { decideForce, fence } from "../../lambda/core/releases/decide-release.ts";
 import { decideSweep } from "../../lambda/core/sweep/decide-sweep.ts";
 import { aHold, aRecord, someRules } from "../support/builders.ts";
-import { noon } from "../support/fixed-clock.ts";
+import { holdId, noon } from "../support/fixed-clock.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 const hold = (record: ScopeRecord, minutesLong: number, now = noon) =>
@@ -54,7 +54,7 @@ describe("a hold by hand", () => {
   it("during a release is a new hold that takes the old one's place", () => {
     const decision = hold(aRecord({ hold: aHold({ state: "releasing" }) }), 45, at(21));
 
-    expect(decision).toMatchObject({ action: "start", hold: { id: "new" }, superseded: { id: "hold-1" } });
+    expect(decision).toMatchObject({ action: "start", hold: { id: "new" }, superseded: { id: holdId(1) } });
   });
 
   it("is refused in a pause", () => {

@@ -3,7 +3,7 @@ import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { untilResumed, type Watermark } from "../../lambda/core/holds/hold.ts";
 import { decideLaunch, type LaunchFacts } from "../../lambda/core/launches/decide-launch.ts";
 import { aHold, aLaunch, aRecord, someRules } from "../support/builders.ts";
-import { noon } from "../support/fixed-clock.ts";
+import { holdId, noon } from "../support/fixed-clock.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 const everything: Watermark = { from: new Date(0) };
@@ -54,7 +54,14 @@ describe("a later launch", () => {
 
     expect(decision).toMatchObject({
       action: "extend",
-      hold: { id: "hold-1", startedAt: noon, expiresAt: at(25), causedAt: at(5), extensions: 1, launches: 2 },
+      hold: {
+        id: holdId(1),
+        startedAt: noon,
+        expiresAt: at(25),
+        causedAt: at(5),
+        extensions: 1,
+        launches: 2,
+      },
       record: { lastLaunchAt: at(5) },
     });
   });
@@ -62,7 +69,7 @@ describe("a later launch", () => {
   it("extends a hold that is due but not yet fenced", () => {
     const decision = decide({ record: held(), launches: [launchAt(20.5)], now: at(20.6) });
 
-    expect(decision).toMatchObject({ action: "extend", hold: { id: "hold-1", expiresAt: at(40.5) } });
+    expect(decision).toMatchObject({ action: "extend", hold: { id: holdId(1), expiresAt: at(40.5) } });
   });
 
   it("does not shorten a hold that lasts longer already, but is remembered", () => {
@@ -82,7 +89,7 @@ describe("a later launch", () => {
     expect(decision).toMatchObject({
       action: "start",
       hold: { id: "new", expiresAt: at(41) },
-      superseded: { id: "hold-1", endedAt: at(21), endedBecause: "the hold has run its time", nodes: 7 },
+      superseded: { id: holdId(1), endedAt: at(21), endedBecause: "the hold has run its time", nodes: 7 },
     });
   });
 });

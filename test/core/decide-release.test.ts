@@ -3,11 +3,11 @@ import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { type Hold, type ScopeRecord, untilResumed } from "../../lambda/core/holds/hold.ts";
 import { decideClose, decideForce, decideRelease } from "../../lambda/core/releases/decide-release.ts";
 import { aHold, aRecord, someRules } from "../support/builders.ts";
-import { noon } from "../support/fixed-clock.ts";
+import { holdId, noon } from "../support/fixed-clock.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 const decide = (record: Parameters<typeof decideRelease>[0], now = at(20), rules = someRules()) =>
-  decideRelease(record, "hold-1", rules, now);
+  decideRelease(record, holdId(1), rules, now);
 
 describe("a one-shot that fires", () => {
   it("fences the hold that has run its time", () => {
@@ -16,7 +16,7 @@ describe("a one-shot that fires", () => {
     expect(decision).toMatchObject({
       action: "release",
       because: "the hold has run its time",
-      record: { hold: { id: "hold-1", state: "releasing", endsBecause: "the hold has run its time" } },
+      record: { hold: { id: holdId(1), state: "releasing", endsBecause: "the hold has run its time" } },
     });
     expect(decision.record?.launchesCountFrom).toBeUndefined();
   });
@@ -36,8 +36,8 @@ describe("a one-shot that fires", () => {
 
   it.each([
     ["nothing is held", aRecord()],
-    ["another hold took its place", aRecord({ hold: aHold({ id: "hold-2" }) })],
-    ["another hold took its place", aRecord({ hold: aHold({ id: "hold-2", state: "releasing" }) })],
+    ["another hold took its place", aRecord({ hold: aHold({ id: holdId(2) }) })],
+    ["another hold took its place", aRecord({ hold: aHold({ id: holdId(2), state: "releasing" }) })],
   ])("leaves everything as it is: %s", (because, record) => {
     expect(decide(record)).toEqual({ action: "leave", because });
   });
@@ -145,12 +145,12 @@ describe("a hold whose marks are off", () => {
   const releasing = aHold({ state: "releasing", endsBecause: "the hold has run its time", armedFor: at(20) });
 
   it("leaves the record and goes to history with its reason", () => {
-    const closed = decideClose(aRecord({ hold: releasing, lastLaunchAt: noon }), "hold-1", at(21));
+    const closed = decideClose(aRecord({ hold: releasing, lastLaunchAt: noon }), holdId(1), at(21));
 
     expect(closed.record).toEqual(aRecord({ lastLaunchAt: noon }));
     expect(closed.past).toEqual({
       scope: "cluster",
-      id: "hold-1",
+      id: holdId(1),
       startedAt: noon,
       startedBecause: "a node was launched",
       expiresAt: at(20),
@@ -165,9 +165,9 @@ describe("a hold whose marks are off", () => {
 
   it.each([
     ["there is none", aRecord()],
-    ["it is another", aRecord({ hold: { ...releasing, id: "hold-2" } })],
+    ["it is another", aRecord({ hold: { ...releasing, id: holdId(2) } })],
     ["it was never fenced", aRecord({ hold: aHold() })],
   ])("is not closed when %s", (_, record) => {
-    expect(decideClose(record, "hold-1", at(21))).toEqual({});
+    expect(decideClose(record, holdId(1), at(21))).toEqual({});
   });
 });

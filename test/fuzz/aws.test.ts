@@ -15,7 +15,7 @@ import { aLaunch, aPastHold, aRecord } from "../support/builders.ts";
 import { storeOf } from "../support/dynamodb-store.ts";
 import { fakeAws } from "../support/fake-aws.ts";
 import fc from "../support/fast-check.ts";
-import { noon } from "../support/fixed-clock.ts";
+import { holdId, noon } from "../support/fixed-clock.ts";
 import { errorOf, everythingIn, expectSecret, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
 
 const secrets = ["the-secret-access-key", "the-session-token"];
@@ -117,7 +117,7 @@ it(
             () => login.access(),
             () => doors.kind(),
             () => doors.dismiss(roles.scheduler),
-            () => schedules.arm("cluster", "hold-1", after(noon, minutes(20))),
+            () => schedules.arm("cluster", holdId(1), after(noon, minutes(20))),
             () => later.enqueue(newcomers, 0),
           ];
           try {

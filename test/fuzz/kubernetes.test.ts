@@ -11,6 +11,7 @@ import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kuber
 import { CollectedLog, CollectedMetrics } from "../support/collected-log.ts";
 import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
+import { holdId } from "../support/fixed-clock.ts";
 import { errorOf, everythingIn, expectClear, expectSecret, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
 import { type Mangle, ManglingProxy, mangles } from "../support/mangled-answers.ts";
 
@@ -29,9 +30,9 @@ const untouchable = {
 const ours = {
   free: { labels: pool, annotations: {} },
   free2: { labels: pool, annotations: {} },
-  held: marked("hold-1"),
-  held2: marked("hold-1"),
-  held3: marked("hold-1"),
+  held: marked(holdId(1)),
+  held2: marked(holdId(1)),
+  held3: marked(holdId(1)),
 };
 
 describe("answers as no API server gives them", () => {
@@ -90,8 +91,8 @@ describe("answers as no API server gives them", () => {
     const context = until(new Date(Date.now() + 60_000));
     proxy.begin(script);
     const work = {
-      mark: () => nodes.mark("cluster", "hold-2", context),
-      release: () => nodes.release("hold-1", context),
+      mark: () => nodes.mark("cluster", holdId(2), context),
+      release: () => nodes.release(holdId(1), context),
       marks: () => nodes.marks([], context),
       joined: () => nodes.joinedSince(new Date(0), "all", context),
       count: () => nodes.countUserHeld(context),
@@ -152,7 +153,7 @@ describe("answers as no API server gives them", () => {
             const { failed, left } = answer as { failed: number; left: boolean };
             if (failed > 0 || left) return;
             const still = Object.entries(look()).filter(
-              ([, { labels }]) => Object(labels)[holdLabel] === "hold-1",
+              ([, { labels }]) => Object(labels)[holdLabel] === holdId(1),
             );
             expect(still).toEqual([]);
           }),

@@ -15,7 +15,7 @@ import { until } from "../support/context.ts";
 import { startDynalite } from "../support/dynalite.ts";
 import { createHoldTable } from "../support/dynamodb-store.ts";
 import fc from "../support/fast-check.ts";
-import { noon } from "../support/fixed-clock.ts";
+import { holdId, noon } from "../support/fixed-clock.ts";
 import { errorOf, expectClear, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
 import { launchEvent } from "../support/launch-queue.ts";
 import { World } from "../support/world.ts";
@@ -27,7 +27,7 @@ const context = until(after(noon, minutes(60)));
 const stored = (pool: string, hold: Hold): Item =>
   toAttributes({ kind: Kind.record, name: `nodepool/${pool}`, version: 3, lastLaunchAt: noon, hold });
 const running = aHold({
-  id: "hold-a",
+  id: holdId(1),
   armedFor: after(noon, minutes(20)),
   unprotected: true,
   expiresAt: after(noon, minutes(20)),
@@ -114,9 +114,9 @@ it(
       fc.asyncProperty(
         odd,
         inTime(async (item) => {
-          const overdue = stored("b", aHold({ id: "hold-b", expiresAt: after(noon, -minutes(1)) }));
+          const overdue = stored("b", aHold({ id: holdId(2), expiresAt: after(noon, -minutes(1)) }));
           const { world, ports, read, isReadable } = await prepare(item, overdue);
-          const mine = { "karpenter-node-holder/hold": "hold-b" };
+          const mine = { "karpenter-node-holder/hold": holdId(2) };
           world.nodes.add("b", {
             pool: "b",
             labels: mine,
@@ -179,7 +179,7 @@ it(
           const { ports, read, isReadable } = await prepare(item);
           if (isReadable) return;
           expectNamed(
-            await errorOf(onHoldExpired(ports)({ scope: "nodepool/a", holdId: "hold-a" }, context)),
+            await errorOf(onHoldExpired(ports)({ scope: "nodepool/a", holdId: holdId(1) }, context)),
           );
           expect(await read()).toEqual(item);
         }),

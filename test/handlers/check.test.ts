@@ -4,7 +4,7 @@ import type { ClusterFindings, Inspection } from "../../lambda/core/operate/insp
 import { onOperatorAsked } from "../../lambda/handlers/control.ts";
 import { version } from "../../lambda/version.ts";
 import { until } from "../support/context.ts";
-import { noon } from "../support/fixed-clock.ts";
+import { holdId, noon } from "../support/fixed-clock.ts";
 import { World } from "../support/world.ts";
 
 const findings: ClusterFindings = {
@@ -34,7 +34,12 @@ describe("a check from inside", () => {
       record: {
         works: true,
         holds: [
-          { scope: "cluster", id: "hold-1", state: "held", armedFor: new Date(noon.getTime() + minutes(20)) },
+          {
+            scope: "cluster",
+            id: holdId(1),
+            state: "held",
+            armedFor: new Date(noon.getTime() + minutes(20)),
+          },
         ],
       },
       launches: { works: true, recent: 0 },

@@ -3,7 +3,7 @@ import { TryAgainError } from "../../lambda/core/errors.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
 import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
-import { noon } from "../support/fixed-clock.ts";
+import { holdId, noon } from "../support/fixed-clock.ts";
 import { launchEvent } from "../support/launch-queue.ts";
 import { World } from "../support/world.ts";
 
@@ -56,7 +56,7 @@ describe("a batch", () => {
     );
 
     expect(answer).toEqual(failed(0, 2));
-    expect(world.nodes.heldBy("hold-1")).toEqual(["a"]);
+    expect(world.nodes.heldBy(holdId(1))).toEqual(["a"]);
     expect(world.log.told("message cannot be read: it goes to the dead letters")).toHaveLength(2);
   });
 
@@ -133,7 +133,7 @@ describe("a batch", () => {
       queuedAt: noon,
       answeredAt: noon,
     });
-    expect([world.holds.records.size, world.nodes.heldBy("hold-1")]).toEqual([0, []]);
+    expect([world.holds.records.size, world.nodes.heldBy(holdId(1))]).toEqual([0, []]);
   });
 
   it.each([undefined, null, 7, {}, { Records: {} }, { Records: [7] }, { Records: [{ body: "{}" }] }])(

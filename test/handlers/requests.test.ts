@@ -14,10 +14,10 @@ const context = until(new Date(noon.getTime() + 60_000));
 
 describe("a request to release", () => {
   it("comes from a one-shot or by hand", () => {
-    expect(parseReleaseRequest({ scope: "nodepool/a", holdId: "20260131t093000-k3f9a" })).toEqual({
+    expect(parseReleaseRequest({ scope: "nodepool/a", holdId: "20260131t093000-k3f9ax" })).toEqual({
       kind: "expired",
       scope: "nodepool/a",
-      holdId: "20260131t093000-k3f9a",
+      holdId: "20260131t093000-k3f9ax",
     });
     expect(parseReleaseRequest({ force: true })).toEqual({
       kind: "force",

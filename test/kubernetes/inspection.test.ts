@@ -6,7 +6,7 @@ import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/c
 import { KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { KubernetesInspection } from "../../lambda/kubernetes/inspection.ts";
 import { until } from "../support/context.ts";
-import { FixedClock, noon } from "../support/fixed-clock.ts";
+import { FixedClock, holdId, noon } from "../support/fixed-clock.ts";
 
 const { annotation } = Karpenter.v1;
 const denial = `admission: ValidatingAdmissionPolicy '${holderName}' denied request`;
@@ -152,7 +152,7 @@ describe("looking around in a cluster", () => {
     const nodes = [
       aNode("long", { annotations, managedFields: wrote(hours(25)) }),
       aNode("since-today", { annotations, managedFields: wrote(hours(3)) }),
-      aNode("ours", { annotations, labels: { [holdLabel]: "hold-1" } }),
+      aNode("ours", { annotations, labels: { [holdLabel]: holdId(1) } }),
       aNode("by-nobody-known", { annotations }),
     ];
     const { userHeld } = await aCluster({ nodes }).inspect();

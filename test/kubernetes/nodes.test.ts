@@ -5,6 +5,7 @@ import { wholeCluster } from "../../lambda/core/scope.ts";
 import type { Fault } from "../../simulator/fake-kubernetes/faults.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
 import { within } from "../support/context.ts";
+import { holdId } from "../support/fixed-clock.ts";
 import { StandInNodes } from "../support/stand-in-nodes.ts";
 
 const { annotation, poolLabel, registeredLabel } = Karpenter.v1;
@@ -17,8 +18,8 @@ describe("nodes behind an API server", () => {
   });
   afterEach(() => world.close());
 
-  const mark = (id = "hold-1") => world.nodes.mark(wholeCluster, id, world.soon());
-  const release = (id = "hold-1") => world.nodes.release(id, world.soon());
+  const mark = (id = holdId(1)) => world.nodes.mark(wholeCluster, id, world.soon());
+  const release = (id = holdId(1)) => world.nodes.release(id, world.soon());
   const heldBy = (id: string) =>
     world.standIn
       .nodes()
@@ -101,7 +102,7 @@ describe("nodes behind an API server", () => {
     it.each([1, 2, 3, 4, 5, 6, 7, 8])("loses no mark (call %i)", async (nth) => {
       world.add(...names);
       world.standIn.editNode("b", {
-        labels: { [holdLabel]: "hold-0" },
+        labels: { [holdLabel]: holdId(0) },
         annotations: { [annotation]: "true" },
       });
       strike(nth);
@@ -111,7 +112,7 @@ describe("nodes behind an API server", () => {
       expect(result).toMatchObject({ failed: 0, left: false, userHeld: 0 });
       expect(result.marked + result.adopted).toBe(5);
       expect(result.seen).toHaveLength(5);
-      expect(heldBy("hold-1")).toEqual(names);
+      expect(heldBy(holdId(1))).toEqual(names);
       expect(world.standIn.annotationHistory("b", annotation)).toEqual([undefined, "true"]);
     });
 
@@ -159,7 +160,7 @@ describe("nodes behind an API server", () => {
 
     expect(result).toMatchObject({ marked: 4, failed: 1, left: false });
     expect(result.seen.map(({ name }) => name).toSorted()).toEqual(["a", "c", "d", "e"]);
-    expect(heldBy("hold-1")).toEqual(["a", "c", "d", "e"]);
+    expect(heldBy(holdId(1))).toEqual(["a", "c", "d", "e"]);
     expect(world.metrics.total("NodePatchFailures")).toBe(1);
     expect(world.metrics.total("NodesHeld")).toBe(4);
     const [told] = world.log.told("a node could not be changed");
@@ -212,7 +213,7 @@ describe("nodes behind an API server", () => {
         world.standIn.fail({ kind: "status", status: 500 }, { path: "/api/v1/nodes" }, 99);
     };
     await expect(mark()).rejects.toBeInstanceOf(TryAgainError);
-    expect(heldBy("hold-1")).toEqual(["a", "b"]);
+    expect(heldBy(holdId(1))).toEqual(["a", "b"]);
   });
 
   it("says what to check when it may not list nodes", async () => {
@@ -269,14 +270,14 @@ describe("nodes behind an API server", () => {
       if (method === "PATCH") world.ahead += 61_000;
     };
 
-    const first = await world.nodes.mark(wholeCluster, "hold-1", context);
+    const first = await world.nodes.mark(wholeCluster, holdId(1), context);
     world.onRequest = () => {};
     const second = await mark();
 
     expect(first).toMatchObject({ failed: 0, left: true });
     expect(first.marked).toBeLessThan(5);
     expect(second).toMatchObject({ marked: 5 - first.marked, left: false });
-    expect(heldBy("hold-1")).toEqual(names);
+    expect(heldBy(holdId(1))).toEqual(names);
   });
 
   it("does not start a pause that the deadline would cut short", async () => {

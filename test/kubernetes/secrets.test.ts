@@ -7,6 +7,7 @@ import { Telemetry } from "../../lambda/telemetry/powertools.ts";
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import type { Fault } from "../../simulator/fake-kubernetes/faults.ts";
+import { holdId } from "../support/fixed-clock.ts";
 
 const clock = { now: () => new Date() };
 const context: InvocationContext = { awsRequestId: "request-1", getRemainingTimeInMillis: () => 60_000 };
@@ -49,7 +50,7 @@ describe("what is logged when the cluster does not do as it should", () => {
     const about = { api, karpenter: "v1" as const };
     const nodes = new KubernetesNodes({ ...about, annotation, nodePools, clock, metrics });
     const handler = invocation(telemetry, clock, (_event, context) =>
-      nodes.mark("cluster", "hold-1", context),
+      nodes.mark("cluster", holdId(1), context),
     );
 
     await handler({}, context).catch(() => undefined);

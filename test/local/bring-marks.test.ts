@@ -7,6 +7,7 @@ import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { mostAttempts } from "../../lambda/kubernetes/backoff.ts";
 import { bringMarks } from "../../local/run/bring-marks.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
+import { holdId } from "../support/fixed-clock.ts";
 import { StandInNodes } from "../support/stand-in-nodes.ts";
 
 const first = Karpenter.v1.annotation;
@@ -30,7 +31,7 @@ describe("a run that is told to use another annotation", () => {
   });
 
   const add = (name: string, annotations: Record<string, string>) =>
-    world.standIn.addNode({ name, labels: { [holdLabel]: "hold-1" }, annotations });
+    world.standIn.addNode({ name, labels: { [holdLabel]: holdId(1) }, annotations });
   const bring = (annotation: string) => bringMarks(access, folder, annotation, world.log);
   const failAt = (name: string) =>
     world.standIn.fail({ kind: "status", status: 500 }, { path: `/api/v1/nodes/${name}` }, mostAttempts);

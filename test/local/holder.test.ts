@@ -5,7 +5,7 @@ import { Holder } from "../../local/holder/holder.ts";
 import { Timeline } from "../../local/holder/timeline.ts";
 import { FastClock } from "../../simulator/virtual-clock.ts";
 import { CollectedLog, CollectedMetrics } from "../support/collected-log.ts";
-import { CountedIds, noon } from "../support/fixed-clock.ts";
+import { CountedIds, holdId, noon } from "../support/fixed-clock.ts";
 import { MemoryHolds } from "../support/memory-holds.ts";
 import { MemoryLaunches } from "../support/memory-launches.ts";
 import { MemoryNodes } from "../support/memory-nodes.ts";
@@ -59,9 +59,9 @@ describe("the holder in one process", () => {
     await holder.start();
     launch(holder);
     await runUntil(minutes(19));
-    expect(nodes.heldBy("hold-1")).toEqual(["a"]);
+    expect(nodes.heldBy(holdId(1))).toEqual(["a"]);
     await runUntil(minutes(21));
-    expect(nodes.heldBy("hold-1")).toEqual([]);
+    expect(nodes.heldBy(holdId(1))).toEqual([]);
     const kinds = timeline.events.map(({ kind }) => kind).filter((kind) => kind !== "sweep");
     expect(kinds).toEqual(["hold started", "release armed", "release fired", "hold releasing", "hold ended"]);
   });
@@ -75,7 +75,7 @@ describe("the holder in one process", () => {
 
     await open().start();
     await runUntil(minutes(20) + seconds(1));
-    expect(nodes.heldBy("hold-1")).toEqual([]);
+    expect(nodes.heldBy(holdId(1))).toEqual([]);
   });
 
   it("does nothing more once it is stopped", async () => {
@@ -89,7 +89,7 @@ describe("the holder in one process", () => {
     launch(holder);
     await runUntil(minutes(120));
     expect(timeline.events).toHaveLength(told);
-    expect(nodes.heldBy("hold-1")).toEqual(["a"]);
+    expect(nodes.heldBy(holdId(1))).toEqual(["a"]);
   });
 
   it("sweeps on after a sweep that failed", async () => {
@@ -117,8 +117,8 @@ describe("the holder in one process", () => {
       },
     };
     await runUntil(minutes(24));
-    expect(nodes.heldBy("hold-1")).toEqual(["a"]);
+    expect(nodes.heldBy(holdId(1))).toEqual(["a"]);
     await runUntil(minutes(26));
-    expect(nodes.heldBy("hold-1")).toEqual([]);
+    expect(nodes.heldBy(holdId(1))).toEqual([]);
   });
 });

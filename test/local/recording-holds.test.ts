@@ -3,7 +3,7 @@ import { after, minutes } from "../../lambda/core/duration.ts";
 import { changesOf, RecordingHolds } from "../../local/holder/recording-holds.ts";
 import { Timeline } from "../../local/holder/timeline.ts";
 import { aHold, aRecord } from "../support/builders.ts";
-import { FixedClock } from "../support/fixed-clock.ts";
+import { FixedClock, holdId } from "../support/fixed-clock.ts";
 import { MemoryHolds } from "../support/memory-holds.ts";
 
 const hold = aHold();
@@ -19,7 +19,7 @@ describe("what a record's change means", () => {
     [
       "a hold in another's place",
       aHold({ state: "releasing" }),
-      aHold({ id: "hold-2" }),
+      aHold({ id: holdId(2) }),
       ["hold ended", "hold started"],
     ],
     ["a count of nodes", hold, aHold({ nodes: 7 }), []],
@@ -33,6 +33,6 @@ describe("what a record's change means", () => {
     const holds = new RecordingHolds(new MemoryHolds(clock), timeline);
     await holds.write(aRecord({ hold }));
     await holds.write(aRecord({ hold: aHold({ id: "too late" }) }));
-    expect(timeline.events).toMatchObject([{ kind: "hold started", holdId: "hold-1", at: clock.now() }]);
+    expect(timeline.events).toMatchObject([{ kind: "hold started", holdId: holdId(1), at: clock.now() }]);
   });
 });

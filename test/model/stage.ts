@@ -1,6 +1,7 @@
 import { after, type Duration, seconds } from "../../lambda/core/duration.ts";
 import { holdLabel, Karpenter, markValue, neverHold } from "../../lambda/core/marks/keys.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
+import { holdId } from "../support/fixed-clock.ts";
 import type { Invocation } from "../support/invocation.ts";
 import { World } from "../support/world.ts";
 import type { Command, Setting, UserAction } from "./commands.ts";
@@ -37,7 +38,7 @@ export class Stage {
       const instance = `i-old${n}`;
       this.world.instances.add(instance, new Date(0), pools[n % 2]);
       const mark = n === 0 && setting.stray;
-      const labels = mark ? { [holdLabel]: "hold-0" } : {};
+      const labels = mark ? { [holdLabel]: holdId(0) } : {};
       const annotations = mark ? { [annotation]: markValue } : {};
       const about = { pool: pools[n % 2] ?? null, joinedAt: new Date(0), instance };
       this.world.nodes.add(`old-${n}`, { ...about, labels: { ...labels }, annotations: { ...annotations } });

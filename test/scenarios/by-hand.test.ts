@@ -3,7 +3,7 @@ import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { aRecord } from "../support/builders.ts";
 import { until } from "../support/context.ts";
-import { noon } from "../support/fixed-clock.ts";
+import { holdId, noon } from "../support/fixed-clock.ts";
 import { Story } from "../support/story.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
@@ -53,7 +53,7 @@ describe("a release by force", () => {
     story.launch();
     await story.pass(minutes(2));
 
-    expect(story.hold()).toMatchObject({ id: "hold-2" });
+    expect(story.hold()).toMatchObject({ id: holdId(2) });
     expect(story.heldNodes()).toEqual(["a", "b", "node-1", "node-2"]);
   });
 
@@ -78,7 +78,7 @@ describe("a release by force", () => {
       await story.pass(minutes(5));
 
       expect(story.retries).toEqual([]);
-      expect(story.hold()?.id).toBe("hold-2");
+      expect(story.hold()?.id).toBe(holdId(2));
       expect(story.heldNodes()).toEqual(["a", "b", "node-1", "node-2"]);
     },
   );
@@ -109,7 +109,7 @@ describe("a release by force", () => {
 
   it("also takes off marks that belong to nobody", async () => {
     const story = twoNodes();
-    await story.nodes.mark("cluster", "hold-0", until(at(60)));
+    await story.nodes.mark("cluster", holdId(0), until(at(60)));
 
     expect(await story.releaseByHand({ force: true })).toMatchObject({ released: 2 });
   });
@@ -267,7 +267,7 @@ describe("a hold by hand", () => {
     const nearTheEnd = story.heldNodes();
     await story.pass(minutes(1));
 
-    expect(answer).toMatchObject({ holdId: "hold-1", marked: 2, userHeld: 0, until: at(45) });
+    expect(answer).toMatchObject({ holdId: holdId(1), marked: 2, userHeld: 0, until: at(45) });
     expect(nearTheEnd).toEqual(["a", "b"]);
     expect(story.marks()).toEqual({});
     expect(story.history()).toMatchObject([{ startedBecause: "held by hand: load test" }]);

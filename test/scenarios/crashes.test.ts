@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { until } from "../support/context.ts";
+import { holdId } from "../support/fixed-clock.ts";
 import { Story } from "../support/story.ts";
 
 /** Three nodes and a launch whose event is about to be handled. */
@@ -160,7 +161,7 @@ describe("what is lost", () => {
   it("a mark left behind is taken off by the sweep, which tells of it", async () => {
     const story = new Story();
     story.addNode("a");
-    await story.nodes.mark("cluster", "hold-0", until(new Date("9999-01-01")));
+    await story.nodes.mark("cluster", holdId(0), until(new Date("9999-01-01")));
 
     await story.pass(minutes(5));
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
-import { noon } from "../support/fixed-clock.ts";
+import { holdId, noon } from "../support/fixed-clock.ts";
 import { Story } from "../support/story.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
@@ -24,7 +24,7 @@ describe("a launch", () => {
     expect(nearTheEnd).toEqual(["node-1", "old"]);
     expect(story.marks()).toEqual({});
     expect(story.history()).toMatchObject([
-      { id: "hold-1", startedAt: noon, endedAt: at(20), nodes: 2, launches: 1 },
+      { id: holdId(1), startedAt: noon, endedAt: at(20), nodes: 2, launches: 1 },
     ]);
   });
 
@@ -93,7 +93,7 @@ describe("a launch", () => {
     }
 
     expect(story.schedules.calls).toBe(1);
-    expect(story.hold()).toMatchObject({ id: "hold-1" });
+    expect(story.hold()).toMatchObject({ id: holdId(1) });
     expect(story.queue.deadLetters).toEqual([]);
   });
 
@@ -278,7 +278,7 @@ describe("a newcomer", () => {
 
     await story.pass(minutes(60));
 
-    expect(story.history()).toMatchObject([{ id: "hold-1", endedAt: at(21) }]);
+    expect(story.history()).toMatchObject([{ id: holdId(1), endedAt: at(21) }]);
     expect(story.marks()).toEqual({});
   });
 

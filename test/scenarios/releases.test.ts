@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
-import { noon } from "../support/fixed-clock.ts";
+import { holdId, noon } from "../support/fixed-clock.ts";
 import type { Invocation } from "../support/invocation.ts";
 import { Story } from "../support/story.ts";
 
@@ -43,7 +43,7 @@ describe("a launch while a release is under way", () => {
 
       expect(story.hold()).toMatchObject({
         state: "held",
-        id: isFenced ? "hold-2" : "hold-1",
+        id: isFenced ? holdId(2) : holdId(1),
         expiresAt: at(40),
       });
       expect(story.heldNodes()).toEqual([...names, "node-2"]);
@@ -57,7 +57,7 @@ describe("a launch while a release is under way", () => {
           .history()
           .map(({ id }) => id)
           .toSorted(),
-      ).toEqual(isFenced ? ["hold-1", "hold-2"] : ["hold-1"]);
+      ).toEqual(isFenced ? [holdId(1), holdId(2)] : [holdId(1)]);
     },
   );
 
@@ -114,7 +114,7 @@ describe("whoever marks", () => {
 
     await story.finish(slow);
 
-    expect(story.marks()).toEqual({ a: "hold-2", b: "hold-2", c: "hold-2" });
+    expect(story.marks()).toEqual({ a: holdId(2), b: holdId(2), c: holdId(2) });
     expect(story.heldNodes()).toEqual(names);
   });
 });
@@ -152,7 +152,7 @@ describe("the cap", () => {
 
     await stream(story, 300);
 
-    expect(story.hold()).toMatchObject({ id: "hold-1" });
+    expect(story.hold()).toMatchObject({ id: holdId(1) });
   });
 
   it("leaves a hold begun by hand in the breather alone", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { minutes } from "../../lambda/core/duration.ts";
 import { until } from "../support/context.ts";
+import { holdId } from "../support/fixed-clock.ts";
 import { Story } from "../support/story.ts";
 
 const names = ["a", "b", "c"];
@@ -16,7 +17,7 @@ describe("a sweep", () => {
     for (let first = 0; first < 12; first++) {
       for (let second = 0; second < 16; second++) {
         const story = threeNodes();
-        await story.nodes.mark("cluster", "hold-0", until(new Date("9999-01-01")));
+        await story.nodes.mark("cluster", holdId(0), until(new Date("9999-01-01")));
         story.nodes.edit("c", "labels", "karpenter-node-holder/hold", undefined);
         story.nodes.edit("c", "annotations", "karpenter.sh/do-not-disrupt", undefined);
         story.launch({ joinsAfter: null });

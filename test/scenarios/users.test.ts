@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { minutes } from "../../lambda/core/duration.ts";
 import { holdLabel, Karpenter, neverHold } from "../../lambda/core/marks/keys.ts";
+import { holdId } from "../support/fixed-clock.ts";
 import { Story } from "../support/story.ts";
 
 const annotation = Karpenter.v1.annotation;
@@ -107,13 +108,13 @@ describe("a half mark, whose annotation the user took off", () => {
   it("is completed by the next hold", async () => {
     const story = new Story();
     story.addNode("old");
-    story.nodes.edit("old", "labels", holdLabel, "hold-0");
+    story.nodes.edit("old", "labels", holdLabel, holdId(0));
     story.launch();
 
     await story.pass(minutes(2));
 
     expect(story.nodes.nodes.get("old")).toMatchObject({
-      labels: { [holdLabel]: "hold-1" },
+      labels: { [holdLabel]: holdId(1) },
       annotations: { [annotation]: "true" },
     });
   });

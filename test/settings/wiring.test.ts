@@ -5,7 +5,7 @@ import { wire } from "../../lambda/wiring.ts";
 import { aLaunch } from "../support/builders.ts";
 import { within } from "../support/context.ts";
 import { type FakeAws, fakeAws, jsonError } from "../support/fake-aws.ts";
-import { noon } from "../support/fixed-clock.ts";
+import { holdId, noon } from "../support/fixed-clock.ts";
 
 let aws: FakeAws;
 beforeAll(async () => {
@@ -37,7 +37,7 @@ it("times the calls of every port, so that a slow invocation can be told where i
     ports.holds.find("cluster"),
     ports.journal.noteSweep(noon),
     ports.launches.find(["i-0123456789abcdef0"], soon),
-    ports.schedules.arm("cluster", "hold-1", after(noon, minutes(20))),
+    ports.schedules.arm("cluster", holdId(1), after(noon, minutes(20))),
     ports.followUps.enqueue({ kind: "newcomers", scope: "cluster", awaited: [aLaunch()], attempt: 0 }, 0),
     cluster.api.call({ method: "GET", path: "/version" }, soon),
   ]);

@@ -3,11 +3,11 @@ import { emptyRecord, type Hold, type PastHold, type ScopeRecord } from "../../l
 import type { Launch } from "../../lambda/core/ports.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
-import { noon } from "./fixed-clock.ts";
+import { holdId, noon } from "./fixed-clock.ts";
 
 /** A hold begun at noon by one launch, of 20 minutes. */
 export const aHold = (about: Partial<Hold> = {}): Hold => ({
-  id: "hold-1",
+  id: holdId(1),
   state: "held",
   startedAt: noon,
   expiresAt: after(noon, minutes(20)),
@@ -29,7 +29,7 @@ export const aRecord = (about: Partial<ScopeRecord> = {}): ScopeRecord => ({
 /** A hold of 20 minutes that began at noon and has run its time. */
 export const aPastHold = (about: Partial<PastHold> = {}): PastHold => ({
   scope: wholeCluster,
-  id: "hold-1",
+  id: holdId(1),
   startedAt: noon,
   startedBecause: "a node was launched",
   expiresAt: after(noon, minutes(20)),

@@ -1,4 +1,5 @@
 import { after, type Duration } from "../../lambda/core/duration.ts";
+import { holdIdOf } from "../../lambda/core/marks/hold-id.ts";
 import type { Clock, Ids } from "../../lambda/core/ports.ts";
 
 /** When the tests' time begins. */
@@ -26,12 +27,15 @@ export class FixedClock implements Clock {
   }
 }
 
-/** Names holds `hold-1`, `hold-2` and so on. */
+/** The id of the test's nth hold. */
+export const holdId = (nth: number): string => holdIdOf(noon, `hold${nth}`.padEnd(6, "x"));
+
+/** Gives holds the ids `holdId(1)`, `holdId(2)` and so on. */
 export class CountedIds implements Ids {
   #count = 0;
 
   newHoldId(): string {
     this.#count += 1;
-    return `hold-${this.#count}`;
+    return holdId(this.#count);
   }
 }

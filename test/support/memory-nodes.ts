@@ -1,5 +1,6 @@
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
-import { holdLabel, isHold, isLeftOut, Karpenter, markValue } from "../../lambda/core/marks/keys.ts";
+import { isHoldId } from "../../lambda/core/marks/hold-id.ts";
+import { holdLabel, isExcluded, Karpenter, markValue } from "../../lambda/core/marks/keys.ts";
 import type {
   CallContext,
   Clock,
@@ -99,7 +100,7 @@ export class MemoryNodes implements Nodes {
       this.#admitted(node) &&
       (pool === undefined || node.pool === pool) &&
       node.labels[holdLabel] !== holdId &&
-      !isLeftOut(node.labels[holdLabel]);
+      !isExcluded(node.labels[holdLabel]);
     const seen: NodeSeen[] = [];
     const mark = (node: MemoryNode): Outcome => {
       const isDone = node.labels[holdLabel] === holdId;
@@ -115,7 +116,7 @@ export class MemoryNodes implements Nodes {
   }
 
   async release(holdId: string, { deadline }: CallContext): Promise<Released> {
-    const ours = (node: MemoryNode) => node.labels[holdLabel] === holdId;
+    const ours = (node: MemoryNode) => isHoldId(holdId) && node.labels[holdLabel] === holdId;
     const { released, kept, failed, left } = await this.#each(ours, deadline, (node) =>
       ours(node) ? this.#releaseOne(node) : this.#isBare(node) ? "released" : "kept",
     );
@@ -127,7 +128,7 @@ export class MemoryNodes implements Nodes {
     const found = new Map<string, number>();
     for (const node of await this.#list(() => true, deadline)) {
       const id = node.labels[holdLabel];
-      if (isHold(id) && !except.includes(id)) found.set(id, (found.get(id) ?? 0) + 1);
+      if (isHoldId(id) && !except.includes(id)) found.set(id, (found.get(id) ?? 0) + 1);
     }
     return found;
   }
@@ -161,12 +162,12 @@ export class MemoryNodes implements Nodes {
 
   #markable(node: MemoryNode): boolean {
     const annotation = node.annotations[this.#annotation];
-    return annotation === undefined || (Boolean(node.labels[holdLabel]) && annotation === markValue);
+    return annotation === undefined || (isHoldId(node.labels[holdLabel]) && annotation === markValue);
   }
 
   #markOne(node: MemoryNode, holdId: string): Outcome {
     if (!this.#markable(node)) return "userHeld";
-    const adopted = Boolean(node.labels[holdLabel]);
+    const adopted = isHoldId(node.labels[holdLabel]);
     if (!(this.#annotation in node.annotations))
       this.edit(node.name, "annotations", this.#annotation, markValue);
     this.edit(node.name, "labels", holdLabel, holdId);

@@ -1,12 +1,12 @@
+import { isHoldId } from "./hold-id.ts";
+
 /** Every annotation, label and tag key, once. */
 export const holdLabel = "karpenter-node-holder/hold";
-/** The label's value with which a user keeps a node out of every hold. */
+/** The label's value that excludes a node from every hold. */
 export const neverHold = "never";
 export const markValue = "true";
-/** Whether a label's value names a hold: it begins with a date, and no word that somebody else puts there has a digit. */
-export const isHold = (label: string | undefined): label is string => /\d/.test(label ?? "");
-/** Whether a label keeps its node out of every hold: by `never`, or by another word of somebody's own. */
-export const isLeftOut = (label: string | undefined): boolean => Boolean(label) && !isHold(label);
+/** Whether the label excludes its node from every hold: any value but a hold's id is the user's, and means `never`. */
+export const isExcluded = (label: string | undefined): boolean => label !== undefined && !isHoldId(label);
 
 export type KarpenterGeneration = "v1" | "v0.31";
 

@@ -1,4 +1,5 @@
-import { holdLabel, isHold, isLeftOut, markValue } from "./keys.ts";
+import { isHoldId } from "./hold-id.ts";
+import { holdLabel, isExcluded, markValue } from "./keys.ts";
 
 /** What planning must know of a node: its metadata, as a list of metadata brings it. */
 export type NodeMeta = Readonly<{
@@ -25,8 +26,8 @@ export function planMark(node: NodeMeta, holdId: string, annotation: string): Pl
   const label = node.labels?.[holdLabel];
   const value = node.annotations?.[annotation];
   if (label === holdId) return { outcome: "already" };
-  if (isLeftOut(label)) return { outcome: "passed" };
-  const isMarked = Boolean(label);
+  if (isExcluded(label)) return { outcome: "passed" };
+  const isMarked = label !== undefined;
   if (value === undefined) {
     const patch = [
       ...put(node, "annotations", annotation, markValue),
@@ -67,7 +68,7 @@ export function planMove(
 ): Plan<"moved" | "kept"> {
   const label = node.labels?.[holdLabel];
   const { [from]: old, [to]: present } = node.annotations ?? {};
-  if (!isHold(label) || old !== markValue) return { outcome: "kept" };
+  if (!isHoldId(label) || old !== markValue) return { outcome: "kept" };
   if (present !== undefined && whose !== "ours") return { outcome: "kept" };
   const isMarked = present === markValue;
   if (present !== undefined && !isMarked) return planHandOver(node, from, to, "moved");
@@ -85,7 +86,7 @@ export function planHandOver<Outcome extends string>(
 ): Plan<Outcome | "kept"> {
   const label = node.labels?.[holdLabel];
   const { [from]: old, [to]: present } = node.annotations ?? {};
-  if (!isHold(label) || present === undefined) return { outcome: "kept" };
+  if (!isHoldId(label) || present === undefined) return { outcome: "kept" };
   const mark = old === markValue ? take("annotations", from, markValue) : [];
   return { patch: [test("annotations", to, present), ...mark, ...take("labels", holdLabel, label)], outcome };
 }

@@ -5,8 +5,10 @@ import type { KubernetesCall, KubernetesClient } from "../../../lambda/kubernete
 import type { ClusterAccess } from "../../../lambda/kubernetes/cluster-login.ts";
 import { KubernetesError } from "../../../lambda/kubernetes/error.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
+import { usersLabels } from "../../contracts/nodes.ts";
 import { CollectedLog } from "../../support/collected-log.ts";
 import { within } from "../../support/context.ts";
+import { holdId } from "../../support/fixed-clock.ts";
 import { clientOf } from "../../support/kubernetes-nodes-world.ts";
 import { NodeWatch } from "../../support/node-watch.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
@@ -14,6 +16,7 @@ import { until } from "../engines/processes.ts";
 
 const { annotation } = Karpenter.v1;
 const older = Karpenter["v0.31"].annotation;
+const [h1, h2] = [holdId(1), holdId(2)];
 const path = "/api/v1/nodes/a";
 const soon = () => within(30_000);
 
@@ -33,53 +36,58 @@ const users = (value: string): Node => ({ annotations: { [annotation]: value } }
 const never = { labels: { [holdLabel]: "never" } };
 
 const admitted: readonly Case[] = [
-  ["a mark on a bare node", {}, both("h1", "true")],
-  ["a mark on a node with other annotations", { annotations: { "example.com/x": "y" } }, both("h1", "true")],
-  ["adopting an older hold's mark", mark("h1"), label("h2")],
-  ["completing a half mark while adopting it", label("h1") as Node, both("h2", "true")],
-  ["releasing a mark", mark("h1"), both(null, null)],
-  ["releasing a half mark", label("h1") as Node, label(null)],
-  ["handing an annotation with the user's value over", mark("h1", "8h"), label(null)],
+  ["a mark on a bare node", {}, both(h1, "true")],
+  ["a mark on a node with other annotations", { annotations: { "example.com/x": "y" } }, both(h1, "true")],
+  ["adopting an older hold's mark", mark(h1), label(h2)],
+  ["completing a half mark while adopting it", label(h1) as Node, both(h2, "true")],
+  ["releasing a mark", mark(h1), both(null, null)],
+  ["releasing a half mark", label(h1) as Node, label(null)],
+  ["handing an annotation with the user's value over", mark(h1, "8h"), label(null)],
 ];
 
 const refused: readonly Case[] = [
   ["cordoning", {}, { spec: { unschedulable: true } }],
-  ["cordoning beside a mark", {}, { ...both("h1", "true"), spec: { unschedulable: true } }],
+  ["cordoning beside a mark", {}, { ...both(h1, "true"), spec: { unschedulable: true } }],
   ["a taint", {}, { spec: { taints: [{ key: "x", effect: "NoSchedule" }] } }],
   ["a finalizer", {}, { metadata: { finalizers: ["example.com/x"] } }],
-  ["a finalizer beside a mark", {}, { ...both("h1", "true"), metadata: { finalizers: ["example.com/x"] } }],
+  ["a finalizer beside a mark", {}, { ...both(h1, "true"), metadata: { finalizers: ["example.com/x"] } }],
   ["another label", {}, { labels: { x: "y" } }],
-  ["another label beside a mark", {}, { labels: { x: "y", [holdLabel]: "h1" }, ...annotate("true") }],
+  ["another label beside a mark", {}, { labels: { x: "y", [holdLabel]: h1 }, ...annotate("true") }],
   ["taking another label off", { labels: { x: "y" } }, { labels: { x: null } }],
   ["changing another label", { labels: { x: "y" } }, { labels: { x: "z" } }],
   ["another annotation", {}, { annotations: { x: "y" } }],
-  ["another annotation beside a mark", {}, { annotations: { x: "y", [annotation]: "true" }, ...label("h1") }],
+  ["another annotation beside a mark", {}, { annotations: { x: "y", [annotation]: "true" }, ...label(h1) }],
   ["taking another annotation off", { annotations: { x: "y" } }, { annotations: { x: null } }],
   ["the annotation without the label", {}, annotate("true")],
-  ["the label without the annotation", {}, label("h1")],
+  ["the label without the annotation", {}, label(h1)],
   ["a label without a value", {}, label("")],
-  ["the annotation with another value", {}, both("h1", "false")],
-  ["the label taken off while the mark's annotation stays", mark("h1"), label(null)],
-  ["the annotation taken off while the label stays", mark("h1"), annotate(null)],
-  ["the mark's annotation set to another value", mark("h1"), annotate("false")],
-  ["adopting a half mark without completing it", label("h1") as Node, label("h2")],
-  ["adopting an annotation with the user's value", mark("h1", "8h"), label("h2")],
-  ["turning the user's value into a mark", mark("h1", "8h"), both("h2", "true")],
-  ["taking a user's value off with the label", mark("h1", "8h"), both(null, null)],
+  ["the annotation with another value", {}, both(h1, "false")],
+  ["the label taken off while the mark's annotation stays", mark(h1), label(null)],
+  ["the annotation taken off while the label stays", mark(h1), annotate(null)],
+  ["the mark's annotation set to another value", mark(h1), annotate("false")],
+  ["adopting a half mark without completing it", label(h1) as Node, label(h2)],
+  ["adopting an annotation with the user's value", mark(h1, "8h"), label(h2)],
+  ["turning the user's value into a mark", mark(h1, "8h"), both(h2, "true")],
+  ["taking a user's value off with the label", mark(h1, "8h"), both(null, null)],
   ["taking the user's annotation off", users("true"), annotate(null)],
   ["changing the user's annotation", users("true"), annotate("false")],
-  ["a label beside the user's annotation", users("true"), label("h1")],
-  ["a label beside the user's other value", users("false"), label("h1")],
-  ["a mark over the user's value", users("false"), both("h1", "true")],
-  ["a mark beside a label without a value and the user's annotation", mark(""), label("h1")],
-  ["a mark on a node that is never held", never, both("h1", "true")],
-  ["the annotation on a node that is never held", never, annotate("true")],
-  ["taking never off", never, label(null)],
-  ["the user's annotation on a node that is never held", { ...never, ...users("true") }, annotate(null)],
+  ["a label beside the user's annotation", users("true"), label(h1)],
+  ["a label beside the user's other value", users("false"), label(h1)],
+  ["a mark over the user's value", users("false"), both(h1, "true")],
   ["another value on a node that is never held", { ...never, ...users("4h") }, annotate("true")],
   ["setting never", {}, label("never")],
   ["setting never with an annotation", {}, both("never", "true")],
-  ["turning a mark into never", mark("h1"), label("never")],
+  ["turning a mark into never", mark(h1), label("never")],
+  ["setting another label than a hold's id", {}, both("team-2", "true")],
+  ["another value for generateName", {}, { metadata: { generateName: "x" } }],
+  ...usersLabels.flatMap((users): Case[] => [
+    [`a mark on a node labelled "${users}"`, label(users) as Node, both(h1, "true")],
+    [`an annotation on a node labelled "${users}"`, label(users) as Node, annotate("true")],
+    [`taking the label "${users}" off`, label(users) as Node, label(null)],
+    [`adopting the annotation beside "${users}"`, mark(users), label(h1)],
+    [`taking "${users}" and the annotation off`, mark(users), both(null, null)],
+    [`taking the annotation beside "${users}" off`, mark(users), annotate(null)],
+  ]),
 ];
 
 const onlyAdds = ({ labels = {}, annotations = {} }: Request) =>
@@ -191,7 +199,7 @@ describe("what a real API server lets the holder do", () => {
       log: new CollectedLog(),
       pageSize: 2,
     });
-    await settle([annotation], both("h1", "true"));
+    await settle([annotation], both(h1, "true"));
   });
   afterAll(async () => plane?.stop());
   afterEach(remove);
@@ -287,10 +295,10 @@ describe("what a real API server lets the holder do", () => {
 
   it("moves marks from one key to another without a gap, and no user's annotation", async () => {
     const nodes: Readonly<Record<string, Node>> = {
-      a: { labels: { [holdLabel]: "h1" }, annotations: { [older]: "true" } },
+      a: { labels: { [holdLabel]: h1 }, annotations: { [older]: "true" } },
       b: { annotations: { [older]: "true" } },
-      c: { labels: { [holdLabel]: "h1" }, annotations: { [older]: "8h" } },
-      d: { labels: { [holdLabel]: "h2" }, annotations: { [older]: "true", [annotation]: "4h" } },
+      c: { labels: { [holdLabel]: h1 }, annotations: { [older]: "8h" } },
+      d: { labels: { [holdLabel]: h2 }, annotations: { [older]: "true", [annotation]: "4h" } },
       e: { labels: { [holdLabel]: "never" }, annotations: { [older]: "true" } },
     };
     for (const [name, { labels, annotations }] of Object.entries(nodes)) {
@@ -325,24 +333,18 @@ describe("what a real API server lets the holder do", () => {
   });
 
   describe("while marks move from one key to another", () => {
-    beforeAll(() => settle([older, annotation], { ...label("h1"), annotations: { [older]: "true" } }));
-    afterAll(() => settle([annotation], both("h1", "true")));
+    beforeAll(() => settle([older, annotation], { ...label(h1), annotations: { [older]: "true" } }));
+    afterAll(() => settle([annotation], both(h1, "true")));
 
     it("tells so", async () => {
       expect(await access.annotations()).toEqual([older, annotation]);
     });
 
-    const oldMark: Node = { labels: { [holdLabel]: "h1" }, annotations: { [older]: "true" } };
+    const oldMark: Node = { labels: { [holdLabel]: h1 }, annotations: { [older]: "true" } };
     it.each<Case>([
-      ["a mark under the old key", {}, { ...label("h1"), annotations: { [older]: "true" } }],
-      ["a mark under the new key", {}, both("h1", "true")],
+      ["a mark under the old key", {}, { ...label(h1), annotations: { [older]: "true" } }],
+      ["a mark under the new key", {}, both(h1, "true")],
       ["moving a mark", oldMark, { annotations: { [older]: null, [annotation]: "true" } }],
-      [
-        "releasing a mark beside the user's other key",
-        { labels: mark("h1").labels ?? {}, annotations: { [annotation]: "true", [older]: "true" } },
-        both(null, null),
-      ],
-      ["a mark beside the user's other key", { annotations: { [older]: "true" } }, both("h1", "true")],
     ])("admits %s", async (_, before, wish) => {
       await create(before);
       const body = merge(wish);
@@ -351,8 +353,9 @@ describe("what a real API server lets the holder do", () => {
       ).toBe("admitted");
     });
 
+    const both2: Node = { ...label(h1), annotations: { [older]: "true", [annotation]: "true" } } as Node;
     it.each<Case>([
-      ["a label beside the user's old key alone", { annotations: { [older]: "true" } }, label("h1")],
+      ["a label beside the user's old key alone", { annotations: { [older]: "true" } }, label(h1)],
       [
         "taking the user's old key off",
         { annotations: { [older]: "true" } },
@@ -363,6 +366,17 @@ describe("what a real API server lets the holder do", () => {
         { annotations: { [older]: "true" } },
         { annotations: { [older]: null, [annotation]: "true" } },
       ],
+      ["a mark beside the user's other key", { annotations: { [older]: "true" } }, both(h1, "true")],
+      ["a mark beside the user's other value", { annotations: { [older]: "8h" } }, both(h1, "true")],
+      ["releasing the new key beside the other one", both2, both(null, null)],
+      [
+        "releasing the old key beside the other one",
+        both2,
+        { ...label(null), annotations: { [older]: null } },
+      ],
+      ["releasing both", both2, { ...label(null), annotations: { [older]: null, [annotation]: null } }],
+      ["taking one of two off", both2, { annotations: { [older]: null } }],
+      ["adding the second key to a mark", oldMark, both(h2, "true")],
       ["the new key without the label", {}, annotate("true")],
       ["taking the old key off and leaving the label", oldMark, { annotations: { [older]: null } }],
     ])("refuses %s", async (_, before, wish) => {
@@ -377,7 +391,7 @@ describe("what a real API server lets the holder do", () => {
     await access.remove();
     await access.remove();
     expect((await access.check([annotation])).map(({ state }) => state)).toEqual(Array(4).fill("missing"));
-    await settle([annotation], both("h1", "true"));
+    await settle([annotation], both(h1, "true"));
   });
 
   it("is taken by kubectl as the printed manifest", async () => {
