@@ -60,6 +60,8 @@ const asProps = (settings: Settings) => ({
   initialDelay: Duration.millis(settings.initialDelay),
   scope: settings.scope,
   nodePools: [...settings.nodePools.only, ...settings.nodePools.except.map((name) => `!${name}`)],
+  replacements: settings.replacements,
+  extendOn: settings.extendOn,
   karpenter: settings.karpenter,
   holdAnnotation: settings.holdAnnotation,
   sweepEvery: Duration.millis(settings.sweepEvery),

@@ -28,6 +28,10 @@ export interface KarpenterNodeHolderProps {
   readonly scope?: "cluster" | "nodepool";
   /** NodePools to include, or to leave out with a `!` before the name (all are included). */
   readonly nodePools?: readonly string[];
+  /** Whether launches by which Karpenter replaces other nodes start and extend holds, too (ignore). */
+  readonly replacements?: "ignore" | "hold";
+  /** What extends a hold: use of the nodes launched for it and launches, or launches alone (use). */
+  readonly extendOn?: "use" | "launches";
   readonly karpenter?: KarpenterGeneration;
   /** Another annotation than the one Karpenter's generation knows. */
   readonly holdAnnotation?: string;

@@ -22,6 +22,8 @@ export const SettingEnvironment = {
   initialDelay: "INITIAL_DELAY",
   scope: "SCOPE",
   nodePools: "NODE_POOLS",
+  replacements: "REPLACEMENTS",
+  extendOn: "EXTEND_ON",
   karpenter: "KARPENTER",
   holdAnnotation: "HOLD_ANNOTATION",
   sweepEvery: "SWEEP_EVERY",

@@ -18,6 +18,8 @@ export const defaultSettings = {
   initialDelay: "0s",
   scope: "cluster",
   nodePools: "",
+  replacements: "ignore",
+  extendOn: "use",
   karpenter: "v1",
   holdAnnotation: "",
   sweepEvery: "5m",
@@ -101,7 +103,10 @@ export function checkSettings(raw: RawSettings): { settings: Settings; problems:
       refuse("nodePools", pool, "NodePool names separated by commas, with ! before those to leave out");
   }
 
-  const rules = { cluster, hold, maxHold, breather, initialDelay, scope, nodePools: filterOf(pools) };
+  const replacements = choice("replacements", ["ignore", "hold"]) ?? "ignore";
+  const extendOn = choice("extendOn", ["use", "launches"]) ?? "use";
+  const durations = { hold, maxHold, breather, initialDelay };
+  const rules = { cluster, ...durations, scope, nodePools: filterOf(pools), replacements, extendOn };
   return { settings: { ...rules, karpenter, holdAnnotation, sweepEvery }, problems };
 }
 
@@ -123,6 +128,8 @@ export function writeSettings(settings: Settings): Record<SettingName, string> {
     initialDelay: formatDuration(settings.initialDelay),
     scope: settings.scope,
     nodePools: [...nodePools.only, ...nodePools.except.map((name) => `!${name}`)].join(","),
+    replacements: settings.replacements,
+    extendOn: settings.extendOn,
     karpenter: settings.karpenter,
     holdAnnotation: settings.holdAnnotation,
     sweepEvery: formatDuration(settings.sweepEvery),

@@ -15,6 +15,7 @@ import type { Config } from "./environment.ts";
 import { KubernetesClient } from "./kubernetes/client.ts";
 import type { ClusterLogin } from "./kubernetes/cluster-login.ts";
 import { KubernetesInspection } from "./kubernetes/inspection.ts";
+import { KubernetesNodeClaims } from "./kubernetes/nodeclaims.ts";
 import { KubernetesNodes, type KubernetesNodesOptions } from "./kubernetes/nodes.ts";
 import { StoredHolds } from "./record/stored-holds.ts";
 import { StoredJournal } from "./record/stored-journal.ts";
@@ -53,6 +54,7 @@ export function wireRelease(config: Config): Wired<ReleasePorts> {
     holds: new StoredHolds(table),
     journal: new StoredJournal(table, systemClock),
     nodes: new KubernetesNodes(cluster),
+    nodeClaims: new KubernetesNodeClaims(cluster),
     schedules: new SchedulerReleases({
       client: calls.ofAws(new SchedulerClient(client)),
       clock: systemClock,

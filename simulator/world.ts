@@ -2,6 +2,7 @@ import { Karpenter } from "../lambda/core/marks/keys.ts";
 import type { Journal, Log, Metrics, Nodes } from "../lambda/core/ports.ts";
 import { KubernetesClient } from "../lambda/kubernetes/client.ts";
 import { parseNode } from "../lambda/kubernetes/node-objects.ts";
+import { KubernetesNodeClaims } from "../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../lambda/kubernetes/nodes.ts";
 import { StoredHolds } from "../lambda/record/stored-holds.ts";
 import { StoredJournal } from "../lambda/record/stored-journal.ts";
@@ -75,6 +76,7 @@ export async function openStandInWorld(options: StandInWorldOptions): Promise<St
     timeline,
     holds: new StoredHolds(table),
     nodes: options.nodes?.(nodes) ?? nodes,
+    nodeClaims: new KubernetesNodeClaims({ api, karpenter: settings.karpenter, nodePools }),
     launches: cloud,
     ids: holdIds,
     metrics: noMetrics,

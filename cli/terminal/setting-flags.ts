@@ -31,6 +31,14 @@ const settingFlags = {
     description: "cluster: one hold for all; nodepool: a launch protects its own NodePool",
   },
   nodePools: { flags: "--node-pools <names>", description: "NodePools to include, or !name to leave out" },
+  replacements: {
+    flags: "--replacements <ignore|hold>",
+    description: "whether launches that replace other nodes hold, too",
+  },
+  extendOn: {
+    flags: "--extend-on <use|launches>",
+    description: "use: a hold goes on while the nodes launched for it are used",
+  },
   karpenter: { flags: "--karpenter <generation>", description: "v1 (v0.32 and later) or v0.31" },
   holdAnnotation: { flags: "--hold-annotation <key>", description: "annotation that stops Karpenter" },
   sweepEvery: {

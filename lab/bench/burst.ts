@@ -9,6 +9,7 @@ import { FixedClock } from "../../test/support/fixed-clock.ts";
 import { MemoryHolds } from "../../test/support/memory-holds.ts";
 import { MemoryFollowUps } from "../../test/support/memory-later.ts";
 import { MemoryLaunches } from "../../test/support/memory-launches.ts";
+import { MemoryNodeClaims } from "../../test/support/memory-node-claims.ts";
 import { MemoryNodes } from "../../test/support/memory-nodes.ts";
 import { MemorySchedules } from "../../test/support/memory-schedules.ts";
 import { type Bench, count, type Figure, type Plot } from "./figure.ts";
@@ -137,6 +138,7 @@ function aWorld() {
     holds,
     journal: holds,
     nodes,
+    nodeClaims: new MemoryNodeClaims(),
     launches,
     schedules,
     followUps: later,

@@ -81,6 +81,29 @@ export interface Launches {
   since(moment: Date, context: CallContext): Promise<readonly Launch[]>;
 }
 
+/** What cannot be learned here, and what that means; `isMissingRight` where an admin of the cluster can change it. */
+export type Unavailable = Readonly<{ unavailable: string; isMissingRight?: boolean }>;
+
+/** A NodeClaim that Karpenter launched to replace other nodes; without `instance` while that is not known. */
+export type Replacement = Readonly<{ nodeClaim: string; instance?: string }>;
+
+/** A NodeClaim, and when a pod was last scheduled to its node, removed from it or finished on it. */
+export type NodeClaim = Readonly<{ name: string; createdAt: Date; instance?: string; lastPodEventAt?: Date }>;
+
+/** Karpenter's own record of its nodes; only read. */
+export interface NodeClaims {
+  /** Those that events since then name as replacements, except the known ones. */
+  replacements(
+    since: Date,
+    known: ReadonlySet<string>,
+    context: CallContext,
+  ): Promise<readonly Replacement[] | Unavailable>;
+  /** Those of a scope that were created since then. */
+  launchedSince(scope: Scope, since: Date, context: CallContext): Promise<readonly NodeClaim[] | Unavailable>;
+  /** What of this the cluster does not let us learn, and what that means. */
+  limits(context: CallContext): Promise<readonly string[]>;
+}
+
 export interface Schedules {
   /** Sets the one-shot that invokes release for this hold; the same again changes nothing. */
   arm(scope: Scope, holdId: string, at: Date): Promise<"armed" | "already armed">;
@@ -129,6 +152,7 @@ export type Ports = Readonly<{
   holds: Holds;
   journal: Journal;
   nodes: Nodes;
+  nodeClaims: NodeClaims;
   launches: Launches;
   schedules: Schedules;
   followUps: FollowUps;

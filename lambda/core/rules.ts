@@ -11,6 +11,10 @@ export type Rules = Readonly<{
   initialDelay: Duration;
   scope: "cluster" | "nodepool";
   nodePools: NodePoolFilter;
+  /** Whether launches that replace other nodes start and extend holds, too. */
+  replacements: "ignore" | "hold";
+  /** What extends a hold: use of the nodes launched for it and launches, or launches alone. */
+  extendOn: "use" | "launches";
 }>;
 
 /** The scope that a launch in this NodePool protects. */

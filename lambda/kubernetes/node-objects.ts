@@ -37,8 +37,12 @@ export function instanceOf(node: unknown): string {
   if (typeof providerId !== "string" || providerId === "") {
     return textOr(asRecord(metadata, "a node's metadata").name, "");
   }
-  return providerId.startsWith("aws://") ? (providerId.split("/").at(-1) ?? providerId) : providerId;
+  return instanceIn(providerId);
 }
+
+/** The cloud's id of an instance in a provider id: AWS ends it with that. */
+export const instanceIn = (providerId: string): string =>
+  providerId.startsWith("aws://") ? (providerId.split("/").at(-1) ?? providerId) : providerId;
 
 function texts(value: unknown, what: string): Readonly<Record<string, string>> {
   const read: [string, string][] = Object.entries(asRecord(value, what)).map(([key, text]) => {

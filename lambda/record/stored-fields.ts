@@ -52,6 +52,11 @@ export class StoredFields {
     return isItem(map) ? new StoredFields(map, `${this.#where}, ${name}`) : this.refuse(name, "a map");
   }
 
+  /** The names of all fields. */
+  names(): readonly string[] {
+    return Object.keys(this.#item);
+  }
+
   refuse(name: string, expected: string): never {
     const found = JSON.stringify(this.#item[name])?.slice(0, 100) ?? "nothing";
     throw new BrokenSetupError(

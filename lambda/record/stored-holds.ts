@@ -3,7 +3,7 @@ import type { Holds } from "../core/ports.ts";
 import type { Scope } from "../core/scope.ts";
 import { HoldTable, Kind } from "./item-keys.ts";
 import type { ItemTable } from "./item-table.ts";
-import { readRecord, readScope } from "./stored-records.ts";
+import { readRecord, readScope, storedReplacements } from "./stored-records.ts";
 
 /** One item a scope, each write conditional on the version that was read. */
 export class StoredHolds implements Holds {
@@ -31,7 +31,8 @@ export class StoredHolds implements Holds {
   }
 
   async write(record: ScopeRecord): Promise<boolean> {
-    const { scope, version, ...rest } = record;
-    return this.#table.put(Kind.record, scope, { ...rest, version: version + 1 }, version);
+    const { scope, version, replacements = [], ...rest } = record;
+    const remembered = replacements.length > 0 && { replacements: storedReplacements(replacements) };
+    return this.#table.put(Kind.record, scope, { ...rest, ...remembered, version: version + 1 }, version);
   }
 }

@@ -1,7 +1,7 @@
-import type { Hold, PastHold, ScopeRecord } from "../core/holds/hold.ts";
+import type { Causes, Hold, PastHold, RememberedReplacement, ScopeRecord } from "../core/holds/hold.ts";
 import type { ProbeAnswer } from "../core/ports.ts";
 import { parseScope, type Scope } from "../core/scope.ts";
-import type { StoredFields } from "./stored-fields.ts";
+import type { Fields, StoredFields } from "./stored-fields.ts";
 
 /** Reads a scope's record; `name` is the scope it was found under. */
 export function readRecord(fields: StoredFields): ScopeRecord {
@@ -14,9 +14,23 @@ export function readRecord(fields: StoredFields): ScopeRecord {
     ...(fields.has("quiet") && { quiet: fields.choice("quiet", ["paused", "breather"]) }),
     ...(fields.has("quietSince") && { quietSince: fields.moment("quietSince") }),
     ...(fields.has("quietBecause") && { quietBecause: fields.text("quietBecause") }),
+    ...(fields.has("replacements") && { replacements: readReplacements(fields.within("replacements")) }),
     ...(fields.has("forced") && { forced: readForced(fields.within("forced")) }),
   };
 }
+
+/** Keyed by instance, because a map costs less than a list of maps. */
+export const storedReplacements = (replacements: readonly RememberedReplacement[]): Fields =>
+  Object.fromEntries(
+    replacements.map(({ instance, launchedAt, nodeClaim }) => [instance, { launchedAt, nodeClaim }]),
+  );
+
+const readReplacements = (fields: StoredFields): RememberedReplacement[] =>
+  fields.names().map((instance) => {
+    const one = fields.within(instance);
+    const nodeClaim = one.has("nodeClaim") && { nodeClaim: one.text("nodeClaim") };
+    return { instance, launchedAt: one.moment("launchedAt"), ...nodeClaim };
+  });
 
 const readForced = (fields: StoredFields) => ({ id: fields.text("id"), at: fields.moment("at") });
 
@@ -26,6 +40,7 @@ function readHold(fields: StoredFields): Hold {
     state: fields.choice("state", ["held", "releasing"]),
     causedAt: fields.moment("causedAt"),
     ...(fields.has("endsBecause") && { endsBecause: fields.text("endsBecause") }),
+    ...(fields.has("burstFrom") && { burstFrom: fields.moment("burstFrom") }),
     ...(fields.has("armedFor") && { armedFor: fields.moment("armedFor") }),
     ...(fields.has("unprotected") && { unprotected: fields.flag("unprotected") }),
   };
@@ -59,7 +74,21 @@ const readStory = (fields: StoredFields) => ({
   extensions: fields.count("extensions"),
   nodes: fields.count("nodes"),
   capped: fields.flag("capped"),
+  ...(fields.has("causes") && { causes: readCauses(fields.within("causes")) }),
 });
+
+function readCauses(fields: StoredFields): Causes {
+  const launches = fields.has("launches") ? fields.within("launches") : undefined;
+  const counts = launches?.names().map((nodePool) => [nodePool, launches.count(nodePool)] as const);
+  return {
+    ...(counts && { launches: Object.fromEntries(counts) }),
+    ...(fields.has("uses") && { uses: fields.count("uses") }),
+    ...(fields.has("usedAt") && { usedAt: fields.moment("usedAt") }),
+    ...(fields.has("hand") && { hand: fields.text("hand") }),
+    ...(fields.has("event") && { event: fields.text("event") }),
+    ...(fields.has("window") && { window: fields.text("window") }),
+  };
+}
 
 export const readScope = (fields: StoredFields, name: string): Scope =>
   parseScope(fields.text(name)) ?? fields.refuse(name, '"cluster" or "nodepool/NAME"');

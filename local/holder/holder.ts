@@ -8,6 +8,7 @@ import type {
   Launches,
   Log,
   Metrics,
+  NodeClaims,
   Nodes,
   Ports,
 } from "../../lambda/core/ports.ts";
@@ -29,6 +30,7 @@ export type HolderWorld = Readonly<{
   holds: Holds;
   journal: Journal;
   nodes: Nodes;
+  nodeClaims: NodeClaims;
   launches: Launches;
   ids: Ids;
   log: Log;
@@ -53,7 +55,7 @@ export class Holder {
   #isStopped = false;
 
   constructor(world: HolderWorld) {
-    const { clock, log, settings, journal, nodes, launches, ids, metrics, timeline } = world;
+    const { clock, log, settings, journal, nodes, nodeClaims, launches, ids, metrics, timeline } = world;
     this.#world = world;
     this.queue = new InProcessQueue({
       ...world.queue,
@@ -69,7 +71,7 @@ export class Holder {
     const followUps = world.followUps?.(this.queue) ?? this.queue;
     const holds = new RecordingHolds(world.holds, timeline);
     const own = { schedules: this.timers, followUps, rules: settings, clock };
-    this.#ports = { ...own, holds, journal, nodes, launches, ids, metrics };
+    this.#ports = { ...own, holds, journal, nodes, nodeClaims, launches, ids, metrics };
   }
 
   /** Sweeps now, and from then on as often as the settings say. */

@@ -8,6 +8,7 @@ import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Log, Metrics } from "../../lambda/core/ports.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
+import { KubernetesNodeClaims } from "../../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { StoredJournal } from "../../lambda/record/stored-journal.ts";
@@ -80,6 +81,7 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
       launches,
       holds: new StoredHolds(table),
       journal: new StoredJournal(table, clock),
+      nodeClaims: new KubernetesNodeClaims({ api, karpenter, nodePools }),
       nodes: new KubernetesNodes({
         api,
         karpenter,

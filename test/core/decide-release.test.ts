@@ -21,7 +21,7 @@ describe("a one-shot that fires", () => {
     expect(decision.record?.launchesCountFrom).toBeUndefined();
   });
 
-  it("releases nothing and is armed anew when a later launch extended the hold", () => {
+  it("releases nothing and is armed anew when the hold was extended", () => {
     const decision = decide(aRecord({ hold: aHold({ expiresAt: at(25) }) }));
 
     expect(decision).toMatchObject({ action: "rearm", armFor: at(25), hold: { expiresAt: at(25) } });

@@ -8,6 +8,7 @@ import { CollectedLog, CollectedMetrics } from "../support/collected-log.ts";
 import { CountedIds, holdId, noon } from "../support/fixed-clock.ts";
 import { MemoryHolds } from "../support/memory-holds.ts";
 import { MemoryLaunches } from "../support/memory-launches.ts";
+import { MemoryNodeClaims } from "../support/memory-node-claims.ts";
 import { MemoryNodes } from "../support/memory-nodes.ts";
 
 const instance = "i-0123456789abcdef0";
@@ -39,6 +40,7 @@ describe("the holder in one process", () => {
       holds,
       journal: holds,
       nodes,
+      nodeClaims: new MemoryNodeClaims(),
       launches,
       ids,
       log,

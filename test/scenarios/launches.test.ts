@@ -77,7 +77,7 @@ describe("a launch", () => {
     const afterTheOneShot = story.heldNodes();
     await story.pass(minutes(15));
 
-    expect(told).toMatchObject([{ action: "rearm", because: "a later launch extended the hold" }]);
+    expect(told).toMatchObject([{ action: "rearm", because: "the hold was extended" }]);
     expect(afterTheOneShot).toEqual(["node-1", "node-2", "old"]);
     expect(story.marks()).toEqual({});
     expect(story.history()).toMatchObject([{ extensions: 1, launches: 2, endedAt: at(35) }]);

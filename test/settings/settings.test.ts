@@ -17,6 +17,8 @@ describe("the settings", () => {
       breather: minutes(10),
       initialDelay: 0,
       scope: "cluster",
+      replacements: "ignore",
+      extendOn: "use",
       nodePools: { only: [], except: [] },
       karpenter: "v1",
       holdAnnotation: "karpenter.sh/do-not-disrupt",

@@ -59,5 +59,7 @@ export const someRules = (about: Partial<Rules> = {}): Rules => ({
   initialDelay: 0,
   scope: "cluster",
   nodePools: { only: [], except: [] },
+  replacements: "ignore",
+  extendOn: "use",
   ...about,
 });

@@ -12,6 +12,7 @@ import { type FunctionName, Invocation } from "./invocation.ts";
 import { LaunchQueue, type QueueMessage } from "./launch-queue.ts";
 import { MemoryHolds } from "./memory-holds.ts";
 import { MemoryLaunches } from "./memory-launches.ts";
+import { MemoryNodeClaims } from "./memory-node-claims.ts";
 import { type MemoryCall, MemoryNodes } from "./memory-nodes.ts";
 import { type ArmedRelease, MemorySchedules } from "./memory-schedules.ts";
 
@@ -34,6 +35,7 @@ export class World {
   readonly metrics = new CollectedMetrics();
   readonly nodes: MemoryNodes;
   readonly holds: MemoryHolds;
+  readonly nodeClaims = new MemoryNodeClaims();
   readonly schedules = new MemorySchedules();
   readonly instances = new MemoryLaunches();
   readonly queue: LaunchQueue;
@@ -65,10 +67,20 @@ export class World {
     this.holds = new MemoryHolds(clock, hooks);
     this.schedules.hooks = hooks;
     this.instances.hooks = hooks;
+    this.nodeClaims.hooks = hooks;
     this.queue = new LaunchQueue(() => this.time);
     this.queue.hooks = hooks;
     const { nodes, holds, schedules, metrics, queue } = this;
-    const outside = { holds, journal: holds, nodes, launches: this.instances, schedules, followUps: queue };
+    const { nodeClaims } = this;
+    const outside = {
+      holds,
+      journal: holds,
+      nodes,
+      nodeClaims,
+      launches: this.instances,
+      schedules,
+      followUps: queue,
+    };
     this.ports = { rules: this.rules, ...outside, clock, ids: new CountedIds(), metrics };
   }
 

@@ -2,6 +2,23 @@ import { after, earlier, later } from "../duration.ts";
 import type { Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
 
+/** Who asked for a hold without a launch. */
+export type Wish = "hand" | "event" | "window";
+
+/** Why a hold is on, beside how it began. */
+export type Causes = Readonly<{
+  /** How many launches of which NodePool; of many NodePools the last are counted together. */
+  launches?: Readonly<Record<string, number>>;
+  /** How often use extended it, and when its nodes were last used. */
+  uses?: number;
+  usedAt?: Date;
+}> &
+  /** The last reason of each. */
+  Readonly<Partial<Record<Wish, string>>>;
+
+/** A launch that Karpenter made to replace other nodes. */
+export type RememberedReplacement = Readonly<{ instance: string; launchedAt: Date; nodeClaim?: string }>;
+
 /** A window in which Karpenter may not disrupt the nodes of a scope. */
 export type Hold = Readonly<{
   id: string;
@@ -19,6 +36,9 @@ export type Hold = Readonly<{
   nodes: number;
   /** Some launch asked for more than the cap allows. */
   capped: boolean;
+  causes?: Causes;
+  /** The first launch that counts for this hold; what was launched from then on for waiting pods are its burst nodes. */
+  burstFrom?: Date;
   /** The moment a one-shot was last set for. */
   armedFor?: Date;
   /** A launch began it, and no look at the nodes has left all of them marked yet. */
@@ -42,13 +62,15 @@ export type ScopeRecord = Readonly<{
   quietSince?: Date;
   /** What whoever paused gave for a reason. */
   quietBecause?: string;
+  /** Launches that never count, also when Karpenter's events about them have expired. */
+  replacements?: readonly RememberedReplacement[];
   /** The last release by hand that somebody may try again. */
   forced?: Forced;
 }>;
 
 /** A hold that ended, as history keeps it. */
 export type PastHold = Readonly<
-  Omit<Hold, "state" | "causedAt" | "endsBecause" | "armedFor" | "unprotected"> & {
+  Omit<Hold, "state" | "causedAt" | "endsBecause" | "armedFor" | "unprotected" | "burstFrom"> & {
     scope: Scope;
     endedAt: Date;
     endedBecause: string;
@@ -109,7 +131,15 @@ export function withoutHold(record: ScopeRecord): ScopeRecord {
 
 /** The hold as history will tell it. */
 export function pastOf(scope: Scope, hold: Hold, endedAt: Date): PastHold {
-  const { state: _s, causedAt: _c, armedFor: _a, unprotected: _u, endsBecause, ...told } = hold;
+  const {
+    state: _s,
+    causedAt: _c,
+    armedFor: _a,
+    unprotected: _u,
+    burstFrom: _b,
+    endsBecause,
+    ...told
+  } = hold;
   return { ...told, scope, endedAt, endedBecause: endsBecause ?? "a new hold took its place" };
 }
 

@@ -1,4 +1,5 @@
-import { after, formatDuration, later } from "../duration.ts";
+import { after, earlier, formatDuration, later } from "../duration.ts";
+import { withLaunches } from "../holds/causes.ts";
 import {
   extended,
   type Hold,
@@ -43,17 +44,19 @@ export function decideLaunch(facts: LaunchFacts): LaunchDecision {
   if (!latest) return { action: "ignore", because: whyNoneCounts(watermark, now) };
 
   const { lastLaunchAt } = record;
-  const news = launches.filter((launch) => !lastLaunchAt || launch.launchedAt > lastLaunchAt).length;
+  const news = launches.filter((launch) => !lastLaunchAt || launch.launchedAt > lastLaunchAt);
   if (record.hold?.state === "held") return decideExtension(record, record.hold, latest, news, rules);
 
   const expiresAt = after(latest.launchedAt, rules.hold);
   if (expiresAt <= now) return { action: "ignore", because: "its hold would be over already" };
-  if (news === 0) return { action: "ignore", because: "the hold for launches up to then has ended" };
+  if (news.length === 0) return { action: "ignore", because: "the hold for launches up to then has ended" };
 
   const because = `a node was launched in NodePool ${latest.nodePool}`;
   const hold = {
     ...newHold(facts.newId, now, because, expiresAt, latest.launchedAt),
-    launches: news,
+    launches: news.length,
+    causes: withLaunches(undefined, news),
+    burstFrom: firstOf(news),
     unprotected: true,
   };
   return startInPlace({ ...record, lastLaunchAt: latest.launchedAt }, hold, now);
@@ -75,22 +78,27 @@ function decideExtension(
   record: ScopeRecord,
   hold: Hold,
   latest: Launch,
-  news: number,
+  news: readonly Launch[],
   rules: Rules,
 ): LaunchDecision {
   const { expiresAt, capped } = extended(hold, after(latest.launchedAt, rules.hold), rules);
   const moves = expiresAt > hold.expiresAt;
-  if (!moves && news === 0) return { action: "await", hold, because: "the hold lasts as long already" };
+  if (!moves && news.length === 0)
+    return { action: "await", hold, because: "the hold lasts as long already" };
 
   const next: Hold = {
     ...hold,
     expiresAt,
     capped,
     causedAt: later(hold.causedAt, latest.launchedAt),
-    launches: hold.launches + news,
+    launches: hold.launches + news.length,
+    ...(news.length > 0 && {
+      causes: withLaunches(hold.causes, news),
+      burstFrom: earlier(hold.burstFrom ?? latest.launchedAt, firstOf(news)),
+    }),
     extensions: hold.extensions + (moves ? 1 : 0),
   };
-  const written = { ...record, hold: next, ...(news > 0 && { lastLaunchAt: latest.launchedAt }) };
+  const written = { ...record, hold: next, ...(news.length > 0 && { lastLaunchAt: latest.launchedAt }) };
   if (capped && !hold.capped) {
     const because = `holds last ${formatDuration(rules.maxHold)} at most, whatever launches`;
     return { action: "cap", hold: next, record: written, because };
@@ -99,6 +107,9 @@ function decideExtension(
     return { action: "extend", hold: next, record: written, because: "a later launch extends the hold" };
   return { action: "await", hold: next, record: written, because: "the hold lasts as long already" };
 }
+
+const firstOf = (launches: readonly Launch[]): Date =>
+  launches.map(({ launchedAt }) => launchedAt).reduce(earlier);
 
 /** Why launches before the watermark mean nothing. */
 export function whyNoneCounts(watermark: Watermark, now: Date): string {

@@ -7,18 +7,59 @@ import { armRelease } from "../releases/arm-release.ts";
 import { scopeOf } from "../rules.ts";
 import type { Scope } from "../scope.ts";
 import { decideLaunch, type LaunchDecision } from "./decide-launch.ts";
+import { findDemand } from "./find-demand.ts";
+import { judgeAgainAfter } from "./judge-launches.ts";
 import { awaitPendingNodes } from "./pending-nodes.ts";
+import type { LaunchBatch } from "./resolve-launches.ts";
 
 /** Protects what the launches ask to protect, one scope after the other; one that fails keeps no other waiting. */
-export async function holdNodes(context: Context, launches: readonly Launch[]): Promise<void> {
+export async function holdNodes(
+  context: Context,
+  launches: readonly Launch[],
+  heard: Pick<LaunchBatch, "firstHeardAt" | "attempt">,
+): Promise<void> {
   const scopes = Map.groupBy(launches, (launch) => scopeOf(context.rules, launch.nodePool));
   await attemptAll(
     [...scopes].map(([scope, ofScope]) => async () => {
-      const { action } = await protect(context, scope, ofScope, ofScope);
-      // NewEvent here, not of every launch that a sweep looks at: it looks at the same ones each time.
-      if (action === "ignore") context.metrics.add("LaunchesIgnored", ofScope.length);
+      const { firstHeardAt } = heard;
+      const { demand, replacements, unknown } = await findDemand(context, scope, ofScope, firstHeardAt);
+      await attemptAll([
+        () => protectDemand(context, scope, demand),
+        () => awaitReplacements(context, scope, replacements),
+        () => judgeAgain(context, unknown, heard),
+      ]);
     }),
   );
+}
+
+async function protectDemand(context: Context, scope: Scope, demand: readonly Launch[]): Promise<void> {
+  if (demand.length === 0) return;
+  const { action } = await protect(context, scope, demand, demand);
+  // Counted here, not of every launch that a sweep looks at: it looks at the same ones each time.
+  if (action === "ignore") context.metrics.add("LaunchesIgnored", demand.length);
+}
+
+/** While a hold is on, a replacement's node is marked like any other. */
+async function awaitReplacements(
+  context: Context,
+  scope: Scope,
+  replacements: readonly Launch[],
+): Promise<void> {
+  if (replacements.length === 0) return;
+  const { hold } = (await context.holds.find(scope)) ?? {};
+  if (hold?.state === "held") await awaitPendingNodes(context, { scope, awaited: replacements, attempt: 0 });
+}
+
+async function judgeAgain(
+  context: Context,
+  unknown: readonly Launch[],
+  { firstHeardAt, attempt }: Pick<LaunchBatch, "firstHeardAt" | "attempt">,
+): Promise<void> {
+  if (unknown.length === 0) return;
+  const now = context.clock.now();
+  const delay = Math.max(...unknown.map((launch) => judgeAgainAfter(launch, { firstHeardAt, now })));
+  const launches = unknown.map(({ instance, launchedAt }) => ({ instance, launchedAt }));
+  await context.followUps.enqueue({ kind: "launches", launches, firstHeardAt, attempt: attempt + 1 }, delay);
 }
 
 /**

@@ -29,7 +29,7 @@ export async function resolveLaunches(context: Context, heard: LaunchBatch): Pro
     }
   }
   // Holding first: should it fail, all of these come again by themselves.
-  await holdNodes(context, ours);
+  await holdNodes(context, ours, heard);
   await retryUnknown(context, unknown, heard);
 }
 

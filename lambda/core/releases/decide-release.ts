@@ -29,7 +29,7 @@ export function decideRelease(record: ScopeRecord, holdId: string, rules: Rules,
   const due = dueAt(hold, rules);
   if (now >= due) return fence(record, hold, rules, now);
   if (hold.armedFor?.getTime() !== due.getTime())
-    return { action: "rearm", hold, armFor: due, because: "a later launch extended the hold" };
+    return { action: "rearm", hold, armFor: due, because: "the hold was extended" };
   // Clocks differ. Armed for the same moment again, it would be taken for the one that is just firing.
   return { action: "rearm", hold, armFor: after(due, minutes(1)), because: "the one-shot came early" };
 }

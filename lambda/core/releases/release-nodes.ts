@@ -5,6 +5,7 @@ import type { ReleaseContext, Released } from "../ports.ts";
 import type { Scope } from "../scope.ts";
 import { armRelease } from "./arm-release.ts";
 import { decideClose, decideRelease } from "./decide-release.ts";
+import { extendWhileUsed } from "./extend-while-used.ts";
 
 /** What a release did, and why. */
 export type ReleaseAnswer = Released & Readonly<{ because: string }>;
@@ -18,13 +19,14 @@ export const sum = (a: Released, b: Released): Released => ({
   left: a.left || b.left,
 });
 
-/** A one-shot fired: fence, unmark, close; or arm anew when a launch extended the hold. */
+/** A one-shot fired: fence, unmark, close; or arm anew when a launch or use extended the hold. */
 export async function releaseNodes(
   context: ReleaseContext,
   scope: Scope,
   holdId: string,
 ): Promise<ReleaseAnswer> {
   const { rules, clock } = context;
+  await extendWhileUsed(context, scope);
   const decision = await changeRecord(context, scope, (record) =>
     decideRelease(record, holdId, rules, clock.now()),
   );

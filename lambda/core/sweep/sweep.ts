@@ -2,11 +2,13 @@ import { attemptAll } from "../attempt-all.ts";
 import { after } from "../duration.ts";
 import { changeRecord, wholeClusterRecord } from "../holds/change-record.ts";
 import { watermarkOf } from "../holds/hold.ts";
+import { findDemand } from "../launches/find-demand.ts";
 import { protect } from "../launches/hold-nodes.ts";
 import { awaitPendingNodes } from "../launches/pending-nodes.ts";
 import { markNodes } from "../marks/mark-nodes.ts";
 import type { Context, Launch } from "../ports.ts";
 import { armRelease } from "../releases/arm-release.ts";
+import { extendWhileUsed } from "../releases/extend-while-used.ts";
 import { finishRelease } from "../releases/release-nodes.ts";
 import { scopeOf } from "../rules.ts";
 import { admits, type Scope } from "../scope.ts";
@@ -28,6 +30,7 @@ export async function sweep(context: Context): Promise<void> {
 }
 
 async function sweepScope(context: Context, scope: Scope): Promise<void> {
+  await extendWhileUsed(context, scope);
   const whole = await wholeClusterRecord(context, scope);
   const decision: SweepDecision = await changeRecord(context, scope, (record) =>
     decideSweep(record, watermarkOf(record, whole), context.rules, context.clock.now()),
@@ -85,10 +88,13 @@ async function recoverMissedLaunches(context: Context): Promise<void> {
 }
 
 async function makeUpFor(context: Context, scope: Scope, missed: readonly Launch[]): Promise<void> {
-  const { action } = await protect(context, scope, missed, []);
+  // What is unknown yet was launched within the last minute: the next sweep sees it again.
+  const { demand } = await findDemand(context, scope, missed, context.clock.now());
+  if (demand.length === 0) return;
+  const { action } = await protect(context, scope, demand, []);
   if (action === "ignore" || action === "await") return;
-  context.log.warn("launches were missed", { scope, instances: missed.map((launch) => launch.instance) });
-  context.metrics.add("MissedLaunches", missed.length);
+  context.log.warn("launches were missed", { scope, instances: demand.map((launch) => launch.instance) });
+  context.metrics.add("MissedLaunches", demand.length);
 }
 
 /** Marks without a hold come off; the gauges say what is held now. */

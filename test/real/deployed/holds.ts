@@ -90,7 +90,7 @@ export function holdCases(open: () => World): void {
       await until("some seconds to pass", async () => Date.now() > start + 25_000);
 
       await prod.launch();
-      await prod.untilLogged("release", /a later launch extended the hold/, minutes(1.5));
+      await prod.untilLogged("release", /the hold was extended/, minutes(1.5));
       expect(await prod.marks()).toMatchObject({ [node]: holdId });
       const [second, ...more] = await prod.schedules(holdId);
       expect([second, more]).toEqual([expect.not.stringMatching(first ?? ""), []]);

@@ -22,6 +22,7 @@ import { someRules } from "../../support/builders.ts";
 import { CollectedLog } from "../../support/collected-log.ts";
 import { dynamodbStore } from "../../support/dynamodb-store.ts";
 import { LaunchQueue, type QueueMessage } from "../../support/launch-queue.ts";
+import { MemoryNodeClaims } from "../../support/memory-node-claims.ts";
 import { region } from "../emulator/emulator.ts";
 import { OneShots } from "../worlds/one-shots.ts";
 import { ClusterRoute } from "./cluster.ts";
@@ -83,6 +84,7 @@ export class FaultsWorld {
       holds: store.holds,
       journal: store.journal,
       nodes: nodesBehind(this.cluster, { clock, metrics }),
+      nodeClaims: new MemoryNodeClaims(),
       launches: new Ec2Launches(new EC2Client({ ...client, endpoint: engines.ec2.url }), "prod"),
       schedules: new SchedulerReleases({
         client: new SchedulerClient({ ...client, endpoint: engines.scheduler.url }),

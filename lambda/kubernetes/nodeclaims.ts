@@ -1,0 +1,190 @@
+import * as v from "valibot";
+import { TryAgainError } from "../core/errors.ts";
+import type { KarpenterGeneration } from "../core/marks/keys.ts";
+import type { CallContext, NodeClaim, NodeClaims, Replacement, Unavailable } from "../core/ports.ts";
+import type { NodePoolFilter, Scope } from "../core/scope.ts";
+import type { KubernetesCaller } from "./client.ts";
+import { isStatus } from "./error.ts";
+import { explain } from "./explain.ts";
+import { pagesOf, selectors } from "./node-lists.ts";
+import { instanceIn } from "./node-objects.ts";
+
+/** Events of objects without a namespace are kept in this one. */
+export const eventsNamespace = "default";
+export const nodeClaimsGroup = "karpenter.sh";
+export const replacementReason = "DisruptionLaunching";
+const eventsPath = `/api/v1/namespaces/${eventsNamespace}/events`;
+/** Karpenter before v1.0 serves the second one alone. */
+const versions = ["v1", "v1beta1"] as const;
+const nodeClaimsPath = (version: string) => `/apis/${nodeClaimsGroup}/${version}/nodeclaims`;
+/** Of more than so many NodeClaims one list of all is cheaper. */
+const mostByName = 5;
+
+const allDemand = "so every launch counts as demand";
+const launchesAlone = "so launches alone extend a hold";
+const noUse: Unavailable = {
+  unavailable: `Karpenter before v1.0 does not record when nodes are used, ${launchesAlone}`,
+};
+
+export type KubernetesNodeClaimsOptions = Readonly<{
+  api: KubernetesCaller;
+  karpenter: KarpenterGeneration;
+  nodePools: NodePoolFilter;
+  pageSize?: number;
+}>;
+
+const moment = v.pipe(
+  v.string(),
+  v.transform((text) => new Date(text)),
+  v.date(),
+);
+const metadata = { name: v.string(), creationTimestamp: moment };
+
+const eventSchema = v.object({
+  metadata: v.object({ creationTimestamp: moment }),
+  involvedObject: v.object({ name: v.string() }),
+});
+
+const nodeClaimSchema = v.object({
+  metadata: v.object(metadata),
+  status: v.optional(
+    v.object({ providerID: v.optional(v.string(), ""), lastPodEventTime: v.nullish(moment) }),
+    {},
+  ),
+});
+
+/** Karpenter's NodeClaims, and the events by which it says which of them replace other nodes. Reads only. */
+export class KubernetesNodeClaims implements NodeClaims {
+  readonly #options: KubernetesNodeClaimsOptions;
+  #version: (typeof versions)[number] = "v1";
+
+  constructor(options: KubernetesNodeClaimsOptions) {
+    this.#options = options;
+  }
+
+  async replacements(
+    since: Date,
+    known: ReadonlySet<string>,
+    context: CallContext,
+  ): Promise<readonly Replacement[] | Unavailable> {
+    return this.#unlessRefused(allDemand, async () => {
+      const launched = new Set<string>();
+      const fieldSelector = `reason=${replacementReason},involvedObject.kind=NodeClaim`;
+      for await (const event of this.#list(eventsPath, { fieldSelector }, eventSchema, context)) {
+        const { name } = event.involvedObject;
+        if (event.metadata.creationTimestamp >= since && !known.has(name)) launched.add(name);
+      }
+      return this.#find(launched, context);
+    });
+  }
+
+  async launchedSince(
+    scope: Scope,
+    since: Date,
+    context: CallContext,
+  ): Promise<readonly NodeClaim[] | Unavailable> {
+    return this.#unlessRefused(launchesAlone, async () => {
+      const { karpenter, nodePools } = this.#options;
+      const labelSelector = selectors(karpenter, nodePools).ofPools(scope);
+      if (labelSelector === undefined) return [];
+      const found: NodeClaim[] = [];
+      for await (const claim of this.#claims({ labelSelector }, context)) {
+        if (claim.createdAt >= since) found.push(claim);
+      }
+      // Asked after the list, which finds out which version is served.
+      return this.#version === "v1" ? found : noUse;
+    });
+  }
+
+  async #find(names: ReadonlySet<string>, context: CallContext): Promise<readonly Replacement[]> {
+    const found: Replacement[] = [];
+    const keep = ({ name: nodeClaim, instance }: NodeClaim) => {
+      if (names.has(nodeClaim)) found.push({ nodeClaim, ...(instance && { instance }) });
+    };
+    const queries: readonly Query[] =
+      names.size > mostByName ? [{}] : [...names].map((name) => ({ fieldSelector: `metadata.name=${name}` }));
+    for (const query of queries) {
+      for await (const claim of this.#claims(query, context)) keep(claim);
+    }
+    return found;
+  }
+
+  async *#claims(query: Query, context: CallContext): AsyncGenerator<NodeClaim, void, undefined> {
+    for await (const { metadata, status } of this.#listServed(query, context)) {
+      const { providerID, lastPodEventTime } = status;
+      yield {
+        name: metadata.name,
+        createdAt: metadata.creationTimestamp,
+        ...(providerID && { instance: instanceIn(providerID) }),
+        ...(lastPodEventTime && { lastPodEventAt: lastPodEventTime }),
+      };
+    }
+  }
+
+  async *#listServed(query: Query, context: CallContext) {
+    const list = () => this.#list(nodeClaimsPath(this.#version), query, nodeClaimSchema, context);
+    try {
+      yield* list();
+    } catch (error) {
+      if (!isStatus(error, 404)) throw error;
+      this.#version = this.#version === "v1" ? "v1beta1" : "v1";
+      yield* list();
+    }
+  }
+
+  async *#list<T>(
+    path: string,
+    query: Query,
+    schema: v.GenericSchema<unknown, T>,
+    context: CallContext,
+  ): AsyncGenerator<T, void, undefined> {
+    const { api, pageSize = 250 } = this.#options;
+    const ask = (from: string) => {
+      const page = { limit: String(pageSize), ...query, ...(from !== "" && { continue: from }) };
+      return api.call({ method: "GET", path, query: page }, context);
+    };
+    for await (const { items } of pagesOf(ask)) {
+      for (const item of items) {
+        const { success, output, issues } = v.safeParse(schema, item);
+        if (!success) throw new TryAgainError(`${path}: ${v.summarize(issues)}`);
+        yield output;
+      }
+    }
+  }
+
+  async limits(context: CallContext): Promise<readonly string[]> {
+    const answers = [
+      await this.#unlessRefused(allDemand, () => isAny(this.#list(eventsPath, first, eventSchema, context))),
+      await this.#unlessRefused(launchesAlone, async () => {
+        await isAny(this.#claims(first, context));
+        return this.#version === "v1" || noUse;
+      }),
+    ];
+    return answers.flatMap((answer) => (typeof answer === "object" ? answer.unavailable : []));
+  }
+
+  /** A cluster that does not let us read, or does not know NodeClaims, is an answer; all else is an error. */
+  async #unlessRefused<T>(effect: string, work: () => Promise<T>): Promise<T | Unavailable> {
+    if (this.#options.karpenter === "v0.31")
+      return { unavailable: `Karpenter before v0.32 has no NodeClaims, ${effect}` };
+    try {
+      return await work();
+    } catch (error) {
+      if (isStatus(error, 403)) {
+        const unavailable = `the holder may not list NodeClaims and events, ${effect}`;
+        return { unavailable, isMissingRight: true };
+      }
+      if (isStatus(error, 404)) return { unavailable: `the cluster has no NodeClaims, ${effect}` };
+      throw explain(error, "list NodeClaims and events");
+    }
+  }
+}
+
+type Query = Readonly<Record<string, string>>;
+
+const first: Query = { limit: "1" };
+
+async function isAny(list: AsyncIterable<unknown>): Promise<boolean> {
+  for await (const _ of list) return true;
+  return false;
+}
