@@ -5,7 +5,7 @@ import type { IGrantable } from "aws-cdk-lib/aws-iam";
 import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct, type IConstruct } from "constructs";
-import { launchesAndProbes, probeSource } from "../lambda/core/operate/probe.ts";
+import { launchesAndProbes, probeSource } from "../lambda/handlers/event-sources.ts";
 import { acknowledge } from "./acknowledge.ts";
 import type { HolderFunction } from "./holder-function.ts";
 

@@ -58,7 +58,7 @@ async function launched(launches: number): Promise<Run> {
   }
   const awaited = new Set(
     world.later.waiting
-      .flatMap(({ followUp }) => (followUp.kind === "newcomers" ? followUp.awaited : []))
+      .flatMap(({ followUp }) => (followUp.kind === "pendingNodes" ? followUp.awaited : []))
       .map((one) => one.instance),
   ).size;
   return {

@@ -112,10 +112,10 @@ export interface Schedules {
 /** A launch as an event tells it, before anyone asked what was launched. */
 export type LaunchEvent = Readonly<{ instance: string; launchedAt: Date }>;
 
-/** Work put off: launches to look at (again), or newcomers to wait for, since when and how often tried. */
+/** Work for later: launches to check again, or nodes that have not joined yet; since when, and how often tried. */
 export type FollowUp =
-  | Readonly<{ kind: "launches"; launches: readonly LaunchEvent[]; firstHeardAt: Date; attempt: number }>
-  | Readonly<{ kind: "newcomers"; scope: Scope; awaited: readonly LaunchEvent[]; attempt: number }>;
+  | Readonly<{ kind: "launches"; launches: readonly LaunchEvent[]; firstSeenAt: Date; attempt: number }>
+  | Readonly<{ kind: "pendingNodes"; scope: Scope; awaited: readonly LaunchEvent[]; attempt: number }>;
 
 export interface FollowUps {
   /** Brings the follow-up back after the delay; long lists may come back in several pieces. */

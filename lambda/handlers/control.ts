@@ -9,14 +9,16 @@ import { type Scope, wholeCluster } from "../core/scope.ts";
 import { version } from "../version.ts";
 import { parseControlRequest } from "./requests.ts";
 
+const reading: ReadonlySet<string> = new Set(["status", "check", "history", "probe"]);
+
 /** An operator wants to know or to change something; every answer is plain JSON. */
 export const onOperatorAsked =
   (ports: Ports, inspection?: Inspection) =>
   async (payload: unknown, call: CallContext): Promise<unknown> => {
     const context = { ...ports, ...call };
     const request = parseControlRequest(payload);
-    // Also what changes nothing: its reason is told nowhere else.
-    if ("scope" in request) call.log.info("operator asked", request);
+    // Also what changes nothing in the end: its reason is logged nowhere else.
+    if (!reading.has(request.do)) call.log.info("operator asked", request);
     switch (request.do) {
       case "status":
         return { ...(await getStatus(context)), version };

@@ -1,17 +1,21 @@
+import * as v from "valibot";
 import { attemptAll } from "../core/attempt-all.ts";
-import { earlier, later } from "../core/duration.ts";
+import { earlier } from "../core/duration.ts";
 import { BadInputError } from "../core/errors.ts";
+import { mergeLaunches, mergePendingNodes } from "../core/launches/merge-messages.ts";
 import { markJoinedNodes } from "../core/launches/pending-nodes.ts";
-import { type LaunchBatch, resolveLaunches } from "../core/launches/resolve-launches.ts";
-import type { CallContext, Context, FollowUp, LaunchEvent, Log, Ports } from "../core/ports.ts";
-import type { Scope } from "../core/scope.ts";
+import { resolveLaunches } from "../core/launches/resolve-launches.ts";
+import { probesToAnswer } from "../core/operate/probes.ts";
+import type { CallContext, Context, Log, Ports } from "../core/ports.ts";
+import { fields, list, parse } from "../schemas/parse.ts";
+import { text } from "../schemas/values.ts";
 import { version } from "../version.ts";
-import { type Message, parseMessage } from "./events.ts";
-import { Fields } from "./fields.ts";
+import { type Message, type Probe, parseMessage } from "./events.ts";
 
-type Received = Readonly<{ messageId: string; queuedAt: Date; message: Message }>;
+type Received = Readonly<{ queuedAt: Date; message: Message }>;
+type ReceivedProbe = Probe & Readonly<{ queuedAt: Date }>;
 
-/** What SQS is told: the messages to bring again; all others are done. */
+/** The messages that SQS is to deliver again; all others are done. */
 export type BatchAnswer = { batchItemFailures: { itemIdentifier: string }[] };
 
 /**
@@ -22,101 +26,60 @@ export const onNodeLaunched =
   (ports: Ports) =>
   async (event: unknown, call: CallContext): Promise<BatchAnswer> => {
     const context = { ...ports, ...call };
+    const now = ports.clock.now();
     const { received, unreadable } = readBatch(call.log, event);
-    const queuedAt = received.map((one) => one.queuedAt).reduce(earlier, ports.clock.now());
+    const queuedAt = received.map((one) => one.queuedAt).reduce(earlier, now);
     call.log.info("batch received", { messages: received.length, queuedAt });
+    const { launches, followUps, probes } = sorted(received);
     await attemptAll([
-      ...launchesIn(received, ports.clock.now()).map((heard) => () => resolveLaunches(context, heard)),
-      ...pendingNodesIn(received).map((newcomers) => () => markJoinedNodes(context, newcomers)),
-      ...received.map((one) => () => answerProbe(context, one)),
+      ...mergeLaunches(launches, followUps, now).map((batch) => () => resolveLaunches(context, batch)),
+      ...mergePendingNodes(followUps, now).map((pending) => () => markJoinedNodes(context, pending)),
+      ...probesToAnswer(probes, now).map((probe) => () => answerProbe(context, probe)),
     ]);
     return { batchItemFailures: unreadable.map((itemIdentifier) => ({ itemIdentifier })) };
   };
 
-async function answerProbe(context: Context, { message, queuedAt }: Received): Promise<void> {
-  if (message.kind !== "probe") return;
-  const { id, sentAt } = message;
-  await context.journal.answerProbe({ id, sentAt, queuedAt, answeredAt: context.clock.now(), version });
+function sorted(received: readonly Received[]) {
+  return {
+    launches: received.flatMap(({ message }) => (message.kind === "launch" ? [message.launch] : [])),
+    followUps: received.flatMap(({ message }) => (message.kind === "followUp" ? [message.followUp] : [])),
+    probes: received.flatMap(({ message, queuedAt }): ReceivedProbe[] =>
+      message.kind === "probe" ? [{ ...message, queuedAt }] : [],
+    ),
+  };
+}
+
+async function answerProbe(context: Context, { id, sentAt, queuedAt }: ReceivedProbe): Promise<void> {
+  const answeredAt = context.clock.now();
+  await context.journal.answerProbe({ id, sentAt, queuedAt, answeredAt, version });
   context.log.info("probe answered", { probe: id });
 }
 
+const record = fields({
+  messageId: text,
+  body: v.optional(v.unknown()),
+  attributes: v.optional(v.unknown()),
+});
+const batch = fields({ Records: list(record, 10_000) });
+
 function readBatch(log: Log, event: unknown): { received: Received[]; unreadable: string[] } {
-  const fields = new Fields("This batch cannot be used");
-  const records = fields.list(fields.object(event, "the event").Records, "Records", (item, path) =>
-    fields.object(item, path),
-  );
-  const ids = records.map((record, i) => fields.text(record.messageId, `Records[${i}].messageId`));
-  fields.end();
+  const { Records } = parse("This batch cannot be used", batch, event, "the event");
   const received: Received[] = [];
   const unreadable: string[] = [];
-  records.forEach((record, i) => {
-    const messageId = ids[i] ?? "";
+  for (const { messageId, body, attributes } of Records) {
     try {
-      received.push({ messageId, queuedAt: sentAt(record), message: parseMessage(record.body) });
+      received.push({ queuedAt: sentAt(attributes), message: parseMessage(body) });
     } catch (error) {
       if (!(error instanceof BadInputError)) throw error;
-      log.error("message cannot be read: it goes to the dead letters", {
-        messageId,
-        problems: error.problems,
-      });
+      const { problems } = error;
+      log.error("message cannot be read: it goes to the dead letters", { messageId, problems });
       unreadable.push(messageId);
     }
-  });
+  }
   return { received, unreadable };
 }
 
-function sentAt(record: Readonly<Record<string, unknown>>): Date {
-  const { SentTimestamp: sent } = Object(record.attributes);
-  return new Date(typeof sent === "string" && /^\d{1,15}$/.test(sent) ? Number(sent) : 0);
-}
+const sqsAttributes = v.object({ SentTimestamp: v.pipe(v.string(), v.regex(/^\d{1,15}$/)) });
 
-/** All launches told for the first time together, and those looked at again by how often. */
-function launchesIn(received: readonly Received[], now: Date): LaunchBatch[] {
-  const heard = new Map<number, LaunchBatch>();
-  const add = (attempt: number, firstHeardAt: Date, launches: readonly LaunchEvent[]) => {
-    const same = heard.get(attempt);
-    const merged = unique([...(same?.launches ?? []), ...launches]);
-    heard.set(attempt, {
-      attempt,
-      launches: merged,
-      // Of whom the cloud does not know yet, none is given up before its time.
-      firstHeardAt: same ? later(same.firstHeardAt, firstHeardAt) : firstHeardAt,
-    });
-  };
-  for (const { message } of received) {
-    if (message.kind === "launch") add(0, now, [message.launch]);
-    else if (message.kind === "followUp" && message.followUp.kind === "launches") {
-      const { attempt, firstHeardAt, launches } = message.followUp;
-      add(attempt, firstHeardAt, launches);
-    }
-  }
-  return [...heard.values()];
-}
-
-type PendingNodes = Extract<FollowUp, { kind: "newcomers" }>;
-
-/** One look a scope, however many messages ask for it. */
-function pendingNodesIn(received: readonly Received[]): PendingNodes[] {
-  const scopes = new Map<Scope, PendingNodes>();
-  for (const { message } of received) {
-    if (message.kind !== "followUp" || message.followUp.kind !== "newcomers") continue;
-    const next = message.followUp;
-    const same = scopes.get(next.scope);
-    const awaited = unique([...(same?.awaited ?? []), ...next.awaited]);
-    scopes.set(next.scope, {
-      ...next,
-      awaited,
-      attempt: Math.min(same?.attempt ?? next.attempt, next.attempt),
-    });
-  }
-  return [...scopes.values()];
-}
-
-/** A twin of an event is the same launch; the later time counts. */
-const unique = (launches: readonly LaunchEvent[]): LaunchEvent[] => [
-  ...new Map(
-    launches
-      .toSorted((a, b) => a.launchedAt.getTime() - b.launchedAt.getTime())
-      .map((one) => [one.instance, one]),
-  ).values(),
-];
+const sentAt = (attributes: unknown): Date =>
+  new Date(v.is(sqsAttributes, attributes) ? Number(attributes.SentTimestamp) : 0);

@@ -1,93 +1,62 @@
-import { type Duration, hours, minutes } from "../core/duration.ts";
+import * as v from "valibot";
+import { hours, minutes } from "../core/duration.ts";
 import { holdIdPattern } from "../core/marks/hold-id.ts";
-import type { Scope } from "../core/scope.ts";
-import { Fields } from "./fields.ts";
+import { anyObject, fields, matching, optional, parse } from "../schemas/parse.ts";
+import { duration, line, moment, scope, text, wholeNumber } from "../schemas/values.ts";
+
+const holdId = matching(
+  new RegExp(holdIdPattern),
+  'the id of a hold (or send {"force": true} to release by hand)',
+);
+const reason = v.nullish(line, "no reason given");
+
+/*
+{ "scope": "cluster", "holdId": "20260131t093000-k3f9ax" }
+*/
+const expired = fields({ holdId, scope });
+/*
+{ "force": true, "reason": "…", "scope": "nodepool/batch", "askedAt": "2026-01-31T09:30:00Z" }
+*/
+const forced = fields({
+  force: v.literal(true, "true"),
+  reason,
+  scope: optional(scope),
+  askedAt: optional(moment),
+});
 
 /** What the release function may be asked: by its schedule, or by hand. */
 export type ReleaseRequest =
-  | Readonly<{ kind: "expired"; scope: Scope; holdId: string }>
-  | Readonly<{ kind: "force"; reason: string; scope: Scope | undefined; askedAt: Date | undefined }>;
+  | (Readonly<{ kind: "expired" }> & Readonly<v.InferOutput<typeof expired>>)
+  | (Readonly<{ kind: "force" }> & Readonly<Omit<v.InferOutput<typeof forced>, "force">>);
 
-/*
-{ "scope": "cluster", "holdId": "20260131t093000-k3f9ax" }, or by hand
-{ "force": true, "reason": "…", "scope": "nodepool/batch", "askedAt": "2026-01-31T09:30:00Z" }
-*/
+const cannotRelease = "This release cannot be done";
+
 export function parseReleaseRequest(payload: unknown): ReleaseRequest {
-  const fields = new Fields("This release cannot be done");
-  const request = fields.object(payload, "the payload");
-  if ("force" in request) {
-    if (request.force !== true) fields.refuse("force", "true", request.force);
-    const reason = fields.optionalLine(request.reason, "reason") ?? "no reason given";
-    const scope = fields.optionalScope(request.scope, "scope");
-    const askedAt = fields.optionalDate(request.askedAt, "askedAt");
-    fields.end();
-    return { kind: "force", reason, scope, askedAt };
+  if (typeof payload === "object" && payload !== null && "force" in payload) {
+    const { force: _, ...request } = parse(cannotRelease, forced, payload, "the payload");
+    return { kind: "force", ...request };
   }
-  const holdId = fields.text(
-    request.holdId,
-    "holdId",
-    'the id of a hold (or send {"force": true} to release by hand)',
-    new RegExp(holdIdPattern),
-  );
-  const scope = fields.scope(request.scope, "scope");
-  fields.end();
-  return { kind: "expired", holdId, scope: scope ?? "cluster" };
+  return { kind: "expired", ...parse(cannotRelease, expired, payload, "the payload") };
 }
+
+const optionalScope = optional(scope);
+const by = { scope: optionalScope, reason };
+const requests = [
+  fields({ do: v.literal("status") }),
+  fields({ do: v.literal("check") }),
+  fields({ do: v.literal("history"), limit: v.optional(wholeNumber(1000), 20) }),
+  fields({ do: v.literal("probe"), id: text }),
+  fields({ do: v.literal("hold"), ...by, for: optional(duration(minutes(1), hours(24))) }),
+  fields({ do: v.literal("release"), ...by }),
+  fields({ do: v.literal("pause"), ...by, for: optional(duration(minutes(1), hours(24 * 90))) }),
+  fields({ do: v.literal("resume"), scope: optionalScope }),
+] as const;
+const actions = requests.map((request) => request.entries.do.literal).join(", ");
+const control = v.pipe(anyObject, v.variant("do", [...requests], actions));
 
 /** What an operator may ask of the control function. */
-export type ControlRequest =
-  | Readonly<{ do: "status" | "check" }>
-  | Readonly<{ do: "history"; limit: number }>
-  | Readonly<{ do: "probe"; id: string }>
-  | Readonly<{ do: "hold"; for: Duration | undefined; scope: Scope | undefined; reason: string }>
-  | Readonly<{ do: "release"; scope: Scope | undefined; reason: string }>
-  | Readonly<{ do: "pause"; for: Duration | undefined; scope: Scope | undefined; reason: string }>
-  | Readonly<{ do: "resume"; scope: Scope | undefined }>;
-
-const actions = ["status", "check", "history", "probe", "hold", "release", "pause", "resume"] as const;
+export type ControlRequest = Readonly<v.InferOutput<typeof control>>;
 
 /* { "do": "hold", "for": "45m", "scope": "cluster", "reason": "load test" } */
-export function parseControlRequest(payload: unknown): ControlRequest {
-  const fields = new Fields("This request cannot be done");
-  const request = fields.object(payload, "the payload");
-  const action = actions.find((one) => one === request.do);
-  if (!action) fields.refuse("do", actions.join(", "), request.do);
-  const scope = fields.optionalScope(request.scope, "scope");
-  const reason = fields.optionalLine(request.reason, "reason") ?? "no reason given";
-  const read = (): ControlRequest => {
-    switch (action) {
-      case "history":
-        return {
-          do: action,
-          limit: request.limit === undefined ? 20 : fields.count(request.limit, "limit", 1000),
-        };
-      case "probe":
-        return { do: action, id: fields.text(request.id, "id") };
-      case "hold":
-        return {
-          do: action,
-          for: fields.duration(request.for, "for", minutes(1), hours(24)),
-          scope,
-          reason,
-        };
-      case "pause":
-        return {
-          do: action,
-          for: fields.duration(request.for, "for", minutes(1), hours(24 * 90)),
-          scope,
-          reason,
-        };
-      case "release":
-        return { do: action, scope, reason };
-      case "resume":
-        return { do: action, scope };
-      case "check":
-        return { do: action };
-      default:
-        return { do: "status" };
-    }
-  };
-  const answer = read();
-  fields.end();
-  return answer;
-}
+export const parseControlRequest = (payload: unknown): ControlRequest =>
+  parse("This request cannot be done", control, payload, "the payload");

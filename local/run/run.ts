@@ -125,6 +125,6 @@ function hear({ before, now }: NodeChange, holder: Holder, { hold }: Settings): 
   if (before || !now || after(now.createdAt, hold) <= clock.now()) return;
   const { instance, createdAt: launchedAt } = now;
   const launches = [{ instance, launchedAt }];
-  const followUp = { kind: "launches", launches, firstHeardAt: clock.now(), attempt: 0 } as const;
+  const followUp = { kind: "launches", launches, firstSeenAt: clock.now(), attempt: 0 } as const;
   holder.queue.send({ followUp });
 }

@@ -41,7 +41,7 @@ export class WatchedLaunches implements Launches {
   /** PendingNodes are nodes already: they are looked at at once, and no longer than they are there and unheld. */
   hurry(queue: FollowUps): FollowUps {
     const enqueue = async (followUp: FollowUp, delay: Duration): Promise<void> => {
-      if (followUp.kind !== "newcomers") return queue.enqueue(followUp, delay);
+      if (followUp.kind !== "pendingNodes") return queue.enqueue(followUp, delay);
       if (followUp.attempt <= 1) return queue.enqueue(followUp, 0);
       const free = [...this.#watch.nodes.values()].filter((node) => this.#isFree(node));
       const waiting = new Set(free.map(({ instance }) => instance));

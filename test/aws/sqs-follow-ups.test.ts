@@ -29,8 +29,8 @@ const launches = (count: number): LaunchEvent[] =>
     instance: `i-${n.toString(16).padStart(17, "0")}`,
     launchedAt: noon,
   }));
-const newcomers = (count: number): FollowUp => ({
-  kind: "newcomers",
+const pendingNodes = (count: number): FollowUp => ({
+  kind: "pendingNodes",
   scope: poolScope("batch"),
   awaited: launches(count),
   attempt: 3,
@@ -38,17 +38,17 @@ const newcomers = (count: number): FollowUp => ({
 const heard = (count: number): FollowUp => ({
   kind: "launches",
   launches: launches(count),
-  firstHeardAt: noon,
+  firstSeenAt: noon,
   attempt: 1,
 });
 
 describe("a follow-up", () => {
   it("goes to the launch queue in words that the hold function understands", async () => {
     const port = await later();
-    await port.enqueue(newcomers(2), seconds(30));
+    await port.enqueue(pendingNodes(2), seconds(30));
     await port.enqueue(heard(1), seconds(30));
     expect(bodies().map(parseMessage)).toEqual([
-      { kind: "followUp", followUp: newcomers(2) },
+      { kind: "followUp", followUp: pendingNodes(2) },
       { kind: "followUp", followUp: heard(1) },
     ]);
     expect(aws.requests[0]?.headers["x-amz-target"]).toBe("AmazonSQS.SendMessageBatch");
@@ -67,20 +67,23 @@ describe("a follow-up", () => {
     expect(batches()[0]?.[0]?.DelaySeconds).toBe(expected);
   });
 
-  it.each([newcomers, heard])("comes back in pieces when it is long, nothing lost: %o", async (followUp) => {
-    const port = await later();
-    await port.enqueue(followUp(5_001), minutes(1));
-    const pieces = bodies().map((body) => parseMessage(body));
-    const back = pieces.flatMap((piece) => {
-      if (piece.kind !== "followUp") return [];
-      return piece.followUp.kind === "newcomers" ? piece.followUp.awaited : piece.followUp.launches;
-    });
-    expect(back).toEqual(launches(5_001));
-  });
+  it.each([pendingNodes, heard])(
+    "comes back in pieces when it is long, nothing lost: %o",
+    async (followUp) => {
+      const port = await later();
+      await port.enqueue(followUp(5_001), minutes(1));
+      const pieces = bodies().map((body) => parseMessage(body));
+      const back = pieces.flatMap((piece) => {
+        if (piece.kind !== "followUp") return [];
+        return piece.followUp.kind === "pendingNodes" ? piece.followUp.awaited : piece.followUp.launches;
+      });
+      expect(back).toEqual(launches(5_001));
+    },
+  );
 
   it("keeps every request well below what SQS accepts", async () => {
     const port = await later();
-    await port.enqueue(newcomers(5_001), minutes(1));
+    await port.enqueue(pendingNodes(5_001), minutes(1));
     for (const entries of batches()) {
       expect(entries.length).toBeLessThanOrEqual(10);
       expect(new Set(entries.map(({ Id }) => Id)).size).toBe(entries.length);
@@ -91,8 +94,8 @@ describe("a follow-up", () => {
 
   it("that awaits nobody is sent all the same, because it goes on with marking", async () => {
     const port = await later();
-    await port.enqueue(newcomers(0), seconds(30));
-    expect(bodies().map(parseMessage)).toEqual([{ kind: "followUp", followUp: newcomers(0) }]);
+    await port.enqueue(pendingNodes(0), seconds(30));
+    expect(bodies().map(parseMessage)).toEqual([{ kind: "followUp", followUp: pendingNodes(0) }]);
   });
 
   it("of no launches is not sent", async () => {
@@ -107,7 +110,7 @@ describe("a follow-up", () => {
       followUp: {
         kind: "launches",
         launches: [{ instance: "i-00000000000000000", launchedAt: "2026-11-21T12:00:00.000Z" }],
-        firstHeardAt: "2026-11-21T12:00:00.000Z",
+        firstSeenAt: "2026-11-21T12:00:00.000Z",
         attempt: 1,
       },
     });
@@ -122,7 +125,7 @@ describe("what goes wrong", () => {
         Failed: [{ Id: first?.Id, Code: "InternalError", Message: "not today", SenderFault: false }],
       }),
     );
-    const sending = port.enqueue(newcomers(500), seconds(30));
+    const sending = port.enqueue(pendingNodes(500), seconds(30));
     await expect(sending).rejects.toThrow(TryAgainError);
     await expect(sending).rejects.toThrow(/1 of 3 .*InternalError not today/);
   });

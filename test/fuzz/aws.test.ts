@@ -98,8 +98,8 @@ it(
             releaseFunctionArn: "arn:aws:lambda:eu-west-1:123456789012:function:release",
           });
           const later = new SqsFollowUps(new SQSClient({ ...config, md5: false }), "https://sqs/queue");
-          const newcomers = {
-            kind: "newcomers",
+          const pendingNodes = {
+            kind: "pendingNodes",
             scope: "cluster",
             awaited: [aLaunch()],
             attempt: 1,
@@ -118,7 +118,7 @@ it(
             () => doors.kind(),
             () => doors.dismiss(roles.scheduler),
             () => schedules.arm("cluster", holdId(1), after(noon, minutes(20))),
-            () => later.enqueue(newcomers, 0),
+            () => later.enqueue(pendingNodes, 0),
           ];
           try {
             for (const [n, work] of works.entries()) {

@@ -28,15 +28,30 @@ describe("a message", () => {
   it("of ours asks to look again", () => {
     const launchedAt = noon.toISOString();
     const awaited = [{ instance: "i-1", launchedAt }];
-    const newcomers = { kind: "newcomers", scope: "nodepool/batch", attempt: 3, awaited };
-    const launches = { kind: "launches", attempt: 1, firstHeardAt: launchedAt, launches: awaited };
+    const pendingNodes = { kind: "pendingNodes", scope: "nodepool/batch", attempt: 3, awaited };
+    const launches = { kind: "launches", attempt: 1, firstSeenAt: launchedAt, launches: awaited };
 
-    const read = [parse({ followUp: newcomers }), parse({ followUp: launches })];
+    const read = [parse({ followUp: pendingNodes }), parse({ followUp: launches })];
 
     const heard = [{ instance: "i-1", launchedAt: noon }];
     expect(read).toEqual([
-      { kind: "followUp", followUp: { ...newcomers, awaited: heard } },
-      { kind: "followUp", followUp: { kind: "launches", attempt: 1, firstHeardAt: noon, launches: heard } },
+      { kind: "followUp", followUp: { ...pendingNodes, awaited: heard } },
+      { kind: "followUp", followUp: { kind: "launches", attempt: 1, firstSeenAt: noon, launches: heard } },
+    ]);
+  });
+
+  it("of version 0.1 is read, with its other names", () => {
+    const time = noon.toISOString();
+    const awaited = [{ instance: "i-1", launchedAt: time }];
+
+    const read = [
+      parse({ followUp: { kind: "newcomers", scope: "cluster", attempt: 2, awaited } }),
+      parse({ followUp: { kind: "launches", attempt: 1, firstHeardAt: time, launches: awaited } }),
+    ];
+
+    expect(read).toMatchObject([
+      { followUp: { kind: "pendingNodes", attempt: 2 } },
+      { followUp: { kind: "launches", firstSeenAt: noon } },
     ]);
   });
 
@@ -73,11 +88,7 @@ describe("a message", () => {
       { ...event, time: "2026-13-45T00:00:00Z" },
       ["time must be a time like 2026-01-31T09:30:00Z"],
     ],
-    [
-      "no detail",
-      { ...event, detail: null },
-      ["detail must be an object, not null", "detail.state", "detail.instance-id"],
-    ],
+    ["no detail", { ...event, detail: null }, ["detail must be an object, not null"]],
     [
       "an instance of no such name",
       { ...event, detail: { state: "pending", "instance-id": "i-xyz" } },
@@ -86,15 +97,11 @@ describe("a message", () => {
     [
       "a follow-up of no kind",
       { followUp: { kind: "dance", attempt: 0 } },
-      [
-        'followUp.kind must be "launches" or "newcomers", not "dance"',
-        "followUp.launches",
-        "followUp.firstHeardAt",
-      ],
+      ['followUp.kind must be "launches" or "pendingNodes", not "dance"'],
     ],
     [
       "a follow-up for no scope",
-      { followUp: { kind: "newcomers", attempt: -1, scope: "nodepool/A b", awaited: {} } },
+      { followUp: { kind: "pendingNodes", attempt: -1, scope: "nodepool/A b", awaited: {} } },
       [
         "followUp.attempt must be a whole number from 0 to 1000000, not -1",
         'followUp.scope must be "cluster" or "nodepool/NAME"',
@@ -103,7 +110,7 @@ describe("a message", () => {
     ],
     [
       "a list with a bad item",
-      { followUp: { kind: "newcomers", attempt: 1, scope: "cluster", awaited: [{ instance: "" }] } },
+      { followUp: { kind: "pendingNodes", attempt: 1, scope: "cluster", awaited: [{ instance: "" }] } },
       ["followUp.awaited[0].instance must be text", "followUp.awaited[0].launchedAt must be a time"],
     ],
     [

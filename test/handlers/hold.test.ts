@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { minutes } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
 import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
 import { holdId, noon } from "../support/fixed-clock.ts";
 import { launchEvent } from "../support/launch-queue.ts";
+import { Story } from "../support/story.ts";
 import { World } from "../support/world.ts";
 
 const deadline = new Date(noon.getTime() + 60_000);
@@ -87,12 +89,12 @@ describe("a batch", () => {
     expect(world.schedules.calls).toBe(1);
   });
 
-  it("merges twins and looks once a scope for newcomers", async () => {
+  it("merges duplicate events and checks each scope once for pending nodes", async () => {
     const world = aWorld();
     let lists = 0;
     const event = launchEvent(anInstance, noon);
     const awaited = [{ instance: anInstance, launchedAt: noon.toISOString() }];
-    const followUp = { kind: "newcomers", scope: "cluster", attempt: 2, awaited };
+    const followUp = { kind: "pendingNodes", scope: "cluster", attempt: 2, awaited };
     await handle(world, batchOf(event, event));
     world.queue.messages = [];
     world.nodes.before = (call) => {
@@ -109,10 +111,10 @@ describe("a batch", () => {
 
   it("gives no launch up because another, which was held up on its way, has waited too long", async () => {
     const world = aWorld();
-    const followUp = (instance: string, firstHeardAt: Date) => {
-      const launches = [{ instance, launchedAt: firstHeardAt.toISOString() }];
+    const followUp = (instance: string, firstSeenAt: Date) => {
+      const launches = [{ instance, launchedAt: firstSeenAt.toISOString() }];
       return {
-        followUp: { kind: "launches", attempt: 1, firstHeardAt: firstHeardAt.toISOString(), launches },
+        followUp: { kind: "launches", attempt: 1, firstSeenAt: firstSeenAt.toISOString(), launches },
       };
     };
     const longAgo = new Date(noon.getTime() - 720_000);
@@ -157,7 +159,7 @@ describe("a batch", () => {
         followUp: fc.oneof(
           fc.jsonValue(),
           fc.record({
-            kind: fc.constantFrom("newcomers", "launches"),
+            kind: fc.constantFrom("pendingNodes", "launches"),
             attempt: fc.jsonValue(),
             launches: fc.jsonValue(),
           }),
@@ -185,7 +187,7 @@ describe("a batch", () => {
     );
   });
 
-  it("of absurd size is read, and what is wrong is told briefly", async () => {
+  it("of absurd size is refused, with a short list of problems", async () => {
     const world = aWorld();
     const huge = {
       ...launchEvent(anInstance, noon),
@@ -195,7 +197,7 @@ describe("a batch", () => {
     const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
     const many = {
       followUp: {
-        kind: "newcomers",
+        kind: "pendingNodes",
         scope: "cluster",
         attempt: 1,
         awaited: Array.from({ length: 5_000 }, (_, n) => ({
@@ -207,9 +209,41 @@ describe("a batch", () => {
 
     const answer = await handle(world, batchOf(huge, deep, many));
 
-    expect(answer).toEqual(failed(0, 1));
+    expect(answer).toEqual(failed(0, 1, 2));
     for (const line of world.log.lines) expect(JSON.stringify(line).length).toBeLessThan(200_000);
     const told = world.log.told("message cannot be read: it goes to the dead letters");
     for (const line of told) expect(JSON.stringify(line).length).toBeLessThan(1_000);
   });
 });
+
+describe("what somebody else may send to the queue", () => {
+  it.each([
+    { kind: "launches", attempt: 1, firstSeenAt: "2126-01-01T00:00:00Z", launches: [forged()] },
+    { kind: "pendingNodes", attempt: 1, scope: "cluster", awaited: [forged()] },
+  ])("ends within minutes, however far in the future it is dated: $kind", async (followUp) => {
+    const story = new Story();
+    story.addNode("a");
+    await story.control({ do: "hold", reason: "so that nodes are awaited" });
+    story.queue.send(JSON.stringify({ followUp }));
+
+    await story.pass(minutes(15));
+
+    expect(story.queue.messages).toEqual([]);
+  });
+
+  it("a flood of probes costs two writes a batch", async () => {
+    const world = aWorld();
+    const probe = (id: number) => ({
+      source: "karpenter-node-holder.probe",
+      detail: { id: `flood-${id}`, cluster: "prod", sentAt: noon.toISOString() },
+    });
+
+    await handle(world, batchOf(...Array.from({ length: 10 }, (_, id) => probe(id))));
+
+    expect(world.log.told("probe answered")).toHaveLength(2);
+  });
+});
+
+function forged() {
+  return { instance: "i-0000000000000000f", launchedAt: "2126-01-01T00:00:00Z" };
+}

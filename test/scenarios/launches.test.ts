@@ -239,7 +239,7 @@ describe("a newcomer", () => {
     await story.pass(minutes(13));
 
     expect(story.queue.messages).toEqual([]);
-    const sentence = "newcomers awaited no longer: marked by another look, or left to the sweep";
+    const sentence = "pending nodes no longer awaited: marked by another look, or left to the sweep";
     expect(story.log.told(sentence)).toHaveLength(1);
   });
 

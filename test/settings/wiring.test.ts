@@ -38,7 +38,7 @@ it("times the calls of every port, so that a slow invocation can be told where i
     ports.journal.noteSweep(noon),
     ports.launches.find(["i-0123456789abcdef0"], soon),
     ports.schedules.arm("cluster", holdId(1), after(noon, minutes(20))),
-    ports.followUps.enqueue({ kind: "newcomers", scope: "cluster", awaited: [aLaunch()], attempt: 0 }, 0),
+    ports.followUps.enqueue({ kind: "pendingNodes", scope: "cluster", awaited: [aLaunch()], attempt: 0 }, 0),
     cluster.api.call({ method: "GET", path: "/version" }, soon),
   ]);
 

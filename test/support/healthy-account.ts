@@ -5,7 +5,7 @@ import { examine } from "../../cli/doctor/examine.ts";
 import type { Finding } from "../../cli/doctor/finding.ts";
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
-import { launchesAndProbes } from "../../lambda/core/operate/probe.ts";
+import { launchesAndProbes } from "../../lambda/handlers/event-sources.ts";
 import { functionName, type Part } from "../../lambda/names.ts";
 import { version } from "../../lambda/version.ts";
 import { FixedClock, noon } from "./fixed-clock.ts";

@@ -7,7 +7,7 @@ import {
   ListTargetsByRuleCommand,
   PutEventsCommand,
 } from "@aws-sdk/client-eventbridge";
-import { probeDetailType, probeSource } from "../../../lambda/core/operate/probe.ts";
+import { probeDetailType, probeSource } from "../../../lambda/handlers/event-sources.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";
 import { textIn } from "../checks/answered.ts";
 import type { RuleFacts } from "./account.ts";

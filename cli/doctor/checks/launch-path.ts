@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { launchesAndProbes } from "../../../lambda/core/operate/probe.ts";
+import { launchesAndProbes } from "../../../lambda/handlers/event-sources.ts";
 import type { QueueFacts, RuleFacts } from "../aws/account.ts";
 import { type Doctor, redeploy } from "../doctor.ts";
 import type { Seen } from "../examination.ts";

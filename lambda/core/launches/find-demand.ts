@@ -24,7 +24,7 @@ export async function findDemand(
   context: Context,
   scope: Scope,
   launches: readonly Launch[],
-  firstHeardAt: Date,
+  firstSeenAt: Date,
 ): Promise<Judged> {
   const judged: Judged = { demand: launches, replacements: [], unknown: [] };
   if (context.rules.replacements === "hold" || launches.length === 0) return judged;
@@ -32,7 +32,7 @@ export async function findDemand(
   const remembered = new Set(record?.replacements?.map(({ instance }) => instance));
   const isNew = (launch: Launch) => !remembered.has(launch.instance);
   const replacements = launches.some(isNew) ? await readReplacements(context, record, launches) : [];
-  const facts = { remembered, replacements, firstHeardAt, now: context.clock.now() };
+  const facts = { remembered, replacements, firstSeenAt, now: context.clock.now() };
   const verdicts = new Map(launches.map((launch) => [launch, judgeLaunch(launch, facts)]));
   const those = (kind: Verdict["kind"]) => launches.filter((launch) => verdicts.get(launch)?.kind === kind);
 

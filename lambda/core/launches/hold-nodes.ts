@@ -16,13 +16,13 @@ import type { LaunchBatch } from "./resolve-launches.ts";
 export async function holdNodes(
   context: Context,
   launches: readonly Launch[],
-  heard: Pick<LaunchBatch, "firstHeardAt" | "attempt">,
+  heard: Pick<LaunchBatch, "firstSeenAt" | "attempt">,
 ): Promise<void> {
   const scopes = Map.groupBy(launches, (launch) => scopeOf(context.rules, launch.nodePool));
   await attemptAll(
     [...scopes].map(([scope, ofScope]) => async () => {
-      const { firstHeardAt } = heard;
-      const { demand, replacements, unknown } = await findDemand(context, scope, ofScope, firstHeardAt);
+      const { firstSeenAt } = heard;
+      const { demand, replacements, unknown } = await findDemand(context, scope, ofScope, firstSeenAt);
       await attemptAll([
         () => protectDemand(context, scope, demand),
         () => awaitReplacements(context, scope, replacements),
@@ -53,13 +53,13 @@ async function awaitReplacements(
 async function judgeAgain(
   context: Context,
   unknown: readonly Launch[],
-  { firstHeardAt, attempt }: Pick<LaunchBatch, "firstHeardAt" | "attempt">,
+  { firstSeenAt, attempt }: Pick<LaunchBatch, "firstSeenAt" | "attempt">,
 ): Promise<void> {
   if (unknown.length === 0) return;
   const now = context.clock.now();
-  const delay = Math.max(...unknown.map((launch) => judgeAgainAfter(launch, { firstHeardAt, now })));
+  const delay = Math.max(...unknown.map((launch) => judgeAgainAfter(launch, { firstSeenAt, now })));
   const launches = unknown.map(({ instance, launchedAt }) => ({ instance, launchedAt }));
-  await context.followUps.enqueue({ kind: "launches", launches, firstHeardAt, attempt: attempt + 1 }, delay);
+  await context.followUps.enqueue({ kind: "launches", launches, firstSeenAt, attempt: attempt + 1 }, delay);
 }
 
 /**

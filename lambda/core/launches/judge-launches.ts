@@ -14,7 +14,7 @@ export type JudgeFacts = Readonly<{
   remembered: ReadonlySet<string>;
   /** What Karpenter's events name as replacements now; `no answer` where it could not be read this time. */
   replacements: readonly Replacement[] | Unavailable | "no answer";
-  firstHeardAt: Date;
+  firstSeenAt: Date;
   now: Date;
 }>;
 
@@ -47,10 +47,7 @@ const inDoubt = (age: Duration, because: string): Verdict =>
     : { kind: "demand", because: `in doubt: ${because}` };
 
 /** When to judge a launch again that is unknown yet. */
-export const judgeAgainAfter = (
-  launch: Launch,
-  facts: Pick<JudgeFacts, "firstHeardAt" | "now">,
-): Duration => {
+export const judgeAgainAfter = (launch: Launch, facts: Pick<JudgeFacts, "firstSeenAt" | "now">): Duration => {
   const age = ageOf(launch, facts);
   return age < eventDelay ? eventDelay - age : seconds(5);
 };
@@ -58,5 +55,5 @@ export const judgeAgainAfter = (
 /** The clocks of cloud and function may differ: what was heard two seconds ago is two seconds old. */
 const ageOf = (
   { launchedAt }: Launch,
-  { firstHeardAt, now }: Pick<JudgeFacts, "firstHeardAt" | "now">,
-): Duration => now.getTime() - Math.min(launchedAt.getTime(), firstHeardAt.getTime());
+  { firstSeenAt, now }: Pick<JudgeFacts, "firstSeenAt" | "now">,
+): Duration => now.getTime() - Math.min(launchedAt.getTime(), firstSeenAt.getTime());

@@ -4,7 +4,7 @@ import { markNodes } from "../marks/mark-nodes.ts";
 import type { Context, FollowUp, LaunchEvent, Marked } from "../ports.ts";
 import { isKept } from "../rules.ts";
 
-type PendingNodes = Omit<Extract<FollowUp, { kind: "newcomers" }>, "kind">;
+type PendingNodes = Omit<Extract<FollowUp, { kind: "pendingNodes" }>, "kind">;
 
 /** After so long the sweep takes over. */
 export const giveUpAfter = minutes(10);
@@ -16,12 +16,12 @@ export const delayOf = (attempt: number): Duration => delays[attempt] ?? minutes
 /** Looks again later for those who have not joined; also goes on with marking that was cut short or failed. */
 export async function awaitPendingNodes(
   context: Context,
-  newcomers: PendingNodes,
+  pending: PendingNodes,
   marked?: Marked,
 ): Promise<void> {
-  const { scope, attempt } = newcomers;
+  const { scope, attempt } = pending;
   const joined = new Set(marked?.seen.map((node) => node.instance));
-  const missing = newcomers.awaited.filter((launch) => !joined.has(launch.instance));
+  const missing = pending.awaited.filter((launch) => !joined.has(launch.instance));
   // One look is due even for a launch told late: after a crash it is what marks the others, too.
   const isYoung = (launch: LaunchEvent) => context.clock.now() < after(launch.launchedAt, giveUpAfter);
   const awaited = attempt === 0 ? missing : missing.filter(isYoung);
@@ -29,7 +29,7 @@ export async function awaitPendingNodes(
   if (givenUp.length > 0) {
     const instances = givenUp.map((launch) => launch.instance);
     // Whom another message's look has marked, this one never saw: it lists nodes without a mark only.
-    context.log.info("newcomers awaited no longer: marked by another look, or left to the sweep", {
+    context.log.info("pending nodes no longer awaited: marked by another look, or left to the sweep", {
       scope,
       instances,
     });
@@ -38,18 +38,18 @@ export async function awaitPendingNodes(
   const isWorthAnotherTry = (marked?.failed ?? 0) > 0 && attempt < delays.length;
   if (awaited.length === 0 && !isUnfinished && !isWorthAnotherTry) return;
   const delay = isUnfinished ? 0 : delayOf(attempt);
-  await context.followUps.enqueue({ kind: "newcomers", scope, awaited, attempt: attempt + 1 }, delay);
+  await context.followUps.enqueue({ kind: "pendingNodes", scope, awaited, attempt: attempt + 1 }, delay);
 }
 
 /** Looks whether awaited nodes have joined, and marks all that have. */
-export async function markJoinedNodes(context: Context, newcomers: PendingNodes): Promise<void> {
-  const { scope, awaited } = newcomers;
+export async function markJoinedNodes(context: Context, pending: PendingNodes): Promise<void> {
+  const { scope, awaited } = pending;
   const hold = (await context.holds.find(scope))?.hold;
   const isRunning = hold?.state === "held" && isKept(context.rules, scope);
   if (!isRunning || dueAt(hold, context.rules) <= context.clock.now()) {
     const instances = awaited.map((launch: LaunchEvent) => launch.instance);
-    context.log.info("newcomers awaited no longer: their hold is over", { scope, instances });
+    context.log.info("pending nodes no longer awaited: their hold is over", { scope, instances });
     return;
   }
-  await awaitPendingNodes(context, newcomers, await markNodes(context, scope, hold));
+  await awaitPendingNodes(context, pending, await markNodes(context, scope, hold));
 }

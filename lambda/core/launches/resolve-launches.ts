@@ -4,7 +4,7 @@ import { admits } from "../scope.ts";
 import { holdNodes } from "./hold-nodes.ts";
 import { delayOf, giveUpAfter } from "./pending-nodes.ts";
 
-export type LaunchBatch = Readonly<{ launches: readonly LaunchEvent[]; firstHeardAt: Date; attempt: number }>;
+export type LaunchBatch = Readonly<{ launches: readonly LaunchEvent[]; firstSeenAt: Date; attempt: number }>;
 
 /** Finds out which of the instances are this cluster's Karpenter nodes, and holds for those. */
 export async function resolveLaunches(context: Context, heard: LaunchBatch): Promise<void> {
@@ -50,9 +50,9 @@ async function retryUnknown(
   heard: LaunchBatch,
 ): Promise<void> {
   if (unknown.length === 0) return;
-  const { firstHeardAt, attempt } = heard;
+  const { firstSeenAt, attempt } = heard;
   const instances = unknown.map((launch) => launch.instance);
-  if (context.clock.now() >= after(firstHeardAt, giveUpAfter + context.rules.initialDelay)) {
+  if (context.clock.now() >= after(firstSeenAt, giveUpAfter + context.rules.initialDelay)) {
     context.log.warn("launch decided", {
       action: "ignore",
       because: "the cloud does not know the instance",
@@ -61,6 +61,6 @@ async function retryUnknown(
     context.metrics.add("LaunchesIgnored", unknown.length);
     return;
   }
-  const followUp = { kind: "launches", launches: unknown, firstHeardAt, attempt: attempt + 1 } as const;
+  const followUp = { kind: "launches", launches: unknown, firstSeenAt, attempt: attempt + 1 } as const;
   await context.followUps.enqueue(followUp, delayOf(attempt));
 }

@@ -40,4 +40,3 @@ export const clusterTag = (cluster: string): string => `kubernetes.io/cluster/${
 
 /** Group, ClusterRole, binding and admission policy all carry this name. */
 export const holderName = "karpenter-node-holder";
-export { probeDetailType, probeSource } from "../operate/probe.ts";

@@ -2,7 +2,8 @@ import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge
 import { DeleteScheduleCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { afterEach, describe, expect, it } from "vitest";
 import { minutes } from "../../../lambda/core/duration.ts";
-import { clusterTag, Karpenter, probeDetailType, probeSource } from "../../../lambda/core/marks/keys.ts";
+import { clusterTag, Karpenter } from "../../../lambda/core/marks/keys.ts";
+import { probeDetailType, probeSource } from "../../../lambda/handlers/event-sources.ts";
 import { scheduleGroupName } from "../../../lambda/names.ts";
 import type { Emulator } from "../emulator/emulator.ts";
 import { until } from "../engines/processes.ts";

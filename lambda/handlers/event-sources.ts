@@ -1,8 +1,8 @@
-/** How a probe is told from a launch on the event bus. */
+/** The source and detail type by which a probe differs from a launch on the event bus. */
 export const probeSource = "karpenter-node-holder.probe";
 export const probeDetailType = "Karpenter Node Holder Probe";
 
-/** What the rule on the bus lets through: every launched instance, and the probes of this cluster. */
+/** The pattern of the rule on the event bus: every launched instance, and the probes of this cluster. */
 export const launchesAndProbes = (cluster: string) => ({
   $or: [
     {

@@ -1,0 +1,37 @@
+import * as v from "valibot";
+import { type Duration, formatDuration, parseDuration } from "../core/duration.ts";
+import { parseScope } from "../core/scope.ts";
+import { matching, textAs } from "./parse.ts";
+
+/** The values that requests, events and stored records have in common. */
+
+export const text = matching(/^[\s\S]{1,1000}$/, "text");
+
+/** Without control characters: it is shown on terminals, which would obey them. */
+export const line = matching(/^\P{Cc}{1,1000}$/u, "one line of 1 to 1000 characters");
+
+const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/;
+
+export const moment = textAs("a time like 2026-01-31T09:30:00Z", (value) => {
+  const read = timePattern.test(value) ? new Date(value) : new Date(Number.NaN);
+  return Number.isNaN(read.getTime()) ? undefined : read;
+});
+
+export const scope = textAs('"cluster" or "nodepool/NAME"', parseScope);
+
+export function wholeNumber(most: number = Number.MAX_SAFE_INTEGER) {
+  const expected = `a whole number from 0 to ${most}`;
+  return v.pipe(
+    v.number(expected),
+    v.check((n) => Number.isInteger(n) && n >= 0 && n <= most, expected),
+  );
+}
+
+export const duration = (least: Duration, most: Duration) =>
+  textAs(
+    `a duration from ${formatDuration(least)} to ${formatDuration(most)}, like 90s, 20m or 2h`,
+    (value) => {
+      const read = parseDuration(value);
+      return read !== undefined && read >= least && read <= most ? read : undefined;
+    },
+  );
