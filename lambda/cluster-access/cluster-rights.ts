@@ -1,8 +1,13 @@
 import { after, type Duration, minutes } from "../core/duration.ts";
 import { TryAgainError } from "../core/errors.ts";
-import { isHoldId } from "../core/marks/hold-id.ts";
 import { holderName, holdLabel } from "../core/marks/keys.ts";
-import { type NodeMeta, type Plan, planHandOver, planMove, planRelease } from "../core/marks/plan-marks.ts";
+import {
+  type Decision,
+  type NodeMeta,
+  planHandOver,
+  planMove,
+  planRelease,
+} from "../core/marks/plan-marks.ts";
 import type { CallContext, Clock, Log } from "../core/ports.ts";
 import type { KubernetesCaller } from "../kubernetes/client.ts";
 import { isStatus } from "../kubernetes/error.ts";
@@ -100,10 +105,9 @@ export class KubernetesAccess implements Rights {
   }
 
   removeMarks(annotation: string): Promise<number> {
-    return this.#everyMark("released", (node) => {
-      const holdId = node.labels?.[holdLabel] ?? "";
-      return isHoldId(holdId) ? planRelease(node, holdId, annotation) : { outcome: "kept" };
-    });
+    return this.#everyMark("released", (node) =>
+      planRelease(node, node.labels?.[holdLabel] ?? "", annotation),
+    );
   }
 
   async #apply({ path, object, needsPolicies }: AccessObject, context: CallContext): Promise<boolean> {
@@ -120,7 +124,7 @@ export class KubernetesAccess implements Rights {
 
   async #everyMark<Outcome extends string>(
     counted: Outcome,
-    plan: (node: NodeMeta) => Plan<Outcome | "kept">,
+    plan: (node: NodeMeta) => Decision<Outcome | "kept">,
   ): Promise<number> {
     const { api, pageSize = 250 } = this.#options;
     const context = this.#context();

@@ -5,6 +5,7 @@ import type { Trial } from "../core/operate/inspection.ts";
 import type { CallContext } from "../core/ports.ts";
 import type { KubernetesCall, KubernetesCaller } from "./client.ts";
 import { KubernetesError } from "./error.ts";
+import { markPatch } from "./mark-patch.ts";
 import { type NodeLife, parseNodeLife } from "./node-objects.ts";
 
 export type TrialResult = Readonly<{ trial: Trial; said?: string; clusterTime?: Date }>;
@@ -29,9 +30,12 @@ export async function tryOwnChange(
   annotation: string,
   context: CallContext,
 ): Promise<TrialResult> {
-  const { patch } = planMark(node, trialHoldId, annotation);
-  if (!patch) return { trial: "not tried" };
-  return dryRun(api, node, context, { contentType: "application/json-patch+json", body: patch });
+  const { change } = planMark(node, trialHoldId, annotation);
+  if (!change) return { trial: "not tried" };
+  return dryRun(api, node, context, {
+    contentType: "application/json-patch+json",
+    body: markPatch(node, change),
+  });
 }
 
 async function dryRun(

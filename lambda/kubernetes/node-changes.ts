@@ -1,10 +1,12 @@
 import { BrokenSetupError } from "../core/errors.ts";
 import { holderName } from "../core/marks/keys.ts";
-import type { NodeMeta, Plan } from "../core/marks/plan-marks.ts";
+import type { Decision, NodeMeta } from "../core/marks/plan-marks.ts";
 import type { CallContext } from "../core/ports.ts";
 import { type KubernetesCaller, OutOfTimeError } from "./client.ts";
 import { isStatus } from "./error.ts";
 import { explain } from "./explain.ts";
+import { type LabelSelector, matches } from "./label-selector.ts";
+import { markPatch } from "./mark-patch.ts";
 import { asRecord, parseNode } from "./node-objects.ts";
 
 /** `answer` is the node as the change left it, where it was asked for. */
@@ -14,7 +16,9 @@ export type Changed<Outcome extends string> = Readonly<{
 }>;
 
 export type NodeChange<Outcome extends string> = Readonly<{
-  plan: (node: NodeMeta) => Plan<Outcome>;
+  plan: (node: NodeMeta) => Decision<Outcome>;
+  /** A node that has changed since it was listed must still match this; undefined: any may be changed. */
+  candidates?: LabelSelector | undefined;
   /** Whether the answer is the whole node; otherwise there is none. */
   wantsWhole: boolean;
   context: CallContext;
@@ -24,7 +28,7 @@ const mostPlans = 3;
 const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 const pathOf = (name: string) => `/api/v1/nodes/${encodeURIComponent(name)}`;
 
-/** Plans and patches; one node's failure is told and never ends the work on the others. */
+/** Plans and patches; the failure of one node is logged and does not end the work on the others. */
 export async function changeNode<Outcome extends string>(
   api: KubernetesCaller,
   node: NodeMeta,
@@ -35,7 +39,7 @@ export async function changeNode<Outcome extends string>(
   } catch (error) {
     if (isStatus(error, 404)) return { outcome: "gone" };
     if (error instanceof OutOfTimeError) return { outcome: "left" };
-    // A refused login is no node's own failure: it would be refused for each of the others, too.
+    // A refused login is not the failure of one node: the others would be refused too.
     if (error instanceof BrokenSetupError) throw error;
     change.context.log.error("a node could not be changed", { node: node.name, error });
     return { outcome: "failed" };
@@ -45,29 +49,33 @@ export async function changeNode<Outcome extends string>(
 async function tryChange<Outcome extends string>(
   api: KubernetesCaller,
   listed: NodeMeta,
-  { plan, wantsWhole, context }: NodeChange<Outcome>,
+  { plan, candidates, wantsWhole, context }: NodeChange<Outcome>,
 ): Promise<Changed<Outcome>> {
   let node = listed;
   for (let attempt = 1; ; attempt++) {
-    const { patch, outcome } = plan(node);
-    if (!patch) return { outcome };
+    const { change, outcome } = plan(node);
+    if (!change) return { outcome };
     try {
       const call = {
         method: "PATCH",
         path: pathOf(node.name),
         query: { fieldManager: holderName },
         contentType: "application/json-patch+json",
-        body: patch,
+        body: markPatch(node, change),
         ...(wantsWhole ? {} : { accept: metadataOnly, ignoresAnswer: true }),
       } as const;
       return { outcome, answer: await api.call(call, context) };
     } catch (error) {
       if (attempt >= mostPlans || !isStatus(error, 422)) throw error;
     }
-    // A `test` failed: the node has changed since it was read, so the plan is made anew on what is there now.
+    // A `test` failed: the node has changed since it was read, so the plan is made again on what is there now.
     const present = await readNode(api, node.name, context);
     if (present === "gone") return { outcome: "gone" };
     node = parseNode(present);
+    // Another node may have got the name; this one may have left the scope.
+    if (node.uid !== listed.uid || (candidates && !matches(candidates, node.labels))) {
+      return { outcome: "gone" };
+    }
   }
 }
 

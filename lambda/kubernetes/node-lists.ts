@@ -6,6 +6,7 @@ import type { CallContext } from "../core/ports.ts";
 import { admits, type NodePoolFilter, nodePoolOf, type Scope } from "../core/scope.ts";
 import type { KubernetesCaller } from "./client.ts";
 import { isStatus } from "./error.ts";
+import { type LabelSelector, selectorText } from "./label-selector.ts";
 import { asRecord, parseNode } from "./node-objects.ts";
 
 const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
@@ -13,46 +14,52 @@ const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.i
 const mostRestarts = 5;
 
 /**
- * Label selectors for the lists we need; undefined where no node can match. A node that has not registered yet may not be
- * marked: that it is held by its owner, in the NodePool's template, comes with the registration.
+ * Selectors for the lists we need; undefined where no node can match. A node that has not registered yet may not be
+ * marked: that its user holds it, in the NodePool's template, comes with the registration.
  */
 export const selectors = (karpenter: KarpenterGeneration, pools: NodePoolFilter) => {
   const { poolLabel, registeredLabel } = Karpenter[karpenter];
-  const ofPools = (scope: Scope): string | undefined => {
+  const ofPools = (scope: Scope): LabelSelector | undefined => {
     const pool = nodePoolOf(scope);
-    if (pool !== undefined) return admits(pools, pool) ? `${poolLabel}=${pool}` : undefined;
-    const only = pools.only.filter((name) => admits(pools, name));
-    if (pools.only.length > 0) return only.length > 0 ? `${poolLabel} in (${only.join(",")})` : undefined;
-    const except = pools.except.length > 0 ? `,${poolLabel} notin (${pools.except.join(",")})` : "";
-    return `${poolLabel}${except}`;
+    const named = (pool === undefined ? pools.only : [pool]).filter((name) => admits(pools, name));
+    if (named.length > 0) return [{ key: poolLabel, operator: "In", values: named }];
+    if (pool !== undefined || pools.only.length > 0) return undefined;
+    const isOfKarpenter = { key: poolLabel, operator: "Exists" } as const;
+    if (pools.except.length === 0) return [isOfKarpenter];
+    return [isOfKarpenter, { key: poolLabel, operator: "NotIn", values: pools.except }];
   };
-  const registered = (scope: Scope) => {
-    const ours = ofPools(scope);
-    return ours && `${ours},${registeredLabel}`;
-  };
-  const within = (scope: Scope, rest: string) => {
-    const ours = registered(scope);
-    return ours === undefined ? undefined : `${ours},${rest}`;
+  const registered = (scope: Scope): LabelSelector | undefined => {
+    const ofScope = ofPools(scope);
+    return ofScope && [...ofScope, { key: registeredLabel, operator: "Exists" }];
   };
   return {
     ofPools,
     registered,
-    withoutMark: (scope: Scope) => within(scope, `!${holdLabel}`),
-    withoutMarkOf: (scope: Scope, holdId: string) =>
-      isHoldId(holdId) ? within(scope, `${holdLabel} notin (${holdId},${neverHold})`) : undefined,
-    markedBy: (holdId: string) => (isHoldId(holdId) ? `${holdLabel}=${holdId}` : undefined),
-    markedByOthers: (except: readonly string[]) =>
-      `${holdLabel},${holdLabel} notin (${[...except, neverHold].join(",")})`,
+    withoutMark: (scope: Scope): LabelSelector | undefined => {
+      const candidates = registered(scope);
+      return candidates && [...candidates, { key: holdLabel, operator: "DoesNotExist" }];
+    },
+    withoutMarkOf: (scope: Scope, holdId: string): LabelSelector | undefined => {
+      const candidates = isHoldId(holdId) ? registered(scope) : undefined;
+      return candidates && [...candidates, notLabelled(holdId)];
+    },
+    markedBy: (holdId: string): LabelSelector | undefined =>
+      isHoldId(holdId) ? [{ key: holdLabel, operator: "In", values: [holdId] }] : undefined,
+    markedByOthers: (except: readonly string[]): LabelSelector => [isLabelled, notLabelled(...except)],
   };
 };
 
-/** Nodes that carry a mark of whatever hold. */
-export const markedByAnyone = `${holdLabel},${holdLabel} notin (${neverHold})`;
+const isLabelled = { key: holdLabel, operator: "Exists" } as const;
+const notLabelled = (...values: readonly string[]) =>
+  ({ key: holdLabel, operator: "NotIn", values: [...values, neverHold] }) as const;
+
+/** Nodes with the mark of any hold, and those whose label is their user's: no selector can tell these apart. */
+export const markedByAnyone: LabelSelector = [isLabelled, notLabelled()];
 
 /** Lists metadata page by page, each node once, so that memory stays flat however many nodes there are. */
 export const listNodes = (
   api: KubernetesCaller,
-  selector: string | undefined,
+  selector: LabelSelector | undefined,
   context: CallContext,
   pageSize: number,
 ): AsyncGenerator<NodeMeta, void, undefined> => listMetadata(api, selector, context, pageSize, parseNode);
@@ -60,7 +67,7 @@ export const listNodes = (
 /** The same, for those who want to know more or less of a node's metadata. */
 export async function* listMetadata<T extends Readonly<{ name: string }>>(
   api: KubernetesCaller,
-  selector: string | undefined,
+  selector: LabelSelector | undefined,
   context: CallContext,
   pageSize: number,
   parse: (node: unknown) => T,
@@ -136,11 +143,15 @@ function readPage(body: unknown): Page {
 
 function askPage(
   api: KubernetesCaller,
-  labelSelector: string,
+  selector: LabelSelector,
   from: string,
   context: CallContext,
   pageSize: number,
 ): Promise<unknown> {
-  const query = { labelSelector, limit: String(pageSize), ...(from === "" ? {} : { continue: from }) };
+  const query = {
+    labelSelector: selectorText(selector),
+    limit: String(pageSize),
+    ...(from === "" ? {} : { continue: from }),
+  };
   return api.call({ method: "GET", path: "/api/v1/nodes", query, accept: metadataOnly }, context);
 }

@@ -19,11 +19,14 @@ const nodeName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 /** Reads a node's metadata, from a whole Node or from its metadata alone. */
 export function parseNode(value: unknown): NodeMeta {
   const metadata = asRecord(asRecord(value, "a node").metadata, "a node's metadata");
-  const { name, creationTimestamp, labels, annotations } = metadata;
+  const { name, uid, creationTimestamp, labels, annotations } = metadata;
   if (typeof name !== "string" || !nodeName.test(name))
     throw new TryAgainError(`a node's metadata.name must be a name, not ${brief(name)}`);
+  if (typeof uid !== "string" || uid === "")
+    throw new TryAgainError(`the uid of node ${name} must be text, not ${brief(uid)}`);
   return {
     name,
+    uid,
     createdAt: momentOf(creationTimestamp, `the creationTimestamp of node ${name}`),
     ...(isThere(labels) && { labels: texts(labels, `the labels of node ${name}`) }),
     ...(isThere(annotations) && { annotations: texts(annotations, `the annotations of node ${name}`) }),

@@ -6,6 +6,7 @@ import type { NodePoolFilter, Scope } from "../core/scope.ts";
 import type { KubernetesCaller } from "./client.ts";
 import { isStatus } from "./error.ts";
 import { explain } from "./explain.ts";
+import { selectorText } from "./label-selector.ts";
 import { pagesOf, selectors } from "./node-lists.ts";
 import { instanceIn } from "./node-objects.ts";
 
@@ -85,8 +86,9 @@ export class KubernetesNodeClaims implements NodeClaims {
   ): Promise<readonly NodeClaim[] | Unavailable> {
     return this.#unlessRefused(launchesAlone, async () => {
       const { karpenter, nodePools } = this.#options;
-      const labelSelector = selectors(karpenter, nodePools).ofPools(scope);
-      if (labelSelector === undefined) return [];
+      const ofScope = selectors(karpenter, nodePools).ofPools(scope);
+      if (ofScope === undefined) return [];
+      const labelSelector = selectorText(ofScope);
       const found: NodeClaim[] = [];
       for await (const claim of this.#claims({ labelSelector }, context)) {
         if (claim.createdAt >= since) found.push(claim);

@@ -7,12 +7,13 @@ import { type NodePoolFilter, type Scope, wholeCluster } from "../core/scope.ts"
 import { type KubernetesCaller, OutOfTimeError } from "./client.ts";
 import { explain } from "./explain.ts";
 import { forEachConcurrent } from "./for-each-concurrent.ts";
+import type { LabelSelector } from "./label-selector.ts";
 import { type Changed, changeNode, type NodeChange, readNode } from "./node-changes.ts";
 import { listNodes, selectors } from "./node-lists.ts";
 import { instanceOf } from "./node-objects.ts";
 import { inFlight } from "./transport.ts";
 
-/** How this deployment's nodes are told, and what to call on. */
+/** Which nodes are this deployment's, and the cluster they are in. */
 export type KubernetesNodesOptions = Readonly<{
   api: KubernetesCaller;
   karpenter: KarpenterGeneration;
@@ -23,8 +24,9 @@ export type KubernetesNodesOptions = Readonly<{
   pageSize?: number;
 }>;
 
-/** Nobody awaits a node that joined longer ago, so nobody needs its instance. */
+/** No launch waits for a node that joined longer ago, so its instance need not be read. */
 const recent: Duration = hours(1);
+
 /** The nodes of a real cluster, changed by JSON Patch with a `test` for each thing the change rests on. */
 export class KubernetesNodes implements Nodes {
   readonly #options: KubernetesNodesOptions;
@@ -39,20 +41,18 @@ export class KubernetesNodes implements Nodes {
     const { annotation, metrics } = this.#options;
     const seen: NodeSeen[] = [];
     const plan = (node: NodeMeta) => planMark(node, holdId, annotation);
+    const candidates = this.#select.registered(scope);
     const nodes = this.#list(this.#select.withoutMarkOf(scope, holdId), context);
     const counts = await this.#each(nodes, async (node) => {
-      const { outcome, answer } = await this.#change(node, {
-        plan,
-        wantsWhole: this.#isYoung(node),
-        context,
-      });
+      const wantsWhole = this.#isYoung(node);
+      const { outcome, answer } = await this.#change(node, { plan, candidates, wantsWhole, context });
       if (outcome === "gone" || outcome === "failed" || outcome === "left") return outcome;
       const found = await this.#see(node, answer, context);
       if (found) seen.push(found);
       return outcome;
     });
     const { userHeld = 0, failed = 0, adopted = 0 } = counts;
-    // What was already marked when its turn came, an answer lost on the way or another pass has done.
+    // Already marked since it was listed: by another pass, or by our own patch whose answer was lost.
     const marked = (counts.marked ?? 0) + (counts.already ?? 0);
     metrics.add("NodesHeld", marked + adopted);
     metrics.add("NodesUserHeld", userHeld);
@@ -104,7 +104,7 @@ export class KubernetesNodes implements Nodes {
   }
 
   async *#list(
-    selector: string | undefined,
+    selector: LabelSelector | undefined,
     context: CallContext,
   ): AsyncGenerator<NodeMeta, void, undefined> {
     const { api, pageSize = 500 } = this.#options;
@@ -138,7 +138,7 @@ export class KubernetesNodes implements Nodes {
     return changeNode(this.#options.api, node, change);
   }
 
-  /** The node with its instance; undefined when it is too old to be awaited, or when that could not be learnt. */
+  /** The node with its instance; undefined when it is too old to be awaited, or when it could not be read. */
   async #see(node: NodeMeta, answer: unknown, context: CallContext): Promise<NodeSeen | undefined> {
     if (!this.#isYoung(node)) return undefined;
     try {

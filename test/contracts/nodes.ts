@@ -261,6 +261,20 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       expect(await release(holdId(1))).toEqual({ released: 1, kept: 0, failed: 0, left: false });
     });
 
+    it.each([
+      ["one of another NodePool", { pool: "web" }],
+      ["one that is not Karpenter's", { pool: null }],
+    ])("does not mark a node that was replaced under its name by %s", async (_, other) => {
+      await world.add("a", { pool: "batch" });
+      world.beforeNextPatch("a", async () => {
+        await world.remove("a");
+        await world.add("a", other);
+      });
+      const result = await world.nodes.mark(poolScope("batch"), holdId(1), soon());
+      expect(result).toEqual({ marked: 0, adopted: 0, userHeld: 0, failed: 0, left: false, seen: [] });
+      expect(await ours("a")).toEqual(bare);
+    });
+
     it("protects only the NodePool of its scope", async () => {
       await world.add("a", { pool: "batch" });
       await world.add("b", { pool: "web" });

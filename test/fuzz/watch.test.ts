@@ -14,7 +14,7 @@ import { pourInto } from "../support/mangled-answers.ts";
 
 const token = "the-secret-token";
 const node = (name: unknown, rest: object = {}) => ({
-  metadata: { name, resourceVersion: "2", creationTimestamp: "2026-11-21T12:00:00Z", ...rest },
+  metadata: { name, uid: "1", resourceVersion: "2", creationTimestamp: "2026-11-21T12:00:00Z", ...rest },
   spec: { providerID: `kwok://${name}` },
 });
 const line = (event: unknown) => `${JSON.stringify(event)}\n`;

@@ -14,7 +14,12 @@ const isForeign = (call: KubernetesCall) => JSON.stringify(call.body).includes("
 
 type Node = Readonly<Record<string, unknown>>;
 const aNode = (name: string, metadata: Node = {}): Node => ({
-  metadata: { name, creationTimestamp: after(noon, -hours(100)).toISOString(), ...metadata },
+  metadata: {
+    name,
+    uid: `uid-${name}`,
+    creationTimestamp: after(noon, -hours(100)).toISOString(),
+    ...metadata,
+  },
 });
 
 /** A cluster that grants these rights and answers dry runs so. */

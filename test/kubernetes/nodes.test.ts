@@ -26,6 +26,13 @@ describe("nodes behind an API server", () => {
       .filter(({ metadata }) => textsOf(metadata.labels)[holdLabel] === id)
       .filter(({ metadata }) => textsOf(metadata.annotations)[annotation] === "true")
       .map(({ metadata }) => metadata.name);
+  const beforeFirstPatch = (action: () => void) => {
+    world.onRequest = ({ method }) => {
+      if (method !== "PATCH") return;
+      world.onRequest = () => {};
+      action();
+    };
+  };
   const callsOf = (method: string) => world.asked.filter((asked) => asked.method === method);
 
   it("costs one list and one patch to mark a newcomer inside a hold", async () => {
@@ -74,6 +81,48 @@ describe("nodes behind an API server", () => {
       expect(textsOf(young?.metadata.annotations)).toEqual({ [own]: "true" });
     },
   );
+
+  it.each<[string, Record<string, string>]>([
+    ["registered in the same NodePool", { [poolLabel]: "default", [registeredLabel]: "true" }],
+    ["not registered yet", { [poolLabel]: "default" }],
+  ])("does not touch another node that got the name of a listed one, %s", async (_, labels) => {
+    world.add("a");
+    beforeFirstPatch(() => {
+      world.standIn.removeNode("a");
+      world.standIn.addNode({ name: "a", labels });
+    });
+    expect(await mark()).toMatchObject({ marked: 0, failed: 0, left: false, seen: [] });
+    expect(heldBy(holdId(1))).toEqual([]);
+    expect(callsOf("PATCH")).toHaveLength(1);
+  });
+
+  it.each([registeredLabel, poolLabel])(
+    "does not mark a node that lost its label %s since the list",
+    async (key) => {
+      world.add("a");
+      beforeFirstPatch(() =>
+        world.standIn.editNode("a", { labels: { [key]: null, [holdLabel]: holdId(0) } }),
+      );
+      expect(await mark()).toMatchObject({ marked: 0, adopted: 0, failed: 0 });
+      expect(heldBy(holdId(1))).toEqual([]);
+    },
+  );
+
+  it("releases no mark of another node that got the name of a listed one", async () => {
+    world.add("a");
+    await mark();
+    const marked = world.standIn.nodes()[0]?.metadata;
+    beforeFirstPatch(() => {
+      world.standIn.removeNode("a");
+      world.standIn.addNode({
+        name: "a",
+        labels: textsOf(marked?.labels),
+        annotations: textsOf(marked?.annotations),
+      });
+    });
+    expect(await release()).toEqual({ released: 0, kept: 0, failed: 0, left: false });
+    expect(heldBy(holdId(1))).toEqual(["a"]);
+  });
 
   it("neither reads nor tells nodes that joined long ago, for nobody awaits them", async () => {
     const labels = { [poolLabel]: "default", [registeredLabel]: "true" };

@@ -6,6 +6,7 @@ import { holdId, noon } from "../support/fixed-clock.ts";
 const keys = Karpenter.v1;
 const node = (label?: string, annotation?: string) => ({
   name: "a",
+  uid: "1",
   createdAt: noon,
   labels: { [keys.poolLabel]: "web", ...(label !== undefined && { [holdLabel]: label }) },
   annotations: annotation === undefined ? {} : { [keys.annotation]: annotation },

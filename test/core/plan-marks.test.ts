@@ -1,0 +1,108 @@
+import { describe, expect, it } from "vitest";
+import { holdLabel } from "../../lambda/core/marks/keys.ts";
+import { planHandOver, planMark, planMove, planRelease } from "../../lambda/core/marks/plan-marks.ts";
+import { usersLabels } from "../contracts/nodes.ts";
+import { holdId, noon } from "../support/fixed-clock.ts";
+
+const [h1, h2] = [holdId(1), holdId(2)];
+const [key, other] = ["key", "other"];
+
+const aNode = (label?: string, annotations?: Record<string, string>) => ({
+  name: "a",
+  uid: "1",
+  createdAt: noon,
+  ...(label !== undefined && { labels: { [holdLabel]: label } }),
+  ...(annotations && { annotations }),
+});
+const set = (label: string | null, value: string | null) => ({ label, annotations: { [key]: value } });
+
+describe("a hold's mark", () => {
+  it.each([
+    ["a bare node", aNode(), { outcome: "marked", change: set(h2, "true") }],
+    [
+      "a node with other annotations",
+      aNode(undefined, { x: "y" }),
+      { outcome: "marked", change: set(h2, "true") },
+    ],
+    ["an older hold's mark", aNode(h1, { key: "true" }), { outcome: "adopted", change: set(h2, "true") }],
+    ["half a mark of an older hold", aNode(h1), { outcome: "adopted", change: set(h2, "true") }],
+    ["its own mark", aNode(h2, { key: "true" }), { outcome: "already" }],
+    ["half its own mark", aNode(h2), { outcome: "already" }],
+    ["a user's annotation", aNode(undefined, { key: "true" }), { outcome: "userHeld" }],
+    ["a user's value", aNode(undefined, { key: "8h" }), { outcome: "userHeld" }],
+    ["a user's value in an older mark", aNode(h1, { key: "8h" }), { outcome: "userHeld" }],
+  ])("on %s", (_, node, decision) => {
+    expect(planMark(node, h2, key)).toEqual(decision);
+  });
+
+  it.each([
+    ["a mark", aNode(h1, { key: "true" }), { outcome: "released", change: set(null, null) }],
+    ["half a mark", aNode(h1), { outcome: "released", change: set(null, null) }],
+    ["a user's value", aNode(h1, { key: "8h" }), { outcome: "kept", change: set(null, "8h") }],
+    ["another hold's mark", aNode(h2, { key: "true" }), { outcome: "kept" }],
+    ["a user's annotation", aNode(undefined, { key: "true" }), { outcome: "kept" }],
+    ["a bare node", aNode(), { outcome: "released" }],
+  ])("released from %s", (_, node, decision) => {
+    expect(planRelease(node, h1, key)).toEqual(decision);
+  });
+
+  it.each(usersLabels)("never changes a node that its user labelled %j", (label) => {
+    for (const annotations of [{}, { [key]: "true" }, { [key]: "true", [other]: "true" }]) {
+      const node = aNode(label, annotations);
+      expect(planMark(node, h1, key)).toEqual({ outcome: "passed" });
+      expect(planRelease(node, h1, key).change).toBeUndefined();
+      expect(planRelease(node, label, key).change).toBeUndefined();
+      expect(planMove(node, key, other, "ours")).toEqual({ outcome: "kept" });
+      expect(planHandOver(node, key, other, "handed over")).toEqual({ outcome: "kept" });
+    }
+  });
+});
+
+describe("a mark on its way to another annotation", () => {
+  const both = (label: string | null, from: string | null, to: string) => ({
+    label,
+    annotations: { [key]: from, [other]: to },
+  });
+
+  it.each([
+    ["moves", aNode(h1, { key: "true" }), "ours", { outcome: "moved", change: both(h1, null, "true") }],
+    [
+      "loses the old one",
+      aNode(h1, { key: "true", other: "true" }),
+      "ours",
+      { outcome: "moved", change: both(h1, null, "true") },
+    ],
+    [
+      "leaves another value to its user",
+      aNode(h1, { key: "true", other: "8h" }),
+      "ours",
+      { outcome: "moved", change: both(null, null, "8h") },
+    ],
+    [
+      "stays where the new one is its user's",
+      aNode(h1, { key: "true", other: "true" }),
+      "its owner's",
+      { outcome: "kept" },
+    ],
+    ["stays where the old one is its user's", aNode(h1, { key: "8h" }), "ours", { outcome: "kept" }],
+    ["is none without a label", aNode(undefined, { key: "true" }), "ours", { outcome: "kept" }],
+  ] as const)("%s", (_, node, whose, decision) => {
+    expect(planMove(node, key, other, whose)).toEqual(decision);
+  });
+
+  it.each([
+    [
+      "our mark under the old one is removed",
+      aNode(h1, { key: "true", other: "true" }),
+      { outcome: "handed over", change: both(null, null, "true") },
+    ],
+    [
+      "a user's old value stays",
+      aNode(h1, { key: "8h", other: "true" }),
+      { outcome: "handed over", change: both(null, "8h", "true") },
+    ],
+    ["nothing changes without the new one", aNode(h1, { key: "true" }), { outcome: "kept" }],
+  ] as const)("is handed over: %s", (_, node, decision) => {
+    expect(planHandOver(node, key, other, "handed over")).toEqual(decision);
+  });
+});

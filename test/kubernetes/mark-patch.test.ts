@@ -1,0 +1,37 @@
+import { expect, it } from "vitest";
+import { holdLabel } from "../../lambda/core/marks/keys.ts";
+import type { MarkChange } from "../../lambda/core/marks/plan-marks.ts";
+import { markPatch } from "../../lambda/kubernetes/mark-patch.ts";
+import { applyJsonPatch } from "../../simulator/fake-kubernetes/json-patch.ts";
+import { noon } from "../support/fixed-clock.ts";
+
+const node = { name: "a", uid: "1", labels: { x: "y" }, annotations: { "k/1~": "true" }, createdAt: noon };
+const release: MarkChange = { label: null, annotations: { "k/1~": null } };
+const mark: MarkChange = { label: "h", annotations: { "k/1~": "true" } };
+const apply = (metadata: object, patch: ReturnType<typeof markPatch>) =>
+  applyJsonPatch(JSON.parse(JSON.stringify({ metadata })), JSON.parse(JSON.stringify(patch)));
+
+it("changes what differs and tests what the decision rests on", () => {
+  expect(markPatch(node, mark)).toEqual([
+    { op: "test", path: "/metadata/uid", value: "1" },
+    { op: "test", path: "/metadata/annotations/k~11~0", value: "true" },
+    { op: "test", path: `/metadata/labels/${holdLabel.replace("/", "~1")}`, value: null },
+    { op: "add", path: `/metadata/labels/${holdLabel.replace("/", "~1")}`, value: "h" },
+  ]);
+});
+
+it("adds a map where there is none, and none where nothing is added", () => {
+  const bare = { name: "a", uid: "1", createdAt: noon };
+  const marked = { uid: "1", labels: { [holdLabel]: "h" }, annotations: { "k/1~": "true" } };
+  expect(apply({ uid: "1" }, markPatch(bare, mark))).toEqual({ metadata: marked });
+  expect(apply({ uid: "1" }, markPatch(bare, release))).toEqual({ metadata: { uid: "1" } });
+});
+
+it.each([
+  ["another node has the name", { ...node, uid: "2" }],
+  ["the annotation has changed", { ...node, annotations: { "k/1~": "8h" } }],
+  ["the annotation is gone", { ...node, annotations: {} }],
+  ["the label has changed", { ...node, labels: { [holdLabel]: "never" } }],
+])("is refused as a whole where %s", (_, present) => {
+  expect(() => apply(present, markPatch(node, mark))).toThrow("the server rejected our request");
+});
