@@ -13,5 +13,7 @@ export const manifestYaml = (annotations: readonly string[], rightsFor: RightsFo
 
 const watching = {
   ...clusterRole,
-  rules: clusterRole.rules?.map((rule) => ({ ...rule, verbs: [...rule.verbs, "watch"] })),
+  rules: clusterRole.rules?.map((rule) =>
+    rule.resources?.includes("nodes") ? { ...rule, verbs: [...rule.verbs, "watch"] } : rule,
+  ),
 };

@@ -1,22 +1,28 @@
 import type {
   V1ClusterRole,
   V1ClusterRoleBinding,
+  V1Role,
+  V1RoleBinding,
   V1ValidatingAdmissionPolicy,
   V1ValidatingAdmissionPolicyBinding,
 } from "@kubernetes/client-node";
 import { holderName } from "../core/marks/keys.ts";
+import { eventsNamespace, nodeClaimsGroup } from "../kubernetes/nodeclaims.ts";
 import { policySpec } from "./policy.ts";
 
 const rbac = "rbac.authorization.k8s.io";
 const admission = "admissionregistration.k8s.io/v1";
 const metadata = { name: holderName };
 
-/** Lets the holder's group read and patch nodes, and nothing else. */
+/** Lets the holder's group read and patch nodes, list NodeClaims, and nothing else. */
 export const clusterRole: V1ClusterRole = {
   apiVersion: `${rbac}/v1`,
   kind: "ClusterRole",
   metadata,
-  rules: [{ apiGroups: [""], resources: ["nodes"], verbs: ["get", "list", "patch"] }],
+  rules: [
+    { apiGroups: [""], resources: ["nodes"], verbs: ["get", "list", "patch"] },
+    { apiGroups: [nodeClaimsGroup], resources: ["nodeclaims"], verbs: ["list"] },
+  ],
 };
 
 export const clusterRoleBinding: V1ClusterRoleBinding = {
@@ -24,6 +30,22 @@ export const clusterRoleBinding: V1ClusterRoleBinding = {
   kind: "ClusterRoleBinding",
   metadata,
   roleRef: { apiGroup: rbac, kind: "ClusterRole", name: holderName },
+  subjects: [{ kind: "Group", name: holderName, apiGroup: rbac }],
+};
+
+/** Karpenter's events are all in one namespace; those of other namespaces are not read. */
+const eventsRole: V1Role = {
+  apiVersion: `${rbac}/v1`,
+  kind: "Role",
+  metadata: { ...metadata, namespace: eventsNamespace },
+  rules: [{ apiGroups: [""], resources: ["events"], verbs: ["list"] }],
+};
+
+const eventsRoleBinding: V1RoleBinding = {
+  apiVersion: `${rbac}/v1`,
+  kind: "RoleBinding",
+  metadata: { ...metadata, namespace: eventsNamespace },
+  roleRef: { apiGroup: rbac, kind: "Role", name: holderName },
   subjects: [{ kind: "Group", name: holderName, apiGroup: rbac }],
 };
 
@@ -47,11 +69,14 @@ export const policyPath = `/apis/${admission}/validatingadmissionpolicies/${hold
 /** One object of ours in a cluster, and where it lives. */
 export type AccessObject = Readonly<{ path: string; needsPolicies: boolean; object: { kind?: string } }>;
 
-const objectOf = (object: { apiVersion?: string; kind?: string }, plural: string): AccessObject => ({
-  path: `/apis/${object.apiVersion}/${plural}/${holderName}`,
-  needsPolicies: object.apiVersion === admission,
-  object,
-});
+type Written = Readonly<{ apiVersion?: string; kind?: string; metadata?: { namespace?: string } }>;
+
+function objectOf(object: Written, plural: string): AccessObject {
+  const { apiVersion, metadata: { namespace } = {} } = object;
+  const within = namespace ? `namespaces/${namespace}/` : "";
+  const path = `/apis/${apiVersion}/${within}${plural}/${holderName}`;
+  return { path, needsPolicies: apiVersion === admission, object };
+}
 
 /** All that is ours in a cluster; what restrains comes before what allows. */
 export const accessManifest = (annotations: readonly string[]): readonly AccessObject[] => [
@@ -59,4 +84,6 @@ export const accessManifest = (annotations: readonly string[]): readonly AccessO
   objectOf(admissionPolicyBinding, "validatingadmissionpolicybindings"),
   objectOf(clusterRole, "clusterroles"),
   objectOf(clusterRoleBinding, "clusterrolebindings"),
+  objectOf(eventsRole, "roles"),
+  objectOf(eventsRoleBinding, "rolebindings"),
 ];

@@ -8,6 +8,7 @@ import { type TrialResult, tryForeignChange, tryOwnChange } from "./admission-tr
 import type { KubernetesCaller } from "./client.ts";
 import { explain } from "./explain.ts";
 import { listMetadata, selectors } from "./node-lists.ts";
+import { eventsNamespace, nodeClaimsGroup } from "./nodeclaims.ts";
 import { asRecord, type NodeLife, parseNodeLife, textOr } from "./node-objects.ts";
 
 export type KubernetesInspectionOptions = Readonly<{
@@ -24,12 +25,22 @@ const karpentersFinalizer = "karpenter.sh/termination";
 const longEnough: Duration = minutes(30);
 const aDay: Duration = hours(24);
 const maxProblems = 20;
-const needed = ["get", "list", "patch"] as const;
-const needless = [
+type Right = Readonly<{ verb: string; resource: string; group?: string; namespace?: string }>;
+
+const needed: readonly Right[] = ["get", "list", "patch"].map((verb) => ({ verb, resource: "nodes" }));
+const neededForDemand: readonly Right[] = [
+  { verb: "list", resource: "nodeclaims", group: nodeClaimsGroup },
+  { verb: "list", resource: "events", namespace: eventsNamespace },
+];
+const needless: readonly Right[] = [
   { verb: "delete", resource: "nodes" },
   { verb: "create", resource: "pods" },
   { verb: "get", resource: "secrets" },
-] as const;
+  { verb: "list", resource: "events" },
+];
+
+const nameOf = ({ verb, resource, namespace }: Right): string =>
+  `${verb} ${resource}${namespace ? ` in namespace ${namespace}` : ""}`;
 
 /** Looks around in a real cluster as a member of our group: asks for its rights, lists nodes, tries changes dry. */
 export class KubernetesInspection implements Inspection {
@@ -40,10 +51,11 @@ export class KubernetesInspection implements Inspection {
   }
 
   async inspect(context: CallContext): Promise<ClusterFindings> {
+    const { karpenter } = this.#options;
     const kubernetes = await this.#version(context);
     const [missing, superfluous] = await Promise.all([
       this.#rights(
-        needed.map((verb) => ({ verb, resource: "nodes" })),
+        karpenter === "v0.31" ? needed : [...needed, ...neededForDemand],
         false,
         context,
       ),
@@ -72,15 +84,15 @@ export class KubernetesInspection implements Inspection {
 
   /** Those of the actions that we may, or may not, do. */
   async #rights(
-    actions: readonly Readonly<{ verb: string; resource: string }>[],
+    actions: readonly Right[],
     wanted: boolean,
     context: CallContext,
   ): Promise<string[]> {
     const answers = await Promise.all(actions.map((action) => this.#may(action, context)));
-    return actions.filter((_, i) => answers[i] === wanted).map(({ verb, resource }) => `${verb} ${resource}`);
+    return actions.filter((_, i) => answers[i] === wanted).map(nameOf);
   }
 
-  async #may(action: Readonly<{ verb: string; resource: string }>, context: CallContext): Promise<boolean> {
+  async #may(action: Right, context: CallContext): Promise<boolean> {
     const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
     const body = {
       apiVersion: "authorization.k8s.io/v1",

@@ -12,16 +12,19 @@ const manifest = async (...flags: string[]) => {
 const verbs = (yaml: string) =>
   [...yaml.matchAll(/^ {6}- (get|list|patch|watch)$/gm)].map(([, verb]) => verb);
 
+/** NodeClaims, and events in one namespace. */
+const ofDemand = ["list", "list"];
+
 describe("the command manifest", () => {
   it("prints what a deployment writes into its cluster", async () => {
     const { exit, output } = await manifest();
     expect(exit).toBe(0);
     expect(`${output}\n`).toBe(manifestYaml([Karpenter.v1.annotation]));
-    expect(verbs(output)).toEqual(["get", "list", "patch"]);
+    expect(verbs(output)).toEqual(["get", "list", "patch", ...ofDemand]);
   });
 
   it("lets run watch as well", async () => {
-    expect(verbs((await manifest("--for", "run")).output)).toEqual(["get", "list", "patch", "watch"]);
+    expect(verbs((await manifest("--for", "run")).output)).toEqual(["get", "list", "patch", "watch", ...ofDemand]);
   });
 
   it.each([

@@ -46,6 +46,8 @@ describe("our rights in a cluster", () => {
       "validatingadmissionpolicybindings",
       "clusterroles",
       "clusterrolebindings",
+      "roles",
+      "rolebindings",
     ]);
     for (const { method, query, contentType } of api.asked) {
       expect({ method, query, contentType }).toEqual({
@@ -60,6 +62,8 @@ describe("our rights in a cluster", () => {
     const api = new Answering(() => refuse(404, "not found"));
     await accessOf(api).remove();
     expect(api.asked.map((call) => `${call.method} ${kindOf(call)}`)).toEqual([
+      "DELETE rolebindings",
+      "DELETE roles",
       "DELETE clusterrolebindings",
       "DELETE clusterroles",
       "DELETE validatingadmissionpolicybindings",
@@ -98,10 +102,11 @@ describe("our rights in a cluster", () => {
     const stored = new Map(accessManifest([annotation]).map(({ path, object }) => [path, object]));
     const api = new Answering(({ path }) => {
       const object = stored.get(path);
-      return { ...object, metadata: { name: "karpenter-node-holder", uid: "1", managedFields: [] } };
+      const metadata = Object(object).metadata;
+      return { ...object, metadata: { ...metadata, uid: "1", managedFields: [] } };
     });
     expect((await accessOf(api).check([annotation])).map(({ state }) => state)).toEqual(
-      Array(4).fill("right"),
+      Array(6).fill("right"),
     );
     expect((await accessOf(api).check([older]))[0]?.state).toBe("different");
   });
@@ -116,8 +121,10 @@ describe("the printed manifest", () => {
       "kind: ValidatingAdmissionPolicyBinding",
       "kind: ClusterRole",
       "kind: ClusterRoleBinding",
+      "kind: Role",
+      "kind: RoleBinding",
     ]);
-    expect(text).toContain("verbs:\n      - get\n      - list\n      - patch\n---");
+    expect(text).toContain("verbs:\n      - get\n      - list\n      - patch\n  - apiGroups:\n      - karpenter.sh");
   });
 
   it("names the keys it is for", () => {

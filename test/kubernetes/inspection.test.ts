@@ -22,6 +22,9 @@ const aNode = (name: string, metadata: Node = {}): Node => ({
   },
 });
 
+const nodeRights = ["get nodes", "list nodes"];
+const demandRights = ["list nodeclaims of karpenter.sh", "list events of default"];
+
 /** A cluster that grants these rights and answers dry runs so. */
 function aCluster(
   about: Readonly<{
@@ -31,7 +34,7 @@ function aCluster(
     patch?: (call: KubernetesCall) => unknown;
   }> = {},
 ) {
-  const { nodes = [aNode("a")], rights = ["get nodes", "list nodes", "patch nodes"] } = about;
+  const { nodes = [aNode("a")], rights = [...nodeRights, "patch nodes", ...demandRights] } = about;
   const { gitVersion = "v1.36.1" } = about;
   const calls: KubernetesCall[] = [];
   const patch =
@@ -45,8 +48,10 @@ function aCluster(
       calls.push(call);
       if (call.path === "/version") return { gitVersion };
       if (call.method === "POST") {
-        const { verb, resource } = JSON.parse(JSON.stringify(call.body)).spec.resourceAttributes;
-        return { status: { allowed: rights.includes(`${verb} ${resource}`) } };
+        const asked = JSON.parse(JSON.stringify(call.body)).spec.resourceAttributes;
+        const where = asked.group ?? asked.namespace;
+        const right = `${asked.verb} ${asked.resource}${where ? ` of ${where}` : ""}`;
+        return { status: { allowed: rights.includes(right) } };
       }
       return call.method === "GET" ? { metadata: {}, items: nodes } : patch(call);
     },
@@ -84,10 +89,10 @@ describe("looking around in a cluster", () => {
   });
 
   it("names each right that is missing, and each that is too much", async () => {
-    const { inspect } = aCluster({ rights: ["get nodes", "list nodes", "delete nodes"] });
+    const { inspect } = aCluster({ rights: [...nodeRights, "delete nodes", "list events"] });
     expect(await inspect()).toMatchObject({
-      missingRights: ["patch nodes"],
-      needlessRights: ["delete nodes"],
+      missingRights: ["patch nodes", "list nodeclaims", "list events in namespace default"],
+      needlessRights: ["delete nodes", "list events"],
     });
   });
 

@@ -21,6 +21,13 @@ export function checkRights(
   { missingRights, needlessRights }: ClusterFindings,
   control: FunctionFacts,
 ): Finding[] {
+  const withoutNodes = missingRights.filter((right) => !right.endsWith(" nodes"));
+  if (missingRights.length > 0 && withoutNodes.length === missingRights.length) {
+    const what =
+      `the functions may not ${missingRights.join(", ")}: every launch counts as demand, also those that only ` +
+      "replace nodes, and launches alone extend a hold";
+    return [warn("rights", what, reapply(control))];
+  }
   if (missingRights.length > 0) {
     const what = `the functions may not ${missingRights.join(", ")}: ClusterRole or binding is not as it was written`;
     return [fail("rights", what, reapply(control))];
@@ -31,7 +38,7 @@ export function checkRights(
       warn("rights", what, "Look which other binding names group karpenter-node-holder or their roles."),
     ];
   }
-  return [ok("rights", "get, list and patch nodes, and nothing beyond")];
+  return [ok("rights", "get, list and patch nodes, list NodeClaims and Karpenter's events, and nothing beyond")];
 }
 
 /** The cluster itself refuses what the holder must not do, and admits its marks. */

@@ -19,5 +19,5 @@ export async function checkManifest({ compareManifest }: Doctor, { env }: Functi
     const kinds = unknown.map(({ kind }) => kind).join(" and ");
     return [warn("manifest", `the cluster knows no ${kinds}`, "Policies came with Kubernetes 1.30.")];
   }
-  return [ok("manifest", "ClusterRole, binding and policy are as we write them")];
+  return [ok("manifest", "roles, bindings and policy are as we write them")];
 }

@@ -81,7 +81,7 @@ export function changeCases(open: () => World): void {
     it("touches nothing of another cluster's holder", async () => {
       const { legacy } = open();
 
-      expect(await rights(legacy)).toHaveLength(4);
+      expect(await rights(legacy)).toHaveLength(6);
       expect(await legacy.control({ do: "status" })).toMatchObject({ cluster: "legacy" });
     });
 

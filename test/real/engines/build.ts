@@ -19,6 +19,8 @@ export const oldestKarpenter = "1.0.8";
 
 const here = import.meta.dirname;
 const bin = join(buildFolder, "bin");
+/** The newest Karpenter asks for this Go; an older one on the machine downloads it. */
+const newGo = { GOTOOLCHAIN: "go1.26.10" };
 /** How a part is built is as much its input as what it is built from. */
 const recipe = import.meta.filename;
 const goModule = [recipe, ...["go.mod", "go.sum"].map((file) => join(here, "cluster", file))];
@@ -100,8 +102,6 @@ export async function buildPython(name: Python): Promise<string> {
   return join(folder, "bin");
 }
 
-/** The newest Karpenter asks for this Go; an older one on the machine downloads it. */
-const newGo = { GOTOOLCHAIN: "go1.26.10" };
 const small = ["-trimpath", "-ldflags"];
 
 async function compile(name: string, source: string, flags = ""): Promise<void> {
@@ -124,7 +124,7 @@ function link(target: string, name: string): void {
 }
 
 async function moduleFolder(question: readonly string[]): Promise<string> {
-  const told: unknown = JSON.parse(await go(question));
+  const told: unknown = JSON.parse(await go(question, newGo));
   const folder = typeof told === "object" && told !== null ? Reflect.get(told, "Dir") : undefined;
   if (typeof folder !== "string") throw new Error(`go ${question.join(" ")} told no folder`);
   return folder;
