@@ -1,0 +1,152 @@
+import { describe, expect, it } from "vitest";
+import { after, hours, minutes } from "../../lambda/core/duration.ts";
+import { TryAgainError } from "../../lambda/core/errors.ts";
+import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
+import { KubernetesError } from "../../lambda/kubernetes/error.ts";
+import { KubernetesNodeClaims } from "../../lambda/kubernetes/nodeclaims.ts";
+import { until } from "../support/context.ts";
+import { noon } from "../support/fixed-clock.ts";
+
+type Answer = (call: KubernetesCall) => unknown;
+
+const soon = until(after(noon, minutes(1)));
+const refuse = (status: number) => {
+  throw new KubernetesError(status, "GET", "no");
+};
+const anEvent = (name: string, at = noon) => ({
+  metadata: { name: `${name}.17`, creationTimestamp: at.toISOString() },
+  involvedObject: { kind: "NodeClaim", name },
+});
+const aClaim = (name: string, status?: object) => ({
+  metadata: { name, creationTimestamp: noon.toISOString() },
+  ...(status && { status }),
+});
+const list = (items: readonly unknown[], next = "") => ({ metadata: { continue: next }, items });
+
+/** A cluster with these events and NodeClaims, which answers field selectors as a real one does. */
+function aCluster(events: Answer, claims: Answer, karpenter: "v1" | "v0.31" = "v1") {
+  const calls: KubernetesCall[] = [];
+  const api: KubernetesCaller = {
+    async call(call) {
+      calls.push(call);
+      return call.path.endsWith("/events") ? events(call) : claims(call);
+    },
+  };
+  return {
+    calls,
+    nodeClaims: new KubernetesNodeClaims({ api, karpenter, nodePools: { only: [], except: [] } }),
+  };
+}
+
+describe("replacements", () => {
+  const providerID = "aws:///eu-central-1a/i-0123456789abcdef0";
+
+  it("are the NodeClaims that Karpenter's events name, with their instance once it is known", async () => {
+    const { nodeClaims, calls } = aCluster(
+      () =>
+        list([
+          anEvent("a"),
+          anEvent("b"),
+          anEvent("a"),
+          anEvent("old", after(noon, -hours(1))),
+          anEvent("known"),
+        ]),
+      ({ query }) =>
+        list(query?.fieldSelector === "metadata.name=a" ? [aClaim("a", { providerID })] : [aClaim("b")]),
+    );
+    expect(await nodeClaims.replacements(after(noon, -minutes(5)), new Set(["known"]), soon)).toEqual([
+      { nodeClaim: "a", instance: "i-0123456789abcdef0" },
+      { nodeClaim: "b" },
+    ]);
+    expect(calls.map(({ path, query }) => `${path} ${query?.fieldSelector}`)).toEqual([
+      "/api/v1/namespaces/default/events reason=DisruptionLaunching,involvedObject.kind=NodeClaim",
+      "/apis/karpenter.sh/v1/nodeclaims metadata.name=a",
+      "/apis/karpenter.sh/v1/nodeclaims metadata.name=b",
+    ]);
+  });
+
+  it("cost one small list where there are none", async () => {
+    const { nodeClaims, calls } = aCluster(
+      () => list([]),
+      () => refuse(500),
+    );
+    expect(await nodeClaims.replacements(noon, new Set(), soon)).toEqual([]);
+    expect(calls).toHaveLength(1);
+  });
+
+  it("cost one list of all NodeClaims where they are many, page by page", async () => {
+    const names = ["a", "b", "c", "d", "e", "f"];
+    const { nodeClaims, calls } = aCluster(
+      () => list(names.map((name) => anEvent(name))),
+      ({ query }) =>
+        query?.continue
+          ? list([aClaim("f")])
+          : list(
+              [...names.slice(0, 5), "other"].map((name) => aClaim(name)),
+              "page-2",
+            ),
+    );
+    expect(await nodeClaims.replacements(noon, new Set(), soon)).toHaveLength(6);
+    expect(calls).toHaveLength(3);
+  });
+
+  it.each([
+    ["the rights are missing", () => refuse(403), "v1", { isMissingRight: true }],
+    ["Karpenter is older than v0.32", () => list([]), "v0.31", {}],
+  ] as const)("cannot be told where %s", async (_, events, karpenter, expected) => {
+    const { nodeClaims } = aCluster(events, () => list([]), karpenter);
+    const found = await nodeClaims.replacements(noon, new Set(), soon);
+    expect(found).toEqual({
+      unavailable: expect.stringContaining("every launch counts as demand"),
+      ...expected,
+    });
+  });
+
+  it("are no answer where an event is not what it must be", async () => {
+    const { nodeClaims } = aCluster(
+      () => list([{ metadata: { creationTimestamp: "soon" } }]),
+      () => list([]),
+    );
+    await expect(nodeClaims.replacements(noon, new Set(), soon)).rejects.toThrow(TryAgainError);
+  });
+});
+
+describe("the NodeClaims of a burst", () => {
+  it("are those created since then, with their last pod event", async () => {
+    const lastPodEventTime = after(noon, minutes(7)).toISOString();
+    const old = { ...aClaim("old"), metadata: { name: "old", creationTimestamp: "2020-01-01T00:00:00Z" } };
+    const { nodeClaims, calls } = aCluster(
+      () => list([]),
+      () => list([aClaim("a", { lastPodEventTime }), aClaim("b", { lastPodEventTime: null }), old]),
+    );
+    expect(await nodeClaims.launchedSince("nodepool/default", noon, soon)).toEqual([
+      { name: "a", createdAt: noon, lastPodEventAt: after(noon, minutes(7)) },
+      { name: "b", createdAt: noon },
+    ]);
+    expect(calls[0]?.query).toMatchObject({ labelSelector: "karpenter.sh/nodepool=default" });
+  });
+
+  it("say nothing of use before Karpenter v1.0, and are read again when v1 is there", async () => {
+    let served = "v1beta1";
+    const { nodeClaims } = aCluster(
+      () => list([]),
+      ({ path }) => (path.includes(`/${served}/`) ? list([aClaim("a")]) : refuse(404)),
+    );
+    const before = await nodeClaims.launchedSince("cluster", noon, soon);
+    served = "v1";
+    expect(before).toMatchObject({ unavailable: expect.stringContaining("before v1.0") });
+    expect(await nodeClaims.launchedSince("cluster", noon, soon)).toHaveLength(1);
+  });
+});
+
+describe("what cannot be learned", () => {
+  it("is nothing where everything may be read, and both where nothing may", async () => {
+    const empty = () => list([]);
+    expect(await aCluster(empty, empty).nodeClaims.limits(soon)).toEqual([]);
+    const refused = () => refuse(403);
+    expect(await aCluster(refused, refused).nodeClaims.limits(soon)).toEqual([
+      expect.stringContaining("every launch counts as demand"),
+      expect.stringContaining("launches alone extend a hold"),
+    ]);
+  });
+});
