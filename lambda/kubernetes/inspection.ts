@@ -8,8 +8,8 @@ import { type TrialResult, tryForeignChange, tryOwnChange } from "./admission-tr
 import type { KubernetesCaller } from "./client.ts";
 import { explain } from "./explain.ts";
 import { listMetadata, selectors } from "./node-lists.ts";
-import { eventsNamespace, nodeClaimsGroup } from "./nodeclaims.ts";
 import { asRecord, type NodeLife, parseNodeLife, textOr } from "./node-objects.ts";
+import { eventsNamespace, nodeClaimsGroup } from "./nodeclaims.ts";
 
 export type KubernetesInspectionOptions = Readonly<{
   api: KubernetesCaller;
@@ -54,11 +54,7 @@ export class KubernetesInspection implements Inspection {
     const { karpenter } = this.#options;
     const kubernetes = await this.#version(context);
     const [missing, superfluous] = await Promise.all([
-      this.#rights(
-        karpenter === "v0.31" ? needed : [...needed, ...neededForDemand],
-        false,
-        context,
-      ),
+      this.#rights(karpenter === "v0.31" ? needed : [...needed, ...neededForDemand], false, context),
       this.#rights(needless, true, context),
     ]);
     const rights = { kubernetes, missingRights: missing, needlessRights: superfluous };
@@ -83,11 +79,7 @@ export class KubernetesInspection implements Inspection {
   }
 
   /** Those of the actions that we may, or may not, do. */
-  async #rights(
-    actions: readonly Right[],
-    wanted: boolean,
-    context: CallContext,
-  ): Promise<string[]> {
+  async #rights(actions: readonly Right[], wanted: boolean, context: CallContext): Promise<string[]> {
     const answers = await Promise.all(actions.map((action) => this.#may(action, context)));
     return actions.filter((_, i) => answers[i] === wanted).map(nameOf);
   }

@@ -24,7 +24,13 @@ describe("the command manifest", () => {
   });
 
   it("lets run watch as well", async () => {
-    expect(verbs((await manifest("--for", "run")).output)).toEqual(["get", "list", "patch", "watch", ...ofDemand]);
+    expect(verbs((await manifest("--for", "run")).output)).toEqual([
+      "get",
+      "list",
+      "patch",
+      "watch",
+      ...ofDemand,
+    ]);
   });
 
   it.each([

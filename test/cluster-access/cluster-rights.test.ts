@@ -124,7 +124,9 @@ describe("the printed manifest", () => {
       "kind: Role",
       "kind: RoleBinding",
     ]);
-    expect(text).toContain("verbs:\n      - get\n      - list\n      - patch\n  - apiGroups:\n      - karpenter.sh");
+    expect(text).toContain(
+      "verbs:\n      - get\n      - list\n      - patch\n  - apiGroups:\n      - karpenter.sh",
+    );
   });
 
   it("names the keys it is for", () => {

@@ -38,7 +38,9 @@ export function checkRights(
       warn("rights", what, "Look which other binding names group karpenter-node-holder or their roles."),
     ];
   }
-  return [ok("rights", "get, list and patch nodes, list NodeClaims and Karpenter's events, and nothing beyond")];
+  return [
+    ok("rights", "get, list and patch nodes, list NodeClaims and Karpenter's events, and nothing beyond"),
+  ];
 }
 
 /** The cluster itself refuses what the holder must not do, and admits its marks. */
