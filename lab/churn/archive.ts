@@ -1,20 +1,16 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpus, loadavg, totalmem } from "node:os";
 import { join } from "node:path";
-import type { Arm, ArmRecord } from "./arm.ts";
+import type { ArmRecord } from "./run-arm.ts";
 
-/** How the arms that lie side by side were run. */
-export type Conditions = Readonly<{
-  seed: number;
-  minutes: number;
-  /** A told minute in real milliseconds. */
-  minute: number;
-  hold: number;
-  jobs: number;
-}>;
+/** A record with the machine that it was made on. */
+export type Archived = Readonly<{ record: ArmRecord; machine: string; load: number; karpenter: string }>;
 
-export type Archived = Readonly<{ conditions: Conditions; ranAt: Date; busy: number; record: ArmRecord }>;
+/** The machine in words. */
+export const machine = (): string =>
+  `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB`;
 
-/** Records of arms in a folder, so that they can be drawn again without being run again. */
+/** Records of arms in a folder, so that the page can be written again without running them. */
 export class Archive {
   readonly #folder: string;
 
@@ -22,21 +18,21 @@ export class Archive {
     this.#folder = folder;
   }
 
-  keep(archived: Archived): void {
+  write(record: ArmRecord, karpenter: string): void {
     mkdirSync(this.#folder, { recursive: true });
-    writeFileSync(this.#fileOf(archived.record.arm), JSON.stringify(archived));
+    const [, load = 0] = loadavg();
+    const archived: Archived = { record, machine: machine(), load, karpenter };
+    const { trace, arm, seed } = record;
+    writeFileSync(join(this.#folder, `${trace}.${arm}.${seed}.json`), JSON.stringify(archived));
   }
 
-  /** The last record of an arm; undefined when it has never been run for this archive. */
-  recall(arm: Arm): Archived | undefined {
-    const file = this.#fileOf(arm);
-    if (!existsSync(file)) return undefined;
-    return JSON.parse(readFileSync(file, "utf8"), (key, value) => (isMoment(key) ? new Date(value) : value));
-  }
-
-  #fileOf(arm: Arm): string {
-    return join(this.#folder, `${arm}.json`);
+  /** Every record, by trace, arm and seed. */
+  all(): readonly Archived[] {
+    if (!existsSync(this.#folder)) return [];
+    const files = readdirSync(this.#folder).filter((name) => name.endsWith(".json"));
+    return files.toSorted().map((file) => readArchived(readFileSync(join(this.#folder, file), "utf8")));
   }
 }
 
-const isMoment = (key: string): boolean => ["at", "from", "to", "until", "ranAt"].includes(key);
+const readArchived = (text: string): Archived =>
+  JSON.parse(text, (key, value) => (["at", "from", "to", "until"].includes(key) ? new Date(value) : value));

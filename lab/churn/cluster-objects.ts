@@ -1,11 +1,11 @@
-import { nodePool } from "../../test/real/engines/karpenter.ts";
-import type { Service } from "./workload.ts";
+import { type NodePool, nodePool } from "../../test/real/engines/karpenter.ts";
+import type { Service } from "./traces.ts";
 
 const sizes = { key: "karpenter.kwok.sh/instance-cpu", operator: "In", values: ["2", "4"] };
 
-/** A NodePool of nodes with 2 or 4 cores that Karpenter consolidates after this time. */
-export function churnPool(consolidateAfter: string): readonly object[] {
-  const objects = structuredClone(nodePool({ name: "default", consolidateAfter }));
+/** A NodePool of nodes with 2 or 4 cores. */
+export function churnPool(pool: Omit<NodePool, "name">): readonly object[] {
+  const objects = structuredClone(nodePool({ ...pool, name: "default" }));
   for (const object of objects) {
     const requirements = Reflect.get(object, "spec")?.template?.spec?.requirements;
     if (Array.isArray(requirements)) requirements.push(sizes);
@@ -13,15 +13,17 @@ export function churnPool(consolidateAfter: string): readonly object[] {
   return objects;
 }
 
-/** A Deployment that is never scaled: whoever ends one of its pods has evicted it. */
-export function serviceObject({ name, replicas, cpu }: Service): object {
+/** A service's Deployment. Another `version` rolls it out with a surge of all its pods. */
+export function serviceObject({ name, replicas, cpu }: Service, version = 0): object {
   const labels = { service: name };
   const containers = [{ name: "main", image: `registry.invalid/${name}`, resources: { requests: { cpu } } }];
-  const template = { metadata: { labels }, spec: { containers, terminationGracePeriodSeconds: 0 } };
+  const metadata = { labels, annotations: { version: String(version) } };
+  const template = { metadata, spec: { containers, terminationGracePeriodSeconds: 0 } };
+  const strategy = { rollingUpdate: { maxSurge: "100%", maxUnavailable: 0 } };
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: { name, namespace: "default" },
-    spec: { replicas, selector: { matchLabels: labels }, template },
+    spec: { replicas, strategy, selector: { matchLabels: labels }, template },
   };
 }

@@ -1,143 +1,145 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { cpus, totalmem } from "node:os";
-import { join, resolve } from "node:path";
-import { formatDuration, minutes } from "../../lambda/core/duration.ts";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { formatDuration } from "../../lambda/core/duration.ts";
 import { version } from "../../lambda/version.ts";
+import { drawScatter } from "../../report/plots/scatter-plot.ts";
 import { drawTimeline } from "../../report/timeline/draw-timeline.ts";
+import { eventsOf } from "../../report/timeline/events.ts";
 import { readTimeline } from "../../report/timeline/timeline.ts";
 import { markdownTable } from "../../scripts/markdown-table.ts";
-import { newestKarpenter } from "../../test/real/engines/build.ts";
-import type { Archived, Conditions } from "./archive.ts";
-import { type Arm, arms } from "./arm.ts";
-import { changeOf, type Figures, figuresOf } from "./figures.ts";
-import { predictedBesideMeasured } from "./prediction.ts";
+import type { Archived } from "./archive.ts";
+import { type ArmName, arms } from "./arms.ts";
+import { type Figures, figuresOf } from "./figures.ts";
+import { type TraceName, traceOf, traces } from "./traces.ts";
 
-const root = resolve(import.meta.dirname, "../..");
-
-const rows: readonly (readonly [label: string, figure: keyof Figures])[] = [
+const columns: readonly (readonly [label: string, figure: keyof Figures])[] = [
   ["nodes launched", "launched"],
-  ["nodes that lived under five told minutes", "shortLived"],
+  ["node-minutes", "nodeMinutes"],
   ["service pods evicted", "servicePodsEvicted"],
-  ["jobs evicted, which began again", "jobsBegunAgain"],
-  ["images pulled anew", "imagesPulled"],
-  ["most nodes at once", "mostNodes"],
-  ["node-minutes paid (told)", "nodeMinutes"],
+  ["jobs restarted", "jobsRestarted"],
+  ["images pulled", "imagesPulled"],
+  ["pod wait, median (s)", "waitMedian"],
+  ["pod wait, 95th (s)", "wait95th"],
+  ["drift done (s)", "driftDone"],
 ];
 
-/** Draws every arm's timeline and writes the page with the figures into a folder; all numbers come from the records. */
+/** Arms whose timelines the README shows, for the trace `dense`. */
+const shown: Partial<Record<ArmName, string>> = { none: "churn-without.svg", holder: "churn-holder.svg" };
+
+/** Writes the page, a plot for each trace and the README's two timelines; every number comes from the records. */
 export function writeDocument(archived: readonly Archived[], folder: string): void {
   const images = join(folder, "images");
   mkdirSync(images, { recursive: true });
-  const lanes = archived.map(
-    ({ record }) => record.events.filter(({ kind }) => kind === "node joined").length,
-  );
-  // One height for all: then the pictures can be compared.
-  const laneHeight = Math.min(16, Math.max(5, 640 / Math.max(1, ...lanes)));
-  for (const one of archived) writeFileSync(join(images, imageOf(one.record.arm)), draw(one, laneHeight));
+  for (const trace of tracesIn(archived)) {
+    const plot = drawTrace(
+      trace,
+      archived.filter(({ record }) => record.trace === trace),
+    );
+    writeFileSync(join(images, `churn-${trace}.svg`), `${plot}\n`);
+  }
+  for (const { record } of archived) {
+    const file = record.trace === "dense" ? shown[record.arm] : undefined;
+    if (file) writeFileSync(join(images, file), `${drawArm({ record })}\n`);
+  }
   writeFileSync(join(folder, "churn.md"), page(archived));
 }
 
-const imageOf = (arm: Arm): string => `churn-${arm}.svg`;
+const tracesIn = (archived: readonly Archived[]): readonly TraceName[] =>
+  (Object.keys(traces) as TraceName[]).filter((trace) =>
+    archived.some(({ record }) => record.trace === trace),
+  );
 
-function draw({ record, conditions }: Archived, laneHeight: number): string {
+function drawTrace(trace: TraceName, archived: readonly Archived[]): string {
+  const names = (Object.keys(arms) as ArmName[]).filter((arm) =>
+    archived.some(({ record }) => record.arm === arm),
+  );
+  return drawScatter({
+    title: `Trace ${trace}`,
+    subtitle: "Lower and further left is better.",
+    x: { label: "node-minutes" },
+    y: { label: "nodes launched" },
+    series: names.map((name) => ({
+      name,
+      points: archived
+        .filter(({ record }) => record.arm === name)
+        .map(({ record }) => figuresOf(record))
+        .map(({ nodeMinutes, launched }) => ({ x: nodeMinutes, y: launched })),
+    })),
+  });
+}
+
+function drawArm({ record }: Pick<Archived, "record">): string {
   const { from, to, events, arm } = record;
-  const figures = figuresOf(record, conditions.minute);
+  const figures = figuresOf(record);
   const subtitle =
-    `${figures.launched} nodes launched, ${figures.servicePodsEvicted} service pods and ` +
-    `${figures.jobsBegunAgain} jobs evicted, ${figures.imagesPulled} images pulled, ` +
-    `${figures.nodeMinutes} node-minutes`;
-  const title = `The same bursts ${arms[arm]}`;
-  const clock = { kind: "elapsed", minute: conditions.minute } as const;
-  return `${drawTimeline(readTimeline(events, { from, to }), { title, subtitle, clock, laneHeight })}\n`;
+    `${figures.launched} nodes launched, ${figures.servicePodsEvicted} service pods evicted, ` +
+    `${figures.imagesPulled} images pulled, ${figures.nodeMinutes} node-minutes`;
+  const lanes = eventsOf(events, "node joined").length;
+  const laneHeight = Math.min(16, Math.max(5, 640 / Math.max(1, lanes)));
+  const title = `Dense bursts: ${arms[arm].about.replaceAll("`", "")}`;
+  const clock = { kind: "elapsed", minute: 60_000 } as const;
+  return drawTimeline(readTimeline(events, { from, to }), { title, subtitle, clock, laneHeight });
 }
 
 function page(archived: readonly Archived[]): string {
-  const [first] = archived;
-  if (!first) return "";
-  const all = archived.map(({ record, conditions }) => figuresOf(record, conditions.minute));
-  const heads = archived.map(({ record }) => arms[record.arm]);
-  const table = rows.map(([label, figure]) => [label, ...all.map((one) => String(one[figure]))]);
+  const holds = [...new Set(archived.map(({ record }) => formatDuration(record.hold)))].join(", ");
   return `${[
     "# The churn lab",
-    `The same bursty work on real Karpenter, ${heads.join(", ")}. This page and its pictures are written by \`npm run churn\`; nobody edits the numbers.`,
-    conditionsOf(archived),
-    markdownTable(["", ...heads], table, [1, 2, 3]),
-    ...comparison(archived, all),
-    ...predictedBesideMeasured(archived),
-    ...archived.map(({ record }) => `![${arms[record.arm]}](images/${imageOf(record.arm)})`),
-    limits(first.conditions),
+    "The same work on real Karpenter with different settings, each on a fresh cluster. `npm run churn` writes this page and its pictures; no number is edited by hand.",
+    `Time is compressed: the hold and \`consolidateAfter\` last ${holds}. Karpenter's own loops are not: it looks every 10 s and waits 15 s before it consolidates.`,
+    "## Arms",
+    markdownTable(
+      ["Arm", "What it is"],
+      Object.entries(arms).map(([name, { about }]) => [`\`${name}\``, about]),
+    ),
+    "## Results",
+    ...tracesIn(archived).map((trace) => section(trace, archived)),
+    limits,
     provenance(archived),
   ].join("\n\n")}\n`;
 }
 
-function conditionsOf(archived: readonly Archived[]): string {
-  const { minute = 1, hold = 0, jobs = 0, minutes: told = 0 } = archived[0]?.conditions ?? {};
-  const unfinished = archived.reduce((sum, { record }) => sum + record.unfinished, 0);
-  const recordedHold = formatDuration((hold / minute) * minutes(1));
-  return (
-    `Five services that always run and ${jobs} jobs that come in bursts, with quiet times longer than a hold between and ` +
-    `after them. A told minute lasts ${formatDuration(minute)}: an arm tells ${told} minutes, the hold and \`consolidateAfter\` ` +
-    `are ${recordedHold} (${formatDuration(hold)} of real time); the other arms have \`consolidateAfter: 0s\`. ` +
-    `${unfinished === 0 ? "All jobs were done in every arm." : `${unfinished} jobs were not done at the end.`}`
+function section(trace: TraceName, archived: readonly Archived[]): string {
+  const records = archived.map(({ record }) => record).filter((record) => record.trace === trace);
+  const { about } = traceOf(trace, 1);
+  const rows = (Object.keys(arms) as ArmName[]).flatMap((arm) =>
+    records
+      .filter((record) => record.arm === arm)
+      .map((record) => {
+        const figures = figuresOf(record);
+        const cells = columns.map(([, figure]) => String(figures[figure] ?? "–"));
+        return [`\`${arm}\``, String(record.seed), ...cells];
+      }),
   );
+  const unfinished = records.reduce((sum, record) => sum + record.unfinished, 0);
+  return [
+    `### \`${trace}\``,
+    `${about[0]?.toUpperCase()}${about.slice(1)}.${unfinished > 0 ? ` ${unfinished} jobs had not finished at the end.` : ""}`,
+    markdownTable(["Arm", "Seed", ...columns.map(([label]) => label)], rows, [1, 2, 3, 4, 5, 6, 7, 8, 9]),
+    `![Nodes launched against node-minutes of trace ${trace}](images/churn-${trace}.svg)`,
+  ].join("\n\n");
 }
 
-/** What the holder saved and cost beside doing without, in the table's own figures. */
-function comparison(archived: readonly Archived[], all: readonly Figures[]): string[] {
-  const figuresFor = (arm: Arm) => all[archived.findIndex(({ record }) => record.arm === arm)];
-  const without = figuresFor("without");
-  if (!without) return [];
-  return (["holder", "consolidate-after"] as const).flatMap((arm) => {
-    const figures = figuresFor(arm);
-    if (!figures) return [];
-    const change = (figure: keyof Figures) => changeOf(figures[figure], without[figure]);
-    return [
-      `**${arms[arm][0]?.toUpperCase()}${arms[arm].slice(1)}**: nodes launched ${change("launched")}, service pods evicted ` +
-        `${change("servicePodsEvicted")}, jobs that began again ${change("jobsBegunAgain")}, images pulled ${change("imagesPulled")}. ` +
-        `What it costs: node-minutes ${change("nodeMinutes")}.`,
-    ];
-  });
-}
-
-const limits = ({ minute }: Conditions): string =>
-  [
-    "## What this is not\n",
-    `- One workload, one seed, one run an arm: another cluster's figures will differ. \`npm run churn -- --seed 8\` tries other bursts.`,
-    "- The bursts come back within a hold: that is what a holder is for. Where they do not, it only costs.",
-    `- Only the workload and the hold are scaled. Karpenter looks every 10 s and waits 15 s before it acts, which here is ${formatDuration((25_000 / minute) * minutes(1))} of told time: therefore hardly a node lives under five told minutes here. Nodes of the kwok provider are ready within seconds, and real ones take a minute or two.`,
-    "- Nodes and pods are simulated (kwok); Karpenter, scheduler, API server and evictions are real. A job's pod has no owner, because the simulated kubelet ends pods of Jobs the moment they start; a job that is evicted is begun again from its start by the lab.",
-    "- An image counts as pulled when a node runs its first pod of it. Nothing is really pulled.",
-  ].join("\n");
+const limits = [
+  "## Limits",
+  "",
+  "- Nodes and pods are simulated (kwok): a node is ready within seconds. Karpenter, scheduler, API server and evictions are real.",
+  "- A job's pod has no owner, because the simulated kubelet finishes pods of Jobs at once. The lab creates an evicted job again from its start.",
+  "- An image counts as pulled when a node runs the first pod with it.",
+  "- Node-minutes are counted from the time when the services run until the end of the trace.",
+].join("\n");
 
 function provenance(archived: readonly Archived[]): string {
-  const [first] = archived;
-  const {
-    seed,
-    minutes: told,
-    minute,
-    hold,
-  } = first?.conditions ?? { seed: 0, minutes: 0, minute: 1, hold: 0 };
-  const recordedHold = formatDuration((hold / minute) * minutes(1));
-  const command = `npm run churn -- --minutes ${told} --scale ${formatDuration(minute)} --hold ${recordedHold} --seed ${seed}`;
-  const goMod = readFileSync(join(root, "test/real/engines/cluster/go.mod"), "utf8");
-  const versionOf = (module: string) => new RegExp(`${module} v(\\S+)`).exec(goMod)?.[1] ?? "unknown";
-  const began = new Date(Math.min(...archived.map(({ ranAt }) => ranAt.getTime())));
-  const [cpu] = cpus();
-  const busy = archived.map(({ busy: load }) => load.toFixed(1)).join(", ");
-  const versions =
-    `Karpenter ${newestKarpenter}, Kubernetes ${versionOf("k8s.io/kubernetes")}, ` +
-    `kwok ${versionOf("sigs.k8s.io/kwok")}, holder ${version}, Node ${process.versions.node}`;
-  const machine =
-    `${cpus().length} × ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB, ` +
-    `shared: load average ${busy} (15 min, at the end of each arm)`;
-  const table = markdownTable(
-    ["", ""],
-    [
-      ["command", `\`${command}\``],
-      ["date", `${began.toISOString().slice(0, 16).replace("T", " ")} UTC`],
-      ["versions", versions],
-      ["machine", machine],
-    ],
-  );
-  return `## How it was measured\n\n${table}`;
+  const loads = archived.map(({ load }) => load);
+  const dates = archived.map(({ record }) => record.from.getTime());
+  const one = (values: readonly string[]) => [...new Set(values)].join(", ");
+  const day = (time: number) => new Date(time).toISOString().slice(0, 10);
+  const rows = [
+    ["command", "`npm run churn`"],
+    ["date", one([Math.min(...dates), Math.max(...dates)].map(day))],
+    ["versions", `Karpenter ${one(archived.map(({ karpenter }) => karpenter))}, holder ${version}`],
+    ["machine", one(archived.map(({ machine }) => machine))],
+    ["load average (5 min)", `${Math.min(...loads).toFixed(1)} to ${Math.max(...loads).toFixed(1)}`],
+  ];
+  return `## How it was measured\n\n${markdownTable(["", ""], rows)}`;
 }

@@ -1,55 +1,53 @@
+import { minutes } from "../../lambda/core/duration.ts";
 import { eventsOf, type TimelineEvent } from "../../report/timeline/events.ts";
-import type { ArmRecord } from "./arm.ts";
+import type { ArmRecord } from "./run-arm.ts";
 
-/** What churn costs, counted from one arm's record; minutes are told minutes. */
+/** What one arm cost; waits and drift in seconds, where there are any. */
 export type Figures = Readonly<{
   launched: number;
-  shortLived: number;
   servicePodsEvicted: number;
-  jobsBegunAgain: number;
+  jobsRestarted: number;
   imagesPulled: number;
   nodeMinutes: number;
-  mostNodes: number;
+  waitMedian: number | undefined;
+  wait95th: number | undefined;
+  driftDone: number | undefined;
 }>;
 
-/** A figure beside what it was without the holder, and their difference as a share, where there is one. */
-export function changeOf(figure: number, without: number): string {
-  const both = `${figure} instead of ${without}`;
-  if (without === 0) return both;
-  const percent = Math.round((figure / without - 1) * 100);
-  return `${both} (${percent > 0 ? "+" : percent < 0 ? "−" : "±"}${Math.abs(percent)} %)`;
-}
-
-/** A node's time from when it joined until it was gone, or until the end. */
-type Life = Readonly<{ from: number; to: number; isOver: boolean }>;
-
-const short = 5;
-
-/** Counts one arm. */
-export function figuresOf({ events, to }: Pick<ArmRecord, "events" | "to">, minute: number): Figures {
-  const lives = livesOf(events, to);
-  const evicted = eventsOf(events, "pod evicted").map(({ pod }) => pod);
+/** Counts one arm's record. Nodes that existed before it began are not launches of the trace. */
+export function figuresOf(record: ArmRecord): Figures {
+  const { events, from, to } = record;
+  const counted = events.filter(({ at }) => at >= from);
+  const evicted = eventsOf(counted, "pod evicted").map(({ pod }) => pod);
   const isJob = (pod: string) => pod.startsWith("job-");
+  const waits = record.waits.toSorted((a, b) => a - b);
   return {
-    launched: lives.length,
-    shortLived: lives.filter((life) => life.isOver && life.to - life.from < short * minute).length,
+    launched: eventsOf(counted, "node joined").length,
     servicePodsEvicted: evicted.filter((pod) => !isJob(pod)).length,
-    jobsBegunAgain: evicted.filter(isJob).length,
-    imagesPulled: eventsOf(events, "image pulled").length,
-    nodeMinutes: Math.round(lives.reduce((sum, life) => sum + life.to - life.from, 0) / minute),
-    mostNodes: mostAtOnce(lives),
+    jobsRestarted: evicted.filter(isJob).length,
+    imagesPulled: eventsOf(counted, "image pulled").length,
+    nodeMinutes: round(nodeTime(events, from, to) / minutes(1)),
+    waitMedian: inSeconds(quantile(waits, 0.5)),
+    wait95th: inSeconds(quantile(waits, 0.95)),
+    driftDone: inSeconds(record.driftDone),
   };
 }
 
-function livesOf(events: readonly TimelineEvent[], end: Date): Life[] {
-  const gone = new Map(eventsOf(events, "node gone").map(({ node, at }) => [node, at.getTime()]));
-  return eventsOf(events, "node joined").map(({ node, at }) => {
-    const to = gone.get(node);
-    return { from: at.getTime(), to: to ?? end.getTime(), isOver: to !== undefined };
-  });
+/** The time that nodes existed between two moments, in milliseconds. */
+function nodeTime(events: readonly TimelineEvent[], from: Date, to: Date): number {
+  const gone = new Map(eventsOf(events, "node gone").map(({ node, at }) => [node, at]));
+  return eventsOf(events, "node joined").reduce((sum, { node, at }) => {
+    const begin = Math.max(at.getTime(), from.getTime());
+    const end = Math.min((gone.get(node) ?? to).getTime(), to.getTime());
+    return sum + Math.max(0, end - begin);
+  }, 0);
 }
 
-function mostAtOnce(lives: readonly Life[]): number {
-  const countAt = (moment: number) => lives.filter(({ from, to }) => from <= moment && moment < to).length;
-  return Math.max(0, ...lives.map(({ from }) => countAt(from)));
-}
+/** The value below which this share of the sorted values lies; undefined without values. */
+const quantile = (sorted: readonly number[], share: number): number | undefined =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+
+const round = (value: number): number => Math.round(value * 10) / 10;
+
+const inSeconds = (milliseconds: number | undefined): number | undefined =>
+  milliseconds === undefined ? undefined : round(milliseconds / 1_000);

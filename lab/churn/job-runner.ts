@@ -1,36 +1,35 @@
 import { ApiException } from "@kubernetes/client-node";
+import { seconds } from "../../lambda/core/duration.ts";
 import type { World } from "../../test/real/worlds/world.ts";
 import type { Observer } from "./observer.ts";
-import type { Job } from "./workload.ts";
+import type { Job } from "./traces.ts";
 
 type Run = { job: Job; attempt: number; pod?: string; isSeen?: boolean; runsSince?: number };
 
 /**
- * Does what a Job's controller does: a pod that was evicted begins again, with all its work before it.
- * The fake kubelet ends pods of real Jobs the moment they start, so these pods have no owner.
+ * Acts like a Job's controller: an evicted pod is created again and restarts its work.
+ * The fake kubelet finishes pods of real Jobs at once, so these pods have no owner.
  */
 export class JobRunner {
   readonly #world: World;
   readonly #observer: Observer;
-  readonly #minute: number;
   readonly #running = new Set<Run>();
   #waiting: readonly Job[];
 
-  constructor(world: World, observer: Observer, jobs: readonly Job[], minute: number) {
+  constructor(world: World, observer: Observer, jobs: readonly Job[]) {
     this.#world = world;
     this.#observer = observer;
     this.#waiting = jobs;
-    this.#minute = minute;
   }
 
   get unfinished(): number {
     return this.#waiting.length + this.#running.size;
   }
 
-  /** Starts what is due, ends what has run its time, begins anew what was evicted. */
-  async look(elapsed: number): Promise<void> {
-    const due = this.#waiting.filter(({ at }) => at * this.#minute <= elapsed);
-    this.#waiting = this.#waiting.slice(due.length);
+  /** Creates pods that are due, deletes those that have finished, and creates evicted ones again. */
+  async advance(elapsed: number): Promise<void> {
+    const due = this.#waiting.filter(({ at }) => seconds(at) <= elapsed);
+    this.#waiting = this.#waiting.filter((job) => !due.includes(job));
     for (const job of due) this.#running.add({ job, attempt: 0 });
     await Promise.all([...this.#running].map((run) => this.#advance(run, elapsed)));
   }
@@ -41,7 +40,7 @@ export class JobRunner {
     run.isSeen = pod !== undefined;
     if (pod?.metadata?.deletionTimestamp || pod?.status?.phase !== "Running") return;
     run.runsSince ??= elapsed;
-    if (elapsed - run.runsSince < run.job.lasts * this.#minute) return;
+    if (elapsed - run.runsSince < seconds(run.job.runs)) return;
     this.#running.delete(run);
     await this.#end(run.pod);
   }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pass } from "node:timers/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import { formatDuration, parseDuration, seconds } from "../../lambda/core/duration.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { LivePage } from "../../local/page/live-page.ts";
@@ -10,18 +10,16 @@ import { churnPool, serviceObject } from "./cluster-objects.ts";
 import { startHolder } from "./holder.ts";
 import { JobRunner } from "./job-runner.ts";
 import { Observer } from "./observer.ts";
-import { bursts } from "./workload.ts";
+import { traceOf } from "./traces.ts";
 
 // `npm start -- --real` starts this file as a process of its own.
 const hold = parseDuration(process.argv[2] ?? "") ?? seconds(60);
-const minute = seconds(8);
-const minutes = 54;
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const closing: (() => Promise<unknown>)[] = [];
 let isStopping = false;
 const stop = () => {
-  // Who asks twice does not want to wait.
+  // The second signal ends it at once.
   if (isStopping) process.exit(1);
   isStopping = true;
 };
@@ -43,9 +41,9 @@ async function live(): Promise<void> {
   closing.push(() => rm(folder, { recursive: true, force: true }));
   const observer = new Observer();
   closing.push(() => observer.stop());
-  await world.apply(...churnPool("0s"));
+  await world.apply(...churnPool({ consolidateAfter: "0s" }));
   await observer.start(world);
-  const holder = await startHolder(world, observer, hold, folder);
+  const holder = await startHolder({ world, observer, hold, folder });
   closing.push(() => holder.stop());
   const page = await LivePage.start({
     events: observer,
@@ -61,15 +59,15 @@ async function live(): Promise<void> {
 }
 
 async function workUntilStopped(world: World, observer: Observer): Promise<void> {
-  for (let seed = 7; !isStopping; seed++) {
-    const { services, jobs } = bursts(seed, minutes);
-    await world.apply(...services.map(serviceObject));
-    const runner = new JobRunner(world, observer, jobs, minute);
+  for (let seed = 1; !isStopping; seed++) {
+    const { services, jobs, lasts } = traceOf("dense", seed);
+    for (const service of services) await world.apply(serviceObject(service));
+    const runner = new JobRunner(world, observer, jobs);
     const begin = performance.now();
     const elapsed = () => performance.now() - begin;
-    while (!isStopping && (runner.unfinished > 0 || elapsed() < minutes * minute)) {
-      await runner.look(elapsed());
-      await pass(300);
+    while (!isStopping && (runner.unfinished > 0 || elapsed() < seconds(lasts))) {
+      await runner.advance(elapsed());
+      await pause(300);
     }
   }
 }

@@ -7,33 +7,41 @@ import { nodeEventsOf } from "../../local/holder/node-events.ts";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
 import type { World } from "../../test/real/worlds/world.ts";
 
-/** An event before the observer has put its time to it. */
+/** An event without the observer's time. */
 type Seen<T = TimelineEvent> = T extends TimelineEvent ? Omit<T, "at"> : never;
 
 type Listener = (event: TimelineEvent) => void;
 
 const namespace = "default";
 
-/** Watches a cluster from outside and writes down what happens to its nodes and pods; knows nothing of the holder. */
+/** Watches a cluster from outside and records what happens to its nodes and pods; independent of the holder. */
 export class Observer {
   readonly events: TimelineEvent[] = [];
   readonly pods = new Map<string, V1Pod>();
   readonly #nodes = new Map<string, NodeMeta>();
   readonly #images = new Set<string>();
   readonly #evicted = new Set<string>();
+  readonly #pending = new Map<string, Date>();
+  readonly #waits: number[] = [];
   readonly #listeners = new Set<Listener>();
   readonly #stops: (() => Promise<void>)[] = [];
 
-  /** Puts down what somebody else saw. */
+  /** Records an event that another component saw. */
   note(event: TimelineEvent): void {
     this.events.push(event);
     for (const listener of this.#listeners) listener(event);
   }
 
-  /** Tells everything from now on, until it is taken back. */
+  /** Calls the listener for each event from now on, until the returned function is called. */
   follow(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
+  }
+
+  /** How long each pod waited for a node so far, in milliseconds. */
+  waits(): readonly number[] {
+    const now = systemClock.now().getTime();
+    return [...this.#waits, ...[...this.#pending.values()].map((since) => now - since.getTime())];
   }
 
   #see(seen: Seen): void {
@@ -54,17 +62,26 @@ export class Observer {
     for (const stop of this.#stops) await stop();
   }
 
-  /** Counts a pod that this node takes in, and the image when it is the node's first of that image. */
+  /** Records evictions, waits, and an image on its first pod on a node. */
   #seePod(pod: V1Pod, isGone: boolean): void {
     const name = pod.metadata?.name ?? "";
     const node = pod.spec?.nodeName;
     if (isGone) this.pods.delete(name);
     else this.pods.set(name, pod);
+    this.#measureWait(name, isGone || Boolean(node));
     if (!node) return;
     if (pod.status?.phase === "Running") this.#seeImage(node, pod.spec?.containers[0]?.image ?? "");
     if (!isEvicted(pod) || this.#evicted.has(name)) return;
     this.#evicted.add(name);
     this.#see({ kind: "pod evicted", node, pod: name });
+  }
+
+  #measureWait(pod: string, isOver: boolean): void {
+    const since = this.#pending.get(pod);
+    if (!isOver && !since) this.#pending.set(pod, systemClock.now());
+    if (!isOver || !since) return;
+    this.#pending.delete(pod);
+    this.#waits.push(systemClock.now().getTime() - since.getTime());
   }
 
   #seeImage(node: string, image: string): void {
@@ -75,7 +92,7 @@ export class Observer {
   }
 
   #seeNode(node: V1Node, isGone: boolean): void {
-    // As it was on the wire: the client has made its times into dates.
+    // As JSON again: the client has parsed its times into dates.
     const now = parseNode(JSON.parse(JSON.stringify(node)));
     const { poolLabel, annotation } = Karpenter.v1;
     if (now.labels?.[poolLabel] === undefined) return;
@@ -103,7 +120,7 @@ export class Observer {
   }
 }
 
-/** Karpenter drains by the eviction API, which leaves its reason on the pod; a job that is done is just deleted. */
+/** Karpenter drains by the eviction API, which leaves a condition on the pod; a finished job is deleted without one. */
 const isEvicted = (pod: V1Pod): boolean =>
   pod.status?.conditions?.some(
     ({ type, reason }) => type === "DisruptionTarget" && reason === "EvictionByEvictionAPI",

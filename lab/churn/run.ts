@@ -1,119 +1,127 @@
-import { loadavg } from "node:os";
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import { formatDuration, minutes, parseDuration } from "../../lambda/core/duration.ts";
-import { BadInputError } from "../../lambda/core/errors.ts";
+import { formatDuration, parseDuration } from "../../lambda/core/duration.ts";
 import { pagesFolder } from "../../scripts/pages-folder.ts";
-import { buildFolder } from "../../test/real/engines/build.ts";
+import { buildFolder, newestKarpenter } from "../../test/real/engines/build.ts";
 import { Archive } from "./archive.ts";
-import { type Arm, arms, runArm, type Trial } from "./arm.ts";
+import { type ArmName, arms } from "./arms.ts";
 import { writeDocument } from "./document.ts";
 import { figuresOf } from "./figures.ts";
-import { holderSettings } from "./holder.ts";
-import { bursts } from "./workload.ts";
+import { Progress } from "./progress.ts";
+import { runArm, type Trial } from "./run-arm.ts";
+import { type TraceName, traceOf, traces } from "./traces.ts";
 
 type Options = Readonly<{
-  minutes: number;
-  scale: number;
+  trace: readonly TraceName[];
+  arm: readonly ArmName[];
+  seed: readonly number[];
   hold: number;
-  seed: number;
-  arms: readonly Arm[];
+  share: number;
+  parallel: number;
   draw?: true;
   into?: string;
 }>;
 
-const everyArm = Object.keys(arms).join(",");
-const say = (line: string) => process.stderr.write(`${line}\n`);
+const print = (line: string) => process.stderr.write(`${line}\n`);
 
 const command = new Command("npm run churn --")
   .description(
-    "Run the same bursty work on real Karpenter with and without the holder, count what it costs, and draw it " +
-      "into docs/. Time is scaled: a told minute lasts a few seconds; Karpenter's own loops are as fast as ever.",
+    "Run the same work on real Karpenter with different settings, each on a fresh cluster, and write docs/churn.md with its plots.",
   )
-  .option("--minutes <count>", "told minutes an arm lasts", whole, 54)
-  .addOption(timeOption("--scale <duration>", "how long a told minute lasts", "8s"))
-  .addOption(timeOption("--hold <duration>", "the hold, and consolidateAfter, in told time", "9m"))
-  .option("--seed <number>", "which bursts come", whole, 7)
+  .addOption(names("--trace <names>", "traces to run", Object.keys(traces) as TraceName[]))
+  .addOption(names("--arm <names>", "arms to run", Object.keys(arms) as ArmName[]))
+  .option("--seed <numbers>", "seeds to run", wholeNumbers, [1])
   .addOption(
-    new Option("--arms <names>", "which to run").argParser(armNames).default(armNames(everyArm), everyArm),
+    new Option("--hold <duration>", "the hold, and consolidateAfter")
+      .argParser(duration)
+      .default(100_000, "100s"),
   )
-  .option("--draw", "run nothing; draw the last records again")
-  .option("--into <folder>", "put page, pictures and records there instead of docs/ and build/")
+  .addOption(
+    new Option("--share <number>", "run only this share of each trace, from 0 to 1")
+      .argParser(share)
+      .default(1),
+  )
+  .option("--parallel <count>", "arms at once", (text) => wholeNumbers(text)[0] ?? 1, 2)
+  .option("--draw", "run nothing; write the page from the last records")
+  .option("--into <folder>", "write page, plots and records there instead of docs/ and build/")
   .exitOverride()
-  .showHelpAfterError("See --help for what can be said.")
+  .showHelpAfterError("See --help for traces, arms and flags.")
   .action(churn);
 
 async function churn(options: Options): Promise<void> {
   const { into } = options;
   const archive = new Archive(into === undefined ? join(buildFolder, "churn") : join(into, "records"));
-  if (!options.draw) await runAll(options, archive);
-  const archived = Object.keys(arms)
-    .filter(isArm)
-    .flatMap((arm) => archive.recall(arm) ?? []);
-  const [newest] = archived.toSorted((a, b) => b.ranAt.getTime() - a.ranAt.getTime());
-  // Arms of another seed or scale say nothing about these.
-  const alike = archived.filter((one) => isDeepStrictEqual(one.conditions, newest?.conditions));
-  if (alike.length === 0) {
-    say("Nothing was run here yet: there is nothing to draw.");
+  if (!options.draw) await runAll(trialsOf(options), archive, options.parallel);
+  const archived = archive.all();
+  if (archived.length === 0) {
+    print("There are no records yet: run without --draw first.");
     process.exitCode = 1;
     return;
   }
   const folder = pagesFolder(into);
-  writeDocument(alike, folder);
-  say(`${folder}/churn.md and its pictures: ${alike.map(({ record }) => arms[record.arm]).join(", ")}`);
+  writeDocument(archived, folder);
+  print(`Written: ${join(folder, "churn.md")} and its pictures, from ${archived.length} records.`);
 }
 
-async function runAll(options: Options, archive: Archive): Promise<void> {
-  const { minutes: told, scale, hold, seed, arms: wanted } = options;
-  const workload = bursts(seed, told);
-  const trial: Trial = { workload, minute: scale, minutes: told, hold: (hold / minutes(1)) * scale };
-  holderSettings(trial.hold); // refused now, and not when its arm's turn comes
-  const each = formatDuration(told * scale);
-  for (const arm of wanted) {
-    say(`${arms[arm]}: ${workload.jobs.length} jobs in ${each} …`);
-    const record = await runArm(arm, trial);
-    const conditions = { seed, minutes: told, minute: scale, hold: trial.hold, jobs: workload.jobs.length };
-    const [, , busy = 0] = loadavg();
-    archive.keep({ conditions, ranAt: record.from, busy, record });
-    say(`  ${JSON.stringify(figuresOf(record, scale))}`);
-  }
+const trialsOf = ({ trace, arm, seed, hold, share: part }: Options): readonly Trial[] =>
+  seed.flatMap((one) =>
+    trace.flatMap((name) => arm.map((each) => ({ trace: name, arm: each, seed: one, hold, share: part }))),
+  );
+
+/** Runs the trials, so many at once, and keeps each record as soon as it is there. */
+async function runAll(trials: readonly Trial[], archive: Archive, parallel: number): Promise<void> {
+  const waiting = [...trials];
+  const progress = new Progress(
+    trials.map(({ trace, seed, share: part }) => traceOf(trace, seed).lasts * part),
+    parallel,
+  );
+  const work = async () => {
+    for (let trial = waiting.shift(); trial; trial = waiting.shift()) {
+      const { trace, arm, seed, hold } = trial;
+      const name = `${trace}, ${arm}, seed ${seed}`;
+      const task = progress.begin(`${name} (hold ${formatDuration(hold)})`);
+      const record = await runArm(trial, (part) => task.advance(part));
+      archive.write(record, newestKarpenter);
+      task.end(`${name}: ${JSON.stringify(figuresOf(record))}`);
+    }
+  };
+  await Promise.all(Array.from({ length: parallel }, work));
 }
 
-function whole(text: string): number {
+function names<T extends string>(flags: string, description: string, known: readonly T[]): Option {
+  const parse = (text: string): readonly T[] => {
+    const given = text.split(",").map((name) => name.trim());
+    const unknown = given.filter((name) => !known.some((one) => one === name));
+    if (unknown.length === 0) return known.filter((one) => given.includes(one));
+    throw new InvalidArgumentError(`Unknown: ${unknown.join(", ")}. Known: ${known.join(", ")}.`);
+  };
+  return new Option(flags, `${description}: ${known.join(", ")}`).argParser(parse).default(known, "all");
+}
+
+function wholeNumbers(text: string): readonly number[] {
+  const numbers = text.split(",").map(Number);
+  if (numbers.every((number) => Number.isInteger(number) && number > 0)) return numbers;
+  throw new InvalidArgumentError("It must be whole numbers above 0, separated by commas.");
+}
+
+function share(text: string): number {
   const number = Number(text);
-  if (Number.isInteger(number) && number > 0) return number;
-  throw new InvalidArgumentError("It must be a whole number above 0.");
-}
-
-function timeOption(flags: string, description: string, normally: string): Option {
-  return new Option(flags, description).argParser(duration).default(duration(normally), normally);
+  if (number > 0 && number <= 1) return number;
+  throw new InvalidArgumentError("It must be a number above 0 and at most 1.");
 }
 
 function duration(text: string): number {
   const parsed = parseDuration(text);
   if (parsed) return parsed;
-  throw new InvalidArgumentError("It must be a duration like 6s or 15m.");
+  throw new InvalidArgumentError("It must be a duration like 100s or 5m.");
 }
 
-function isArm(name: string): name is Arm {
-  return Object.hasOwn(arms, name);
-}
-
-function armNames(text: string): readonly Arm[] {
-  const names = text.split(",").map((name) => name.trim());
-  const unknown = names.filter((name) => !isArm(name));
-  if (unknown.length > 0) throw new InvalidArgumentError(`There is no arm ${unknown.join(", ")}.`);
-  return names.filter(isArm);
-}
-
-// Leaving by the front door also stops the engines.
+// Exiting by process.exit also stops the engines.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 
 try {
   await command.parseAsync();
 } catch (error) {
-  if (error instanceof BadInputError) say(`in real time, ${error.message}`);
-  else if (!(error instanceof CommanderError)) throw error;
-  process.exitCode = error instanceof CommanderError && error.exitCode === 0 ? 0 : 2;
+  if (!(error instanceof CommanderError)) throw error;
+  process.exitCode = error.exitCode === 0 ? 0 : 2;
 }

@@ -9,7 +9,7 @@ import type { Started } from "./processes.ts";
 export type NodePool = Readonly<{
   name: string;
   consolidateAfter?: string;
-  consolidationPolicy?: "WhenEmpty" | "WhenEmptyOrUnderutilized";
+  consolidationPolicy?: "WhenEmpty" | "WhenEmptyOrUnderutilized" | "Balanced";
   expireAfter?: string;
   budgets?: readonly Readonly<Record<string, unknown>>[];
   labels?: Readonly<Record<string, string>>;

@@ -125,7 +125,20 @@ export class World<P extends Plane = ControlPlane> {
     return ready;
   }
 
-  /** Watches for a while that none of these nodes goes away; this is waiting, because nothing event has no event. */
+  /** Waits until every pod in the default namespace runs. */
+  async untilPodsRun(within = 180_000): Promise<void> {
+    await until(
+      "every pod to run",
+      async () => {
+        const { items } = await this.core.listNamespacedPod({ namespace: "default" });
+        return items.length > 0 && items.every((pod) => pod.status?.phase === "Running");
+      },
+      within,
+      500,
+    );
+  }
+
+  /** Watches for a while that none of these nodes goes away; this is waiting, because that something does not happen has no event. */
   async stays(names: readonly string[], forMs: number): Promise<void> {
     const end = performance.now() + forMs;
     await until(

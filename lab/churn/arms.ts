@@ -1,0 +1,44 @@
+import type { RawSettings } from "../../lambda/settings.ts";
+import type { NodePool } from "../../test/real/engines/karpenter.ts";
+
+/** One way to run the same work: how the NodePool is disrupted, and the holder's settings where it runs. */
+export type Arm = Readonly<{
+  about: string;
+  pool: (hold: string) => Pick<NodePool, "consolidateAfter" | "consolidationPolicy" | "budgets">;
+  holder?: RawSettings;
+}>;
+
+const atOnce = () => ({ consolidateAfter: "0s" });
+
+/** Every arm, by name. */
+export const arms = {
+  none: { about: "Karpenter alone, `consolidateAfter: 0s`", pool: atOnce },
+  "consolidate-after": {
+    about: "`consolidateAfter` as long as the hold",
+    pool: (hold) => ({ consolidateAfter: hold }),
+  },
+  balanced: {
+    about: "`consolidationPolicy: Balanced`",
+    pool: () => ({ consolidateAfter: "0s", consolidationPolicy: "Balanced" }),
+  },
+  "empty-only": {
+    about: "a budget that lets only empty nodes and drifted nodes go",
+    pool: () => ({
+      consolidateAfter: "0s",
+      budgets: [
+        { nodes: "0", reasons: ["Underutilized"] },
+        { nodes: "100%", reasons: ["Empty", "Drifted"] },
+      ],
+    }),
+  },
+  launches: {
+    about: "a holder that counts every launch and no use (`extendOn=launches`, `replacements=hold`)",
+    pool: atOnce,
+    holder: { extendOn: "launches", replacements: "hold" },
+  },
+  holder: { about: "the holder with its defaults", pool: atOnce, holder: {} },
+} as const satisfies Record<string, Arm>;
+
+export type ArmName = keyof typeof arms;
+
+export const armOf = (name: ArmName): Arm => arms[name];
