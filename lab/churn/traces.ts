@@ -108,7 +108,7 @@ function bursts(random: Random, { count, every, size, runs = [12, 20], from = 10
 /** Poisson arrivals of jobs whose length has a heavy tail (Pareto, at most 150 s). */
 function arrivals(random: Random, { until, every }: Readonly<{ until: number; every: number }>): Job[] {
   const jobs: Job[] = [];
-  for (let at = 10; at < until; at -= every * Math.log(1 - random())) {
+  for (let at = 10; at < until; at += every * -Math.log(1 - random())) {
     jobs.push(job(random, `ci-${jobs.length}`, at, Math.min(150, 8 / (1 - random()) ** (1 / 1.3))));
   }
   return jobs;
