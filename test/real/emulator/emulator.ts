@@ -30,7 +30,9 @@ export const unkindBehaviour = [
   "tags-late",
   "events-unordered",
 ] as const;
-export type Unkind = (typeof unkindBehaviour)[number];
+/** What AWS never does; for those who must notice it. */
+const faults = ["one-shots-lost"] as const;
+export type Unkind = (typeof unkindBehaviour)[number] | (typeof faults)[number];
 
 /** AWS on loopback: deploys the unchanged stack, runs its functions, enforces IAM when told to. */
 export class Emulator {

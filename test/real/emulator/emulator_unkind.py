@@ -179,13 +179,14 @@ def provision_function(provision, properties_at):
     return checked
 
 
-# past-one-shots-lost: a one-shot in the past is accepted and never fires.
+# past-one-shots-lost: a one-shot in the past is accepted and never fires. one-shots-lost: no one-shot does.
 
 
 def create_schedule(create, name, body):
     answer = create(name, body)
     moment = scheduler._at_time_epoch(body.get("ScheduleExpression") or "")
-    if answer[0] == 200 and moment is not None and moment < time.time() and is_on("past-one-shots-lost"):
+    is_lost = is_on("one-shots-lost") or (is_on("past-one-shots-lost") and moment and moment < time.time())
+    if answer[0] == 200 and moment is not None and is_lost:
         key = f"{body.get('GroupName', 'default')}/{name}"
         scheduler._schedule_last_fired[scheduler._schedules._scoped(key)] = time.time()
     return answer

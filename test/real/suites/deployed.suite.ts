@@ -10,10 +10,10 @@ import { Pager } from "../deployed/watch.ts";
 import { DeployedWorld } from "../deployed/world.ts";
 
 /*
-What the emulator does otherwise than AWS, so that nothing here proves it:
+All of AWS's unkind behaviour is on (emulator_unkind.py). What the emulator does otherwise than AWS, so that nothing here proves it:
 - IAM is not enforced while the CDK CLI works, except that functions are always in their own role and logins always checked.
 - A one-shot fires to the second (AWS: up to a minute late); a failed asynchronous invocation is repeated after one second (AWS: a minute).
-- Rules, logs and records are consistent at once, and the bus delivers once and in order.
+- Rules, logs and records are consistent at once.
 - Functions run as local processes: no memory limit, no x86 or ARM, no VPC; loopback's TLS to the cluster is real.
 - Metrics are there at once, and alarms are looked at every second (AWS: minutes, and every minute); time passes for them when told to.
 - The bus keeps nothing it could not deliver, so the test does that in its place.

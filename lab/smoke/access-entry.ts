@@ -1,0 +1,56 @@
+import {
+  AssociateAccessPolicyCommand,
+  CreateAccessEntryCommand,
+  DeleteAccessEntryCommand,
+  EKSClient,
+} from "@aws-sdk/client-eks";
+import { CreateRoleCommand, DeleteRoleCommand, IAMClient } from "@aws-sdk/client-iam";
+import { seconds } from "../../lambda/core/duration.ts";
+import { type Check, judged, type Seen } from "./assumption.ts";
+import { inSeconds, type Smoke, whileNamed } from "./smoke.ts";
+
+/** How long a new role and a new access entry are unknown; the holder waits two minutes for each. */
+export function accessEntryChecks(smoke: Smoke): readonly Check[] {
+  return [
+    {
+      assumption: "a new role can have an access entry, and the entry a policy",
+      expected: "each within 30 s",
+      look: () => associate(smoke),
+    },
+  ];
+}
+
+async function associate(smoke: Smoke): Promise<Seen> {
+  const eks = new EKSClient(smoke.aws);
+  const principalArn = await aRole(smoke);
+  const entry = { clusterName: smoke.cluster, principalArn };
+  smoke.cleanup.add(`access entry of ${principalArn}`, () => eks.send(new DeleteAccessEntryCommand(entry)));
+  const began = Date.now();
+  await whileNamed(smoke, "InvalidParameterException", () =>
+    eks.send(new CreateAccessEntryCommand({ ...entry, type: "STANDARD" })),
+  );
+  const created = Date.now();
+  // Nobody can assume the role, and the policy shows one namespace only.
+  const policyArn = `arn:${smoke.partition}:eks::aws:cluster-access-policy/AmazonEKSViewPolicy`;
+  const accessScope = { type: "namespace" as const, namespaces: ["default"] };
+  await whileNamed(smoke, "ResourceNotFoundException", () =>
+    eks.send(new AssociateAccessPolicyCommand({ ...entry, policyArn, accessScope })),
+  );
+  const [toCreate, toAssociate] = [created - began, Date.now() - created];
+  const seen = `entry after ${inSeconds(toCreate)}, policy ${inSeconds(toAssociate)} later`;
+  return judged(toCreate <= seconds(30) && toAssociate <= seconds(30), seen);
+}
+
+async function aRole(smoke: Smoke): Promise<string> {
+  const iam = new IAMClient(smoke.aws);
+  const RoleName = `${smoke.prefix}-entry`;
+  smoke.cleanup.add(`role ${RoleName}`, () => iam.send(new DeleteRoleCommand({ RoleName })));
+  const trust = { Effect: "Deny", Action: "sts:AssumeRole", Principal: { AWS: smoke.account } };
+  const { Role } = await iam.send(
+    new CreateRoleCommand({
+      RoleName,
+      AssumeRolePolicyDocument: JSON.stringify({ Version: "2012-10-17", Statement: [trust] }),
+    }),
+  );
+  return Role?.Arn ?? "";
+}

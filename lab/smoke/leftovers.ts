@@ -1,0 +1,82 @@
+import { CloudWatchClient, DescribeAlarmsCommand } from "@aws-sdk/client-cloudwatch";
+import { CloudWatchLogsClient, DescribeLogGroupsCommand } from "@aws-sdk/client-cloudwatch-logs";
+import { DynamoDBClient, paginateListTables } from "@aws-sdk/client-dynamodb";
+import { EKSClient, paginateListAccessEntries } from "@aws-sdk/client-eks";
+import { GetFunctionCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import { GetScheduleGroupCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
+import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { minutes, seconds } from "../../lambda/core/duration.ts";
+import { alarmName, functionName, parts, scheduleGroupName, stackName } from "../../lambda/names.ts";
+import { type Check, judged } from "./assumption.ts";
+import { poll, type Smoke } from "./smoke.ts";
+
+/** After a destroy the account has nothing of this holder any more. */
+export const leftoversCheck = (smoke: Smoke): Check => ({
+  assumption: "a destroy leaves nothing in the account",
+  expected: "nothing",
+  look: async () => {
+    let left: readonly string[] = [];
+    // Deleted is not the same as no longer listed.
+    const isEmpty = await poll(smoke, { every: seconds(5), within: minutes(1) }, async () => {
+      left = await leftovers(smoke);
+      return left.length === 0 ? true : undefined;
+    });
+    return judged(isEmpty === true, left.join(", ") || "nothing");
+  },
+});
+
+async function leftovers({ aws, cluster }: Smoke): Promise<readonly string[]> {
+  const lambda = new LambdaClient(aws);
+  const scheduler = new SchedulerClient(aws);
+  const stack = stackName(cluster);
+  const [Name, logGroupNamePrefix] = [
+    scheduleGroupName(cluster),
+    `/aws/lambda/${functionName(cluster, "hold").replace(/-hold$/, "-")}`,
+  ];
+  const functions = parts.map((part) => functionName(cluster, part));
+  const found = await Promise.all([
+    ...functions.map((FunctionName) =>
+      named(FunctionName, lambda.send(new GetFunctionCommand({ FunctionName }))),
+    ),
+    named(`schedule group ${Name}`, scheduler.send(new GetScheduleGroupCommand({ Name }))),
+    new CloudWatchLogsClient(aws)
+      .send(new DescribeLogGroupsCommand({ logGroupNamePrefix }))
+      .then(({ logGroups = [] }) => logGroups.map(({ logGroupName }) => `log group ${logGroupName}`)),
+    new CloudWatchClient(aws)
+      .send(new DescribeAlarmsCommand({ AlarmNamePrefix: alarmName(cluster, "") }))
+      .then(({ MetricAlarms = [] }) => MetricAlarms.map(({ AlarmName }) => `alarm ${AlarmName}`)),
+    new SQSClient(aws)
+      .send(new ListQueuesCommand({ QueueNamePrefix: `${stack}-Holder` }))
+      .then(({ QueueUrls = [] }) => QueueUrls.map((url) => `queue ${url}`)),
+    tables(new DynamoDBClient(aws), `${stack}-Holder`),
+    accessEntries(new EKSClient(aws), cluster, `/${stack}-Holder`),
+  ]);
+  return found.flat();
+}
+
+/** The name, if what was asked for is there. */
+const named = (name: string, asked: Promise<unknown>): Promise<readonly string[]> =>
+  asked.then(
+    () => [name],
+    (error: unknown) => {
+      if (error instanceof Error && error.name === "ResourceNotFoundException") return [];
+      throw error;
+    },
+  );
+
+async function tables(client: DynamoDBClient, prefix: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const { TableNames = [] } of paginateListTables({ client }, {})) found.push(...TableNames);
+  return found.filter((name) => name.startsWith(prefix)).map((name) => `table ${name}`);
+}
+
+async function accessEntries(
+  client: EKSClient,
+  clusterName: string,
+  role: string,
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const { accessEntries = [] } of paginateListAccessEntries({ client }, { clusterName }))
+    found.push(...accessEntries);
+  return found.filter((arn) => arn.includes(role)).map((arn) => `access entry of ${arn}`);
+}

@@ -1,0 +1,193 @@
+import { createInterface } from "node:readline/promises";
+import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import { Command, CommanderError, InvalidArgumentError } from "commander";
+import {
+  awsConfig,
+  type ClusterFlags,
+  durationOption,
+  withCluster,
+} from "../../cli/terminal/cluster-flags.ts";
+import { partitionOf } from "../../lambda/aws/partitions.ts";
+import { type Duration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
+import { accessEntryChecks } from "./access-entry.ts";
+import { accountChecks } from "./account.ts";
+import { type Check, labels, type Row, rowOf, tableOf } from "./assumption.ts";
+import { cdkFor } from "./cdk.ts";
+import { Cleanup } from "./cleanup.ts";
+import { ClusterView, type Scaling } from "./cluster-view.ts";
+import { holderChecks, marksCheck } from "./holder.ts";
+import { leftoversCheck } from "./leftovers.ts";
+import { oneShotChecks } from "./one-shots.ts";
+import type { Smoke } from "./smoke.ts";
+import { storeChecks } from "./stores.ts";
+
+type Options = ClusterFlags &
+  Readonly<{ yes?: true; kubeconfig?: string; scale?: Scaling; wait: Duration; context: readonly string[] }>;
+
+const report = (line: string) => process.stderr.write(`${line}\n`);
+
+const command = withCluster(new Command("npm run smoke --"))
+  .description(
+    "Check on a real account what the holder assumes about AWS; then deploy a holder for the cluster, watch one " +
+      "launch being held and released, destroy it, and look for what stayed. Takes about a quarter of an hour.",
+  )
+  .option("--yes", "do not ask before creating anything")
+  .option("--kubeconfig <path>", "your own kubeconfig: also look for marks and rights in the cluster")
+  .option(
+    "--scale <namespace/deployment=replicas>",
+    "scale this up for the launch, and back afterwards",
+    scaling,
+  )
+  .addOption(
+    durationOption(
+      "--wait <duration>",
+      "how long to wait for a launch",
+      [seconds(30), hours(2)],
+      minutes(15),
+    ),
+  )
+  .option(
+    "-c, --context <setting=value>",
+    "a setting of the deployment, like vpc=…; may be repeated",
+    gather,
+    [],
+  )
+  .exitOverride()
+  .showHelpAfterError("See --help for all options.")
+  .action(smoke);
+
+async function smoke(options: Options): Promise<void> {
+  if (options.scale && !options.kubeconfig) command.error("error: --scale needs --kubeconfig");
+  const cleanup = new Cleanup();
+  const stopping = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.on(signal, () => {
+      report(`${signal}: ending, and removing what was created`);
+      stopping.abort(new Error("stopped"));
+    });
+  const run = await identify(options, cleanup, stopping.signal);
+  explain(run, options);
+  if (!options.yes && !(await agreed())) throw new Error("nothing was created");
+
+  const rows: Row[] = [];
+  try {
+    await check(run, options, rows);
+  } finally {
+    const left = await cleanup.run(report);
+    for (const one of left)
+      rows.push({ assumption: "everything is removed", expected: "removed", seen: one, verdict: "broken" });
+    process.stdout.write(`\n${tableOf(rows).join("\n")}\n`);
+  }
+  const broken = rows.filter(({ verdict }) => verdict === "broken");
+  if (broken.length > 0) throw new Error(`${broken.length} of ${rows.length} assumptions do not hold`);
+}
+
+async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
+  const inVpc = options.context.some((one) => one.startsWith("vpc="));
+  const look = async (checks: readonly Check[], togetherOrInOrder: "together" | "in order") => {
+    const add = async (one: Check) => {
+      run.signal.throwIfAborted();
+      const row = await rowOf(one);
+      rows.push(row);
+      report(`${labels[row.verdict]}: ${row.assumption}: ${row.seen}`);
+      return row.verdict !== "broken";
+    };
+    if (togetherOrInOrder === "together") return (await Promise.all(checks.map(add))).every(Boolean);
+    for (const one of checks) if (!(await add(one))) return false;
+    return true;
+  };
+  report("checking the account; nothing is created yet");
+  if (!(await look(accountChecks(run, inVpc), "together"))) return;
+  report("checking assumptions with temporary resources; takes about two minutes");
+  const assumptions = [...oneShotChecks(run), ...storeChecks(run), ...accessEntryChecks(run)];
+  if (!(await look(assumptions, "together"))) return;
+
+  const view = options.kubeconfig ? ClusterView.from(options.kubeconfig) : undefined;
+  const cdk = cdkFor(run, ["hold=2m", ...options.context]);
+  let isThere = true;
+  const destroy = async () => {
+    if (isThere) await cdk(["destroy", "--force"]);
+    isThere = false;
+  };
+  run.cleanup.add(`the holder of ${run.cluster}`, destroy);
+  const steps = holderChecks(run, { cdk, view, scaling: options.scale, waitForLaunch: options.wait });
+  await look(steps, "in order");
+  report("destroying the holder");
+  const destroyed: Check = {
+    assumption: "the stack is destroyed",
+    expected: "complete",
+    look: async () => {
+      await destroy();
+      return { seen: "complete", verdict: "holds" };
+    },
+  };
+  await look([destroyed, leftoversCheck(run), marksCheck(view)], "in order");
+}
+
+async function identify(options: Options, cleanup: Cleanup, signal: AbortSignal): Promise<Smoke> {
+  const aws = awsConfig(options, process.env);
+  const sts = new STSClient(aws);
+  const { Account = "" } = await sts.send(new GetCallerIdentityCommand({}));
+  const region = await sts.config.region();
+  const prefix = `karpenter-node-holder-smoke-${Date.now().toString(36)}`;
+  const partition = partitionOf(region).name;
+  return {
+    cluster: options.cluster,
+    account: Account,
+    region,
+    partition,
+    prefix,
+    aws,
+    cleanup,
+    report,
+    signal,
+  };
+}
+
+function explain({ cluster, account, region, prefix }: Smoke, { scale }: Options): void {
+  const launch = scale
+    ? `scale ${scale.namespace}/${scale.deployment} to ${scale.replicas}`
+    : "wait for a launch";
+  report(`This will, in account ${account}, region ${region}:
+
+  1. create temporary resources named ${prefix}*: a table, two queues, two roles, three schedules in a
+     group of their own, and one access entry in cluster ${cluster} that shows the namespace default to a
+     role that nobody can assume
+  2. deploy the stack of the node holder for ${cluster} with hold=2m
+  3. ${launch}, and keep Karpenter's nodes from disruption for two minutes
+  4. destroy the stack, and remove everything else again, also after a failure or Ctrl-C
+
+AWS charges some cents for this, and the nodes of the launch as always.
+`);
+}
+
+async function agreed(): Promise<boolean> {
+  if (!process.stdin.isTTY) throw new Error("nobody can be asked here: add --yes to go on without asking");
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question("Go on? [y/N] ")).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+function scaling(text: string): Scaling {
+  const [, namespace = "", deployment = "", replicas = ""] = /^([^/=]+)\/([^/=]+)=(\d+)$/.exec(text) ?? [];
+  if (replicas === "") throw new InvalidArgumentError("It must be like default/web=5.");
+  return { namespace, deployment, replicas: Number(replicas) };
+}
+
+function gather(text: string, all: readonly string[]): readonly string[] {
+  if (/^\w+=./.test(text)) return [...all, text];
+  throw new InvalidArgumentError("It must be like vpc=subnet-…,sg-….");
+}
+
+try {
+  await command.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
+  else {
+    report(`error: ${error instanceof Error ? error.message : error}`);
+    process.exitCode = 1;
+  }
+}
