@@ -95,7 +95,8 @@ export function holdCases(open: () => World): void {
       expect(await prod.marks()).toMatchObject({ [node]: holdId });
       const [second, ...more] = await prod.schedules(holdId);
       expect([second, more]).toEqual([expect.not.stringMatching(first ?? ""), []]);
-      await prod.untilReleased(minutes(1));
+      // A one-shot is set at least a minute ahead.
+      await prod.untilReleased(minutes(1.5));
 
       const { holds } = await prod.control({ do: "history", limit: 1 });
       expect(holds).toMatchObject([{ id: holdId, launches: 2, extensions: 1 }]);

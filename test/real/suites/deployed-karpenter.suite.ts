@@ -86,7 +86,8 @@ describe("the deployed holder and real Karpenter", () => {
     expect(Object.keys(await prod.marks()).sort()).toEqual([...surplus, other].sort());
     expect(await prod.schedules(holdId)).toEqual([expect.not.stringMatching(oneShot ?? "")]);
 
-    await prod.untilReleased(minutes(1));
+    // A one-shot is set at least a minute ahead.
+    await prod.untilReleased(minutes(2));
     expect(await world.untilReady(2, 65_000)).toEqual([other, users].sort());
     expect(await prod.marks()).toEqual({});
     await until("their instances to be terminated", async () => (await prod.instances.ids()).length === 2);
