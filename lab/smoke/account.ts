@@ -3,7 +3,7 @@ import { DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
 import { EventBridgeClient, ListRulesCommand, TestEventPatternCommand } from "@aws-sdk/client-eventbridge";
 import { GetAccountSettingsCommand, GetFunctionCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { unreachableFromOutside } from "../../lambda/aws/endpoint.ts";
-import { launchesAndProbes, probeDetailType, probeSource } from "../../lambda/core/operate/probe.ts";
+import { launchesAndProbes, probeDetailType, probeSource } from "../../lambda/handlers/event-sources.ts";
 import { functionName } from "../../lambda/names.ts";
 import { type Check, judged, type Seen } from "./assumption.ts";
 import type { Smoke } from "./smoke.ts";

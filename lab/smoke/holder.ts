@@ -4,7 +4,7 @@ import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge
 import { commandLine } from "../../cli/command-line.ts";
 import { type Ask, controlOf } from "../../cli/control.ts";
 import { type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
-import { probeDetailType, probeSource } from "../../lambda/core/operate/probe.ts";
+import { probeDetailType, probeSource } from "../../lambda/handlers/event-sources.ts";
 import { type Check, judged, noted, type Seen } from "./assumption.ts";
 import type { Cdk } from "./cdk.ts";
 import type { ClusterView, Scaling } from "./cluster-view.ts";

@@ -8,6 +8,7 @@ import {
   DeleteAccessEntryCommand,
   DescribeClusterCommand,
   EKSClient,
+  type VpcConfigRequest,
 } from "@aws-sdk/client-eks";
 import type { Duration } from "../../../lambda/core/duration.ts";
 import { guard } from "../../support/guarded.ts";
@@ -71,7 +72,7 @@ export class Emulator {
   }
 
   /** Builds what is needed and starts; answers when it returns. */
-  static async start(unkind: readonly Unkind[] = unkindBehaviour): Promise<Emulator> {
+  static async start(unkind: readonly Unkind[] = []): Promise<Emulator> {
     await buildControlPlane();
     await buildPython("emulator");
     return onFreePorts(1, async ([port = 0]) => {
@@ -135,13 +136,13 @@ export class Emulator {
   }
 
   /** An EKS cluster with a real control plane. */
-  async createCluster(name: string): Promise<EksPlane> {
+  async createCluster(name: string, resourcesVpcConfig: VpcConfigRequest = {}): Promise<EksPlane> {
     const eks = this.client(EKSClient);
     await eks.send(
       new CreateClusterCommand({
         name,
         roleArn: `arn:aws:iam::${account}:role/eks`,
-        resourcesVpcConfig: {},
+        resourcesVpcConfig,
         accessConfig: {
           authenticationMode: "API_AND_CONFIG_MAP",
           bootstrapClusterCreatorAdminPermissions: false,

@@ -5,6 +5,7 @@ import type { DeployedCluster } from "../deployed/cluster.ts";
 import { dashboardCases } from "../deployed/dashboard.ts";
 import { failureCases } from "../deployed/failures.ts";
 import { holdCases } from "../deployed/holds.ts";
+import { refusalCases } from "../deployed/refusals.ts";
 import { replayCases } from "../deployed/replay.ts";
 import { Pager } from "../deployed/watch.ts";
 import { DeployedWorld } from "../deployed/world.ts";
@@ -46,5 +47,6 @@ describe("the deployed holder", () => {
   replayCases(() => ({ prod, emulator: world.emulator }));
   alarmCases(() => ({ watched, pager, emulator: world.emulator }));
   dashboardCases(() => ({ watched, pager, emulator: world.emulator }));
+  refusalCases(() => ({ world }));
   changeCases(() => ({ world, prod, legacy }));
 });

@@ -20,7 +20,7 @@ describe("npm run smoke", () => {
   const processes = new Processes("smoke");
 
   beforeAll(async () => {
-    emulator = await Emulator.start();
+    emulator = await Emulator.start(unkindBehaviour);
     plane = await emulator.createCluster("prod");
     await new Cdk(emulator).bootstrap();
   });

@@ -1,0 +1,44 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { holderName } from "../../../lambda/core/marks/keys.ts";
+import { unkindBehaviour } from "../emulator/emulator.ts";
+import { DeployedCluster } from "./cluster.ts";
+import type { DeployedWorld } from "./world.ts";
+
+/** Deployments that AWS does not let through: each fails with its remedy and leaves nothing in the cluster. */
+export function refusalCases(open: () => Readonly<{ world: DeployedWorld }>): void {
+  describe("a deployment is refused", () => {
+    let cluster: DeployedCluster;
+
+    beforeAll(async () => {
+      cluster = await closedCluster("closed");
+    });
+
+    it("for a cluster whose endpoint answers only some addresses, and the error names the setting vpc", async () => {
+      const { world } = open();
+
+      await expect(world.deploy("closed", {})).rejects.toThrow(
+        /endpoint of closed answers 203\.0\.113\.0\/24 only.*-c vpc=SUBNETS/,
+      );
+
+      expect(Object.values(await cluster.accessEntries()).flat()).not.toContain(holderName);
+    });
+
+    it("with reserved concurrency in an account whose quota is too low", async () => {
+      const { world } = open();
+
+      await expect(world.deploy("closed", { reserveConcurrency: "true" })).rejects.toThrow(
+        "UnreservedConcurrentExecution below its minimum value",
+      );
+    });
+  });
+
+  async function closedCluster(name: string): Promise<DeployedCluster> {
+    const { emulator } = open().world;
+    // The suite itself must find its API server.
+    emulator.setUnkind(unkindBehaviour.filter((one) => one !== "endpoints-closed"));
+    await emulator.relaxIam();
+    const plane = await emulator.createCluster(name, { publicAccessCidrs: ["203.0.113.0/24"] });
+    emulator.setUnkind(unkindBehaviour);
+    return new DeployedCluster(emulator, name, plane);
+  }
+}
