@@ -1,23 +1,44 @@
-import { randomBytes } from "node:crypto";
-import { after, type Duration, earlier, hours, seconds } from "../lambda/core/duration.ts";
+import { after, type Duration, hours, seconds } from "../lambda/core/duration.ts";
 import { Karpenter, type KarpenterGeneration } from "../lambda/core/marks/keys.ts";
-import type { Instance, Launch, Launches } from "../lambda/core/ports.ts";
+import type { Instance, Launch, LaunchEvent, Launches } from "../lambda/core/ports.ts";
 import type { AlarmClock, Cancel } from "../local/holder/alarm-clock.ts";
 import type { Timeline } from "../local/holder/timeline.ts";
-import type { FakeKubernetesServer } from "./fake-kubernetes/fake-kubernetes-server.ts";
+import type { FakeCluster } from "./fake-kubernetes/fake-cluster.ts";
 
-type Running = Launch & Readonly<{ node: string }>;
+/** null: not one of Karpenter's. */
+type Pool = Readonly<{ pool?: string | null }>;
 
-export type CloudOptions = Readonly<{
+export type NodeOptions = Pool &
+  Readonly<{
+    labels?: Readonly<Record<string, string>>;
+    annotations?: Readonly<Record<string, string>>;
+    age?: Duration;
+  }>;
+
+export type LaunchOptions = Pool &
+  Readonly<{
+    name?: string;
+    /** How long until the node joins; null: never. */
+    joinsAfter?: Duration | null;
+    /** How late the event is; null: it is lost. */
+    eventAfter?: Duration | null;
+    /** How late the same event is sent again. */
+    duplicatesAfter?: readonly Duration[];
+    /** How late EC2 lists the instance. */
+    knownAfter?: Duration;
+    node?: NodeOptions;
+  }>;
+
+export type FakeEc2Options = Readonly<{
   clock: AlarmClock;
-  cluster: FakeKubernetesServer;
+  cluster: FakeCluster;
   karpenter: KarpenterGeneration;
-  timeline: Timeline;
-  /** Takes the event that a launch puts on the bus. */
-  onEvent: (envelope: unknown) => void;
+  timeline?: Timeline;
+  /** Receives EventBridge's event of a launch. */
+  send: (event: unknown, delay: Duration) => void;
 }>;
 
-/** What Karpenter puts on a node of its own when the node has registered. */
+/** The labels that Karpenter puts on a node of its own when it registers. */
 export function karpentersLabels(karpenter: KarpenterGeneration, nodePool: string): Record<string, string> {
   const { poolLabel, registeredLabel } = Karpenter[karpenter];
   return { [poolLabel]: nodePool, [registeredLabel]: "true" };
@@ -26,74 +47,112 @@ export function karpentersLabels(karpenter: KarpenterGeneration, nodePool: strin
 /** How long an instance boots before its node joins. */
 const boot: Duration = seconds(40);
 
-/** A cloud in memory: it tells of each instance at once, and its node joins the cluster when it has booted. */
-export class CloudStandIn implements Launches {
-  readonly #options: CloudOptions;
+/** EC2 and Karpenter in memory: an instance is launched, its event is sent, and its node joins after its boot. */
+export class FakeEc2 implements Launches {
+  readonly instances = new Map<string, Instance>();
+  /** Launched, but not listed yet. */
+  readonly unlisted = new Set<string>();
+  readonly #options: FakeEc2Options;
   readonly #booting: Cancel[] = [];
-  readonly #running = new Map<string, Running>();
+  readonly #instanceOf = new Map<string, string>();
+  #launched = 0;
 
-  constructor(options: CloudOptions) {
+  constructor(options: FakeEc2Options) {
     this.#options = options;
   }
 
-  /** Launches an instance for Karpenter, as a pod that found no room would make it do. */
-  launch(node: string, nodePool = "default"): void {
-    const { clock, timeline, onEvent } = this.#options;
-    const instance = this.#run(node, nodePool, clock.now());
-    timeline.record({ kind: "launch", instance });
-    onEvent(pendingEvent(instance, clock.now()));
-    this.#booting.push(clock.at(after(clock.now(), boot), async () => this.#join(instance)));
+  /** Launches an instance for Karpenter, as it does for a pod without room. */
+  launch(options: LaunchOptions = {}): LaunchEvent & Readonly<{ node: string }> {
+    const { clock, timeline, send } = this.#options;
+    const {
+      pool = "default",
+      joinsAfter = boot,
+      eventAfter = 0,
+      duplicatesAfter = [],
+      knownAfter = 0,
+    } = options;
+    this.#launched += 1;
+    const launchedAt = clock.now();
+    const instance = `i-${this.#launched.toString(16).padStart(8, "0")}`;
+    const { name: node = `node-${this.#launched}` } = options;
+    this.add(instance, launchedAt, pool ?? undefined);
+    timeline?.record({ kind: "launch", instance });
+    for (const delay of [eventAfter, ...duplicatesAfter])
+      if (delay !== null) send(launchEvent(instance, launchedAt), delay);
+    if (knownAfter > 0) {
+      this.unlisted.add(instance);
+      clock.at(after(launchedAt, knownAfter), async () => void this.unlisted.delete(instance));
+    }
+    if (joinsAfter !== null) {
+      const join = async () => this.#join(node, instance, { pool, ...options.node });
+      this.#booting.push(clock.at(after(launchedAt, joinsAfter), join));
+    }
+    return { instance, launchedAt, node };
   }
 
-  /** What still boots is lost; nobody waits for it. */
+  /** Adds a node that has been there for long. */
+  addNode(name: string, { age = hours(24), pool = "default", ...options }: NodeOptions = {}): void {
+    const joinedAt = after(this.#options.clock.now(), -age);
+    this.add(`i-${name}`, joinedAt, pool ?? undefined);
+    this.#join(name, `i-${name}`, { pool, ...options }, joinedAt);
+  }
+
+  /** Adds an instance without a node; without a NodePool it is not Karpenter's. */
+  add(id: string, launchedAt: Date, nodePool?: string): void {
+    this.instances.set(id, { id, launchedAt, ...(nodePool !== undefined && { nodePool }) });
+  }
+
+  /** Removes a node and its instance, as Karpenter does when it consolidates. */
+  terminate(node: string): void {
+    this.instances.delete(this.#instanceOf.get(node) ?? "");
+    this.#options.cluster.removeNode(node);
+  }
+
+  /** Nothing that still boots joins any more. */
   close(): void {
     for (const cancel of this.#booting.splice(0)) cancel();
   }
 
-  /** A node that has been there since long before. */
-  addLongAgo(node: string, nodePool = "default", age: Duration = hours(2)): void {
-    this.#join(this.#run(node, nodePool, after(this.#options.clock.now(), -age)));
-  }
-
-  /** Takes a node away as Karpenter does when it tidies up. */
-  terminate(node: string): void {
-    for (const one of this.#running.values()) if (one.node === node) this.#running.delete(one.instance);
-    this.#options.cluster.removeNode(node);
-  }
-
   async find(instances: readonly string[]): Promise<ReadonlyMap<string, Instance>> {
-    const known = instances.flatMap((id) => this.#running.get(id) ?? []);
-    return new Map(known.map(({ instance: id, launchedAt, nodePool }) => [id, { id, launchedAt, nodePool }]));
+    const known = instances.flatMap((id) => this.instances.get(id) ?? []);
+    return new Map(known.filter(({ id }) => !this.unlisted.has(id)).map((one) => [one.id, one]));
   }
 
   async since(moment: Date): Promise<readonly Launch[]> {
-    return [...this.#running.values()].filter(({ launchedAt }) => launchedAt >= moment);
+    return [...this.instances.values()].flatMap(({ id, launchedAt, nodePool }) =>
+      nodePool === undefined || launchedAt < moment || this.unlisted.has(id)
+        ? []
+        : [{ instance: id, launchedAt, nodePool }],
+    );
   }
 
-  #run(node: string, nodePool: string, launchedAt: Date): string {
-    const instance = `i-0${randomBytes(8).toString("hex")}`;
-    this.#running.set(instance, { instance, node, nodePool, launchedAt });
-    return instance;
-  }
-
-  #join(instance: string): void {
+  #join(
+    name: string,
+    instance: string,
+    { pool, labels, annotations = {} }: NodeOptions,
+    joinedAt?: Date,
+  ): void {
     const { cluster, clock, karpenter } = this.#options;
-    const launched = this.#running.get(instance);
-    if (!launched) return;
-    const { node, nodePool, launchedAt } = launched;
-    const joinedAt = earlier(after(launchedAt, boot), clock.now());
-    const providerId = `aws:///eu-central-1a/${instance}`;
-    cluster.addNode({ name: node, labels: karpentersLabels(karpenter, nodePool), providerId, joinedAt });
+    if (!this.instances.has(instance)) return;
+    this.#instanceOf.set(name, instance);
+    cluster.addNode({
+      name,
+      labels: { ...(pool && karpentersLabels(karpenter, pool)), ...labels },
+      annotations,
+      providerId: `aws:///eu-central-1a/${instance}`,
+      joinedAt: joinedAt ?? clock.now(),
+    });
   }
 }
 
-const pendingEvent = (instance: string, time: Date) => ({
+/** EventBridge's event of an instance that is pending. */
+export const launchEvent = (instance: string, launchedAt: Date) => ({
   version: "0",
-  id: `event-${instance}`,
+  id: `7bf73129-${instance}`,
   "detail-type": "EC2 Instance State-change Notification",
   source: "aws.ec2",
   account: "123456789012",
-  time: time.toISOString(),
+  time: launchedAt.toISOString(),
   region: "eu-central-1",
   resources: [`arn:aws:ec2:eu-central-1:123456789012:instance/${instance}`],
   detail: { "instance-id": instance, state: "pending" },

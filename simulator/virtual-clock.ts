@@ -1,20 +1,24 @@
+import { after, type Duration } from "../lambda/core/duration.ts";
 import type { AlarmClock, Cancel } from "../local/holder/alarm-clock.ts";
 
-type Entry = { moment: Date; action: () => Promise<void> };
+type Entry = { moment: Date; action: () => Promise<void> | void };
 
-/** What passes on the wall while the clock jumps from one moment to the next; nothing, unless a story wants it. */
+/** How long a jump from one moment to the next takes on the wall; no time at all unless somebody watches. */
 export type Pace = (from: Date, to: Date) => Promise<void>;
 
-/**
- * A clock that stands still while anything is being done and then jumps to the next action.
- * The same actions happen in the same order however slow the machine is.
- */
-export class FastClock implements AlarmClock {
-  #now: Date;
-  #waiting: Entry[] = [];
-  readonly #pace: Pace;
+/** When simulated time begins. */
+export const noon = new Date("2026-11-21T12:00:00.000Z");
 
-  constructor(now: Date, pace: Pace = async () => {}) {
+/**
+ * A clock that stands still while an action runs and then jumps to the next one.
+ * The same actions run in the same order however slow the machine is.
+ */
+export class VirtualClock implements AlarmClock {
+  #now: Date;
+  #entries: Entry[] = [];
+  readonly #pace: Pace | undefined;
+
+  constructor(now: Date = noon, pace?: Pace) {
     this.#now = now;
     this.#pace = pace;
   }
@@ -23,36 +27,49 @@ export class FastClock implements AlarmClock {
     return new Date(this.#now);
   }
 
-  at(moment: Date, action: () => Promise<void>): Cancel {
+  at(moment: Date, action: () => Promise<void> | void): Cancel {
     const entry = { moment, action };
-    this.#waiting.push(entry);
+    this.#entries.push(entry);
     return () => {
-      this.#waiting = this.#waiting.filter((one) => one !== entry);
+      this.#entries = this.#entries.filter((one) => one !== entry);
     };
   }
 
-  /** Does everything that is due up to then, one action after the other, and leaves the clock there. */
+  /** The moment of the next action. */
+  get next(): Date | undefined {
+    return this.#first()?.moment;
+  }
+
+  /** Jumps without running anything; what is overdue then runs late. */
+  set(now: Date): Date {
+    this.#now = now;
+    return this.now();
+  }
+
+  /** Jumps ahead without running anything. */
+  pass(duration: Duration): Date {
+    return this.set(after(this.#now, duration));
+  }
+
+  /** Runs everything that is due until then, one action after the other, and leaves the clock there. */
   async runUntil(end: Date): Promise<void> {
-    for (let next = this.#takeNext(end); next; next = this.#takeNext(end)) {
+    for (let next = this.#first(); next && next.moment <= end; next = this.#first()) {
+      this.#entries.splice(this.#entries.indexOf(next), 1);
       await this.#moveTo(next.moment);
       await next.action();
     }
     await this.#moveTo(end);
   }
 
-  #takeNext(end: Date): Entry | undefined {
-    const first = this.#waiting.reduce<Entry | undefined>(
-      (a, b) => (a && a.moment <= b.moment ? a : b),
-      undefined,
-    );
-    if (!first || first.moment > end) return undefined;
-    this.#waiting = this.#waiting.filter((one) => one !== first);
+  #first(): Entry | undefined {
+    let first: Entry | undefined;
+    for (const entry of this.#entries) if (!first || entry.moment < first.moment) first = entry;
     return first;
   }
 
   async #moveTo(moment: Date): Promise<void> {
     if (moment <= this.#now) return;
-    await this.#pace(this.#now, moment);
+    await this.#pace?.(this.#now, moment);
     this.#now = moment;
   }
 }

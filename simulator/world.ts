@@ -1,93 +1,270 @@
-import { Karpenter } from "../lambda/core/marks/keys.ts";
-import type { Journal, Log, Metrics, Nodes } from "../lambda/core/ports.ts";
-import { KubernetesClient } from "../lambda/kubernetes/client.ts";
-import { parseNode } from "../lambda/kubernetes/node-objects.ts";
-import { KubernetesNodeClaims } from "../lambda/kubernetes/nodeclaims.ts";
+import { after, type Duration, minutes } from "../lambda/core/duration.ts";
+import { TryAgainError } from "../lambda/core/errors.ts";
+import type { CallContext, Ports } from "../lambda/core/ports.ts";
+import { onOperatorAsked } from "../lambda/handlers/control.ts";
+import { onNodeLaunched } from "../lambda/handlers/hold.ts";
+import { onHoldExpired } from "../lambda/handlers/release.ts";
+import { onOverdueSwept } from "../lambda/handlers/sweep.ts";
+import { type KubernetesCall, OutOfTimeError } from "../lambda/kubernetes/client.ts";
 import { KubernetesNodes } from "../lambda/kubernetes/nodes.ts";
-import { StoredHolds } from "../lambda/record/stored-holds.ts";
-import { StoredJournal } from "../lambda/record/stored-journal.ts";
-import type { Settings } from "../lambda/settings.ts";
-import { holdIds } from "../lambda/system-clock.ts";
-import type { AlarmClock } from "../local/holder/alarm-clock.ts";
-import { Holder } from "../local/holder/holder.ts";
-import { nodeEventsOf } from "../local/holder/node-events.ts";
-import { Timeline } from "../local/holder/timeline.ts";
-import { SqliteTable } from "../local/run/sqlite-table.ts";
-import { CloudStandIn } from "./fake-ec2.ts";
-import { FakeKubernetesServer } from "./fake-kubernetes/fake-kubernetes-server.ts";
+import { readSettings, type Settings } from "../lambda/settings.ts";
+import { type Message, MessageQueue } from "../local/holder/message-queue.ts";
+import { type OneShot, OneShots } from "../local/holder/one-shots.ts";
+import { ClusterView } from "./cluster-view.ts";
+import { CollectedLog, CollectedMetrics } from "./collected-log.ts";
+import { FakeEc2 } from "./fake-ec2.ts";
+import { FakeCluster } from "./fake-kubernetes/fake-cluster.ts";
+import { countedIds } from "./hold-ids.ts";
+import { intercepted } from "./intercepted.ts";
+import { type FunctionName, Invocation, type Verdict } from "./invocation.ts";
+import { MemoryHolds } from "./memory-holds.ts";
+import { MemoryNodeClaims } from "./memory-node-claims.ts";
+import { VirtualClock } from "./virtual-clock.ts";
 
-export type StandInWorldOptions = Readonly<{
+const timeouts: Record<FunctionName, Duration> = {
+  hold: minutes(2),
+  release: minutes(5),
+  sweep: minutes(5),
+  control: minutes(2),
+};
+/** When Lambda invokes again what it was sent asynchronously and what failed. */
+const retriesAfter = [minutes(1), minutes(2)];
+/** With less time left the client begins no request. */
+const shortestRequest: Duration = 300;
+
+type Retry = Readonly<{ at: Date; payload: unknown; attempt: number; id: string }>;
+type Work = (ports: Ports, context: CallContext) => Promise<unknown>;
+type Start = Readonly<{
+  skew?: Duration;
+  messages?: readonly Message[];
+  onEnd?: (invocation: Invocation) => void;
+}>;
+
+/** One-shots as EventBridge Scheduler keeps them: a name that has fired stays taken. */
+class ScheduledOneShots extends OneShots {
+  readonly fired = new Set<string>();
+
+  protected override isTaken(name: string): boolean {
+    return this.fired.has(name);
+  }
+}
+
+/** Everything outside of the core, in memory and in virtual time; the handlers and the node adapter are the real ones. */
+export class World {
   settings: Settings;
-  clock: AlarmClock;
-  log: Log;
-  /** Puts something between the core and the nodes. */
-  nodes?: (nodes: Nodes) => Nodes;
-}>;
+  readonly clock = new VirtualClock();
+  readonly log = new CollectedLog();
+  readonly metrics = new CollectedMetrics();
+  readonly cluster = new FakeCluster(() => this.clock.now());
+  readonly nodes: ClusterView;
+  readonly ec2: FakeEc2;
+  readonly holds: MemoryHolds;
+  readonly nodeClaims = new MemoryNodeClaims();
+  readonly oneShots = new ScheduledOneShots();
+  readonly queue: MessageQueue;
+  readonly running = new Set<Invocation>();
+  /** Every call made, in order, for a test that counts them. */
+  readonly calls: string[] = [];
+  /** Which calls fail until this is changed. */
+  refuses: (call: string) => boolean = () => false;
+  /** Called after each step of an invocation with the call it made; at its beginning there is none yet. */
+  watch: (invocation: Invocation, call: string) => void = () => {};
+  retries: Retry[] = [];
+  readonly #outside: Omit<Ports, "rules" | "nodes">;
+  #requests = 0;
+  #current: Invocation | undefined;
 
-/** The real holder, with its own adapters, upon a cluster and a cloud that only stand in. */
-export type StandInWorld = Readonly<{
-  cluster: FakeKubernetesServer;
-  cloud: CloudStandIn;
-  holder: Holder;
-  journal: Journal;
-  timeline: Timeline;
-  close: () => Promise<void>;
-}>;
+  constructor(settings: Partial<Settings> = {}) {
+    this.settings = { ...readSettings({ cluster: "prod" }), ...settings };
+    const {
+      metrics,
+      cluster,
+      settings: { karpenter },
+    } = this;
+    const clock = { now: () => this.#now() };
+    this.holds = new MemoryHolds(clock);
+    this.queue = new MessageQueue({ clock: this.clock, visibility: minutes(12) });
+    const send = (event: unknown, delay: Duration) => void this.queue.send(event, delay);
+    this.ec2 = new FakeEc2({ clock: this.clock, cluster, karpenter, send });
+    const annotation = () => this.settings.holdAnnotation;
+    this.nodes = new ClusterView({ cluster, ec2: this.ec2, karpenter, annotation });
+    this.#outside = { ...this.#intercepted(), clock, ids: countedIds(), metrics };
+  }
 
-const noMetrics: Metrics = { add: () => {} };
+  get time(): Date {
+    return this.clock.now();
+  }
 
-/** Opens a world without a node; the holder does nothing before it is started. */
-export async function openStandInWorld(options: StandInWorldOptions): Promise<StandInWorld> {
-  const { settings, clock, log } = options;
-  const { poolLabel } = Karpenter[settings.karpenter];
-  const { holdAnnotation: annotation, nodePools } = settings;
-  const table = SqliteTable.inMemory();
-  const cluster = await FakeKubernetesServer.start({ now: () => clock.now() });
-  const timeline = new Timeline(() => clock.now());
-  cluster.onChange(({ type, before, node }) => {
-    const now = type === "DELETED" ? undefined : parseNode(node);
-    const was = type === "DELETED" ? parseNode(node) : before && parseNode(before);
-    for (const told of nodeEventsOf(was, now, { poolLabel, annotation })) timeline.record(told);
-  });
+  set time(now: Date) {
+    this.clock.set(now);
+  }
 
-  const login = { access: async () => cluster.access(), refresh: () => {} };
-  const api = new KubernetesClient({ login, clock, metrics: noMetrics });
-  const nodes = new KubernetesNodes({
-    api,
-    karpenter: settings.karpenter,
-    annotation,
-    nodePools,
-    clock,
-    metrics: noMetrics,
-  });
-  const journal = new StoredJournal(table, clock);
-  const cloud = new CloudStandIn({
-    clock,
-    cluster,
-    karpenter: settings.karpenter,
-    timeline,
-    onEvent: (envelope) => holder.queue.send(envelope),
-  });
-  const holder = new Holder({
-    settings,
-    clock,
-    log,
-    journal,
-    timeline,
-    holds: new StoredHolds(table),
-    nodes: options.nodes?.(nodes) ?? nodes,
-    nodeClaims: new KubernetesNodeClaims({ api, karpenter: settings.karpenter, nodePools }),
-    launches: cloud,
-    ids: holdIds,
-    metrics: noMetrics,
-  });
+  /** What a function of the present deployment works with. */
+  get ports(): Ports {
+    const { karpenter, holdAnnotation: annotation, nodePools } = this.settings;
+    const { clock, metrics } = this.#outside;
+    const api = {
+      call: (call: KubernetesCall, { deadline }: Pick<CallContext, "deadline">) =>
+        this.#callCluster(call, deadline),
+    };
+    const nodes = new KubernetesNodes({ api, karpenter, annotation, nodePools, clock, metrics });
+    return { ...this.#outside, rules: this.settings, nodes };
+  }
 
-  const close = async () => {
-    cloud.close();
-    await holder.stop();
-    await api.close();
-    await cluster.stop();
-    table.close();
-  };
-  return { cluster, cloud, holder, journal, timeline, close };
+  /** Deploys other settings; functions that run already keep theirs. */
+  deploy(change: Partial<Settings>): void {
+    this.settings = { ...this.settings, ...change };
+  }
+
+  /** Passes messages to the hold function as one batch, all that are due unless some are named. */
+  deliver(messages = this.queue.due(), skew = 0): Promise<Invocation> {
+    const event = this.queue.receive(messages);
+    const onEnd = ({ state, answer }: Invocation) => {
+      const all = messages.map(({ id }) => id);
+      this.queue.settle(messages, state === "done" ? failuresIn(answer) : all);
+    };
+    return this.#start("hold", (ports, context) => onNodeLaunched(ports)(event, context), {
+      skew,
+      messages,
+      onEnd,
+    });
+  }
+
+  /** A one-shot fires; afterwards it is gone, unless it is to fire once more. */
+  fire({ name, scope, holdId }: OneShot, { skew = 0, isDuplicated = false } = {}): Promise<Invocation> {
+    if (!isDuplicated) this.oneShots.armed.delete(name);
+    this.oneShots.fired.add(name);
+    return this.release({ scope, holdId }, skew);
+  }
+
+  /** The release function is invoked asynchronously: Lambda tries it three times. */
+  release(payload: unknown, skew = 0, attempt = 0, id = `request-${++this.#requests}`): Promise<Invocation> {
+    const onEnd = ({ state }: Invocation) => {
+      const wait = retriesAfter[attempt];
+      if (state === "done" || wait === undefined) return;
+      this.retries.push({ at: after(this.time, wait), payload, attempt: attempt + 1, id });
+    };
+    const work: Work = (ports, context) => onHoldExpired(ports)(payload, { ...context, requestId: id });
+    return this.#start("release", work, { skew, onEnd });
+  }
+
+  sweep(skew = 0): Promise<Invocation> {
+    return this.#start("sweep", (ports, context) => onOverdueSwept(ports)({}, context), { skew });
+  }
+
+  ask(request: unknown, skew = 0): Promise<Invocation> {
+    return this.#start("control", (ports, context) => onOperatorAsked(ports)(request, context), { skew });
+  }
+
+  dueOneShots(): readonly OneShot[] {
+    return [...this.oneShots.armed.values()].filter(({ at }) => at <= this.time);
+  }
+
+  async step(invocation: Invocation, verdict?: Verdict): Promise<void> {
+    const call = invocation.waitsFor;
+    this.#current = invocation;
+    await invocation.step(verdict);
+    this.#current = undefined;
+    this.watch(invocation, call);
+  }
+
+  async finish(invocation: Invocation): Promise<Invocation> {
+    while (invocation.state === "running") await this.step(invocation);
+    return invocation;
+  }
+
+  async #start(
+    name: FunctionName,
+    work: Work,
+    { skew = 0, messages = [], onEnd }: Start,
+  ): Promise<Invocation> {
+    const invocation = new Invocation({
+      name,
+      skew,
+      begunAt: this.time,
+      deadline: after(this.time, timeouts[name] + skew),
+      messages,
+      onEnd: (ended) => {
+        this.running.delete(ended);
+        onEnd?.(ended);
+      },
+    });
+    this.running.add(invocation);
+    const { ports } = this;
+    this.#current = invocation;
+    await invocation.begin((deadline) => work(ports, { deadline, log: this.log }));
+    this.#current = undefined;
+    this.watch(invocation, "");
+    return invocation;
+  }
+
+  #intercepted(): Pick<Ports, "holds" | "journal" | "nodeClaims" | "launches" | "schedules" | "followUps"> {
+    const around = <T>(call: string, effect: () => Promise<T>) => this.#around(call, effect);
+    return {
+      holds: intercepted<Ports["holds"]>(
+        this.holds,
+        { find: "find", all: "all", scopes: "scopes", write: "write" },
+        around,
+      ),
+      journal: intercepted<Ports["journal"]>(
+        this.holds,
+        {
+          remember: "remember",
+          history: "history",
+          noteSweep: "noteSweep",
+          lastSweep: "lastSweep",
+          answerProbe: "answerProbe",
+          findProbe: "findProbe",
+        },
+        around,
+      ),
+      nodeClaims: intercepted<Ports["nodeClaims"]>(
+        this.nodeClaims,
+        { replacements: "replacements", launchedSince: "launchedSince", limits: "limits" },
+        around,
+      ),
+      launches: intercepted<Ports["launches"]>(this.ec2, { find: "instances", since: "launches" }, around),
+      schedules: intercepted<Ports["schedules"]>(this.oneShots, { arm: "arm" }, around),
+      followUps: intercepted<Ports["followUps"]>(this.queue, { enqueue: "enqueue" }, around),
+    };
+  }
+
+  #callCluster(call: KubernetesCall, deadline: Date): Promise<unknown> {
+    const name = nameOf(call);
+    if (deadline.getTime() - this.#now().getTime() < shortestRequest)
+      return Promise.reject(new OutOfTimeError(`no time is left for ${name}`));
+    return this.#around(name, () => this.cluster.call(call), deadline);
+  }
+
+  async #around<T>(call: string, effect: () => Promise<T>, deadline?: Date): Promise<T> {
+    const invocation = this.#current;
+    const verdict = (await invocation?.waitBefore(call)) ?? "done";
+    this.calls.push(call);
+    const isLate = deadline !== undefined && this.#now() >= deadline;
+    if (isLate && verdict !== "answer lost") throw new OutOfTimeError(`${call} was not answered in time`);
+    if (verdict === "refused" || this.refuses(call)) {
+      if (invocation) invocation.wasHindered = true;
+      throw new TryAgainError(`${call} was refused`);
+    }
+    const result = await effect();
+    if (verdict !== "answer lost") return result;
+    throw isLate
+      ? new OutOfTimeError(`${call} was not answered in time`)
+      : new TryAgainError(`${call} was not answered`);
+  }
+
+  #now(): Date {
+    return after(this.time, this.#current?.skew ?? 0);
+  }
+}
+
+function nameOf({ method, path }: KubernetesCall): string {
+  const node = path.slice("/api/v1/nodes/".length);
+  return node === "" ? "list" : `${method.toLowerCase()} ${node}`;
+}
+
+function failuresIn(answer: unknown): string[] {
+  const failures: unknown = typeof answer === "object" && answer && Reflect.get(answer, "batchItemFailures");
+  if (!Array.isArray(failures)) throw new Error("the hold function did not report which messages failed");
+  return failures.map((one: { itemIdentifier: string }) => one.itemIdentifier);
 }

@@ -1,17 +1,7 @@
-import { minutes } from "../../lambda/core/duration.ts";
-import type { Ports } from "../../lambda/core/ports.ts";
+import { after, minutes } from "../../lambda/core/duration.ts";
+import { parseMessage } from "../../lambda/handlers/events.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
-import { holdIds } from "../../lambda/system-clock.ts";
-import { someRules } from "../../test/support/builders.ts";
-import { CollectedMetrics } from "../../test/support/collected-log.ts";
-import { until } from "../../test/support/context.ts";
-import { FixedClock } from "../../test/support/fixed-clock.ts";
-import { MemoryHolds } from "../../test/support/memory-holds.ts";
-import { MemoryFollowUps } from "../../test/support/memory-later.ts";
-import { MemoryLaunches } from "../../test/support/memory-launches.ts";
-import { MemoryNodeClaims } from "../../test/support/memory-node-claims.ts";
-import { MemoryNodes } from "../../test/support/memory-nodes.ts";
-import { MemorySchedules } from "../../test/support/memory-schedules.ts";
+import { World } from "../../simulator/world.ts";
 import { type Bench, count, type Figure, type Plot } from "./figure.ts";
 
 const batchSize = 100;
@@ -41,34 +31,38 @@ export const burst: Bench = {
 };
 
 async function launched(launches: number): Promise<Run> {
-  const world = aWorld();
+  const world = new World();
+  for (let i = 0; i < 50; i++) world.nodes.add(`node-${i}`);
   const batches = Math.ceil(launches / batchSize);
   let failures = 0;
   for (let batch = 0; batch < batches; batch++) {
     const ids = Array.from({ length: Math.min(batchSize, launches - batch * batchSize) }, (_, i) =>
       instanceId(batch * batchSize + i),
     );
-    for (const id of ids) world.launches.add(id, world.clock.now(), "default");
-    const answer = await onNodeLaunched(world.ports)(
-      eventOf(ids, world.clock.now()),
-      until(new Date(world.clock.now().getTime() + 60_000)),
-    );
+    for (const id of ids) world.ec2.add(id, world.time, "default");
+    const answer = await onNodeLaunched(world.ports)(eventOf(ids, world.time), {
+      deadline: after(world.time, minutes(1)),
+      log: world.log,
+    });
     failures += answer.batchItemFailures.length;
     world.clock.pass(1_000);
   }
-  const awaited = new Set(
-    world.later.waiting
-      .flatMap(({ followUp }) => (followUp.kind === "pendingNodes" ? followUp.awaited : []))
-      .map((one) => one.instance),
-  ).size;
+  const callsTo = (name: string) => world.calls.filter((call) => call === name).length;
+  const awaited = new Set(world.queue.messages.flatMap(({ body }) => awaitedIn(body)));
   return {
     launches,
     batches,
-    schedulerCalls: world.schedules.calls,
-    writes: world.writes(),
-    awaited,
+    schedulerCalls: callsTo("arm"),
+    writes: callsTo("write"),
+    awaited: awaited.size,
     failures,
   };
+}
+
+function awaitedIn(body: string): readonly string[] {
+  const message = parseMessage(body);
+  if (message.kind !== "followUp" || message.followUp.kind !== "pendingNodes") return [];
+  return message.followUp.awaited.map(({ instance }) => instance);
 }
 
 function figuresOf({ launches, batches, schedulerCalls, writes, awaited, failures }: Run): Figure[] {
@@ -116,37 +110,6 @@ function plotOf(runs: readonly Run[]): Plot {
       ],
     },
   };
-}
-
-function aWorld() {
-  const clock = new FixedClock();
-  let writes = 0;
-  const holds = new MemoryHolds(clock, {
-    before: async (call: string) => {
-      if (call === "write") writes += 1;
-    },
-  });
-  const launches = new MemoryLaunches();
-  const later = new MemoryFollowUps(clock);
-  const schedules = new MemorySchedules();
-  const nodes = new MemoryNodes({ clock });
-  for (let i = 0; i < 50; i++) nodes.add(`node-${i}`);
-  const rules = someRules({ hold: minutes(20) });
-  const metrics = new CollectedMetrics();
-  const ports: Ports = {
-    rules,
-    holds,
-    journal: holds,
-    nodes,
-    nodeClaims: new MemoryNodeClaims(),
-    launches,
-    schedules,
-    followUps: later,
-    clock,
-    ids: holdIds,
-    metrics,
-  };
-  return { ports, clock, launches, later, schedules, writes: () => writes };
 }
 
 const instanceId = (n: number): string => `i-${n.toString(16).padStart(17, "0")}`;

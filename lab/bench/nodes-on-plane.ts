@@ -5,10 +5,10 @@ import { type KubernetesCaller, KubernetesClient } from "../../lambda/kubernetes
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
+import { CollectedLog } from "../../simulator/collected-log.ts";
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
 import { type ControlPlane, tokenOf, type User } from "../../test/real/engines/control-plane.ts";
 import { until } from "../../test/real/engines/processes.ts";
-import { CollectedLog } from "../../test/support/collected-log.ts";
 import type { BareLoop, Door } from "./bare-loop.ts";
 
 const nobody = { add: () => {} };

@@ -18,10 +18,11 @@ import { onHoldExpired } from "../../lambda/handlers/release.ts";
 import { onOverdueSwept } from "../../lambda/handlers/sweep.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import type { AlarmClock, Cancel } from "./alarm-clock.ts";
+import type { Expired } from "./one-shots.ts";
 import { InProcessQueue, type QueueOptions } from "./queue.ts";
 import { RecordingHolds } from "./recording-holds.ts";
 import type { Timeline } from "./timeline.ts";
-import { type Expired, Timers } from "./timers.ts";
+import { Timers } from "./timers.ts";
 
 /** What the holder of one process stands on. */
 export type HolderWorld = Readonly<{

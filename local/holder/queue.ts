@@ -2,63 +2,53 @@ import { after, type Duration, minutes, seconds } from "../../lambda/core/durati
 import type { CallContext, FollowUp, FollowUps, Log } from "../../lambda/core/ports.ts";
 import type { BatchAnswer } from "../../lambda/handlers/hold.ts";
 import type { AlarmClock, Cancel } from "./alarm-clock.ts";
+import { type Message, MessageQueue } from "./message-queue.ts";
 
-type Message = { id: string; body: string; sentAt: Date; visibleAt: Date; receives: number };
-
-/** Takes a batch shaped as SQS hands it to a function. */
+/** Handles a batch in the form in which SQS passes it to a function. */
 export type Deliver = (event: unknown, context: CallContext) => Promise<BatchAnswer>;
 
 export type QueueOptions = Readonly<{
   clock: AlarmClock;
   log: Log;
   deliver: Deliver;
-  /** Messages that come so close together are delivered together. */
+  /** Messages that arrive within this time are delivered together. */
   window?: Duration;
-  /** When what failed is brought again. */
+  /** When a failed message is delivered again. */
   visibility?: Duration;
-  mostReceives?: number;
   timeout?: Duration;
 }>;
 
 const largestBatch = 100;
 
-/** The launch queue within one process: batches, delays, redelivery and dead letters as in SQS, one batch at a time. */
+/** The launch queue of one process: delivers what is due, one batch at a time. */
 export class InProcessQueue implements FollowUps {
-  readonly deadLetters: string[] = [];
   readonly #options: Required<QueueOptions>;
+  readonly #queue: MessageQueue;
   readonly #cancels = new Set<Cancel>();
-  #messages: Message[] = [];
-  #count = 0;
   #delivering: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(options: QueueOptions) {
-    const usual = {
-      window: seconds(1),
-      visibility: seconds(30),
-      mostReceives: 5,
-      timeout: minutes(1),
-    };
-    this.#options = { ...usual, ...options };
+    this.#options = { window: seconds(1), visibility: seconds(30), timeout: minutes(1), ...options };
+    this.#queue = new MessageQueue(this.#options);
+  }
+
+  get deadLetters(): readonly Message[] {
+    return this.#queue.deadLetters;
   }
 
   async enqueue(followUp: FollowUp, delay: Duration): Promise<void> {
     this.send({ followUp }, delay);
   }
 
-  /** Puts a message in that becomes visible after the delay. */
+  /** Adds a message that becomes visible after the delay. */
   send(body: unknown, delay: Duration = 0): void {
     if (this.#isClosed) return;
-    const { clock, window } = this.#options;
-    const sentAt = clock.now();
-    this.#count += 1;
-    const id = `message-${this.#count}`;
-    const message = { id, body: JSON.stringify(body), sentAt, visibleAt: after(sentAt, delay), receives: 0 };
-    this.#messages.push(message);
-    this.#wakeAt(after(message.visibleAt, window));
+    const { visibleAt } = this.#queue.send(body, delay);
+    this.#wakeAt(after(visibleAt, this.#options.window));
   }
 
-  /** Finishes the batch in hand and delivers no other; what is left is for the sweep to find. */
+  /** Finishes the current batch and delivers no other; the next sweep finds what is left. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const cancel of this.#cancels) cancel();
@@ -76,8 +66,7 @@ export class InProcessQueue implements FollowUps {
   async #deliverAll(): Promise<void> {
     while (this.#delivering) await this.#delivering;
     if (this.#isClosed) return;
-    const now = this.#options.clock.now();
-    const batch = this.#messages.filter(({ visibleAt }) => visibleAt <= now).slice(0, largestBatch);
+    const batch = this.#queue.due().slice(0, largestBatch);
     if (batch.length === 0) return;
     this.#delivering = this.#deliver(batch);
     await this.#delivering;
@@ -86,42 +75,26 @@ export class InProcessQueue implements FollowUps {
   }
 
   async #deliver(batch: readonly Message[]): Promise<void> {
-    for (const message of batch) message.receives += 1;
+    const { clock, visibility, log } = this.#options;
     const failed = await this.#failuresOf(batch);
-    this.#messages = this.#messages.filter((message) => !batch.includes(message) || failed.has(message.id));
-    for (const message of batch) if (failed.has(message.id)) this.#bringAgain(message);
+    const dead = this.#queue.settle(batch, failed);
+    for (const { body } of dead) log.error("a message failed too often: it is a dead letter", { body });
+    for (const message of batch) {
+      if (!failed.includes(message.id) || dead.includes(message)) continue;
+      message.visibleAt = after(clock.now(), visibility);
+      this.#wakeAt(message.visibleAt);
+    }
   }
 
-  async #failuresOf(batch: readonly Message[]): Promise<ReadonlySet<string>> {
+  async #failuresOf(batch: readonly Message[]): Promise<readonly string[]> {
     const { clock, deliver, timeout, log } = this.#options;
     try {
-      const answer = await deliver(
-        { Records: batch.map(recordOf) },
-        { deadline: after(clock.now(), timeout), log },
-      );
-      return new Set(answer.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+      const context = { deadline: after(clock.now(), timeout), log };
+      const answer = await deliver(this.#queue.receive(batch), context);
+      return answer.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
     } catch (error) {
-      log.error("a batch failed: it is brought again", { messages: batch.length, error });
-      return new Set(batch.map(({ id }) => id));
+      log.error("a batch failed: it is delivered again", { messages: batch.length, error });
+      return batch.map(({ id }) => id);
     }
-  }
-
-  #bringAgain(message: Message): void {
-    const { clock, visibility, mostReceives, log } = this.#options;
-    if (message.receives >= mostReceives) {
-      this.#messages = this.#messages.filter((one) => one !== message);
-      this.deadLetters.push(message.body);
-      log.error("a message failed too often: it is a dead letter", { body: message.body });
-      return;
-    }
-    message.visibleAt = after(clock.now(), visibility);
-    this.#wakeAt(message.visibleAt);
   }
 }
-
-const recordOf = ({ id, body, sentAt, receives }: Message) => ({
-  messageId: id,
-  body,
-  attributes: { SentTimestamp: String(sentAt.getTime()), ApproximateReceiveCount: String(receives) },
-  eventSource: "aws:sqs",
-});

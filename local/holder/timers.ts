@@ -1,16 +1,14 @@
 import type { Schedules } from "../../lambda/core/ports.ts";
 import type { Scope } from "../../lambda/core/scope.ts";
 import type { AlarmClock, Cancel } from "./alarm-clock.ts";
+import { type Expired, type OneShot, OneShots } from "./one-shots.ts";
 
-/** What a one-shot brings when it fires. */
-export type Expired = Readonly<{ scope: Scope; holdId: string }>;
-
-/** One-shots within one process; they are lost with it, and armed anew by the sweep at its next start. */
+/** The one-shots of one process; they are lost with it, and the sweep at its next start arms them again. */
 export class Timers implements Schedules {
   readonly #clock: AlarmClock;
   readonly #fire: (expired: Expired) => Promise<void>;
-  readonly #onArmed: (expired: Expired, at: Date) => void;
-  readonly #armed = new Map<string, Cancel>();
+  readonly #oneShots: OneShots;
+  readonly #cancels = new Set<Cancel>();
   #isClosed = false;
 
   constructor(
@@ -20,21 +18,15 @@ export class Timers implements Schedules {
   ) {
     this.#clock = clock;
     this.#fire = fire;
-    this.#onArmed = onArmed;
+    this.#oneShots = new OneShots((oneShot) => {
+      this.#wake(oneShot);
+      onArmed({ scope: oneShot.scope, holdId: oneShot.holdId }, oneShot.at);
+    });
   }
 
   async arm(scope: Scope, holdId: string, at: Date): Promise<"armed" | "already armed"> {
-    const name = `${holdId}-${at.getTime()}`;
-    if (this.#armed.has(name)) return "already armed";
     // The process ends: the sweep at its next start arms what is on record.
-    if (this.#isClosed) return "armed";
-    const cancel = this.#clock.at(at, async () => {
-      this.#armed.delete(name);
-      await this.#fire({ scope, holdId });
-    });
-    this.#armed.set(name, cancel);
-    this.#onArmed({ scope, holdId }, at);
-    return "armed";
+    return this.#isClosed ? "armed" : this.#oneShots.arm(scope, holdId, at);
   }
 
   /** Lets none fire any more. */
@@ -43,11 +35,22 @@ export class Timers implements Schedules {
     this.loseAll();
   }
 
-  /** Forgets every one-shot; tells how many there were. */
+  /** Forgets every one-shot; returns how many there were. */
   loseAll(): number {
-    const count = this.#armed.size;
-    for (const cancel of this.#armed.values()) cancel();
-    this.#armed.clear();
+    const { armed } = this.#oneShots;
+    const count = armed.size;
+    for (const cancel of this.#cancels) cancel();
+    this.#cancels.clear();
+    armed.clear();
     return count;
+  }
+
+  #wake({ name, scope, holdId, at }: OneShot): void {
+    const cancel = this.#clock.at(at, async () => {
+      this.#cancels.delete(cancel);
+      this.#oneShots.armed.delete(name);
+      await this.#fire({ scope, holdId });
+    });
+    this.#cancels.add(cancel);
   }
 }

@@ -4,19 +4,23 @@ import { join } from "node:path";
 import type { Terminal } from "../../cli/terminal/terminal.ts";
 import { type Duration, formatDuration } from "../../lambda/core/duration.ts";
 import type { Log } from "../../lambda/core/ports.ts";
+import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { readSettings, type Settings } from "../../lambda/settings.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { WallClock } from "../../local/holder/wall-clock.ts";
 import { LivePage } from "../../local/page/live-page.ts";
+import { FakeKubernetesServer } from "../fake-kubernetes/fake-kubernetes-server.ts";
+import { type LocalWorld, localWorld } from "../local-world.ts";
 import { Narrator } from "../story/narrator.ts";
-import { openStandInWorld, type StandInWorld } from "../world.ts";
 import { tidyUp } from "./tidy-up.ts";
 
 export type ServeOptions = Readonly<{ hold: Duration; launchEvery: Duration; log: Log }>;
 
 /** A holder at work on a stand-in cluster that kubectl can reach. */
 export type Served = Readonly<{
-  world: StandInWorld;
+  world: LocalWorld;
+  /** The address of the fake Kubernetes API. */
+  server: string;
   kubeconfig: string;
   /** Where the live timeline is. */
   url: string;
@@ -32,10 +36,13 @@ export async function serve(
   terminal: Pick<Terminal, "out" | "style">,
 ): Promise<Served> {
   const settings = readSettings({ cluster: "stand-in", hold: formatDuration(hold), sweepEvery: "1m" });
-  const world = await openStandInWorld({ settings, clock: new WallClock(systemClock), log });
+  const cluster = await FakeKubernetesServer.start();
+  const login = { access: async () => cluster.access(), refresh: () => {} };
+  const api = new KubernetesClient({ login, clock: systemClock, metrics: { add: () => {} } });
+  const world = localWorld({ settings, clock: new WallClock(systemClock), log, cluster, api });
   const folder = await mkdtemp(join(tmpdir(), "karpenter-node-holder-"));
   const kubeconfig = join(folder, "kubeconfig");
-  await writeFile(kubeconfig, world.cluster.kubeconfig(), { mode: 0o600 });
+  await writeFile(kubeconfig, cluster.kubeconfig(), { mode: 0o600 });
 
   const page = await LivePage.start({
     events: world.timeline,
@@ -52,13 +59,13 @@ export async function serve(
     clearTimeout(flushing);
     flushing = setTimeout(() => narrator.flush(), 200);
   });
-  for (const node of here) world.cloud.addLongAgo(node);
+  for (const node of here) world.ec2.addNode(node);
   await world.holder.start();
 
   let count = 0;
   const launch = () => {
     count += 1;
-    world.cloud.launch(`newcomer-${count}`);
+    world.ec2.launch({ name: `newcomer-${count}` });
   };
   const stopTidying = tidyUp(world, here, settings.holdAnnotation);
   const launching = launchEvery > 0 ? setInterval(launch, launchEvery) : undefined;
@@ -68,9 +75,11 @@ export async function serve(
     stopTidying();
     await page.stop();
     await world.close();
+    await api.close();
+    await cluster.stop();
     await rm(folder, { recursive: true });
   };
-  return { world, kubeconfig, url: page.url, launch, stop };
+  return { world, server: cluster.server, kubeconfig, url: page.url, launch, stop };
 }
 
 function introduce(

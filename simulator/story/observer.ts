@@ -1,7 +1,7 @@
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
-import type { FakeKubernetesServer } from "../fake-kubernetes/fake-kubernetes-server.ts";
+import type { FakeCluster } from "../fake-kubernetes/fake-cluster.ts";
 
 /** What the API server had written on a node from a moment on. */
 export type Sight = Readonly<{ at: Date; annotation: string | undefined; holdId: string | undefined }>;
@@ -10,7 +10,7 @@ export type Sight = Readonly<{ at: Date; annotation: string | undefined; holdId:
 export class Observer {
   readonly #sights = new Map<string, Sight[]>();
 
-  constructor(cluster: FakeKubernetesServer, annotation: string, clock: Clock) {
+  constructor(cluster: FakeCluster, annotation: string, clock: Clock) {
     cluster.onChange(({ node }) => {
       const { name, labels, annotations } = parseNode(node);
       const sight = { at: clock.now(), annotation: annotations?.[annotation], holdId: labels?.[holdLabel] };

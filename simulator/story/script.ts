@@ -1,6 +1,6 @@
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import type { AlarmClock } from "../../local/holder/alarm-clock.ts";
-import type { StandInWorld } from "../world.ts";
+import type { LocalWorld } from "../local-world.ts";
 
 /** What the story's other parts must know of its plot. */
 export const plot = {
@@ -19,19 +19,19 @@ export const plot = {
 export type Crash = Readonly<{ arm: () => void }>;
 
 /** Plans everything that happens from outside; what the holder makes of it is its own affair. */
-export function stage(world: StandInWorld, clock: AlarmClock, annotation: string, crash: Crash): void {
-  const { cloud, cluster, timeline, holder } = world;
+export function stage(world: LocalWorld, clock: AlarmClock, annotation: string, crash: Crash): void {
+  const { ec2, cluster, timeline, holder } = world;
   const begin = clock.now();
   const at = (moment: Duration, action: () => void) => clock.at(after(begin, moment), async () => action());
   const [dora, emil, frida] = plot.newcomers;
 
-  for (const node of plot.here) cloud.addLongAgo(node);
+  for (const node of plot.here) ec2.addNode(node);
   at(seconds(30), () => void cluster.editNode(plot.usersOwn, { annotations: { [annotation]: "true" } }));
-  at(plot.first, () => cloud.launch(dora));
-  at(plot.second, () => cloud.launch(emil));
+  at(plot.first, () => ec2.launch({ name: dora }));
+  at(plot.second, () => ec2.launch({ name: emil }));
   at(plot.third, () => {
     crash.arm();
-    cloud.launch(frida);
+    ec2.launch({ name: frida });
   });
   at(plot.scheduleLost, () => {
     holder.timers.loseAll();

@@ -3,8 +3,9 @@ import { after, formatDuration } from "../../lambda/core/duration.ts";
 import type { Log } from "../../lambda/core/ports.ts";
 import { readSettings } from "../../lambda/settings.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
-import { FastClock, type Pace } from "../virtual-clock.ts";
-import { openStandInWorld } from "../world.ts";
+import { FakeCluster } from "../fake-kubernetes/fake-cluster.ts";
+import { localWorld } from "../local-world.ts";
+import { type Pace, VirtualClock } from "../virtual-clock.ts";
 import { crashingNodes } from "./crash.ts";
 import { Narrator } from "./narrator.ts";
 import { Observer } from "./observer.ts";
@@ -19,14 +20,15 @@ const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
 export async function runStory(teller: Teller, pace: Pace, log: Log = silent): Promise<readonly Check[]> {
   const begin = systemClock.now();
   begin.setMilliseconds(0);
-  const clock = new FastClock(begin, pace);
+  const clock = new VirtualClock(begin, pace);
   const settings = readSettings({ cluster: "story", hold: formatDuration(plot.hold) });
   const timeline = () => world.timeline;
   let crash = { arm: () => {} };
-  const world = await openStandInWorld({
+  const world = localWorld({
     settings,
     clock,
     log,
+    cluster: new FakeCluster(() => clock.now()),
     nodes: (nodes) => {
       const crashing = crashingNodes(nodes, timeline);
       crash = crashing.crash;

@@ -6,9 +6,9 @@ import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { KubernetesError } from "../../lambda/kubernetes/error.ts";
+import { CollectedLog } from "../../simulator/collected-log.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
 import { usersLabels } from "../contracts/nodes.ts";
-import { CollectedLog } from "../support/collected-log.ts";
 import { holdId } from "../support/fixed-clock.ts";
 import { StandInNodes } from "../support/stand-in-nodes.ts";
 

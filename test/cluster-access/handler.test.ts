@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { onClusterAccessChanged } from "../../lambda/cluster-access/handler.ts";
-import { CollectedLog } from "../support/collected-log.ts";
+import { CollectedLog } from "../../simulator/collected-log.ts";
 import { MemoryCluster } from "../support/memory-cluster.ts";
 
 const role = (name: string) => `arn:aws:iam::123456789012:role/${name}`;

@@ -5,7 +5,7 @@ import {
   installAccess,
   removeAccess,
 } from "../../lambda/cluster-access/rules.ts";
-import { CollectedLog } from "../support/collected-log.ts";
+import { CollectedLog } from "../../simulator/collected-log.ts";
 import { MemoryCluster } from "../support/memory-cluster.ts";
 
 const wish: DesiredAccess = {

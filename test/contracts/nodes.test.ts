@@ -1,7 +1,6 @@
 import { describe } from "vitest";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import { kubernetesNodesWorld } from "../support/kubernetes-nodes-world.ts";
-import { memoryNodesWorld } from "../support/memory-nodes-world.ts";
 import { type NodesOptions, type NodesWorld, nodesContract } from "./nodes.ts";
 import { nodesApiContract } from "./nodes-api.ts";
 
@@ -15,7 +14,6 @@ async function standInWorld(options: NodesOptions): Promise<NodesWorld> {
   return { ...world, close };
 }
 
-describe("nodes in memory", () => nodesContract(memoryNodesWorld));
 describe("nodes of the stand-in", () => {
   nodesContract(standInWorld);
   nodesApiContract(async () => {

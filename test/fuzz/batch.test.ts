@@ -2,12 +2,12 @@ import { expect, it } from "vitest";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { parseMessage } from "../../lambda/handlers/events.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
+import { launchEvent } from "../../simulator/fake-ec2.ts";
+import { World } from "../../simulator/world.ts";
 import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
 import { noon } from "../support/fixed-clock.ts";
 import { errorOf, everythingIn, expectClear, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
-import { launchEvent } from "../support/launch-queue.ts";
-import { World } from "../support/world.ts";
 
 const context = until(new Date(noon.getTime() + 60_000));
 const anInstance = "i-0abcd1234ef567890";
@@ -65,7 +65,7 @@ it(
         fc.array(fc.tuple(odd, attributes), { minLength: 1, maxLength: 5 }),
         inTime(async (oddOnes) => {
           const world = new World();
-          world.instances.add(anInstance, noon, "default");
+          world.ec2.add(anInstance, noon, "default");
           world.nodes.add("a");
           const bodies = [...oddOnes, [JSON.stringify(good), undefined]];
           const Records = bodies.map(([body, attributes], n) => ({ messageId: `m-${n}`, body, attributes }));
@@ -75,7 +75,7 @@ it(
           const unreadable = Records.filter(({ body }) => !canBeRead(body)).map(({ messageId }) => messageId);
           expect(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)).toEqual(unreadable);
           expect(world.holds.records.get("cluster")?.hold?.state).toBe("held");
-          expect(world.nodes.nodes.get("a")?.labels).not.toEqual({});
+          expect(world.nodes.get("a")?.labels).not.toEqual({});
           const told = world.log.told("message cannot be read: it goes to the dead letters");
           expect(everythingIn(told).length).toBeLessThan(5_000 * oddOnes.length);
         }),

@@ -10,6 +10,8 @@ import { onHoldExpired } from "../../lambda/handlers/release.ts";
 import { onOverdueSwept } from "../../lambda/handlers/sweep.ts";
 import { Kind } from "../../lambda/record/item-keys.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
+import { launchEvent } from "../../simulator/fake-ec2.ts";
+import { World } from "../../simulator/world.ts";
 import { aHold } from "../support/builders.ts";
 import { until } from "../support/context.ts";
 import { startDynalite } from "../support/dynalite.ts";
@@ -17,8 +19,6 @@ import { createHoldTable } from "../support/dynamodb-store.ts";
 import fc from "../support/fast-check.ts";
 import { holdId, noon } from "../support/fixed-clock.ts";
 import { errorOf, expectClear, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
-import { launchEvent } from "../support/launch-queue.ts";
-import { World } from "../support/world.ts";
 
 const instance = { a: "i-0000000a", b: "i-0000000b" } as const;
 const context = until(after(noon, minutes(60)));
@@ -125,7 +125,7 @@ it(
 
           const error = await errorOf(onOverdueSwept(ports)({}, context));
 
-          expect(world.nodes.nodes.get("b")?.labels).toEqual({});
+          expect(world.nodes.get("b")?.labels).toEqual({});
           if (isReadable) {
             expect(error).toBeUndefined();
             return;
@@ -148,7 +148,7 @@ it(
         odd,
         inTime(async (item) => {
           const { world, ports, read, isReadable } = await prepare(item);
-          for (const pool of ["a", "b"] as const) world.instances.add(instance[pool], noon, pool);
+          for (const pool of ["a", "b"] as const) world.ec2.add(instance[pool], noon, pool);
           world.nodes.add("b", { pool: "b" });
           const Records = [instance.a, instance.b].map((one, n) => ({
             messageId: `m-${n}`,
@@ -157,7 +157,7 @@ it(
 
           const error = await errorOf(onNodeLaunched(ports)({ Records }, context));
 
-          expect(world.nodes.nodes.get("b")?.labels).not.toEqual({});
+          expect(world.nodes.get("b")?.labels).not.toEqual({});
           if (isReadable) return;
           expectNamed(error);
           expect(await read()).toEqual(item);

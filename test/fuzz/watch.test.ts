@@ -8,7 +8,7 @@ import { KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { TooLongError } from "../../lambda/kubernetes/limited-text.ts";
 import { systemClock as clock } from "../../lambda/system-clock.ts";
 import { NodeWatch } from "../../local/run/node-watch.ts";
-import { CollectedLog, CollectedMetrics } from "../support/collected-log.ts";
+import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts";
 import { everythingIn, expectClear, expectSecret } from "../support/fuzz.ts";
 import { pourInto } from "../support/mangled-answers.ts";
 

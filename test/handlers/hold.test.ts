@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { minutes } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
+import { launchEvent } from "../../simulator/fake-ec2.ts";
+import { Scenario } from "../../simulator/scenario.ts";
+import { World } from "../../simulator/world.ts";
 import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
 import { holdId, noon } from "../support/fixed-clock.ts";
-import { launchEvent } from "../support/launch-queue.ts";
-import { Story } from "../support/story.ts";
-import { World } from "../support/world.ts";
 
 const deadline = new Date(noon.getTime() + 60_000);
 const record = (body: unknown, n = 0) => ({
@@ -21,21 +21,19 @@ const anInstance = "i-0abcd1234ef567890";
 
 function aWorld(): World {
   const world = new World();
-  world.instances.add(anInstance, noon, "default");
+  world.ec2.add(anInstance, noon, "default");
   world.nodes.add("a");
   return world;
 }
+const callsOf = (world: World, name: string) => world.calls.filter((call) => call === name).length;
 const handle = (world: World, event: unknown) =>
   onNodeLaunched(world.ports)(event, until(deadline, world.log));
 
 describe("a batch", () => {
   it("is done together: one look-up, one write", async () => {
     const world = aWorld();
-    const calls: string[] = [];
-    world.holds.hooks = { before: (call) => void calls.push(call) };
-    world.instances.hooks = { before: () => void calls.push("cloud") };
     const others = Array.from({ length: 99 }, (_, n) => `i-${(n + 1).toString(16).padStart(8, "0")}`);
-    for (const one of others) world.instances.add(one, noon, "default");
+    for (const one of others) world.ec2.add(one, noon, "default");
 
     const answer = await handle(
       world,
@@ -43,9 +41,9 @@ describe("a batch", () => {
     );
 
     expect(answer).toEqual(failed());
-    expect(calls.filter((call) => call === "cloud")).toHaveLength(1);
+    expect(callsOf(world, "instances")).toBe(1);
     // The start, what was armed, and how many were marked.
-    expect(calls.filter((call) => call === "write")).toHaveLength(3);
+    expect(callsOf(world, "write")).toBe(3);
     expect(world.holds.records.get("cluster")?.hold).toMatchObject({ launches: 100 });
   });
 
@@ -58,20 +56,15 @@ describe("a batch", () => {
     );
 
     expect(answer).toEqual(failed(0, 2));
-    expect(world.nodes.heldBy(holdId(1))).toEqual(["a"]);
+    expect(world.nodes.held(holdId(1))).toEqual(["a"]);
     expect(world.log.told("message cannot be read: it goes to the dead letters")).toHaveLength(2);
   });
 
-  it.each(["cloud", "record", "nodes", "schedule", "queue"])(
+  it.each(["instances", "find", "write", "list", "arm", "enqueue"])(
     "fails whole when something unexpected happens to its work: %s",
     async (what) => {
       const world = aWorld();
-      const fail = { before: () => Promise.reject(new TryAgainError("out of order")) };
-      if (what === "cloud") world.instances.hooks = fail;
-      if (what === "record") world.holds.hooks = fail;
-      if (what === "nodes") world.nodes.before = fail.before;
-      if (what === "schedule") world.schedules.hooks = fail;
-      if (what === "queue") world.queue.hooks = fail;
+      world.refuses = (call) => call === what;
 
       await expect(handle(world, batchOf(launchEvent(anInstance, noon)))).rejects.toThrow(TryAgainError);
     },
@@ -86,24 +79,21 @@ describe("a batch", () => {
     await handle(world, batch);
 
     expect(world.holds.records.get("cluster")).toEqual(before);
-    expect(world.schedules.calls).toBe(1);
+    expect(callsOf(world, "arm")).toBe(1);
   });
 
   it("merges duplicate events and checks each scope once for pending nodes", async () => {
     const world = aWorld();
-    let lists = 0;
     const event = launchEvent(anInstance, noon);
     const awaited = [{ instance: anInstance, launchedAt: noon.toISOString() }];
     const followUp = { kind: "pendingNodes", scope: "cluster", attempt: 2, awaited };
     await handle(world, batchOf(event, event));
     world.queue.messages = [];
-    world.nodes.before = (call) => {
-      if (call.kind === "list") lists += 1;
-    };
+    const before = callsOf(world, "list");
 
     await handle(world, batchOf({ followUp }, { followUp: { ...followUp, attempt: 1 } }, { followUp }));
 
-    expect(lists).toBe(1);
+    expect(callsOf(world, "list") - before).toBe(1);
     expect(world.queue.messages.map(({ body }) => JSON.parse(body))).toEqual([
       { followUp: { ...followUp, attempt: 2 } },
     ]);
@@ -135,7 +125,7 @@ describe("a batch", () => {
       queuedAt: noon,
       answeredAt: noon,
     });
-    expect([world.holds.records.size, world.nodes.heldBy(holdId(1))]).toEqual([0, []]);
+    expect([world.holds.records.size, world.nodes.held(holdId(1))]).toEqual([0, []]);
   });
 
   it.each([undefined, null, 7, {}, { Records: {} }, { Records: [7] }, { Records: [{ body: "{}" }] }])(
@@ -180,7 +170,7 @@ describe("a batch", () => {
         const { batchItemFailures } = await handle(world, batchOf(...garbage));
 
         expect(batchItemFailures).toHaveLength(garbage.length);
-        expect([world.holds.records.size, world.schedules.calls, world.queue.messages]).toEqual([0, 0, []]);
+        expect([world.holds.records.size, callsOf(world, "arm"), world.queue.messages]).toEqual([0, 0, []]);
         for (const line of world.log.lines) expect(line.fields.problems).not.toEqual([]);
       }),
       { numRuns: 500 },
@@ -221,14 +211,14 @@ describe("what somebody else may send to the queue", () => {
     { kind: "launches", attempt: 1, firstSeenAt: "2126-01-01T00:00:00Z", launches: [forged()] },
     { kind: "pendingNodes", attempt: 1, scope: "cluster", awaited: [forged()] },
   ])("ends within minutes, however far in the future it is dated: $kind", async (followUp) => {
-    const story = new Story();
-    story.addNode("a");
-    await story.control({ do: "hold", reason: "so that nodes are awaited" });
-    story.queue.send(JSON.stringify({ followUp }));
+    const world = new Scenario();
+    world.addNode("a");
+    await world.control({ do: "hold", reason: "so that nodes are awaited" });
+    world.queue.send({ followUp });
 
-    await story.pass(minutes(15));
+    await world.pass(minutes(15));
 
-    expect(story.queue.messages).toEqual([]);
+    expect(world.queue.messages).toEqual([]);
   });
 
   it("a flood of probes costs two writes a batch", async () => {

@@ -4,11 +4,11 @@ import { BadInputError } from "../../lambda/core/errors.ts";
 import { onOperatorAsked } from "../../lambda/handlers/control.ts";
 import { onHoldExpired } from "../../lambda/handlers/release.ts";
 import { parseControlRequest, parseReleaseRequest } from "../../lambda/handlers/requests.ts";
+import { Scenario } from "../../simulator/scenario.ts";
+import { World } from "../../simulator/world.ts";
 import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
 import { noon } from "../support/fixed-clock.ts";
-import { Story } from "../support/story.ts";
-import { World } from "../support/world.ts";
 
 const context = until(new Date(noon.getTime() + 60_000));
 
@@ -77,25 +77,25 @@ describe("whatever is asked", () => {
   it.each(["hold", "release", "pause"])(
     "is logged with its reason, also where nothing changes: %s",
     async (action) => {
-      const story = new Story();
-      story.addNode("a");
+      const world = new Scenario();
+      world.addNode("a");
       const ask = { do: action, reason: "load test" };
-      await story.control({ ...ask, reason: "first" });
-      await story.control(ask);
-      expect(story.log.told("operator asked").at(-1)).toMatchObject(ask);
+      await world.control({ ...ask, reason: "first" });
+      await world.control(ask);
+      expect(world.log.told("operator asked").at(-1)).toMatchObject(ask);
     },
   );
 
   it("of the release function by hand is logged with its reason, though nothing is held", async () => {
-    const story = new Story();
-    await story.releaseByHand({ force: true, reason: "maintenance" });
-    expect(story.log.told("operator asked")).toMatchObject([{ do: "release", reason: "maintenance" }]);
+    const world = new Scenario();
+    await world.releaseByHand({ force: true, reason: "maintenance" });
+    expect(world.log.told("operator asked")).toMatchObject([{ do: "release", reason: "maintenance" }]);
   });
 
   it("is not logged where it only asks", async () => {
-    const story = new Story();
-    await story.control({ do: "status" });
-    expect(story.log.told("operator asked")).toEqual([]);
+    const world = new Scenario();
+    await world.control({ do: "status" });
+    expect(world.log.told("operator asked")).toEqual([]);
   });
 
   const anything = fc.oneof(
@@ -129,8 +129,8 @@ describe("whatever is asked", () => {
             "problems",
             expect.arrayContaining([expect.stringMatching(/ must be /)]),
           );
-          expect([world.holds.records.size, world.schedules.calls]).toEqual([0, 0]);
-          expect(world.nodes.nodes.get("a")?.labels).toEqual({});
+          expect([world.holds.records.size, world.calls.includes("arm")]).toEqual([0, false]);
+          expect(world.nodes.get("a")?.labels).toEqual({});
         }
       }),
       { numRuns: 500 },

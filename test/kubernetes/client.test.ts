@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { KubernetesClient, OutOfTimeError } from "../../lambda/kubernetes/client.ts";
 import type { ClusterAccess } from "../../lambda/kubernetes/cluster-login.ts";
-import { CollectedMetrics } from "../support/collected-log.ts";
+import { CollectedMetrics } from "../../simulator/collected-log.ts";
 import { until, within } from "../support/context.ts";
 import { pourInto } from "../support/mangled-answers.ts";
 

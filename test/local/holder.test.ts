@@ -1,126 +1,99 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
+import { holdLabel } from "../../lambda/core/marks/keys.ts";
+import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
 import { readSettings } from "../../lambda/settings.ts";
-import { Holder } from "../../local/holder/holder.ts";
-import { Timeline } from "../../local/holder/timeline.ts";
-import { FastClock } from "../../simulator/virtual-clock.ts";
-import { CollectedLog, CollectedMetrics } from "../support/collected-log.ts";
-import { CountedIds, holdId, noon } from "../support/fixed-clock.ts";
-import { MemoryHolds } from "../support/memory-holds.ts";
-import { MemoryLaunches } from "../support/memory-launches.ts";
-import { MemoryNodeClaims } from "../support/memory-node-claims.ts";
-import { MemoryNodes } from "../support/memory-nodes.ts";
-
-const instance = "i-0123456789abcdef0";
+import { CollectedLog } from "../../simulator/collected-log.ts";
+import { FakeCluster } from "../../simulator/fake-kubernetes/fake-cluster.ts";
+import { localWorld } from "../../simulator/local-world.ts";
+import { MemoryHolds } from "../../simulator/memory-holds.ts";
+import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 
 describe("the holder in one process", () => {
-  let clock: FastClock;
-  let nodes: MemoryNodes;
+  let clock: VirtualClock;
+  let cluster: FakeCluster;
   let holds: MemoryHolds;
-  let launches: MemoryLaunches;
-  let timeline: Timeline;
   let log: CollectedLog;
 
   beforeEach(() => {
-    clock = new FastClock(noon);
-    nodes = new MemoryNodes({ clock });
+    clock = new VirtualClock();
+    cluster = new FakeCluster(() => clock.now());
     holds = new MemoryHolds(clock);
-    launches = new MemoryLaunches();
-    timeline = new Timeline(() => clock.now());
     log = new CollectedLog();
   });
 
-  const open = () => {
-    const settings = readSettings({ cluster: "prod" });
-    const ids = new CountedIds();
-    const metrics = new CollectedMetrics();
-    return new Holder({
-      settings,
-      clock,
-      holds,
-      journal: holds,
-      nodes,
-      nodeClaims: new MemoryNodeClaims(),
-      launches,
-      ids,
-      log,
-      metrics,
-      timeline,
-    });
-  };
-  const launch = (holder: Holder) => {
-    launches.add(instance, clock.now(), "default");
-    const detail = { "instance-id": instance, state: "pending" };
-    holder.queue.send({ source: "aws.ec2", time: clock.now().toISOString(), detail });
-  };
+  const open = () => localWorld({ settings: readSettings({ cluster: "prod" }), clock, log, cluster, holds });
   const runUntil = (moment: number) => clock.runUntil(after(noon, moment));
+  /** Until then this call of the record fails. */
+  const failsUntil = (call: "all" | "find", moment: number) => {
+    const spy = vi.spyOn(holds, call).mockRejectedValue(new Error("the record is away"));
+    clock.at(after(noon, moment), () => spy.mockRestore());
+  };
+  const held = () =>
+    cluster.nodes().flatMap((node) => {
+      const { name, labels } = parseNode(node);
+      return labels?.[holdLabel] ? [name] : [];
+    });
 
   it("holds after a launch and releases when the time is over", async () => {
-    nodes.add("a", { joinedAt: after(noon, -minutes(90)) });
-    const holder = open();
+    const { holder, ec2, timeline } = open();
+    ec2.addNode("a");
     await holder.start();
-    launch(holder);
+    ec2.launch({ joinsAfter: null });
     await runUntil(minutes(19));
-    expect(nodes.heldBy(holdId(1))).toEqual(["a"]);
+    expect(held()).toEqual(["a"]);
     await runUntil(minutes(21));
-    expect(nodes.heldBy(holdId(1))).toEqual([]);
-    const kinds = timeline.events.map(({ kind }) => kind).filter((kind) => kind !== "sweep");
+    expect(held()).toEqual([]);
+    const kinds = timeline.events.map(({ kind }) => kind).filter((kind) => /^(hold|release) /.test(kind));
     expect(kinds).toEqual(["hold started", "release armed", "release fired", "hold releasing", "hold ended"]);
   });
 
   it("arms again at its start what the process before it had armed", async () => {
-    nodes.add("a", { joinedAt: after(noon, -minutes(90)) });
     const first = open();
-    launch(first);
+    first.ec2.addNode("a");
+    first.ec2.launch({ joinsAfter: null });
     await runUntil(minutes(7));
-    await first.stop();
+    await first.holder.stop();
 
-    await open().start();
+    await open().holder.start();
+    await runUntil(minutes(19));
+    expect(held()).toEqual(["a"]);
     await runUntil(minutes(20) + seconds(1));
-    expect(nodes.heldBy(holdId(1))).toEqual([]);
+    expect(held()).toEqual([]);
   });
 
   it("does nothing more once it is stopped", async () => {
-    nodes.add("a", { joinedAt: after(noon, -minutes(90)) });
-    const holder = open();
+    const { holder, ec2 } = open();
+    ec2.addNode("a");
     await holder.start();
-    launch(holder);
+    ec2.launch({ joinsAfter: null });
     await runUntil(minutes(1));
     await holder.stop();
-    const told = timeline.events.length;
-    launch(holder);
+    const lines = log.lines.length;
+    ec2.launch({ joinsAfter: null });
     await runUntil(minutes(120));
-    expect(timeline.events).toHaveLength(told);
-    expect(nodes.heldBy(holdId(1))).toEqual(["a"]);
+    expect(log.lines).toHaveLength(lines);
+    expect(held()).toEqual(["a"]);
   });
 
   it("sweeps on after a sweep that failed", async () => {
-    holds.hooks = {
-      before: (call) => {
-        if (call === "all" && clock.now() < after(noon, minutes(5))) throw new Error("the database is away");
-      },
-    };
-    await open().start();
+    failsUntil("all", minutes(5));
+    await open().holder.start();
     await runUntil(minutes(12));
     expect(log.told("a sweep failed: the next one makes up for it")).toHaveLength(1);
     expect(holds.sweptAt).toEqual(after(noon, minutes(10)));
   });
 
   it("leaves a release that failed to the next sweep", async () => {
-    nodes.add("a", { joinedAt: after(noon, -minutes(90)) });
-    const holder = open();
+    const { holder, ec2 } = open();
+    ec2.addNode("a");
     await holder.start();
-    launch(holder);
+    ec2.launch({ joinsAfter: null });
     await runUntil(minutes(19));
-    holds.hooks = {
-      before: (call) => {
-        if (call === "find" && clock.now() < after(noon, minutes(21)))
-          throw new Error("the database is away");
-      },
-    };
+    failsUntil("find", minutes(21));
     await runUntil(minutes(24));
-    expect(nodes.heldBy(holdId(1))).toEqual(["a"]);
+    expect(held()).toEqual(["a"]);
     await runUntil(minutes(26));
-    expect(nodes.heldBy(holdId(1))).toEqual([]);
+    expect(held()).toEqual([]);
   });
 });

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { systemClock as clock } from "../../lambda/system-clock.ts";
 import { NodeWatch } from "../../local/run/node-watch.ts";
+import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
-import { CollectedLog, CollectedMetrics } from "../support/collected-log.ts";
 
 describe("the watch of nodes", () => {
   let cluster: FakeKubernetesServer;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { InProcessQueue } from "../../local/holder/queue.ts";
-import { FastClock } from "../../simulator/virtual-clock.ts";
-import { CollectedLog } from "../support/collected-log.ts";
+import { CollectedLog } from "../../simulator/collected-log.ts";
+import { VirtualClock } from "../../simulator/virtual-clock.ts";
 import { noon } from "../support/fixed-clock.ts";
 
 type Batch = Readonly<{ at: Date; ids: readonly string[]; bodies: readonly unknown[] }>;
@@ -10,7 +10,7 @@ type Received = Readonly<{ Records: readonly Readonly<{ messageId: string; body:
 
 /** A queue whose batches are kept; `fails` says which of them fail, whole or in part. */
 function prepare(fails: (batch: Batch, count: number) => "all" | readonly string[] = () => []) {
-  const clock = new FastClock(noon);
+  const clock = new VirtualClock(noon);
   const batches: Batch[] = [];
   const queue = new InProcessQueue({
     clock,
@@ -85,7 +85,7 @@ describe("the queue within one process", () => {
     queue.send("good");
     await pass(minutes(5));
     expect(batches.map(({ bodies }) => bodies.join())).toEqual([...Array(5).fill("poison"), "good"]);
-    expect(queue.deadLetters).toEqual(['"poison"']);
+    expect(queue.deadLetters.map(({ body }) => body)).toEqual(['"poison"']);
   });
 
   it("delivers nothing more once it is closed", async () => {

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import { changesOf, RecordingHolds } from "../../local/holder/recording-holds.ts";
 import { Timeline } from "../../local/holder/timeline.ts";
+import { MemoryHolds } from "../../simulator/memory-holds.ts";
 import { aHold, aRecord } from "../support/builders.ts";
 import { FixedClock, holdId } from "../support/fixed-clock.ts";
-import { MemoryHolds } from "../support/memory-holds.ts";
 
 const hold = aHold();
 const kinds = (...args: [typeof hold | undefined, typeof hold | undefined]) =>

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
-import { type Expired, Timers } from "../../local/holder/timers.ts";
-import { FastClock } from "../../simulator/virtual-clock.ts";
+import type { Expired } from "../../local/holder/one-shots.ts";
+import { Timers } from "../../local/holder/timers.ts";
+import { VirtualClock } from "../../simulator/virtual-clock.ts";
 import { noon } from "../support/fixed-clock.ts";
 
 function prepare() {
-  const clock = new FastClock(noon);
+  const clock = new VirtualClock(noon);
   const fired: (Expired & { at: Date })[] = [];
   const timers = new Timers(clock, async (expired) => void fired.push({ ...expired, at: clock.now() }));
   return { clock, fired, timers };

@@ -1,6 +1,6 @@
 import { type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
+import type { Verdict } from "../../simulator/invocation.ts";
 import fc from "../support/fast-check.ts";
-import type { Verdict } from "../support/invocation.ts";
 
 /** Which settings a run has. */
 export type Setting = Readonly<{

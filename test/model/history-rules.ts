@@ -1,4 +1,4 @@
-import type { World } from "../support/world.ts";
+import type { World } from "../../simulator/world.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 
@@ -18,7 +18,7 @@ export class HistoryRules {
         must(!this.#records.running(past.id), "no running hold is in history", () => past);
     }
     if (call === "arm") {
-      for (const armed of this.#world.schedules.armed.values())
+      for (const armed of this.#world.oneShots.armed.values())
         must(
           this.#records.lives.has(armed.holdId),
           "nothing is armed for a hold never recorded",
@@ -31,7 +31,7 @@ export class HistoryRules {
     const { past, records } = this.#world.holds;
     for (const { hold, scope } of records.values())
       must(hold === undefined, "every hold ends", () => ({ scope, hold }));
-    const launches = this.#world.instances.instances.size;
+    const launches = this.#world.ec2.instances.size;
     for (const [id, life] of this.#records.lives) {
       const told = past.get(id);
       const facts = () => ({ told, life });

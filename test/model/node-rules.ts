@@ -1,7 +1,7 @@
 import { holdLabel, Karpenter, markValue, neverHold } from "../../lambda/core/marks/keys.ts";
 import { nodePoolOf } from "../../lambda/core/scope.ts";
-import type { Invocation } from "../support/invocation.ts";
-import type { World } from "../support/world.ts";
+import type { Invocation } from "../../simulator/invocation.ts";
+import type { World } from "../../simulator/world.ts";
 import { isCovered } from "./oracle.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
@@ -30,19 +30,23 @@ export class NodeRules {
 
   accept(): void {
     this.#seen.clear();
-    for (const { name, labels, annotations } of this.#world.nodes.nodes.values())
+    for (const { name, labels, annotations } of this.#world.nodes.all())
       this.#seen.set(name, { label: labels[holdLabel], value: annotations[annotation] });
   }
 
   check(invocation: Invocation): void {
-    for (const { name, pool, labels, annotations } of this.#world.nodes.nodes.values()) {
+    for (const { name, pool, labels, annotations } of this.#world.nodes.all()) {
       const now: Seen = { label: labels[holdLabel], value: annotations[annotation] };
       const before = this.#seen.get(name) ?? now;
       if (before.label === now.label && before.value === now.value) continue;
       const facts = () => ({ name, before, now, by: invocation.name });
       must(pool !== undefined, "no node but Karpenter's is touched", facts);
       const isMarked = before.label === undefined && now.label !== undefined;
-      must(!isMarked || isCovered(this.#world.rules, pool), "no NodePool that is left out is marked", facts);
+      must(
+        !isMarked || isCovered(this.#world.settings, pool),
+        "no NodePool that is left out is marked",
+        facts,
+      );
       must(
         before.label !== neverHold && now.label !== neverHold,
         "a node labelled never is left alone",
@@ -53,7 +57,7 @@ export class NodeRules {
       if (now.label !== undefined) this.#noteMark(invocation, name, now.label);
       this.#seen.set(name, now);
     }
-    if (invocation.state !== "resting") this.#checkLookBack(invocation);
+    if (invocation.state !== "running") this.#checkLookBack(invocation);
   }
 
   #noteMark(by: Invocation, name: string, holdId: string): void {
@@ -77,11 +81,11 @@ export class NodeRules {
   }
 
   #labelOf(name: string): string | undefined {
-    return this.#world.nodes.nodes.get(name)?.labels[holdLabel];
+    return this.#world.nodes.get(name)?.labels[holdLabel];
   }
 
   atRest(): void {
-    for (const { name, labels } of this.#world.nodes.nodes.values()) {
+    for (const { name, labels } of this.#world.nodes.all()) {
       const label = labels[holdLabel];
       must(label === undefined || label === neverHold, "every mark comes off", () => ({ name, label }));
     }

@@ -2,9 +2,9 @@ import { after, earlier, later } from "../../lambda/core/duration.ts";
 import type { LaunchEvent } from "../../lambda/core/ports.ts";
 import { type Scope, wholeCluster } from "../../lambda/core/scope.ts";
 import { parseMessage } from "../../lambda/handlers/events.ts";
-import type { Invocation } from "../support/invocation.ts";
-import type { QueueMessage } from "../support/launch-queue.ts";
-import type { World } from "../support/world.ts";
+import type { Message } from "../../local/holder/message-queue.ts";
+import type { Invocation } from "../../simulator/invocation.ts";
+import type { World } from "../../simulator/world.ts";
 import { mostSkew } from "./commands.ts";
 import { isCovered, latestEnd, scopeFor } from "./oracle.ts";
 import type { RecordRules } from "./record-rules.ts";
@@ -28,7 +28,7 @@ export class PromiseRules {
   check(invocation: Invocation, call: string): void {
     if (invocation.name === "hold" && call === "")
       this.#hearing.set(invocation, this.#heard(invocation.messages));
-    if (invocation.state === "resting") return;
+    if (invocation.state === "running") return;
     if (invocation.state === "done") this.#promises.push(...(this.#hearing.get(invocation) ?? []));
     this.#hearing.delete(invocation);
     this.#promises = this.#promises.filter(({ launch }) => this.#lasts(launch));
@@ -36,11 +36,11 @@ export class PromiseRules {
   }
 
   #lasts({ launchedAt }: LaunchEvent): boolean {
-    return after(launchedAt, this.#world.rules.hold - 2 * mostSkew) > this.#world.time;
+    return after(launchedAt, this.#world.settings.hold - 2 * mostSkew) > this.#world.time;
   }
 
   #checkOne({ scope, launch }: Kept): void {
-    const { holds, rules } = this.#world;
+    const { holds, settings: rules } = this.#world;
     const record = holds.records.get(scope);
     const isPast = (moment: Date | undefined) => moment !== undefined && launch.launchedAt <= moment;
     if (isPast(this.#cuts.get(scope)) || isPast(this.#cuts.get("everywhere"))) return;
@@ -59,8 +59,8 @@ export class PromiseRules {
     return record?.quiet && record.launchesCountFrom;
   }
 
-  #heard(messages: readonly QueueMessage[]): Kept[] {
-    const { rules, instances } = this.#world;
+  #heard(messages: readonly Message[]): Kept[] {
+    const { settings: rules, ec2 } = this.#world;
     return messages.flatMap(({ body }) => {
       const message = parseMessage(body);
       const launches =
@@ -70,8 +70,8 @@ export class PromiseRules {
             ? message.followUp.launches
             : [];
       return launches.flatMap((launch): Kept[] => {
-        const pool = instances.instances.get(launch.instance)?.nodePool;
-        const isKnown = isCovered(rules, pool) && !instances.unknownYet.has(launch.instance);
+        const pool = ec2.instances.get(launch.instance)?.nodePool;
+        const isKnown = isCovered(rules, pool) && !ec2.unlisted.has(launch.instance);
         return isKnown ? [{ scope: scopeFor(rules, pool), launch }] : [];
       });
     });

@@ -1,8 +1,8 @@
 import { after } from "../../lambda/core/duration.ts";
 import type { Hold, ScopeRecord } from "../../lambda/core/holds/hold.ts";
 import { type Scope, wholeCluster } from "../../lambda/core/scope.ts";
-import type { Invocation } from "../support/invocation.ts";
-import type { World } from "../support/world.ts";
+import type { Invocation } from "../../simulator/invocation.ts";
+import type { World } from "../../simulator/world.ts";
 import { mostSkew } from "./commands.ts";
 import { belongs, dueOf, latestEnd } from "./oracle.ts";
 import { must } from "./watcher.ts";
@@ -68,7 +68,7 @@ export class RecordRules {
     must(hold.state === "held", "a hold begins held", facts);
     const now = after(this.#world.time, invocation.skew);
     must(hold.expiresAt > new Date(now.getTime() - 300_000), "no hold begins that is over already", facts);
-    const cap = latestEnd(hold, this.#world.rules);
+    const cap = latestEnd(hold, this.#world.settings);
     must(!cap || hold.expiresAt <= cap, "no hold is longer than the cap", facts);
     this.lives.set(hold.id, { scope: record.scope, hold, extensions: 0 });
     if (!hold.startedBecause.startsWith("a node was launched")) return;
@@ -78,7 +78,7 @@ export class RecordRules {
     must(after(hold.causedAt, mostSkew) >= forced, "a forced release stays released", facts);
     const last = before.lastLaunchAt ?? new Date(0);
     must(hold.causedAt > last, "a launch that is no news starts nothing", facts);
-    const expiry = after(hold.causedAt, this.#world.rules.hold);
+    const expiry = after(hold.causedAt, this.#world.settings.hold);
     must(hold.expiresAt.getTime() === expiry.getTime(), "a hold lasts from its launch", facts);
   }
 
@@ -97,7 +97,7 @@ export class RecordRules {
     if (hold.expiresAt > old.expiresAt) {
       life.extensions += 1;
       must(old.state === "held" && hold.state === "held", "only a running hold is extended", facts);
-      const cap = latestEnd(hold, this.#world.rules);
+      const cap = latestEnd(hold, this.#world.settings);
       must(!cap || hold.expiresAt <= cap, "no hold is longer than the cap", facts);
     }
     life.hold = hold;
@@ -117,7 +117,7 @@ export class RecordRules {
     const isCapped = because === "the hold has reached its cap";
     const now = after(this.#world.time, invocation.skew);
     const isByTime = isCapped || because === "the hold has run its time";
-    must(!isByTime || now >= dueOf(hold, this.#world.rules), "no hold ends before its time", facts);
+    must(!isByTime || now >= dueOf(hold, this.#world.settings), "no hold ends before its time", facts);
     must(
       isCapped || because !== "the hold has run its time" || !hold.capped,
       "a capped hold ends as one",
@@ -125,8 +125,8 @@ export class RecordRules {
     );
     if (isCapped || !isByTime) this.cutShort(record.scope, this.#world.time);
     if (because.includes(" by hand: ")) this.#forced.set(record.scope, invocation.begunAt);
-    if (!isCapped || !belongs(this.#world.rules, record.scope)) return;
-    const begun = after(dueOf(hold, this.#world.rules), this.#world.rules.breather);
+    if (!isCapped || !belongs(this.#world.settings, record.scope)) return;
+    const begun = after(dueOf(hold, this.#world.settings), this.#world.settings.breather);
     must((record.launchesCountFrom ?? new Date(0)) >= begun, "after a capped hold comes the breather", facts);
     must(
       record.quiet === "breather" && before.hold !== undefined,

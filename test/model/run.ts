@@ -9,7 +9,7 @@ export async function play(setting: Setting, commands: readonly Command[]): Prom
   await stage.settle();
   // Nothing is launched any more: what is held runs its time, at most twice for launches found late.
   for (let n = 0; n < 8 && !isQuiet(stage); n++) {
-    stage.pass(minutes(13));
+    await stage.pass(minutes(13));
     await stage.settle();
   }
   stage.watcher.atRest();

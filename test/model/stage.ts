@@ -1,9 +1,9 @@
 import { after, type Duration, seconds } from "../../lambda/core/duration.ts";
-import { holdLabel, Karpenter, markValue, neverHold } from "../../lambda/core/marks/keys.ts";
+import { holdLabel, Karpenter, neverHold } from "../../lambda/core/marks/keys.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
-import { holdId } from "../support/fixed-clock.ts";
-import type { Invocation } from "../support/invocation.ts";
-import { World } from "../support/world.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
+import type { Invocation } from "../../simulator/invocation.ts";
+import { World } from "../../simulator/world.ts";
 import type { Command, Setting, UserAction } from "./commands.ts";
 import { Watcher } from "./watcher.ts";
 
@@ -23,26 +23,17 @@ export const rulesOf = ({ scope, maxHold, breather, initialDelay, leftOut }: Set
   nodePools: { only: [], except: leftOut ? ["b"] : [] },
 });
 
-type Coming = Readonly<{ at: Date; happen: () => void }>;
-
 /** Carries commands out on a world, with a watcher who looks at every step. */
 export class Stage {
   readonly world: World;
   readonly watcher: Watcher;
-  #coming: Coming[] = [];
-  #launched = 0;
 
   constructor(setting: Setting) {
     this.world = new World(rulesOf(setting));
     for (let n = 0; n < setting.nodes; n++) {
-      const instance = `i-old${n}`;
-      this.world.instances.add(instance, new Date(0), pools[n % 2]);
-      const mark = n === 0 && setting.stray;
-      const labels = mark ? { [holdLabel]: holdId(0) } : {};
-      const annotations = mark ? { [annotation]: markValue } : {};
-      const about = { pool: pools[n % 2] ?? null, joinedAt: new Date(0), instance };
-      this.world.nodes.add(`old-${n}`, { ...about, labels: { ...labels }, annotations: { ...annotations } });
+      this.world.nodes.add(`old-${n}`, { pool: pools[n % 2] ?? null });
     }
+    if (setting.nodes > 0 && setting.stray) this.world.nodes.mark("old-0", holdId(0));
     this.watcher = new Watcher(this.world);
     this.world.watch = (invocation, call) => this.watcher.look(invocation, call);
   }
@@ -53,7 +44,7 @@ export class Stage {
       case "launch":
         return this.#launch(command);
       case "deliver": {
-        const due = world.queue.due(world.time);
+        const due = world.queue.due();
         if (due.length === 0) return;
         const first = command.first % due.length;
         return this.#begin(command, () =>
@@ -61,11 +52,14 @@ export class Stage {
         );
       }
       case "fire": {
-        const armed = [...world.schedules.armed.values()].filter(
+        const armed = [...world.oneShots.armed.values()].filter(
           ({ at }) => command.early || at <= world.time,
         );
         const release = armed[command.which % Math.max(1, armed.length)];
-        return release && this.#begin(command, () => world.fire(release, command.skew, command.twin));
+        return (
+          release &&
+          this.#begin(command, () => world.fire(release, { skew: command.skew, isDuplicated: command.twin }))
+        );
       }
       case "retry": {
         const retry = world.retries.shift();
@@ -92,18 +86,10 @@ export class Stage {
   }
 
   /** Lets time pass: nodes join, the cloud learns of its instances, what is at work for too long is ended. */
-  pass(time: Duration): void {
+  async pass(time: Duration): Promise<void> {
     const { world } = this;
     const end = after(world.time, time);
-    const now = this.#coming
-      .filter(({ at }) => at <= end)
-      .toSorted((a, b) => a.at.getTime() - b.at.getTime());
-    this.#coming = this.#coming.filter(({ at }) => at > end);
-    for (const { at, happen } of now) {
-      if (at > world.time) world.time = at;
-      happen();
-    }
-    world.time = end;
+    await world.clock.runUntil(end);
     for (const invocation of world.running) {
       if (end > after(invocation.deadline, grace - invocation.skew)) invocation.crash();
     }
@@ -114,11 +100,11 @@ export class Stage {
   async settle(): Promise<void> {
     const { world } = this;
     for (const invocation of world.running) await world.finish(invocation);
-    for (let messages = world.queue.due(world.time); messages.length > 0; ) {
+    for (let messages = world.queue.due(); messages.length > 0; ) {
       await world.finish(await world.deliver(messages));
-      messages = world.queue.due(world.time);
+      messages = world.queue.due();
     }
-    for (const release of [...world.schedules.armed.values()].filter(({ at }) => at <= world.time))
+    for (const release of [...world.oneShots.armed.values()].filter(({ at }) => at <= world.time))
       await world.finish(await world.fire(release));
     for (const { payload, attempt, id } of world.retries.splice(0))
       await world.finish(await world.release(payload, 0, attempt, id));
@@ -143,55 +129,33 @@ export class Stage {
   }
 
   #launch(about: Extract<Command, { do: "launch" }>): void {
-    const { world } = this;
-    this.#launched += 1;
-    const instance = `i-${this.#launched.toString(16).padStart(8, "0")}`;
-    const launch = { instance, launchedAt: world.time };
-    const pool = pools[about.pool];
-    world.instances.add(instance, world.time, about.foreign ? undefined : pool);
-    if (about.knownAfter > 0) {
-      world.instances.unknownYet.add(instance);
-      this.#later(about.knownAfter, () => world.instances.unknownYet.delete(instance));
-    }
-    for (const delay of [about.eventAfter, ...about.twinsAfter])
-      if (delay !== null) world.queue.sendLaunch(launch, delay);
-    if (about.joinsAfter === null) return;
-    const annotations = about.userHeld ? { [annotation]: "true" } : {};
-    const name = `node-${this.#launched}`;
-    this.#later(about.joinsAfter, () =>
-      world.nodes.add(name, {
-        instance,
-        pool: about.foreign ? null : (pool ?? null),
-        annotations: { ...annotations },
-      }),
-    );
+    const { eventAfter, joinsAfter, knownAfter, twinsAfter: duplicatesAfter } = about;
+    const pool = about.foreign ? null : (pools[about.pool] ?? null);
+    const node = about.userHeld ? { annotations: { [annotation]: "true" } } : {};
+    this.world.ec2.launch({ pool, eventAfter, joinsAfter, knownAfter, duplicatesAfter, node });
   }
 
   /** The same deployment with another setting of scope; no function keeps working through that. */
   async #redeploy(): Promise<void> {
     for (const invocation of this.world.running) await this.world.finish(invocation);
-    this.world.setScope(this.world.rules.scope === "cluster" ? "nodepool" : "cluster");
+    this.world.deploy({ scope: this.world.settings.scope === "cluster" ? "nodepool" : "cluster" });
     this.watcher.accept();
   }
 
-  #later(delay: Duration, happen: () => void): void {
-    this.#coming.push({ at: after(this.world.time, delay), happen });
-  }
-
   #lose(what: "schedule" | "message", which: number): void {
-    const { queue, schedules } = this.world;
+    const { queue, oneShots } = this.world;
     if (what === "schedule") {
-      const names = [...schedules.armed.keys()];
-      schedules.armed.delete(names[which % Math.max(1, names.length)] ?? "");
+      const names = [...oneShots.armed.keys()];
+      oneShots.armed.delete(names[which % Math.max(1, names.length)] ?? "");
       return;
     }
     const message = queue.messages[which % Math.max(1, queue.messages.length)];
-    if (message) queue.drop(message);
+    if (message) queue.remove(message);
   }
 
   #user(which: number, action: UserAction): void {
     const { nodes } = this.world;
-    const all = [...nodes.nodes.values()];
+    const all = [...nodes.all()];
     const node = all[which % Math.max(1, all.length)];
     if (!node) return;
     const { name } = node;

@@ -2,8 +2,8 @@ import { after } from "../../lambda/core/duration.ts";
 import type { ScopeRecord } from "../../lambda/core/holds/hold.ts";
 import { holdLabel, Karpenter, markValue, neverHold } from "../../lambda/core/marks/keys.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
-import type { MemoryNode } from "../support/memory-nodes.ts";
-import type { World } from "../support/world.ts";
+import type { NodeView } from "../../simulator/cluster-view.ts";
+import type { World } from "../../simulator/world.ts";
 import { mostSkew } from "./commands.ts";
 import { countsFrom, dueOf, isCovered, scopeFor } from "./oracle.ts";
 
@@ -17,12 +17,12 @@ export function* unhealed(world: World): Generator<string> {
   for (const record of records) {
     if (record.hold && mustEnd(world, record, whole)) yield `hold ${record.hold.id} is over, but not closed`;
   }
-  for (const node of world.nodes.nodes.values()) {
+  for (const node of world.nodes.all()) {
     const label = node.labels[holdLabel];
     if (label !== undefined && label !== neverHold && !ids.has(label))
       yield `${node.name} has a mark of nobody, ${label}`;
-    if (!isCovered(world.rules, node.pool)) continue;
-    const scope = scopeFor(world.rules, node.pool);
+    if (!isCovered(world.settings, node.pool)) continue;
+    const scope = scopeFor(world.settings, node.pool);
     const record = world.holds.records.get(scope);
     if (record && lacksMark(world, record, node)) yield `${node.name} is not in its hold, ${record.hold?.id}`;
     if (label === undefined && wasMissed(world, record, whole, node))
@@ -34,13 +34,13 @@ function mustEnd(world: World, record: ScopeRecord, whole: ScopeRecord | undefin
   const { hold } = record;
   if (!hold) return false;
   if (hold.state === "releasing") return true;
-  if (after(dueOf(hold, world.rules), mostSkew) <= world.time) return true;
+  if (after(dueOf(hold, world.settings), mostSkew) <= world.time) return true;
   return hold.causedAt < countsFrom(record, whole);
 }
 
 /** Whether a node that a running hold covers is not in it. */
-export function lacksMark(world: World, { hold }: ScopeRecord, node: MemoryNode): boolean {
-  if (hold?.state !== "held" || after(dueOf(hold, world.rules), -mostSkew) <= world.time) return false;
+export function lacksMark(world: World, { hold }: ScopeRecord, node: NodeView): boolean {
+  if (hold?.state !== "held" || after(dueOf(hold, world.settings), -mostSkew) <= world.time) return false;
   const label = node.labels[holdLabel];
   if (label === hold.id || label === neverHold) return false;
   const value = node.annotations[annotation];
@@ -52,12 +52,12 @@ function wasMissed(
   world: World,
   record: ScopeRecord | undefined,
   whole: ScopeRecord | undefined,
-  node: MemoryNode,
+  node: NodeView,
 ): boolean {
-  const instance = world.instances.instances.get(node.instance);
-  if (instance?.nodePool === undefined || world.instances.unknownYet.has(node.instance)) return false;
+  const instance = world.ec2.instances.get(node.instance);
+  if (instance?.nodePool === undefined || world.ec2.unlisted.has(node.instance)) return false;
   const { launchedAt } = instance;
-  const { hold, initialDelay } = world.rules;
+  const { hold, initialDelay } = world.settings;
   if (record?.lastLaunchAt && launchedAt <= record.lastLaunchAt) return false;
   if (launchedAt < countsFrom(record, whole)) return false;
   const now = world.time;

@@ -1,5 +1,5 @@
-import type { Invocation } from "../support/invocation.ts";
-import type { World } from "../support/world.ts";
+import type { Invocation } from "../../simulator/invocation.ts";
+import type { World } from "../../simulator/world.ts";
 import { HistoryRules } from "./history-rules.ts";
 import { NodeRules } from "./node-rules.ts";
 import { PromiseRules } from "./promise-rules.ts";
@@ -64,7 +64,7 @@ export class Watcher {
 
   #endSweep(invocation: Invocation): void {
     const found = this.#sweeps.get(invocation);
-    if (!found || invocation.state === "resting") return;
+    if (!found || invocation.state === "running") return;
     this.#sweeps.delete(invocation);
     const isLate = this.#world.time.getTime() + invocation.skew >= invocation.deadline.getTime();
     if (invocation.wasHindered || isLate) return;

@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { WallClock } from "../../local/holder/wall-clock.ts";
-import { FastClock } from "../../simulator/virtual-clock.ts";
+import { VirtualClock } from "../../simulator/virtual-clock.ts";
 import { noon } from "../support/fixed-clock.ts";
 
 describe("the clock that runs fast", () => {
   it("does actions in the order of their moments, each at its own", async () => {
-    const clock = new FastClock(noon);
+    const clock = new VirtualClock(noon);
     const done: string[] = [];
     const note = (name: string) => async () =>
       void done.push(`${name} ${clock.now().toISOString().slice(14, 19)}`);
@@ -20,7 +20,7 @@ describe("the clock that runs fast", () => {
   });
 
   it("stands still while a action is being done, and does what the action plans", async () => {
-    const clock = new FastClock(noon);
+    const clock = new VirtualClock(noon);
     const done: Date[] = [];
     clock.at(after(noon, minutes(1)), async () => {
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -31,7 +31,7 @@ describe("the clock that runs fast", () => {
   });
 
   it("never goes back for a action that is late, and leaves those beyond the end undone", async () => {
-    const clock = new FastClock(noon);
+    const clock = new VirtualClock(noon);
     const done: string[] = [];
     clock.at(after(noon, -minutes(1)), async () => void done.push("late"));
     clock.at(after(noon, minutes(9)), async () => void done.push("beyond"));

@@ -5,8 +5,8 @@ import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
 import { readKubeconfig } from "../../local/run/kubeconfig.ts";
+import { CollectedLog } from "../../simulator/collected-log.ts";
 import { type Served, serve } from "../../simulator/serve/serve.ts";
-import { CollectedLog } from "../support/collected-log.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 
 describe("npm start -- --serve", () => {
@@ -46,6 +46,6 @@ describe("npm start -- --serve", () => {
     await again.stop();
     expect(existsSync(again.kubeconfig)).toBe(false);
     await expect(fetch(again.url)).rejects.toThrow();
-    await expect(fetch(again.world.cluster.server)).rejects.toThrow();
+    await expect(fetch(again.server)).rejects.toThrow();
   });
 });

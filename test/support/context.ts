@@ -1,6 +1,6 @@
 import type { Duration } from "../../lambda/core/duration.ts";
 import type { CallContext, Log } from "../../lambda/core/ports.ts";
-import { CollectedLog } from "./collected-log.ts";
+import { CollectedLog } from "../../simulator/collected-log.ts";
 
 /** The context of a call that must end by then. */
 export const until = (deadline: Date, log: Log = new CollectedLog()): CallContext => ({ deadline, log });

@@ -1,9 +1,9 @@
 import { after, type Duration } from "../../lambda/core/duration.ts";
-import { holdIdOf } from "../../lambda/core/marks/hold-id.ts";
-import type { Clock, Ids } from "../../lambda/core/ports.ts";
+import type { Clock } from "../../lambda/core/ports.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 
-/** When the tests' time begins. */
-export const noon = new Date("2026-11-21T12:00:00.000Z");
+export { holdId } from "../../simulator/hold-ids.ts";
+export { noon };
 
 /** A clock that moves only when a test moves it. */
 export class FixedClock implements Clock {
@@ -24,18 +24,5 @@ export class FixedClock implements Clock {
   set(now: Date): Date {
     this.#now = now;
     return this.now();
-  }
-}
-
-/** The id of the test's nth hold. */
-export const holdId = (nth: number): string => holdIdOf(noon, `hold${nth}`.padEnd(6, "x"));
-
-/** Gives holds the ids `holdId(1)`, `holdId(2)` and so on. */
-export class CountedIds implements Ids {
-  #count = 0;
-
-  newHoldId(): string {
-    this.#count += 1;
-    return holdId(this.#count);
   }
 }

@@ -3,9 +3,9 @@ import { vi } from "vitest";
 import { type Duration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import type { MetricName } from "../../lambda/core/metrics.ts";
 import { Telemetry } from "../../lambda/telemetry/powertools.ts";
-import type { LogLine } from "./collected-log.ts";
-import type { FunctionName, Invocation } from "./invocation.ts";
-import { Story } from "./story.ts";
+import type { LogLine } from "../../simulator/collected-log.ts";
+import type { FunctionName, Invocation } from "../../simulator/invocation.ts";
+import { Scenario } from "../../simulator/scenario.ts";
 
 type Day = Readonly<{
   launches: number;
@@ -77,16 +77,15 @@ const calledBy = (call: string): string =>
 
 /** Lets the real handlers do a day's work in memory, and counts it; the log is what the real logger makes of it. */
 export async function measuredDay(day: Day): Promise<MeasuredDay> {
-  const story = new Story();
-  for (let n = 0; n < day.nodes; n++) story.addNode(`ip-10-0-0-${n}.eu-central-1.compute.internal`);
-  const table = countTable(story);
-  const told = listen(story);
-  for (let hold = 0; hold < day.holds; hold++) await playHold(story, day, hold);
+  const world = new Scenario();
+  for (let n = 0; n < day.nodes; n++) world.addNode(`ip-10-0-0-${n}.eu-central-1.compute.internal`);
+  const told = listen(world);
+  for (let hold = 0; hold < day.holds; hold++) await playHold(world, day, hold);
   return {
     invocations: told.size,
     messages: [...told.keys()].reduce((sum, { messages }) => sum + messages.length, 0),
     oneShots: [...told.values()].filter(({ name }) => name === "release").length,
-    ...table,
+    ...tableCalls(world),
     logBytes: await bytesOf([...told.values()]),
   };
 }
@@ -95,39 +94,32 @@ export async function measuredDay(day: Day): Promise<MeasuredDay> {
 const apart = minutes(5) + seconds(7);
 
 /** Each launch comes alone, some minutes after the one before. */
-async function playHold(story: Story, day: Day, hold: number): Promise<void> {
+async function playHold(world: Scenario, day: Day, hold: number): Promise<void> {
   const share = (all: number) =>
     Math.floor((all * (hold + 1)) / day.holds) - Math.floor((all * hold) / day.holds);
   const [ours, elsewhere] = [share(day.launches), share(day.elsewhere)];
   const steps = Math.max(ours, elsewhere);
   for (let n = 0; n < steps; n++) {
-    if (n < ours) story.launch({ joinsAfter: day.joinsAfter });
-    await story.pass(seconds(1));
-    if (n < elsewhere) story.launch({ pool: null, joinsAfter: null });
-    await story.pass(apart - seconds(1));
+    if (n < ours) world.launch({ joinsAfter: day.joinsAfter });
+    await world.pass(seconds(1));
+    if (n < elsewhere) world.launch({ pool: null, joinsAfter: null });
+    await world.pass(apart - seconds(1));
   }
-  await story.pass(hours(24) / day.holds - steps * apart);
+  await world.pass(hours(24) / day.holds - steps * apart);
 }
 
-function countTable(story: Story): { reads: number; writes: number } {
-  const counted = { reads: 0, writes: 0 };
-  const { hooks } = story.holds;
-  story.holds.hooks = {
-    ...hooks,
-    before: (call) => {
-      if (awsCalls[call] === "PutItem") counted.writes += 1;
-      else counted.reads += 1;
-      return hooks.before?.(call);
-    },
-  };
-  return counted;
+/** How often the record was read and written. */
+function tableCalls({ calls }: Scenario): { reads: number; writes: number } {
+  const kinds = Map.groupBy(calls, (call) => awsCalls[call]);
+  const count = (kind: string) => kinds.get(kind)?.length ?? 0;
+  return { reads: count("GetItem") + count("Query"), writes: count("PutItem") };
 }
 
 /** Keeps for each invocation what it called and told; they run one after the other. */
-function listen(story: Story): ReadonlyMap<Invocation, NewEvent> {
+function listen(world: Scenario): ReadonlyMap<Invocation, NewEvent> {
   const told = new Map<Invocation, NewEvent>();
-  const { log, metrics } = story;
-  story.watch = (invocation, call) => {
+  const { log, metrics } = world;
+  world.watch = (invocation, call) => {
     const one = told.get(invocation) ?? { name: invocation.name, calls: [], lines: [], metrics: [] };
     told.set(invocation, one);
     if (call !== "") one.calls.push(calledBy(call));

@@ -3,9 +3,9 @@ import type { CallContext } from "../../lambda/core/ports.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import type { ClusterLogin } from "../../lambda/kubernetes/cluster-login.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
+import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts";
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
-import { CollectedLog, CollectedMetrics } from "./collected-log.ts";
 import { within } from "./context.ts";
 
 export type Asked = Readonly<{ method: string; path: string; query: URLSearchParams; accept: string }>;

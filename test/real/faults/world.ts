@@ -16,13 +16,14 @@ import type { KubernetesCaller } from "../../../lambda/kubernetes/client.ts";
 import { KubernetesNodes } from "../../../lambda/kubernetes/nodes.ts";
 import { functionName } from "../../../lambda/names.ts";
 import { holdIds } from "../../../lambda/system-clock.ts";
+import { type Message, MessageQueue } from "../../../local/holder/message-queue.ts";
+import { CollectedLog } from "../../../simulator/collected-log.ts";
+import { launchEvent } from "../../../simulator/fake-ec2.ts";
+import { MemoryNodeClaims } from "../../../simulator/memory-node-claims.ts";
 import type { OpenHolds } from "../../contracts/holds.ts";
 import type { Datum } from "../../support/alarm-signals.ts";
 import { someRules } from "../../support/builders.ts";
-import { CollectedLog } from "../../support/collected-log.ts";
 import { dynamodbStore } from "../../support/dynamodb-store.ts";
-import { LaunchQueue, type QueueMessage } from "../../support/launch-queue.ts";
-import { MemoryNodeClaims } from "../../support/memory-node-claims.ts";
 import { region } from "../emulator/emulator.ts";
 import { OneShots } from "../worlds/one-shots.ts";
 import { ClusterRoute } from "./cluster.ts";
@@ -50,7 +51,7 @@ export class FaultsWorld {
   readonly cluster: ClusterRoute;
   readonly oneShots: OneShots;
   readonly log = new CollectedLog();
-  readonly queue: LaunchQueue;
+  readonly queue: MessageQueue;
   /** All that CloudWatch would have been told. */
   readonly told: Datum[] = [];
   /** Called before each pause between two tries. */
@@ -73,7 +74,7 @@ export class FaultsWorld {
     this.engines = engines;
     this.oneShots = oneShots;
     this.#store = store;
-    this.queue = new LaunchQueue(this.clock.now);
+    this.queue = new MessageQueue({ clock: this.clock, visibility: minutes(12) });
     const { clock } = this;
     const metrics = {
       add: (name: MetricName, value: number) => this.#tell(metricNamespace, name, { Cluster: "prod" }, value),
@@ -103,13 +104,13 @@ export class FaultsWorld {
   /** Karpenter launches an instance, and the bus puts its event into the queue. */
   async launch(): Promise<string> {
     const instance = await this.engines.launch();
-    this.queue.sendLaunch({ instance, launchedAt: this.clock.now() });
+    this.queue.send(launchEvent(instance, this.clock.now()));
     return instance;
   }
 
   /** Hands messages to the hold function as one batch, all that are due unless told which. */
-  async deliver(batch: readonly QueueMessage[] = this.queue.due(this.clock.now())): Promise<Outcome> {
-    const event = this.queue.receive(batch, this.clock.now());
+  async deliver(batch: readonly Message[] = this.queue.due()): Promise<Outcome> {
+    const event = this.queue.receive(batch);
     const answer = await this.#invoke("hold", onNodeLaunched(this.#ports), event);
     const { batchItemFailures = undefined } = answer ?? {};
     const failed = batchItemFailures?.map((one) => one.itemIdentifier) ?? batch.map(({ id }) => id);

@@ -5,8 +5,8 @@ import type { KubernetesCall, KubernetesClient } from "../../../lambda/kubernete
 import type { ClusterAccess } from "../../../lambda/kubernetes/cluster-login.ts";
 import { KubernetesError } from "../../../lambda/kubernetes/error.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
+import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { usersLabels } from "../../contracts/nodes.ts";
-import { CollectedLog } from "../../support/collected-log.ts";
 import { within } from "../../support/context.ts";
 import { holdId } from "../../support/fixed-clock.ts";
 import { clientOf } from "../../support/kubernetes-nodes-world.ts";

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../../lambda/kubernetes/error.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
-import { CollectedMetrics } from "../../support/collected-log.ts";
+import { CollectedMetrics } from "../../../simulator/collected-log.ts";
 import { within } from "../../support/context.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { startDynamoDbLocal } from "../engines/dynamodb-local.ts";

@@ -6,7 +6,7 @@ import type { Clock } from "../../../lambda/core/ports.ts";
 import type { KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { KubernetesInspection } from "../../../lambda/kubernetes/inspection.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
-import { CollectedLog } from "../../support/collected-log.ts";
+import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { within } from "../../support/context.ts";
 import { clientOf } from "../../support/kubernetes-nodes-world.ts";
 import { ControlPlane } from "../engines/control-plane.ts";

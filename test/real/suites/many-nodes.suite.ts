@@ -14,7 +14,7 @@ import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts"
 import { KubernetesNodes } from "../../../lambda/kubernetes/nodes.ts";
 import { systemClock as clock } from "../../../lambda/system-clock.ts";
 import { NodeWatch } from "../../../local/run/node-watch.ts";
-import { CollectedLog, CollectedMetrics } from "../../support/collected-log.ts";
+import { CollectedLog, CollectedMetrics } from "../../../simulator/collected-log.ts";
 import { within } from "../../support/context.ts";
 import { clientOf, knownAccess } from "../../support/kubernetes-nodes-world.ts";
 import { ControlPlane } from "../engines/control-plane.ts";

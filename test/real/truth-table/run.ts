@@ -5,7 +5,7 @@ import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { wholeCluster } from "../../../lambda/core/scope.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
 import { KubernetesNodes } from "../../../lambda/kubernetes/nodes.ts";
-import { CollectedMetrics } from "../../support/collected-log.ts";
+import { CollectedMetrics } from "../../../simulator/collected-log.ts";
 import { within } from "../../support/context.ts";
 import { clientOf } from "../../support/kubernetes-nodes-world.ts";
 import { until } from "../engines/processes.ts";

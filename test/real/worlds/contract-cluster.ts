@@ -3,7 +3,7 @@ import { KubernetesAccess } from "../../../lambda/cluster-access/cluster-rights.
 import { Karpenter } from "../../../lambda/core/marks/keys.ts";
 import type { ClusterAccess } from "../../../lambda/kubernetes/cluster-login.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
-import { CollectedLog } from "../../support/collected-log.ts";
+import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { within } from "../../support/context.ts";
 import { clientOf } from "../../support/kubernetes-nodes-world.ts";
 import { ControlPlane } from "../engines/control-plane.ts";

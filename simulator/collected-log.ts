@@ -1,5 +1,5 @@
-import type { MetricName } from "../../lambda/core/metrics.ts";
-import type { Fields, Log, Metrics } from "../../lambda/core/ports.ts";
+import type { MetricName } from "../lambda/core/metrics.ts";
+import type { Fields, Log, Metrics } from "../lambda/core/ports.ts";
 
 export type LogLine = Readonly<{ level: "info" | "warn" | "error"; sentence: string; fields: Fields }>;
 

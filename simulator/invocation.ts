@@ -1,0 +1,91 @@
+import type { Duration } from "../lambda/core/duration.ts";
+import type { Message } from "../local/holder/message-queue.ts";
+
+/** What happens to a call: it is made, it fails without an effect, or it is made and its answer is lost. */
+export type Verdict = "done" | "refused" | "answer lost";
+
+export type FunctionName = "hold" | "release" | "sweep" | "control";
+
+export type InvocationOptions = Readonly<{
+  name: FunctionName;
+  /** How far this function's clock is ahead of the true time. */
+  skew: Duration;
+  begunAt: Date;
+  deadline: Date;
+  /** The batch of messages it was given. */
+  messages: readonly Message[];
+  onEnd: (invocation: Invocation) => void;
+}>;
+
+type Waiting = Readonly<{ call: string; go: (verdict: Verdict) => void }>;
+
+/** Every promise that can be settled without another step is settled. */
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** One run of a function, which waits before every call until it may go on. */
+export class Invocation {
+  readonly name: FunctionName;
+  readonly skew: Duration;
+  readonly begunAt: Date;
+  readonly deadline: Date;
+  readonly messages: readonly Message[];
+  /** How many calls it has made. */
+  calls = 0;
+  /** Whether one of its calls failed. */
+  wasHindered = false;
+  state: "running" | "done" | "failed" | "crashed" = "running";
+  answer: unknown;
+  readonly #waiting: Waiting[] = [];
+  readonly #onEnd: (invocation: Invocation) => void;
+
+  constructor({ name, skew, begunAt, deadline, messages, onEnd }: InvocationOptions) {
+    this.name = name;
+    this.skew = skew;
+    this.begunAt = begunAt;
+    this.deadline = deadline;
+    this.messages = messages;
+    this.#onEnd = onEnd;
+  }
+
+  /** The call it makes next; several may wait, as in the real function. */
+  get waitsFor(): string {
+    return this.#waiting[0]?.call ?? "";
+  }
+
+  /** Starts the work; resolves when it waits for the first time or has ended. */
+  async begin(work: (deadline: Date) => Promise<unknown>): Promise<void> {
+    work(this.deadline).then(
+      (answer) => this.#end("done", answer),
+      (error) => this.#end("failed", error),
+    );
+    await settled();
+  }
+
+  /** Makes the next call; resolves when it waits again or has ended. */
+  async step(verdict: Verdict = "done"): Promise<void> {
+    if (this.state !== "running") return;
+    const next = this.#waiting.shift();
+    if (!next) throw new Error(`${this.name} waits for something outside of the simulation`);
+    this.calls += 1;
+    if (verdict !== "done") this.wasHindered = true;
+    next.go(verdict);
+    await settled();
+  }
+
+  /** The process is gone: nothing after the last call ever happens. */
+  crash(): void {
+    this.#end("crashed", undefined);
+  }
+
+  /** Called before a call is made; resolves when it is this call's turn. */
+  waitBefore(call: string): Promise<Verdict> {
+    return new Promise((go) => this.#waiting.push({ call, go }));
+  }
+
+  #end(state: "done" | "failed" | "crashed", answer: unknown): void {
+    if (this.state !== "running") return;
+    this.state = state;
+    this.answer = answer;
+    this.#onEnd(this);
+  }
+}

@@ -1,0 +1,74 @@
+import { Karpenter } from "../lambda/core/marks/keys.ts";
+import type { Journal, Log, Metrics, Nodes } from "../lambda/core/ports.ts";
+import type { KubernetesCaller } from "../lambda/kubernetes/client.ts";
+import { parseNode } from "../lambda/kubernetes/node-objects.ts";
+import { KubernetesNodeClaims } from "../lambda/kubernetes/nodeclaims.ts";
+import { KubernetesNodes } from "../lambda/kubernetes/nodes.ts";
+import type { Settings } from "../lambda/settings.ts";
+import { holdIds } from "../lambda/system-clock.ts";
+import type { AlarmClock } from "../local/holder/alarm-clock.ts";
+import { Holder } from "../local/holder/holder.ts";
+import { nodeEventsOf } from "../local/holder/node-events.ts";
+import { Timeline } from "../local/holder/timeline.ts";
+import { FakeEc2 } from "./fake-ec2.ts";
+import type { FakeCluster } from "./fake-kubernetes/fake-cluster.ts";
+import { MemoryHolds } from "./memory-holds.ts";
+
+export type LocalWorldOptions = Readonly<{
+  settings: Settings;
+  clock: AlarmClock;
+  log: Log;
+  cluster: FakeCluster;
+  /** How the holder reaches the cluster; in process unless it is given. */
+  api?: KubernetesCaller;
+  /** The record that an earlier process left. */
+  holds?: MemoryHolds;
+  /** Puts something between the core and the nodes. */
+  nodes?: (nodes: Nodes) => Nodes;
+}>;
+
+/** The holder of one process, with its real node adapter, on a fake cluster and a fake EC2. */
+export type LocalWorld = Readonly<{
+  cluster: FakeCluster;
+  ec2: FakeEc2;
+  holder: Holder;
+  journal: Journal;
+  timeline: Timeline;
+  close: () => Promise<void>;
+}>;
+
+const metrics: Metrics = { add: () => {} };
+
+/** Creates a world without a node; the holder does nothing before it is started. */
+export function localWorld(options: LocalWorldOptions): LocalWorld {
+  const { settings, clock, log, cluster, api = cluster, holds = new MemoryHolds(clock) } = options;
+  const { karpenter, holdAnnotation: annotation, nodePools } = settings;
+  const { poolLabel } = Karpenter[karpenter];
+  const timeline = new Timeline(() => clock.now());
+  cluster.onChange(({ type, before, node }) => {
+    const now = type === "DELETED" ? undefined : parseNode(node);
+    const was = type === "DELETED" ? parseNode(node) : before && parseNode(before);
+    for (const event of nodeEventsOf(was, now, { poolLabel, annotation })) timeline.record(event);
+  });
+  const nodes = new KubernetesNodes({ api, karpenter, annotation, nodePools, clock, metrics });
+  const send = (event: unknown, delay: number) => holder.queue.send(event, delay);
+  const ec2 = new FakeEc2({ clock, cluster, karpenter, timeline, send });
+  const holder = new Holder({
+    settings,
+    clock,
+    log,
+    timeline,
+    holds,
+    journal: holds,
+    nodes: options.nodes?.(nodes) ?? nodes,
+    nodeClaims: new KubernetesNodeClaims({ api, karpenter, nodePools }),
+    launches: ec2,
+    ids: holdIds,
+    metrics,
+  });
+  const close = async () => {
+    ec2.close();
+    await holder.stop();
+  };
+  return { cluster, ec2, holder, journal: holds, timeline, close };
+}

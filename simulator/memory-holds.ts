@@ -1,0 +1,68 @@
+import { after, hours } from "../lambda/core/duration.ts";
+import type { PastHold, ScopeRecord } from "../lambda/core/holds/hold.ts";
+import type { Clock, Holds, Journal, ProbeAnswer } from "../lambda/core/ports.ts";
+import type { Scope } from "../lambda/core/scope.ts";
+
+const historyKept = hours(24 * 90);
+const probeKept = hours(24);
+
+/** Record and journal in memory, with the promises of the table. What is written is never changed afterwards. */
+export class MemoryHolds implements Holds, Journal {
+  readonly records = new Map<Scope, ScopeRecord>();
+  readonly past = new Map<string, PastHold>();
+  readonly probes = new Map<string, ProbeAnswer>();
+  sweptAt: Date | undefined;
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async find(scope: Scope): Promise<ScopeRecord | undefined> {
+    return this.records.get(scope);
+  }
+
+  async all(): Promise<readonly ScopeRecord[]> {
+    return [...this.records.values()];
+  }
+
+  async scopes(): Promise<readonly Scope[]> {
+    return [...this.records.keys()];
+  }
+
+  async write(record: ScopeRecord): Promise<boolean> {
+    const present = this.records.get(record.scope)?.version ?? 0;
+    if (present !== record.version) return false;
+    this.records.set(record.scope, { ...record, version: record.version + 1 });
+    return true;
+  }
+
+  async remember(hold: PastHold): Promise<void> {
+    this.past.set(hold.id, hold);
+  }
+
+  async history(limit: number): Promise<readonly PastHold[]> {
+    const now = this.#clock.now();
+    return [...this.past.values()]
+      .filter(({ endedAt }) => after(endedAt, historyKept) > now)
+      .toSorted((a, b) => b.startedAt.getTime() - a.startedAt.getTime())
+      .slice(0, limit);
+  }
+
+  async noteSweep(at: Date): Promise<void> {
+    this.sweptAt = at;
+  }
+
+  async lastSweep(): Promise<Date | undefined> {
+    return this.sweptAt;
+  }
+
+  async answerProbe(probe: ProbeAnswer): Promise<void> {
+    this.probes.set(probe.id, probe);
+  }
+
+  async findProbe(id: string): Promise<ProbeAnswer | undefined> {
+    const probe = this.probes.get(id);
+    return probe && after(probe.answeredAt, probeKept) > this.#clock.now() ? probe : undefined;
+  }
+}
