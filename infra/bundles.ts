@@ -2,13 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Part } from "../lambda/names.ts";
 
-/** The folder with a function's code, built once by `npm run build` and shipped with the package. */
+/** A function's code: a folder in a clone, built by `npm run build`, or an archive in the package. */
 export function bundleOf(part: Part): string {
   const bundle = join(packageRoot(import.meta.dirname), "dist", "functions", part);
-  if (!existsSync(join(bundle, "index.mjs"))) {
-    throw new Error(`The code of the ${part} function is not built: run "npm run build" first`);
-  }
-  return bundle;
+  if (existsSync(join(bundle, "index.mjs"))) return bundle;
+  if (existsSync(`${bundle}.zip`)) return `${bundle}.zip`;
+  throw new Error(`The code of the ${part} function is not built: run "npm run build" first`);
 }
 
 // This file runs from infra/ in the repository and from two places inside dist/ in the package.

@@ -16,6 +16,7 @@ import {
   Function as LambdaFunction,
   LoggingFormat,
   Runtime,
+  RuntimeFamily,
 } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
@@ -41,6 +42,9 @@ export type HolderFunctionProps = Readonly<{
   invokesItself?: boolean;
 }>;
 
+// By name: a CDK of 2025 has no constant for it yet.
+const runtime = new Runtime("nodejs24.x", RuntimeFamily.NODEJS);
+
 /** One function of the holder: its bundle, its own role, its own log group. */
 export class HolderFunction extends Construct implements IGrantable {
   readonly fn: LambdaFunction;
@@ -65,7 +69,7 @@ export class HolderFunction extends Construct implements IGrantable {
       description: props.description,
       code: Code.fromAsset(bundleOf(props.part)),
       handler: "index.handler",
-      runtime: Runtime.NODEJS_24_X,
+      runtime,
       architecture: Architecture.ARM_64,
       // Memory buys the share of a processor that TLS and JSON need; the work itself fits into half of it.
       memorySize: 512,

@@ -1,12 +1,15 @@
-import { existsSync, globSync, mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { type Part, parts } from "../lambda/names.ts";
+import { bundledPackages } from "./licenses.ts";
 import { plainSchemaKeys } from "./schema-keys.ts";
 
 const root = join(import.meta.dirname, "..");
 const functions = join(root, "dist", "functions");
-const stamp = join(functions, "built");
+/** Lists the packages inside the functions' bundles; its time is when they were built. */
+export const packagesFile = (dist: string): string => join(dist, "functions", "packages.json");
+const stamp = packagesFile(join(root, "dist"));
 
 /** Each function's entry file, which exports its `handler`. */
 const entryOf = (part: Part): string => join(root, "lambda", "main", `${part}.ts`);
@@ -18,9 +21,12 @@ export const bundleFile = (part: Part): string => join(functions, part, "index.m
 export async function buildFunctions(): Promise<void> {
   const begun = new Date();
   rmSync(functions, { recursive: true, force: true });
-  for (const part of parts) await bundleInto(part, bundleFile(part));
-  mkdirSync(functions, { recursive: true });
-  writeFileSync(stamp, "");
+  const packages = new Set<string>();
+  for (const part of parts) {
+    const { metafile } = await bundleInto(part, bundleFile(part));
+    for (const folder of bundledPackages(metafile)) packages.add(folder);
+  }
+  writeFileSync(stamp, JSON.stringify([...packages]));
   utimesSync(stamp, begun, begun);
 }
 
@@ -56,7 +62,7 @@ export async function bundleInto(part: Part, outfile: string) {
     minify: true,
     sourcemap: true,
     sourcesContent: false,
-    legalComments: "linked",
+    legalComments: "none",
     metafile: true,
     logLevel: "warning",
   });

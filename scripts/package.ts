@@ -1,38 +1,87 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "esbuild";
+import { type BuildOptions, build } from "esbuild";
+import { zipSync } from "fflate";
+import { parts } from "../lambda/names.ts";
+import { packagesFile } from "./bundles.ts";
+import { bundledPackages, licensesOf } from "./licenses.ts";
+import { plainSchemaKeys } from "./schema-keys.ts";
+import { withoutUnusedClients } from "./unused-clients.ts";
 
 const root = join(import.meta.dirname, "..");
 
-/** Compiles what the package ships beside the functions: the construct for ESM and CommonJS apps, the command line. */
-export async function buildPackage(dist: string): Promise<void> {
+const common = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: "node",
+  target: "node22",
+  logLevel: "warning",
+} as const satisfies BuildOptions;
+
+/**
+ * Builds what the package contains beside the functions' bundles: the construct, the command line, the licenses.
+ * Returns the folders of the packages of which something is inside.
+ */
+export async function buildPackage(dist: string): Promise<ReadonlySet<string>> {
   for (const folder of ["cjs", "cli", "infra", "lambda", "local", "report"]) {
     rmSync(join(dist, folder), { recursive: true, force: true });
   }
-  const compiler = join(root, "node_modules", ".bin", "tsc");
-  const project = join(root, "tsconfig.build.json");
-  execFileSync(compiler, ["--project", project, "--outDir", dist], { stdio: "inherit" });
-  await buildCommonJs(dist, join(dist, "cjs"));
+  for (const part of parts) zipFunction(join(dist, "functions", part));
+  await buildConstruct(dist);
+  const functions: unknown = JSON.parse(readFileSync(packagesFile(dist), "utf8"));
+  if (!Array.isArray(functions)) throw new Error("the functions' build has listed no packages");
+  const packages = new Set<string>([...functions, ...(await buildCommandLine(dist))]);
+  writeFileSync(join(dist, "THIRD-PARTY-LICENSES"), licensesOf(packages));
+  return packages;
 }
 
-async function buildCommonJs(dist: string, commonjs: string): Promise<void> {
-  await build({
-    entryPoints: [join(root, "infra", "index.ts")],
-    outfile: join(commonjs, "infra", "index.js"),
-    absWorkingDir: root,
-    bundle: true,
-    platform: "node",
-    target: "node22",
-    format: "cjs",
-    external: ["aws-cdk-lib", "constructs"],
-    define: { "import.meta.dirname": "__dirname" },
-    logLevel: "warning",
-  });
-  // The same declarations, which CommonJS apps accept only from a CommonJS package.
-  const declarations = (path: string) => statSync(path).isDirectory() || path.endsWith(".d.ts");
-  for (const folder of ["infra", "lambda"]) {
-    cpSync(join(dist, folder), join(commonjs, folder), { recursive: true, filter: declarations });
-  }
+/** Bundle and source map take a third of their size, and Lambda takes them as they are; the same bytes each time. */
+function zipFunction(folder: string): void {
+  const mtime = new Date(1980, 0, 1);
+  const contents = readdirSync(folder).map((name) => [name, [readFileSync(join(folder, name)), { mtime }]]);
+  writeFileSync(`${folder}.zip`, zipSync(Object.fromEntries(contents), { level: 9 }));
+}
+
+/** As ESM and as CommonJS, with declarations; the CDK stays outside. */
+async function buildConstruct(dist: string): Promise<void> {
+  const entryPoints = [join(root, "infra", "index.ts")];
+  const outside = { ...common, entryPoints, external: ["aws-cdk-lib", "constructs"] };
+  await build({ ...outside, format: "esm", outfile: join(dist, "infra", "index.js") });
+  const commonjs = join(dist, "cjs");
+  const define = { "import.meta.dirname": "__dirname" };
+  await build({ ...outside, format: "cjs", define, outfile: join(commonjs, "infra", "index.js") });
   writeFileSync(join(commonjs, "package.json"), `${JSON.stringify({ type: "commonjs" })}\n`);
+
+  // CommonJS apps accept declarations only from a CommonJS package.
+  const compiler = join(root, "node_modules", ".bin", "tsc");
+  const project = join(root, "tsconfig.build.json");
+  execFileSync(compiler, ["--project", project, "--outDir", commonjs], { stdio: "inherit" });
+  const isSource = (path: string) => !path.endsWith(".js");
+  for (const folder of ["infra", "lambda"])
+    cpSync(join(commonjs, folder), join(dist, folder), { recursive: true, filter: isSource });
+}
+
+/** In pieces, so that a command loads only what it needs; returns the folders of the packages inside. */
+async function buildCommandLine(dist: string): Promise<readonly string[]> {
+  const { metafile } = await build({
+    ...common,
+    entryPoints: [join(root, "cli", "main.ts")],
+    outdir: join(dist, "cli"),
+    chunkNames: "parts/[name]-[hash]",
+    splitting: true,
+    format: "esm",
+    // Dependencies that still ask for CommonJS get a `require` of their own.
+    banner: {
+      js: 'import{createRequire as requireOf}from"node:module";const require=requireOf(import.meta.url);',
+    },
+    mainFields: ["module", "main"],
+    plugins: [plainSchemaKeys, withoutUnusedClients],
+    // Optional accelerators of `ws` and colours of `debug`: without them both do without.
+    external: ["bufferutil", "utf-8-validate", "supports-color"],
+    minify: true,
+    legalComments: "none",
+    metafile: true,
+  });
+  return bundledPackages(metafile);
 }

@@ -1,4 +1,4 @@
-import { dumpYaml } from "@kubernetes/client-node";
+import { dump } from "js-yaml";
 import { accessManifest, clusterRole } from "./manifest.ts";
 
 /** Whom the rights are for: the deployed functions, or `run`, which also watches. */
@@ -8,7 +8,7 @@ export type RightsFor = "functions" | "run";
 export const manifestYaml = (annotations: readonly string[], rightsFor: RightsFor = "functions"): string =>
   accessManifest(annotations)
     .map(({ object }) => (object === clusterRole && rightsFor === "run" ? watching : object))
-    .map((object) => dumpYaml(object, { lineWidth: -1, noRefs: true }))
+    .map((object) => dump(object, { lineWidth: -1, noRefs: true }))
     .join("---\n");
 
 const watching = {

@@ -7,9 +7,13 @@ import { buildFunctions } from "../../../scripts/bundles.ts";
 import { compileApps, emptyApp, packPackage, synthesizeApp } from "../../support/consumer.ts";
 
 const run = promisify(execFile);
-const { peerDependencies } = JSON.parse(
-  readFileSync(join(import.meta.dirname, "../../../package.json"), "utf8"),
-);
+const root = join(import.meta.dirname, "../../..");
+const { peerDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+/** The range's first versions, about 18 months old, and the newest there are. */
+const oldest = Object.entries(peerDependencies).map(([name, range]) => `${name}@${String(range).slice(1)}`);
+const newest = Object.keys(peerDependencies).map((name) => `${name}@latest`);
+const quietly = ["--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
+
 const made: string[] = [];
 let tarball: string;
 
@@ -22,30 +26,41 @@ afterAll(() => {
   for (const folder of made) rmSync(folder, { recursive: true, force: true });
 });
 
-describe.each(["module", "commonjs"] as const)(
-  "npm install of the tarball into an empty CDK app of type %s",
-  (kind) => {
-    it("brings all that a synth needs, and neither asks nor warns", async () => {
-      const app = emptyApp(kind);
-      made.push(app);
-      const peers = Object.entries(peerDependencies).map(([name, range]) => `${name}@${range}`);
-      const quietly = ["--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
+function newApp(kind: "module" | "commonjs"): string {
+  const app = emptyApp(kind);
+  made.push(app);
+  return app;
+}
 
-      await run("npm", ["install", ...quietly, tarball, ...peers], { cwd: app });
+describe.each([
+  ["oldest", "module", oldest],
+  ["oldest", "commonjs", oldest],
+  ["newest", "module", newest],
+  ["newest", "commonjs", newest],
+] as const)("an empty app on the %s CDK of the range, of type %s", (_, kind, peers) => {
+  it("compiles and synthesizes with what npm install brings, and neither asks nor warns", async () => {
+    const app = newApp(kind);
 
-      expect(await compileApps([app])).toBe("");
-      expect(await synthesizeApp(app)).toBe("");
-      expect(readFileSync(join(app, "cdk.out", "Mine.template.json"), "utf8")).toContain(
-        "karpenter-node-holder-prod-hold",
-      );
-    });
+    await run("npm", ["install", ...quietly, tarball, ...peers], { cwd: app });
 
-    it("brings the command line", async () => {
-      const app = made.at(-1) ?? "";
-      const { stdout } = await run(process.execPath, ["node_modules/.bin/karpenter-node-holder", "--help"], {
-        cwd: app,
-      });
-      expect(stdout).toContain("karpenter-node-holder");
-    });
-  },
-);
+    expect(await compileApps([app])).toBe("");
+    expect(await synthesizeApp(app)).toBe("");
+    expect(readFileSync(join(app, "cdk.out", "Mine.template.json"), "utf8")).toContain(
+      "karpenter-node-holder-prod-hold",
+    );
+  });
+});
+
+describe.each([
+  ["20", /^karpenter-node-holder needs Node 22\.13 or later; this is Node 20\.\d+\.\d+\.\n$/, 1],
+  ["22.13.0", /^$/, 0],
+] as const)("the command line on Node %s", (version, complaint, code) => {
+  it(code === 0 ? "works, and warns of nothing" : "says in one line which Node it needs", async () => {
+    const app = newApp("module");
+    await run("npm", ["install", ...quietly, tarball, `node@${version}`], { cwd: app });
+    const node = join(app, "node_modules/node/bin/node");
+    const command = ["node_modules/.bin/karpenter-node-holder", "manifest", "--for", "run"];
+    const result = await run(node, command, { cwd: app }).catch((error: unknown) => error);
+    expect(result).toMatchObject({ stderr: expect.stringMatching(complaint), ...(code && { code }) });
+  });
+});

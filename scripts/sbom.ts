@@ -1,0 +1,22 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { buildStaleFunctions } from "./bundles.ts";
+import { buildPackage } from "./package.ts";
+
+// Prints npm's bill of materials with what the package carries inside, and nothing that is only used to build it.
+type Package = { SPDXID: string; packageFileName: string };
+type Relationship = { spdxElementId: string; relatedSpdxElement: string };
+type Document = { SPDXID: string; packages: Package[]; relationships: Relationship[] };
+
+await buildStaleFunctions();
+const inside = await buildPackage(join(import.meta.dirname, "..", "dist"));
+const all: Document = JSON.parse(
+  execFileSync("npm", ["sbom", "--sbom-format", "spdx"], { encoding: "utf8", maxBuffer: 2 ** 26 }),
+);
+const [own, ...others] = all.packages;
+const packages = [...(own ? [own] : []), ...others.filter((one) => inside.has(one.packageFileName))];
+const ids = new Set([all.SPDXID, ...packages.map((one) => one.SPDXID)]);
+const relationships = all.relationships.filter(
+  (one) => ids.has(one.spdxElementId) && ids.has(one.relatedSpdxElement),
+);
+process.stdout.write(`${JSON.stringify({ ...all, packages, relationships }, undefined, 2)}\n`);
