@@ -4,7 +4,8 @@ import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
 import { World } from "../../simulator/world.ts";
 import { type Bench, count, type Figure, type Plot } from "./figure.ts";
 
-const batchSize = 100;
+/** As the event source mapping delivers them. */
+const batchSize = 10;
 
 const sizes = [100, 250, 500, 1_000, 2_000];
 const told = [500, 1_000];
