@@ -10,12 +10,13 @@ const pathOf = (name: string) => `/api/v1/nodes/${name}`;
 export class BareLoop {
   readonly #agent: Agent;
   readonly #door: Door;
-  readonly hands: number;
+  /** How many requests are in flight. */
+  readonly limit: number;
 
-  constructor(door: Door, hands: number) {
+  constructor(door: Door, limit: number) {
     this.#door = door;
-    this.hands = hands;
-    this.#agent = new Agent({ keepAlive: true, maxSockets: hands, ca: door.ca });
+    this.limit = limit;
+    this.#agent = new Agent({ keepAlive: true, maxSockets: limit, ca: door.ca });
   }
 
   /** Sends one request for each name, so many at a time. */
@@ -25,7 +26,7 @@ export class BareLoop {
     body: (name: string) => unknown,
     path = pathOf,
   ): Promise<void> {
-    await forEachConcurrent(iterate(names), this.hands, (name) => this.#send(method, path(name), body(name)));
+    await forEachConcurrent(iterate(names), this.limit, (name) => this.#send(method, path(name), body(name)));
   }
 
   close(): void {

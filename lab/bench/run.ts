@@ -12,6 +12,7 @@ import { manyNodes } from "./many-nodes.ts";
 import { marking } from "./marking.ts";
 import { circumstances, page, type Result, tableOf } from "./page.ts";
 import { drawPlot } from "./plot.ts";
+import { whyBusy } from "./quiet.ts";
 
 const benches: readonly Bench[] = [marking, launchCost, burst, manyNodes, coldStart, endToEnd];
 
@@ -22,6 +23,7 @@ usage: npm run bench [-- BENCH …] [--write] [--quick] [--into FOLDER]
   ${benches.map(({ name, title }) => `${name.padEnd(14)} ${title}`).join("\n  ")}
 
 Without a name all are run. Figures go to build/bench.json; --write also puts them into docs/performance.md.
+On a machine that is busy with other work no page is written.
 --quick is smaller, to see that it works: its figures say nothing, and go to build/bench-quick.
 --into FOLDER puts all of it there.`;
 
@@ -51,6 +53,9 @@ if (values.write && positionals.length > 0) {
 const size: Size = values.quick ? "quick" : "whole";
 const into = values.into ?? (values.quick ? join(buildFolder, "bench-quick") : undefined);
 
+const writesFigures = values.write === true && size === "whole";
+if (writesFigures) await refuseWhenBusy();
+
 const results: Result[] = [];
 for (const bench of benches) {
   if (positionals.length > 0 && !positionals.includes(bench.name)) continue;
@@ -60,7 +65,16 @@ for (const bench of benches) {
   process.stdout.write(`\n${tableOf(result)}\n`);
 }
 writeFigures(into ?? buildFolder);
+if (writesFigures) await refuseWhenBusy();
 if (values.write) writePage(pagesFolder(into));
+
+/** Before anything is measured, and again before it is written: the other work may have begun meanwhile. */
+async function refuseWhenBusy(): Promise<void> {
+  const why = await whyBusy();
+  if (why === undefined) return;
+  process.stderr.write(`${why}\n`);
+  process.exit(1);
+}
 
 function writeFigures(folder: string): void {
   mkdirSync(folder, { recursive: true });
