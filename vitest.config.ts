@@ -1,5 +1,4 @@
 import { defineConfig } from "vitest/config";
-import { LongestFirst } from "./test/support/longest-first.ts";
 
 export default defineConfig({
   test: {
@@ -10,7 +9,6 @@ export default defineConfig({
     maxWorkers: 4,
     // A process runs one file after the other, so that it loads the CDK and the SDKs once.
     isolate: false,
-    sequence: { sequencer: LongestFirst },
     testTimeout: 20_000,
     hookTimeout: 30_000,
   },

@@ -5,7 +5,7 @@ import { play } from "./run.ts";
 
 export type Replay = Readonly<{ seed: number; runs: number; path?: string; isGoodDay?: boolean }>;
 
-/** Plays that many stories; undefined when all went well, otherwise the smallest that did not, and why. */
+/** Plays that many runs; undefined when all went well, otherwise the smallest that did not, and why. */
 export async function check({ seed, runs, path, isGoodDay = false }: Replay): Promise<string | undefined> {
   const property = isGoodDay
     ? fc.asyncProperty(settings, goodCommands(50), playOnGoodDay)
@@ -14,11 +14,11 @@ export async function check({ seed, runs, path, isGoodDay = false }: Replay): Pr
   const found = await fc.check(property, { numRuns: runs, seed, ...replay });
   if (!found.failed) return undefined;
   const { counterexample, errorInstance, counterexamplePath } = found;
-  const [setting, story = []] = counterexample ?? [];
+  const [setting, sequence = []] = counterexample ?? [];
   return [
     errorInstance instanceof Error ? errorInstance.stack : String(errorInstance),
     `with ${JSON.stringify(setting)}`,
-    ...story.map((command) => `  ${JSON.stringify(command)}`),
+    ...sequence.map((command) => `  ${JSON.stringify(command)}`),
     `again: npm run torture -- --seed ${seed} --path ${counterexamplePath}${isGoodDay ? " --good-day" : ""}`,
   ].join("\n");
 }

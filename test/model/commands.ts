@@ -10,8 +10,8 @@ export type Setting = Readonly<{
   initialDelay: Duration;
   /** How many nodes there are from the beginning. */
   nodes: number;
-  /** Whether the first of them carries a mark that nobody took off. */
-  stray: boolean;
+  /** Whether the first of them carries a mark of a hold that is gone. */
+  orphanedMark: boolean;
   /** Whether NodePool b is left out. */
   leftOut: boolean;
 }>;
@@ -23,13 +23,13 @@ export type Command =
       pool: number;
       joinsAfter: Duration | null;
       eventAfter: Duration | null;
-      twinsAfter: readonly Duration[];
+      duplicatesAfter: readonly Duration[];
       knownAfter: Duration;
       userHeld: boolean;
       foreign: boolean;
     }>
   | (Readonly<{ do: "deliver"; first: number; count: number }> & Begun)
-  | (Readonly<{ do: "fire"; which: number; early: boolean; twin: boolean }> & Begun)
+  | (Readonly<{ do: "fire"; which: number; early: boolean; isDuplicated: boolean }> & Begun)
   | (Readonly<{ do: "retry" }> & Begun)
   | (Readonly<{ do: "sweep" }> & Begun)
   | (Readonly<{ do: "ask"; request: unknown }> & Begun)
@@ -64,7 +64,7 @@ const launch = fc.record({
   pool: fc.nat({ max: 1 }),
   joinsAfter: fc.constantFrom(0, seconds(20), minutes(1), minutes(4), minutes(15), null),
   eventAfter: fc.constantFrom(0, 0, 0, seconds(30), minutes(3), minutes(12), null),
-  twinsAfter: fc.array(among(0, seconds(20), minutes(2), minutes(20)), { maxLength: 2 }),
+  duplicatesAfter: fc.array(among(0, seconds(20), minutes(2), minutes(20)), { maxLength: 2 }),
   knownAfter: among(0, 0, 0, seconds(20)),
   userHeld: seldom(0.1),
   foreign: seldom(0.08),
@@ -110,7 +110,7 @@ const good: [number, fc.Arbitrary<Command>][] = [
       do: fc.constant("fire"),
       which: index,
       early: fc.constant(false),
-      twin: fc.constant(false),
+      isDuplicated: fc.constant(false),
       ...begun,
     }),
   ],
@@ -126,7 +126,16 @@ const weighted: [number, fc.Arbitrary<Command>][] = [
     8,
     fc.record({ do: fc.constant("deliver"), first: index, count: fc.integer({ min: 1, max: 4 }), ...begun }),
   ],
-  [5, fc.record({ do: fc.constant("fire"), which: index, early: seldom(0.1), twin: seldom(0.15), ...begun })],
+  [
+    5,
+    fc.record({
+      do: fc.constant("fire"),
+      which: index,
+      early: seldom(0.1),
+      isDuplicated: seldom(0.15),
+      ...begun,
+    }),
+  ],
   [1, fc.record({ do: fc.constant("retry"), ...begun })],
   [5, fc.record({ do: fc.constant("sweep"), ...begun })],
   [4, asking],
@@ -185,6 +194,6 @@ export const settings: fc.Arbitrary<Setting> = fc.record({
   breather: among(minutes(10), 0),
   initialDelay: among(0, 0, 0, minutes(1)),
   nodes: fc.nat({ max: 3 }),
-  stray: seldom(0.2),
+  orphanedMark: seldom(0.2),
   leftOut: seldom(0.1),
 });

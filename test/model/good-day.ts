@@ -8,99 +8,104 @@ import { rulesOf } from "./stage.ts";
 import { lacksMark } from "./unhealed.ts";
 import { must, Watcher } from "./watcher.ts";
 
-/** A newcomer is looked for at least so often, and clocks differ. */
+/** A pending node is checked for at least so often, and clocks differ. */
 const longestUnmarked = minutes(2) + seconds(30);
 const pools = ["a", "b"];
 
 /** Without failure, loss or crash everything is held and released without a single sweep. */
 export async function playOnGoodDay(setting: Setting, commands: readonly Command[]): Promise<void> {
-  const story = new Scenario(rulesOf(setting));
-  story.sweepEvery = undefined;
-  for (let n = 0; n < setting.nodes; n++) story.addNode(`old-${n}`, { pool: pools[n % 2] ?? null });
-  const watcher = new Watcher(story);
-  story.watch = (invocation, call) => watcher.look(invocation, call);
-  story.moved = () => watcher.accept();
+  const world = new Scenario(rulesOf(setting));
+  world.sweepEvery = undefined;
+  for (let n = 0; n < setting.nodes; n++) world.addNode(`old-${n}`, { pool: pools[n % 2] ?? null });
+  const watcher = new Watcher(world);
+  world.watch = (invocation, call) => watcher.look(invocation, call);
+  world.moved = () => watcher.accept();
 
-  for (const command of commands) await carryOut(story, command);
-  await pass(story, minutes(100));
+  for (const command of commands) await carryOut(world, command);
+  await pass(world, minutes(100));
   watcher.atRest();
 }
 
-async function carryOut(story: Scenario, command: Command): Promise<void> {
+async function carryOut(world: Scenario, command: Command): Promise<void> {
   switch (command.do) {
     case "launch": {
-      const { joinsAfter, eventAfter, twinsAfter, knownAfter } = command;
+      const { joinsAfter, eventAfter, duplicatesAfter, knownAfter } = command;
       const pool = command.foreign ? null : (pools[command.pool] ?? null);
-      const duplicatesAfter = twinsAfter.map((delay) => delay + knownAfter);
-      story.launch({ pool, joinsAfter, eventAfter: (eventAfter ?? 0) + knownAfter, duplicatesAfter });
+      const laterAfter = duplicatesAfter.map((delay) => delay + knownAfter);
+      world.launch({
+        pool,
+        joinsAfter,
+        eventAfter: (eventAfter ?? 0) + knownAfter,
+        duplicatesAfter: laterAfter,
+      });
       return;
     }
     case "deliver": {
-      const due = story.queue.due();
+      const due = world.queue.due();
       const first = command.first % Math.max(1, due.length);
-      const invocation = await story.deliver(due.slice(first, first + command.count), command.skew);
-      if (command.atOnce) await story.finish(invocation);
+      const invocation = await world.deliver(due.slice(first, first + command.count), command.skew);
+      if (command.atOnce) await world.finish(invocation);
       return;
     }
     case "fire": {
-      const [release] = [...story.oneShots.armed.values()].filter(({ at }) => at <= story.time);
-      const invocation = release && (await story.fire(release, { skew: command.skew }));
-      if (invocation && command.atOnce) await story.finish(invocation);
+      const [release] = [...world.oneShots.armed.values()].filter(({ at }) => at <= world.time);
+      const invocation = release && (await world.fire(release, { skew: command.skew }));
+      if (invocation && command.atOnce) await world.finish(invocation);
       return;
     }
     case "ask": {
-      const invocation = await story.ask(command.request, command.skew);
-      if (command.atOnce) await story.finish(invocation);
+      const invocation = await world.ask(command.request, command.skew);
+      if (command.atOnce) await world.finish(invocation);
       return;
     }
     case "step":
     case "finish": {
-      const atWork = [...story.running];
+      const atWork = [...world.running];
       const invocation = atWork[command.who % Math.max(1, atWork.length)];
       if (!invocation) return;
-      if (command.do === "finish") await story.finish(invocation);
-      else for (let n = 0; n < command.times; n++) await story.step(invocation);
+      if (command.do === "finish") await world.finish(invocation);
+      else for (let n = 0; n < command.times; n++) await world.step(invocation);
       return;
     }
     case "pass":
-      return pass(story, command.time);
+      return pass(world, command.time);
     default:
       return;
   }
 }
 
 /** Everything due happens in its time, but for what falls due at the very end. */
-async function pass(story: Scenario, duration: Duration): Promise<void> {
-  for (const invocation of story.running) await story.finish(invocation);
-  const end = after(story.time, duration || minutes(60));
+async function pass(world: Scenario, duration: Duration): Promise<void> {
+  for (const invocation of world.running) await world.finish(invocation);
+  const end = after(world.time, duration || minutes(60));
   for (;;) {
-    await story.happen();
-    const next = story.nextMoment(end);
-    if (next && next > story.time) story.time = next;
-    checkNewcomers(story);
+    await world.happen();
+    const next = world.nextMoment(end);
+    if (next && next > world.time) world.time = next;
+    checkPendingNodes(world);
     if (!next || duration === 0) break;
   }
-  if (duration > 0) story.time = end;
+  if (duration > 0) world.time = end;
 }
 
-function checkNewcomers(story: Scenario): void {
-  for (const node of story.nodes.all()) {
-    if (!isCovered(story.settings, node.pool)) continue;
-    const record = story.holds.records.get(scopeFor(story.settings, node.pool));
-    if (!record?.hold || !lacksMark(story, record, node)) continue;
+function checkPendingNodes(world: Scenario): void {
+  for (const node of world.nodes.all()) {
+    if (!isCovered(world.settings, node.pool)) continue;
+    const record = world.holds.records.get(scopeFor(world.settings, node.pool));
+    if (!record?.hold || !lacksMark(world, record, node)) continue;
     const isLong = [record.hold.startedAt, node.joinedAt].every(
-      (since) => after(since, longestUnmarked) < story.time,
+      (since) => after(since, longestUnmarked) < world.time,
     );
-    must(!isLong || !countsStill(story, node), "a newcomer is marked soon, without a sweep", () => ({
+    must(!isLong || !countsStill(world, node), "a node that joins is marked soon, without a sweep", () => ({
       node,
       record,
     }));
   }
 }
 
-function countsStill(story: Scenario, node: NodeView): boolean {
-  const { records } = story.holds;
-  const launchedAt = story.ec2.instances.get(node.instance)?.launchedAt ?? new Date(0);
-  const scope = scopeFor(story.settings, node.pool ?? "");
+function countsStill(world: Scenario, node: NodeView): boolean {
+  const { records } = world.holds;
+  const launchedAt = world.ec2.instances.get(node.instance)?.launchedAt ?? new Date(0);
+  const scope = scopeFor(world.settings, node.pool ?? "");
   return launchedAt > after(countsFrom(records.get(scope), records.get(wholeCluster)), 2 * mostSkew);
 }

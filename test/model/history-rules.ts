@@ -2,7 +2,7 @@ import type { World } from "../../simulator/world.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 
-/** History tells of every hold that ended, and of no other. */
+/** History lists every hold that ended, and no other. */
 export class HistoryRules {
   readonly #world: World;
   readonly #records: RecordRules;
@@ -33,19 +33,15 @@ export class HistoryRules {
       must(hold === undefined, "every hold ends", () => ({ scope, hold }));
     const launches = this.#world.ec2.instances.size;
     for (const [id, life] of this.#records.lives) {
-      const told = past.get(id);
-      const facts = () => ({ told, life });
-      must(told !== undefined, "every hold is told by history", facts);
-      must(told.scope === life.scope, "history tells the scope", facts);
-      must(told.extensions === life.extensions, "history counts the extensions", facts);
-      must(
-        told.expiresAt.getTime() === life.hold.expiresAt.getTime(),
-        "history tells the last expiry",
-        facts,
-      );
-      must(told.endedAt.getTime() >= told.startedAt.getTime() - 8_000, "a hold ends after it began", facts);
-      must(told.launches <= launches, "no twin is counted", facts);
+      const entry = past.get(id);
+      const facts = () => ({ entry, life });
+      must(entry !== undefined, "every hold is in history", facts);
+      must(entry.scope === life.scope, "history has the scope", facts);
+      must(entry.extensions === life.extensions, "history counts the extensions", facts);
+      must(entry.expiresAt.getTime() === life.hold.expiresAt.getTime(), "history has the last expiry", facts);
+      must(entry.endedAt.getTime() >= entry.startedAt.getTime() - 8_000, "a hold ends after it began", facts);
+      must(entry.launches <= launches, "no duplicate event is counted", facts);
     }
-    must(past.size === this.#records.lives.size, "history tells of nothing else", () => [...past.keys()]);
+    must(past.size === this.#records.lives.size, "history lists nothing else", () => [...past.keys()]);
   }
 }

@@ -1,15 +1,15 @@
 import { expect, it } from "vitest";
 import { check } from "./check.ts";
 
-const runs = 10_000;
+const runs = 3_000;
 
-it(`in ${runs} stories nothing is lost, stuck or stolen`, { timeout: 120_000 }, async () => {
+it(`in ${runs} runs nothing is lost, stuck or stolen`, { timeout: 120_000 }, async () => {
   const broken = await check({ seed: 20261121, runs });
 
   expect(broken).toBeUndefined();
 });
 
-const goodDays = 3_000;
+const goodDays = 1_000;
 
 it(`on ${goodDays} good days no sweep is needed`, { timeout: 120_000 }, async () => {
   const broken = await check({ seed: 20261121, runs: goodDays, isGoodDay: true });

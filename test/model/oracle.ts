@@ -2,7 +2,7 @@ import type { Hold, ScopeRecord } from "../../lambda/core/holds/hold.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import type { Scope } from "../../lambda/core/scope.ts";
 
-// What the rules say, told once more: a watcher who asked the core itself would share its mistakes.
+// What the rules say, written once more: a watcher who asked the core itself would share its mistakes.
 
 /** When a hold must be over, whatever launched. */
 export const latestEnd = (hold: Hold, { maxHold }: Rules): Date | undefined =>

@@ -16,7 +16,7 @@ export class RecordRules {
   readonly lives = new Map<string, Life>();
   /** NewEvent when a hold ends for another reason than its time, or the watermark moves; maybe in every scope. */
   cutShort: (scope: Scope | "everywhere", until: Date) => void = () => {};
-  /** Tells the nodes that were marked while this hold was running, and still are. */
+  /** The nodes that were marked while this hold was running, and still are. */
   marksLeft: (holdId: string) => readonly string[] = () => [];
   readonly #world: World;
   readonly #seen = new Map<Scope, ScopeRecord>();

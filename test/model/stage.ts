@@ -14,7 +14,7 @@ const mostAtWork = 4;
 /** A function that is still at work so long after its deadline is ended by its runtime. */
 const grace = seconds(30);
 
-/** The rules by which a story is played. */
+/** The settings of a run. */
 export const rulesOf = ({ scope, maxHold, breather, initialDelay, leftOut }: Setting): Partial<Rules> => ({
   scope,
   maxHold,
@@ -33,7 +33,7 @@ export class Stage {
     for (let n = 0; n < setting.nodes; n++) {
       this.world.nodes.add(`old-${n}`, { pool: pools[n % 2] ?? null });
     }
-    if (setting.nodes > 0 && setting.stray) this.world.nodes.mark("old-0", holdId(0));
+    if (setting.nodes > 0 && setting.orphanedMark) this.world.nodes.mark("old-0", holdId(0));
     this.watcher = new Watcher(this.world);
     this.world.watch = (invocation, call) => this.watcher.look(invocation, call);
   }
@@ -58,7 +58,9 @@ export class Stage {
         const release = armed[command.which % Math.max(1, armed.length)];
         return (
           release &&
-          this.#begin(command, () => world.fire(release, { skew: command.skew, isDuplicated: command.twin }))
+          this.#begin(command, () =>
+            world.fire(release, { skew: command.skew, isDuplicated: command.isDuplicated }),
+          )
         );
       }
       case "retry": {
@@ -129,7 +131,7 @@ export class Stage {
   }
 
   #launch(about: Extract<Command, { do: "launch" }>): void {
-    const { eventAfter, joinsAfter, knownAfter, twinsAfter: duplicatesAfter } = about;
+    const { eventAfter, joinsAfter, knownAfter, duplicatesAfter } = about;
     const pool = about.foreign ? null : (pools[about.pool] ?? null);
     const node = about.userHeld ? { annotations: { [annotation]: "true" } } : {};
     this.world.ec2.launch({ pool, eventAfter, joinsAfter, knownAfter, duplicatesAfter, node });

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { check } from "./check.ts";
 
-/** Stories between two lines of progress. */
+/** Runs between two lines of progress. */
 const chunk = 2_000;
 
 const { values } = parseArgs({
@@ -28,12 +28,12 @@ async function torture(): Promise<number> {
   for (let done = 0; done < runs; done += chunk) {
     const broken = await check({ seed: seed + done / chunk, runs: Math.min(chunk, runs - done), isGoodDay });
     if (broken !== undefined) {
-      console.error(`broken after at most ${done + chunk} stories:\n${broken}`);
+      console.error(`broken after at most ${done + chunk} runs:\n${broken}`);
       return 1;
     }
     const played = Math.min(runs, done + chunk);
     const rate = Math.round((played * 1000) / (Date.now() - begun));
-    console.log(`${played} of ${runs} stories played, ${rate} a second, nothing lost, stuck or stolen`);
+    console.log(`${played} of ${runs} runs played, ${rate} a second, nothing lost, stuck or stolen`);
   }
   return 0;
 }

@@ -20,7 +20,7 @@ export function* unhealed(world: World): Generator<string> {
   for (const node of world.nodes.all()) {
     const label = node.labels[holdLabel];
     if (label !== undefined && label !== neverHold && !ids.has(label))
-      yield `${node.name} has a mark of nobody, ${label}`;
+      yield `${node.name} has an orphaned mark, ${label}`;
     if (!isCovered(world.settings, node.pool)) continue;
     const scope = scopeFor(world.settings, node.pool);
     const record = world.holds.records.get(scope);
@@ -47,7 +47,7 @@ export function lacksMark(world: World, { hold }: ScopeRecord, node: NodeView): 
   return value === undefined || (label !== undefined && value === markValue);
 }
 
-/** A launch nobody told of, seen by its node; the sweep can only see what joined unmarked. */
+/** A launch whose event was lost, seen by its node; the sweep can only see what joined unmarked. */
 function wasMissed(
   world: World,
   record: ScopeRecord | undefined,

@@ -206,7 +206,7 @@ describe("a hold whose nodes are in use", () => {
     const world = new KarpenterWorld({ maxHold: 0 });
     world.demand();
     await world.pass(minutes(15));
-    world.refuses = (call) => call === "replacements";
+    world.refuses = (call) => call === "launchedSince";
     await world.pass(minutes(10));
     const inDoubt = Object.keys(world.marks());
     await world.pass(minutes(10));
