@@ -33,7 +33,7 @@ export function figuresOf(measured: readonly Measured[], traces: number): string
     `**\`hold=auto\` on these traces:**`,
     productTable(atGoal),
     verdict(atGoal),
-    `![Mean ratio to the best constant in hindsight against the number of bursts](${plotFile})`,
+    `![Cost above the best constant in hindsight against the number of bursts](${plotFile})`,
   ].join("\n\n");
 }
 
@@ -105,7 +105,7 @@ function verdict(measured: readonly Measured[]): string {
   ].join("\n");
 }
 
-/** The mean ratio against the number of bursts, a line for each rule. */
+/** What each rule costs above the best constant, against the number of bursts. */
 export function plotOf(measured: readonly Measured[]): string {
   const counts = [...new Set(measured.map(({ count }) => count))];
   const series = Object.keys(rules).map((rule) => ({
@@ -123,9 +123,9 @@ export function plotOf(measured: readonly Measured[]): string {
   }));
   return `${drawLines({
     title: "How close each rule comes to the best constant in hindsight",
-    subtitle: "Mean over all families without the adversary; 1 is the best constant length of each trace",
+    subtitle: "Mean over all families without the adversary; each trace beside its own best constant length",
     x: { label: "bursts" },
-    y: { label: "ratio" },
+    y: { label: "cost above the best constant", unit: "%" },
     series,
     width: 900,
   })}\n`;
