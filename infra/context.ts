@@ -54,7 +54,8 @@ const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, "
 
 const asProps = (settings: Settings) => ({
   cluster: settings.cluster,
-  hold: Duration.millis(settings.hold),
+  hold: settings.auto ? ("auto" as const) : Duration.millis(settings.hold),
+  ...(settings.auto && { relaunchCost: Duration.millis(settings.auto.relaunchCost) }),
   maxHold: Duration.millis(settings.maxHold),
   breather: Duration.millis(settings.breather),
   initialDelay: Duration.millis(settings.initialDelay),

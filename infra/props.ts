@@ -16,8 +16,10 @@ export type Access = "install" | "manual";
 export interface KarpenterNodeHolderProps {
   /** The EKS cluster's name, as text known at synth. */
   readonly cluster: string;
-  /** How long each launch protects (20 minutes). */
-  readonly hold?: Duration;
+  /** How long each launch and each use protects, or `auto` to learn it from how soon capacity is needed again (20 minutes). */
+  readonly hold?: Duration | "auto";
+  /** With `hold: "auto"`, what one needless relaunch of a node is worth, in time of that node (10 minutes). */
+  readonly relaunchCost?: Duration;
   /** A hold never lasts longer, whatever launches; zero for no cap (2 hours). */
   readonly maxHold?: Duration;
   /** After a capped hold launches start no new one for this long (10 minutes). */
@@ -82,7 +84,8 @@ function asText(props: KarpenterNodeHolderProps): RawSettings {
   const text = (duration: Duration | undefined) => duration && formatDuration(duration.toMilliseconds());
   return {
     ...props,
-    hold: text(props.hold),
+    hold: props.hold === "auto" ? "auto" : text(props.hold),
+    relaunchCost: text(props.relaunchCost),
     maxHold: text(props.maxHold),
     breather: text(props.breather),
     initialDelay: text(props.initialDelay),

@@ -17,6 +17,7 @@ export const vpcVariable = "IN_VPC";
 export const SettingEnvironment = {
   cluster: "CLUSTER_NAME",
   hold: "HOLD",
+  relaunchCost: "RELAUNCH_COST",
   maxHold: "MAX_HOLD",
   breather: "BREATHER",
   initialDelay: "INITIAL_DELAY",

@@ -13,6 +13,7 @@ export type RawSettings = Readonly<Partial<Record<SettingName, unknown>>>;
 
 export const defaultSettings = {
   hold: "20m",
+  relaunchCost: "10m",
   maxHold: "2h",
   breather: "10m",
   initialDelay: "0s",
@@ -25,7 +26,7 @@ export const defaultSettings = {
   sweepEvery: "5m",
 } as const;
 export type SettingName = "cluster" | keyof typeof defaultSettings;
-type DurationSetting = "hold" | "maxHold" | "breather" | "initialDelay" | "sweepEvery";
+type DurationSetting = "hold" | "relaunchCost" | "maxHold" | "breather" | "initialDelay" | "sweepEvery";
 
 const clusterName = /^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$/;
 const annotationKey =
@@ -47,16 +48,14 @@ export function checkSettings(raw: RawSettings): { settings: Settings; problems:
   const refuse = (name: SettingName, value: string, expected: string) =>
     problems.push(`${name} must be ${expected}, not "${value}"`);
 
+  const isAuto = text("hold") === "auto";
   const duration = (name: DurationSetting, least: Duration, most: Duration, zeroMeans?: string): Duration => {
     const value = text(name);
     const read = parseDuration(value);
     if (read !== undefined && ((read >= least && read <= most) || (zeroMeans && read === 0))) return read;
     const or = zeroMeans ? `, or 0s ${zeroMeans}` : "";
-    refuse(
-      name,
-      value,
-      `a duration from ${formatDuration(least)} to ${formatDuration(most)}${or}, like 90s, 20m or 2h`,
-    );
+    const range = `a duration from ${formatDuration(least)} to ${formatDuration(most)}${or}, like 90s, 20m or 2h`;
+    refuse(name, value, name === "hold" ? `auto, or ${range}` : range);
     // What depends on an unreadable setting is checked against its default, so that all problems are told at once.
     return parseDuration(defaultSettings[name]) ?? least;
   };
@@ -72,11 +71,15 @@ export function checkSettings(raw: RawSettings): { settings: Settings; problems:
     if (cluster === "") problems.push("cluster is missing: give the name of the EKS cluster");
     else refuse("cluster", cluster, "an EKS cluster's name (letters, digits, - and _, at most 100)");
   }
-  const hold = duration("hold", minutes(1), hours(24));
+  const length = isAuto ? undefined : duration("hold", minutes(1), hours(24));
   const maxHold = duration("maxHold", minutes(1), hours(24 * 7), "for no cap");
   const breather = duration("breather", 0, hours(24));
   const initialDelay = duration("initialDelay", 0, minutes(15));
   const sweepEvery = duration("sweepEvery", minutes(1), hours(1));
+  const relaunchCost = duration("relaunchCost", minutes(1), hours(24));
+  if (raw.relaunchCost && !isAuto) problems.push("relaunchCost has an effect with hold=auto only");
+  // Before anything is known, a hold lasts as long as a relaunch is worth.
+  const hold = length ?? Math.min(relaunchCost, maxHold || relaunchCost);
   if (maxHold > 0 && maxHold < hold)
     refuse("maxHold", text("maxHold"), `at least hold (${formatDuration(hold)}), or 0s`);
   if (initialDelay >= hold && hold > 0) {
@@ -105,7 +108,7 @@ export function checkSettings(raw: RawSettings): { settings: Settings; problems:
 
   const replacements = choice("replacements", ["ignore", "hold"]) ?? "ignore";
   const extendOn = choice("extendOn", ["use", "launches"]) ?? "use";
-  const durations = { hold, maxHold, breather, initialDelay };
+  const durations = { hold, maxHold, breather, initialDelay, ...(isAuto && { auto: { relaunchCost } }) };
   const rules = { cluster, ...durations, scope, nodePools: filterOf(pools), replacements, extendOn };
   return { settings: { ...rules, karpenter, holdAnnotation, sweepEvery }, problems };
 }
@@ -122,7 +125,8 @@ export function writeSettings(settings: Settings): Record<SettingName, string> {
   const { nodePools } = settings;
   return {
     cluster: settings.cluster,
-    hold: formatDuration(settings.hold),
+    hold: settings.auto ? "auto" : formatDuration(settings.hold),
+    relaunchCost: settings.auto ? formatDuration(settings.auto.relaunchCost) : "",
     maxHold: formatDuration(settings.maxHold),
     breather: formatDuration(settings.breather),
     initialDelay: formatDuration(settings.initialDelay),

@@ -13,7 +13,11 @@ type Flag = Readonly<{ flags: string; description: string }>;
 
 const settingFlags = {
   cluster: { flags: "--cluster <name>", description: "the cluster's name" },
-  hold: { flags: "--hold <duration>", description: "protection after each launch, 1m to 24h" },
+  hold: { flags: "--hold <duration>", description: "protection after each launch, 1m to 24h, or auto" },
+  relaunchCost: {
+    flags: "--relaunch-cost <duration>",
+    description: "with --hold auto, what a needless relaunch is worth in time of a node",
+  },
   maxHold: {
     flags: "--max-hold <duration>",
     description: "a hold never lasts longer, to 168h; 0s for no cap",

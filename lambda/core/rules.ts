@@ -1,10 +1,13 @@
-import type { Duration } from "./duration.ts";
+import { type Duration, hours } from "./duration.ts";
 import { type NodePoolFilter, poolScope, type Scope, wholeCluster } from "./scope.ts";
 
 /** How this deployment holds; the settings a decision depends on. */
 export type Rules = Readonly<{
   cluster: string;
+  /** With `auto`, the length while nothing is known. */
   hold: Duration;
+  /** Set where each scope learns how long its holds last. */
+  auto?: Auto;
   /** 0 means no cap. */
   maxHold: Duration;
   breather: Duration;
@@ -16,6 +19,15 @@ export type Rules = Readonly<{
   /** What extends a hold: use of the nodes launched for it and launches, or launches alone. */
   extendOn: "use" | "launches";
 }>;
+
+/** `relaunchCost` is what one needless relaunch of a node is worth, in time of that node. */
+export type Auto = Readonly<{ relaunchCost: Duration }>;
+
+/** No hold lasts longer than this after a launch or a use, whatever was learned. */
+export const longestHold = ({ hold, auto, maxHold }: Rules): Duration => {
+  if (!auto) return hold;
+  return maxHold > 0 ? Math.min(maxHold, hours(24)) : hours(24);
+};
 
 /** The scope that a launch in this NodePool protects. */
 export const scopeOf = (rules: Rules, nodePool: string): Scope =>

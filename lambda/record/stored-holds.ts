@@ -1,3 +1,4 @@
+import { writeLearned } from "../core/auto/learned-text.ts";
 import type { ScopeRecord } from "../core/holds/hold.ts";
 import type { Holds } from "../core/ports.ts";
 import type { Scope } from "../core/scope.ts";
@@ -31,8 +32,9 @@ export class StoredHolds implements Holds {
   }
 
   async write(record: ScopeRecord): Promise<boolean> {
-    const { scope, version, replacements = [], ...rest } = record;
+    const { scope, version, replacements = [], learned, ...rest } = record;
     const remembered = replacements.length > 0 && { replacements: storedReplacements(replacements) };
-    return this.#table.put(Kind.record, scope, { ...rest, ...remembered, version: version + 1 }, version);
+    const item = { ...rest, ...remembered, ...(learned && { learned: writeLearned(learned) }) };
+    return this.#table.put(Kind.record, scope, { ...item, version: version + 1 }, version);
   }
 }

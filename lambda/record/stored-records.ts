@@ -1,3 +1,6 @@
+import type { HoldLength } from "../core/auto/decide-hold-length.ts";
+import { nothingLearned } from "../core/auto/learned.ts";
+import { readLearned } from "../core/auto/learned-text.ts";
 import type { Causes, Hold, PastHold, RememberedReplacement, ScopeRecord } from "../core/holds/hold.ts";
 import type { ProbeAnswer } from "../core/ports.ts";
 import { parseScope, type Scope } from "../core/scope.ts";
@@ -14,6 +17,7 @@ export function readRecord(fields: StoredFields): ScopeRecord {
     ...(fields.has("quiet") && { quiet: fields.choice("quiet", ["paused", "breather"]) }),
     ...(fields.has("quietSince") && { quietSince: fields.moment("quietSince") }),
     ...(fields.has("quietBecause") && { quietBecause: fields.text("quietBecause") }),
+    ...(fields.has("learned") && { learned: readLearned(fields.text("learned")) ?? nothingLearned }),
     ...(fields.has("replacements") && { replacements: readReplacements(fields.within("replacements")) }),
     ...(fields.has("forced") && { forced: readForced(fields.within("forced")) }),
   };
@@ -75,6 +79,15 @@ const readStory = (fields: StoredFields) => ({
   nodes: fields.count("nodes"),
   capped: fields.flag("capped"),
   ...(fields.has("causes") && { causes: readCauses(fields.within("causes")) }),
+  ...(fields.has("length") && { length: readLength(fields.within("length")) }),
+});
+
+const readLength = (fields: StoredFields): HoldLength => ({
+  length: fields.count("length"),
+  action: fields.choice("action", ["default", "learned", "cautious"]),
+  because: fields.text("because"),
+  atHalfCost: fields.count("atHalfCost"),
+  atDoubleCost: fields.count("atDoubleCost"),
 });
 
 function readCauses(fields: StoredFields): Causes {

@@ -21,7 +21,23 @@ const fullRecord = (): ScopeRecord => ({
     nodes: 12,
     capped: true,
     unprotected: true,
+    length: {
+      length: minutes(3),
+      action: "learned",
+      because: "20 of the last 24 bursts returned within 3m",
+      atHalfCost: 0,
+      atDoubleCost: minutes(4),
+    },
   }),
+  learned: {
+    gaps: [
+      { nodes: 6, atLeast: minutes(3), atMost: minutes(3) },
+      { nodes: 6, atLeast: 0, atMost: minutes(20) },
+      { nodes: 1, atLeast: hours(9) },
+    ],
+    debt: 1.25,
+    idle: { since: new Date("2026-11-21T12:00:00.123Z"), nodes: 6, length: minutes(3), busy: true },
+  },
   lastLaunchAt: new Date("2026-11-21T12:19:59.999Z"),
   launchesCountFrom: new Date("9999-12-31T00:00:00.000Z"),
   quiet: "paused",

@@ -1,6 +1,8 @@
+import { Duration } from "aws-cdk-lib";
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import { expect, it } from "vitest";
 import { readContext } from "../../infra/context.ts";
+import { minutes } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
 
 function problemsOf(context: Readonly<Record<string, unknown>>): readonly string[] {
@@ -15,7 +17,7 @@ function problemsOf(context: Readonly<Record<string, unknown>>): readonly string
 
 it("needs nothing but the cluster", () => {
   const { props, alarmTopicArn } = readContext({ cluster: "prod" });
-  expect(props.hold?.toMinutes()).toBe(20);
+  expect(props.hold).toEqual(Duration.millis(minutes(20)));
   expect(props.vpc).toBeUndefined();
   expect(alarmTopicArn).toBeUndefined();
 });
@@ -23,7 +25,7 @@ it("needs nothing but the cluster", () => {
 it("names every wrong setting at once, with what was expected", () => {
   const problems = problemsOf({ cluster: "prod", hold: "banana", maxHold: "1m", scope: "planet" });
   expect(problems).toEqual([
-    expect.stringMatching(/^hold must be a duration .*"banana"/),
+    expect.stringMatching(/^hold must be auto, or a duration .*"banana"/),
     expect.stringMatching(/^maxHold must be at least hold .*"1m"/),
     expect.stringMatching(/^scope must be cluster or nodepool.*"planet"/),
   ]);

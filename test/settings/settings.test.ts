@@ -41,7 +41,7 @@ describe("the settings", () => {
 
     expect(problems).toEqual([
       "cluster is missing: give the name of the EKS cluster",
-      'hold must be a duration from 1m to 24h, like 90s, 20m or 2h, not "soon"',
+      'hold must be auto, or a duration from 1m to 24h, like 90s, 20m or 2h, not "soon"',
       'maxHold must be a duration from 1m to 168h, or 0s for no cap, like 90s, 20m or 2h, not "8d"',
       'breather must be a duration from 0s to 24h, like 90s, 20m or 2h, not "25h"',
       'initialDelay must be a duration from 0s to 15m, like 90s, 20m or 2h, not "16m"',
@@ -60,6 +60,20 @@ describe("the settings", () => {
     expect(problemsOf({ hold: "5m", initialDelay: "5m" })).toEqual([
       'initialDelay must be shorter than hold (5m), not "5m"',
     ]);
+  });
+
+  it("with hold=auto say what a relaunch is worth, which nothing else asks for", () => {
+    const auto = (raw: object) => readSettings({ cluster: "prod", hold: "auto", ...raw });
+    expect(auto({})).toMatchObject({ hold: minutes(10), auto: { relaunchCost: minutes(10) } });
+    expect(auto({ relaunchCost: "3h" })).toMatchObject({
+      hold: hours(2),
+      auto: { relaunchCost: hours(3) },
+    });
+    expect(readSettings(writeSettings(auto({ relaunchCost: "30m" })))).toEqual(auto({ relaunchCost: "30m" }));
+    expect(problemsOf({ hold: "auto", relaunchCost: "10s" })).toEqual([
+      'relaunchCost must be a duration from 1m to 24h, like 90s, 20m or 2h, not "10s"',
+    ]);
+    expect(problemsOf({ relaunchCost: "10m" })).toEqual(["relaunchCost has an effect with hold=auto only"]);
   });
 
   it("of Karpenter v0.31 bring its annotation, which one's own overrides", () => {

@@ -17,6 +17,8 @@ export type Idle = Readonly<{ since: Date; nodes: number; length: Duration; busy
 /** Capacity was launched for waiting pods, or pods came to or left nodes that are held. */
 export type Use = Readonly<{
   at: Date;
+  /** When the first of several launches was that are seen together. */
+  from?: Date;
   nodes: number;
   kind: "launch" | "pods";
   /** Whether a hold was on; then this is the last use of several, perhaps. */
@@ -46,34 +48,43 @@ export const isTrusted = ({ gaps, debt }: Learned): boolean =>
  */
 export function learnFromUse(learned: Learned, use: Use, length: Duration, terms: Terms): Learned {
   const { idle } = learned;
-  const { at, nodes, held, kind } = use;
+  const { at, from = at, nodes, held, kind } = use;
   const next: Idle = { since: at, nodes, length, ...(kind === "launch" && { busy: true }) };
   if (!idle) return { ...learned, idle: next };
   if (at <= idle.since) return learned;
-  const gap = wholeSeconds(idle.since, at);
+  const gap = wholeSeconds(idle.since, from);
   // The first use after a launch is the end of that burst, as a rule: nothing was idle yet.
   if ((held && idle.busy) || gap < sameBurst) return { ...learned, idle: next };
   const seen = { nodes: idle.nodes, atLeast: held ? 0 : gap, atMost: gap };
   return { ...remember(learned, seen, idle.length, terms), idle: next };
 }
 
-/** Stops watching: what comes after this moment says nothing of the work. The gap was at least that long. */
-export function stopWatching(learned: Learned, at: Date, held: boolean, terms: Terms): Learned {
+/** Stops watching without a word on the gap, where holds are no longer learned. */
+export function forgetIdle({ idle: _, ...rest }: Learned): Learned {
+  return rest;
+}
+
+/**
+ * Stops watching: what comes after this moment says nothing of the work. The gap was at least that long, which costs
+ * no trust: what the length cost is not known.
+ */
+export function stopWatching(learned: Learned, at: Date, held: boolean): Learned {
   const { idle, ...rest } = learned;
   if (!idle) return learned;
   const gap = wholeSeconds(idle.since, at);
   if ((held && idle.busy) || gap < sameBurst) return rest;
-  return remember(rest, { nodes: idle.nodes, atLeast: gap }, idle.length, terms);
+  return { ...rest, gaps: [...rest.gaps, { nodes: idle.nodes, atLeast: gap }].slice(-remembered) };
 }
 
 /** What the costs are measured by. */
 export type Terms = Readonly<{ relaunchCost: Duration; cap: Duration }>;
 
-function remember(learned: Learned, gap: Gap, length: Duration, terms: Terms): Learned {
-  const ends = [gap.atLeast, gap.atMost ?? gap.atLeast];
+function remember(learned: Learned, gap: Required<Gap>, length: Duration, terms: Terms): Learned {
   // Of a gap that is not known exactly, the end that is worse for the length that was waited.
   const excess = Math.max(
-    ...ends.map((end) => costOf(end, length, terms.relaunchCost) - allowedCost(end, terms)),
+    ...[gap.atLeast, gap.atMost].map(
+      (end) => costOf(end, length, terms.relaunchCost) - allowedCost(end, terms),
+    ),
   );
   const debt = Math.max(0, learned.debt + (gap.nodes * excess) / terms.relaunchCost);
   return {

@@ -1,3 +1,5 @@
+import type { HoldLength } from "../auto/decide-hold-length.ts";
+import type { Learned } from "../auto/learned.ts";
 import { after, earlier, later } from "../duration.ts";
 import type { Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
@@ -37,6 +39,8 @@ export type Hold = Readonly<{
   /** Some launch asked for more than the cap allows. */
   capped: boolean;
   causes?: Causes;
+  /** With `hold=auto`, how long it lasts from the last launch or use on, and why. */
+  length?: HoldLength;
   /** The first launch that counts for this hold; what was launched from then on for waiting pods are its burst nodes. */
   burstFrom?: Date;
   /** The moment a one-shot was last set for. */
@@ -62,6 +66,8 @@ export type ScopeRecord = Readonly<{
   quietSince?: Date;
   /** What whoever paused gave for a reason. */
   quietBecause?: string;
+  /** How soon capacity was needed again, with `hold=auto`. */
+  learned?: Learned;
   /** Launches that never count, also when Karpenter's events about them have expired. */
   replacements?: readonly RememberedReplacement[];
   /** The last release by hand that somebody may try again. */

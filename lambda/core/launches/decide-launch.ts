@@ -1,4 +1,5 @@
-import { after, earlier, formatDuration, later } from "../duration.ts";
+import { type ObservedLaunches, observeLaunches } from "../auto/observe-launches.ts";
+import { earlier, formatDuration, later } from "../duration.ts";
 import { withLaunches } from "../holds/causes.ts";
 import {
   extended,
@@ -15,7 +16,7 @@ import type { Rules } from "../rules.ts";
 
 /** What launches mean for one scope, and why. `record` is what to write; without it nothing changes. */
 export type LaunchDecision =
-  | Readonly<{ action: "ignore"; because: string; record?: never }>
+  | Readonly<{ action: "ignore"; because: string; record?: ScopeRecord }>
   | Readonly<{
       action: "start" | "extend" | "cap" | "await";
       because: string;
@@ -45,10 +46,15 @@ export function decideLaunch(facts: LaunchFacts): LaunchDecision {
 
   const { lastLaunchAt } = record;
   const news = launches.filter((launch) => !lastLaunchAt || launch.launchedAt > lastLaunchAt);
-  if (record.hold?.state === "held") return decideExtension(record, record.hold, latest, news, rules);
+  const observed = observeLaunches(record, rules, { latest, news }, now);
+  if (record.hold?.state === "held") return decideExtension(observed, record.hold, latest, news);
 
-  const expiresAt = after(latest.launchedAt, rules.hold);
-  if (expiresAt <= now) return { action: "ignore", because: "its hold would be over already" };
+  const { length, heldUntil: expiresAt } = observed;
+  const seen = { ...observed.record, lastLaunchAt: latest.launchedAt };
+  if (expiresAt <= now) {
+    const because = "its hold would be over already";
+    return { action: "ignore", because, ...(observed.record !== record && { record: seen }) };
+  }
   if (news.length === 0) return { action: "ignore", because: "the hold for launches up to then has ended" };
 
   const because = `a node was launched in NodePool ${latest.nodePool}`;
@@ -57,9 +63,10 @@ export function decideLaunch(facts: LaunchFacts): LaunchDecision {
     launches: news.length,
     causes: withLaunches(undefined, news),
     burstFrom: firstOf(news),
+    ...(length && { length }),
     unprotected: true,
   };
-  return startInPlace({ ...record, lastLaunchAt: latest.launchedAt }, hold, now);
+  return startInPlace(seen, hold, now);
 }
 
 /** A new hold where none is running; one that is still being released goes to history, its marks are adopted. */
@@ -75,13 +82,12 @@ export function startInPlace(record: ScopeRecord, hold: Hold, now: Date) {
 }
 
 function decideExtension(
-  record: ScopeRecord,
+  { record, rules, length, heldUntil }: ObservedLaunches,
   hold: Hold,
   latest: Launch,
   news: readonly Launch[],
-  rules: Rules,
 ): LaunchDecision {
-  const { expiresAt, capped } = extended(hold, after(latest.launchedAt, rules.hold), rules);
+  const { expiresAt, capped } = extended(hold, heldUntil, rules);
   const moves = expiresAt > hold.expiresAt;
   if (!moves && news.length === 0)
     return { action: "await", hold, because: "the hold lasts as long already" };
@@ -96,6 +102,7 @@ function decideExtension(
       causes: withLaunches(hold.causes, news),
       burstFrom: earlier(hold.burstFrom ?? latest.launchedAt, firstOf(news)),
     }),
+    ...(news.length > 0 && length && { length }),
     extensions: hold.extensions + (moves ? 1 : 0),
   };
   const written = { ...record, hold: next, ...(news.length > 0 && { lastLaunchAt: latest.launchedAt }) };

@@ -1,4 +1,5 @@
 import { attemptAll } from "../attempt-all.ts";
+import { describeLength } from "../auto/describe-length.ts";
 import { changeRecord, wholeClusterRecord } from "../holds/change-record.ts";
 import { dueAt, watermarkOf } from "../holds/hold.ts";
 import { markNodes } from "../marks/mark-nodes.ts";
@@ -104,8 +105,9 @@ function report(context: Context, scope: Scope, launches: readonly Launch[], dec
     context.log.info("launch decided", { scope, action, because, instances });
     return;
   }
-  const { id: holdId, expiresAt } = decision.hold;
-  context.log.info("launch decided", { scope, action, because, instances, holdId, expiresAt });
+  const { id: holdId, expiresAt, length } = decision.hold;
+  const learned = length && { length: describeLength(length) };
+  context.log.info("launch decided", { scope, action, because, instances, holdId, expiresAt, ...learned });
   if (action === "start") context.metrics.add("HoldsStarted", 1);
   if (action === "extend") context.metrics.add("HoldsExtended", 1);
   if (action === "cap") context.metrics.add("HoldsCapped", 1);

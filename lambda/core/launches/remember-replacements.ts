@@ -1,6 +1,6 @@
 import { after, type Duration, hours } from "../duration.ts";
 import type { RememberedReplacement, ScopeRecord } from "../holds/hold.ts";
-import type { Rules } from "../rules.ts";
+import { longestHold, type Rules } from "../rules.ts";
 
 /** Of more at once the oldest are forgotten; Karpenter's event still names them for an hour. */
 export const mostRemembered = 500;
@@ -17,7 +17,7 @@ export function remember(
   const known = new Set(record.replacements?.map(({ instance }) => instance));
   const added = replacements.filter(({ instance }) => !known.has(instance));
   if (added.length === 0) return undefined;
-  const oldest = after(now, -(rules.hold + longerThanHold));
+  const oldest = after(now, -(longestHold(rules) + longerThanHold));
   const kept = [...(record.replacements ?? []), ...added]
     .filter(({ launchedAt }) => launchedAt > oldest)
     .toSorted((a, b) => a.launchedAt.getTime() - b.launchedAt.getTime())

@@ -1,3 +1,4 @@
+import { unwatched } from "../auto/observe.ts";
 import { after, earlier, minutes } from "../duration.ts";
 import {
   countingFrom,
@@ -38,7 +39,7 @@ export function decideRelease(record: ScopeRecord, holdId: string, rules: Rules,
 export function fence(record: ScopeRecord, hold: Hold, rules: Rules, now: Date): Release {
   const because = hold.capped ? "the hold has reached its cap" : "the hold has run its time";
   const next = fenced(hold, because);
-  const over = { ...record, hold: next };
+  const over = { ...(hold.capped ? unwatched(record, now) : record), hold: next };
   // A hold left behind by another setting of scope ends without: the whole cluster's silence is every NodePool's.
   const needsBreather = hold.capped && isKept(rules, record.scope);
   const written = needsBreather
@@ -55,7 +56,8 @@ export function decideForce(record: ScopeRecord, reason: string, now: Date, aske
   const { hold } = record;
   const from = askedAt ? earlier(askedAt, now) : now;
   const isSilent = record.launchesCountFrom !== undefined && record.launchesCountFrom > from;
-  const next = isSilent ? record : countingFrom(record, from);
+  const seen = unwatched(record, now);
+  const next = isSilent ? seen : countingFrom(seen, from);
   if (!hold) return { action: "note" as const, record: next, because: "nothing is held" };
   if (askedAt && hold.startedAt >= from && hold.causedAt >= from) {
     return {

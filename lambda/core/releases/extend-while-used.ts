@@ -1,3 +1,7 @@
+import { decideBoot, ofDemand } from "../auto/boot.ts";
+import type { HoldLength } from "../auto/decide-hold-length.ts";
+import { describeLength } from "../auto/describe-length.ts";
+import { observe } from "../auto/observe.ts";
 import { after, type Duration, earlier, later, minutes } from "../duration.ts";
 import { BrokenSetupError } from "../errors.ts";
 import { withUse } from "../holds/causes.ts";
@@ -20,14 +24,16 @@ export async function extendWhileUsed(context: ReleaseContext, scope: Scope): Pr
   const burst = record && burstOf(record, rules, clock.now());
   if (!burst) return;
   const claims = await readClaims(context, scope, burst);
-  const usedAt = lastUse(claims, record);
+  if (rules.auto) await protectBooting(context, scope, burst.hold.id, claims);
+  const usedAt = lastUse(claims ?? [], record);
   if (!usedAt) return;
 
   const decision = await changeRecord(context, scope, (present) =>
     decideUse(present, burst.hold.id, earlier(usedAt, clock.now()), rules),
   );
-  const { action, because } = decision;
-  log.info("use decided", { scope, holdId: burst.hold.id, action, because, usedAt });
+  const { action, because, length } = decision;
+  const learned = length && { length: describeLength(length) };
+  log.info("use decided", { scope, holdId: burst.hold.id, action, because, usedAt, ...learned });
   if (action === "leave") return;
   metrics.add("HoldsExtendedByUse", 1);
   if (action === "cap") metrics.add("HoldsCapped", 1);
@@ -48,40 +54,59 @@ async function readClaims(
   context: ReleaseContext,
   scope: Scope,
   { hold, from, isOverdue }: Burst,
-): Promise<readonly NodeClaim[]> {
+): Promise<readonly NodeClaim[] | undefined> {
   try {
     const claims = await context.nodeClaims.launchedSince(scope, from, context);
     if (!("unavailable" in claims)) return claims;
     reportLimit(context, claims);
-    return [];
+    return undefined;
   } catch (error) {
     if (!isOverdue && !(error instanceof BrokenSetupError)) throw error;
     context.log.error("a hold ends though its use could not be read", { scope, holdId: hold.id, error });
-    return [];
+    return undefined;
   }
 }
 
-/** A replacement takes over what ran on other nodes, which is no use of this hold's. */
-function lastUse(claims: readonly NodeClaim[], record: ScopeRecord): Date | undefined {
-  const replacements = new Set(record.replacements?.map(({ instance }) => instance));
-  const uses = claims.flatMap(({ instance, lastPodEventAt }) =>
-    lastPodEventAt && !(instance && replacements.has(instance)) ? [lastPodEventAt] : [],
+async function protectBooting(
+  context: ReleaseContext,
+  scope: Scope,
+  holdId: string,
+  claims: readonly NodeClaim[] | undefined,
+): Promise<void> {
+  const { action, because } = await changeRecord(context, scope, (record) =>
+    decideBoot(record, holdId, claims, context.rules, context.clock.now()),
   );
+  context.log.info("boot decided", { scope, holdId, action, because });
+}
+
+function lastUse(claims: readonly NodeClaim[], record: ScopeRecord): Date | undefined {
+  const uses = ofDemand(claims, record).flatMap(({ lastPodEventAt }) => lastPodEventAt ?? []);
   return uses.length > 0 ? uses.reduce(later) : undefined;
 }
 
 export type UseDecision =
-  | Readonly<{ action: "leave"; because: string; record?: never }>
-  | Readonly<{ action: "extend" | "cap"; because: string; record: ScopeRecord }>;
+  | Readonly<{ action: "leave"; because: string; record?: ScopeRecord; length?: HoldLength | undefined }>
+  | Readonly<{
+      action: "extend" | "cap";
+      because: string;
+      record: ScopeRecord;
+      length?: HoldLength | undefined;
+    }>;
 
 /** Use holds as long as a launch does, never past the cap. */
 export function decideUse(record: ScopeRecord, holdId: string, usedAt: Date, rules: Rules): UseDecision {
   const { hold } = record;
   if (hold?.id !== holdId || hold.state !== "held") return { action: "leave", because: "the hold is over" };
-  const { expiresAt, capped } = extended(hold, after(usedAt, rules.hold), rules);
-  if (expiresAt <= hold.expiresAt) return { action: "leave", because: "its nodes were not used since" };
+  const use = { at: usedAt, nodes: Math.max(1, hold.launches), kind: "pods" } as const;
+  const { record: seen, rules: own, length } = observe(record, rules, use);
+  const { expiresAt, capped } = extended(hold, after(usedAt, own.hold), own);
+  if (expiresAt <= hold.expiresAt) {
+    const because = "its nodes were not used since, or not for longer than it lasts";
+    return { action: "leave", because, length, ...(seen !== record && { record: seen }) };
+  }
   const causes = withUse(hold.causes, usedAt);
-  const next = { ...hold, expiresAt, capped, causes, extensions: hold.extensions + 1 };
+  const extensions = hold.extensions + 1;
+  const next = { ...hold, expiresAt, capped, causes, ...(length && { length }), extensions };
   const action = capped && !hold.capped ? "cap" : "extend";
-  return { action, because: "its nodes are in use", record: { ...record, hold: next } };
+  return { action, because: "its nodes are in use", record: { ...seen, hold: next }, length };
 }

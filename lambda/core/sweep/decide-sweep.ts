@@ -1,3 +1,4 @@
+import { unwatched } from "../auto/observe.ts";
 import { dueAt, fenced, type Hold, type ScopeRecord, type Watermark } from "../holds/hold.ts";
 import { fence } from "../releases/decide-release.ts";
 import { isKept, type Rules } from "../rules.ts";
@@ -21,7 +22,7 @@ export function decideSweep(
     return { action: "release", hold, because: "its release was not finished" };
   }
   // A launch that was decided upon while somebody paused or released the whole cluster.
-  if (hold.causedAt < watermark.from) return stop(record, hold, "its launches no longer count");
+  if (hold.causedAt < watermark.from) return stop(record, hold, "its launches no longer count", now);
 
   const due = dueAt(hold, rules);
   if (now >= due) return fence(record, hold, rules, now);
@@ -37,7 +38,7 @@ export function decideSweep(
 }
 
 /** No watermark: that of the whole cluster would end the holds of all NodePools. */
-function stop(record: ScopeRecord, hold: Hold, because: string): SweepDecision {
+function stop(record: ScopeRecord, hold: Hold, because: string, now: Date): SweepDecision {
   const over = fenced(hold, because);
-  return { action: "release", hold: over, record: { ...record, hold: over }, because };
+  return { action: "release", hold: over, record: { ...unwatched(record, now), hold: over }, because };
 }

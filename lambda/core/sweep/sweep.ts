@@ -10,7 +10,7 @@ import type { Context, Launch } from "../ports.ts";
 import { armRelease } from "../releases/arm-release.ts";
 import { extendWhileUsed } from "../releases/extend-while-used.ts";
 import { finishRelease } from "../releases/release-nodes.ts";
-import { scopeOf } from "../rules.ts";
+import { longestHold, scopeOf } from "../rules.ts";
 import { admits, type Scope } from "../scope.ts";
 import { decideSweep, type SweepDecision } from "./decide-sweep.ts";
 import { releaseOrphanedMarks } from "./orphaned-marks.ts";
@@ -64,7 +64,7 @@ async function sweepScope(context: Context, scope: Scope): Promise<void> {
 /** Finds young nodes that nobody marked, asks when they were launched, and treats them as the launches they were. */
 async function recoverMissedLaunches(context: Context): Promise<void> {
   const { rules, clock } = context;
-  const nodes = await context.nodes.joinedSince(after(clock.now(), -rules.hold), "unmarked", context);
+  const nodes = await context.nodes.joinedSince(after(clock.now(), -longestHold(rules)), "unmarked", context);
   const known = await context.launches.find(
     nodes.map((node) => node.instance),
     context,

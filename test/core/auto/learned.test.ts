@@ -70,20 +70,20 @@ describe("no gap is learned", () => {
 
 describe("when nobody can tell any more", () => {
   it("a gap counts as at least that long, and what comes next ends none", () => {
-    const stopped = stopWatching(learnedFromUses(launch(0), launch(30)), at(45), false, terms);
+    const stopped = stopWatching(learnedFromUses(launch(0), launch(30)), at(45), false);
     expect(stopped.gaps).toEqual([exactly(30), { nodes: 5, atLeast: minutes(15) }]);
     expect(learnFromUse(stopped, launch(200), length, terms).gaps).toEqual(stopped.gaps);
   });
 
   it("a burst that may still go on teaches nothing", () => {
-    expect(stopWatching(learnedFromUses(launch(0)), at(5), true, terms)).toEqual(nothingLearned);
-    expect(stopWatching(learnedFromUses(launch(0), pods(4)), at(4.5), true, terms)).toEqual(nothingLearned);
+    expect(stopWatching(learnedFromUses(launch(0)), at(5), true)).toEqual(nothingLearned);
+    expect(stopWatching(learnedFromUses(launch(0), pods(4)), at(4.5), true)).toEqual(nothingLearned);
   });
 
   it("stopping again changes nothing", () => {
-    const stopped = stopWatching(learnedFromUses(launch(0), pods(4)), at(9), true, terms);
+    const stopped = stopWatching(learnedFromUses(launch(0), pods(4)), at(9), true);
     expect(stopped.gaps).toHaveLength(1);
-    expect(stopWatching(stopped, at(20), true, terms)).toEqual(stopped);
+    expect(stopWatching(stopped, at(20), true)).toEqual(stopped);
   });
 });
 
@@ -118,7 +118,7 @@ describe("the record of what was learned", () => {
     return sequence.reduce((learned, { wait, nodes, kind, held }) => {
       now = after(now, seconds(wait));
       return kind === "stop"
-        ? stopWatching(learned, now, held, terms)
+        ? stopWatching(learned, now, held)
         : learnFromUse(learned, { at: now, nodes, kind, held }, length, terms);
     }, nothingLearned);
   };
