@@ -1,3 +1,4 @@
+import type { HoldLength } from "../lambda/core/auto/decide-hold-length.ts";
 import { BadInputError } from "../lambda/core/errors.ts";
 import type { PastHold } from "../lambda/core/holds/hold.ts";
 import type { ScopeStatus } from "../lambda/core/operate/status.ts";
@@ -11,7 +12,14 @@ export type StatusAnswer = Readonly<{
   cluster: string;
   at: Date;
   version: string;
-  rules: Readonly<{ hold: number; maxHold: number; breather: number; initialDelay: number; scope: string }>;
+  rules: Readonly<{
+    hold: number;
+    maxHold: number;
+    breather: number;
+    initialDelay: number;
+    scope: string;
+    auto?: object;
+  }>;
   scopes: readonly ScopeStatus[];
   nodesUserHeld: number;
   lastSweep?: Date;
@@ -36,6 +44,7 @@ export const parseStatus = (answer: unknown): StatusAnswer =>
         breather: fields.count(rules.breather, "rules.breather", many),
         initialDelay: fields.count(rules.initialDelay, "rules.initialDelay", many),
         scope: fields.text(rules.scope, "rules.scope"),
+        ...(rules.auto !== undefined && { auto: fields.object(rules.auto, "rules.auto") }),
       },
       scopes: fields.list(read.scopes, "scopes", (item, path) => parseScopeStatus(fields, item, path)),
       nodesUserHeld: fields.count(read.nodesUserHeld, "nodesUserHeld", many),
@@ -68,6 +77,24 @@ function parseScopeStatus(fields: Fields, item: unknown, path: string): ScopeSta
     ...(launches !== undefined && { launches }),
     ...(extensions !== undefined && { extensions }),
     ...(read.capped === true && { capped: true }),
+    ...lengthIn(fields, read, path),
+  };
+}
+
+/** A learned length; a holder without `hold=auto` answers none. */
+function lengthIn(fields: Fields, read: Read, path: string): { length?: HoldLength } {
+  if (read.length === undefined) return {};
+  const length = fields.object(read.length, `${path}.length`);
+  const action = (["default", "learned", "cautious"] as const).find((one) => one === length.action);
+  const duration = (name: string) => fields.count(length[name], `${path}.length.${name}`, many);
+  return {
+    length: {
+      length: duration("length"),
+      action: action ?? "learned",
+      because: textOf(length.because),
+      atHalfCost: duration("atHalfCost"),
+      atDoubleCost: duration("atDoubleCost"),
+    },
   };
 }
 
@@ -92,6 +119,7 @@ function parsePastHold(fields: Fields, item: unknown, path: string): PastHold {
     extensions: fields.count(read.extensions, `${path}.extensions`, many),
     nodes: fields.count(read.nodes, `${path}.nodes`, many),
     capped: read.capped === true,
+    ...lengthIn(fields, read, path),
   };
 }
 

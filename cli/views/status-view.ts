@@ -1,3 +1,4 @@
+import { describeLength } from "../../lambda/core/auto/describe-length.ts";
 import { formatDuration } from "../../lambda/core/duration.ts";
 import type { ScopeStatus } from "../../lambda/core/operate/status.ts";
 import type { StatusAnswer } from "../answers.ts";
@@ -29,6 +30,9 @@ export function statusView(status: StatusAnswer, style: Style, wide: boolean): s
       ? table([[...heading, ...rest, "WHY"].map((one) => style("dim", one)), ...rows])
       : [nothing]),
     "",
+    ...scopes.flatMap(({ scope, length }) =>
+      length ? [`Holds of ${scope} last ${describeLength(length)}.`] : [],
+    ),
     `Held by their users: ${nodesUserHeld}. Last sweep: ${lastSweep ? formatMoment(lastSweep, at) : style("red", "none yet")}.`,
   ];
 }
@@ -52,9 +56,9 @@ function row(scope: ScopeStatus, now: Date, style: Style, wide: boolean): string
 }
 
 function rulesOf({ rules, version }: StatusAnswer): string {
-  const { hold, maxHold, breather, initialDelay, scope } = rules;
+  const { hold, auto, maxHold, breather, initialDelay, scope } = rules;
   const parts = [
-    `holds ${formatDuration(hold)} after each launch`,
+    auto ? "learns how long to hold" : `holds ${formatDuration(hold)} after each launch`,
     maxHold > 0
       ? `${formatDuration(maxHold)} at most, then ${formatDuration(breather)} of breather`
       : "without a cap",

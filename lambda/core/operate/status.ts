@@ -1,3 +1,5 @@
+import type { HoldLength } from "../auto/decide-hold-length.ts";
+import { learnedLength } from "../auto/observe.ts";
 import { after } from "../duration.ts";
 import {
   dueAt,
@@ -26,6 +28,8 @@ export type ScopeStatus = Readonly<{
   nodesHeld: number;
   awaited: number;
   nextSchedule?: Date;
+  /** With `hold=auto`, how long holds last here now, and why. */
+  length?: HoldLength;
 }>;
 
 export type Status = Readonly<{
@@ -55,12 +59,18 @@ export async function getStatus(context: Context): Promise<Status> {
     ...describe(record, whole, context.rules, now),
     nodesHeld: record.hold ? (marks.get(record.hold.id) ?? 0) : 0,
     awaited: awaited.get(record.scope) ?? 0,
+    ...lengthOf(record, context.rules),
   }));
   const { rules } = context;
   return { cluster: rules.cluster, at: now, rules, scopes, nodesUserHeld, ...(lastSweep && { lastSweep }) };
 }
 
-type Described = Omit<ScopeStatus, "nodesHeld" | "awaited">;
+function lengthOf(record: ScopeRecord, rules: Rules): Pick<ScopeStatus, "length"> {
+  const length = isKept(rules, record.scope) ? learnedLength(record, rules) : undefined;
+  return length ? { length } : {};
+}
+
+type Described = Omit<ScopeStatus, "nodesHeld" | "awaited" | "length">;
 
 function describe(record: ScopeRecord, whole: ScopeRecord | undefined, rules: Rules, now: Date): Described {
   const { scope, hold } = record;
