@@ -18,19 +18,18 @@ const dependencies = {
   scheduler: 'export { SchedulerClient, CreateScheduleCommand } from "@aws-sdk/client-scheduler";',
   ec2: 'export { EC2Client, DescribeInstancesCommand, paginateDescribeInstances } from "@aws-sdk/client-ec2";',
   sqs: 'export { SQSClient, SendMessageBatchCommand } from "@aws-sdk/client-sqs";',
-  kubernetes: 'export { KubeConfig, CoreV1Api } from "@kubernetes/client-node";',
   powertools:
     'export { Logger } from "@aws-lambda-powertools/logger"; export { Metrics } from "@aws-lambda-powertools/metrics";',
 };
 type Dependency = keyof typeof dependencies;
 
-const common: readonly Dependency[] = ["dynamodb", "eks", "scheduler", "kubernetes", "powertools"];
+const common: readonly Dependency[] = ["dynamodb", "eks", "scheduler", "powertools"];
 const uses: Readonly<Record<Part, readonly Dependency[]>> = {
   hold: [...common, "ec2", "sqs"],
   release: common,
   sweep: [...common, "ec2", "sqs"],
   control: [...common, "ec2", "sqs"],
-  "cluster-access": ["eks", "kubernetes", "powertools"],
+  "cluster-access": ["eks", "powertools"],
 };
 
 /** Import time of each function's bundle beside that of its dependencies, in turns, each in a fresh process. */
@@ -105,7 +104,7 @@ const hintOf = (all: readonly Cold[]): Figure => ({
   value: all.map(({ part, clients }) => `${part}: ${clients}`).join("; "),
   goal: "none that the function's path does not use",
   reached: all.every(({ part, clients }) => {
-    const used = uses[part].filter((name) => name !== "kubernetes" && name !== "powertools");
+    const used = uses[part].filter((name) => name !== "powertools");
     return clients === used.toSorted().join(", ");
   }),
   answers: "`hold` cold start: nothing loaded that its path does not use",

@@ -45,7 +45,8 @@ export async function createNodes(loop: BareLoop, names: readonly string[]): Pro
   );
 }
 
-function clientOf(plane: ControlPlane, user: User): KubernetesClient {
+/** Our own client, as this user. */
+export function clientOf(plane: ControlPlane, user: User): KubernetesClient {
   return new KubernetesClient({
     login: kubeconfigLogin(plane.config(user)),
     clock: systemClock,

@@ -7,6 +7,7 @@ import { burst } from "./burst.ts";
 import { coldStart } from "./cold-start.ts";
 import { endToEnd } from "./end-to-end.ts";
 import type { Bench, Size } from "./figure.ts";
+import { kubernetesClients } from "./kubernetes-clients.ts";
 import { launchCost } from "./launch-cost.ts";
 import { manyNodes } from "./many-nodes.ts";
 import { marking } from "./marking.ts";
@@ -14,7 +15,15 @@ import { circumstances, page, type Result, tableOf } from "./page.ts";
 import { drawPlot } from "./plot.ts";
 import { whyBusy } from "./quiet.ts";
 
-const benches: readonly Bench[] = [marking, launchCost, burst, manyNodes, coldStart, endToEnd];
+const benches: readonly Bench[] = [
+  marking,
+  kubernetesClients,
+  launchCost,
+  burst,
+  manyNodes,
+  coldStart,
+  endToEnd,
+];
 
 const help = `Measures the holder beside what limits it, side by side in one run.
 
