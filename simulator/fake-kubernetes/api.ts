@@ -1,7 +1,7 @@
 import { discovery } from "./discovery.ts";
 import { applyJsonPatch, applyMergePatch } from "./json-patch.ts";
 import { Lists } from "./lists.ts";
-import type { NodeStore } from "./node-store.ts";
+import type { ChangedBy, NodeStore } from "./node-store.ts";
 import { type Json, type NodeObject, Refusal } from "./objects.ts";
 import { statusOf } from "./status.ts";
 import { viewNode, viewOf } from "./views.ts";
@@ -48,25 +48,26 @@ export class NodeApi {
       this.#store.remove(name);
       return { status: 200, body: statusOf(200, "", "") };
     }
-    const node = this.#readOrChange(request, name, part === "status" ? "status" : "node");
+    // Without this parameter the server takes the client's name.
+    const by = {
+      part: part === "status" ? "status" : "node",
+      manager: query.get("fieldManager") ?? "unknown",
+    } as const;
+    const node = this.#readOrChange(request, name, by);
     return { status: 200, body: viewNode(node, view, this.#now()) };
   }
 
-  #readOrChange(
-    { method, contentType, body }: ApiRequest,
-    name: string,
-    part: "node" | "status",
-  ): NodeObject {
+  #readOrChange({ method, contentType, body }: ApiRequest, name: string, by: ChangedBy): NodeObject {
     if (method === "GET") return this.#store.get(name);
-    if (method === "PUT") return this.#store.replace(name, body(), part);
+    if (method === "PUT") return this.#store.replace(name, body(), by);
     if (method !== "PATCH") throw notAllowed;
     const node = this.#store.get(name);
     const type = contentType.split(";")[0]?.trim();
     if (type === "application/json-patch+json")
-      return this.#store.replace(name, applyJsonPatch(node, body()), part);
+      return this.#store.replace(name, applyJsonPatch(node, body()), by);
     // For what our clients change, labels, annotations and flags, a strategic merge is a merge.
     if (type === "application/merge-patch+json" || type === "application/strategic-merge-patch+json")
-      return this.#store.replace(name, applyMergePatch(node, body()), part);
+      return this.#store.replace(name, applyMergePatch(node, body()), by);
     const message = `the body of the request was in an unknown format - ${type}`;
     throw new Refusal(415, "UnsupportedMediaType", message);
   }

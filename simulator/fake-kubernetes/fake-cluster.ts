@@ -68,7 +68,9 @@ export class FakeCluster implements KubernetesCaller {
 
   /** Changes a node as a user would; null removes a key. */
   editNode(name: string, metadata: JsonObject): NodeObject {
-    return this.store.replace(name, applyMergePatch(this.store.get(name), { metadata }));
+    return this.store.replace(name, applyMergePatch(this.store.get(name), { metadata }), {
+      manager: "kubectl-edit",
+    });
   }
 
   nodes(): readonly NodeObject[] {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import { recordManager } from "./managed-fields.ts";
 import { checkMetadata } from "./metadata.ts";
 import {
   isObject,
@@ -17,6 +18,9 @@ export type NodeChange = Readonly<{
   node: NodeObject;
   before?: NodeObject;
 }>;
+
+/** Which part of a node a client changes, and the name by which the server records it. */
+export type ChangedBy = Readonly<{ part?: "node" | "status"; manager: string }>;
 
 /** How many changes a watch may have missed and still go on. */
 const remembered = 10_000;
@@ -76,17 +80,20 @@ export class NodeStore {
   }
 
   /** Replaces a node, its status only where that is what was asked; a stale version is refused. */
-  replace(name: string, wish: Json, part: "node" | "status" = "node"): NodeObject {
+  replace(name: string, wish: Json, by: ChangedBy): NodeObject {
     const before = this.get(name);
     const { metadata, spec, status } = isObject(wish) ? wish : {};
     const asked: JsonObject = isObject(metadata) ? metadata : {};
     const { resourceVersion = before.metadata.resourceVersion } = asked;
     if (resourceVersion !== before.metadata.resourceVersion) throw conflict(name);
-    if (part === "status") return this.#change(before, { ...before, status: isObject(status) ? status : {} });
+    if (by.part === "status")
+      return this.#change(before, { ...before, status: isObject(status) ? status : {} });
     checkMetadata({ ...asked, name: asked.name ?? name }, name);
     const { uid, creationTimestamp } = before.metadata;
     const kept = { name, uid, creationTimestamp, resourceVersion: before.metadata.resourceVersion };
-    const after = { ...withoutEmptyMaps(asked), ...kept };
+    const own = withoutEmptyMaps(asked);
+    const managedFields = recordManager(before.metadata, own, by.manager, this.#now().toISOString());
+    const after = { ...own, ...(managedFields.length > 0 && { managedFields }), ...kept };
     return this.#change(before, { ...before, metadata: after, spec: isObject(spec) ? spec : {} });
   }
 
