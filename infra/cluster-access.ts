@@ -1,5 +1,6 @@
 import { CustomResource, Duration, FileSystem, Lazy, Stack } from "aws-cdk-lib";
 import { Construct, type IConstruct } from "constructs";
+import { accessResource, adminRightResource } from "../lambda/cluster-access/template-names.ts";
 import { bundleOf } from "./bundles.ts";
 import { ClusterAdmin } from "./cluster-admin.ts";
 import type { HolderFunction } from "./holder-function.ts";
@@ -7,14 +8,13 @@ import type { Plan } from "./props.ts";
 
 /** Our rights in the cluster: who may log in, and with `access: install` all that is written there. */
 export class ClusterAccess extends Construct {
-  private readonly principals: string[] = [];
   private readonly installed: CustomResource | undefined;
   private readonly admin: ClusterAdmin | undefined;
   private readonly clusterArn: string;
 
   constructor(scope: Construct, id: string, plan: Plan) {
     super(scope, id);
-    const { cluster, holdAnnotation, karpenter } = plan.settings;
+    const { cluster, holdAnnotation } = plan.settings;
     this.clusterArn = Stack.of(this).formatArn({
       service: "eks",
       resource: "cluster",
@@ -22,28 +22,34 @@ export class ClusterAccess extends Construct {
     });
     if (plan.access === "manual") return;
 
-    this.admin = new ClusterAdmin(this, "Admin", { plan, clusterArn: this.clusterArn });
+    const admin = new ClusterAdmin(this, "Admin", { plan, clusterArn: this.clusterArn });
+    this.admin = admin;
+    const { serviceToken } = admin;
+    // Deleted after all else, also when the first installation is killed: it gives the admin right back.
+    const adminRight = new CustomResource(this, "AdminRight", {
+      resourceType: adminRightResource,
+      serviceToken,
+    });
     this.installed = new CustomResource(this, "Installed", {
-      resourceType: "Custom::KarpenterNodeHolderAccess",
-      serviceToken: this.admin.serviceToken,
+      resourceType: accessResource,
+      serviceToken,
       serviceTimeout: Duration.minutes(30),
+      // For CloudFormation alone, which calls the function when they change: it reads its environment.
       properties: {
         cluster,
         holdAnnotation,
-        karpenter,
-        principals: Lazy.list({ produce: () => this.principals }),
-        adminRole: this.admin.roleArn,
+        roles: Lazy.list({ produce: () => admin.roleArns }),
         // What is written into the cluster comes with the code that writes it.
         bundle: FileSystem.fingerprint(bundleOf("cluster-access")),
       },
     });
+    this.installed.node.addDependency(adminRight);
   }
 
   /** Lets a function log in to the cluster as a member of our group. */
   openTo(user: HolderFunction): void {
     user.may({ actions: ["eks:DescribeCluster"], resources: [this.clusterArn] });
-    this.principals.push(user.role.roleArn);
-    this.admin?.mayAdmit(user.role);
+    this.admin?.admit(user.role);
     // Updated functions first: only then are all marks moved to another annotation.
     this.installed?.node.addDependency(user.resource);
   }

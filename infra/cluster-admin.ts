@@ -1,8 +1,9 @@
-import { Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { Duration, Lazy, RemovalPolicy, Stack } from "aws-cdk-lib";
 import type { Role } from "aws-cdk-lib/aws-iam";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Provider } from "aws-cdk-lib/custom-resources";
 import { Construct } from "constructs";
+import { AccessEnvironment } from "../lambda/cluster-access/template-names.ts";
 import { holderName } from "../lambda/core/marks/keys.ts";
 import { SettingEnvironment, vpcVariable } from "../lambda/environment.ts";
 import { acknowledge, acknowledgeWildcard } from "./acknowledge.ts";
@@ -18,7 +19,8 @@ type Target = Readonly<{ cluster: string; clusterArn: string }>;
 export class ClusterAdmin extends Construct {
   /** Where CloudFormation sends what it wants of the cluster. */
   readonly serviceToken: string;
-  readonly roleArn: string;
+  /** The roles that it lets into the cluster. */
+  readonly roleArns: string[] = [];
   private readonly admin: HolderFunction;
   private readonly target: Target;
 
@@ -31,21 +33,24 @@ export class ClusterAdmin extends Construct {
       timeout: Duration.minutes(14),
       environment: {
         [SettingEnvironment.cluster]: plan.settings.cluster,
+        [SettingEnvironment.holdAnnotation]: plan.settings.holdAnnotation,
+        [AccessEnvironment.roles]: Lazy.string({ produce: () => this.roleArns.join(",") }),
         ...(plan.vpc && { [vpcVariable]: "true" }),
       },
       logRetention: plan.logRetention,
       vpc: plan.vpc,
     });
-    this.roleArn = admin.role.roleArn;
+    admin.fn.addEnvironment(AccessEnvironment.adminRole, admin.role.roleArn);
     this.admin = admin;
     this.target = { cluster: plan.settings.cluster, clusterArn };
     allowBecomingAdmin(admin, this.target);
-    this.mayAdmit(admin.role);
+    allowAdmitting(admin, admin.role, this.target);
     this.serviceToken = this.provider(admin, plan).serviceToken;
   }
 
-  /** Lets the function admit this role to the cluster, in our group only, and dismiss it again. */
-  mayAdmit(role: Role): void {
+  /** Has the function let this role into the cluster, in our group only; it may do so, and delete the entry again. */
+  admit(role: Role): void {
+    this.roleArns.push(role.roleArn);
     allowAdmitting(this.admin, role, this.target);
   }
 

@@ -1,5 +1,6 @@
 import { type Duration, formatDuration, hours, minutes, parseDuration } from "./core/duration.ts";
 import { BadInputError } from "./core/errors.ts";
+import { isAnnotationKey } from "./core/marks/annotation-key.ts";
 import { Karpenter, type KarpenterGeneration } from "./core/marks/keys.ts";
 import type { Rules } from "./core/rules.ts";
 import type { NodePoolFilter } from "./core/scope.ts";
@@ -29,8 +30,6 @@ export type SettingName = "cluster" | keyof typeof defaultSettings;
 type DurationSetting = "hold" | "relaunchCost" | "maxHold" | "breather" | "initialDelay" | "sweepEvery";
 
 const clusterName = /^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$/;
-const annotationKey =
-  /^(?=.{1,253}\/)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const poolName = /^!?[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$/;
 
 /** Reads all settings and tells every problem at once; those left out have their defaults. */
@@ -90,7 +89,7 @@ export function checkSettings(raw: RawSettings): { settings: Settings; problems:
   const scope = choice("scope", ["cluster", "nodepool"]) ?? "cluster";
   const karpenter = choice("karpenter", ["v1", "v0.31"]) ?? "v1";
   const holdAnnotation = text("holdAnnotation") || Karpenter[karpenter].annotation;
-  if (!annotationKey.test(holdAnnotation)) {
+  if (!isAnnotationKey(holdAnnotation)) {
     refuse(
       "holdAnnotation",
       holdAnnotation,

@@ -10,7 +10,9 @@ import {
 } from "@aws-sdk/client-eks";
 import { unreachableFromOutside } from "../aws/endpoint.ts";
 import { type Duration, seconds } from "../core/duration.ts";
+import { TryAgainError } from "../core/errors.ts";
 import { holderName } from "../core/marks/keys.ts";
+import type { Clock } from "../core/ports.ts";
 import type { AccessEntries, Rights } from "./rules.ts";
 
 export type EksAccessEntriesOptions = Readonly<{
@@ -21,6 +23,9 @@ export type EksAccessEntriesOptions = Readonly<{
   rights: Rights;
   /** Whether this function runs in a VPC, from which it reaches a private endpoint. */
   inVpc: boolean;
+  clock: Clock;
+  /** The time after this is kept for giving the admin right back. */
+  workUntil: Date;
   sleep?: (duration: Duration) => Promise<void>;
 }>;
 
@@ -39,7 +44,7 @@ export class EksAccessEntries implements AccessEntries {
     this.#options = options;
   }
 
-  async kind(): Promise<"access entries" | "config map" | undefined> {
+  async authentication(): Promise<"access entries" | "config map" | undefined> {
     const cluster = await this.#describe();
     const mode = cluster?.accessConfig?.authenticationMode;
     if (!cluster) return undefined;
@@ -53,48 +58,72 @@ export class EksAccessEntries implements AccessEntries {
     return found && `${found.reason}: ${found.remedy}`;
   }
 
-  admit(principalArn: string): Promise<"admitted" | "was in"> {
-    return this.#admit(principalArn, [holderName]);
+  create(principalArn: string): Promise<"created" | "existed"> {
+    return this.#inTime(this.#create(principalArn, [holderName]));
   }
 
-  async dismiss(principalArn: string): Promise<void> {
+  async delete(principalArn: string): Promise<void> {
     const command = new DeleteAccessEntryCommand({ clusterName: this.#options.cluster, principalArn });
     await this.#remove(principalArn, () => this.#options.eks.send(command));
     this.#created.delete(principalArn);
   }
 
   async asAdmin(work: (rights: Rights) => Promise<void>): Promise<void> {
-    const { eks, cluster, adminRole, rights } = this.#options;
-    const policy = {
-      clusterName: cluster,
-      principalArn: adminRole,
-      policyArn: `${partitionOf(adminRole)}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy`,
-    };
     try {
-      await this.#admit(adminRole, []);
-      const associate = new AssociateAccessPolicyCommand({ ...policy, accessScope: { type: "cluster" } });
-      await this.#retry(() => eks.send(associate), isNotFound);
-      await work(rights);
+      await this.#inTime(this.#becomeAdmin().then(() => work(this.#options.rights)));
     } finally {
-      await this.#unlessGone(() => eks.send(new DisassociateAccessPolicyCommand(policy))).finally(() =>
-        this.dismiss(adminRole),
-      );
+      await this.returnAdminRight();
     }
   }
 
-  async #admit(principalArn: string, kubernetesGroups: string[]): Promise<"admitted" | "was in"> {
+  async returnAdminRight(): Promise<void> {
+    const { eks, adminRole } = this.#options;
+    const disassociate = new DisassociateAccessPolicyCommand(this.#adminPolicy());
+    await this.#unlessGone(() => eks.send(disassociate)).finally(() => this.delete(adminRole));
+  }
+
+  async #becomeAdmin(): Promise<void> {
+    const { eks, adminRole } = this.#options;
+    await this.#create(adminRole, []);
+    const accessScope = { type: "cluster" } as const;
+    const associate = new AssociateAccessPolicyCommand({ ...this.#adminPolicy(), accessScope });
+    await this.#retry(() => eks.send(associate), isNotFound);
+  }
+
+  #adminPolicy() {
+    const { cluster: clusterName, adminRole: principalArn } = this.#options;
+    const policyArn = `${partitionOf(principalArn)}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy`;
+    return { clusterName, principalArn, policyArn };
+  }
+
+  /** Work that goes on beyond its time fails by then, so that the time for giving the right back is left. */
+  async #inTime<T>(work: Promise<T>): Promise<T> {
+    const { clock, workUntil } = this.#options;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const left = Math.max(0, workUntil.getTime() - clock.now().getTime());
+      timer = setTimeout(() => reject(new TryAgainError("the time for changing the cluster is over")), left);
+    });
+    try {
+      return await Promise.race([work, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #create(principalArn: string, kubernetesGroups: string[]): Promise<"created" | "existed"> {
     const { eks, cluster: clusterName } = this.#options;
     const entry = { clusterName, principalArn, kubernetesGroups };
     const create = new CreateAccessEntryCommand({ ...entry, type: "STANDARD" });
     try {
       await this.#retry(() => eks.send(create), isInvalidPrincipal);
       this.#created.add(principalArn);
-      return "admitted";
+      return "created";
     } catch (error) {
       if (!isNamed(error, "ResourceInUseException")) throw error;
       // An invocation that ended a moment ago may have created it.
       await this.#retry(() => eks.send(new UpdateAccessEntryCommand(entry)), isNotFound);
-      return "was in";
+      return "existed";
     }
   }
 

@@ -1,23 +1,25 @@
 import { after, type Duration, minutes } from "../core/duration.ts";
 import { TryAgainError } from "../core/errors.ts";
-import { holderName, holdLabel } from "../core/marks/keys.ts";
-import {
-  type Decision,
-  type NodeMeta,
-  planHandOver,
-  planMove,
-  planRelease,
-} from "../core/marks/plan-marks.ts";
+import { holderName } from "../core/marks/keys.ts";
+import type { Decision } from "../core/marks/plan-marks.ts";
+import { type ManagedNode, type MarkKeys, planMove, planRemoval } from "../core/marks/plan-moves.ts";
 import type { CallContext, Clock, Log } from "../core/ports.ts";
 import type { KubernetesCaller } from "../kubernetes/client.ts";
 import { isStatus } from "../kubernetes/error.ts";
 import { explain } from "../kubernetes/explain.ts";
 import { forEachConcurrent } from "../kubernetes/for-each-concurrent.ts";
 import { changeNode } from "../kubernetes/node-changes.ts";
-import { listNodes, markedByAnyone } from "../kubernetes/node-lists.ts";
+import { listMetadata, markedByAnyone } from "../kubernetes/node-lists.ts";
+import { parseNodeLife } from "../kubernetes/node-objects.ts";
 import { inFlight } from "../kubernetes/transport.ts";
-import { type AccessObject, accessManifest, policyPath } from "./manifest.ts";
-import { annotationsIn } from "./policy.ts";
+import {
+  type AccessObject,
+  accessManifest,
+  clusterRoleBindingPath,
+  clusterRolePath,
+  policyPath,
+} from "./manifest.ts";
+import { recordedIn } from "./recorded-keys.ts";
 import type { Rights } from "./rules.ts";
 
 export type KubernetesAccessOptions = Readonly<{
@@ -27,6 +29,8 @@ export type KubernetesAccessOptions = Readonly<{
   log: Log;
   /** The longest each action may take. */
   timeLimit?: Duration;
+  /** When all of them must have ended. */
+  until?: Date;
   pageSize?: number;
 }>;
 
@@ -54,14 +58,8 @@ export class KubernetesAccess implements Rights {
   }
 
   async annotations(): Promise<readonly string[]> {
-    try {
-      return annotationsIn(
-        await this.#options.api.call({ method: "GET", path: policyPath }, this.#context()),
-      );
-    } catch (error) {
-      if (isStatus(error, 404)) return [];
-      throw explain(error, "read our policy");
-    }
+    const [policy, role] = await Promise.all([this.#find(policyPath), this.#find(clusterRolePath)]);
+    return recordedIn({ policy, role });
   }
 
   /** Compares what is in the cluster with what should be. */
@@ -84,30 +82,41 @@ export class KubernetesAccess implements Rights {
     );
   }
 
+  async revoke(): Promise<void> {
+    await this.#delete(clusterRoleBindingPath);
+  }
+
   async remove(): Promise<void> {
-    const context = this.#context();
-    // What allows goes before what restrains.
-    for (const { path, object } of accessManifest([]).toReversed()) {
-      try {
-        await this.#options.api.call({ method: "DELETE", path }, context);
-      } catch (error) {
-        if (!isStatus(error, 404)) throw explain(error, `remove our ${object.kind}`);
-      }
+    // The ClusterRole goes last: it records the annotation keys, and a removal that is cut short begins again.
+    const paths = accessManifest([]).map(({ path }) => path);
+    for (const path of [...paths.filter((one) => one !== clusterRolePath), clusterRolePath]) {
+      await this.#delete(path);
     }
   }
 
-  handOver(from: string, to: string): Promise<number> {
-    return this.#everyMark("handed over", (node) => planHandOver(node, from, to, "handed over"));
+  moveMarks(keys: MarkKeys): Promise<number> {
+    return this.#everyMark("moved", (node) => planMove(node, keys));
   }
 
-  moveMarks(from: string, to: string, whose: "ours" | "its owner's"): Promise<number> {
-    return this.#everyMark("moved", (node) => planMove(node, from, to, whose));
+  removeMarks(keys: MarkKeys): Promise<number> {
+    return this.#everyMark("released", (node) => planRemoval(node, keys));
   }
 
-  removeMarks(annotation: string): Promise<number> {
-    return this.#everyMark("released", (node) =>
-      planRelease(node, node.labels?.[holdLabel] ?? "", annotation),
-    );
+  async #find(path: string): Promise<unknown> {
+    try {
+      return await this.#options.api.call({ method: "GET", path }, this.#context());
+    } catch (error) {
+      if (isStatus(error, 404)) return undefined;
+      throw explain(error, `read ${path}`);
+    }
+  }
+
+  async #delete(path: string): Promise<void> {
+    try {
+      await this.#options.api.call({ method: "DELETE", path }, this.#context());
+    } catch (error) {
+      if (!isStatus(error, 404)) throw explain(error, `remove ${path}`);
+    }
   }
 
   async #apply({ path, object, needsPolicies }: AccessObject, context: CallContext): Promise<boolean> {
@@ -124,36 +133,40 @@ export class KubernetesAccess implements Rights {
 
   async #everyMark<Outcome extends string>(
     counted: Outcome,
-    plan: (node: NodeMeta) => Decision<Outcome | "kept">,
+    plan: (node: ManagedNode) => Decision<Outcome | "handed over" | "kept">,
   ): Promise<number> {
-    const { api, pageSize = 250 } = this.#options;
+    const { api } = this.#options;
     const context = this.#context();
-    let done = 0;
-    let undone = 0;
-    await forEachConcurrent(
-      this.#list(listNodes(api, markedByAnyone, context, pageSize)),
-      inFlight,
-      async (node) => {
-        const { outcome } = await changeNode(api, node, { plan, wantsWhole: false, context });
-        if (outcome === counted) done += 1;
-        if (outcome === "failed" || outcome === "left") undone += 1;
-      },
-    );
-    if (undone > 0) throw new TryAgainError(`the marks of ${undone} nodes could not be ${counted}`);
-    return done;
+    const counts = { done: 0, undone: 0 };
+    await forEachConcurrent(this.#markedNodes(context), inFlight, async (node) => {
+      const { outcome } = await changeNode(api, node, {
+        plan,
+        parse: parseNodeLife,
+        wantsWhole: false,
+        context,
+      });
+      if (outcome === counted) counts.done += 1;
+      if (outcome === "failed" || outcome === "left") counts.undone += 1;
+    });
+    if (counts.undone > 0)
+      throw new TryAgainError(`the marks of ${counts.undone} nodes could not be ${counted}`);
+    return counts.done;
   }
 
-  async *#list(nodes: AsyncGenerator<NodeMeta, void, undefined>): AsyncGenerator<NodeMeta, void, undefined> {
+  async *#markedNodes(context: CallContext): AsyncGenerator<ManagedNode, void, undefined> {
+    const { api, pageSize = 250 } = this.#options;
     try {
-      yield* nodes;
+      yield* listMetadata(api, markedByAnyone, context, pageSize, parseNodeLife);
     } catch (error) {
       throw explain(error, "list nodes");
     }
   }
 
+  /** No action goes beyond the time for all of them. */
   #context(): CallContext {
-    const { clock, log, timeLimit = minutes(2) } = this.#options;
-    return { deadline: after(clock.now(), timeLimit), log };
+    const { clock, log, timeLimit = minutes(2), until } = this.#options;
+    const own = after(clock.now(), timeLimit);
+    return { deadline: until && until < own ? until : own, log };
   }
 }
 

@@ -1,67 +1,49 @@
-import { Fields } from "../handlers/fields.ts";
-import { type AccessPorts, changeAccess, type DesiredAccess, installAccess, removeAccess } from "./rules.ts";
+import * as v from "valibot";
+import { after, minutes } from "../core/duration.ts";
+import type { CallContext } from "../core/ports.ts";
+import { fields, parse } from "../schemas/parse.ts";
+import type { AccessConfig } from "./environment.ts";
+import { type AccessPorts, changeAccess, installAccess, removeAccess } from "./rules.ts";
+import { adminRightResource } from "./template-names.ts";
 
-/** What CloudFormation is told: the resource's name, the same for the same cluster. */
+/** What CloudFormation learns: the resource's name, which stays the same. */
 export type AccessAnswer = Readonly<{ PhysicalResourceId: string }>;
 
-/** Where a wish is carried out: the ports of that cluster, with the role that may become its admin. */
-export type OpenCluster = (cluster: string, adminRole: string) => AccessPorts;
+/** The ports of the cluster; all work must have ended by then. */
+export type OpenCluster = (config: AccessConfig, workUntil: Date) => AccessPorts;
 
-type DesiredAccessOfRole = DesiredAccess & Readonly<{ adminRole: string }>;
+/** Kept free at the end of an invocation for giving the admin right back. */
+const reserve = minutes(1);
+
+// Nothing else of a request is believed: cluster, annotation and roles come from the environment.
+const request = fields({
+  RequestType: v.picklist(["Create", "Update", "Delete"], "Create, Update or Delete"),
+  ResourceType: v.optional(v.string("text")),
+});
+type AccessRequest = v.InferOutput<typeof request>;
 
 /** CloudFormation creates, updates or deletes what we own in the cluster. */
 export const onClusterAccessChanged =
-  (open: OpenCluster) =>
-  async (event: unknown): Promise<AccessAnswer> => {
-    const { request, wish, before, name } = parseAccessChange(event);
-    const ports = open(wish.cluster, wish.adminRole);
-    if (request === "Delete") await removeAccess(ports, wish);
-    else if (before?.cluster === wish.cluster) await changeAccess(ports, before, wish);
-    else await installAccess(ports, wish);
-    // Another cluster is another name: CloudFormation then deletes the resource of the old one.
-    return { PhysicalResourceId: request === "Delete" ? name : `cluster-access/${wish.cluster}` };
+  (config: () => AccessConfig, open: OpenCluster) =>
+  async (event: unknown, { deadline }: Pick<CallContext, "deadline">): Promise<AccessAnswer> => {
+    const wanted = parse("This request cannot be used", request, event, "the request");
+    const desired = config();
+    const ports = open(desired, after(deadline, -reserve));
+    if (wanted.ResourceType === adminRightResource) return changeAdminRight(wanted, desired, ports);
+    const act = { Create: installAccess, Update: changeAccess, Delete: removeAccess }[wanted.RequestType];
+    await act(ports, desired);
+    return { PhysicalResourceId: `cluster-access/${desired.cluster}` };
   };
 
-type AccessChange = Readonly<{
-  request: string;
-  wish: DesiredAccessOfRole;
-  before: DesiredAccessOfRole | undefined;
-  name: string;
-}>;
-
-/*
-{ "RequestType": "Update", "PhysicalResourceId": "cluster-access/prod", …,
-  "ResourceProperties": { "ServiceToken": "arn:…", "cluster": "prod", "holdAnnotation": "karpenter.sh/do-not-disrupt",
-    "principals": ["arn:aws:iam::123456789012:role/…"], "adminRole": "arn:…", "bundle": "…" },
-  "OldResourceProperties": { … } }
-*/
-function parseAccessChange(event: unknown): AccessChange {
-  const fields = new Fields("This request cannot be used");
-  const read = fields.object(event, "the event");
-  const request = fields.text(
-    read.RequestType,
-    "RequestType",
-    "Create, Update or Delete",
-    /^(Create|Update|Delete)$/,
-  );
-  const wish = parseDesired(fields, read.ResourceProperties, "ResourceProperties");
-  const old = read.OldResourceProperties;
-  const before = request === "Update" ? parseDesired(fields, old, "OldResourceProperties") : undefined;
-  const name = request === "Create" ? "" : fields.text(read.PhysicalResourceId, "PhysicalResourceId");
-  fields.end();
-  return { request, wish, before, name };
+/**
+ * A resource of its own, created before any work is done as an admin: when that work is killed, the rollback deletes
+ * this resource and so gives the right back.
+ */
+async function changeAdminRight(
+  { RequestType }: AccessRequest,
+  { cluster }: AccessConfig,
+  { entries }: AccessPorts,
+): Promise<AccessAnswer> {
+  if (RequestType === "Delete") await entries.returnAdminRight();
+  return { PhysicalResourceId: `admin-right/${cluster}` };
 }
-
-function parseDesired(fields: Fields, value: unknown, path: string): DesiredAccessOfRole {
-  const wish = fields.object(value, path);
-  return {
-    cluster: fields.text(wish.cluster, `${path}.cluster`),
-    holdAnnotation: fields.text(wish.holdAnnotation, `${path}.holdAnnotation`),
-    adminRole: fields.text(wish.adminRole, `${path}.adminRole`, "a role's ARN", roleArn),
-    principals: fields.list(wish.principals, `${path}.principals`, (item, at) =>
-      fields.text(item, at, "a role's ARN", roleArn),
-    ),
-  };
-}
-
-const roleArn = /^arn:[\w-]+:iam::\d{12}:role\/.+$/;

@@ -7,13 +7,16 @@ export type RightsFor = "functions" | "run";
 /** The manifest as text for `kubectl apply`; the same input gives the same bytes. */
 export const manifestYaml = (annotations: readonly string[], rightsFor: RightsFor = "functions"): string =>
   accessManifest(annotations)
-    .map(({ object }) => (object === clusterRole && rightsFor === "run" ? watching : object))
+    .map(({ object }) =>
+      object.kind === "ClusterRole" && rightsFor === "run" ? watching(annotations) : object,
+    )
     .map((object) => dump(object, { lineWidth: -1, noRefs: true }))
     .join("---\n");
 
-const watching = {
-  ...clusterRole,
-  rules: clusterRole.rules?.map((rule) =>
+function watching(annotations: readonly string[]) {
+  const role = clusterRole(annotations);
+  const rules = role.rules?.map((rule) =>
     rule.resources?.includes("nodes") ? { ...rule, verbs: [...rule.verbs, "watch"] } : rule,
-  ),
-};
+  );
+  return { ...role, rules };
+}

@@ -14,16 +14,19 @@ const rbac = "rbac.authorization.k8s.io";
 const admission = "admissionregistration.k8s.io/v1";
 const metadata = { name: holderName };
 
+/** Records on our ClusterRole under which annotation keys there may be marks; every cluster has ClusterRoles. */
+export const keysAnnotation = `${holderName}/hold-annotations`;
+
 /** Lets the holder's group read and patch nodes, list NodeClaims, and nothing else. */
-export const clusterRole: V1ClusterRole = {
+export const clusterRole = (annotations: readonly string[]): V1ClusterRole => ({
   apiVersion: `${rbac}/v1`,
   kind: "ClusterRole",
-  metadata,
+  metadata: { ...metadata, annotations: { [keysAnnotation]: annotations.join(",") } },
   rules: [
     { apiGroups: [""], resources: ["nodes"], verbs: ["get", "list", "patch"] },
     { apiGroups: [nodeClaimsGroup], resources: ["nodeclaims"], verbs: ["list"] },
   ],
-};
+});
 
 export const clusterRoleBinding: V1ClusterRoleBinding = {
   apiVersion: `${rbac}/v1`,
@@ -65,6 +68,8 @@ export const admissionPolicyBinding: V1ValidatingAdmissionPolicyBinding = {
 };
 
 export const policyPath = `/apis/${admission}/validatingadmissionpolicies/${holderName}`;
+export const clusterRolePath = `/apis/${rbac}/v1/clusterroles/${holderName}`;
+export const clusterRoleBindingPath = `/apis/${rbac}/v1/clusterrolebindings/${holderName}`;
 
 /** One object of ours in a cluster, and where it lives. */
 export type AccessObject = Readonly<{ path: string; needsPolicies: boolean; object: { kind?: string } }>;
@@ -82,7 +87,7 @@ function objectOf(object: Written, plural: string): AccessObject {
 export const accessManifest = (annotations: readonly string[]): readonly AccessObject[] => [
   objectOf(admissionPolicy(annotations), "validatingadmissionpolicies"),
   objectOf(admissionPolicyBinding, "validatingadmissionpolicybindings"),
-  objectOf(clusterRole, "clusterroles"),
+  objectOf(clusterRole(annotations), "clusterroles"),
   objectOf(clusterRoleBinding, "clusterrolebindings"),
   objectOf(eventsRole, "roles"),
   objectOf(eventsRoleBinding, "rolebindings"),

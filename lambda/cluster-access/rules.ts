@@ -1,4 +1,5 @@
 import { BrokenSetupError } from "../core/errors.ts";
+import type { MarkKeys } from "../core/marks/plan-moves.ts";
 import type { Log } from "../core/ports.ts";
 
 /** What a deployment wants of its cluster. */
@@ -6,204 +7,172 @@ export type DesiredAccess = Readonly<{
   cluster: string;
   holdAnnotation: string;
   /** The roles of the functions, which may log in as long as the deployment lives. */
-  principals: readonly string[];
+  roles: readonly string[];
 }>;
 
 /** Who may log in to the cluster. */
 export interface AccessEntries {
-  /** How the cluster lets roles in; undefined when there is no such cluster. */
-  kind(): Promise<"access entries" | "config map" | undefined>;
+  /** How the cluster authenticates roles; undefined when there is no such cluster. */
+  authentication(): Promise<"access entries" | "config map" | undefined>;
   /** Why this function cannot reach the cluster's API, with the remedy; undefined when nothing speaks against it. */
   whyUnreachable(): Promise<string | undefined>;
-  /** Lets a role in as a member of our group; the same again changes nothing. Tells whether it was let in already. */
-  admit(principal: string): Promise<"admitted" | "was in">;
-  /** Lets a role in no longer; one that was never let in is done. */
-  dismiss(principal: string): Promise<void>;
-  /** Works as an admin of the cluster, and is none afterwards, also when the work failed. */
+  /** Lets a role log in as a member of our group. */
+  create(role: string): Promise<"created" | "existed">;
+  /** Deletes a role's entry; one that does not exist is done. */
+  delete(role: string): Promise<void>;
+  /** Works as an admin of the cluster, and gives the admin right back afterwards, also when the work failed. */
   asAdmin(work: (rights: Rights) => Promise<void>): Promise<void>;
+  /** Gives back an admin right that an earlier invocation left; none is done. */
+  returnAdminRight(): Promise<void>;
 }
 
 /** What only an admin of the cluster may do for us. */
 export interface Rights {
-  /** Writes role, binding and policy, which then lets us change these annotations and no others. */
+  /** Writes role, binding and policy, which then let us change these annotations and no others. */
   write(annotations: readonly string[]): Promise<"with policy" | "without policy">;
-  /** The annotations that the policy in the cluster takes now; none where there is no policy of ours. */
+  /** The annotation keys under which there may be marks of ours, as the cluster records them; none without our objects. */
   annotations(): Promise<readonly string[]>;
-  /** Leaves to their owners the nodes that are marked under one annotation and held by them under the other; tells how many. */
-  handOver(from: string, to: string): Promise<number>;
-  /** Puts every mark of ours under another annotation, in one step a node; tells how many. Where a node has both, the first is `whose`. */
-  moveMarks(from: string, to: string, whose: "ours" | "its owner's"): Promise<number>;
-  /** Takes every mark of ours off, whatever hold it is of; tells how many. */
-  removeMarks(annotation: string): Promise<number>;
-  /** Removes role, binding and policy; what is not there is done. */
+  /** Moves every mark of ours to the present key, in one patch a node; returns how many. */
+  moveMarks(keys: MarkKeys): Promise<number>;
+  /** Removes every mark of ours, whatever hold it is of and under whatever key; returns how many. */
+  removeMarks(keys: MarkKeys): Promise<number>;
+  /** Takes all rights from the functions; what is missing is done. */
+  revoke(): Promise<void>;
+  /** Removes role, binding and policy; what is missing is done. */
   remove(): Promise<void>;
 }
 
 export type AccessPorts = Readonly<{ entries: AccessEntries; log: Log }>;
 
-/**
- * Gives a new deployment its rights in the cluster, or leaves nothing behind: what CloudFormation could not
- * create it does not ask us to delete.
- */
-export async function installAccess(ports: AccessPorts, wish: DesiredAccess): Promise<void> {
-  await refuseUnusable(ports.entries, wish);
+/** Gives a new deployment its rights in the cluster, or leaves nothing behind: CloudFormation does not delete what it could not create. */
+export async function installAccess(ports: AccessPorts, desired: DesiredAccess): Promise<void> {
+  await refuseUnusable(ports.entries, desired);
   let hadRights = false;
   try {
-    hadRights = await admitAll(ports.entries, wish);
-    await establish(ports, wish);
+    hadRights = await createEntries(ports.entries, desired);
+    await establish(ports, desired);
   } catch (error) {
-    ports.log.error("cluster access could not be installed", { cluster: wish.cluster, hadRights, error });
-    // Who was in already works by rights that somebody gave by hand, and goes on with them.
-    if (!hadRights) await removeAccess(ports, wish);
+    ports.log.error("cluster access could not be installed", { cluster: desired.cluster, hadRights, error });
+    // Roles with an entry already work by rights that somebody gave by hand, and keep them.
+    if (!hadRights) await removeAccess(ports, desired);
     throw error;
   }
 }
 
-/** Brings the cluster from what a deployment was to what it is now; marks are moved without a gap. */
-export async function changeAccess(
-  ports: AccessPorts,
-  before: DesiredAccess,
-  wish: DesiredAccess,
-): Promise<void> {
-  const { entries, log } = ports;
-  await refuseUnusable(entries, wish);
-  await admitAll(entries, wish);
-  if (before.holdAnnotation === wish.holdAnnotation) await establish(ports, wish);
-  else await moveToAnnotation(ports, before.holdAnnotation, wish);
-  for (const principal of before.principals) {
-    if (!wish.principals.includes(principal)) await entries.dismiss(principal);
-  }
-  log.info("cluster access changed", { ...wish, annotationBefore: before.holdAnnotation });
+/** Brings the cluster to what a deployment is now. */
+export async function changeAccess(ports: AccessPorts, desired: DesiredAccess): Promise<void> {
+  await refuseUnusable(ports.entries, desired);
+  await createEntries(ports.entries, desired);
+  await establish(ports, desired);
 }
 
-/** Lets all roles in that are to be; tells whether one of them was in already. */
-async function admitAll(entries: AccessEntries, wish: DesiredAccess): Promise<boolean> {
-  let wasIn = false;
-  for (const principal of wish.principals) wasIn = (await entries.admit(principal)) === "was in" || wasIn;
-  return wasIn;
+/** Lets all roles log in; returns whether one of them had an entry already. */
+async function createEntries(entries: AccessEntries, { roles }: DesiredAccess): Promise<boolean> {
+  let existed = false;
+  for (const role of roles) existed = (await entries.create(role)) === "existed" || existed;
+  return existed;
 }
 
-async function establish({ entries, log }: AccessPorts, wish: DesiredAccess): Promise<void> {
+/**
+ * Writes our rights and brings every mark to the present key, without a gap. The functions use this key already, and
+ * some may still be at work with a former one: the policy allows both until all marks are moved, and the record of both
+ * outlasts a move that is cut short.
+ */
+async function establish({ entries, log }: AccessPorts, desired: DesiredAccess): Promise<void> {
   await entries.asAdmin(async (rights) => {
-    await gatherMarks(rights, wish.holdAnnotation);
-    warnWithoutPolicy(log, wish, await rights.write([wish.holdAnnotation]));
-  });
-  log.info("cluster access established", { ...wish });
-}
-
-// The functions already speak the new key, and some may still be at work with the old one:
-// the policy takes both until every mark is moved.
-async function moveToAnnotation(
-  { entries, log }: AccessPorts,
-  from: string,
-  wish: DesiredAccess,
-): Promise<void> {
-  const to = wish.holdAnnotation;
-  await entries.asAdmin(async (rights) => {
-    // An update that fails is rolled back, and this work may begin again half-way: the policy tells how far it came.
-    const taken = await rights.annotations();
-    if (taken.includes(to) && !taken.includes(from)) {
-      const moved = await rights.moveMarks(from, to, "its owner's");
-      warnWithoutPolicy(log, wish, await rights.write([to]));
-      log.info("annotation changed back before its marks were moved", { from, to, nodes: moved });
-      return;
-    }
-    // As long as the policy keeps the functions from the new key, whoever has it has it from its owner.
-    const handedOver = taken.includes(to) ? 0 : await rights.handOver(from, to);
-    await rights.write([from, to]);
-    const moved = await rights.moveMarks(from, to, "ours");
-    warnWithoutPolicy(log, wish, await rights.write([to]));
+    const keys = await keysOf(rights, desired);
+    const all = [...keys.former, keys.present];
+    if (keys.former.length > 0) await rights.write(all);
+    const nodes = await rights.moveMarks(keys);
+    const written = await rights.write([keys.present]);
+    if (written === "without policy") warnWithoutPolicy(log, desired);
     try {
-      // What a function still at work marked in between with the old key.
-      const late = await rights.moveMarks(from, to, "ours");
-      log.info("marks moved to another annotation", { from, to, nodes: moved + late, handedOver });
+      // What a function still at work marked in between under a former key.
+      const late = await rights.moveMarks(keys);
+      log.info("cluster access established", { ...desired, former: keys.former, nodesMoved: nodes + late });
     } catch (error) {
-      await rights.write([from, to]);
+      await rights.write(all);
       throw error;
     }
   });
 }
 
+async function keysOf(rights: Rights, { holdAnnotation: present }: DesiredAccess): Promise<MarkKeys> {
+  return { present, former: (await rights.annotations()).filter((key) => key !== present) };
+}
+
 /**
- * Takes everything of ours out of the cluster. It never fails: a cluster that is gone or out of reach
- * must not keep a deployment from being deleted, so what had to stay is told instead.
+ * Removes everything of ours from the cluster. It never fails: a cluster that is gone or unreachable must not keep a
+ * deployment from being deleted, so it reports what remains instead.
  */
 export async function removeAccess(
   { entries, log }: AccessPorts,
-  wish: DesiredAccess,
+  desired: DesiredAccess,
 ): Promise<readonly string[]> {
-  const left: string[] = [];
+  const { cluster } = desired;
+  const remains: string[] = [];
   const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await work();
     } catch (error) {
-      left.push(what);
-      log.error("something of ours stays in the cluster", { cluster: wish.cluster, left: what, error });
+      remains.push(what);
+      log.error("something of ours remains in the cluster", { cluster, remains: what, error });
       return undefined;
     }
   };
 
-  const kind = await attempt("whatever is there: the cluster could not be looked up", () => entries.kind());
-  if (kind === "access entries") {
-    await attempt("marks on nodes, ClusterRole, binding and policy", () =>
-      entries.asAdmin((rights) => removeRights(rights, log, wish)),
+  const authentication = await attempt("everything: the cluster could not be described", () =>
+    entries.authentication(),
+  );
+  if (authentication === "access entries") {
+    await attempt("marks on nodes, ClusterRole, binding or policy", () =>
+      entries.asAdmin((rights) => removeRights(rights, log, desired)),
     );
-    for (const principal of wish.principals) {
-      await attempt(`access entry of ${principal}`, () => entries.dismiss(principal));
-    }
+    for (const role of desired.roles) await attempt(`access entry of ${role}`, () => entries.delete(role));
   }
-  const because = kind ? "" : "there is no such cluster, or it could not be asked";
-  log.info("cluster access removed", { cluster: wish.cluster, left, ...(because && { because }) });
-  return left;
+  const reason = authentication ? {} : { reason: "there is no such cluster, or it could not be described" };
+  log.info("cluster access removed", { cluster, remains, ...reason });
+  return remains;
 }
 
-// Once more after the rights are gone, for what a function still at work marked in between, and what failed at first.
-async function removeRights(rights: Rights, log: Log, wish: DesiredAccess): Promise<void> {
-  await gatherMarks(rights, wish.holdAnnotation);
-  const marks = await rights.removeMarks(wish.holdAnnotation).catch((error: unknown) => {
-    log.warn("not all marks came off at first", { cluster: wish.cluster, error });
+/** One node that cannot be changed keeps neither the other marks nor the rights. */
+async function removeRights(rights: Rights, log: Log, desired: DesiredAccess): Promise<void> {
+  const { cluster } = desired;
+  const keys = await keysOf(rights, desired);
+  const nodes = await rights.removeMarks(keys).catch((error: unknown) => {
+    log.warn("not all marks could be removed at first", { cluster, error });
     return 0;
   });
+  await rights.revoke();
+  // Again, now that no function can mark any more: for late marks, and for those that failed at first.
+  const late = await rights.removeMarks(keys).catch((error: Error) => error);
   await rights.remove();
-  const late = await rights.removeMarks(wish.holdAnnotation);
-  log.info("marks and rights removed", { cluster: wish.cluster, nodes: marks + late });
-}
-
-/** Marks under other keys that the policy takes are of a change of the annotation that did not come to its end. */
-async function gatherMarks(rights: Rights, annotation: string): Promise<void> {
-  const taken = await rights.annotations();
-  const whose = taken.includes(annotation) ? "ours" : "its owner's";
-  for (const from of taken) if (from !== annotation) await rights.moveMarks(from, annotation, whose);
+  if (late instanceof Error) throw late;
+  log.info("marks and rights removed", { cluster, nodes: nodes + late });
 }
 
 /** Before anything is changed: a cluster that this function cannot log in to, or cannot reach. */
-async function refuseUnusable(entries: AccessEntries, wish: DesiredAccess): Promise<void> {
-  await refuseConfigMap(entries, wish);
+async function refuseUnusable(entries: AccessEntries, desired: DesiredAccess): Promise<void> {
+  await refuseConfigMap(entries, desired);
   const unreachable = await entries.whyUnreachable();
   if (unreachable) throw new BrokenSetupError(unreachable);
 }
 
 async function refuseConfigMap(entries: AccessEntries, { cluster }: DesiredAccess): Promise<void> {
-  const kind = await entries.kind();
-  if (!kind)
+  const authentication = await entries.authentication();
+  if (!authentication)
     throw new BrokenSetupError(`there is no EKS cluster named ${cluster} in this account and region`);
-  if (kind === "access entries") return;
+  if (authentication === "access entries") return;
   throw new BrokenSetupError(
-    `cluster ${cluster} lets roles in by the aws-auth ConfigMap only. Allow access entries beside it with ` +
+    `cluster ${cluster} authenticates roles by the aws-auth ConfigMap only. Allow access entries beside it with ` +
       `"aws eks update-cluster-config --name ${cluster} --access-config authenticationMode=API_AND_CONFIG_MAP" ` +
       `and then "aws eks wait cluster-active --name ${cluster}", or deploy with access=manual and apply the printed manifest`,
   );
 }
 
-function warnWithoutPolicy(
-  log: Log,
-  { cluster }: DesiredAccess,
-  written: "with policy" | "without policy",
-): void {
-  if (written === "with policy") return;
-  const because = "it is older than Kubernetes 1.30";
-  log.warn("the cluster knows no admission policies; only our own code keeps us to our marks", {
+function warnWithoutPolicy(log: Log, { cluster }: DesiredAccess): void {
+  log.warn("the cluster has no admission policies; only our own code limits us to our marks", {
     cluster,
-    because,
+    reason: "it is older than Kubernetes 1.30",
   });
 }

@@ -7,7 +7,7 @@ import { isStatus } from "./error.ts";
 import { explain } from "./explain.ts";
 import { type LabelSelector, matches } from "./label-selector.ts";
 import { markPatch } from "./mark-patch.ts";
-import { asRecord, parseNode } from "./node-objects.ts";
+import { asRecord } from "./node-objects.ts";
 
 /** `answer` is the node as the change left it, where it was asked for. */
 export type Changed<Outcome extends string> = Readonly<{
@@ -15,8 +15,10 @@ export type Changed<Outcome extends string> = Readonly<{
   answer?: unknown;
 }>;
 
-export type NodeChange<Outcome extends string> = Readonly<{
-  plan: (node: NodeMeta) => Decision<Outcome>;
+export type NodeChange<Outcome extends string, Node extends NodeMeta> = Readonly<{
+  /** Reads what the plan must know of a node. */
+  parse: (node: unknown) => Node;
+  plan: (node: Node) => Decision<Outcome>;
   /** A node that has changed since it was listed must still match this; undefined: any may be changed. */
   candidates?: LabelSelector | undefined;
   /** Whether the answer is the whole node; otherwise there is none. */
@@ -29,10 +31,10 @@ const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=
 const pathOf = (name: string) => `/api/v1/nodes/${encodeURIComponent(name)}`;
 
 /** Plans and patches; the failure of one node is logged and does not end the work on the others. */
-export async function changeNode<Outcome extends string>(
+export async function changeNode<Outcome extends string, Node extends NodeMeta>(
   api: KubernetesCaller,
-  node: NodeMeta,
-  change: NodeChange<Outcome>,
+  node: Node,
+  change: NodeChange<Outcome, Node>,
 ): Promise<Changed<Outcome>> {
   try {
     return await tryChange(api, node, change);
@@ -46,10 +48,10 @@ export async function changeNode<Outcome extends string>(
   }
 }
 
-async function tryChange<Outcome extends string>(
+async function tryChange<Outcome extends string, Node extends NodeMeta>(
   api: KubernetesCaller,
-  listed: NodeMeta,
-  { plan, candidates, wantsWhole, context }: NodeChange<Outcome>,
+  listed: Node,
+  { parse, plan, candidates, wantsWhole, context }: NodeChange<Outcome, Node>,
 ): Promise<Changed<Outcome>> {
   let node = listed;
   for (let attempt = 1; ; attempt++) {
@@ -71,7 +73,7 @@ async function tryChange<Outcome extends string>(
     // A `test` failed: the node has changed since it was read, so the plan is made again on what is there now.
     const present = await readNode(api, node.name, context);
     if (present === "gone") return { outcome: "gone" };
-    node = parseNode(present);
+    node = parse(present);
     // Another node may have got the name; this one may have left the scope.
     if (node.uid !== listed.uid || (candidates && !matches(candidates, node.labels))) {
       return { outcome: "gone" };

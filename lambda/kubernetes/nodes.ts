@@ -10,7 +10,7 @@ import { forEachConcurrent } from "./for-each-concurrent.ts";
 import type { LabelSelector } from "./label-selector.ts";
 import { type Changed, changeNode, type NodeChange, readNode } from "./node-changes.ts";
 import { listNodes, selectors } from "./node-lists.ts";
-import { instanceOf } from "./node-objects.ts";
+import { instanceOf, parseNode } from "./node-objects.ts";
 import { inFlight } from "./transport.ts";
 
 /** Which nodes are this deployment's, and the cluster they are in. */
@@ -134,8 +134,11 @@ export class KubernetesNodes implements Nodes {
     return counts;
   }
 
-  #change<Outcome extends string>(node: NodeMeta, change: NodeChange<Outcome>): Promise<Changed<Outcome>> {
-    return changeNode(this.#options.api, node, change);
+  #change<Outcome extends string>(
+    node: NodeMeta,
+    change: Omit<NodeChange<Outcome, NodeMeta>, "parse">,
+  ): Promise<Changed<Outcome>> {
+    return changeNode(this.#options.api, node, { ...change, parse: parseNode });
   }
 
   /** The node with its instance; undefined when it is too old to be awaited, or when it could not be read. */

@@ -3,7 +3,8 @@ import { clientDefaults } from "../aws/clients.ts";
 import { EksLogin } from "../aws/eks-login.ts";
 import { EksAccessEntries } from "../cluster-access/access-entries.ts";
 import { KubernetesAccess } from "../cluster-access/cluster-rights.ts";
-import { onClusterAccessChanged } from "../cluster-access/handler.ts";
+import { readAccessConfig } from "../cluster-access/environment.ts";
+import { type OpenCluster, onClusterAccessChanged } from "../cluster-access/handler.ts";
 import { newAdmin } from "../cluster-access/new-admin.ts";
 import { minutes } from "../core/duration.ts";
 import { SettingEnvironment, vpcVariable } from "../environment.ts";
@@ -17,14 +18,18 @@ const { log, metrics } = telemetry;
 const inVpc = process.env[vpcVariable] === "true";
 const eks = new EKSClient(clientDefaults);
 
-// A removal is three actions, so that four minutes each fit into the function's time.
-const action = minutes(4);
+// A removal is three actions, which fit into the function's time together.
+const timeLimit = minutes(4);
 
-const open = (cluster: string, adminRole: string) => {
+const open: OpenCluster = ({ cluster, adminRole }, workUntil) => {
   const login = new EksLogin({ eks, cluster, clock });
   const api = newAdmin({ api: new KubernetesClient({ login, clock, metrics }), clock });
-  const rights = new KubernetesAccess({ api, clock, log, timeLimit: action });
-  return { entries: new EksAccessEntries({ eks, cluster, adminRole, rights, inVpc }), log };
+  const rights = new KubernetesAccess({ api, clock, log, timeLimit, until: workUntil });
+  return { entries: new EksAccessEntries({ eks, cluster, adminRole, rights, inVpc, clock, workUntil }), log };
 };
 
-export const handler = invocation(telemetry, clock, onClusterAccessChanged(open));
+export const handler = invocation(
+  telemetry,
+  clock,
+  onClusterAccessChanged(() => readAccessConfig(process.env), open),
+);

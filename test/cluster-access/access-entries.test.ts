@@ -1,7 +1,10 @@
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { EksAccessEntries } from "../../lambda/cluster-access/access-entries.ts";
+import { beforeEach, expect, it } from "vitest";
+import {
+  EksAccessEntries,
+  type EksAccessEntriesOptions,
+} from "../../lambda/cluster-access/access-entries.ts";
+import type { Rights } from "../../lambda/cluster-access/rules.ts";
 import { EksStandIn } from "../support/eks-stand-in.ts";
-import { MemoryCluster } from "../support/memory-cluster.ts";
 
 const admin = "arn:aws:iam::123456789012:role/admin";
 const hold = "arn:aws:iam::123456789012:role/path/hold";
@@ -11,72 +14,72 @@ let eks: EksStandIn;
 let entries: EksAccessEntries;
 let pauses: number;
 
-beforeEach(async () => {
+beforeEach(() => {
   eks = new EksStandIn();
-  entries = await entriesOf("prod");
+  entries = entriesOf({});
   pauses = 0;
 });
-afterEach(() => eks.stop());
 
-async function entriesOf(cluster: string, inVpc = false): Promise<EksAccessEntries> {
-  const client = await eks.start();
-  const sleep = async () => {
-    pauses++;
-  };
-  return new EksAccessEntries({
-    eks: client,
-    cluster,
+/** What an admin may do in the cluster is of no concern here. */
+const rights = {} as Rights;
+
+const entriesOf = (options: Partial<EksAccessEntriesOptions>) =>
+  new EksAccessEntries({
+    eks: eks.client(),
+    cluster: "prod",
     adminRole: admin,
-    rights: new MemoryCluster(),
-    inVpc,
-    sleep,
+    rights,
+    inVpc: false,
+    clock: { now: () => new Date() },
+    workUntil: new Date(Date.now() + 600_000),
+    sleep: async () => {
+      pauses++;
+    },
+    ...options,
   });
-}
 
-it("tells a cluster that lets roles in by access entries", async () => {
+it("finds a cluster that authenticates roles by access entries", async () => {
   for (const mode of ["API", "API_AND_CONFIG_MAP"]) {
     eks.authenticationMode = mode;
-    expect(await entries.kind()).toBe("access entries");
+    expect(await entries.authentication()).toBe("access entries");
   }
 });
 
-it("takes a cluster that says nothing of access entries for one without", async () => {
+it("takes a cluster that reports no mode for one without access entries", async () => {
   for (const mode of ["CONFIG_MAP", undefined]) {
     eks.authenticationMode = mode;
-    expect(await entries.kind()).toBe("config map");
+    expect(await entries.authentication()).toBe("config map");
   }
 });
 
-it("tells that a cluster is not there", async () => {
-  await eks.stop();
-  eks = new EksStandIn();
-  expect(await (await entriesOf("gone")).kind()).toBeUndefined();
+it("finds no cluster of another name", async () => {
+  expect(await entriesOf({ cluster: "gone" }).authentication()).toBeUndefined();
 });
 
-it("lets a role in as a member of our group, and out again, twice over", async () => {
-  expect(await entries.admit(hold)).toBe("admitted");
-  expect(await entries.admit(hold)).toBe("was in");
+it("creates and deletes a role's entry in our group; again, it changes nothing", async () => {
+  expect(await entries.create(hold)).toBe("created");
+  expect(await entries.create(hold)).toBe("existed");
   expect(eks.entries.get(hold)?.groups).toEqual(["karpenter-node-holder"]);
 
-  await entries.dismiss(hold);
-  await entries.dismiss(hold);
+  await entries.delete(hold);
+  await entries.delete(hold);
   expect(eks.entries.size).toBe(0);
 });
 
-it("puts an entry that somebody changed back into our group", async () => {
+it("brings an entry that somebody changed back into our group", async () => {
   eks.entries.set(hold, { groups: ["others"], policies: new Set() });
-  await entries.admit(hold);
+  await entries.create(hold);
   expect(eks.entries.get(hold)?.groups).toEqual(["karpenter-node-holder"]);
 });
 
-it("waits until EKS has heard of a role that was just made", async () => {
+it("retries while EKS does not know a new role", async () => {
   eks.unknownFor.set(hold, 3);
-  await entries.admit(hold);
+  await entries.create(hold);
   expect(pauses).toBe(3);
   expect(eks.entries.has(hold)).toBe(true);
 });
 
-it("is admin while it works and nobody afterwards", async () => {
+it("is admin while it works and not afterwards", async () => {
   let duringWork: ReadonlySet<string> | undefined;
   await entries.asAdmin(async () => {
     duringWork = new Set(eks.entries.get(admin)?.policies);
@@ -86,11 +89,30 @@ it("is admin while it works and nobody afterwards", async () => {
   expect(eks.entries.size).toBe(0);
 });
 
-it("is nobody afterwards when the work failed", async () => {
+it("is no admin afterwards when the work failed", async () => {
   const work = entries.asAdmin(async () => {
     throw new Error("no disk left");
   });
   await expect(work).rejects.toThrow("no disk left");
+  expect(eks.entries.size).toBe(0);
+});
+
+it("stops work that does not end, in time to give the admin right back", async () => {
+  const workUntil = new Date(Date.now() + 300);
+  let duringWork: number | undefined;
+  const work = entriesOf({ workUntil }).asAdmin(async () => {
+    duringWork = eks.entries.size;
+    await new Promise(() => {});
+  });
+  await expect(work).rejects.toThrow("the time for changing the cluster is over");
+  expect(duringWork).toBe(1);
+  expect(eks.entries.size).toBe(0);
+});
+
+it("gives back an admin right that a killed invocation left, and is done where there is none", async () => {
+  eks.entries.set(admin, { groups: [], policies: new Set([adminPolicy]) });
+  await entries.returnAdminRight();
+  await entries.returnAdminRight();
   expect(eks.entries.size).toBe(0);
 });
 
@@ -107,15 +129,15 @@ it("retries while other calls do not know an entry that was created just now", a
 
 it("removes an entry that was created just now though the first calls do not know it", async () => {
   eks.entriesUnknownFor = 3;
-  await entries.admit(hold);
-  await entries.dismiss(hold);
+  await entries.create(hold);
+  await entries.delete(hold);
   expect(eks.entries.size).toBe(0);
 });
 
 it("updates an entry that an earlier invocation created just now", async () => {
   eks.entriesUnknownFor = 2;
-  await entries.admit(hold);
-  expect(await entries.admit(hold)).toBe("was in");
+  await entries.create(hold);
+  expect(await entries.create(hold)).toBe("existed");
   expect(pauses).toBe(2);
 });
 
@@ -133,6 +155,5 @@ it.each([
 ])("names the setting vpc where the endpoint answers only %s, unless it is in a VPC", async (_, config) => {
   eks.vpcConfig = config;
   expect(await entries.whyUnreachable()).toMatch(/in no VPC: cdk deploy -c cluster=prod -c vpc=/);
-  await eks.stop();
-  expect(await (await entriesOf("prod", true)).whyUnreachable()).toBeUndefined();
+  expect(await entriesOf({ inVpc: true }).whyUnreachable()).toBeUndefined();
 });

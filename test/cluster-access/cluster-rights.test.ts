@@ -15,6 +15,7 @@ import { StandInNodes } from "../support/stand-in-nodes.ts";
 const clock = { now: () => new Date() };
 const { annotation } = Karpenter.v1;
 const older = Karpenter["v0.31"].annotation;
+const keys = { present: annotation, former: [older] };
 
 /** An API server that notes what it is asked and answers as it is told. */
 class Answering implements KubernetesCaller {
@@ -58,16 +59,16 @@ describe("our rights in a cluster", () => {
     }
   });
 
-  it("are removed the other way round, and what is not there is done", async () => {
+  it("are removed with the record of the keys last, and what is missing is done", async () => {
     const api = new Answering(() => refuse(404, "not found"));
     await accessOf(api).remove();
     expect(api.asked.map((call) => `${call.method} ${kindOf(call)}`)).toEqual([
-      "DELETE rolebindings",
-      "DELETE roles",
-      "DELETE clusterrolebindings",
-      "DELETE clusterroles",
-      "DELETE validatingadmissionpolicybindings",
       "DELETE validatingadmissionpolicies",
+      "DELETE validatingadmissionpolicybindings",
+      "DELETE clusterrolebindings",
+      "DELETE roles",
+      "DELETE rolebindings",
+      "DELETE clusterroles",
     ]);
   });
 
@@ -89,11 +90,22 @@ describe("our rights in a cluster", () => {
     await expect(failure).rejects.toMatchObject({ cause: { status: 403 } });
   });
 
-  it("tell which annotations the policy in the cluster takes", async () => {
-    const [policy] = accessManifest([older, annotation]);
-    expect(await accessOf(new Answering(() => policy?.object)).annotations()).toEqual([older, annotation]);
-    expect(await accessOf(new Answering(() => refuse(404, "not found"))).annotations()).toEqual([]);
-    const foreign = { spec: { variables: [null, { name: "keys", expression: { toString: 1 } }] } };
+  it("record the annotation keys in the policy, and for clusters without policies on the ClusterRole", async () => {
+    const objects = new Map(accessManifest([older, annotation]).map(({ path, object }) => [path, object]));
+    const stored = (kind: string) =>
+      accessOf(
+        new Answering(({ path }) => (path.includes(kind) ? objects.get(path) : refuse(404, "not found"))),
+      );
+    for (const kind of ["admissionpolicies", "clusterroles"])
+      expect(await stored(kind).annotations()).toEqual([older, annotation]);
+    expect(await stored("none").annotations()).toEqual([]);
+  });
+
+  it("record no key that is none, whoever changed the objects", async () => {
+    const foreign = {
+      metadata: { annotations: { "karpenter-node-holder/hold-annotations": "x,y/'z" } },
+      spec: { variables: [null, { name: "keys", expression: { toString: 1 } }] },
+    };
     expect(await accessOf(new Answering(() => foreign)).annotations()).toEqual([]);
     await expect(accessOf(new Answering(() => "<html>")).annotations()).rejects.toThrow(TryAgainError);
   });
@@ -102,8 +114,8 @@ describe("our rights in a cluster", () => {
     const stored = new Map(accessManifest([annotation]).map(({ path, object }) => [path, object]));
     const api = new Answering(({ path }) => {
       const object = stored.get(path);
-      const metadata = Object(object).metadata;
-      return { ...object, metadata: { ...metadata, uid: "1", managedFields: [] } };
+      const metadata = { ...Object(object).metadata, uid: "1", managedFields: [] };
+      return { ...object, metadata };
     });
     expect((await accessOf(api).check([annotation])).map(({ state }) => state)).toEqual(
       Array(6).fill("right"),
@@ -155,10 +167,10 @@ describe("all marks of a cluster", () => {
       const keys = Object.keys(textsOf(node.metadata.annotations));
       if (!keys.includes(older) && !keys.includes(annotation)) gaps.push(node.metadata.name);
     });
-    expect(await access.moveMarks(older, annotation, "ours")).toBe(3);
+    expect(await access.moveMarks(keys)).toBe(3);
     expect(gaps).toEqual([]);
     expect(annotationsOf("c")).toEqual({ [annotation]: "true" });
-    expect(await access.moveMarks(older, annotation, "ours")).toBe(0);
+    expect(await access.moveMarks(keys)).toBe(0);
   });
 
   it("leave to its owner a node that the owner holds under the other key", async () => {
@@ -166,20 +178,33 @@ describe("all marks of a cluster", () => {
     add("b", holdId(1), { [annotation]: "8h" });
     add("c", holdId(1), { [older]: "true" });
 
-    expect(await access.handOver(older, annotation)).toBe(2);
+    // Only the third is moved.
+    expect(await access.moveMarks(keys)).toBe(1);
 
     expect(annotationsOf("a")).toEqual({ [annotation]: "true" });
     expect(annotationsOf("b")).toEqual({ [annotation]: "8h" });
-    expect(annotationsOf("c")).toEqual({ [older]: "true" });
+    expect(annotationsOf("c")).toEqual({ [annotation]: "true" });
     const labelled = world.standIn.nodes().filter(({ metadata }) => textsOf(metadata.labels)[holdLabel]);
     expect(labelled.map(({ metadata }) => metadata.name)).toEqual(["c"]);
   });
 
-  it("leave nothing under the old key on a node that was marked under the new one meanwhile", async () => {
-    add("a", holdId(2), { [older]: "true", [annotation]: "true" });
-    expect(await access.moveMarks(older, annotation, "ours")).toBe(1);
+  it("leave nothing under the former key on a node that was marked under the present one meanwhile", async () => {
+    add("a", holdId(2), { [older]: "true" });
+    const path = "/api/v1/nodes/a";
+    const body = { metadata: { annotations: { [annotation]: "true" } } };
+    const contentType = "application/merge-patch+json";
+    const call = {
+      method: "PATCH",
+      path,
+      query: { fieldManager: "karpenter-node-holder" },
+      contentType,
+      body,
+    } as const;
+    await world.client.call(call, world.soon());
+
+    expect(await access.moveMarks(keys)).toBe(1);
     expect(annotationsOf("a")).toEqual({ [annotation]: "true" });
-    expect(await access.removeMarks(annotation)).toBe(1);
+    expect(await access.removeMarks(keys)).toBe(1);
     expect(annotationsOf("a")).toEqual({});
   });
 
@@ -190,7 +215,7 @@ describe("all marks of a cluster", () => {
     add("e", holdId(2), { [annotation]: "8h" });
     world.standIn.addNode({ name: "f", annotations: { [annotation]: "true" } });
 
-    expect(await access.removeMarks(annotation)).toBe(2);
+    expect(await access.removeMarks(keys)).toBe(2);
 
     expect(["a", "b"].map(annotationsOf)).toEqual([{}, {}]);
     const users = [...usersLabels.keys()].map((n) => `users-${n}`);
@@ -207,14 +232,14 @@ describe("all marks of a cluster", () => {
       world.onRequest = () => {};
       world.standIn.editNode("a", { labels: { [holdLabel]: "never" } });
     };
-    expect(await access.removeMarks(annotation)).toBe(0);
+    expect(await access.removeMarks(keys)).toBe(0);
     expect(annotationsOf("a")).toEqual({ [annotation]: "true" });
   });
 
   it("are not called done while some could not be changed", async () => {
     for (const name of ["a", "b", "c"]) add(name, holdId(1), { [annotation]: "true" });
     world.standIn.fail({ kind: "status", status: 500 }, { path: "/api/v1/nodes/b" }, 99);
-    const failure = access.removeMarks(annotation);
+    const failure = access.removeMarks(keys);
     await expect(failure).rejects.toBeInstanceOf(TryAgainError);
     await expect(failure).rejects.toThrow("the marks of 1 nodes could not be released");
     expect(["a", "c"].map(annotationsOf)).toEqual([{}, {}]);

@@ -1,80 +1,124 @@
-import { expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { readAccessConfig } from "../../lambda/cluster-access/environment.ts";
 import { onClusterAccessChanged } from "../../lambda/cluster-access/handler.ts";
-import { CollectedLog } from "../../simulator/collected-log.ts";
-import { MemoryCluster } from "../support/memory-cluster.ts";
+import { holdLabel } from "../../lambda/core/marks/keys.ts";
+import { AccessWorld, adminRole, holdId } from "../support/access-world.ts";
 
-const role = (name: string) => `arn:aws:iam::123456789012:role/${name}`;
-const properties = {
-  ServiceToken: "arn:aws:lambda:eu-west-1:123456789012:function:provider",
-  cluster: "prod",
-  holdAnnotation: "karpenter.sh/do-not-disrupt",
-  karpenter: "v1",
-  principals: [role("hold")],
-  adminRole: role("admin"),
-  bundle: "0123",
-};
+const present = "karpenter.sh/do-not-disrupt";
+const foreign = "example.com/keep";
 
-function aHandler() {
-  const clusters = new Map<string, MemoryCluster>();
-  const cluster = (name: string) => {
-    const found = clusters.get(name) ?? new MemoryCluster();
-    clusters.set(name, found);
-    return found;
+let world: AccessWorld;
+beforeEach(() => {
+  world = new AccessWorld();
+});
+
+const create = { RequestType: "Create" };
+const remove = { RequestType: "Delete", PhysicalResourceId: "cluster-access/prod" };
+const updateFrom = (holdAnnotation: unknown) => ({
+  RequestType: "Update",
+  ResourceProperties: { holdAnnotation: "ignored" },
+  OldResourceProperties: { holdAnnotation },
+});
+const entriesOf = () => [...world.eks.entries.keys()].toSorted();
+
+describe("a request of CloudFormation", () => {
+  it("creates, changes and deletes what we own in the cluster, under one name", async () => {
+    const name = { PhysicalResourceId: "cluster-access/prod" };
+    expect(await world.handle(create)).toEqual(name);
+    expect(entriesOf()).toEqual(world.config.roles);
+    expect(await world.rights.annotations()).toEqual([present]);
+
+    world.config = { ...world.config, holdAnnotation: foreign };
+    expect(await world.handle(updateFrom(present))).toEqual(name);
+    expect(await world.rights.annotations()).toEqual([foreign]);
+
+    expect(await world.handle(remove)).toEqual(name);
+    expect(world.objects.size).toBe(0);
+    expect(entriesOf()).toEqual([]);
+  });
+
+  it("for the admin right gives a right back that was left, on deletion alone", async () => {
+    const leave = () => world.eks.entries.set(adminRole, { groups: [], policies: new Set(["admin"]) });
+    const ResourceType = "Custom::KarpenterNodeHolderAdminRight";
+    leave();
+
+    await world.handle({ ...create, ResourceType });
+    expect(world.admins).toEqual([adminRole]);
+
+    await world.handle({ ...remove, ResourceType });
+    expect(world.admins).toEqual([]);
+    expect(world.calls.filter((call) => call.includes("/apis/"))).toEqual([]);
+  });
+
+  it.each([
+    ["no request", "delete everything"],
+    ["an unknown type", { RequestType: "Paint" }],
+    ["without a type", { ResourceProperties: {} }],
+  ])("is refused before any call when it is %s", async (_, request) => {
+    await expect(world.handle(request as object)).rejects.toThrow("This request cannot be used");
+    expect(world.calls).toEqual([]);
+  });
+});
+
+describe("a forged request", () => {
+  const forged = {
+    cluster: "next",
+    holdAnnotation: foreign,
+    principals: ["arn:aws:iam::123456789012:role/attacker"],
+    roles: ["arn:aws:iam::123456789012:role/attacker"],
+    adminRole: "arn:aws:iam::123456789012:role/hold",
   };
-  const handle = onClusterAccessChanged((name) => ({ entries: cluster(name), log: new CollectedLog() }));
-  return { handle, cluster };
-}
 
-it("installs on create and keeps one name for one cluster", async () => {
-  const { handle, cluster } = aHandler();
+  it.each(["Create", "Update", "Delete"])(
+    "of type %s chooses neither cluster nor roles",
+    async (RequestType) => {
+      await world.handle(create);
 
-  const created = await handle({ RequestType: "Create", ResourceProperties: properties });
-  const updated = await handle({
-    RequestType: "Update",
-    PhysicalResourceId: created.PhysicalResourceId,
-    ResourceProperties: { ...properties, holdAnnotation: "example.com/keep" },
-    OldResourceProperties: properties,
+      await world.handle({ RequestType, ResourceProperties: forged, OldResourceProperties: forged });
+
+      expect(entriesOf()).toEqual(RequestType === "Delete" ? [] : world.config.roles);
+      expect(JSON.stringify([...world.objects])).not.toContain(foreign);
+    },
+  );
+
+  it("that names a user's annotation as the former key does not move it, with and without policies", async () => {
+    for (const hasPolicies of [true, false]) {
+      world.hasPolicies = hasPolicies;
+      world.cluster.addNode({ name: "a" });
+      await world.mark("a", present);
+      world.cluster.editNode("a", { annotations: { [foreign]: "true" } });
+      await world.handle(create);
+
+      await world.handle(updateFrom(foreign));
+
+      expect(world.nodes).toEqual({ a: { [holdLabel]: holdId, [present]: "true", [foreign]: "true" } });
+      world.cluster.removeNode("a");
+      await world.handle(remove);
+    }
   });
-
-  expect(updated).toEqual(created);
-  expect(cluster("prod").written).toEqual(["example.com/keep"]);
 });
 
-it("removes on delete", async () => {
-  const { handle, cluster } = aHandler();
-  await handle({ RequestType: "Create", ResourceProperties: properties });
+describe("the environment", () => {
+  const env = {
+    CLUSTER_NAME: "prod",
+    HOLD_ANNOTATION: present,
+    ADMIN_ROLE_ARN: adminRole,
+    ADMITTED_ROLE_ARNS: "arn:aws:iam::123456789012:role/hold,arn:aws-cn:iam::123456789012:role/sweep",
+  };
 
-  await handle({
-    RequestType: "Delete",
-    PhysicalResourceId: "cluster-access/prod",
-    ResourceProperties: properties,
+  it("names cluster, annotation and roles", () => {
+    const roles = ["arn:aws:iam::123456789012:role/hold", "arn:aws-cn:iam::123456789012:role/sweep"];
+    expect(readAccessConfig(env)).toEqual({ cluster: "prod", holdAnnotation: present, adminRole, roles });
   });
 
-  expect(cluster("prod").written).toEqual([]);
-});
-
-it("installs anew in another cluster, under another name, so that the old one is deleted", async () => {
-  const { handle, cluster } = aHandler();
-
-  const moved = await handle({
-    RequestType: "Update",
-    PhysicalResourceId: "cluster-access/prod",
-    ResourceProperties: { ...properties, cluster: "next" },
-    OldResourceProperties: properties,
+  it.each([
+    ["CLUSTER_NAME", undefined],
+    ["HOLD_ANNOTATION", "it's/bad"],
+    ["ADMIN_ROLE_ARN", "me"],
+    ["ADMITTED_ROLE_ARNS", ""],
+  ])("is refused by the name of what is wrong: %s", async (name, value) => {
+    const broken = () => readAccessConfig({ ...env, [name]: value });
+    const handler = onClusterAccessChanged(broken, () => world.ports);
+    await expect(handler(create, { deadline: world.workUntil })).rejects.toThrow(name);
   });
-
-  expect(moved).toEqual({ PhysicalResourceId: "cluster-access/next" });
-  expect(cluster("next").written).toEqual([properties.holdAnnotation]);
-  expect(cluster("prod").did).toEqual([]);
-});
-
-it("names every field of a request it cannot use", async () => {
-  const { handle } = aHandler();
-
-  const answer = handle({
-    RequestType: "Paint",
-    ResourceProperties: { cluster: "prod", principals: ["me"] },
-  });
-
-  await expect(answer).rejects.toThrow(/RequestType .*holdAnnotation .*adminRole .*principals\[0\]/);
 });

@@ -1,190 +1,159 @@
-import { expect, it } from "vitest";
-import {
-  changeAccess,
-  type DesiredAccess,
-  installAccess,
-  removeAccess,
-} from "../../lambda/cluster-access/rules.ts";
-import { CollectedLog } from "../../simulator/collected-log.ts";
-import { MemoryCluster } from "../support/memory-cluster.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import { changeAccess, installAccess, removeAccess } from "../../lambda/cluster-access/rules.ts";
+import { holdLabel } from "../../lambda/core/marks/keys.ts";
+import { AccessWorld, holdId } from "../support/access-world.ts";
 
-const wish: DesiredAccess = {
-  cluster: "prod",
-  holdAnnotation: "a/new",
-  principals: ["role/hold", "role/sweep"],
+const former = "karpenter.sh/do-not-consolidate";
+const present = "karpenter.sh/do-not-disrupt";
+
+let world: AccessWorld;
+beforeEach(() => {
+  world = new AccessWorld();
+});
+
+const install = () => installAccess(world.ports, world.config);
+const change = () => changeAccess(world.ports, world.config);
+const remove = () => removeAccess(world.ports, world.config);
+const entries = () => [...world.eks.entries.keys()];
+const failOn = (pattern: RegExp, error = new Error("timed out")) => {
+  world.onCall = (call) => {
+    if (pattern.test(call)) throw error;
+  };
 };
+const lines = (level: string) => world.log.lines.filter((line) => line.level === level);
 
-function aCluster() {
-  const entries = new MemoryCluster();
-  const log = new CollectedLog();
-  return { entries, log };
-}
+describe("installing", () => {
+  it("lets the functions log in, writes what they may do, and is no admin afterwards", async () => {
+    await install();
 
-it("lets the functions in and writes what they may do", async () => {
-  const ports = aCluster();
+    expect(entries()).toEqual(world.config.roles);
+    expect(world.objects.size).toBe(6);
+    expect(world.admins).toEqual([]);
+  });
 
-  await installAccess(ports, wish);
+  it("leaves nothing behind when it fails", async () => {
+    failOn(/PATCH .*clusterrolebindings/);
 
-  expect([...ports.entries.admitted]).toEqual(["role/hold", "role/sweep"]);
-  expect(ports.entries.written).toEqual(["a/new"]);
+    await expect(install()).rejects.toThrow("timed out");
+
+    expect(entries()).toEqual([]);
+    expect(world.objects.size).toBe(0);
+  });
+
+  it("leaves rights that were given by hand when it fails", async () => {
+    const [role = ""] = world.config.roles;
+    world.eks.entries.set(role, { groups: ["karpenter-node-holder"], policies: new Set() });
+    await world.rights.write([present]);
+    failOn(/AssociateAccessPolicy/);
+
+    await expect(install()).rejects.toThrow("timed out");
+
+    expect(entries()).toContain(role);
+    expect(world.objects.size).toBe(6);
+  });
+
+  it("refuses a cluster without access entries, with the command that allows them", async () => {
+    world.eks.authenticationMode = "CONFIG_MAP";
+    await expect(install()).rejects.toThrow(/--name prod .*authenticationMode=API_AND_CONFIG_MAP/);
+  });
+
+  it("refuses a cluster that it cannot reach before it changes anything, as an update does", async () => {
+    world.eks.vpcConfig = { endpointPublicAccess: true, publicAccessCidrs: ["203.0.113.0/24"] };
+
+    await expect(install()).rejects.toThrow("203.0.113.0/24");
+    await expect(change()).rejects.toThrow("203.0.113.0/24");
+
+    expect(new Set(world.calls)).toEqual(new Set(["DescribeCluster"]));
+  });
+
+  it("names the cluster that does not exist", async () => {
+    world.config = { ...world.config, cluster: "gone" };
+    await expect(install()).rejects.toThrow("no EKS cluster named gone");
+  });
+
+  it("warns that an older cluster has no admission policies", async () => {
+    world.hasPolicies = false;
+    await install();
+    expect(lines("warn")).toHaveLength(1);
+  });
 });
 
-it("is nobody's admin after its work, also when the work failed", async () => {
-  const ports = aCluster();
-  ports.entries.outOfReach = new Error("timed out");
+describe("changing", () => {
+  it("moves marks to another annotation while the policy allows both", async () => {
+    await world.rights.write([former]);
+    world.cluster.addNode({ name: "a" });
+    await world.mark("a", former);
+    let allowed: readonly string[] = [];
+    world.onCall = async (call) => {
+      if (call === "PATCH /api/v1/nodes/a") allowed = await world.rights.annotations();
+    };
 
-  await expect(installAccess(ports, wish)).rejects.toThrow("timed out");
+    await change();
 
-  expect(ports.entries.isAdmin).toBe(false);
+    expect(allowed).toEqual([former, present]);
+    expect(await world.rights.annotations()).toEqual([present]);
+    expect(world.nodes).toEqual({ a: { [holdLabel]: holdId, [present]: "true" } });
+  });
 });
 
-it("leaves nothing behind when it cannot be installed", async () => {
-  const ports = aCluster();
-  ports.entries.outOfReach = new Error("timed out");
+describe("removing", () => {
+  beforeEach(async () => {
+    await install();
+    for (const name of ["a", "b"]) world.cluster.addNode({ name });
+    for (const name of ["a", "b"]) await world.mark(name, present);
+  });
 
-  await expect(installAccess(ports, wish)).rejects.toThrow("timed out");
+  it("removes marks, rights and entries; again, it changes nothing", async () => {
+    expect(await remove()).toEqual([]);
+    expect(await remove()).toEqual([]);
 
-  expect(ports.entries.admitted.size).toBe(0);
-});
+    expect({ nodes: world.nodes, entries: entries(), objects: world.objects.size }).toEqual({
+      nodes: {},
+      entries: [],
+      objects: 0,
+    });
+  });
 
-it("leaves the rights that were given by hand when it cannot be installed", async () => {
-  const ports = aCluster();
-  await ports.entries.admit("role/hold");
-  ports.entries.written = ["a/new"];
-  ports.entries.asAdmin = async () => {
-    throw new Error("may not become an admin");
-  };
+  it("revokes the rights before it removes marks for the last time, and forgets the keys last", async () => {
+    world.calls.length = 0;
+    await remove();
 
-  await expect(installAccess(ports, wish)).rejects.toThrow("may not become an admin");
+    const order = world.calls.map((call) =>
+      /(DELETE) .*\/(clusterroles|clusterrolebindings)|(GET).*nodes/.exec(call),
+    );
+    expect(order.flatMap((found) => (found ? [found[2] ?? "list"] : []))).toEqual([
+      "list",
+      "clusterrolebindings",
+      "list",
+      "clusterrolebindings",
+      "clusterroles",
+    ]);
+  });
 
-  expect(ports.entries.admitted).toContain("role/hold");
-  expect(ports.entries.written).toEqual(["a/new"]);
-});
+  it("removes all rights and every other mark though one node cannot be changed", async () => {
+    failOn(/PATCH .*nodes\/a/);
 
-it("refuses a cluster that knows no access entries, and says how to mend it", async () => {
-  const ports = aCluster();
-  ports.entries.lets = "config map";
+    expect(await remove()).toEqual(["marks on nodes, ClusterRole, binding or policy"]);
 
-  await expect(installAccess(ports, wish)).rejects.toThrow(
-    /--name prod .*authenticationMode=API_AND_CONFIG_MAP/,
-  );
-});
+    expect(Object.keys(world.nodes)).toEqual(["a"]);
+    expect(world.objects.size).toBe(0);
+    expect(entries()).toEqual([]);
+  });
 
-it("refuses a cluster that it cannot reach before it changes anything, on install and on update", async () => {
-  const ports = aCluster();
-  ports.entries.unreachable = "the endpoint answers 203.0.113.0/24 only: deploy with vpc";
+  it("is done with a cluster that is gone", async () => {
+    world.config = { ...world.config, cluster: "gone" };
+    world.calls.length = 0;
 
-  await expect(installAccess(ports, wish)).rejects.toThrow("deploy with vpc");
-  await expect(changeAccess(ports, wish, wish)).rejects.toThrow("deploy with vpc");
+    expect(await remove()).toEqual([]);
+    expect(world.calls).toEqual(["DescribeCluster"]);
+  });
 
-  expect(ports.entries.admitted.size).toBe(0);
-  expect(ports.entries.did).toEqual([]);
-});
+  it("reports what remains in a cluster that cannot be reached, and does not fail", async () => {
+    failOn(/ \/api/);
 
-it("names the cluster that does not exist", async () => {
-  const ports = aCluster();
-  ports.entries.lets = undefined;
+    expect(await remove()).toEqual(["marks on nodes, ClusterRole, binding or policy"]);
 
-  await expect(installAccess(ports, wish)).rejects.toThrow("no EKS cluster named prod");
-});
-
-it("says that an older cluster has no admission policies", async () => {
-  const ports = aCluster();
-  ports.entries.knowsPolicies = false;
-
-  await installAccess(ports, wish);
-
-  expect(ports.log.lines.filter((line) => line.level === "warn")).toHaveLength(1);
-});
-
-it("moves marks to another annotation while the cluster's policy takes both", async () => {
-  const ports = aCluster();
-  ports.entries.marks.set("node-a", "a/old");
-
-  await changeAccess(ports, { ...wish, holdAnnotation: "a/old" }, wish);
-
-  expect(ports.entries.did).toEqual([
-    "hand over a/old a/new",
-    "write a/old a/new",
-    "move a/old a/new",
-    "write a/new",
-    "move a/old a/new",
-  ]);
-  expect(ports.entries.marks.get("node-a")).toBe("a/new");
-});
-
-it("touches no mark while the annotation stays", async () => {
-  const ports = aCluster();
-
-  await changeAccess(ports, wish, wish);
-
-  expect(ports.entries.did).toEqual(["write a/new"]);
-});
-
-it("lets in the functions' new roles and no longer the old ones", async () => {
-  const ports = aCluster();
-  await installAccess(ports, wish);
-
-  await changeAccess(ports, wish, { ...wish, principals: ["role/sweep", "role/hold-2"] });
-
-  expect([...ports.entries.admitted].sort()).toEqual(["role/hold-2", "role/sweep"]);
-});
-
-it("takes off marks before the rights, once more after them, and lets nobody in any longer", async () => {
-  const ports = aCluster();
-  await installAccess(ports, wish);
-
-  const left = await removeAccess(ports, wish);
-
-  expect(ports.entries.did.slice(1)).toEqual(["unmark a/new", "remove", "unmark a/new"]);
-  expect(ports.entries.admitted.size).toBe(0);
-  expect(left).toEqual([]);
-});
-
-it("takes the rights back though some marks do not come off at first, and tries those again", async () => {
-  const ports = aCluster();
-  await installAccess(ports, wish);
-  ports.entries.marks.set("node-a", "a/new");
-  const { removeMarks } = ports.entries;
-  ports.entries.removeMarks = async () => {
-    ports.entries.removeMarks = removeMarks;
-    throw new Error("a webhook does not answer");
-  };
-
-  expect(await removeAccess(ports, wish)).toEqual([]);
-
-  expect(ports.entries.did.slice(1)).toEqual(["remove", "unmark a/new"]);
-  expect(ports.entries.marks.size).toBe(0);
-});
-
-it("is done with a cluster that is gone", async () => {
-  const ports = aCluster();
-  ports.entries.lets = undefined;
-
-  expect(await removeAccess(ports, wish)).toEqual([]);
-  expect(ports.entries.did).toEqual([]);
-});
-
-it("tells what stays in a cluster out of reach, and does not fail", async () => {
-  const ports = aCluster();
-  await installAccess(ports, wish);
-  ports.entries.outOfReach = new Error("timed out");
-
-  const left = await removeAccess(ports, wish);
-
-  expect(left).toEqual(["marks on nodes, ClusterRole, binding and policy"]);
-  expect(ports.entries.admitted.size).toBe(0);
-  expect(ports.log.told("something of ours stays in the cluster")).toHaveLength(1);
-});
-
-it("does the same when it is told twice", async () => {
-  const ports = aCluster();
-
-  await installAccess(ports, wish);
-  await installAccess(ports, wish);
-  await removeAccess(ports, wish);
-  await removeAccess(ports, wish);
-
-  expect(ports.entries.admitted.size).toBe(0);
-  expect(ports.entries.written).toEqual([]);
+    expect(entries()).toEqual([]);
+    expect(world.log.told("something of ours remains in the cluster")).toHaveLength(1);
+  });
 });

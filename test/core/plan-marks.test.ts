@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
-import { planHandOver, planMark, planMove, planRelease } from "../../lambda/core/marks/plan-marks.ts";
+import { planMark, planRelease } from "../../lambda/core/marks/plan-marks.ts";
 import { usersLabels } from "../contracts/nodes.ts";
 import { holdId, noon } from "../support/fixed-clock.ts";
 
@@ -52,57 +52,6 @@ describe("a hold's mark", () => {
       expect(planMark(node, h1, key)).toEqual({ outcome: "passed" });
       expect(planRelease(node, h1, key).change).toBeUndefined();
       expect(planRelease(node, label, key).change).toBeUndefined();
-      expect(planMove(node, key, other, "ours")).toEqual({ outcome: "kept" });
-      expect(planHandOver(node, key, other, "handed over")).toEqual({ outcome: "kept" });
     }
-  });
-});
-
-describe("a mark on its way to another annotation", () => {
-  const both = (label: string | null, from: string | null, to: string) => ({
-    label,
-    annotations: { [key]: from, [other]: to },
-  });
-
-  it.each([
-    ["moves", aNode(h1, { key: "true" }), "ours", { outcome: "moved", change: both(h1, null, "true") }],
-    [
-      "loses the old one",
-      aNode(h1, { key: "true", other: "true" }),
-      "ours",
-      { outcome: "moved", change: both(h1, null, "true") },
-    ],
-    [
-      "leaves another value to its user",
-      aNode(h1, { key: "true", other: "8h" }),
-      "ours",
-      { outcome: "moved", change: both(null, null, "8h") },
-    ],
-    [
-      "stays where the new one is its user's",
-      aNode(h1, { key: "true", other: "true" }),
-      "its owner's",
-      { outcome: "kept" },
-    ],
-    ["stays where the old one is its user's", aNode(h1, { key: "8h" }), "ours", { outcome: "kept" }],
-    ["is none without a label", aNode(undefined, { key: "true" }), "ours", { outcome: "kept" }],
-  ] as const)("%s", (_, node, whose, decision) => {
-    expect(planMove(node, key, other, whose)).toEqual(decision);
-  });
-
-  it.each([
-    [
-      "our mark under the old one is removed",
-      aNode(h1, { key: "true", other: "true" }),
-      { outcome: "handed over", change: both(null, null, "true") },
-    ],
-    [
-      "a user's old value stays",
-      aNode(h1, { key: "8h", other: "true" }),
-      { outcome: "handed over", change: both(null, "8h", "true") },
-    ],
-    ["nothing changes without the new one", aNode(h1, { key: "true" }), { outcome: "kept" }],
-  ] as const)("is handed over: %s", (_, node, decision) => {
-    expect(planHandOver(node, key, other, "handed over")).toEqual(decision);
   });
 });

@@ -82,12 +82,14 @@ it(
           };
           const rights = {} as ConstructorParameters<typeof EksAccessEntries>[0]["rights"];
           const sleep = async () => {};
-          const doors = new EksAccessEntries({
+          const entries = new EksAccessEntries({
             eks,
             cluster: "prod",
             adminRole: roles.admin,
             rights,
             inVpc: false,
+            clock,
+            workUntil: new Date(Date.now() + 600_000),
             sleep,
           });
           const schedules = new SchedulerReleases({
@@ -115,8 +117,8 @@ it(
             () => launches.find(["i-0123456789abcdef0"]),
             () => launches.since(noon),
             () => login.access(),
-            () => doors.kind(),
-            () => doors.dismiss(roles.scheduler),
+            () => entries.authentication(),
+            () => entries.delete(roles.scheduler),
             () => schedules.arm("cluster", holdId(1), after(noon, minutes(20))),
             () => later.enqueue(pendingNodes, 0),
           ];

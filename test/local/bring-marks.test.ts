@@ -48,7 +48,7 @@ describe("a run that is told to use another annotation", () => {
     await bring(second);
 
     expect(annotated()).toEqual({ a: [second], b: [second], c: [second], owners: [second] });
-    await access.removeMarks(second);
+    await access.removeMarks({ present: second, former: [] });
     expect(annotated()).toEqual({ owners: [second] });
   });
 
@@ -58,7 +58,7 @@ describe("a run that is told to use another annotation", () => {
 
     await bring(second);
 
-    await access.removeMarks(second);
+    await access.removeMarks({ present: second, former: [] });
     expect(annotated()).toEqual({ owners: [second] });
   });
 
@@ -68,7 +68,7 @@ describe("a run that is told to use another annotation", () => {
 
     await bring(first);
 
-    await access.removeMarks(first);
+    await access.removeMarks({ present: first, former: [] });
     expect(annotated()).toEqual({ owners: [second] });
   });
 });

@@ -30,6 +30,7 @@ const names = [
   "lambda/core/marks/keys.ts",
   "lambda/record/item-keys.ts",
   "lambda/aws/partitions.ts",
+  "lambda/cluster-access/template-names.ts",
   "package.json",
 ];
 
@@ -46,7 +47,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "lambda/cluster-access/",
     "lambda/kubernetes/",
     "lambda/aws/",
-    "lambda/handlers/fields.ts",
+    "lambda/schemas/",
+    "lambda/environment.ts",
   ],
   "lambda/telemetry/": [
     "lambda/core/",

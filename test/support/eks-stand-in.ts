@@ -1,5 +1,3 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { EKSClient } from "@aws-sdk/client-eks";
 
 type Answer = Readonly<{ status: number; body: unknown }>;
@@ -11,7 +9,9 @@ const refused = (status: number, name: string, message = name): Answer => ({
   body: { __type: name, message },
 });
 
-/** EKS on loopback, as far as access entries go: it speaks the wire protocol and keeps one cluster. */
+type WireRequest = Readonly<{ method: string; path: string; body?: string | Uint8Array }>;
+
+/** EKS in memory, as far as access entries go: it speaks the wire protocol and keeps one cluster. */
 export class EksStandIn {
   readonly entries = new Map<string, Entry>();
   /** Roles IAM has not told EKS of yet, and how often it still denies them. */
@@ -23,33 +23,26 @@ export class EksStandIn {
   readonly #unknownEntries = new Map<string, number>();
   authenticationMode: string | undefined = "API";
   vpcConfig: Readonly<Record<string, unknown>> = { endpointPublicAccess: true };
-  private readonly server = createServer((request, response) => void this.serve(request, response));
 
-  async start(): Promise<EKSClient> {
-    await new Promise<void>((resolve) => this.server.listen(0, "127.0.0.1", resolve));
-    const { port } = this.server.address() as AddressInfo;
+  /** A client of the AWS SDK whose requests come here. */
+  client(): EKSClient {
     return new EKSClient({
-      endpoint: `http://127.0.0.1:${port}`,
+      endpoint: "http://eks",
       region: "eu-west-1",
       credentials: { accessKeyId: "test", secretAccessKey: "test" },
       maxAttempts: 1,
+      requestHandler: { handle: async (request: WireRequest) => ({ response: this.respond(request) }) },
     });
   }
 
-  async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
-  }
-
-  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const body = chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString()) : {};
-    const path = String(request.url).split("/").slice(1).map(decodeURIComponent);
-    const { status, body: answer } = this.answer(String(request.method), path, body);
-    const error = status === 200 ? {} : { "x-amzn-errortype": (answer as { __type: string }).__type };
-    response.writeHead(status, { "content-type": "application/json", ...error });
-    response.end(JSON.stringify(answer));
+  private respond({ method, path: url, body: sent }: WireRequest) {
+    const text = sent instanceof Uint8Array ? new TextDecoder().decode(sent) : sent;
+    const body = text ? JSON.parse(text) : {};
+    const path = url.split("/").slice(1).map(decodeURIComponent);
+    const { status: statusCode, body: answer } = this.answer(method, path, body);
+    const error = statusCode === 200 ? {} : { "x-amzn-errortype": (answer as { __type: string }).__type };
+    const headers = { "content-type": "application/json", ...error };
+    return { statusCode, headers, body: Buffer.from(JSON.stringify(answer)) };
   }
 
   private answer(method: string, path: readonly string[], body: Record<string, unknown>): Answer {

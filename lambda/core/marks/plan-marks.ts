@@ -55,34 +55,3 @@ export function planRelease(node: NodeMeta, holdId: string, annotation: string):
     change: { label: null, annotations: { [annotation]: isUsers ? value : null } },
   };
 }
-
-/**
- * Moves a mark from one annotation to another in one change. A node that has both was marked under the new one while
- * the move went on, and only loses the old one; unless the new one is its user's.
- */
-export function planMove(
-  node: NodeMeta,
-  from: string,
-  to: string,
-  whose: "ours" | "its owner's",
-): Decision<"moved" | "kept"> {
-  const label = labelOf(node);
-  const { [from]: old, [to]: present } = node.annotations ?? {};
-  if (!isHoldId(label) || old !== markValue) return { outcome: "kept" };
-  if (present !== undefined && whose !== "ours") return { outcome: "kept" };
-  if (present !== undefined && present !== markValue) return planHandOver(node, from, to, "moved");
-  return { outcome: "moved", change: { label, annotations: { [from]: null, [to]: markValue } } };
-}
-
-/** A node that its user holds under the new annotation is left to the user: our mark under the old one is removed. */
-export function planHandOver<Outcome extends string>(
-  node: NodeMeta,
-  from: string,
-  to: string,
-  outcome: Outcome,
-): Decision<Outcome | "kept"> {
-  const { [from]: old, [to]: present } = node.annotations ?? {};
-  if (!isHoldId(labelOf(node)) || present === undefined) return { outcome: "kept" };
-  const oldNow = old === undefined || old === markValue ? null : old;
-  return { outcome, change: { label: null, annotations: { [from]: oldNow, [to]: present } } };
-}

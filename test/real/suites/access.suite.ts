@@ -308,7 +308,7 @@ describe("what a real API server lets the holder do", () => {
     const watch = await NodeWatch.open(asAdmin, annotation);
     try {
       // `d` is its owner's under the new key, so only what is ours goes.
-      expect(await access.moveMarks(older, annotation, "ours")).toBe(2);
+      expect(await access.moveMarks({ present: annotation, former: [older] })).toBe(2);
       const now = await Promise.all(Object.keys(nodes).map((name) => annotationsOf(admin, name)));
       expect(now.map(({ annotations }) => annotations)).toEqual([
         { [annotation]: "true" },
@@ -320,7 +320,7 @@ describe("what a real API server lets the holder do", () => {
       expect(await watch.history("a", now[0]?.resourceVersion ?? "0")).toEqual(["true"]);
 
       // The mark of `a`, and the label of `c`, whose other annotation is the user's.
-      expect(await access.removeMarks(annotation)).toBe(2);
+      expect(await access.removeMarks({ present: annotation, former: [] })).toBe(2);
       expect((await annotationsOf(admin, "a")).annotations).toBeUndefined();
       expect((await annotationsOf(admin, "e")).annotations).toEqual({ [older]: "true" });
       expect((await annotationsOf(admin, "d")).annotations).toEqual({ [annotation]: "4h" });

@@ -1,0 +1,38 @@
+import { isAnnotationKey } from "../core/marks/annotation-key.ts";
+import { SettingEnvironment } from "../environment.ts";
+import { fields, matching, parse, textAs } from "../schemas/parse.ts";
+import { AccessEnvironment } from "./template-names.ts";
+
+/** What this function works on: from its environment alone, never from a request. */
+export type AccessConfig = Readonly<{
+  cluster: string;
+  holdAnnotation: string;
+  /** The role that this function runs in. */
+  adminRole: string;
+  /** The roles of the holder's functions. */
+  roles: readonly string[];
+}>;
+
+const roleArn = /^arn:[\w-]+:iam::\d{12}:role\/.+$/;
+
+const environment = fields({
+  [SettingEnvironment.cluster]: matching(/./, "the name of the cluster"),
+  [SettingEnvironment.holdAnnotation]: textAs("an annotation key with a prefix", (key) =>
+    isAnnotationKey(key) ? key : undefined,
+  ),
+  [AccessEnvironment.adminRole]: matching(roleArn, "the ARN of a role"),
+  [AccessEnvironment.roles]: textAs("the ARNs of roles, separated by commas", (text) => {
+    const roles = text.split(",");
+    return roles.every((role) => roleArn.test(role)) ? roles : undefined;
+  }),
+});
+
+export function readAccessConfig(env: Readonly<Record<string, string | undefined>>): AccessConfig {
+  const read = parse("Cannot start", environment, env, "the environment");
+  return {
+    cluster: read[SettingEnvironment.cluster],
+    holdAnnotation: read[SettingEnvironment.holdAnnotation],
+    adminRole: read[AccessEnvironment.adminRole],
+    roles: read[AccessEnvironment.roles],
+  };
+}

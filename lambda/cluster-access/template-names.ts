@@ -1,0 +1,6 @@
+/** The names of what the function's environment says beside the settings. */
+export const AccessEnvironment = { adminRole: "ADMIN_ROLE_ARN", roles: "ADMITTED_ROLE_ARNS" } as const;
+
+/** The custom resources that the function serves. */
+export const accessResource = "Custom::KarpenterNodeHolderAccess";
+export const adminRightResource = "Custom::KarpenterNodeHolderAdminRight";

@@ -1,0 +1,123 @@
+import type { EKSClient } from "@aws-sdk/client-eks";
+import { EksAccessEntries } from "../../lambda/cluster-access/access-entries.ts";
+import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
+import type { AccessConfig } from "../../lambda/cluster-access/environment.ts";
+import { onClusterAccessChanged } from "../../lambda/cluster-access/handler.ts";
+import type { AccessPorts } from "../../lambda/cluster-access/rules.ts";
+import { planMark } from "../../lambda/core/marks/plan-marks.ts";
+import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
+import { KubernetesError } from "../../lambda/kubernetes/error.ts";
+import { changeNode } from "../../lambda/kubernetes/node-changes.ts";
+import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
+import { CollectedLog } from "../../simulator/collected-log.ts";
+import { FakeCluster } from "../../simulator/fake-kubernetes/fake-cluster.ts";
+import { type Json, textsOf } from "../../simulator/fake-kubernetes/objects.ts";
+import { EksStandIn } from "./eks-stand-in.ts";
+
+export const adminRole = "arn:aws:iam::123456789012:role/admin";
+export const holdId = "20260131t093000-abcdef";
+
+/** The function that installs the access, at work on a fake EKS and a fake cluster; its calls can fail or end. */
+export class AccessWorld {
+  readonly log = new CollectedLog();
+  readonly cluster = new FakeCluster();
+  /** Everything in the cluster beside nodes, by path. */
+  readonly objects = new Map<string, unknown>();
+  readonly eks = new EksStandIn();
+  /** Every call in order: of EKS by its command, of the cluster by method and path. */
+  readonly calls: string[] = [];
+  hasPolicies = true;
+  config: AccessConfig = {
+    cluster: "prod",
+    holdAnnotation: "karpenter.sh/do-not-disrupt",
+    adminRole,
+    roles: ["arn:aws:iam::123456789012:role/hold", "arn:aws:iam::123456789012:role/sweep"],
+  };
+  workUntil = new Date(Date.now() + 600_000);
+  /** Called before each call; what it throws is the call's error. */
+  onCall: (call: string) => unknown = () => {};
+  readonly #client = this.eks.client();
+
+  get admins(): readonly string[] {
+    return [...this.eks.entries].filter(([, { policies }]) => policies.size > 0).map(([role]) => role);
+  }
+
+  get rights(): KubernetesAccess {
+    const clock = { now: () => new Date() };
+    return new KubernetesAccess({
+      api: this.#kubernetes(),
+      clock,
+      log: this.log,
+      until: this.workUntil,
+      pageSize: 2,
+    });
+  }
+
+  get ports(): AccessPorts {
+    const send = async (command: never) => {
+      await this.#count(Object(command).constructor.name.replace("Command", ""));
+      return this.#client.send(command);
+    };
+    const { cluster, adminRole } = this.config;
+    const entries = new EksAccessEntries({
+      eks: { send } as unknown as EKSClient,
+      cluster,
+      adminRole,
+      rights: this.rights,
+      inVpc: false,
+      clock: { now: () => new Date() },
+      workUntil: this.workUntil,
+      sleep: async () => {},
+    });
+    return { entries, log: this.log };
+  }
+
+  /** CloudFormation sends a request. */
+  handle(request: object): Promise<unknown> {
+    const handler = onClusterAccessChanged(
+      () => this.config,
+      () => this.ports,
+    );
+    return handler(request, { deadline: this.workUntil });
+  }
+
+  /** One of our functions marks a node that is there. */
+  async mark(name: string, annotation: string): Promise<void> {
+    const node = parseNode(this.cluster.nodes().find(({ metadata }) => metadata.name === name));
+    const plan = (one: typeof node) => planMark(one, holdId, annotation);
+    const context = { deadline: new Date(Date.now() + 60_000), log: this.log };
+    await changeNode(this.cluster, node, { plan, parse: parseNode, wantsWhole: false, context });
+  }
+
+  /** Labels and annotations of every node that has more of them than its name. */
+  get nodes(): Readonly<Record<string, Readonly<Record<string, string>>>> {
+    const found = this.cluster.nodes().map(({ metadata: { name, labels, annotations } }) => {
+      const { "kubernetes.io/hostname": _, ...rest } = textsOf(labels);
+      return [name, { ...rest, ...textsOf(annotations) }] as const;
+    });
+    return Object.fromEntries(found.filter(([, texts]) => Object.keys(texts).length > 0));
+  }
+
+  #kubernetes(): KubernetesCaller {
+    return {
+      call: async (call) => {
+        await this.#count(`${call.method} ${call.path}`);
+        return call.path.startsWith("/apis/") ? this.#object(call) : this.cluster.call(call);
+      },
+    };
+  }
+
+  #object({ method, path, body }: KubernetesCall): unknown {
+    const unknownKind = path.includes("admission") && !this.hasPolicies;
+    if (method === "PATCH" && !unknownKind) this.objects.set(path, body as Json);
+    const found = this.objects.get(path);
+    if (found === undefined) throw new KubernetesError(404, `${method} ${path}`, "not found");
+    if (method === "DELETE") this.objects.delete(path);
+    return found;
+  }
+
+  async #count(call: string): Promise<void> {
+    await this.onCall(call);
+    this.calls.push(call);
+  }
+}
