@@ -24,12 +24,14 @@ export type Advice = Readonly<{
   /** Minutes that nodes really ran. */
   nodeMinutes: number;
   candidates: readonly Candidate[];
+  /** What `hold=auto` would have brought on the same history. */
+  auto: Candidate;
   recommended?: Candidate;
   because: string;
 }>;
 
-export type Question = Omit<Plan, "hold"> &
-  Readonly<{ holds: readonly Duration[]; until: Date; priceOf?: PriceOf }>;
+export type Question = Omit<Plan, "hold" | "relaunchCost"> &
+  Readonly<{ holds: readonly Duration[]; relaunchCost: Duration; until: Date; priceOf?: PriceOf }>;
 
 export const usualHolds: readonly Duration[] = [2, 5, 10, 15, 20, 30, 45, 60, 90, 120].map(minutes);
 
@@ -52,13 +54,15 @@ export function adviseAll(lives: readonly NodeLife[], question: Question): reado
 
 /** Tries each value of `hold` on the same history, and recommends one, or none. */
 export function advise(of: string, lives: readonly NodeLife[], question: Question): Advice {
-  const { holds, until, priceOf, ...plan } = question;
+  const { holds, relaunchCost, until, priceOf, ...plan } = question;
   const nodeMinutes = lives.reduce((sum, life) => sum + minutesOf(life.launchedAt, life.endedAt ?? until), 0);
   const replays = holds.map((hold) => replay(lives, { ...plan, hold }));
   const candidates = replays.map((one) => candidateOf(one, nodeMinutes, priceOf));
+  const learned = replay(lives, { ...plan, hold: 0, relaunchCost });
+  const auto = candidateOf(learned, nodeMinutes, priceOf);
   const terminations = lives.filter(({ endedBy }) => endedBy === "karpenter").length;
   const regretted = regrettedEnds(lives, plan.regretWithin).size;
-  const facts = { of, launches: lives.length, terminations, regretted, nodeMinutes, candidates };
+  const facts = { of, launches: lives.length, terminations, regretted, nodeMinutes, candidates, auto };
   return { ...facts, ...choose(facts, plan.regretWithin) };
 }
 

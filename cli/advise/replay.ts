@@ -1,9 +1,13 @@
+import type { Use } from "../../lambda/core/auto/learned.ts";
 import { after, type Duration, earlier, later } from "../../lambda/core/duration.ts";
 import type { NodeLife } from "./lives.ts";
+import { ReplayedLength } from "./replayed-length.ts";
 
 /** How a holder would have held. */
 export type Plan = Readonly<{
   hold: Duration;
+  /** With it, the length is learned as with `hold=auto`, and `hold` does not count. */
+  relaunchCost?: Duration;
   /** 0 means no cap. */
   maxHold: Duration;
   breather: Duration;
@@ -89,9 +93,11 @@ class ScopeReplay {
   #startedAt: Date | undefined;
   #expiresAt = new Date(0);
   #launchesCountFrom = new Date(0);
+  #length: ReplayedLength;
 
   constructor(plan: Plan) {
     this.#plan = plan;
+    this.#length = new ReplayedLength(plan);
   }
 
   launch({ at, life }: TimelineEvent): void {
@@ -99,7 +105,8 @@ class ScopeReplay {
     const i = this.#waiting.findIndex((kept) => kept.life.nodePool === life.nodePool);
     const [spared] = i >= 0 ? this.#waiting.splice(i, 1) : [];
     if (spared) this.kept.push({ life: spared.life, from: spared.at, to: at, spared: life });
-    else this.#extend(at);
+    // A launch that is spared uses nodes that are held, which extends the hold as well.
+    this.#extend(at, spared ? "pods" : "launch");
   }
 
   end(event: TimelineEvent): void {
@@ -119,14 +126,18 @@ class ScopeReplay {
     for (const { life, at } of this.#waiting) this.kept.push({ life, from: at, to: this.#expiresAt });
     this.#waiting = [];
     const { maxHold, breather } = this.#plan;
-    if (maxHold > 0 && this.#expiresAt >= after(this.#startedAt, maxHold))
+    if (maxHold > 0 && this.#expiresAt >= after(this.#startedAt, maxHold)) {
       this.#launchesCountFrom = after(this.#expiresAt, breather);
+      this.#length.stop(this.#expiresAt);
+    }
     this.#startedAt = undefined;
   }
 
-  #extend(at: Date): void {
-    const { hold, maxHold } = this.#plan;
-    if (hold === 0 || at < this.#launchesCountFrom) return;
+  #extend(at: Date, kind: Use["kind"]): void {
+    const { maxHold } = this.#plan;
+    if (at < this.#launchesCountFrom) return;
+    const hold = this.#length.after({ at, kind, held: this.#startedAt !== undefined });
+    if (hold === 0) return;
     this.#startedAt ??= at;
     const asked = later(this.#expiresAt, after(at, hold));
     this.#expiresAt = maxHold > 0 ? earlier(asked, after(this.#startedAt, maxHold)) : asked;

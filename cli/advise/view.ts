@@ -6,7 +6,7 @@ import { type Advice, type Candidate, verdict } from "./advice.ts";
 
 /** Advice for people: what was seen, each hold tried, and what to do. */
 export function adviceView(advice: Advice, style: Terminal["style"]): string[] {
-  const { of, launches, terminations, regretted, nodeMinutes, candidates, recommended } = advice;
+  const { of, launches, terminations, regretted, nodeMinutes, candidates, auto, recommended } = advice;
   const ran = about(nodeMinutes * minutes(1));
   const seen = `${launches} nodes launched, ${terminations} taken away by Karpenter, ${regretted} of those regretted`;
   const isPriced = candidates.some(({ money }) => money !== undefined);
@@ -15,6 +15,7 @@ export function adviceView(advice: Advice, style: Terminal["style"]): string[] {
     const cells = [formatDuration(one.hold), ...row(one, regretted, isPriced)];
     return one.hold === recommended?.hold ? cells.map((cell) => style("green", cell)) : cells;
   });
+  rows.push(["auto", ...row(auto, regretted, isPriced)]);
   return [
     `${style("bold", of)}  ${seen}, ${ran} of node time`,
     ...table([heading.map((one) => style("dim", one)), ...rows]),
@@ -38,8 +39,9 @@ function row(
 }
 
 /** Advice for programs; durations as they are set. */
-export const adviceJson = ({ candidates, recommended, ...rest }: Advice) => ({
+export const adviceJson = ({ candidates, auto, recommended, ...rest }: Advice) => ({
   ...rest,
+  auto: { ...auto, hold: "auto" },
   candidates: candidates.map((one) => ({ ...one, hold: formatDuration(one.hold) })),
   ...(recommended && { recommended: formatDuration(recommended.hold) }),
 });

@@ -18,6 +18,7 @@ type AdviseOptions = ClusterFlags &
     cache?: string;
     holds?: readonly Duration[];
     regretWithin: Duration;
+    relaunchCost: Duration;
     maxHold: Duration;
     breather: Duration;
     scope: "cluster" | "nodepool";
@@ -57,6 +58,14 @@ export const advise = (terminal: Terminal): Command =>
           "how soon a like launch makes an end regretted",
           [minutes(1), hours(24)],
           minutes(15),
+        ),
+      )
+      .addOption(
+        durationOption(
+          "--relaunch-cost <duration>",
+          "for auto, what a needless relaunch is worth in time of a node",
+          [minutes(1), hours(24)],
+          minutes(10),
         ),
       )
       .addOption(
@@ -104,10 +113,10 @@ async function answer(options: AdviseOptions, terminal: Terminal): Promise<void>
   if (lives.length === 0) throw nothingFound(options);
 
   const until = options.from ? lastOf(events) : now;
-  const { holds = usualHolds, regretWithin, maxHold, breather, scope } = options;
+  const { holds = usualHolds, relaunchCost, regretWithin, maxHold, breather, scope } = options;
   const begunBefore = minutes(3);
   const plan = { regretWithin, maxHold, breather, scope, begunBefore };
-  const question: Question = { ...plan, holds, until, ...(priceOf && { priceOf }) };
+  const question: Question = { ...plan, holds, relaunchCost, until, ...(priceOf && { priceOf }) };
   const advice = adviseAll(lives, question);
 
   const { adviceJson, adviceView } = await import("../advise/view.ts");

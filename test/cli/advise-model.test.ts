@@ -29,8 +29,8 @@ const aPlan = (about: Partial<Plan> = {}): Plan => ({
   ...about,
 });
 const aQuestion = (about: Partial<Question> = {}): Question => {
-  const { hold: _, ...plan } = aPlan();
-  return { ...plan, holds: usualHolds, until: at(24 * 60), ...about };
+  const { hold: _, relaunchCost: _r, ...plan } = aPlan();
+  return { ...plan, holds: usualHolds, relaunchCost: minutes(10), until: at(24 * 60), ...about };
 };
 /** Every quarter of an hour a node lives for five minutes. */
 const churn = (times: number) => Array.from({ length: times }, (_, i) => aLife(i * 15, i * 15 + 5));
@@ -71,10 +71,20 @@ describe("a replay with a holder", () => {
     expect(replay([aLife(-100, 2), aLife(0)], aPlan()).kept).toEqual([]);
   });
 
-  it("does not let a spared launch extend the hold", () => {
+  it("lets a spared launch extend the hold, because it uses nodes that are held", () => {
     const lives = [aLife(0, 5), aLife(10, 25)];
-    // Extended by the spared launch it would last until 30.
-    expect(replay(lives, aPlan()).kept).toHaveLength(1);
+    expect(replay(lives, aPlan()).kept.map(({ to }) => to)).toEqual([at(10), at(30)]);
+  });
+
+  it("learns the length with auto: bursts that stay away cost no idle time beyond the first", () => {
+    const sparse = Array.from({ length: 6 }, (_, i) => aLife(i * 60, i * 60 + 4));
+    const { idle, avoided } = replay(sparse, aPlan({ relaunchCost: minutes(10) }));
+    expect({ idle, avoided }).toEqual({ idle: minutes(6), avoided: 0 });
+  });
+
+  it("learns the length with auto: bursts that return soon are held for", () => {
+    const dense = Array.from({ length: 6 }, (_, i) => aLife(i * 8, i * 8 + 5));
+    expect(replay(dense, aPlan({ relaunchCost: minutes(10) })).avoided).toBe(5);
   });
 
   it("keeps nothing past the cap, nor in the breather after it", () => {
@@ -149,10 +159,10 @@ describe("a replay with a holder", () => {
 describe("advice", () => {
   it("recommends the shortest hold that brings most of what can be had, and says why", () => {
     const { recommended, because } = advise("cluster", churn(20), aQuestion());
-    // A launch at 0 holds until 45 and spares those at 15 and 30; the one at 45 begins the next hold.
-    expect(recommended).toMatchObject({ hold: minutes(45), avoided: 13 });
+    // A launch holds, and each that it spares extends the hold, until the cap.
+    expect(recommended).toMatchObject({ hold: minutes(20), avoided: 15 });
     expect(because).toMatch(
-      /^45m would have avoided 13 of 19 regretted ends \(68 %\) for [\d.]+ idle node-hours/,
+      /^20m would have avoided 15 of 19 regretted ends \(79 %\) for [\d.]+ idle node-hours/,
     );
   });
 
