@@ -1,6 +1,6 @@
 import { after, hours } from "../lambda/core/duration.ts";
 import type { PastHold, ScopeRecord } from "../lambda/core/holds/hold.ts";
-import type { Clock, Holds, Journal, ProbeAnswer } from "../lambda/core/ports.ts";
+import type { AllHolds, Clock, Holds, Journal, ProbeAnswer } from "../lambda/core/ports.ts";
 import type { Scope } from "../lambda/core/scope.ts";
 
 const historyKept = hours(24 * 90);
@@ -12,6 +12,7 @@ export class MemoryHolds implements Holds, Journal {
   readonly past = new Map<string, PastHold>();
   readonly probes = new Map<string, ProbeAnswer>();
   sweptAt: Date | undefined;
+  next: Scope | undefined;
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
@@ -22,12 +23,20 @@ export class MemoryHolds implements Holds, Journal {
     return this.records.get(scope);
   }
 
-  async all(): Promise<readonly ScopeRecord[]> {
-    return [...this.records.values()];
+  async all(): Promise<AllHolds> {
+    return { records: [...this.records.values()], unreadable: [], nameless: [] };
   }
 
-  async scopes(): Promise<readonly Scope[]> {
-    return [...this.records.keys()];
+  async replace(record: ScopeRecord): Promise<void> {
+    this.records.set(record.scope, { ...record, version: record.version + 1 });
+  }
+
+  async noteNextToSweep(next: Scope | undefined): Promise<void> {
+    this.next = next;
+  }
+
+  async nextToSweep(): Promise<Scope | undefined> {
+    return this.next;
   }
 
   async write(record: ScopeRecord): Promise<boolean> {

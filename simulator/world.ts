@@ -203,7 +203,7 @@ export class World {
     return {
       holds: intercepted<Ports["holds"]>(
         this.holds,
-        { find: "find", all: "all", scopes: "scopes", write: "write" },
+        { find: "find", all: "all", write: "write", replace: "replace" },
         around,
       ),
       journal: intercepted<Ports["journal"]>(
@@ -212,6 +212,8 @@ export class World {
           remember: "remember",
           history: "history",
           noteSweep: "noteSweep",
+          noteNextToSweep: "noteNextToSweep",
+          nextToSweep: "nextToSweep",
           lastSweep: "lastSweep",
           answerProbe: "answerProbe",
           findProbe: "findProbe",

@@ -7,8 +7,7 @@ import {
   paginateQuery,
 } from "@aws-sdk/client-dynamodb";
 import { HoldTable, type Kind } from "../record/item-keys.ts";
-import type { ItemTable } from "../record/item-table.ts";
-import { type Fields, StoredFields } from "../record/stored-fields.ts";
+import type { Fields, ItemTable, StoredItem } from "../record/item-table.ts";
 import { type AttributeMap, fromAttributes, toAttributes } from "./dynamodb-values.ts";
 import { awsFailure } from "./errors.ts";
 
@@ -22,7 +21,7 @@ export class DynamodbTable implements ItemTable {
     this.#name = name;
   }
 
-  async find(kind: Kind, name: string): Promise<StoredFields | undefined> {
+  async find(kind: Kind, name: string): Promise<StoredItem | undefined> {
     const command = new GetItemCommand({
       TableName: this.#name,
       Key: { [HoldTable.partitionKey]: { S: kind }, [HoldTable.sortKey]: { S: name } },
@@ -33,7 +32,7 @@ export class DynamodbTable implements ItemTable {
   }
 
   /** No page is read before it is asked for. */
-  async *all(kind: Kind, { backwards = false, pageSize = 100 } = {}): AsyncGenerator<StoredFields> {
+  async *all(kind: Kind, { backwards = false, pageSize = 100 } = {}): AsyncGenerator<StoredItem> {
     const pages = paginateQuery(
       { client: this.#client },
       {
@@ -69,9 +68,9 @@ export class DynamodbTable implements ItemTable {
     }
   }
 
-  #read(item: AttributeMap): StoredFields {
+  #read(item: AttributeMap): StoredItem {
     const at = `${item[HoldTable.partitionKey]?.S} ${item[HoldTable.sortKey]?.S}`;
-    return new StoredFields(fromAttributes(item), `Table ${this.#name}, ${at}`);
+    return { item: fromAttributes(item), where: `Table ${this.#name}, ${at}` };
   }
 
   async #call<T>(task: "read" | "write", call: () => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
-import type { Fields, Item, Storable } from "../record/stored-fields.ts";
+import type { Fields, Item, Storable } from "../record/item-table.ts";
 
 export type AttributeMap = Record<string, AttributeValue>;
 

@@ -1,3 +1,6 @@
+/** Thousands may fail for the same reason. */
+const mostReasons = 5;
+
 /** Does each, whatever becomes of the others; then fails with what failed. */
 export async function attemptAll(works: readonly (() => Promise<unknown>)[]): Promise<void> {
   const failures: unknown[] = [];
@@ -9,7 +12,10 @@ export async function attemptAll(works: readonly (() => Promise<unknown>)[]): Pr
     }
   }
   if (failures.length === 1) throw failures[0];
-  if (failures.length > 1) throw new AggregateError(failures, failures.map(reasonOf).join("; "));
+  if (failures.length === 0) return;
+  const reasons = failures.slice(0, mostReasons).map(reasonOf);
+  const more = failures.length - reasons.length;
+  throw new AggregateError(failures, [...reasons, ...(more > 0 ? [`and ${more} more`] : [])].join("; "));
 }
 
 const reasonOf = (failure: unknown): string => (failure instanceof Error ? failure.message : String(failure));

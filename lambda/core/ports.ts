@@ -1,5 +1,6 @@
 import type { Duration } from "./duration.ts";
 import type { PastHold, ScopeRecord } from "./holds/hold.ts";
+import type { UnreadableRecordError } from "./holds/unreadable.ts";
 import type { MetricName } from "./metrics.ts";
 import type { Rules } from "./rules.ts";
 import type { Scope } from "./scope.ts";
@@ -7,12 +8,20 @@ import type { Scope } from "./scope.ts";
 /** The present: one record a scope. Reads see every write that was acknowledged before. */
 export interface Holds {
   find(scope: Scope): Promise<ScopeRecord | undefined>;
-  all(): Promise<readonly ScopeRecord[]>;
-  /** Of which scopes there are records, also where one cannot be read. */
-  scopes(): Promise<readonly Scope[]>;
+  all(): Promise<AllHolds>;
   /** Writes if the record still has the version it was read with (0: there was none); false when someone was faster. */
   write(record: ScopeRecord): Promise<boolean>;
+  /** Writes over whatever is there; only for a record that could not be read. */
+  replace(record: ScopeRecord): Promise<void>;
 }
+
+/** Every record; those that cannot be read stop nobody from reading the others. */
+export type AllHolds = Readonly<{
+  records: readonly ScopeRecord[];
+  unreadable: readonly UnreadableRecordError[];
+  /** What is stored where a record should be, under a name that no scope has. */
+  nameless: readonly Error[];
+}>;
 
 /** The past, and what the functions tell each other beside the holds. */
 export interface Journal {
@@ -21,6 +30,8 @@ export interface Journal {
   /** Newest first, of the last 90 days. */
   history(limit: number): Promise<readonly PastHold[]>;
   noteSweep(at: Date): Promise<void>;
+  noteNextToSweep(next: Scope | undefined): Promise<void>;
+  nextToSweep(): Promise<Scope | undefined>;
   lastSweep(): Promise<Date | undefined>;
   answerProbe(probe: ProbeAnswer): Promise<void>;
   findProbe(id: string): Promise<ProbeAnswer | undefined>;
@@ -38,12 +49,15 @@ export type ProbeAnswer = Readonly<{
 /** The nodes of Karpenter that the settings admit; no other node is ever seen or touched. */
 export interface Nodes {
   /**
-   * Puts this hold's mark on every node of the scope that does not carry it, and adopts older holds' marks in place.
+   * Puts this hold's mark on every node of the scope that does not carry it, and adopts older holds' marks in place,
+   * except those named.
    * A user's own annotation and a node labelled `never` are left alone.
    */
-  mark(scope: Scope, holdId: string, context: CallContext): Promise<Marked>;
+  mark(scope: Scope, holdId: string, context: CallContext, notToAdopt?: ReadonlySet<string>): Promise<Marked>;
   /** Takes this hold's marks off, wherever they are; what is no longer its own stays. */
   release(holdId: string, context: CallContext): Promise<Released>;
+  /** Takes the marks of all these holds off in one pass; `others` counts the marks of all other holds. */
+  releaseAll(holdIds: ReadonlySet<string>, context: CallContext): Promise<ReleasedAll>;
   /** The ids of all holds that have marks on nodes, with how many; those named are left out by the server. */
   marks(except: readonly string[], context: CallContext): Promise<ReadonlyMap<string, number>>;
   /** Nodes that joined after `since`: all of them, or those that carry no mark (and are not labelled `never`). */
@@ -67,6 +81,13 @@ export type Marked = Readonly<{
 
 /** `kept`: the mark was no longer this hold's, or its annotation is now the user's. */
 export type Released = Readonly<{ released: number; kept: number; failed: number; left: boolean }>;
+
+/** By hold; with `left` the pass was not finished, and any hold may have more marks than counted here. */
+export type ReleasedAll = Readonly<{
+  released: ReadonlyMap<string, Released>;
+  others: ReadonlyMap<string, number>;
+  left: boolean;
+}>;
 
 /** What the cloud knows of an instance; `nodePool` only when Karpenter launched it for this cluster. */
 export type Instance = Readonly<{ id: string; launchedAt: Date; nodePool?: string }>;

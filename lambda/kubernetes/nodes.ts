@@ -2,7 +2,16 @@ import { after, type Duration, hours } from "../core/duration.ts";
 import { isHoldId } from "../core/marks/hold-id.ts";
 import { holdLabel, Karpenter, type KarpenterGeneration } from "../core/marks/keys.ts";
 import { type NodeMeta, planMark, planRelease } from "../core/marks/plan-marks.ts";
-import type { CallContext, Clock, Marked, Metrics, NodeSeen, Nodes, Released } from "../core/ports.ts";
+import type {
+  CallContext,
+  Clock,
+  Marked,
+  Metrics,
+  NodeSeen,
+  Nodes,
+  Released,
+  ReleasedAll,
+} from "../core/ports.ts";
 import { type NodePoolFilter, type Scope, wholeCluster } from "../core/scope.ts";
 import { type KubernetesCaller, OutOfTimeError } from "./client.ts";
 import { explain } from "./explain.ts";
@@ -11,6 +20,7 @@ import type { LabelSelector } from "./label-selector.ts";
 import { type Changed, changeNode, type NodeChange, readNode } from "./node-changes.ts";
 import { listNodes, selectors } from "./node-lists.ts";
 import { instanceOf, parseNode } from "./node-objects.ts";
+import { releaseAll } from "./release-all.ts";
 import { inFlight } from "./transport.ts";
 
 /** Which nodes are this deployment's, and the cluster they are in. */
@@ -37,10 +47,15 @@ export class KubernetesNodes implements Nodes {
     this.#select = selectors(options.karpenter, options.nodePools);
   }
 
-  async mark(scope: Scope, holdId: string, context: CallContext): Promise<Marked> {
+  async mark(
+    scope: Scope,
+    holdId: string,
+    context: CallContext,
+    notToAdopt?: ReadonlySet<string>,
+  ): Promise<Marked> {
     const { annotation, metrics } = this.#options;
     const seen: NodeSeen[] = [];
-    const plan = (node: NodeMeta) => planMark(node, holdId, annotation);
+    const plan = (node: NodeMeta) => planMark(node, holdId, annotation, notToAdopt);
     const candidates = this.#select.registered(scope);
     const nodes = this.#list(this.#select.withoutMarkOf(scope, holdId), context);
     const counts = await this.#each(nodes, async (node) => {
@@ -68,6 +83,21 @@ export class KubernetesNodes implements Nodes {
     const { released = 0, kept = 0, failed = 0 } = counts;
     this.#options.metrics.add("NodesReleased", released);
     return { released, kept, failed, left: counts.left !== undefined };
+  }
+
+  async releaseAll(holdIds: ReadonlySet<string>, context: CallContext): Promise<ReleasedAll> {
+    const { annotation, clock, metrics } = this.#options;
+    const release = async (node: NodeMeta, holdId: string, own: CallContext) => {
+      const plan = (present: NodeMeta) => planRelease(present, holdId, annotation);
+      return (await this.#change(node, { plan, wantsWhole: false, context: own })).outcome;
+    };
+    const marked = this.#list(this.#select.markedByOthers([]), context);
+    const result = await releaseAll(marked, { holdIds, release, clock }, context);
+    for (const { released, failed } of result.released.values()) {
+      metrics.add("NodesReleased", released);
+      if (failed > 0) metrics.add("NodePatchFailures", failed);
+    }
+    return result;
   }
 
   async marks(except: readonly string[], context: CallContext): Promise<ReadonlyMap<string, number>> {

@@ -1,11 +1,20 @@
 import type { Kind } from "./item-keys.ts";
-import type { Fields, StoredFields } from "./stored-fields.ts";
+
+/** What is stored: dates become ISO strings, what is undefined is left out. */
+export type Storable = string | number | boolean | Date | Fields | undefined;
+export type Fields = { readonly [name: string]: Storable };
+
+/** An item as JSON has it. */
+export type Item = Readonly<Record<string, unknown>>;
+
+/** An item, and where it was found. */
+export type StoredItem = Readonly<{ item: Item; where: string }>;
 
 /** Where items are kept: a DynamoDB table, or a file. Reads see every write that was acknowledged before. */
 export interface ItemTable {
-  find(kind: Kind, name: string): Promise<StoredFields | undefined>;
+  find(kind: Kind, name: string): Promise<StoredItem | undefined>;
   /** Every item of a kind, sorted by name. */
-  all(kind: Kind, order?: Readonly<{ backwards?: boolean; pageSize?: number }>): AsyncIterable<StoredFields>;
+  all(kind: Kind, order?: Readonly<{ backwards?: boolean; pageSize?: number }>): AsyncIterable<StoredItem>;
   /** With `ifVersion`, writes only over that version (0: over nothing), and returns false otherwise. */
   put(kind: Kind, name: string, fields: Fields, ifVersion?: number): Promise<boolean>;
 }

@@ -1,10 +1,17 @@
 import { writeLearned } from "../core/auto/learned-text.ts";
-import type { ScopeRecord } from "../core/holds/hold.ts";
-import type { Holds } from "../core/ports.ts";
+import { after, type Duration, hours, later } from "../core/duration.ts";
+import { BrokenSetupError } from "../core/errors.ts";
+import { historyDays, type ScopeRecord } from "../core/holds/hold.ts";
+import { UnreadableRecordError } from "../core/holds/unreadable.ts";
+import type { AllHolds, Holds } from "../core/ports.ts";
 import type { Scope } from "../core/scope.ts";
 import { HoldTable, Kind } from "./item-keys.ts";
-import type { ItemTable } from "./item-table.ts";
-import { readRecord, readScope, storedReplacements } from "./stored-records.ts";
+import type { Fields, ItemTable } from "./item-table.ts";
+import { readRecord, storedReplacements } from "./stored-records.ts";
+
+/** Longer than an event may be late and a hold for it may last. */
+const emptyKept: Duration = hours(24 * 7);
+const learnedKept: Duration = hours(24 * historyDays);
 
 /** One item a scope, each write conditional on the version that was read. */
 export class StoredHolds implements Holds {
@@ -19,22 +26,42 @@ export class StoredHolds implements Holds {
     return item && readRecord(item);
   }
 
-  async all(): Promise<readonly ScopeRecord[]> {
+  async all(): Promise<AllHolds> {
     const records: ScopeRecord[] = [];
-    for await (const item of this.#table.all(Kind.record)) records.push(readRecord(item));
-    return records;
+    const unreadable: UnreadableRecordError[] = [];
+    const nameless: BrokenSetupError[] = [];
+    for await (const item of this.#table.all(Kind.record)) {
+      try {
+        records.push(readRecord(item));
+      } catch (error) {
+        if (error instanceof UnreadableRecordError) unreadable.push(error);
+        else if (error instanceof BrokenSetupError) nameless.push(error);
+        else throw error;
+      }
+    }
+    return { records, unreadable, nameless };
   }
 
-  async scopes(): Promise<readonly Scope[]> {
-    const scopes: Scope[] = [];
-    for await (const item of this.#table.all(Kind.record)) scopes.push(readScope(item, HoldTable.sortKey));
-    return scopes;
+  write(record: ScopeRecord): Promise<boolean> {
+    return this.#table.put(Kind.record, record.scope, stored(record), record.version);
   }
 
-  async write(record: ScopeRecord): Promise<boolean> {
-    const { scope, version, replacements = [], learned, ...rest } = record;
-    const remembered = replacements.length > 0 && { replacements: storedReplacements(replacements) };
-    const item = { ...rest, ...remembered, ...(learned && { learned: writeLearned(learned) }) };
-    return this.#table.put(Kind.record, scope, { ...item, version: version + 1 }, version);
+  async replace(record: ScopeRecord): Promise<void> {
+    await this.#table.put(Kind.record, record.scope, stored(record));
   }
+}
+
+function stored({ scope: _, version, replacements = [], learned, ...rest }: ScopeRecord): Fields {
+  const remembered = replacements.length > 0 && { replacements: storedReplacements(replacements) };
+  const item = { ...rest, ...remembered, ...(learned && { learned: writeLearned(learned) }) };
+  return { ...item, version: version + 1, ...forgetWhenEmpty(rest, learned ? learnedKept : emptyKept) };
+}
+
+/** The record of a NodePool that is gone would stay for ever; without a hold it says nothing after some days. */
+function forgetWhenEmpty(record: Omit<ScopeRecord, "scope" | "version">, kept: Duration): Fields {
+  const { hold, lastLaunchAt, launchesCountFrom, forced } = record;
+  const moments = [lastLaunchAt, launchesCountFrom, forced?.at].filter((moment) => moment !== undefined);
+  if (hold || moments.length === 0) return {};
+  const forgetAt = Math.ceil(after(moments.reduce(later), kept).getTime() / 1_000);
+  return { [HoldTable.forgetAt]: forgetAt };
 }

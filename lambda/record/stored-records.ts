@@ -1,107 +1,136 @@
-import type { HoldLength } from "../core/auto/decide-hold-length.ts";
+import * as v from "valibot";
 import { nothingLearned } from "../core/auto/learned.ts";
 import { readLearned } from "../core/auto/learned-text.ts";
-import type { Causes, Hold, PastHold, RememberedReplacement, ScopeRecord } from "../core/holds/hold.ts";
+import { type BadInputError, BrokenSetupError } from "../core/errors.ts";
+import type { PastHold, RememberedReplacement, ScopeRecord } from "../core/holds/hold.ts";
+import { UnreadableRecordError } from "../core/holds/unreadable.ts";
 import type { ProbeAnswer } from "../core/ports.ts";
-import { parseScope, type Scope } from "../core/scope.ts";
-import type { Fields, StoredFields } from "./stored-fields.ts";
+import { type Scope, wholeCluster } from "../core/scope.ts";
+import { fields, parse } from "../schemas/parse.ts";
+import { moment, scope, wholeNumber } from "../schemas/values.ts";
+import type { Fields, StoredItem } from "./item-table.ts";
 
-/** Reads a scope's record; `name` is the scope it was found under. */
-export function readRecord(fields: StoredFields): ScopeRecord {
-  return {
-    scope: readScope(fields, "name"),
-    version: fields.count("version"),
-    ...(fields.has("hold") && { hold: readHold(fields.within("hold")) }),
-    ...(fields.has("lastLaunchAt") && { lastLaunchAt: fields.moment("lastLaunchAt") }),
-    ...(fields.has("launchesCountFrom") && { launchesCountFrom: fields.moment("launchesCountFrom") }),
-    ...(fields.has("quiet") && { quiet: fields.choice("quiet", ["paused", "breather"]) }),
-    ...(fields.has("quietSince") && { quietSince: fields.moment("quietSince") }),
-    ...(fields.has("quietBecause") && { quietBecause: fields.text("quietBecause") }),
-    ...(fields.has("learned") && { learned: readLearned(fields.text("learned")) ?? nothingLearned }),
-    ...(fields.has("replacements") && { replacements: readReplacements(fields.within("replacements")) }),
-    ...(fields.has("forced") && { forced: readForced(fields.within("forced")) }),
-  };
+const text = v.string("text");
+const flag = v.boolean("true or false");
+const count = wholeNumber();
+const counts = v.record(v.string(), count, "a map");
+
+const causes = fields({
+  launches: v.exactOptional(counts),
+  uses: v.exactOptional(count),
+  usedAt: v.exactOptional(moment),
+  hand: v.exactOptional(text),
+  event: v.exactOptional(text),
+  window: v.exactOptional(text),
+});
+const length = fields({
+  length: count,
+  action: v.picklist(["default", "learned", "cautious"], "default, learned or cautious"),
+  because: text,
+  atHalfCost: count,
+  atDoubleCost: count,
+});
+const everyHold = {
+  id: text,
+  startedAt: moment,
+  startedBecause: text,
+  expiresAt: moment,
+  launches: count,
+  extensions: count,
+  nodes: count,
+  capped: flag,
+  causes: v.exactOptional(causes),
+  length: v.exactOptional(length),
+};
+const hold = fields({
+  ...everyHold,
+  state: v.picklist(["held", "releasing"], "held or releasing"),
+  causedAt: moment,
+  endsBecause: v.exactOptional(text),
+  burstFrom: v.exactOptional(moment),
+  armedFor: v.exactOptional(moment),
+  unprotected: v.exactOptional(flag),
+});
+/** Keyed by instance, because a map costs less than a list of maps. */
+const replacements = v.pipe(
+  v.record(v.string(), fields({ launchedAt: moment, nodeClaim: v.exactOptional(text) }), "a map"),
+  v.transform((map) =>
+    Object.entries(map).map(([instance, one]): RememberedReplacement => ({ instance, ...one })),
+  ),
+);
+
+/** What cannot be read is learned again. */
+const learned = v.pipe(
+  text,
+  v.transform((written) => readLearned(written) ?? nothingLearned),
+);
+
+/** The fields of a record that may be missing. */
+const optionalParts = {
+  hold: v.exactOptional(hold),
+  lastLaunchAt: v.exactOptional(moment),
+  launchesCountFrom: v.exactOptional(moment),
+  quiet: v.exactOptional(v.picklist(["paused", "breather"], "paused or breather")),
+  quietSince: v.exactOptional(moment),
+  quietBecause: v.exactOptional(text),
+  learned: v.exactOptional(learned),
+  replacements: v.exactOptional(replacements),
+  forced: v.exactOptional(fields({ id: text, at: moment })),
+};
+const record = fields({ name: scope, version: count, ...optionalParts });
+
+/** Reads a scope's record; of one that cannot be read whole, the error carries what can be read. */
+export function readRecord({ item, where }: StoredItem): ScopeRecord {
+  try {
+    const { name, ...rest } = parse(where, record, item, "the item");
+    return { scope: name, ...rest };
+  } catch (error) {
+    throw unreadable(item, error as BadInputError);
+  }
 }
 
-/** Keyed by instance, because a map costs less than a list of maps. */
-export const storedReplacements = (replacements: readonly RememberedReplacement[]): Fields =>
+function unreadable(item: StoredItem["item"], cause: BadInputError): Error {
+  const name = v.safeParse(scope, item.name);
+  if (!name.success) return new BrokenSetupError(`${cause.message}. Delete this item.`, { cause });
+  const parts = Object.entries(optionalParts).flatMap(([key, schema]) => {
+    const part = v.safeParse(v.object({ [key]: schema }), { [key]: item[key] });
+    return item[key] !== undefined && part.success ? [part.output] : [];
+  });
+  const version = v.is(count, item.version) ? item.version : 0;
+  const known = v.safeParse(fields({ id: text, expiresAt: moment }), item.hold);
+  const rest: ScopeRecord = Object.assign({ scope: name.output, version }, ...parts);
+  return new UnreadableRecordError(
+    `${cause.message}. Release ${name.output === wholeCluster ? "everything" : name.output} by hand: ` +
+      "that writes this item anew and keeps its pause",
+    { rest, ...(known.success && { hold: known.output }) },
+    { cause },
+  );
+}
+
+export const storedReplacements = (list: readonly RememberedReplacement[]): Fields =>
   Object.fromEntries(
-    replacements.map(({ instance, launchedAt, nodeClaim }) => [instance, { launchedAt, nodeClaim }]),
+    list.map(({ instance, launchedAt, nodeClaim }) => [instance, { launchedAt, nodeClaim }]),
   );
 
-const readReplacements = (fields: StoredFields): RememberedReplacement[] =>
-  fields.names().map((instance) => {
-    const one = fields.within(instance);
-    const nodeClaim = one.has("nodeClaim") && { nodeClaim: one.text("nodeClaim") };
-    return { instance, launchedAt: one.moment("launchedAt"), ...nodeClaim };
-  });
+const pastHold = fields({ ...everyHold, scope, endedAt: moment, endedBecause: text });
+export const readPastHold = (stored: StoredItem): PastHold => read(pastHold, stored);
 
-const readForced = (fields: StoredFields) => ({ id: fields.text("id"), at: fields.moment("at") });
+const probe = fields({ id: text, sentAt: moment, queuedAt: moment, answeredAt: moment, version: text });
+export const readProbe = (stored: StoredItem): ProbeAnswer => read(probe, stored);
 
-function readHold(fields: StoredFields): Hold {
-  return {
-    ...readStory(fields),
-    state: fields.choice("state", ["held", "releasing"]),
-    causedAt: fields.moment("causedAt"),
-    ...(fields.has("endsBecause") && { endsBecause: fields.text("endsBecause") }),
-    ...(fields.has("burstFrom") && { burstFrom: fields.moment("burstFrom") }),
-    ...(fields.has("armedFor") && { armedFor: fields.moment("armedFor") }),
-    ...(fields.has("unprotected") && { unprotected: fields.flag("unprotected") }),
-  };
+const lastSweep = fields({ at: moment });
+export const readSweep = (stored: StoredItem): Readonly<{ at: Date }> => read(lastSweep, stored);
+
+const nextSweep = fields({ next: v.exactOptional(scope) });
+export const readNextSweep = (stored: StoredItem): Readonly<{ next?: Scope }> => read(nextSweep, stored);
+
+const forgetAt = fields({ forgetAt: count });
+export const readForgetAt = (stored: StoredItem): number => read(forgetAt, stored).forgetAt;
+
+function read<S extends v.GenericSchema>(schema: S, { item, where }: StoredItem): v.InferOutput<S> {
+  try {
+    return parse(where, schema, item, "the item");
+  } catch (cause) {
+    throw new BrokenSetupError(`${(cause as Error).message}. Delete this item.`, { cause });
+  }
 }
-
-export function readPastHold(fields: StoredFields): PastHold {
-  return {
-    ...readStory(fields),
-    scope: readScope(fields, "scope"),
-    endedAt: fields.moment("endedAt"),
-    endedBecause: fields.text("endedBecause"),
-  };
-}
-
-export function readProbe(fields: StoredFields): ProbeAnswer {
-  return {
-    id: fields.text("id"),
-    sentAt: fields.moment("sentAt"),
-    queuedAt: fields.moment("queuedAt"),
-    answeredAt: fields.moment("answeredAt"),
-    version: fields.text("version"),
-  };
-}
-
-const readStory = (fields: StoredFields) => ({
-  id: fields.text("id"),
-  startedAt: fields.moment("startedAt"),
-  startedBecause: fields.text("startedBecause"),
-  expiresAt: fields.moment("expiresAt"),
-  launches: fields.count("launches"),
-  extensions: fields.count("extensions"),
-  nodes: fields.count("nodes"),
-  capped: fields.flag("capped"),
-  ...(fields.has("causes") && { causes: readCauses(fields.within("causes")) }),
-  ...(fields.has("length") && { length: readLength(fields.within("length")) }),
-});
-
-const readLength = (fields: StoredFields): HoldLength => ({
-  length: fields.count("length"),
-  action: fields.choice("action", ["default", "learned", "cautious"]),
-  because: fields.text("because"),
-  atHalfCost: fields.count("atHalfCost"),
-  atDoubleCost: fields.count("atDoubleCost"),
-});
-
-function readCauses(fields: StoredFields): Causes {
-  const launches = fields.has("launches") ? fields.within("launches") : undefined;
-  const counts = launches?.names().map((nodePool) => [nodePool, launches.count(nodePool)] as const);
-  return {
-    ...(counts && { launches: Object.fromEntries(counts) }),
-    ...(fields.has("uses") && { uses: fields.count("uses") }),
-    ...(fields.has("usedAt") && { usedAt: fields.moment("usedAt") }),
-    ...(fields.has("hand") && { hand: fields.text("hand") }),
-    ...(fields.has("event") && { event: fields.text("event") }),
-    ...(fields.has("window") && { window: fields.text("window") }),
-  };
-}
-
-export const readScope = (fields: StoredFields, name: string): Scope =>
-  parseScope(fields.text(name)) ?? fields.refuse(name, '"cluster" or "nodepool/NAME"');

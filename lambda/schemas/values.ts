@@ -20,7 +20,7 @@ export const moment = textAs("a time like 2026-01-31T09:30:00Z", (value) => {
 export const scope = textAs('"cluster" or "nodepool/NAME"', parseScope);
 
 export function wholeNumber(most: number = Number.MAX_SAFE_INTEGER) {
-  const expected = `a whole number from 0 to ${most}`;
+  const expected = most === Number.MAX_SAFE_INTEGER ? "a whole number" : `a whole number from 0 to ${most}`;
   return v.pipe(
     v.number(expected),
     v.check((n) => Number.isInteger(n) && n >= 0 && n <= most, expected),

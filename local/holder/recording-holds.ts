@@ -1,5 +1,5 @@
 import type { Hold, ScopeRecord } from "../../lambda/core/holds/hold.ts";
-import type { Holds } from "../../lambda/core/ports.ts";
+import type { AllHolds, Holds } from "../../lambda/core/ports.ts";
 import type { Scope } from "../../lambda/core/scope.ts";
 import type { NewEvent, Timeline } from "./timeline.ts";
 
@@ -17,12 +17,12 @@ export class RecordingHolds implements Holds {
     return this.#holds.find(scope);
   }
 
-  all(): Promise<readonly ScopeRecord[]> {
+  all(): Promise<AllHolds> {
     return this.#holds.all();
   }
 
-  scopes(): Promise<readonly Scope[]> {
-    return this.#holds.scopes();
+  replace(record: ScopeRecord): Promise<void> {
+    return this.#holds.replace(record);
   }
 
   async write(record: ScopeRecord): Promise<boolean> {

@@ -2,8 +2,7 @@ import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { BrokenSetupError, messageOf, TryAgainError } from "../../lambda/core/errors.ts";
 import { HoldTable, type Kind } from "../../lambda/record/item-keys.ts";
-import type { ItemTable } from "../../lambda/record/item-table.ts";
-import { type Fields, type Item, StoredFields } from "../../lambda/record/stored-fields.ts";
+import type { Fields, Item, ItemTable, StoredItem } from "../../lambda/record/item-table.ts";
 
 /** The format of the file; one of a later version is left alone. */
 const format = 1;
@@ -49,12 +48,12 @@ export class SqliteTable implements ItemTable {
   /** A table of its own that ends with the process. */
   static inMemory = (): SqliteTable => SqliteTable.open(inMemory, new Date(0));
 
-  async find(kind: Kind, name: string): Promise<StoredFields | undefined> {
+  async find(kind: Kind, name: string): Promise<StoredItem | undefined> {
     const query = "SELECT * FROM items WHERE kind = :kind AND name = :name";
     return this.#read(query, { kind, name })[0];
   }
 
-  async *all(kind: Kind, { backwards = false } = {}): AsyncGenerator<StoredFields> {
+  async *all(kind: Kind, { backwards = false } = {}): AsyncGenerator<StoredItem> {
     const order = backwards ? "DESC" : "ASC";
     yield* this.#read(`SELECT * FROM items WHERE kind = :kind ORDER BY name ${order}`, { kind });
   }
@@ -76,12 +75,12 @@ export class SqliteTable implements ItemTable {
     return this.#do("write", () => this.#database.prepare(statement).run(values).changes === 1);
   }
 
-  #read(query: string, values: Record<string, SQLInputValue>): StoredFields[] {
+  #read(query: string, values: Record<string, SQLInputValue>): StoredItem[] {
     return this.#do("read", () => {
       const rows = this.#database.prepare(query).all(values);
       return rows.map(({ kind, name, fields }) => {
         const item: Item = { ...JSON.parse(String(fields)), kind, name };
-        return new StoredFields(item, `File ${this.#file}, ${kind} ${name}`);
+        return { item, where: `File ${this.#file}, ${kind} ${name}` };
       });
     });
   }

@@ -19,6 +19,7 @@ export function crashingNodes(
   };
   const passed: Omit<Nodes, "mark"> = {
     release: (...args) => nodes.release(...args),
+    releaseAll: (...args) => nodes.releaseAll(...args),
     marks: (...args) => nodes.marks(...args),
     joinedSince: (...args) => nodes.joinedSince(...args),
     countUserHeld: (...args) => nodes.countUserHeld(...args),

@@ -39,7 +39,7 @@ const past = {
   expiresAt: "2026-11-20T10:30:00.000Z",
   endedAt: "2026-11-20T10:30:20.000Z",
   startedBecause: "launch of i-0abc",
-  endedBecause: "the hold has run its time",
+  endedBecause: "the hold expired",
   launches: 4,
   extensions: 3,
   nodes: 12,
@@ -177,7 +177,7 @@ describe("history", () => {
   it("tells past holds, the newest first", async () => {
     const prod = await holder(() => ({ holds: [past] }));
     const { output } = await prod.run("history", "--cluster", "prod");
-    expect(output).toMatch(/2026-11-20 10:00:00Z .* 30m +cluster +4 +3 +12 +the hold has run its time/);
+    expect(output).toMatch(/2026-11-20 10:00:00Z .* 30m +cluster +4 +3 +12 +the hold expired/);
     expect(prod.asked).toEqual([{ do: "history", limit: 20 }]);
   });
 

@@ -59,7 +59,7 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
   describe("the present", () => {
     it("finds nothing where nothing was written", async () => {
       expect(await store.holds.find(wholeCluster)).toBeUndefined();
-      expect(await store.holds.all()).toEqual([]);
+      expect((await store.holds.all()).records).toEqual([]);
     });
 
     it("gives back what was written, to the millisecond, with the next version", async () => {
@@ -108,7 +108,7 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
     it("keeps one record a scope and tells them all", async () => {
       const scopes: Scope[] = [wholeCluster, poolScope("batch"), poolScope("web")];
       for (const scope of scopes) await store.holds.write(aRecord({ scope, hold: aHold({ id: scope }) }));
-      const all = await store.holds.all();
+      const { records: all } = await store.holds.all();
       expect(all.map(({ scope, hold }) => [scope, hold?.id]).toSorted()).toEqual(scopes.map((s) => [s, s]));
     });
 
@@ -116,7 +116,7 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
       await store.journal.remember(aPastHold());
       await store.journal.noteSweep(noon);
       await store.journal.answerProbe(aProbe());
-      expect(await store.holds.all()).toEqual([]);
+      expect((await store.holds.all()).records).toEqual([]);
     });
   });
 

@@ -82,14 +82,14 @@ describe("a later launch", () => {
   });
 
   it("while a release is under way starts a new hold, and the old one goes to history", () => {
-    const record = held({ state: "releasing", endsBecause: "the hold has run its time", nodes: 7 });
+    const record = held({ state: "releasing", endsBecause: "the hold expired", nodes: 7 });
 
     const decision = decide({ record, launches: [launchAt(21)], now: at(21) });
 
     expect(decision).toMatchObject({
       action: "start",
       hold: { id: "new", expiresAt: at(41) },
-      superseded: { id: holdId(1), endedAt: at(21), endedBecause: "the hold has run its time", nodes: 7 },
+      superseded: { id: holdId(1), endedAt: at(21), endedBecause: "the hold expired", nodes: 7 },
     });
   });
 });

@@ -10,13 +10,13 @@ const decide = (record: Parameters<typeof decideRelease>[0], now = at(20), rules
   decideRelease(record, holdId(1), rules, now);
 
 describe("a one-shot that fires", () => {
-  it("fences the hold that has run its time", () => {
+  it("fences the hold that expired", () => {
     const decision = decide(aRecord({ hold: aHold() }));
 
     expect(decision).toMatchObject({
       action: "release",
-      because: "the hold has run its time",
-      record: { hold: { id: holdId(1), state: "releasing", endsBecause: "the hold has run its time" } },
+      because: "the hold expired",
+      record: { hold: { id: holdId(1), state: "releasing", endsBecause: "the hold expired" } },
     });
     expect(decision.record?.launchesCountFrom).toBeUndefined();
   });
@@ -26,6 +26,15 @@ describe("a one-shot that fires", () => {
 
     expect(decision).toMatchObject({ action: "rearm", armFor: at(25), hold: { expiresAt: at(25) } });
     expect(decision.record).toBeUndefined();
+  });
+
+  it("is followed by a breather also when a cap that was lowered ended it", () => {
+    const hold = aHold({ expiresAt: at(90) });
+    const rules = someRules({ maxHold: minutes(30), breather: minutes(10) });
+
+    const decision = decideRelease(aRecord({ hold }), hold.id, rules, at(31));
+
+    expect(decision.record).toMatchObject({ quiet: "breather", launchesCountFrom: at(41) });
   });
 
   it("a little too early is armed for a moment later, not for the one it was armed for", () => {
@@ -104,7 +113,7 @@ describe("a release by force", () => {
   });
 
   it("keeps the reason of a release already under way", () => {
-    const hold = aHold({ state: "releasing", endsBecause: "the hold has run its time" });
+    const hold = aHold({ state: "releasing", endsBecause: "the hold expired" });
 
     expect(decideForce(aRecord({ hold }), "maintenance", at(21)).record.hold).toEqual(hold);
   });
@@ -142,7 +151,7 @@ describe("a release by force", () => {
 });
 
 describe("a hold whose marks are off", () => {
-  const releasing = aHold({ state: "releasing", endsBecause: "the hold has run its time", armedFor: at(20) });
+  const releasing = aHold({ state: "releasing", endsBecause: "the hold expired", armedFor: at(20) });
 
   it("leaves the record and goes to history with its reason", () => {
     const closed = decideClose(aRecord({ hold: releasing, lastLaunchAt: noon }), holdId(1), at(21));
@@ -155,7 +164,7 @@ describe("a hold whose marks are off", () => {
       startedBecause: "a node was launched",
       expiresAt: at(20),
       endedAt: at(21),
-      endedBecause: "the hold has run its time",
+      endedBecause: "the hold expired",
       launches: 1,
       extensions: 0,
       nodes: 0,

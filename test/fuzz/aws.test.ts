@@ -109,7 +109,6 @@ it(
           const works: readonly (() => Promise<unknown>)[] = [
             () => holds.find("cluster"),
             () => holds.all(),
-            () => holds.scopes(),
             () => holds.write(aRecord()),
             () => journal.history(5),
             () => journal.lastSweep(),

@@ -103,7 +103,7 @@ async function prepare(item: Item, other?: Item) {
 function expectNamed(error: unknown): void {
   for (const one of error instanceof AggregateError ? error.errors : [error]) {
     expectClear(one, [BrokenSetupError], []);
-    expect(String(one)).toMatch(/record nodepool\/a.*: \w+ must be .*Mend this item, or delete it/s);
+    expect(String(one)).toMatch(/record nodepool\/a: [\w.]+ must be .*Release nodepool\/a by hand/s);
   }
 }
 

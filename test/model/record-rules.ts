@@ -116,13 +116,9 @@ export class RecordRules {
     const because = hold.endsBecause ?? "";
     const isCapped = because === "the hold has reached its cap";
     const now = after(this.#world.time, invocation.skew);
-    const isByTime = isCapped || because === "the hold has run its time";
+    const isByTime = isCapped || because === "the hold expired";
     must(!isByTime || now >= dueOf(hold, this.#world.settings), "no hold ends before its time", facts);
-    must(
-      isCapped || because !== "the hold has run its time" || !hold.capped,
-      "a capped hold ends as one",
-      facts,
-    );
+    must(isCapped || because !== "the hold expired" || !hold.capped, "a capped hold ends as one", facts);
     if (isCapped || !isByTime) this.cutShort(record.scope, this.#world.time);
     if (because.includes(" by hand: ")) this.#forced.set(record.scope, invocation.begunAt);
     if (!isCapped || !belongs(this.#world.settings, record.scope)) return;

@@ -42,12 +42,22 @@ function mustEnd(world: World, record: ScopeRecord, whole: ScopeRecord | undefin
 export function lacksMark(world: World, { hold }: ScopeRecord, node: NodeView): boolean {
   if (hold?.state !== "held" || after(dueOf(hold, world.settings), -mostSkew) <= world.time) return false;
   const label = node.labels[holdLabel];
-  if (label === hold.id || label === neverHold) return false;
+  if (label === hold.id || label === neverHold || isOutlasting(world, label)) return false;
   const value = node.annotations[annotation];
   return value === undefined || (label !== undefined && value === markValue);
 }
 
-/** A launch whose event was lost, seen by its node; the sweep can only see what joined unmarked. */
+/** A hold that was begun with another setting of `scope` keeps its nodes until it is due. */
+const isOutlasting = (world: World, label: string | undefined): boolean =>
+  [...world.holds.records.values()].some(
+    ({ scope, hold }) =>
+      hold?.id === label &&
+      hold?.state === "held" &&
+      (world.settings.scope === "cluster") !== (scope === wholeCluster) &&
+      after(dueOf(hold, world.settings), mostSkew) > world.time,
+  );
+
+/** A launch nobody told of, seen by its node; the sweep can only see what joined unmarked. */
 function wasMissed(
   world: World,
   record: ScopeRecord | undefined,

@@ -52,7 +52,7 @@ export const holdEnded = (holdId: string, seconds: number): TimelineEvent => ({
   kind: "hold ended",
   scope: "cluster",
   holdId,
-  because: "the hold has run its time",
+  because: "the hold expired",
   at: at(seconds),
 });
 

@@ -339,3 +339,18 @@ describe("the status", () => {
     expect(world.holds.records.size).toBe(0);
   });
 });
+
+it("a launch dated ahead of our clock, then a release by hand: launches after that still count", async () => {
+  const world = twoNodes();
+  const ahead = world.launch({ eventAfter: null });
+  world.sendEvent({ ...ahead, launchedAt: at(0.9) });
+  await world.pass(seconds(1));
+  await world.releaseByHand({ force: true });
+  await world.pass(seconds(9));
+  expect(world.hold()).toBeUndefined();
+
+  world.launch();
+  await world.pass(seconds(5));
+
+  expect(world.hold()?.state).toBe("held");
+});

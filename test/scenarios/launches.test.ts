@@ -193,7 +193,7 @@ describe("a launch", () => {
 
     await world.pass(minutes(20));
 
-    expect(await world.holds.scopes()).toEqual([]);
+    expect((await world.holds.all()).records).toEqual([]);
   });
 
   it("leaves nodes that are not Karpenter's alone", async () => {

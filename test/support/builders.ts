@@ -34,7 +34,7 @@ export const aPastHold = (about: Partial<PastHold> = {}): PastHold => ({
   startedBecause: "a node was launched",
   expiresAt: after(noon, minutes(20)),
   endedAt: after(noon, minutes(20)),
-  endedBecause: "the hold has run its time",
+  endedBecause: "the hold expired",
   launches: 1,
   extensions: 0,
   nodes: 3,

@@ -177,5 +177,11 @@ export function countingFrom(record: ScopeRecord, from: Date): ScopeRecord {
   return { ...rest, launchesCountFrom: from };
 }
 
+/** A launch dated ahead of our clock would make those after it look old. */
+export function withoutLaunchAhead(record: ScopeRecord, now: Date): ScopeRecord {
+  const { lastLaunchAt, ...rest } = record;
+  return lastLaunchAt && lastLaunchAt > now ? rest : record;
+}
+
 export const isPaused = (watermark: Watermark, now: Date): boolean =>
   watermark.quiet === "paused" && watermark.from > now;

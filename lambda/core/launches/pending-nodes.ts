@@ -37,7 +37,9 @@ export async function awaitPendingNodes(
   const isUnfinished = marked?.left ?? false;
   const isWorthAnotherTry = (marked?.failed ?? 0) > 0 && attempt < delays.length;
   if (awaited.length === 0 && !isUnfinished && !isWorthAnotherTry) return;
-  const delay = isUnfinished ? 0 : delayOf(attempt);
+  // Unfinished without any progress: the API server asked us to wait for longer than this invocation lasts.
+  const isMoving = (marked?.marked ?? 0) + (marked?.adopted ?? 0) > 0;
+  const delay = isUnfinished && isMoving ? 0 : delayOf(attempt);
   await context.followUps.enqueue({ kind: "pendingNodes", scope, awaited, attempt: attempt + 1 }, delay);
 }
 

@@ -2,12 +2,13 @@ import { earlier } from "../duration.ts";
 import { changeRecord } from "../holds/change-record.ts";
 import type { Hold, ScopeRecord } from "../holds/hold.ts";
 import type { Context, Marked } from "../ports.ts";
+import { outlastingHolds } from "../releases/hand-over.ts";
 import type { Scope } from "../scope.ts";
 
 /** Marks for a hold, then looks at the record once more: marks put for a hold that ended meanwhile do not stay. */
 export async function markNodes(context: Context, scope: Scope, hold: Hold): Promise<Marked> {
   const { id: holdId } = hold;
-  const marked = await context.nodes.mark(scope, holdId, context);
+  const marked = await context.nodes.mark(scope, holdId, context, await outlastingHolds(context));
   const touched = marked.marked + marked.adopted;
   const isAll = !marked.left && marked.failed === 0;
   context.log.info("nodes marked", { scope, holdId, ...marked, seen: marked.seen.length });

@@ -29,11 +29,16 @@ export type ReleaseOutcome = "released" | "kept";
 const labelOf = (node: NodeMeta) => node.labels?.[holdLabel];
 
 /** A node is marked where it has no annotation, and adopted where the annotation is an older hold's. */
-export function planMark(node: NodeMeta, holdId: string, annotation: string): Decision<MarkOutcome> {
+export function planMark(
+  node: NodeMeta,
+  holdId: string,
+  annotation: string,
+  notToAdopt?: ReadonlySet<string>,
+): Decision<MarkOutcome> {
   const label = labelOf(node);
   const value = node.annotations?.[annotation];
   if (label === holdId) return { outcome: "already" };
-  if (isExcluded(label)) return { outcome: "passed" };
+  if (isExcluded(label) || notToAdopt?.has(label ?? "")) return { outcome: "passed" };
   const isOlderHolds = label !== undefined;
   if (value !== undefined && !(isOlderHolds && value === markValue)) return { outcome: "userHeld" };
   return {

@@ -40,7 +40,11 @@ export async function checkLinks(context: Context, inspection: Inspection): Prom
 }
 
 async function lookAtRecord(context: Context) {
-  const [records, lastSweep] = await Promise.all([context.holds.all(), context.journal.lastSweep()]);
+  const [{ records, unreadable }, lastSweep] = await Promise.all([
+    context.holds.all(),
+    context.journal.lastSweep(),
+  ]);
+  if (unreadable[0]) throw unreadable[0];
   const holds = records.flatMap(({ scope, hold }): PresentHold[] => {
     if (!hold) return [];
     const { id, state, expiresAt, armedFor } = hold;

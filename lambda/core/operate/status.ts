@@ -44,7 +44,7 @@ export type Status = Readonly<{
 /** Who is held, until when and why; reads only. */
 export async function getStatus(context: Context): Promise<Status> {
   const now = context.clock.now();
-  const [records, marks, nodesUserHeld, awaited, lastSweep] = await Promise.all([
+  const [{ records }, marks, nodesUserHeld, awaited, lastSweep] = await Promise.all([
     context.holds.all(),
     context.nodes.marks([], context),
     context.nodes.countUserHeld(context),

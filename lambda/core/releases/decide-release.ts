@@ -10,6 +10,7 @@ import {
   type ScopeRecord,
   silenced,
   withoutHold,
+  withoutLaunchAhead,
 } from "../holds/hold.ts";
 import { isKept, type Rules } from "../rules.ts";
 
@@ -37,11 +38,13 @@ export function decideRelease(record: ScopeRecord, holdId: string, rules: Rules,
 
 /** Ends a hold that is due; after a capped one launches are silent for a breather. */
 export function fence(record: ScopeRecord, hold: Hold, rules: Rules, now: Date): Release {
-  const because = hold.capped ? "the hold has reached its cap" : "the hold has run its time";
+  // Also a cap that was lowered while the hold was on: launches that come all the time would start the next at once.
+  const isCapped = hold.capped || dueAt(hold, rules) < hold.expiresAt;
+  const because = isCapped ? "the hold has reached its cap" : "the hold expired";
   const next = fenced(hold, because);
-  const over = { ...(hold.capped ? unwatched(record, now) : record), hold: next };
+  const over = { ...(isCapped ? unwatched(record, now) : record), hold: next };
   // A hold left behind by another setting of scope ends without: the whole cluster's silence is every NodePool's.
-  const needsBreather = hold.capped && isKept(rules, record.scope);
+  const needsBreather = isCapped && isKept(rules, record.scope);
   const written = needsBreather
     ? silenced(over, { from: after(now, rules.breather), quiet: "breather", quietSince: now })
     : over;
@@ -56,8 +59,8 @@ export function decideForce(record: ScopeRecord, reason: string, now: Date, aske
   const { hold } = record;
   const from = askedAt ? earlier(askedAt, now) : now;
   const isSilent = record.launchesCountFrom !== undefined && record.launchesCountFrom > from;
-  const seen = unwatched(record, now);
-  const next = isSilent ? seen : countingFrom(seen, from);
+  const past = withoutLaunchAhead(unwatched(record, now), now);
+  const next = isSilent ? past : countingFrom(past, from);
   if (!hold) return { action: "note" as const, record: next, because: "nothing is held" };
   if (askedAt && hold.startedAt >= from && hold.causedAt >= from) {
     return {

@@ -1,5 +1,7 @@
-import { changeRecord } from "../holds/change-record.ts";
+import { attemptAll } from "../attempt-all.ts";
+import { changeRecord, readableRecord } from "../holds/change-record.ts";
 import type { Hold, ScopeRecord } from "../holds/hold.ts";
+import { UnreadableRecordError } from "../holds/unreadable.ts";
 import type { ReleaseContext, Released } from "../ports.ts";
 import { type Scope, wholeCluster } from "../scope.ts";
 import { releaseOrphanedMarks } from "../sweep/orphaned-marks.ts";
@@ -23,7 +25,7 @@ export async function forceRelease(
   { reason, scope, askedAt, id }: ForceRequest,
 ): Promise<ReleaseAnswer> {
   const because = `released by hand: ${reason}`;
-  const { forced } = (id && (await context.holds.find(scope ?? wholeCluster))) || {};
+  const { forced } = (id && (await readableRecord(context, scope ?? wholeCluster))) || {};
   const since = askedAt ?? (forced?.id === id ? forced?.at : undefined);
   const first = id ? { forced: { id, at: since ?? context.clock.now() } } : {};
   const ending = (record: ScopeRecord) => {
@@ -44,7 +46,9 @@ export async function endHolds(
   let ended = 0;
   let whyNothing = "nothing is held";
   const end = async (each: Scope) => {
-    const decision = await changeRecord(context, each, ending);
+    const decision = await changeRecord(context, each, ending).catch((error: unknown) =>
+      replaceUnreadable(context, error, ending),
+    );
     const action = decision.hold ? "release" : "leave";
     context.log.info("release decided", { scope: each, action, because: decision.because });
     if (!decision.hold) {
@@ -58,12 +62,30 @@ export async function endHolds(
   // Of all scopes the whole cluster first: once its watermark is written, no launch before it starts another hold.
   await end(scope ?? wholeCluster);
   if (isEverything(scope)) {
-    for (const each of await otherScopes(context)) await end(each);
-    answers.push((await releaseOrphanedMarks(context)).orphaned);
+    const others = await otherScopes(context);
+    await attemptAll([
+      ...others.map((each) => () => end(each)),
+      async () => answers.push(await releaseOrphanedMarks(context)),
+    ]);
   }
   const total = answers.reduce(sum, nothingReleased);
   const isNothing = ended === 0 && total.released + total.kept + total.failed === 0;
   return { ...total, because: isNothing ? whyNothing : because };
+}
+
+/** The way out of a record that cannot be read: what can be read of it is kept, its hold ends. */
+async function replaceUnreadable(
+  context: ReleaseContext,
+  error: unknown,
+  ending: Ending,
+): Promise<ReturnType<Ending>> {
+  if (!(error instanceof UnreadableRecordError)) throw error;
+  const { rest, hold } = error.readable;
+  const decision = ending(rest);
+  await context.holds.replace(decision.record);
+  context.log.warn("a record that could not be read was written anew", { scope: rest.scope, error });
+  if (hold && !decision.hold) await context.nodes.release(hold.id, context);
+  return decision;
 }
 
 /** Naming the whole cluster, or nothing, means every scope there is. */
@@ -72,5 +94,7 @@ export const isEverything = (scope: Scope | undefined): boolean =>
 
 /** All scopes known but that of the whole cluster. */
 export async function otherScopes(context: ReleaseContext): Promise<readonly Scope[]> {
-  return (await context.holds.scopes()).filter((scope) => scope !== wholeCluster);
+  const { records, unreadable } = await context.holds.all();
+  const scopes = [...records, ...unreadable.map(({ readable }) => readable.rest)].map(({ scope }) => scope);
+  return scopes.filter((scope) => scope !== wholeCluster);
 }

@@ -6,6 +6,7 @@ import type { Scope } from "../scope.ts";
 import { armRelease } from "./arm-release.ts";
 import { decideClose, decideRelease } from "./decide-release.ts";
 import { extendWhileUsed } from "./extend-while-used.ts";
+import { handOver } from "./hand-over.ts";
 
 /** What a release did, and why. */
 export type ReleaseAnswer = Released & Readonly<{ because: string }>;
@@ -39,7 +40,16 @@ export async function releaseNodes(
 
 /** Takes the marks of a fenced hold off and closes it; what could not be done goes on in a minute. */
 export async function finishRelease(context: ReleaseContext, scope: Scope, hold: Hold): Promise<Released> {
-  const released = await context.nodes.release(hold.id, context);
+  await handOver(context, { scope, hold });
+  return closeRelease(context, { scope, hold }, await context.nodes.release(hold.id, context));
+}
+
+/** Closes a hold whose marks are off; with some left the release goes on in a minute. */
+export async function closeRelease(
+  context: ReleaseContext,
+  { scope, hold }: Readonly<{ scope: Scope; hold: Hold }>,
+  released: Released,
+): Promise<Released> {
   context.log.info("nodes released", { scope, holdId: hold.id, ...released });
   if (released.left || released.failed > 0) {
     await armRelease(context, scope, hold, aMinuteFrom(context.clock.now()));

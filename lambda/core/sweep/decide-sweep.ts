@@ -1,7 +1,9 @@
 import { unwatched } from "../auto/observe.ts";
 import { dueAt, fenced, type Hold, type ScopeRecord, type Watermark } from "../holds/hold.ts";
+import type { CallContext } from "../ports.ts";
 import { fence } from "../releases/decide-release.ts";
 import { isKept, type Rules } from "../rules.ts";
+import type { Scope } from "../scope.ts";
 
 /** What a hold needs so that record, nodes and clock agree again. */
 export type SweepDecision =
@@ -35,6 +37,12 @@ export function decideSweep(
     armFor,
     because: "holds are kept in another scope now: this one runs its time",
   };
+}
+
+export function logSweepDecision({ log }: CallContext, scope: Scope, decision: SweepDecision): void {
+  const { action, because } = decision;
+  const holdId = decision.action !== "leave" && { holdId: decision.hold.id };
+  log.info("sweep decided", { scope, action, because, ...holdId });
 }
 
 /** No watermark: that of the whole cluster would end the holds of all NodePools. */

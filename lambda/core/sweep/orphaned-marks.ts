@@ -1,24 +1,32 @@
+import { attemptAll } from "../attempt-all.ts";
 import type { ReleaseContext, Released } from "../ports.ts";
 import { nothingReleased, sum } from "../releases/release-nodes.ts";
 
-/** How many nodes running holds have marked, and what came of marks that no hold owns. */
-export type MarkCounts = Readonly<{ held: number; orphaned: Released }>;
-
-/** Counts the marks of running holds, and takes off all others. */
-export async function releaseOrphanedMarks(context: ReleaseContext): Promise<MarkCounts> {
+/** Takes off all marks that no hold owns. */
+export async function releaseOrphanedMarks(context: ReleaseContext): Promise<Released> {
   const marks = await context.nodes.marks([], context);
   // Read after the nodes: a hold is recorded before its first mark, so a mark seen above has its hold here.
-  const current = new Set((await context.holds.all()).flatMap((record) => record.hold?.id ?? []));
-  let orphaned = nothingReleased;
-  let held = 0;
-  for (const [holdId, nodes] of marks) {
-    if (current.has(holdId)) held += nodes;
-    else orphaned = sum(orphaned, await releaseOrphans(context, holdId));
-  }
-  return { held, orphaned };
+  const running = await runningHolds(context);
+  let released = nothingReleased;
+  const orphans = [...marks.keys()].filter((id) => !running.has(id));
+  await attemptAll(
+    orphans.map((id) => async () => {
+      released = sum(released, await releaseOrphans(context, id));
+    }),
+  );
+  return released;
 }
 
-async function releaseOrphans(context: ReleaseContext, holdId: string): Promise<Released> {
+/** The holds whose marks stay; of a record that cannot be read, the hold until it expires. */
+export async function runningHolds({ holds, clock }: ReleaseContext): Promise<ReadonlySet<string>> {
+  const { records, unreadable } = await holds.all();
+  return new Set([
+    ...records.flatMap(({ hold }) => hold?.id ?? []),
+    ...unreadable.flatMap(({ readable: { hold } }) => (hold && hold.expiresAt > clock.now() ? hold.id : [])),
+  ]);
+}
+
+export async function releaseOrphans(context: ReleaseContext, holdId: string): Promise<Released> {
   const released = await context.nodes.release(holdId, context);
   const found = released.released + released.kept + released.failed;
   // None: their hold was closed between the two reads.

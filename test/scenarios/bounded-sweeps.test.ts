@@ -1,0 +1,123 @@
+import { describe, expect, it } from "vitest";
+import { after, minutes, seconds } from "../../lambda/core/duration.ts";
+import { poolScope } from "../../lambda/core/scope.ts";
+import { planSweep } from "../../lambda/core/sweep/plan-sweep.ts";
+import { Scenario } from "../../simulator/scenario.ts";
+import { aHold, aRecord, someRules } from "../support/builders.ts";
+import { holdId, noon } from "../support/fixed-clock.ts";
+
+function addMarked(world: Scenario, name: string, pool: string, n: number): void {
+  world.addNode(name, { pool });
+  world.nodes.mark(name, holdId(n));
+}
+
+/** Holds by NodePool; each change of a node whose name begins with `slow` takes that long, and may fail. */
+function pools(slow: { takes: number; fails?: boolean }): Scenario {
+  const world = new Scenario({ scope: "nodepool" });
+  world.refuses = (call) => {
+    if (!call.startsWith("patch slow")) return false;
+    world.time = after(world.time, slow.takes);
+    return slow.fails ?? false;
+  };
+  return world;
+}
+
+async function holdOf(world: Scenario, pool: string, n: number, about = {}): Promise<void> {
+  const hold = aHold({ id: holdId(n), expiresAt: after(noon, minutes(60)), ...about });
+  await world.holds.write({ scope: poolScope(pool), version: 0, hold });
+}
+
+const sweepOnce = async (world: Scenario) => world.finish(await world.sweep());
+
+describe("a sweep whose time is short", () => {
+  it("ends what is overdue and takes orphaned marks off before it marks a slow NodePool", async () => {
+    const world = pools({ takes: seconds(60) });
+    await holdOf(world, "a", 1);
+    for (let n = 0; n < 20; n++) world.addNode(`slow-${n}`, { pool: "a" });
+    await holdOf(world, "b", 2, { expiresAt: noon });
+    addMarked(world, "overdue", "b", 2);
+    addMarked(world, "orphan", "c", 3);
+
+    await sweepOnce(world);
+
+    expect(world.marks()).not.toHaveProperty("overdue");
+    expect(world.marks()).not.toHaveProperty("orphan");
+  });
+
+  it("gives a slow NodePool half a minute, and then marks the next one", async () => {
+    const world = pools({ takes: seconds(60) });
+    await holdOf(world, "a", 1);
+    await holdOf(world, "b", 2);
+    for (let n = 0; n < 20; n++) world.addNode(`slow-${n}`, { pool: "a" });
+    world.addNode("quick", { pool: "b" });
+
+    await sweepOnce(world);
+
+    expect(world.marks()).toMatchObject({ quick: holdId(2) });
+  });
+
+  it("begins where the last one stopped, so that every NodePool has its turn", async () => {
+    const world = pools({ takes: seconds(40), fails: true });
+    for (let n = 0; n < 20; n++) {
+      const pool = `a${n.toString().padStart(2, "0")}`;
+      await holdOf(world, pool, n + 1);
+      world.addNode(`slow-${pool}`, { pool });
+    }
+    await holdOf(world, "z", 99);
+    world.addNode("last", { pool: "z" });
+
+    for (let n = 0; n < 4; n++) await sweepOnce(world);
+
+    expect(world.marks()).toMatchObject({ last: holdId(99) });
+  });
+
+  it("releases the marks of other holds though those of one cannot be changed", async () => {
+    const world = pools({ takes: seconds(0), fails: true });
+    await holdOf(world, "a", 1, { expiresAt: noon });
+    await holdOf(world, "b", 2, { expiresAt: noon });
+    addMarked(world, "slow-node", "a", 1);
+    addMarked(world, "quick", "b", 2);
+
+    await sweepOnce(world);
+
+    expect(world.marks()).toEqual({ "slow-node": holdId(1) });
+    expect([world.hold("nodepool/a")?.state, world.hold("nodepool/b")]).toEqual(["releasing", undefined]);
+  });
+});
+
+describe("the plan of a sweep", () => {
+  const record = (pool: string, minutesLeft: number) =>
+    aRecord({
+      scope: poolScope(pool),
+      hold: aHold({ id: holdId(minutesLeft), expiresAt: after(noon, minutes(minutesLeft)) }),
+    });
+  const plan = (next?: "nodepool/b" | "nodepool/x") =>
+    planSweep([record("a", 40), record("b", 30), record("c", 35), record("d", 10), record("e", 5)], {
+      rules: someRules({ scope: "nodepool" }),
+      now: after(noon, minutes(20)),
+      next,
+    });
+  const scopes = (records: readonly { scope: string }[]) => records.map(({ scope }) => scope.at(-1)).join("");
+
+  it("ends the longest overdue first", () => {
+    expect(scopes(plan().due)).toBe("ed");
+  });
+
+  it("goes on with the scope that the last sweep did not reach, also when its record is gone", () => {
+    expect(scopes(plan().running)).toBe("abc");
+    expect(scopes(plan("nodepool/b").running)).toBe("bca");
+    expect(scopes(plan("nodepool/x").running)).toBe("abc");
+  });
+});
+
+it("one pass over the marked nodes ends all holds that are due", async () => {
+  const world = pools({ takes: 0 });
+  for (let n = 1; n <= 99; n++) {
+    await holdOf(world, `p${n}`, n, { expiresAt: noon });
+    addMarked(world, `node-${n}`, `p${n}`, n);
+  }
+  await sweepOnce(world);
+
+  expect(world.marks()).toEqual({});
+  expect(world.calls.filter((call) => call === "list").length).toBeLessThan(5);
+});
