@@ -1,6 +1,6 @@
 import type { HoldLength } from "../lambda/core/auto/decide-hold-length.ts";
 import { BadInputError } from "../lambda/core/errors.ts";
-import type { PastHold } from "../lambda/core/holds/hold.ts";
+import type { Causes, PastHold } from "../lambda/core/holds/hold.ts";
 import type { ScopeStatus } from "../lambda/core/operate/status.ts";
 import { Fields } from "../lambda/handlers/fields.ts";
 import { Failure } from "./terminal/failure.ts";
@@ -23,6 +23,7 @@ export type StatusAnswer = Readonly<{
   scopes: readonly ScopeStatus[];
   nodesUserHeld: number;
   lastSweep?: Date;
+  limits: readonly string[];
 }>;
 
 const many = Number.MAX_SAFE_INTEGER;
@@ -48,6 +49,8 @@ export const parseStatus = (answer: unknown): StatusAnswer =>
       },
       scopes: fields.list(read.scopes, "scopes", (item, path) => parseScopeStatus(fields, item, path)),
       nodesUserHeld: fields.count(read.nodesUserHeld, "nodesUserHeld", many),
+      // A holder of an earlier version knows none.
+      limits: Array.isArray(read.limits) ? read.limits.map(textOf) : [],
       ...(lastSweep && { lastSweep }),
     };
   });
@@ -120,6 +123,24 @@ function parsePastHold(fields: Fields, item: unknown, path: string): PastHold {
     nodes: fields.count(read.nodes, `${path}.nodes`, many),
     capped: read.capped === true,
     ...lengthIn(fields, read, path),
+    ...(read.causes !== undefined && { causes: parseCauses(fields, read.causes, `${path}.causes`) }),
+  };
+}
+
+function parseCauses(fields: Fields, item: unknown, path: string): Causes {
+  const read = fields.object(item, path);
+  const launches = Object.entries(fields.object(read.launches ?? {}, `${path}.launches`));
+  const counts = launches.map(([pool, count]) => [
+    pool,
+    fields.count(count, `${path}.launches.${pool}`, many),
+  ]);
+  const wishes = (["hand", "event", "window"] as const).flatMap((wish) =>
+    typeof read[wish] === "string" ? [[wish, read[wish]]] : [],
+  );
+  return {
+    ...(counts.length > 0 && { launches: Object.fromEntries(counts) }),
+    ...(typeof read.uses === "number" && { uses: read.uses }),
+    ...Object.fromEntries(wishes),
   };
 }
 

@@ -39,10 +39,12 @@ export class HolderDashboard extends Construct {
           graph("Launches", [
             count("LaunchesSeen", "seen"),
             count("LaunchesIgnored", "not of this cluster's Karpenter"),
+            count("ReplacementsIgnored", "only replaced other nodes"),
           ]),
           graph("Holds", [
             count("HoldsStarted", "started"),
-            count("HoldsExtended", "extended"),
+            count("HoldsExtended", "extended by launches"),
+            count("HoldsExtendedByUse", "extended by use"),
             count("HoldsCapped", "capped"),
             metrics.metric("HoldActive", Stats.MAXIMUM, "active"),
           ]),
@@ -58,6 +60,7 @@ export class HolderDashboard extends Construct {
           graph("Repairs and trouble", [
             count("MissedLaunches", "launches whose event was lost"),
             count("OrphansFound", "orphaned marks"),
+            count("RightsMissing", "rights missing in the cluster"),
             count("NodePatchFailures", "failed patches"),
             count("ApiThrottled", "throttled calls"),
           ]),

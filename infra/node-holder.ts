@@ -14,6 +14,7 @@ import { environmentOf } from "./environment.ts";
 import { functionArn } from "./function-arn.ts";
 import { HolderFunctions, holdTimeout } from "./functions.ts";
 import { HoldTable } from "./hold-table.ts";
+import { HoldDuring, type HoldDuringProps, HoldOn, type HoldOnProps } from "./hold-trigger.ts";
 import type { HolderFunction } from "./holder-function.ts";
 import { LaunchQueue } from "./launch-queue.ts";
 import { HolderMetrics } from "./metrics.ts";
@@ -99,6 +100,16 @@ export class KarpenterNodeHolder extends Construct {
   /** Adds this action to every alarm. */
   addAlarmAction(action: IAlarmAction): void {
     this.watch.notify(action);
+  }
+
+  /** Holds for a while after each event that matches, like a deployment's start; never past `maxHold`. */
+  holdOn(id: string, props: HoldOnProps): HoldOn {
+    return new HoldOn(this, id, this.controlFunction, props);
+  }
+
+  /** Holds for a while from each time of a schedule on, like office hours; never past `maxHold`. */
+  holdDuring(id: string, props: HoldDuringProps): HoldDuring {
+    return new HoldDuring(this, id, this.controlFunction, props);
   }
 
   /** Any of the holder's own metrics. */

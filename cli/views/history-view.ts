@@ -1,4 +1,5 @@
 import { describeLength } from "../../lambda/core/auto/describe-length.ts";
+import { describeCauses } from "../../lambda/core/holds/causes.ts";
 import type { PastHold } from "../../lambda/core/holds/hold.ts";
 import { table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -11,7 +12,7 @@ const lasted = (hold: PastHold): string => about(hold.endedAt.getTime() - hold.s
 /** Past holds as rows, newest first. */
 export function historyTable(holds: readonly PastHold[], now: Date, style: Style, wide: boolean): string[] {
   const heading = ["STARTED", "ENDED", "LASTED", "SCOPE", "LAUNCHES", "EXTENSIONS", "NODES", "WHY IT ENDED"];
-  const rest = wide ? ["WHY IT STARTED", "LEARNED LENGTH", "HOLD"] : [];
+  const rest = wide ? ["CAUSES", "LEARNED LENGTH", "HOLD"] : [];
   const rows = holds.map((hold) => [
     absolute(hold.startedAt, now),
     relative(hold.endedAt, now),
@@ -21,7 +22,7 @@ export function historyTable(holds: readonly PastHold[], now: Date, style: Style
     String(hold.extensions),
     String(hold.nodes),
     hold.endedBecause + (hold.capped ? style("yellow", " (capped)") : ""),
-    ...(wide ? [hold.startedBecause, hold.length ? describeLength(hold.length) : "–", hold.id] : []),
+    ...(wide ? [describeCauses(hold), hold.length ? describeLength(hold.length) : "–", hold.id] : []),
   ]);
   return table([[...heading, ...rest].map((one) => style("dim", one)), ...rows]);
 }

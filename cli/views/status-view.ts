@@ -18,7 +18,7 @@ const colours = {
 
 /** The status as text; times are by the functions' clock. */
 export function statusView(status: StatusAnswer, style: Style, wide: boolean): string[] {
-  const { at, scopes, nodesUserHeld, lastSweep } = status;
+  const { at, scopes, nodesUserHeld, lastSweep, limits } = status;
   const heading = ["SCOPE", "STATE", "SINCE", "UNTIL", "LAUNCHES", "EXTENSIONS", "NODES", "AWAITED"];
   const rest = wide ? ["NEXT SCHEDULE", "HOLD"] : [];
   const rows = scopes.map((scope) => row(scope, at, style, wide));
@@ -34,6 +34,7 @@ export function statusView(status: StatusAnswer, style: Style, wide: boolean): s
       length ? [`Holds of ${scope} last ${describeLength(length)}.`] : [],
     ),
     `Held by their users: ${nodesUserHeld}. Last sweep: ${lastSweep ? formatMoment(lastSweep, at) : style("red", "none yet")}.`,
+    ...limits.map((limit) => style("yellow", `Note: ${limit}.`)),
   ];
 }
 

@@ -11,6 +11,8 @@ import { parseControlRequest } from "./requests.ts";
 
 const reading: ReadonlySet<string> = new Set(["status", "check", "history", "probe"]);
 
+const causeNames = { hand: "held by hand", event: "held for an event", window: "held in a window" } as const;
+
 /** An operator wants to know or to change something; every answer is plain JSON. */
 export const onOperatorAsked =
   (ports: Ports, inspection?: Inspection) =>
@@ -31,7 +33,9 @@ export const onOperatorAsked =
       case "probe":
         return { probe: (await ports.journal.findProbe(request.id)) ?? null };
       case "hold": {
-        const wish = { for: request.for ?? ports.rules.hold, reason: `held by hand: ${request.reason}` };
+        const { cause, at } = request;
+        const reason = `${causeNames[cause]}: ${request.reason}`;
+        const wish = { for: request.for ?? ports.rules.hold, reason, cause, at };
         return holdByHand(context, scopeToHold(ports, request.scope), wish);
       }
       case "release":

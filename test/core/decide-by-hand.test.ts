@@ -12,11 +12,33 @@ const hold = (record: ScopeRecord, minutesLong: number, now = noon) =>
   decideHold(
     record,
     watermarkOf(record),
-    { for: minutes(minutesLong), reason: "load test" },
+    { for: minutes(minutesLong), reason: "load test", cause: "hand" },
     someRules({ maxHold: hours(2) }),
     now,
     "new",
   );
+
+describe("a hold for an event", () => {
+  const rules = someRules({ maxHold: hours(2) });
+  const heard = (record: ScopeRecord, minute: number, minutesLong = 30) => {
+    const wish = { for: minutes(minutesLong), reason: "deployment", cause: "event", at: noon } as const;
+    return decideHold(record, watermarkOf(record), wish, rules, at(minute), "new");
+  };
+
+  it("lasts from the event's own time, and a second delivery extends nothing", () => {
+    const first = heard(aRecord(), 5);
+    expect(first).toMatchObject({ hold: { expiresAt: at(30), causes: { event: "deployment" } } });
+    expect(heard(first.record ?? aRecord(), 10).action).toBe("keep");
+  });
+
+  it.each([
+    ["whose time is over", aRecord(), 30, 30],
+    ["of a hold that was capped", aRecord(), 121, 300],
+    ["of a hold that was released by hand", aRecord({ launchesCountFrom: at(6) }), 10, 30],
+  ])("is not started again by a delivery %s", (_, record, minute, length) => {
+    expect(heard(record, minute, length).action).toBe("leave");
+  });
+});
 
 describe("a hold by hand", () => {
   it("starts now and lasts as long as asked", () => {

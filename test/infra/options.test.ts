@@ -28,6 +28,8 @@ it("passes every setting on to the functions", () => {
         INITIAL_DELAY: "30s",
         SCOPE: "nodepool",
         NODE_POOLS: "batch,!system",
+        REPLACEMENTS: "hold",
+        EXTEND_ON: "launches",
         KARPENTER: "v0.31",
         HOLD_ANNOTATION: "example.com/keep",
         SWEEP_EVERY: "7m",

@@ -320,7 +320,7 @@ describe("the status", () => {
         {
           scope: "cluster",
           state: "held",
-          because: "a node was launched in NodePool default",
+          because: "1 launch in NodePool default",
           until: at(20),
           nodesHeld: 2,
           awaited: 1,

@@ -31,6 +31,10 @@ function templateOf(fill: (stack: Stack) => void): Template {
 export const synthesize = (props: Partial<KarpenterNodeHolderProps> = {}): Template =>
   templateOf((stack) => new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", ...props }));
 
+/** The template of a stack with one holder to which something was added. */
+export const synthesizeWith = (add: (holder: KarpenterNodeHolder) => void): Template =>
+  templateOf((stack) => add(new KarpenterNodeHolder(stack, "Holder", { cluster: "prod" })));
+
 /** The template with every option set to something else than its default. */
 export const synthesizeEverything = (): Template =>
   templateOf(
@@ -43,6 +47,8 @@ export const synthesizeEverything = (): Template =>
         initialDelay: Duration.seconds(30),
         scope: "nodepool",
         nodePools: ["batch", "!system"],
+        replacements: "hold",
+        extendOn: "launches",
         karpenter: "v0.31",
         holdAnnotation: "example.com/keep",
         sweepEvery: Duration.minutes(7),

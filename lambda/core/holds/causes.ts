@@ -33,12 +33,14 @@ export function describeCauses({
   launches,
 }: Pick<Hold, "causes" | "startedBecause" | "launches">): string {
   if (!causes) return startedBecause;
-  const pools = Object.entries(causes.launches ?? {}).map(([pool, count]) => `${pool} ${count}`);
+  const pools = Object.entries(causes.launches ?? {});
+  const inPools =
+    pools.length === 1
+      ? `in NodePool ${pools[0]?.[0]}`
+      : `in NodePools ${pools.map(([pool, count]) => `${pool} (${count})`).join(", ")}`;
   const wishes = (["hand", "event", "window"] as const).flatMap((wish) => causes[wish] ?? []);
   const parts = [
-    ...(pools.length > 0
-      ? [`${launches} ${launches === 1 ? "launch" : "launches"} (${pools.join(", ")})`]
-      : []),
+    ...(pools.length > 0 ? [`${launches} ${launches === 1 ? "launch" : "launches"} ${inPools}`] : []),
     ...(causes.uses ? [`extended by use ${causes.uses === 1 ? "once" : `${causes.uses} times`}`] : []),
     ...wishes,
   ];

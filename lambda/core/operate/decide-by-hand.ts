@@ -1,4 +1,5 @@
 import { after, type Duration, earlier, formatDuration, later } from "../duration.ts";
+import { withWish } from "../holds/causes.ts";
 import {
   capOf,
   countingFrom,
@@ -10,6 +11,7 @@ import {
   type ScopeRecord,
   silenced,
   type Watermark,
+  type Wish,
   watermarkOf,
 } from "../holds/hold.ts";
 import { startInPlace, whyNoneCounts } from "../launches/decide-launch.ts";
@@ -19,6 +21,7 @@ import type { Rules } from "../rules.ts";
 /** What an operator's wish to hold means for one scope, and why. */
 export type HoldDecision =
   | Readonly<{ action: "refuse"; because: string; record?: never }>
+  | Readonly<{ action: "leave"; because: string; record?: never }>
   | Readonly<{
       action: "start" | "extend" | "keep";
       hold: Hold;
@@ -27,7 +30,8 @@ export type HoldDecision =
       superseded?: PastHold;
     }>;
 
-export type HoldRequest = Readonly<{ for: Duration; reason: string }>;
+/** `at` is when an event happened or a window began: told twice, or late, it asks for nothing more. */
+export type HoldRequest = Readonly<{ for: Duration; reason: string; cause: Wish; at?: Date | undefined }>;
 
 /** Holds from now on for as long as asked, never past the cap; also during a breather, but not in a pause. */
 export function decideHold(
@@ -40,14 +44,21 @@ export function decideHold(
 ): HoldDecision {
   if (isPaused(watermark, now))
     return { action: "refuse", because: `${whyNoneCounts(watermark, now)}: resume first` };
-  const asked = after(now, wish.for);
+  const at = earlier(wish.at ?? now, now);
+  // Of a hold that was capped, or released by hand, nothing is asked for again.
+  const most = wish.at && capOf(rules, at);
+  const asked = most ? earlier(after(at, wish.for), most) : after(at, wish.for);
+  if (asked <= now) return { action: "leave", because: "the time it asks for is over" };
+  if (wish.at && at < watermark.from && watermark.from <= now) {
+    return { action: "leave", because: whyNoneCounts(watermark, now) };
+  }
   // In a breather the wish counts though launches do not: no watermark known now may end this hold.
   const causedAt = later(now, watermark.from);
   const { hold } = record;
   if (hold?.state !== "held") {
     const cap = capOf(rules, now);
     const fresh = newHold(newId, now, wish.reason, cap ? earlier(asked, cap) : asked, causedAt);
-    return startInPlace(record, fresh, now);
+    return startInPlace(record, { ...fresh, causes: withWish(undefined, wish.cause, wish.reason) }, now);
   }
   const { expiresAt } = extended(hold, asked, rules);
   if (expiresAt <= hold.expiresAt) {
@@ -57,7 +68,8 @@ export function decideHold(
         : "the hold lasts longer already";
     return { action: "keep", hold, because };
   }
-  const next = { ...hold, expiresAt, causedAt, extensions: hold.extensions + 1 };
+  const causes = withWish(hold.causes, wish.cause, wish.reason);
+  const next = { ...hold, expiresAt, causedAt, causes, extensions: hold.extensions + 1 };
   return { action: "extend", hold: next, record: { ...record, hold: next }, because: wish.reason };
 }
 

@@ -12,15 +12,16 @@ import { isKept } from "../rules.ts";
 import { type Scope, wholeCluster } from "../scope.ts";
 import { decideHold, decidePause, decideResume, type HoldRequest } from "./decide-by-hand.ts";
 
+/** Without a hold there is a reason for that. */
 export type HoldAnswer = Readonly<{
-  holdId: string;
-  until: Date;
+  holdId?: string;
+  until?: Date;
   marked: number;
   userHeld: number;
   because: string;
 }>;
 
-/** Starts or extends a hold by hand. */
+/** Starts or extends a hold without a launch: by hand, for an event, or for a window. */
 export async function holdByHand(context: Context, scope: Scope, wish: HoldRequest): Promise<HoldAnswer> {
   const { rules, clock, ids } = context;
   if (!isKept(rules, scope)) {
@@ -34,8 +35,16 @@ export async function holdByHand(context: Context, scope: Scope, wish: HoldReque
     const now = clock.now();
     return decideHold(record, watermarkOf(record, whole), wish, rules, now, ids.newHoldId(now));
   });
-  context.log.info("hold by hand decided", { scope, action: decision.action, because: decision.because });
-  if (decision.action === "refuse") throw new BadInputError("Cannot hold", [decision.because]);
+  context.log.info("hold by hand decided", {
+    scope,
+    cause: wish.cause,
+    action: decision.action,
+    because: decision.because,
+  });
+  if (decision.action === "refuse" && wish.cause === "hand")
+    throw new BadInputError("Cannot hold", [decision.because]);
+  if (decision.action === "refuse" || decision.action === "leave")
+    return { marked: 0, userHeld: 0, because: decision.because };
 
   const { hold } = decision;
   if (decision.action === "start") context.metrics.add("HoldsStarted", 1);

@@ -1,6 +1,7 @@
 import type { HoldLength } from "../auto/decide-hold-length.ts";
 import { learnedLength } from "../auto/observe.ts";
 import { after } from "../duration.ts";
+import { describeCauses } from "../holds/causes.ts";
 import {
   dueAt,
   isPaused,
@@ -39,17 +40,20 @@ export type Status = Readonly<{
   scopes: readonly ScopeStatus[];
   nodesUserHeld: number;
   lastSweep?: Date;
+  /** What the cluster does not let the holder learn, and what that means. */
+  limits: readonly string[];
 }>;
 
 /** Who is held, until when and why; reads only. */
 export async function getStatus(context: Context): Promise<Status> {
   const now = context.clock.now();
-  const [{ records }, marks, nodesUserHeld, awaited, lastSweep] = await Promise.all([
+  const [{ records }, marks, nodesUserHeld, awaited, lastSweep, limits] = await Promise.all([
     context.holds.all(),
     context.nodes.marks([], context),
     context.nodes.countUserHeld(context),
     countAwaited(context, now),
     context.journal.lastSweep(),
+    findLimits(context),
   ]);
   const whole = records.find((record) => record.scope === "cluster");
   const shown = records.filter(
@@ -62,7 +66,15 @@ export async function getStatus(context: Context): Promise<Status> {
     ...lengthOf(record, context.rules),
   }));
   const { rules } = context;
-  return { cluster: rules.cluster, at: now, rules, scopes, nodesUserHeld, ...(lastSweep && { lastSweep }) };
+  const found = { scopes, nodesUserHeld, limits, ...(lastSweep && { lastSweep }) };
+  return { cluster: rules.cluster, at: now, rules, ...found };
+}
+
+/** Where the settings do not ask for it, nothing is missing. */
+async function findLimits(context: Context): Promise<readonly string[]> {
+  const { replacements, extendOn } = context.rules;
+  if (replacements === "hold" && extendOn === "launches") return [];
+  return context.nodeClaims.limits(context);
 }
 
 function lengthOf(record: ScopeRecord, rules: Rules): Pick<ScopeStatus, "length"> {
@@ -75,7 +87,7 @@ type Described = Omit<ScopeStatus, "nodesHeld" | "awaited" | "length">;
 function describe(record: ScopeRecord, whole: ScopeRecord | undefined, rules: Rules, now: Date): Described {
   const { scope, hold } = record;
   if (hold) {
-    const because = hold.state === "held" ? hold.startedBecause : (hold.endsBecause ?? "");
+    const because = hold.state === "held" ? describeCauses(hold) : (hold.endsBecause ?? "");
     const { id: holdId, startedAt: since, launches, extensions, capped, armedFor } = hold;
     const told = { holdId, since, until: dueAt(hold, rules), launches, extensions, capped };
     return { scope, state: hold.state, because, ...told, ...(armedFor && { nextSchedule: armedFor }) };
