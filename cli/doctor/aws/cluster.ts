@@ -6,8 +6,9 @@ import {
   UpdateAccessEntryCommand,
 } from "@aws-sdk/client-eks";
 import { unreachableFromOutside } from "../../../lambda/aws/endpoint.ts";
+import { isAws } from "../../../lambda/aws/errors.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
-import { isNamed, unlessGone } from "../../aws-errors.ts";
+import { unlessGone } from "../../aws-errors.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";
 import { textIn } from "../checks/answered.ts";
 import type { ClusterFacts } from "./account.ts";
@@ -44,7 +45,7 @@ export class AwsCluster {
     try {
       await this.#eks.send(new CreateAccessEntryCommand({ ...entry, type: "STANDARD" }));
     } catch (error) {
-      if (!isNamed(error, "ResourceInUseException")) throw error;
+      if (!isAws(error, "exists already")) throw error;
       await this.#eks.send(new UpdateAccessEntryCommand(entry));
     }
   }
