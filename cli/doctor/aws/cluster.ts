@@ -1,8 +1,10 @@
 import {
   CreateAccessEntryCommand,
+  DeleteAccessEntryCommand,
   DescribeAccessEntryCommand,
   DescribeClusterCommand,
   EKSClient,
+  ListAssociatedAccessPoliciesCommand,
   UpdateAccessEntryCommand,
 } from "@aws-sdk/client-eks";
 import { unreachableFromOutside } from "../../../lambda/aws/endpoint.ts";
@@ -38,6 +40,20 @@ export class AwsCluster {
   async accessGroups(principalArn: string): Promise<readonly string[] | undefined> {
     const command = new DescribeAccessEntryCommand({ clusterName: this.#name, principalArn });
     return (await unlessGone(() => this.#eks.send(command)))?.accessEntry?.kubernetesGroups;
+  }
+
+  async adminSince(principalArn: string): Promise<Date | undefined> {
+    const entry = { clusterName: this.#name, principalArn };
+    const found = await unlessGone(() => this.#eks.send(new ListAssociatedAccessPoliciesCommand(entry)));
+    const admin = found?.associatedAccessPolicies?.find(({ policyArn }) =>
+      policyArn?.endsWith("ClusterAdminPolicy"),
+    );
+    return admin?.associatedAt;
+  }
+
+  async deleteEntry(principalArn: string): Promise<void> {
+    const entry = { clusterName: this.#name, principalArn };
+    await unlessGone(() => this.#eks.send(new DeleteAccessEntryCommand(entry)));
   }
 
   async admit(principalArn: string): Promise<void> {
