@@ -14,6 +14,7 @@ import { marking } from "./marking.ts";
 import { circumstances, page, type Result, tableOf } from "./page.ts";
 import { drawPlot } from "./plot.ts";
 import { whyBusy } from "./quiet.ts";
+import { sweep } from "./sweep.ts";
 
 const benches: readonly Bench[] = [
   marking,
@@ -23,6 +24,7 @@ const benches: readonly Bench[] = [
   manyNodes,
   coldStart,
   endToEnd,
+  sweep,
 ];
 
 const help = `Measures the holder beside what limits it, side by side in one run.
