@@ -12,13 +12,18 @@ import { Construct } from "constructs";
 import { dashboardName } from "../lambda/names.ts";
 import type { HolderMetrics } from "./metrics.ts";
 
-type Shown = Readonly<{ cluster: string; metrics: HolderMetrics; alarms: readonly IAlarm[] }>;
+type Shown = Readonly<{
+  cluster: string;
+  metrics: HolderMetrics;
+  alarms: readonly IAlarm[];
+  learns: boolean;
+}>;
 
 /** What a human looks at when an alarm went, or when curious. */
 export class HolderDashboard extends Construct {
   readonly name: string;
 
-  constructor(scope: Construct, id: string, { cluster, metrics, alarms }: Shown) {
+  constructor(scope: Construct, id: string, { cluster, metrics, alarms, learns }: Shown) {
     super(scope, id);
     this.name = dashboardName(cluster);
     const count = (name: Parameters<HolderMetrics["metric"]>[0], label: string) =>
@@ -65,10 +70,22 @@ export class HolderDashboard extends Construct {
             count("ApiThrottled", "throttled calls"),
           ]),
         ],
+        ...(learns ? [learnedRow(metrics)] : []),
       ],
     });
   }
 }
+
+/** What `hold=auto` has learned, and what that is estimated to cost and to spare. */
+const learnedRow = (metrics: HolderMetrics): IWidget[] => [
+  graph("Learned length of holds, ms", [
+    metrics.metric("LearnedHoldMs", Stats.MAXIMUM, "longest of all scopes"),
+  ]),
+  graph("Estimated idle node-minutes while held", [
+    metrics.metric("IdleNodeMinutes", Stats.SUM, "node-minutes"),
+  ]),
+  graph("Estimated relaunches spared", [metrics.metric("RelaunchesSpared", Stats.SUM, "nodes")]),
+];
 
 const graph = (title: string, left: IMetric[]): IWidget =>
   new GraphWidget({ title, left, width: 8, height: 6 });

@@ -93,6 +93,7 @@ export class KarpenterNodeHolder extends Construct {
       cluster,
       metrics: this.metrics,
       alarms: this.alarms,
+      learns: plan.settings.auto !== undefined,
     });
     this.dashboardName = dashboard.name;
   }

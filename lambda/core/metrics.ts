@@ -20,6 +20,9 @@ export const Metric = {
   OldestHoldMs: "Milliseconds",
   HoldActive: "Count",
   NodesHeldNow: "Count",
+  LearnedHoldMs: "Milliseconds",
+  IdleNodeMinutes: "Count",
+  RelaunchesSpared: "Count",
 } as const;
 
 export type MetricName = keyof typeof Metric;

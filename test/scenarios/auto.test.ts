@@ -48,6 +48,9 @@ describe("hold=auto", () => {
     }
 
     expect(world.lasted()).toEqual([11, 1, 1]);
+    // Ten minutes for the first burst, and none for the second, which was not held for.
+    expect(world.metrics.total("IdleNodeMinutes")).toBe(10);
+    expect(world.metrics.total("RelaunchesSpared")).toBe(0);
     expect(world.history().map(({ length }) => length?.because)).toEqual([
       "no burst was seen to end yet, so it waits as long as one relaunch is worth",
       "1 of the last burst stayed away for more than 10m, so waiting costs more than it saves",
@@ -65,6 +68,8 @@ describe("hold=auto", () => {
     await world.pass(minutes(20));
 
     expect(world.lasted()).toEqual([27]);
+    expect(world.metrics.total("IdleNodeMinutes")).toBe(9);
+    expect(world.metrics.total("RelaunchesSpared")).toBe(1);
     expect(world.learned?.gaps).toEqual([{ nodes: 1, atLeast: 0, atMost: minutes(9) }]);
   });
 

@@ -1,5 +1,7 @@
 import { attemptAll } from "../attempt-all.ts";
 import { describeLength } from "../auto/describe-length.ts";
+import type { Learned } from "../auto/learned.ts";
+import { reportLearned } from "../auto/report-learned.ts";
 import { changeRecord, wholeClusterRecord } from "../holds/change-record.ts";
 import { dueAt, watermarkOf } from "../holds/hold.ts";
 import { markNodes } from "../marks/mark-nodes.ts";
@@ -91,11 +93,15 @@ export async function protect(
 async function decide(context: Context, scope: Scope, launches: readonly Launch[]): Promise<LaunchDecision> {
   const { rules, clock, ids } = context;
   const whole = await wholeClusterRecord(context, scope);
-  return changeRecord(context, scope, (record) => {
+  const before: { learned?: Learned | undefined } = {};
+  const decision = await changeRecord(context, scope, (record) => {
+    before.learned = record.learned;
     const now = clock.now();
     const watermark = watermarkOf(record, whole);
     return decideLaunch({ record, watermark, launches, rules, now, newId: ids.newHoldId(now) });
   });
+  reportLearned(context.metrics, before.learned, decision.record?.learned);
+  return decision;
 }
 
 function report(context: Context, scope: Scope, launches: readonly Launch[], decision: LaunchDecision): void {

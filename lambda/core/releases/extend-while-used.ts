@@ -1,7 +1,9 @@
 import { decideBoot, ofDemand } from "../auto/boot.ts";
 import type { HoldLength } from "../auto/decide-hold-length.ts";
 import { describeLength } from "../auto/describe-length.ts";
+import type { Learned } from "../auto/learned.ts";
 import { observe } from "../auto/observe.ts";
+import { reportLearned } from "../auto/report-learned.ts";
 import { after, type Duration, earlier, later, minutes } from "../duration.ts";
 import { BrokenSetupError } from "../errors.ts";
 import { withUse } from "../holds/causes.ts";
@@ -28,9 +30,12 @@ export async function extendWhileUsed(context: ReleaseContext, scope: Scope): Pr
   const usedAt = lastUse(claims ?? [], record);
   if (!usedAt) return;
 
-  const decision = await changeRecord(context, scope, (present) =>
-    decideUse(present, burst.hold.id, earlier(usedAt, clock.now()), rules),
-  );
+  const before: { learned?: Learned | undefined } = {};
+  const decision = await changeRecord(context, scope, (present) => {
+    before.learned = present.learned;
+    return decideUse(present, burst.hold.id, earlier(usedAt, clock.now()), rules);
+  });
+  reportLearned(metrics, before.learned, decision.record?.learned);
   const { action, because, length } = decision;
   const learned = length && { length: describeLength(length) };
   log.info("use decided", { scope, holdId: burst.hold.id, action, because, usedAt, ...learned });

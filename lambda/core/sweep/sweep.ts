@@ -1,4 +1,5 @@
 import { attemptAll } from "../attempt-all.ts";
+import { learnedLength } from "../auto/observe.ts";
 import { after, type Duration, earlier, seconds } from "../duration.ts";
 import type { ScopeRecord } from "../holds/hold.ts";
 import { watermarkOf } from "../holds/hold.ts";
@@ -6,6 +7,7 @@ import { awaitPendingNodes } from "../launches/pending-nodes.ts";
 import { markNodes } from "../marks/mark-nodes.ts";
 import type { AllHolds, Context } from "../ports.ts";
 import { armRelease } from "../releases/arm-release.ts";
+import { isKept } from "../rules.ts";
 import { type Scope, wholeCluster } from "../scope.ts";
 import { decideSweep, logSweepDecision } from "./decide-sweep.ts";
 import { planSweep, type RecordWithHold } from "./plan-sweep.ts";
@@ -90,7 +92,11 @@ async function keepHold(
   await armRelease(context, scope, hold, armFor);
 }
 
-function measure({ clock, metrics }: Context, records: readonly ScopeRecord[]): void {
+function measure({ clock, metrics, rules }: Context, records: readonly ScopeRecord[]): void {
+  for (const record of records.filter(({ scope }) => isKept(rules, scope))) {
+    const learned = learnedLength(record, rules);
+    if (learned) metrics.add("LearnedHoldMs", learned.length);
+  }
   const started = records.flatMap(({ hold }) => (hold ? [hold.startedAt.getTime()] : []));
   const oldest = started.reduce((a, b) => Math.min(a, b), clock.now().getTime());
   metrics.add("HoldActive", started.length);
