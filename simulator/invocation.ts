@@ -1,4 +1,5 @@
 import type { Duration } from "../lambda/core/duration.ts";
+import type { Settings } from "../lambda/settings.ts";
 import type { Message } from "../local/holder/message-queue.ts";
 
 /** What happens to a call: it is made, it fails without an effect, or it is made and its answer is lost. */
@@ -12,6 +13,8 @@ export type InvocationOptions = Readonly<{
   skew: Duration;
   begunAt: Date;
   deadline: Date;
+  /** The settings it was deployed with. */
+  settings: Settings;
   /** The batch of messages it was given. */
   messages: readonly Message[];
   onEnd: (invocation: Invocation) => void;
@@ -28,21 +31,25 @@ export class Invocation {
   readonly skew: Duration;
   readonly begunAt: Date;
   readonly deadline: Date;
+  readonly settings: Settings;
   readonly messages: readonly Message[];
   /** How many calls it has made. */
   calls = 0;
-  /** Whether one of its calls failed. */
-  wasHindered = false;
+  /** Whether a single call of it failed. */
+  wasDisturbed = false;
+  /** Which of its calls met something that does not work for the time being. */
+  readonly refused: string[] = [];
   state: "running" | "done" | "failed" | "crashed" = "running";
   answer: unknown;
   readonly #waiting: Waiting[] = [];
   readonly #onEnd: (invocation: Invocation) => void;
 
-  constructor({ name, skew, begunAt, deadline, messages, onEnd }: InvocationOptions) {
+  constructor({ name, skew, begunAt, deadline, settings, messages, onEnd }: InvocationOptions) {
     this.name = name;
     this.skew = skew;
     this.begunAt = begunAt;
     this.deadline = deadline;
+    this.settings = settings;
     this.messages = messages;
     this.#onEnd = onEnd;
   }
@@ -50,6 +57,11 @@ export class Invocation {
   /** The call it makes next; several may wait, as in the real function. */
   get waitsFor(): string {
     return this.#waiting[0]?.call ?? "";
+  }
+
+  /** Whether any of its calls failed. */
+  get wasHindered(): boolean {
+    return this.wasDisturbed || this.refused.length > 0;
   }
 
   /** Starts the work; resolves when it waits for the first time or has ended. */
@@ -67,7 +79,7 @@ export class Invocation {
     const next = this.#waiting.shift();
     if (!next) throw new Error(`${this.name} waits for something outside of the simulation`);
     this.calls += 1;
-    if (verdict !== "done") this.wasHindered = true;
+    if (verdict !== "done") this.wasDisturbed = true;
     next.go(verdict);
     await settled();
   }

@@ -161,6 +161,7 @@ export class World {
   }
 
   async step(invocation: Invocation, verdict?: Verdict): Promise<void> {
+    if (invocation.state !== "running") return;
     const call = invocation.waitsFor;
     this.#current = invocation;
     await invocation.step(verdict);
@@ -183,6 +184,7 @@ export class World {
       skew,
       begunAt: this.time,
       deadline: after(this.time, timeouts[name] + skew),
+      settings: this.settings,
       messages,
       onEnd: (ended) => {
         this.running.delete(ended);
@@ -245,7 +247,7 @@ export class World {
     const isLate = deadline !== undefined && this.#now() >= deadline;
     if (isLate && verdict !== "answer lost") throw new OutOfTimeError(`${call} was not answered in time`);
     if (verdict === "refused" || this.refuses(call)) {
-      if (invocation) invocation.wasHindered = true;
+      if (verdict !== "refused") invocation?.refused.push(call);
       throw new TryAgainError(`${call} was refused`);
     }
     const result = await effect();

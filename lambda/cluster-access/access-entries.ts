@@ -9,7 +9,6 @@ import {
   UpdateAccessEntryCommand,
 } from "@aws-sdk/client-eks";
 import { unreachableFromOutside } from "../aws/endpoint.ts";
-import { isAws } from "../aws/errors.ts";
 import { type Duration, seconds } from "../core/duration.ts";
 import { TryAgainError } from "../core/errors.ts";
 import { holderName } from "../core/marks/keys.ts";
@@ -121,7 +120,7 @@ export class EksAccessEntries implements AccessEntries {
       this.#created.add(principalArn);
       return "created";
     } catch (error) {
-      if (!isAws(error, "exists already")) throw error;
+      if (!isNamed(error, "ResourceInUseException")) throw error;
       // An invocation that ended a moment ago may have created it.
       await this.#retry(() => eks.send(new UpdateAccessEntryCommand(entry)), isNotFound);
       return "existed";
@@ -172,8 +171,11 @@ export class EksAccessEntries implements AccessEntries {
 
 const wait = (duration: Duration) => new Promise<void>((resolve) => setTimeout(resolve, duration));
 
-const isNotFound = (error: unknown): boolean => isAws(error, "not found");
+const isNamed = (error: unknown, name: string): boolean => error instanceof Error && error.name === name;
 
-const isInvalidPrincipal = (error: unknown): boolean => isAws(error, "invalid parameter");
+const isNotFound = (error: unknown): boolean => isNamed(error, "ResourceNotFoundException");
+
+// EKS calls a role that it does not know yet an invalid principal.
+const isInvalidPrincipal = (error: unknown): boolean => isNamed(error, "InvalidParameterException");
 
 const partitionOf = (arn: string): string => arn.split(":", 2).join(":");

@@ -5,6 +5,7 @@ import type { CallContext, NodeClaim, NodeClaims, Replacement, Unavailable } fro
 import type { NodePoolFilter, Scope } from "../core/scope.ts";
 import type { KubernetesCaller } from "./client.ts";
 import { isStatus } from "./error.ts";
+import { explain } from "./explain.ts";
 import { selectorText } from "./label-selector.ts";
 import { pagesOf, selectors } from "./node-lists.ts";
 import { instanceIn } from "./node-objects.ts";
@@ -176,7 +177,7 @@ export class KubernetesNodeClaims implements NodeClaims {
         return { unavailable, isMissingRight: true };
       }
       if (isStatus(error, 404)) return { unavailable: `the cluster has no NodeClaims, ${effect}` };
-      throw error;
+      throw explain(error, "list NodeClaims and events");
     }
   }
 }

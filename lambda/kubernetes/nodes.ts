@@ -14,6 +14,7 @@ import type {
 } from "../core/ports.ts";
 import { type NodePoolFilter, type Scope, wholeCluster } from "../core/scope.ts";
 import { type KubernetesCaller, OutOfTimeError } from "./client.ts";
+import { explain } from "./explain.ts";
 import { forEachConcurrent } from "./for-each-concurrent.ts";
 import type { LabelSelector } from "./label-selector.ts";
 import { type Changed, changeNode, type NodeChange, readNode } from "./node-changes.ts";
@@ -132,9 +133,16 @@ export class KubernetesNodes implements Nodes {
     return count;
   }
 
-  #list(selector: LabelSelector | undefined, context: CallContext): AsyncGenerator<NodeMeta, void> {
+  async *#list(
+    selector: LabelSelector | undefined,
+    context: CallContext,
+  ): AsyncGenerator<NodeMeta, void, undefined> {
     const { api, pageSize = 500 } = this.#options;
-    return listNodes(api, selector, context, pageSize);
+    try {
+      yield* listNodes(api, selector, context, pageSize);
+    } catch (error) {
+      throw explain(error, "list nodes");
+    }
   }
 
   async #each<Outcome extends string>(

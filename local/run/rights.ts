@@ -3,6 +3,7 @@ import { holderName } from "../../lambda/core/marks/keys.ts";
 import type { CallContext } from "../../lambda/core/ports.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
+import { explain } from "../../lambda/kubernetes/explain.ts";
 import { asRecord } from "../../lambda/kubernetes/node-objects.ts";
 
 const verbs = ["get", "list", "watch", "patch"] as const;
@@ -33,8 +34,8 @@ async function mayWe(
     const review = asRecord(await api.call({ method: "POST", path: reviews, body }, context), "the review");
     return asRecord(review.status, "the review's status").allowed === true;
   } catch (error) {
-    // A server without reviews refuses the request itself, when it is made.
+    // A server without reviews tells what it refuses when it is asked for it.
     if (isStatus(error, 403, 404)) return true;
-    throw error;
+    throw explain(error, "ask what we may do");
   }
 }

@@ -3,17 +3,13 @@ import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { holderName, holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
-import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
+import { KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { KubernetesInspection } from "../../lambda/kubernetes/inspection.ts";
 import { until } from "../support/context.ts";
 import { FixedClock, holdId, noon } from "../support/fixed-clock.ts";
 
 const { annotation } = Karpenter.v1;
-/** As the API server answers for a policy: the cause names it. */
-const denial = new KubernetesError("PATCH", 422, {
-  message: "denied request",
-  details: { name: "a", causes: [{ message: "denied request" }] },
-});
+const denial = `admission: ValidatingAdmissionPolicy '${holderName}' denied request`;
 const isForeign = (call: KubernetesCall) => JSON.stringify(call.body).includes("not-ours");
 
 type Node = Readonly<Record<string, unknown>>;
@@ -44,7 +40,7 @@ function aCluster(
   const patch =
     about.patch ??
     ((call) => {
-      if (isForeign(call)) throw denial;
+      if (isForeign(call)) throw new KubernetesError(422, "PATCH", denial);
       return aNode("a");
     });
   const api: KubernetesCaller = {
@@ -113,38 +109,30 @@ describe("looking around in a cluster", () => {
 
   it("sees that the policy refuses even our mark, and what it said", async () => {
     const patch = () => {
-      throw denial;
+      throw new KubernetesError(422, "PATCH", denial);
     };
     expect(await aCluster({ patch }).inspect()).toMatchObject({
       foreignChange: "refused",
       ownChange: "refused",
-      said: denial.message,
+      said: expect.stringContaining(denial),
     });
   });
 
   it("takes a node that changed meanwhile for no answer", async () => {
     const patch = () => {
-      throw new KubernetesError("PATCH", 422, { message: "admission: a policy denied request" });
+      throw new KubernetesError(
+        422,
+        "PATCH",
+        "the server rejected our request due to an error in our request",
+      );
     };
     expect(await aCluster({ patch }).inspect()).toMatchObject({ foreignChange: "not tried" });
-  });
-
-  it("takes a webhook's refusal for a refusal", async () => {
-    const patch = () => {
-      throw explained(new KubernetesError("PATCH", 403, {}));
-    };
-    expect(await aCluster({ patch }).inspect()).toMatchObject({ foreignChange: "refused" });
-  });
-
-  it("tries nothing without the right to patch", async () => {
-    const { inspect } = aCluster({ rights: ["get nodes", "list nodes"] });
-    expect(await inspect()).toMatchObject({ foreignChange: "not tried", ownChange: "not tried" });
   });
 
   it("reads the cluster's clock from the dry run", async () => {
     const time = after(noon, minutes(3));
     const patch = (call: KubernetesCall) => {
-      if (isForeign(call)) throw denial;
+      if (isForeign(call)) throw new KubernetesError(422, "PATCH", denial);
       return aNode("a", { managedFields: [{ manager: holderName, time: time.toISOString() }] });
     };
     expect((await aCluster({ patch }).inspect()).clusterTime).toEqual(time);

@@ -34,7 +34,9 @@ export type Command =
   | (Readonly<{ do: "sweep" }> & Begun)
   | (Readonly<{ do: "ask"; request: unknown }> & Begun)
   | Readonly<{ do: "lose"; what: "schedule" | "message"; which: number }>
-  | Readonly<{ do: "redeploy" }>
+  | Readonly<{ do: "deploy"; change: Change }>
+  | Readonly<{ do: "break"; what: Outage; which: number }>
+  | Readonly<{ do: "repair" }>
   | Readonly<{ do: "step"; who: number; times: number }>
   | Readonly<{ do: "finish"; who: number }>
   | Readonly<{ do: "crash"; who: number }>
@@ -44,6 +46,18 @@ export type Command =
 
 /** How an invocation begins: with a clock that is ahead or behind, and whether it is left to run to its end. */
 type Begun = Readonly<{ skew: Duration; atOnce: boolean }>;
+
+/** Other settings; functions that run already keep theirs. */
+export type Change =
+  | Readonly<{ scope: "cluster" | "nodepool" }>
+  | Readonly<{ hold: Duration }>
+  | Readonly<{ maxHold: Duration }>
+  | Readonly<{ breather: Duration }>
+  | Readonly<{ initialDelay: Duration }>
+  | Readonly<{ leftOut: boolean }>;
+
+/** What does not work until it is repaired: the patches of one node, or a service. */
+export type Outage = "node" | "list" | "arm" | "enqueue" | "instances" | "remember";
 
 export type UserAction = "annotate true" | "annotate false" | "unannotate" | "unlabel" | "never" | "delete";
 
@@ -76,14 +90,23 @@ const request = fc.record({
   for: fc.constantFrom("1m", "10m", "30m", "5h"),
   scope: fc.constantFrom(...scopes),
 });
-// A pause without end, but nothing may be held for five hours.
+// A pause without end, but no hold of five hours.
 const asked = request.map(({ do: action, for: time, scope }) => ({
   do: action,
   reason: "model",
   ...(scope !== undefined && { scope }),
-  ...(action === "hold" && { for: time === "5h" ? "30m" : time }),
+  ...(action === "hold" && { for: time === "5h" ? "90m" : time }),
   ...(action === "pause" && time !== "5h" && { for: time }),
 }));
+
+const change: fc.Arbitrary<Change> = fc.oneof(
+  fc.record({ scope: fc.constantFrom("cluster", "nodepool") }),
+  fc.record({ hold: among(minutes(5), minutes(20), minutes(30)) }),
+  fc.record({ maxHold: among(minutes(30), minutes(45), 0) }),
+  fc.record({ breather: among(minutes(10), 0) }),
+  fc.record({ initialDelay: among(0, minutes(1)) }),
+  fc.record({ leftOut: fc.boolean() }),
+);
 
 const goodLaunch = launch.map((one) => ({
   ...one,
@@ -140,7 +163,25 @@ const weighted: [number, fc.Arbitrary<Command>][] = [
   [5, fc.record({ do: fc.constant("sweep"), ...begun })],
   [4, asking],
   [1, fc.record({ do: fc.constant("lose"), what: fc.constantFrom("schedule", "message"), which: index })],
-  [0.3, fc.record({ do: fc.constant("redeploy") })],
+  [3, fc.record({ do: fc.constant("deploy"), change })],
+  [
+    0.7,
+    fc.record({
+      do: fc.constant("break"),
+      what: fc.constantFrom<Outage>(
+        "node",
+        "node",
+        "node",
+        "list",
+        "arm",
+        "enqueue",
+        "instances",
+        "remember",
+      ),
+      which: index,
+    }),
+  ],
+  [0.5, fc.record({ do: fc.constant("repair") })],
   [14, stepping],
   [7, fc.record({ do: fc.constant("finish"), who: index })],
   [2, fc.record({ do: fc.constant("crash"), who: index })],

@@ -1,8 +1,10 @@
+import { after } from "../../lambda/core/duration.ts";
 import { holdLabel, Karpenter, markValue, neverHold } from "../../lambda/core/marks/keys.ts";
-import { nodePoolOf } from "../../lambda/core/scope.ts";
+import { nodePoolOf, wholeCluster } from "../../lambda/core/scope.ts";
 import type { Invocation } from "../../simulator/invocation.ts";
 import type { World } from "../../simulator/world.ts";
-import { isCovered } from "./oracle.ts";
+import { mostSkew } from "./commands.ts";
+import { dueOf, isCovered } from "./oracle.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 
@@ -20,6 +22,9 @@ export class NodeRules {
   /** The hold for which a node was last marked, if that hold was running. */
   readonly #timely = new Map<string, string>();
 
+  /** Every hold that has marked a node since a user last changed it. */
+  readonly #markedBy = new Map<string, Set<string>>();
+
   constructor(world: World, records: RecordRules) {
     this.#world = world;
     this.#records = records;
@@ -29,9 +34,14 @@ export class NodeRules {
   }
 
   accept(): void {
-    this.#seen.clear();
-    for (const { name, labels, annotations } of this.#world.nodes.all())
-      this.#seen.set(name, { label: labels[holdLabel], value: annotations[annotation] });
+    const seen = new Map<string, Seen>();
+    for (const { name, labels, annotations } of this.#world.nodes.all()) {
+      const now = { label: labels[holdLabel], value: annotations[annotation] };
+      const before = this.#seen.get(name);
+      if (before?.label !== now.label || before?.value !== now.value) this.#markedBy.delete(name);
+      seen.set(name, now);
+    }
+    this.#seen = seen;
   }
 
   check(invocation: Invocation): void {
@@ -43,7 +53,7 @@ export class NodeRules {
       must(pool !== undefined, "no node but Karpenter's is touched", facts);
       const isMarked = before.label === undefined && now.label !== undefined;
       must(
-        !isMarked || isCovered(this.#world.settings, pool),
+        !isMarked || isCovered(invocation.settings, pool),
         "no NodePool that is left out is marked",
         facts,
       );
@@ -53,6 +63,7 @@ export class NodeRules {
         facts,
       );
       if (before.value !== now.value) this.#checkValue(before, now, facts);
+      if (now.value === undefined) this.#checkCovered(invocation, name, facts);
       if (before.label !== now.label) this.#checkLabel(pool, before, now, facts);
       if (now.label !== undefined) this.#noteMark(invocation, name, now.label);
       this.#seen.set(name, now);
@@ -63,6 +74,7 @@ export class NodeRules {
   #noteMark(by: Invocation, name: string, holdId: string): void {
     const isTimely = this.#records.running(holdId);
     if (isTimely) this.#timely.set(name, holdId);
+    if (isTimely) this.#markedBy.set(name, (this.#markedBy.get(name) ?? new Set()).add(holdId));
     else this.#timely.delete(name);
     if (isTimely) this.#late.delete(name);
     else this.#late.set(name, { by, holdId });
@@ -109,6 +121,18 @@ export class NodeRules {
     must(now.label === undefined, "a mark comes off whole", facts);
     const isRunning = this.#records.running(before.label);
     must(!isRunning, "no node of a running hold loses its annotation", facts);
+  }
+
+  /** A hold that has marked a node keeps it to its end, whichever hold marks it besides. */
+  #checkCovered({ settings, skew }: Invocation, name: string, facts: () => unknown): void {
+    const now = after(this.#world.time, skew + mostSkew);
+    const whole = this.#world.holds.records.get(wholeCluster)?.launchesCountFrom ?? new Date(0);
+    for (const holdId of this.#markedBy.get(name) ?? []) {
+      const hold = this.#records.hold(holdId);
+      // A pause or release of the whole cluster ends every hold, one after the other.
+      const isOn = hold?.state === "held" && dueOf(hold, settings) > now && hold.causedAt >= whole;
+      must(!isOn, "no node loses its annotation while a hold that marked it runs", () => [facts(), hold]);
+    }
   }
 
   #checkLabel(pool: string, before: Seen, now: Seen, facts: () => unknown): void {

@@ -5,7 +5,7 @@ import type { Scope } from "../../lambda/core/scope.ts";
 // What the rules say, written once more: a watcher who asked the core itself would share its mistakes.
 
 /** When a hold must be over, whatever launched. */
-export const latestEnd = (hold: Hold, { maxHold }: Rules): Date | undefined =>
+export const latestEnd = (hold: Hold, { maxHold }: Pick<Rules, "maxHold">): Date | undefined =>
   maxHold > 0 ? new Date(hold.startedAt.getTime() + maxHold) : undefined;
 
 /** When a hold is to be released. */

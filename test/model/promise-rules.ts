@@ -1,8 +1,7 @@
-import { after, earlier, later } from "../../lambda/core/duration.ts";
+import { after, type Duration, earlier, later } from "../../lambda/core/duration.ts";
 import type { LaunchEvent } from "../../lambda/core/ports.ts";
 import { type Scope, wholeCluster } from "../../lambda/core/scope.ts";
 import { parseMessage } from "../../lambda/handlers/events.ts";
-import type { Message } from "../../local/holder/message-queue.ts";
 import type { Invocation } from "../../simulator/invocation.ts";
 import type { World } from "../../simulator/world.ts";
 import { mostSkew } from "./commands.ts";
@@ -10,12 +9,19 @@ import { isCovered, latestEnd, scopeFor } from "./oracle.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 
-type Kept = Readonly<{ scope: Scope; launch: LaunchEvent }>;
+type Kept = {
+  readonly scope: Scope;
+  readonly launch: LaunchEvent;
+  readonly hold: Duration;
+  maxHold: Duration;
+};
 
 /** A launch that was heard is held for, to its end, unless somebody or the cap ends it. */
 export class PromiseRules {
   readonly #world: World;
   #promises: Kept[] = [];
+  /** A launch that was held for with a shorter setting is not held for again with a longer one. */
+  #shortestHold = Number.POSITIVE_INFINITY;
   /** When somebody or the cap last ended a hold: that ends all promises to launches until then. */
   readonly #cuts = new Map<Scope | "everywhere", Date>();
   readonly #hearing = new Map<Invocation, Kept[]>();
@@ -26,21 +32,26 @@ export class PromiseRules {
   }
 
   check(invocation: Invocation, call: string): void {
-    if (invocation.name === "hold" && call === "")
-      this.#hearing.set(invocation, this.#heard(invocation.messages));
+    if (invocation.name === "hold" && call === "") this.#hearing.set(invocation, this.#heard(invocation));
+    const { maxHold, hold } = invocation.settings;
+    this.#shortestHold = Math.min(this.#shortestHold, hold);
+    for (const one of [...this.#promises, ...[...this.#hearing.values()].flat()])
+      if (maxHold > 0 && !(one.maxHold > 0 && one.maxHold < maxHold)) one.maxHold = maxHold;
     if (invocation.state === "running") return;
-    if (invocation.state === "done") this.#promises.push(...(this.#hearing.get(invocation) ?? []));
+    // While it is in doubt whether a launch is demand, a follow-up looks at it again.
+    const isSure = invocation.state === "done" && !invocation.wasHindered;
+    if (isSure) this.#promises.push(...(this.#hearing.get(invocation) ?? []));
     this.#hearing.delete(invocation);
-    this.#promises = this.#promises.filter(({ launch }) => this.#lasts(launch));
+    this.#promises = this.#promises.filter((promise) => this.#lasts(promise));
     for (const promise of this.#promises) this.#checkOne(promise);
   }
 
-  #lasts({ launchedAt }: LaunchEvent): boolean {
-    return after(launchedAt, this.#world.settings.hold - 2 * mostSkew) > this.#world.time;
+  #lasts({ launch, hold }: Kept): boolean {
+    return after(launch.launchedAt, hold - 2 * mostSkew) > this.#world.time;
   }
 
-  #checkOne({ scope, launch }: Kept): void {
-    const { holds, settings: rules } = this.#world;
+  #checkOne({ scope, launch, hold: asks, maxHold }: Kept): void {
+    const { holds } = this.#world;
     const record = holds.records.get(scope);
     const isPast = (moment: Date | undefined) => moment !== undefined && launch.launchedAt <= moment;
     if (isPast(this.#cuts.get(scope)) || isPast(this.#cuts.get("everywhere"))) return;
@@ -48,8 +59,8 @@ export class PromiseRules {
     const hold = record?.hold;
     const facts = () => ({ launch, record });
     must(hold?.state === "held", "a launch that was heard is held for", facts);
-    const asked = after(launch.launchedAt, rules.hold - mostSkew);
-    const expiry = earlier(asked, latestEnd(hold, rules) ?? asked);
+    const asked = after(launch.launchedAt, asks - mostSkew);
+    const expiry = earlier(asked, latestEnd(hold, { maxHold }) ?? asked);
     must(hold.expiresAt >= expiry, "a hold lasts as long as each launch asks", facts);
   }
 
@@ -59,8 +70,8 @@ export class PromiseRules {
     return record?.quiet && record.launchesCountFrom;
   }
 
-  #heard(messages: readonly Message[]): Kept[] {
-    const { settings: rules, ec2 } = this.#world;
+  #heard({ messages, settings: rules }: Invocation): Kept[] {
+    const { ec2 } = this.#world;
     return messages.flatMap(({ body }) => {
       const message = parseMessage(body);
       const launches =
@@ -72,7 +83,9 @@ export class PromiseRules {
       return launches.flatMap((launch): Kept[] => {
         const pool = ec2.instances.get(launch.instance)?.nodePool;
         const isKnown = isCovered(rules, pool) && !ec2.unlisted.has(launch.instance);
-        return isKnown ? [{ scope: scopeFor(rules, pool), launch }] : [];
+        const { maxHold } = rules;
+        const hold = Math.min(this.#shortestHold, rules.hold);
+        return isKnown ? [{ scope: scopeFor(rules, pool), launch, hold, maxHold }] : [];
       });
     });
   }

@@ -7,6 +7,9 @@ import { mostSkew } from "./commands.ts";
 import { belongs, dueOf, latestEnd } from "./oracle.ts";
 import { must } from "./watcher.ts";
 
+/** Why a hold that ended by its time ended. */
+const expired = /^the hold expired$/;
+
 /** What was seen of one hold, from its beginning to its end. */
 export type Life = { scope: Scope; hold: Hold; extensions: number; endsBecause?: string };
 
@@ -27,10 +30,15 @@ export class RecordRules {
     this.#world = world;
   }
 
-  running(holdId: string): boolean {
+  /** The hold of this id as its record has it now. */
+  hold(holdId: string): Hold | undefined {
     const life = this.lives.get(holdId);
     const hold = life && this.#world.holds.records.get(life.scope)?.hold;
-    return hold?.id === holdId && hold.state === "held";
+    return hold?.id === holdId ? hold : undefined;
+  }
+
+  running(holdId: string): boolean {
+    return this.hold(holdId)?.state === "held";
   }
 
   check(invocation: Invocation): void {
@@ -68,8 +76,8 @@ export class RecordRules {
     must(hold.state === "held", "a hold begins held", facts);
     const now = after(this.#world.time, invocation.skew);
     must(hold.expiresAt > new Date(now.getTime() - 300_000), "no hold begins that is over already", facts);
-    const cap = latestEnd(hold, this.#world.settings);
-    must(!cap || hold.expiresAt <= cap, "no hold is longer than the cap", facts);
+    const cap = latestEnd(hold, invocation.settings);
+    must(!cap || hold.expiresAt <= after(cap, mostSkew), "no hold is longer than the cap", facts);
     this.lives.set(hold.id, { scope: record.scope, hold, extensions: 0 });
     if (!hold.startedBecause.startsWith("a node was launched")) return;
     const counts = before.launchesCountFrom ?? new Date(0);
@@ -78,7 +86,9 @@ export class RecordRules {
     must(after(hold.causedAt, mostSkew) >= forced, "a forced release stays released", facts);
     const last = before.lastLaunchAt ?? new Date(0);
     must(hold.causedAt > last, "a launch that is no news starts nothing", facts);
-    const expiry = after(hold.causedAt, this.#world.settings.hold);
+    const earliest = after(hold.causedAt, invocation.settings.initialDelay - mostSkew);
+    must(this.#world.time >= earliest, "nothing is held before the initial delay", facts);
+    const expiry = after(hold.causedAt, invocation.settings.hold);
     must(hold.expiresAt.getTime() === expiry.getTime(), "a hold lasts from its launch", facts);
   }
 
@@ -97,7 +107,7 @@ export class RecordRules {
     if (hold.expiresAt > old.expiresAt) {
       life.extensions += 1;
       must(old.state === "held" && hold.state === "held", "only a running hold is extended", facts);
-      const cap = latestEnd(hold, this.#world.settings);
+      const cap = latestEnd(hold, invocation.settings);
       must(!cap || hold.expiresAt <= cap, "no hold is longer than the cap", facts);
     }
     life.hold = hold;
@@ -116,13 +126,15 @@ export class RecordRules {
     const because = hold.endsBecause ?? "";
     const isCapped = because === "the hold has reached its cap";
     const now = after(this.#world.time, invocation.skew);
-    const isByTime = isCapped || because === "the hold expired";
-    must(!isByTime || now >= dueOf(hold, this.#world.settings), "no hold ends before its time", facts);
-    must(isCapped || because !== "the hold expired" || !hold.capped, "a capped hold ends as one", facts);
+    const isByTime = isCapped || expired.test(because);
+    must(!isByTime || now >= dueOf(hold, invocation.settings), "no hold ends before its time", facts);
+    must(isCapped || !expired.test(because) || !hold.capped, "a capped hold ends as one", facts);
     if (isCapped || !isByTime) this.cutShort(record.scope, this.#world.time);
     if (because.includes(" by hand: ")) this.#forced.set(record.scope, invocation.begunAt);
-    if (!isCapped || !belongs(this.#world.settings, record.scope)) return;
-    const begun = after(dueOf(hold, this.#world.settings), this.#world.settings.breather);
+    const cap = latestEnd(hold, invocation.settings);
+    const isCutShort = isByTime && cap !== undefined && cap < hold.expiresAt;
+    if (!(isCapped || isCutShort) || !belongs(invocation.settings, record.scope)) return;
+    const begun = after(dueOf(hold, invocation.settings), invocation.settings.breather);
     must((record.launchesCountFrom ?? new Date(0)) >= begun, "after a capped hold comes the breather", facts);
     must(
       record.quiet === "breather" && before.hold !== undefined,

@@ -7,8 +7,8 @@ export async function play(setting: Setting, commands: readonly Command[]): Prom
   const stage = new Stage(setting);
   for (const command of commands) await stage.carryOut(command);
   await stage.settle();
-  // Nothing is launched any more: what is held runs its time, at most twice for launches found late.
-  for (let n = 0; n < 8 && !isQuiet(stage); n++) {
+  // Nothing is launched any more: every hold expires, at most twice for launches found late.
+  for (let n = 0; n < 12 && !isQuiet(stage); n++) {
     await stage.pass(minutes(13));
     await stage.settle();
   }

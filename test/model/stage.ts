@@ -4,7 +4,7 @@ import type { Rules } from "../../lambda/core/rules.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import type { Invocation } from "../../simulator/invocation.ts";
 import { World } from "../../simulator/world.ts";
-import type { Command, Setting, UserAction } from "./commands.ts";
+import type { Change, Command, Outage, Setting, UserAction } from "./commands.ts";
 import { Watcher } from "./watcher.ts";
 
 const annotation = Karpenter.v1.annotation;
@@ -20,8 +20,10 @@ export const rulesOf = ({ scope, maxHold, breather, initialDelay, leftOut }: Set
   maxHold,
   breather,
   initialDelay,
-  nodePools: { only: [], except: leftOut ? ["b"] : [] },
+  nodePools: poolsOf({ leftOut }),
 });
+
+const poolsOf = ({ leftOut }: Pick<Setting, "leftOut">) => ({ only: [], except: leftOut ? ["b"] : [] });
 
 /** Carries commands out on a world, with a watcher who looks at every step. */
 export class Stage {
@@ -35,6 +37,7 @@ export class Stage {
     }
     if (setting.nodes > 0 && setting.orphanedMark) this.world.nodes.mark("old-0", holdId(0));
     this.watcher = new Watcher(this.world);
+    this.world.refuses = (call) => this.watcher.broken.has(call);
     this.world.watch = (invocation, call) => this.watcher.look(invocation, call);
   }
 
@@ -76,8 +79,12 @@ export class Stage {
         return this.#begin(command, () => world.ask(command.request, command.skew));
       case "lose":
         return this.#lose(command.what, command.which);
-      case "redeploy":
-        return this.#redeploy();
+      case "deploy":
+        return this.#deploy(command.change);
+      case "break":
+        return this.#break(command.what, command.which);
+      case "repair":
+        return this.#repair();
       case "pass":
         return this.pass(command.time);
       case "user":
@@ -101,6 +108,7 @@ export class Stage {
   /** Everything that waits happens: messages, one-shots, retries; then a sweep that nothing disturbs. */
   async settle(): Promise<void> {
     const { world } = this;
+    this.#repair();
     for (const invocation of world.running) await world.finish(invocation);
     for (let messages = world.queue.due(); messages.length > 0; ) {
       await world.finish(await world.deliver(messages));
@@ -137,11 +145,20 @@ export class Stage {
     this.world.ec2.launch({ pool, eventAfter, joinsAfter, knownAfter, duplicatesAfter, node });
   }
 
-  /** The same deployment with another setting of scope; no function keeps working through that. */
-  async #redeploy(): Promise<void> {
-    for (const invocation of this.world.running) await this.world.finish(invocation);
-    this.world.deploy({ scope: this.world.settings.scope === "cluster" ? "nodepool" : "cluster" });
-    this.watcher.accept();
+  #deploy(change: Change): void {
+    const settings = "leftOut" in change ? { nodePools: poolsOf(change) } : change;
+    this.world.deploy(settings);
+    this.watcher.deployed();
+  }
+
+  #break(what: Outage, which: number): void {
+    const nodes = this.world.nodes.all();
+    const name = nodes[which % Math.max(1, nodes.length)]?.name ?? "none";
+    this.watcher.broken.add(what === "node" ? `patch ${name}` : what);
+  }
+
+  #repair(): void {
+    this.watcher.broken.clear();
   }
 
   #lose(what: "schedule" | "message", which: number): void {

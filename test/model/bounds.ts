@@ -1,0 +1,32 @@
+import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
+import { parseMessage } from "../../lambda/handlers/events.ts";
+import type { Invocation } from "../../simulator/invocation.ts";
+import type { World } from "../../simulator/world.ts";
+import { mostSkew } from "./commands.ts";
+import { must } from "./watcher.ts";
+
+/** How long a launch or a node is waited for. */
+const longestWait: Duration = minutes(10);
+/** Far more calls than any invocation needs, for each node and besides. */
+const mostCalls = { forEachNode: 40, besides: 80 };
+
+/** Nothing is tried for ever, nor at once again and again. */
+export function checkBounds(world: World, invocation: Invocation, call: string): void {
+  const { calls, settings, skew } = invocation;
+  const limit = mostCalls.besides + mostCalls.forEachNode * world.nodes.all().length;
+  must(calls <= limit, "an invocation makes a bounded number of calls", () => ({ calls, limit }));
+  if (call !== "enqueue") return;
+  const message = world.queue.messages.at(-1);
+  const parsed = message && parseMessage(message.body);
+  if (parsed?.kind !== "followUp") return;
+  const { followUp } = parsed;
+  // The first one may come late itself.
+  if (followUp.attempt <= 1) return;
+  const oldest = after(world.time, -(longestWait + settings.initialDelay + 2 * mostSkew + skew));
+  const facts = () => followUp;
+  if (followUp.kind === "launches")
+    must(followUp.firstSeenAt >= oldest, "an unknown launch is looked up for ten minutes", facts);
+  else
+    for (const { launchedAt } of followUp.awaited)
+      must(launchedAt >= oldest, "a node is awaited for ten minutes", facts);
+}
