@@ -1,4 +1,4 @@
-import { mayPass } from "../lambda/aws/errors.ts";
+import { isAws, isTransient } from "../lambda/aws/errors.ts";
 import { messageOf, TryAgainError } from "../lambda/core/errors.ts";
 import { Failure } from "./terminal/failure.ts";
 
@@ -24,13 +24,8 @@ const remedies: Readonly<Record<string, readonly [what: string, remedy: string]>
   ],
 };
 
-const denied = new Set(["AccessDeniedException", "AccessDenied", "UnauthorizedOperation"]);
-
 /** Whether AWS received the request and refused it. */
-export const isDenied = (error: unknown): boolean => error instanceof Error && denied.has(error.name);
-
-export const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
-  error instanceof Error && names.includes(error.name);
+export const isDenied = (error: unknown): boolean => isAws(error, "denied");
 
 /** Whether every further AWS call would fail in the same way. */
 export const isHopeless = (error: unknown): boolean => {
@@ -58,7 +53,7 @@ export function explainAwsError(error: unknown, task: string): unknown {
       { cause: error },
     );
   }
-  return mayPass(error) ? new TryAgainError(firstLine(error), { cause: error }) : error;
+  return isTransient(error) ? new TryAgainError(firstLine(error), { cause: error }) : error;
 }
 
 const unreachable = /ENOTFOUND|ECONNREFUSED|ECONNRESET|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/;
@@ -72,20 +67,12 @@ const reasonOf = (error: Error): string =>
 
 const firstLine = (error: Error): string => messageOf(error).split("\n", 1)[0] ?? "";
 
-const gone = [
-  "ResourceNotFoundException",
-  "NoSuchEntity",
-  "NoSuchEntityException",
-  "QueueDoesNotExist",
-  "AWS.SimpleQueueService.NonExistentQueue",
-];
-
 /** The answer, or undefined where what was asked for does not exist. */
 export async function unlessGone<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await ask();
   } catch (error) {
-    if (isNamed(error, ...gone)) return undefined;
+    if (isAws(error, "not found")) return undefined;
     throw error;
   }
 }

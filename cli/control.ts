@@ -1,5 +1,6 @@
+import { isAws } from "../lambda/aws/errors.ts";
 import { functionName } from "../lambda/names.ts";
-import { explainAwsError, isNamed } from "./aws-errors.ts";
+import { explainAwsError } from "./aws-errors.ts";
 import { type AwsConfig, awsConfig, type ClusterFlags } from "./terminal/cluster-flags.ts";
 import { Failure } from "./terminal/failure.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -25,7 +26,7 @@ export function controlOf(flags: ClusterFlags, env: Terminal["env"]): Ask {
       if (answer.FunctionError) throw functionFailed(name, payload);
       return payload;
     } catch (error) {
-      if (isNamed(error, "ResourceNotFoundException")) throw await noHolder(flags, config, error);
+      if (isAws(error, "not found")) throw await noHolder(flags, config, error);
       throw explainAwsError(error, `invoke ${name}`);
     } finally {
       client.destroy();

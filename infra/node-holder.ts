@@ -45,7 +45,7 @@ export class KarpenterNodeHolder extends Construct {
     const { cluster, sweepEvery } = plan.settings;
     this.cluster = cluster;
 
-    const table = new HoldTable(this, "Holds");
+    const table = new HoldTable(this, `Holds-${cluster}`);
     const launches = new LaunchQueue(this, "Launches", { cluster, consumerTimeout: holdTimeout });
     const releaseFunctionArn = functionArn(this, cluster, "release");
     const schedules = new ReleaseSchedules(this, "Releases", { cluster, releaseFunctionArn });

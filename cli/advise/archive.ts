@@ -13,7 +13,7 @@ export class Archive {
 
   constructor(path: string) {
     this.#path = path;
-    mkdirSync(dirname(path), { recursive: true });
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const text = existsSync(path) ? readFileSync(path, "utf8") : "";
     for (const line of text.split("\n")) this.#load(line);
   }
@@ -25,7 +25,7 @@ export class Archive {
   /** Keeps a page and the stretch that it covers, in one line: a page is kept whole or not at all. */
   keep(read: Read, events: readonly InstanceEvent[]): void {
     this.#add(read, events);
-    appendFileSync(this.#path, `${JSON.stringify({ read, events })}\n`);
+    appendFileSync(this.#path, `${JSON.stringify({ read, events })}\n`, { mode: 0o600 });
   }
 
   /** The stretches of a time in which calls of this name were not read yet, the newest first. */

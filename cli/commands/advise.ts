@@ -128,7 +128,7 @@ async function answer(options: AdviseOptions, terminal: Terminal): Promise<void>
   const { advicePage } = await import("../advise/page.ts");
   const from = lives[0]?.launchedAt ?? until;
   const page = { cluster: options.cluster, from, to: until, advice, assumptions: assumptions(question) };
-  writeFileSync(options.html, advicePage(page));
+  writeFileSync(options.html, advicePage(page), { mode: 0o600 });
   terminal.notify(`The report is in ${options.html}.`);
 }
 

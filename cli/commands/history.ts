@@ -55,7 +55,7 @@ async function drawn(
   const { historyPage } = await import("../views/history-page.ts");
   const { openInBrowser, pageFile } = await import("../terminal/open-page.ts");
   const file = html ?? (await pageFile("history.html"));
-  await writeFile(file, historyPage(holds, cluster, now));
+  await writeFile(file, historyPage(holds, cluster, now), { mode: 0o600 });
   out(file);
   if (open && !(await openInBrowser(file)))
     remark("No browser could be opened here: open the file yourself.");

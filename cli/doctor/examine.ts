@@ -3,7 +3,7 @@ import { isHopeless } from "../aws-errors.ts";
 import { checkAlarms } from "./checks/alarms.ts";
 import { saidBy } from "./checks/answered.ts";
 import { type Bracket, checkClocks, skewOf } from "./checks/clock.ts";
-import { checkAccessEntries, checkCluster } from "./checks/cluster.ts";
+import { checkAccessEntries, checkAdminRight, checkCluster } from "./checks/cluster.ts";
 import { checkDeadLetters } from "./checks/dead-letters.ts";
 import {
   checkCode,
@@ -88,7 +88,10 @@ async function lookAtSchedules(it: Examination, doctor: Doctor, { control }: Fun
 async function lookAtCluster(it: Examination, doctor: Doctor, functions: Functions): Promise<void> {
   const cluster = await it.look("cluster", [], () => checkCluster(doctor, functions));
   if (cluster && !it.broken("cluster"))
-    await it.check("access entries", [], () => checkAccessEntries(doctor, functions));
+    await it.check("access entries", [], async () => [
+      ...(await checkAccessEntries(doctor, functions)),
+      ...(await checkAdminRight(doctor)),
+    ]);
 }
 
 type Asked = Readonly<{ inside: Inside; bracket: Bracket }>;

@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { printable } from "./printable.ts";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -20,8 +21,8 @@ export function processTerminal(): Terminal {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", endWithReader);
   return {
     env: process.env,
-    out: (line) => process.stdout.write(`${line}\n`),
-    notify: (line) => process.stderr.write(`${line}\n`),
+    out: (line) => process.stdout.write(`${printable(line)}\n`),
+    notify: (line) => process.stderr.write(`${printable(line)}\n`),
     isWatched: process.stdout.isTTY === true,
     style: (style, text) => styleText(style, text, { stream: process.stdout }),
   };

@@ -1,7 +1,7 @@
 import type { Duration } from "../../lambda/core/duration.ts";
+import { clearScreen } from "../terminal/printable.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-const clearScreen = "\u001b[H\u001b[2J";
 /** Returns whether to continue. */
 const wait = (duration: Duration) =>
   new Promise<boolean>((resolve) => setTimeout(() => resolve(true), duration));

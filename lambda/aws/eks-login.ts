@@ -4,6 +4,7 @@ import { BrokenSetupError, TryAgainError } from "../core/errors.ts";
 import type { Clock } from "../core/ports.ts";
 import type { ClusterAccess, ClusterLogin } from "../kubernetes/cluster-login.ts";
 import { eksToken, tokenLife } from "./eks-token.ts";
+import { isAws } from "./errors.ts";
 
 export type EksLoginOptions = Readonly<{ cluster: string; eks: EKSClient; clock: Clock }>;
 
@@ -73,14 +74,13 @@ const notReady = (cluster: string, status = "in no known state") =>
 
 function explain(error: unknown, cluster: string, region: string): Error {
   if (error instanceof TryAgainError) return error;
-  const name = error instanceof Error ? error.name : "";
-  if (name === "ResourceNotFoundException") {
+  if (isAws(error, "not found")) {
     const remedy = "check the setting cluster, the account and the region";
     return new BrokenSetupError(`There is no EKS cluster named ${cluster} in ${region}: ${remedy}`, {
       cause: error,
     });
   }
-  if (name.startsWith("AccessDenied") || name === "UnrecognizedClientException") {
+  if (isAws(error, "denied") || isAws(error, "bad credentials")) {
     const remedy = "allow this role eks:DescribeCluster on it";
     return new BrokenSetupError(`EKS cluster ${cluster} may not be described: ${remedy}`, { cause: error });
   }

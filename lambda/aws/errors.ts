@@ -1,44 +1,69 @@
 import { BrokenSetupError, messageOf, TryAgainError } from "../core/errors.ts";
 
-/** A service's answers that stay the same until somebody changes the account. */
-const brokenSetup = new Set([
-  "AccessDenied",
-  "AccessDeniedException",
-  "UnauthorizedOperation",
-  "AuthFailure",
-  "OptInRequired",
-  "UnrecognizedClientException",
-  "InvalidClientTokenId",
-  "InvalidSignatureException",
-  "SignatureDoesNotMatch",
-  "ExpiredToken",
-  "ExpiredTokenException",
-  "CredentialsProviderError",
-  "ResourceNotFoundException",
-  "QueueDoesNotExist",
-  "ServiceQuotaExceededException",
-]);
+/** What the name of an AWS error means, whichever service answers with it. */
+const meanings = {
+  denied: ["AccessDenied", "AccessDeniedException", "UnauthorizedOperation"],
+  "bad credentials": [
+    "AuthFailure",
+    "CredentialsProviderError",
+    "ExpiredToken",
+    "ExpiredTokenException",
+    "InvalidClientTokenId",
+    "InvalidSignatureException",
+    "OptInRequired",
+    "RequestExpired",
+    "SignatureDoesNotMatch",
+    "TokenProviderError",
+    "TokenRefreshRequired",
+    "UnrecognizedClientException",
+  ],
+  "not found": [
+    "AWS.SimpleQueueService.NonExistentQueue",
+    "NoSuchEntity",
+    "NoSuchEntityException",
+    "QueueDoesNotExist",
+    "ResourceNotFoundException",
+  ],
+  "exists already": ["ConflictException", "ResourceInUseException"],
+  "quota exceeded": ["ServiceQuotaExceededException"],
+  // EKS calls a role that it does not know yet an invalid principal.
+  "invalid parameter": ["InvalidParameterException"],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+export type AwsMeaning = keyof typeof meanings;
+
+const byName = new Map(
+  Object.entries(meanings).flatMap(([meaning, names]) => names.map((name) => [name as string, meaning])),
+);
+
+/** Whether an error of AWS means this. */
+export const isAws = (error: unknown, meaning: AwsMeaning): boolean =>
+  error instanceof Error && byName.get(error.name) === meaning;
+
+/** These stay the same until somebody changes the account. */
+const lasting: readonly AwsMeaning[] = ["denied", "bad credentials", "not found", "quota exceeded"];
 const throttled = /Throttl|TooManyRequests|LimitExceeded|ThroughputExceeded|SlowDown/i;
 
 /**
- * What a failed call means for us. The SDK has retried by then. `task` says what we were about and on what,
- * `remedy` what to look at; an error that is neither the world's nor the set-up's is a fault of ours and stays as it is.
+ * What a failed call means for us. The SDK has retried by then. `task` names the call and what it was about, `remedy`
+ * what to check; an error that is neither transient nor of the set-up is a fault of ours and stays as it is.
  */
 export function awsFailure(error: unknown, task: string, remedy: string): unknown {
   if (!(error instanceof Error)) return error;
-  if (brokenSetup.has(error.name)) {
+  if (lasting.some((meaning) => isAws(error, meaning))) {
     return new BrokenSetupError(`Cannot ${task}: ${messageOf(error)}. ${remedy}`, { cause: error });
   }
-  if (mayPass(error)) return new TryAgainError(`Cannot ${task} now: ${messageOf(error)}`, { cause: error });
+  if (isTransient(error))
+    return new TryAgainError(`Cannot ${task} now: ${messageOf(error)}`, { cause: error });
   return error;
 }
 
 /** Whether the service was too busy, out of order or out of reach. */
-export function mayPass(
+export function isTransient(
   error: Error & { $fault?: unknown; $metadata?: { httpStatusCode?: number } },
 ): boolean {
   if (throttled.test(error.name)) return true;
   if ((error.$metadata?.httpStatusCode ?? 0) >= 500) return true;
-  // Sent, but no service has spoken: the call did not arrive, timed out, or what came back was no answer.
+  // Sent, but no service has answered: the call did not arrive, timed out, or what came back was no answer.
   return error.$metadata !== undefined && error.$fault === undefined;
 }

@@ -1,8 +1,8 @@
-import { ConflictException, CreateScheduleCommand, type SchedulerClient } from "@aws-sdk/client-scheduler";
+import { CreateScheduleCommand, type SchedulerClient } from "@aws-sdk/client-scheduler";
 import { after, later, seconds } from "../core/duration.ts";
 import type { Clock, Schedules } from "../core/ports.ts";
 import type { Scope } from "../core/scope.ts";
-import { awsFailure } from "./errors.ts";
+import { awsFailure, isAws } from "./errors.ts";
 
 export type SchedulerReleasesOptions = Readonly<{
   client: SchedulerClient;
@@ -47,7 +47,7 @@ export class SchedulerReleases implements Schedules {
       await client.send(command);
       return "armed";
     } catch (error) {
-      if (error instanceof ConflictException) return "already armed";
+      if (isAws(error, "exists already")) return "already armed";
       throw this.#failure(error);
     }
   }

@@ -9,6 +9,7 @@ import {
   UpdateAccessEntryCommand,
 } from "@aws-sdk/client-eks";
 import { unreachableFromOutside } from "../aws/endpoint.ts";
+import { isAws } from "../aws/errors.ts";
 import { type Duration, seconds } from "../core/duration.ts";
 import { TryAgainError } from "../core/errors.ts";
 import { holderName } from "../core/marks/keys.ts";
@@ -120,7 +121,7 @@ export class EksAccessEntries implements AccessEntries {
       this.#created.add(principalArn);
       return "created";
     } catch (error) {
-      if (!isNamed(error, "ResourceInUseException")) throw error;
+      if (!isAws(error, "exists already")) throw error;
       // An invocation that ended a moment ago may have created it.
       await this.#retry(() => eks.send(new UpdateAccessEntryCommand(entry)), isNotFound);
       return "existed";
@@ -171,11 +172,8 @@ export class EksAccessEntries implements AccessEntries {
 
 const wait = (duration: Duration) => new Promise<void>((resolve) => setTimeout(resolve, duration));
 
-const isNamed = (error: unknown, name: string): boolean => error instanceof Error && error.name === name;
+const isNotFound = (error: unknown): boolean => isAws(error, "not found");
 
-const isNotFound = (error: unknown): boolean => isNamed(error, "ResourceNotFoundException");
-
-// EKS calls a role that it does not know yet an invalid principal.
-const isInvalidPrincipal = (error: unknown): boolean => isNamed(error, "InvalidParameterException");
+const isInvalidPrincipal = (error: unknown): boolean => isAws(error, "invalid parameter");
 
 const partitionOf = (arn: string): string => arn.split(":", 2).join(":");

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { after, type Duration, minutes } from "../core/duration.ts";
 import { TryAgainError } from "../core/errors.ts";
 import { holderName } from "../core/marks/keys.ts";
@@ -5,12 +6,11 @@ import type { Decision } from "../core/marks/plan-marks.ts";
 import { type ManagedNode, type MarkKeys, planMove, planRemoval } from "../core/marks/plan-moves.ts";
 import type { CallContext, Clock, Log } from "../core/ports.ts";
 import type { KubernetesCaller } from "../kubernetes/client.ts";
-import { isStatus } from "../kubernetes/error.ts";
-import { explain } from "../kubernetes/explain.ts";
+import { isStatus, isUnknownKind } from "../kubernetes/error.ts";
 import { forEachConcurrent } from "../kubernetes/for-each-concurrent.ts";
 import { changeNode } from "../kubernetes/node-changes.ts";
 import { listMetadata, markedByAnyone } from "../kubernetes/node-lists.ts";
-import { parseNodeLife } from "../kubernetes/node-objects.ts";
+import { asRecord, parseNodeLife } from "../kubernetes/node-objects.ts";
 import { inFlight } from "../kubernetes/transport.ts";
 import {
   type AccessObject,
@@ -62,7 +62,7 @@ export class KubernetesAccess implements Rights {
     return recordedIn({ policy, role });
   }
 
-  /** Compares what is in the cluster with what should be. */
+  /** Compares whole objects: a field that we do not write can switch a policy off. */
   async check(annotations: readonly string[]): Promise<readonly AccessFinding[]> {
     const context = this.#context();
     return Promise.all(
@@ -70,9 +70,9 @@ export class KubernetesAccess implements Rights {
         const kind = object.kind ?? "";
         try {
           const found = await this.#options.api.call({ method: "GET", path }, context);
-          return { kind, state: contains(found, object) ? "right" : "different" };
+          return { kind, state: isAsWritten(found, object) ? "right" : "different" };
         } catch (error) {
-          if (!isStatus(error, 404)) throw explain(error, `read our ${kind}`);
+          if (!isStatus(error, 404)) throw error;
           return {
             kind,
             state: needsPolicies && isUnknownKind(error) ? "unknown to this cluster" : "missing",
@@ -107,7 +107,7 @@ export class KubernetesAccess implements Rights {
       return await this.#options.api.call({ method: "GET", path }, this.#context());
     } catch (error) {
       if (isStatus(error, 404)) return undefined;
-      throw explain(error, `read ${path}`);
+      throw error;
     }
   }
 
@@ -115,19 +115,24 @@ export class KubernetesAccess implements Rights {
     try {
       await this.#options.api.call({ method: "DELETE", path }, this.#context());
     } catch (error) {
-      if (!isStatus(error, 404)) throw explain(error, `remove ${path}`);
+      if (!isStatus(error, 404)) throw error;
     }
   }
 
   async #apply({ path, object, needsPolicies }: AccessObject, context: CallContext): Promise<boolean> {
+    const { api } = this.#options;
     const query = { fieldManager: holderName, force: "true" };
     const contentType = "application/apply-patch+yaml";
     try {
-      await this.#options.api.call({ method: "PATCH", path, query, contentType, body: object }, context);
+      const written = await api.call({ method: "PATCH", path, query, contentType, body: object }, context);
+      // Applying leaves the fields of others in place; replacing does not.
+      if (!isAsWritten(written, object)) {
+        await api.call({ method: "PUT", path, body: replacing(written, object) }, context);
+      }
       return true;
     } catch (error) {
       if (needsPolicies && isStatus(error, 404)) return false;
-      throw explain(error, `write our ${object.kind}`);
+      throw error;
     }
   }
 
@@ -153,13 +158,9 @@ export class KubernetesAccess implements Rights {
     return counts.done;
   }
 
-  async *#markedNodes(context: CallContext): AsyncGenerator<ManagedNode, void, undefined> {
+  #markedNodes(context: CallContext): AsyncGenerator<ManagedNode, void, undefined> {
     const { api, pageSize = 250 } = this.#options;
-    try {
-      yield* listMetadata(api, markedByAnyone, context, pageSize, parseNodeLife);
-    } catch (error) {
-      throw explain(error, "list nodes");
-    }
+    return listMetadata(api, markedByAnyone, context, pageSize, parseNodeLife);
   }
 
   /** No action goes beyond the time for all of them. */
@@ -170,15 +171,17 @@ export class KubernetesAccess implements Rights {
   }
 }
 
-// A missing object is named by the server, a missing kind of object is not.
-const isUnknownKind = (error: Error): boolean =>
-  error.message.includes("the server could not find the requested resource");
+/** The object, to be stored in place of the one found. */
+function replacing(found: unknown, object: AccessObject["object"]): unknown {
+  const { resourceVersion } = asRecord(asRecord(found, "our object").metadata ?? {}, "our object's metadata");
+  return { ...object, metadata: { ...object.metadata, resourceVersion } };
+}
 
-/** Whether all that is wanted is there; the server adds defaults of its own. */
-function contains(found: unknown, wanted: unknown): boolean {
-  if (typeof wanted !== "object" || wanted === null) return found === wanted;
-  if (typeof found !== "object" || found === null) return false;
-  if (Array.isArray(wanted) && (!Array.isArray(found) || found.length !== wanted.length)) return false;
-  const there = new Map(Object.entries(found));
-  return Object.entries(wanted).every(([key, value]) => contains(there.get(key), value));
+/** Whether an object is what we write: the whole of it, apart from what the server adds to every object. */
+function isAsWritten(found: unknown, wanted: AccessObject["object"]): boolean {
+  const { metadata, status: _, ...rest } = asRecord(found, `our ${wanted.kind}`);
+  const { metadata: { annotations = {} } = {}, ...written } = wanted;
+  const present = asRecord(asRecord(metadata ?? {}, "our metadata").annotations ?? {}, "our annotations");
+  const isRecorded = Object.entries(annotations).every(([key, value]) => present[key] === value);
+  return isRecorded && isDeepStrictEqual(rest, written);
 }

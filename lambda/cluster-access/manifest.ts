@@ -72,9 +72,13 @@ export const clusterRolePath = `/apis/${rbac}/v1/clusterroles/${holderName}`;
 export const clusterRoleBindingPath = `/apis/${rbac}/v1/clusterrolebindings/${holderName}`;
 
 /** One object of ours in a cluster, and where it lives. */
-export type AccessObject = Readonly<{ path: string; needsPolicies: boolean; object: { kind?: string } }>;
+export type AccessObject = Readonly<{ path: string; needsPolicies: boolean; object: Written }>;
 
-type Written = Readonly<{ apiVersion?: string; kind?: string; metadata?: { namespace?: string } }>;
+type Written = Readonly<{
+  apiVersion?: string;
+  kind?: string;
+  metadata?: { namespace?: string; annotations?: Readonly<Record<string, string>> };
+}>;
 
 function objectOf(object: Written, plural: string): AccessObject {
   const { apiVersion, metadata: { namespace } = {} } = object;

@@ -95,8 +95,14 @@ const validations = [
  */
 export const policySpec = (annotations: readonly string[]): V1ValidatingAdmissionPolicySpec => ({
   failurePolicy: "Fail",
+  // With the server's defaults, so that what is stored can be compared as a whole.
   matchConstraints: {
-    resourceRules: [{ apiGroups: [""], apiVersions: ["*"], operations: ["UPDATE"], resources: ["nodes"] }],
+    matchPolicy: "Equivalent",
+    namespaceSelector: {},
+    objectSelector: {},
+    resourceRules: [
+      { apiGroups: [""], apiVersions: ["*"], operations: ["UPDATE"], resources: ["nodes"], scope: "*" },
+    ],
   },
   matchConditions: [{ name: "ours", expression: `${text(holderName)} in request.userInfo.groups` }],
   variables: Object.entries(variables(annotations)).map(([name, expression]) => ({ name, expression })),

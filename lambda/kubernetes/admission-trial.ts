@@ -4,7 +4,7 @@ import { type NodeMeta, planMark } from "../core/marks/plan-marks.ts";
 import type { Trial } from "../core/operate/inspection.ts";
 import type { CallContext } from "../core/ports.ts";
 import type { KubernetesCall, KubernetesCaller } from "./client.ts";
-import { KubernetesError } from "./error.ts";
+import { isRefusedByAdmission, isStatus } from "./error.ts";
 import { markPatch } from "./mark-patch.ts";
 import { type NodeLife, parseNodeLife } from "./node-objects.ts";
 
@@ -51,10 +51,9 @@ async function dryRun(
     const at = writtenAt(parseNodeLife(answer));
     return { trial: "admitted", ...(at && { clusterTime: at }) };
   } catch (error) {
-    if (!(error instanceof KubernetesError)) throw error;
-    // Only a policy's refusal answers the question; a node that changed or went meanwhile does not.
-    const isPolicy = /admission(policy| webhook)/i.test(error.message);
-    return { trial: isPolicy ? "refused" : "not tried", said: error.message };
+    if (!isStatus(error, 403, 404, 409, 422)) throw error;
+    // Only admission's refusal answers the question; a node that changed or is gone does not.
+    return { trial: isRefusedByAdmission(error) ? "refused" : "not tried", said: error.message };
   }
 }
 

@@ -1,11 +1,11 @@
 import { STATUS_CODES } from "node:http";
 import { isDeepStrictEqual } from "node:util";
 import { type Duration, seconds } from "../core/duration.ts";
-import { BrokenSetupError, TryAgainError } from "../core/errors.ts";
+import { TryAgainError } from "../core/errors.ts";
 import type { CallContext, Clock, Metrics } from "../core/ports.ts";
 import { mostAttempts, pauseAfter, readRetryAfter } from "./backoff.ts";
 import type { ClusterAccess, ClusterLogin } from "./cluster-login.ts";
-import { KubernetesError, saidIn } from "./error.ts";
+import { explained, isStatus, KubernetesError, meaningOf, statusIn } from "./error.ts";
 import { TooLongError } from "./limited-text.ts";
 import { type HttpRequest, type HttpResponse, KubernetesTransport, type Timer } from "./transport.ts";
 
@@ -73,11 +73,11 @@ export class KubernetesClient implements KubernetesCaller {
       const answer = await this.#attempt(call, deadline);
       if (answer.kind === "done") return answer.body;
       if (answer.kind === "refused") {
-        if (answer.error.status !== 403 || (await this.#isReady(deadline))) throw answer.error;
+        if (!isStatus(answer.error, 403) || (await this.#isReady(deadline))) throw explained(answer.error);
         if (attempt >= mostAttempts) throw refusedByAll(call, answer.error);
       }
       if (answer.kind === "logged out") {
-        if (refreshed) throw loginRefused(answer.error);
+        if (refreshed) throw explained(answer.error);
         refreshed = true;
         this.#refreshLogin(answer.access);
         continue;
@@ -123,14 +123,14 @@ export class KubernetesClient implements KubernetesCaller {
     if (status >= 200 && status < 300) {
       return call.ignoresAnswer ? { kind: "done", body: undefined } : read(body, access);
     }
-    const said = saidIn(body, access) || redirected(headers.location) || STATUS_CODES[status] || "";
-    const error = new KubernetesError(status, name(call), said);
+    const answer = statusIn(body, access);
+    const message = answer.message || redirected(headers.location) || STATUS_CODES[status] || "";
+    const error = new KubernetesError(name(call), status, { ...answer, message });
     const pause = readRetryAfter(headers["retry-after"], this.#options.clock.now());
-    if (status === 429) return { kind: "throttled", error, pause };
-    if (status === 401) return { kind: "logged out", error, access };
-    // A patch names its own conditions, so a conflict means no more than that somebody was writing too.
-    if (status >= 500 || (status === 409 && call.method === "PATCH"))
-      return { kind: "unlucky", error, pause };
+    const meaning = meaningOf(status, call.method);
+    if (meaning === "throttled") return { kind: "throttled", error, pause };
+    if (meaning === "login") return { kind: "logged out", error, access };
+    if (meaning === "retry") return { kind: "unlucky", error, pause };
     return { kind: "refused", error };
   }
 
@@ -190,7 +190,7 @@ function read(body: string, access: ClusterAccess): Answer {
   try {
     return { kind: "done", body: JSON.parse(body) };
   } catch {
-    const said = saidIn(body, access);
+    const said = statusIn(body, access).message;
     return { kind: "unlucky", error: new Error(`the answer is no JSON, or not all of it: ${said}`) };
   }
 }
@@ -198,12 +198,6 @@ function read(body: string, access: ClusterAccess): Answer {
 /** We do not follow: where it leads nobody should see our login. */
 const redirected = (location: string | undefined): string =>
   location && URL.canParse(location) ? `go to ${new URL(location).origin}` : "";
-
-const loginRefused = (cause: KubernetesError) =>
-  new BrokenSetupError(
-    "The cluster refused the login (401): check that the cluster has an access entry for this role",
-    { cause },
-  );
 
 /** Some clusters hide from everybody whether they are ready: there it may be a refusal like any other. */
 const refusedByAll = (call: KubernetesCall, cause: KubernetesError) =>

@@ -1,39 +1,100 @@
+import * as v from "valibot";
+import { BrokenSetupError, TryAgainError } from "../core/errors.ts";
 import type { ClusterAccess } from "./cluster-login.ts";
 
-/** Longer than any sentence of an API server; what a proxy says is of any length. */
-const mostSaid = 1_000;
+/** Longer than any message of an API server; what a proxy answers is of any length. */
+const longestMessage = 1_000;
 
-/** The API server's refusal; what it means depends on what was asked. */
-export class KubernetesError extends Error {
+/** What a `Status` object says; a proxy's answer has no more than a message. */
+export type StatusAnswer = v.InferOutput<typeof statusSchema>;
+
+const statusSchema = v.object({
+  message: v.string(),
+  reason: v.fallback(v.string(), ""),
+  details: v.fallback(
+    v.object({ name: v.fallback(v.string(), ""), causes: v.fallback(v.array(v.unknown()), []) }),
+    { name: "", causes: [] },
+  ),
+});
+
+/** The API server did not do what was asked; what that means depends on the call, and it may pass. */
+export class KubernetesError extends TryAgainError {
   readonly status: number;
+  readonly details: StatusAnswer["details"];
 
-  constructor(status: number, call: string, said: string) {
-    super(`${call} was answered with ${status}: ${cut(said, mostSaid)}`);
+  constructor(call: string, status: number, { message, details }: Partial<StatusAnswer>) {
+    super(`${call} was answered with ${status}: ${cut(message ?? "", longestMessage)}`);
     this.name = "KubernetesError";
     this.status = status;
+    this.details = details ?? { name: "", causes: [] };
   }
 }
 
-/** Whether the API server answered with one of these statuses. */
-export const isStatus = (error: unknown, ...statuses: readonly number[]): error is KubernetesError =>
-  error instanceof KubernetesError && statuses.includes(error.status);
-
-/** What a body says to people: the message of a Status, or the beginning of whatever a proxy says in its place. */
-export function saidIn(body: string, access: ClusterAccess): string {
-  return withoutSecrets(messageIn(body) ?? cut(body, 300), access);
+/**
+ * What an answer means, whatever was asked: `retry` passes by itself; `login` needs a new login; `right` means that a
+ * right is missing, unless the server is just starting. All else means what the caller makes of it.
+ */
+export function meaningOf(
+  status: number,
+  method: string,
+): "retry" | "throttled" | "login" | "right" | "caller" {
+  if (status === 429) return "throttled";
+  if (status === 401) return "login";
+  if (status === 403) return "right";
+  // A patch names its own conditions, so a conflict means no more than that another client wrote too.
+  return status >= 500 || (status === 409 && method === "PATCH") ? "retry" : "caller";
 }
 
-function messageIn(body: string): string | undefined {
+/** The error for the caller, with the remedy where somebody must change the set-up. */
+export function explained(error: KubernetesError): Error {
+  const remedy = remedies[error.status];
+  return remedy ? new BrokenSetupError(`${remedy} (${error.message})`, { cause: error }) : error;
+}
+
+const remedies: Readonly<Record<number, string>> = {
+  401: "The cluster refused the login (401): check that the cluster has an access entry for this role",
+  403:
+    "The cluster does not allow this (403): check ClusterRole, binding and the access entry's group, " +
+    "or apply what the command `manifest` prints",
+};
+
+/** Whether the API server answered with one of these statuses. */
+export const isStatus = (error: unknown, ...statuses: readonly number[]): error is Error =>
+  statuses.includes(answerIn(error)?.status ?? 0);
+
+/** A change was refused by a policy or a webhook: both name a cause, which a failed `test` of a patch has not. */
+export function isRefusedByAdmission(error: unknown): boolean {
+  const answer = answerIn(error);
+  return answer?.status === 403 || (answer?.status === 422 && answer.details.causes.length > 0);
+}
+
+/** A cluster that does not know a kind of object answers 404 without naming the object. */
+export const isUnknownKind = (error: unknown): boolean =>
+  isStatus(error, 404) && answerIn(error)?.details.name === "";
+
+function answerIn(error: unknown): KubernetesError | undefined {
+  if (error instanceof KubernetesError) return error;
+  return error instanceof BrokenSetupError ? answerIn(error.cause) : undefined;
+}
+
+/** What the body of an answer says: a Status, or the beginning of whatever a proxy sends in its place. */
+export function statusIn(body: string, access: ClusterAccess): StatusAnswer {
+  const { success, output } = v.safeParse(statusSchema, parsed(body));
+  const status = success ? output : { message: cut(body, 300), reason: "", details: noDetails };
+  return { ...status, message: withoutSecrets(status.message, access) };
+}
+
+const noDetails = { name: "", causes: [] };
+
+function parsed(body: string): unknown {
   try {
-    const said: unknown = JSON.parse(body);
-    const isStatus = typeof said === "object" && said !== null && "message" in said;
-    return isStatus && typeof said.message === "string" ? said.message : undefined;
+    return JSON.parse(body);
   } catch {
     return undefined;
   }
 }
 
-/** Some proxies show a request to whoever sent it, and what is said goes to the log. */
+/** Some proxies send a request back, and messages go to the log. */
 function withoutSecrets(text: string, { headers }: ClusterAccess): string {
   const [, secret = ""] = (headers.authorization ?? "").split(" ");
   return secret === "" ? text : text.replaceAll(secret, "(our login)");

@@ -6,7 +6,6 @@ import type { CallContext, Clock } from "../core/ports.ts";
 import { type NodePoolFilter, wholeCluster } from "../core/scope.ts";
 import { type TrialResult, tryForeignChange, tryOwnChange } from "./admission-trial.ts";
 import type { KubernetesCaller } from "./client.ts";
-import { explain } from "./explain.ts";
 import { listMetadata, selectors } from "./node-lists.ts";
 import { asRecord, type NodeLife, parseNodeLife, textOr } from "./node-objects.ts";
 import { eventsNamespace, nodeClaimsGroup } from "./nodeclaims.ts";
@@ -63,19 +62,14 @@ export class KubernetesInspection implements Inspection {
       return { ...rights, ...nothing, foreignChange: "not tried", ownChange: "not tried" };
     }
     const { forTrial, ...seen } = await this.#lookAtNodes(context);
-    return { ...rights, ...seen, ...(await this.#tryOut(forTrial, context)) };
+    // Without the right to patch, every change is refused, whatever the policy says.
+    const node = missing.includes("patch nodes") ? undefined : forTrial;
+    return { ...rights, ...seen, ...(await this.#tryOut(node, context)) };
   }
 
   async #version(context: CallContext): Promise<string> {
-    try {
-      const answer = asRecord(
-        await this.#options.api.call({ method: "GET", path: "/version" }, context),
-        "the version",
-      );
-      return textOr(answer.gitVersion, "unknown");
-    } catch (error) {
-      throw explain(error, "ask for the cluster's version");
-    }
+    const answer = await this.#options.api.call({ method: "GET", path: "/version" }, context);
+    return textOr(asRecord(answer, "the version").gitVersion, "unknown");
   }
 
   /** Those of the actions that we may, or may not, do. */
@@ -91,12 +85,8 @@ export class KubernetesInspection implements Inspection {
       kind: "SelfSubjectAccessReview",
       spec: { resourceAttributes: action },
     };
-    try {
-      const answer = await this.#options.api.call({ method: "POST", path, body }, context);
-      return asRecord(asRecord(answer, "the review").status, "the review's status").allowed === true;
-    } catch (error) {
-      throw explain(error, "ask what we may do");
-    }
+    const answer = await this.#options.api.call({ method: "POST", path, body }, context);
+    return asRecord(asRecord(answer, "the review").status, "the review's status").allowed === true;
   }
 
   async #lookAtNodes(context: CallContext) {
@@ -107,17 +97,13 @@ export class KubernetesInspection implements Inspection {
     let nodes = 0;
     let forTrial: NodeLife | undefined;
     const ours = selectors(karpenter, nodePools).ofPools(wholeCluster);
-    try {
-      for await (const node of listMetadata(api, ours, context, pageSize, parseNodeLife)) {
-        nodes += 1;
-        forTrial ??= canCarryMark(node, annotation) ? node : undefined;
-        if (isStuck(node, now) && stuck.length < maxProblems)
-          stuck.push({ node: node.name, since: node.deletedAt });
-        const held = keptByUser(node, annotation);
-        if (held && held.since <= after(now, -aDay) && userHeld.length < maxProblems) userHeld.push(held);
-      }
-    } catch (error) {
-      throw explain(error, "list nodes");
+    for await (const node of listMetadata(api, ours, context, pageSize, parseNodeLife)) {
+      nodes += 1;
+      forTrial ??= canCarryMark(node, annotation) ? node : undefined;
+      if (isStuck(node, now) && stuck.length < maxProblems)
+        stuck.push({ node: node.name, since: node.deletedAt });
+      const held = keptByUser(node, annotation);
+      if (held && held.since <= after(now, -aDay) && userHeld.length < maxProblems) userHeld.push(held);
     }
     return { nodes, stuck, userHeld, forTrial };
   }

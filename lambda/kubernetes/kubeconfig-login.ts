@@ -23,7 +23,9 @@ export function kubeconfigLogin(
     refuseBroken(tls);
     const sent = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]);
     const basic = auth ? { authorization: `Basic ${Buffer.from(auth).toString("base64")}` } : {};
-    return { server: cluster.server, tls, headers: { ...basic, ...Object.fromEntries(sent) } };
+    const access = { server: cluster.server, tls, headers: { ...basic, ...Object.fromEntries(sent) } };
+    refuseUnencrypted(access);
+    return access;
   };
   return {
     access: () => {
@@ -48,6 +50,17 @@ function refuseBroken(tls: ClusterAccess["tls"]): void {
     throw new BrokenSetupError(`A certificate or key of the kubeconfig cannot be used: ${reason}`, { cause });
   }
 }
+
+/** Everybody on the way would read the credentials. */
+function refuseUnencrypted({ server, headers }: ClusterAccess): void {
+  const url = URL.parse(server);
+  if (!headers.authorization || url?.protocol !== "http:" || isLoopback(url.hostname)) return;
+  throw new BrokenSetupError(
+    `The kubeconfig has credentials for ${url.origin}, which would receive them unencrypted: use https://`,
+  );
+}
+
+const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host);
 
 /** Where a program printed something else than credentials, the complaint would quote it. */
 function reasonOf(cause: unknown): string {

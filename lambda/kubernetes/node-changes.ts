@@ -3,8 +3,7 @@ import { holderName } from "../core/marks/keys.ts";
 import type { Decision, NodeMeta } from "../core/marks/plan-marks.ts";
 import type { CallContext } from "../core/ports.ts";
 import { type KubernetesCaller, OutOfTimeError } from "./client.ts";
-import { isStatus } from "./error.ts";
-import { explain } from "./explain.ts";
+import { isRefusedByAdmission, isStatus } from "./error.ts";
 import { type LabelSelector, matches } from "./label-selector.ts";
 import { markPatch } from "./mark-patch.ts";
 import { asRecord } from "./node-objects.ts";
@@ -42,7 +41,7 @@ export async function changeNode<Outcome extends string, Node extends NodeMeta>(
     if (isStatus(error, 404)) return { outcome: "gone" };
     if (error instanceof OutOfTimeError) return { outcome: "left" };
     // A refused login is not the failure of one node: the others would be refused too.
-    if (error instanceof BrokenSetupError) throw error;
+    if (error instanceof BrokenSetupError && !isStatus(error, 403)) throw error;
     change.context.log.error("a node could not be changed", { node: node.name, error });
     return { outcome: "failed" };
   }
@@ -68,7 +67,7 @@ async function tryChange<Outcome extends string, Node extends NodeMeta>(
       } as const;
       return { outcome, answer: await api.call(call, context) };
     } catch (error) {
-      if (attempt >= mostPlans || !isStatus(error, 422)) throw error;
+      if (attempt >= mostPlans || !isStatus(error, 422) || isRefusedByAdmission(error)) throw error;
     }
     // A `test` failed: the node has changed since it was read, so the plan is made again on what is there now.
     const present = await readNode(api, node.name, context);
@@ -91,6 +90,6 @@ export async function readNode(
     return asRecord(await api.call({ method: "GET", path: pathOf(name) }, context), `node ${name}`);
   } catch (error) {
     if (isStatus(error, 404)) return "gone";
-    throw explain(error, "read a node");
+    throw error;
   }
 }

@@ -5,7 +5,6 @@ import type { CallContext, NodeClaim, NodeClaims, Replacement, Unavailable } fro
 import type { NodePoolFilter, Scope } from "../core/scope.ts";
 import type { KubernetesCaller } from "./client.ts";
 import { isStatus } from "./error.ts";
-import { explain } from "./explain.ts";
 import { selectorText } from "./label-selector.ts";
 import { pagesOf, selectors } from "./node-lists.ts";
 import { instanceIn } from "./node-objects.ts";
@@ -177,7 +176,7 @@ export class KubernetesNodeClaims implements NodeClaims {
         return { unavailable, isMissingRight: true };
       }
       if (isStatus(error, 404)) return { unavailable: `the cluster has no NodeClaims, ${effect}` };
-      throw explain(error, "list NodeClaims and events");
+      throw error;
     }
   }
 }

@@ -14,7 +14,6 @@ import type {
 } from "../core/ports.ts";
 import { type NodePoolFilter, type Scope, wholeCluster } from "../core/scope.ts";
 import { type KubernetesCaller, OutOfTimeError } from "./client.ts";
-import { explain } from "./explain.ts";
 import { forEachConcurrent } from "./for-each-concurrent.ts";
 import type { LabelSelector } from "./label-selector.ts";
 import { type Changed, changeNode, type NodeChange, readNode } from "./node-changes.ts";
@@ -133,16 +132,9 @@ export class KubernetesNodes implements Nodes {
     return count;
   }
 
-  async *#list(
-    selector: LabelSelector | undefined,
-    context: CallContext,
-  ): AsyncGenerator<NodeMeta, void, undefined> {
+  #list(selector: LabelSelector | undefined, context: CallContext): AsyncGenerator<NodeMeta, void> {
     const { api, pageSize = 500 } = this.#options;
-    try {
-      yield* listNodes(api, selector, context, pageSize);
-    } catch (error) {
-      throw explain(error, "list nodes");
-    }
+    return listNodes(api, selector, context, pageSize);
   }
 
   async #each<Outcome extends string>(

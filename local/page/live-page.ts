@@ -5,6 +5,7 @@ import { version } from "../../lambda/version.ts";
 import { drawPage, spans } from "../../report/page/page.ts";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
 import { drawFrame, formatState } from "./frame.ts";
+import { requestUrl } from "./request-url.ts";
 
 /** Something that keeps what happened and tells of what happens; a timeline is one. */
 export type Events = Readonly<{
@@ -66,7 +67,7 @@ export class LivePage {
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
-    const { pathname, searchParams } = new URL(request.url ?? "/", "http://127.0.0.1");
+    const { pathname, searchParams } = requestUrl(request);
     // A page elsewhere could have its name resolve to this address.
     const isMeant = /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(request.headers.host ?? "");
     if (!isMeant) refuse(response, 403);

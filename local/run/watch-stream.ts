@@ -1,7 +1,7 @@
 import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
 import type { ClusterLogin } from "../../lambda/kubernetes/cluster-login.ts";
-import { KubernetesError, saidIn } from "../../lambda/kubernetes/error.ts";
+import { KubernetesError, statusIn } from "../../lambda/kubernetes/error.ts";
 import { limitedText, TooLongError } from "../../lambda/kubernetes/limited-text.ts";
 import { asRecord } from "../../lambda/kubernetes/node-objects.ts";
 import { KubernetesTransport } from "../../lambda/kubernetes/transport.ts";
@@ -38,8 +38,7 @@ export async function* streamOf(
     );
     const { statusCode = 0 } = response;
     if (statusCode !== 200) {
-      const said = saidIn(await limitedText(response), access);
-      throw new KubernetesError(statusCode, `WATCH ${path}`, said);
+      throw new KubernetesError(`WATCH ${path}`, statusCode, statusIn(await limitedText(response), access));
     }
     for await (const line of linesOf(response)) yield readEvent(line);
   } finally {
@@ -67,7 +66,7 @@ function readEvent(line: string): WatchEvent {
   const { code, message } = asRecord(object, "a watch's error");
   const said = typeof message === "string" ? message : "no reason was given";
   if (code === 410) throw new WatchGoneError(said);
-  throw new KubernetesError(typeof code === "number" ? code : 500, "WATCH", said);
+  throw new KubernetesError("WATCH", typeof code === "number" ? code : 500, { message: said });
 }
 
 function parse(line: string): unknown {

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
-import { KubernetesError } from "../../lambda/kubernetes/error.ts";
+import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { type ApiAnswer, type ApiRequest, NodeApi } from "./api.ts";
 import { applyMergePatch } from "./json-patch.ts";
 import { type NodeChange, NodeStore } from "./node-store.ts";
@@ -39,11 +39,8 @@ export class FakeCluster implements KubernetesCaller {
       return call.ignoresAnswer ? null : answer.body;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      throw new KubernetesError(
-        error.status,
-        `${method} ${path}`,
-        error.message || (STATUS_CODES[error.status] ?? ""),
-      );
+      const message = error.message || (STATUS_CODES[error.status] ?? "");
+      throw explained(new KubernetesError(`${method} ${path}`, error.status, { message }));
     }
   }
 

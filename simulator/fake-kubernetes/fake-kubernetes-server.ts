@@ -1,6 +1,7 @@
 import { randomUUID, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { ClusterAccess } from "../../lambda/kubernetes/cluster-login.ts";
+import { requestUrl } from "../../local/page/request-url.ts";
 import { FakeCluster } from "./fake-cluster.ts";
 import { type Fault, type FaultMatch, Faults } from "./faults.ts";
 import { badRequest, type Json, Refusal } from "./objects.ts";
@@ -100,7 +101,7 @@ export class FakeKubernetesServer extends FakeCluster {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = "GET", headers, socket } = request;
-    const url = new URL(request.url ?? "/", "http://fake");
+    const url = requestUrl(request);
     const isLoggedIn = isAllowed(url, headers.authorization, this.token);
     const { pathname: path, searchParams: query } = url;
     const accept = headers.accept ?? "";

@@ -174,6 +174,12 @@ describe("doctor", () => {
       "access entries",
       "has no access entry",
     ],
+    [
+      "the access function was killed and is an admin still",
+      { adminSince: async (role) => (role.endsWith("/cluster-access") ? new Date(0) : undefined) },
+      "access entries",
+      "is an admin of prod since",
+    ],
   ])("names the one link when %s", async (_, about, link, says) => {
     const findings = await examined(anAccount(about));
     expect(broken(findings)).toEqual([link]);

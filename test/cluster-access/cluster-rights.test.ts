@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
-import { accessManifest } from "../../lambda/cluster-access/manifest.ts";
+import { accessManifest, admissionPolicy } from "../../lambda/cluster-access/manifest.ts";
 import { manifestYaml } from "../../lambda/cluster-access/manifest-yaml.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
-import { KubernetesError } from "../../lambda/kubernetes/error.ts";
+import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
 import { usersLabels } from "../contracts/nodes.ts";
@@ -32,15 +32,18 @@ class Answering implements KubernetesCaller {
   }
 }
 
-const refuse = (status: number, message: string) => {
-  throw new KubernetesError(status, "a call", message);
+const refuse = (status: number, name = "") => {
+  throw explained(new KubernetesError("a call", status, { details: { name, causes: [] } }));
 };
+const missing = () => refuse(404, "karpenter-node-holder");
 const accessOf = (api: KubernetesCaller) => new KubernetesAccess({ api, clock, log: new CollectedLog() });
+const policy = admissionPolicy([annotation]);
+const { matchConstraints: constraints, matchConditions: conditions = [] } = policy.spec ?? {};
 const kindOf = ({ path }: KubernetesCall) => path.split("/").at(-2);
 
 describe("our rights in a cluster", () => {
   it("are written by server-side apply, what restrains before what allows", async () => {
-    const api = new Answering(() => ({}));
+    const api = new Answering(({ body }) => body);
     expect(await accessOf(api).write([annotation])).toBe("with policy");
     expect(api.asked.map(kindOf)).toEqual([
       "validatingadmissionpolicies",
@@ -60,7 +63,7 @@ describe("our rights in a cluster", () => {
   });
 
   it("are removed with the record of the keys last, and what is missing is done", async () => {
-    const api = new Answering(() => refuse(404, "not found"));
+    const api = new Answering(missing);
     await accessOf(api).remove();
     expect(api.asked.map((call) => `${call.method} ${kindOf(call)}`)).toEqual([
       "DELETE validatingadmissionpolicies",
@@ -73,8 +76,7 @@ describe("our rights in a cluster", () => {
   });
 
   it("do without the policy where the cluster knows none", async () => {
-    const unknown = "the server could not find the requested resource";
-    const api = new Answering(({ path }) => (path.includes("admission") ? refuse(404, unknown) : {}));
+    const api = new Answering(({ path, body }) => (path.includes("admission") ? refuse(404) : (body ?? {})));
     expect(await accessOf(api).write([annotation])).toBe("without policy");
     expect(api.asked.map(kindOf)).toContain("clusterrolebindings");
     const states = (await accessOf(api).check([annotation])).map(({ kind, state }) => `${kind}: ${state}`);
@@ -85,7 +87,7 @@ describe("our rights in a cluster", () => {
   });
 
   it("tell what to check when we may not write them", async () => {
-    const failure = accessOf(new Answering(() => refuse(403, "forbidden"))).write([annotation]);
+    const failure = accessOf(new Answering(() => refuse(403))).write([annotation]);
     await expect(failure).rejects.toBeInstanceOf(BrokenSetupError);
     await expect(failure).rejects.toMatchObject({ cause: { status: 403 } });
   });
@@ -93,9 +95,7 @@ describe("our rights in a cluster", () => {
   it("record the annotation keys in the policy, and for clusters without policies on the ClusterRole", async () => {
     const objects = new Map(accessManifest([older, annotation]).map(({ path, object }) => [path, object]));
     const stored = (kind: string) =>
-      accessOf(
-        new Answering(({ path }) => (path.includes(kind) ? objects.get(path) : refuse(404, "not found"))),
-      );
+      accessOf(new Answering(({ path }) => (path.includes(kind) ? objects.get(path) : missing())));
     for (const kind of ["admissionpolicies", "clusterroles"])
       expect(await stored(kind).annotations()).toEqual([older, annotation]);
     expect(await stored("none").annotations()).toEqual([]);
@@ -121,6 +121,46 @@ describe("our rights in a cluster", () => {
       Array(6).fill("right"),
     );
     expect((await accessOf(api).check([older]))[0]?.state).toBe("different");
+  });
+
+  it.each<[string, object, string]>([
+    [
+      "a rule that excludes nodes",
+      { matchConstraints: { ...constraints, excludeResourceRules: [{}] } },
+      "different",
+    ],
+    ["another failure policy", { failurePolicy: "Ignore" }, "different"],
+    [
+      "a condition more",
+      { matchConditions: [...conditions, { name: "x", expression: "false" }] },
+      "different",
+    ],
+    [
+      "a selector",
+      { matchConstraints: { ...constraints, objectSelector: { matchLabels: { x: "y" } } } },
+      "different",
+    ],
+    ["a parameter", { paramKind: { apiVersion: "v1", kind: "ConfigMap" } }, "different"],
+    ["nothing", {}, "right"],
+  ])("are compared as a whole: a policy with %s", async (_, spec, state) => {
+    const changed = { ...policy, spec: { ...policy.spec, ...spec } };
+    const api = new Answering(({ path }) => (path.includes("policies/") ? changed : {}));
+    expect((await accessOf(api).check([annotation]))[0]?.state).toBe(state);
+  });
+
+  it("replace an object in which others have set fields of their own", async () => {
+    const foreign = { spec: {}, metadata: { resourceVersion: "7" } };
+    const api = new Answering(({ path, body }) => (path.includes("bindings") ? foreign : body));
+    await accessOf(api).write([annotation]);
+    const replaced = api.asked.filter(({ method }) => method === "PUT");
+    expect(replaced.map(kindOf)).toEqual([
+      "validatingadmissionpolicybindings",
+      "clusterrolebindings",
+      "rolebindings",
+    ]);
+    for (const { body } of replaced) {
+      expect(body).toMatchObject({ metadata: { name: "karpenter-node-holder", resourceVersion: "7" } });
+    }
   });
 });
 

@@ -1,14 +1,13 @@
 import { expect, it } from "vitest";
 import { newAdmin } from "../../lambda/cluster-access/new-admin.ts";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
-import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
-import { KubernetesError } from "../../lambda/kubernetes/error.ts";
+import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { FixedClock } from "../support/fixed-clock.ts";
 
 const get = { method: "GET", path: "/api/v1/nodes" } as const;
-const forbidden = new KubernetesError(403, "GET /api/v1/nodes", "forbidden");
-const loginRefused = new BrokenSetupError("refused", { cause: new KubernetesError(401, "GET", "who") });
+const forbidden = explained(new KubernetesError("GET /api/v1/nodes", 403, {}));
+const loginRefused = explained(new KubernetesError("GET /api/v1/nodes", 401, {}));
 
 /** An API server that gives these answers in turn, the last one for ever; and the time its caller waited. */
 function answering(...answers: readonly (Error | "done")[]) {
@@ -45,7 +44,7 @@ it("reports a refusal that stays", async () => {
 });
 
 it("reports at once any other failure", async () => {
-  const notFound = new KubernetesError(404, "GET", "not found");
+  const notFound = new KubernetesError("GET", 404, {});
   const admin = answering(notFound);
 
   await expect(admin.get()).rejects.toBe(notFound);

@@ -135,3 +135,10 @@ it("forgets old records by itself, and can be restored to any moment", () => {
     PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
   });
 });
+
+it("gives another cluster a table of its own: the record of one says nothing of the other", () => {
+  const tables = [template, synthesize({ cluster: "next" })].map(
+    (one) => [...resourcesOf(one, "AWS::DynamoDB::Table").keys()][0],
+  );
+  expect(tables[0]).not.toBe(tables[1]);
+});

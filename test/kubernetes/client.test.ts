@@ -156,7 +156,7 @@ describe("the client", () => {
     });
   });
 
-  it("takes a refusal by a server that says it is ready for what it is, at once, however many are refused together", async () => {
+  it("reports a refusal by a server that is ready at once, however many are refused together", async () => {
     const asked: (string | undefined)[] = [];
     answer = (request, response) => {
       asked.push(request.url);
@@ -165,7 +165,10 @@ describe("the client", () => {
     };
     const refused = await Promise.allSettled(Array.from({ length: 40 }, () => client.call(list, soon())));
     for (const one of refused)
-      expect(one).toMatchObject({ status: "rejected", reason: { status: 403, message: /is forbidden$/ } });
+      expect(one).toMatchObject({
+        status: "rejected",
+        reason: { name: "BrokenSetupError", cause: { status: 403, message: /is forbidden$/ } },
+      });
     expect(asked.toSorted()).toEqual([...Array(40).fill("/api/v1/nodes"), ...Array(40).fill("/readyz")]);
   });
 

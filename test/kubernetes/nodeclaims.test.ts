@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
 import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
-import { KubernetesError } from "../../lambda/kubernetes/error.ts";
+import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { KubernetesNodeClaims } from "../../lambda/kubernetes/nodeclaims.ts";
 import { until } from "../support/context.ts";
 import { noon } from "../support/fixed-clock.ts";
@@ -11,7 +11,7 @@ type Answer = (call: KubernetesCall) => unknown;
 
 const soon = until(after(noon, minutes(1)));
 const refuse = (status: number) => {
-  throw new KubernetesError(status, "GET", "no");
+  throw explained(new KubernetesError("GET", status, {}));
 };
 const anEvent = (name: string, at = noon) => ({
   metadata: { name: `${name}.17`, creationTimestamp: at.toISOString() },
@@ -123,7 +123,7 @@ describe("the NodeClaims of a burst", () => {
       { name: "a", createdAt: noon, lastPodEventAt: after(noon, minutes(7)) },
       { name: "b", createdAt: noon },
     ]);
-    expect(calls[0]?.query).toMatchObject({ labelSelector: "karpenter.sh/nodepool=default" });
+    expect(calls[0]?.query).toMatchObject({ labelSelector: "karpenter.sh/nodepool in (default)" });
   });
 
   it("say nothing of use before Karpenter v1.0, and are read again when v1 is there", async () => {

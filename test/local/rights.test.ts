@@ -27,7 +27,7 @@ describe("what run may do in its cluster", () => {
 
   it("is left open where the cluster does not answer such questions", async () => {
     await check(() => {
-      throw new KubernetesError(404, "POST", "not found");
+      throw new KubernetesError("POST", 404, {});
     });
   });
 

@@ -93,6 +93,22 @@ describe("what the security page says of the supply chain", () => {
     expect(writing.map(({ file }) => file)).toEqual([".github/workflows/release.yml"]);
   });
 
+  it("publishes in a protected job that runs nothing but the publication of what was tested", () => {
+    const release = readFileSync(".github/workflows/release.yml", "utf8");
+    const [build = "", publish = ""] = release.split("\n  publish:\n");
+    expect(build).toContain("npm ci --ignore-scripts\n      - run: npm test\n");
+    expect(build).toContain('git merge-base --is-ancestor "$GITHUB_SHA" origin/main');
+    expect(build).not.toContain(": write");
+    expect(publish).toMatch(/^ {4}needs: build$/m);
+    expect(publish).toMatch(/^ {4}environment: release$/m);
+    expect([...publish.matchAll(/ run: (\S+ \S+)/g)].map(([, command]) => command)).toEqual([
+      'test "$(cat',
+      "npm publish",
+      "gh release",
+    ]);
+    expect(publish).not.toContain("actions/checkout");
+  });
+
   it("pins every Python package by hash", () => {
     const lists = globSync("test/real/engines/*.requirements.txt").map((file) => readFileSync(file, "utf8"));
     expect(lists.length).toBeGreaterThan(1);

@@ -154,6 +154,18 @@ describe("a launch", () => {
     expect(world.hold()).toMatchObject({ expiresAt: at(20) });
   });
 
+  it("that the cloud knows a second late is held two seconds later, and not only after Karpenter's next look", async () => {
+    const world = new Scenario();
+    const { instance } = world.launch();
+    world.ec2.unlisted.add(instance);
+
+    await world.pass(seconds(1));
+    world.ec2.unlisted.delete(instance);
+    await world.pass(seconds(3));
+
+    expect(world.hold()).toMatchObject({ expiresAt: at(20) });
+  });
+
   it("that the cloud never knows is waited for no longer after a while", async () => {
     const world = new Scenario();
     const { instance } = world.launch({ joinsAfter: null });

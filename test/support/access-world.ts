@@ -111,7 +111,10 @@ export class AccessWorld {
     const unknownKind = path.includes("admission") && !this.hasPolicies;
     if (method === "PATCH" && !unknownKind) this.objects.set(path, body as Json);
     const found = this.objects.get(path);
-    if (found === undefined) throw new KubernetesError(404, `${method} ${path}`, "not found");
+    if (found === undefined) {
+      const details = { name: unknownKind ? "" : "karpenter-node-holder", causes: [] };
+      throw new KubernetesError(`${method} ${path}`, 404, { details });
+    }
     if (method === "DELETE") this.objects.delete(path);
     return found;
   }

@@ -64,6 +64,8 @@ export interface Account {
   cluster(): Promise<ClusterFacts | undefined>;
   /** The groups of a principal's access entry. */
   accessGroups(principalArn: string): Promise<readonly string[] | undefined>;
+  /** Since when a principal is an admin of the cluster by the access policy for that. */
+  adminSince(principalArn: string): Promise<Date | undefined>;
   alarms(prefix: string): Promise<readonly AlarmFacts[]>;
 
   putProbe(id: string, sentAt: Date): Promise<void>;
@@ -71,5 +73,7 @@ export interface Account {
   enableMapping(id: string): Promise<void>;
   letRuleSend(queue: QueueFacts, ruleArn: string): Promise<void>;
   admit(principalArn: string): Promise<void>;
+  /** Deletes the access entry of a principal, and with it every policy that is associated. */
+  deleteEntry(principalArn: string): Promise<void>;
   sweepNow(): Promise<void>;
 }

@@ -55,6 +55,8 @@ export class AwsAccount implements Account {
   cluster = () => this.#cluster.find();
   accessGroups = (principalArn: string) => this.#cluster.accessGroups(principalArn);
   admit = (principalArn: string) => this.#cluster.admit(principalArn);
+  adminSince = (principalArn: string) => this.#cluster.adminSince(principalArn);
+  deleteEntry = (principalArn: string) => this.#cluster.deleteEntry(principalArn);
 
   async tableStatus(TableName: string) {
     const ask = () => new DynamoDBClient(this.#config).send(new DescribeTableCommand({ TableName }));

@@ -1,13 +1,16 @@
 import {
   CreateAccessEntryCommand,
+  DeleteAccessEntryCommand,
   DescribeAccessEntryCommand,
   DescribeClusterCommand,
   EKSClient,
+  ListAssociatedAccessPoliciesCommand,
   UpdateAccessEntryCommand,
 } from "@aws-sdk/client-eks";
 import { unreachableFromOutside } from "../../../lambda/aws/endpoint.ts";
+import { isAws } from "../../../lambda/aws/errors.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
-import { isNamed, unlessGone } from "../../aws-errors.ts";
+import { unlessGone } from "../../aws-errors.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";
 import { textIn } from "../checks/answered.ts";
 import type { ClusterFacts } from "./account.ts";
@@ -39,12 +42,26 @@ export class AwsCluster {
     return (await unlessGone(() => this.#eks.send(command)))?.accessEntry?.kubernetesGroups;
   }
 
+  async adminSince(principalArn: string): Promise<Date | undefined> {
+    const entry = { clusterName: this.#name, principalArn };
+    const found = await unlessGone(() => this.#eks.send(new ListAssociatedAccessPoliciesCommand(entry)));
+    const admin = found?.associatedAccessPolicies?.find(({ policyArn }) =>
+      policyArn?.endsWith("ClusterAdminPolicy"),
+    );
+    return admin?.associatedAt;
+  }
+
+  async deleteEntry(principalArn: string): Promise<void> {
+    const entry = { clusterName: this.#name, principalArn };
+    await unlessGone(() => this.#eks.send(new DeleteAccessEntryCommand(entry)));
+  }
+
   async admit(principalArn: string): Promise<void> {
     const entry = { clusterName: this.#name, principalArn, kubernetesGroups: [holderName] };
     try {
       await this.#eks.send(new CreateAccessEntryCommand({ ...entry, type: "STANDARD" }));
     } catch (error) {
-      if (!isNamed(error, "ResourceInUseException")) throw error;
+      if (!isAws(error, "exists already")) throw error;
       await this.#eks.send(new UpdateAccessEntryCommand(entry));
     }
   }

@@ -1,8 +1,9 @@
+import { minutes } from "../../../lambda/core/duration.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
 import type { ClusterFacts, FunctionFacts } from "../aws/account.ts";
 import type { Doctor } from "../doctor.ts";
 import type { Seen } from "../examination.ts";
-import { type Finding, fail, ok } from "../finding.ts";
+import { type Finding, fail, ok, warn } from "../finding.ts";
 import type { Functions } from "./functions.ts";
 
 /** The cluster is there, lets roles in by access entries, and can be reached from where the functions are. */
@@ -45,6 +46,27 @@ export async function checkAccessEntries(doctor: Doctor, functions: Functions): 
   const wrong = found.filter(({ groups }) => !groups?.includes(holderName));
   if (wrong.length === 0) return [ok("access entries", `${found.length} roles in group ${holderName}`)];
   return wrong.map(({ fn, groups }) => locked(doctor, fn, groups));
+}
+
+/** A deployment takes less; afterwards an admin right is one that a killed invocation left. */
+const longestInvocation = minutes(15);
+
+/** The function that installs the access is an admin of the cluster only while it works. */
+export async function checkAdminRight({ account, cluster, clock }: Doctor): Promise<Finding[]> {
+  const installer = await account.functionOf("cluster-access");
+  const since = installer && (await account.adminSince(installer.roleArn));
+  if (!since) return [];
+  const what = `${installer.name} is an admin of ${cluster} since ${since.toISOString()}`;
+  if (clock.now().getTime() - since.getTime() < longestInvocation) {
+    return [warn("access entries", `${what}: is a deployment running?`, "Check again in 15 minutes.")];
+  }
+  const remedy = `aws eks delete-access-entry --cluster-name ${cluster} --principal-arn ${installer.roleArn}`;
+  return [
+    fail("access entries", `${what}, and no deployment takes that long`, remedy, {
+      action: `take the admin right from ${installer.name}`,
+      apply: () => account.deleteEntry(installer.roleArn),
+    }),
+  ];
 }
 
 function locked(

@@ -1,4 +1,4 @@
-import { after, earlier, minutes } from "../duration.ts";
+import { after, type Duration, earlier, minutes, seconds } from "../duration.ts";
 import type { Context, Instance, Launch, LaunchEvent } from "../ports.ts";
 import { admits } from "../scope.ts";
 import { holdNodes } from "./hold-nodes.ts";
@@ -43,6 +43,10 @@ function isOurs(context: Context, instance: Instance): instance is Instance & { 
   return false;
 }
 
+/** Most instances are known to EC2, with their tags, seconds after their launch. */
+const soon = [2, 5].map(seconds);
+const unknownDelayOf = (attempt: number): Duration => soon[attempt] ?? delayOf(attempt - soon.length);
+
 /** EC2 answers late for an instance launched a moment ago. */
 async function retryUnknown(
   context: Context,
@@ -62,5 +66,5 @@ async function retryUnknown(
     return;
   }
   const followUp = { kind: "launches", launches: unknown, firstSeenAt, attempt: attempt + 1 } as const;
-  await context.followUps.enqueue(followUp, delayOf(attempt));
+  await context.followUps.enqueue(followUp, unknownDelayOf(attempt));
 }

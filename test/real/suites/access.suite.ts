@@ -1,10 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { KubernetesAccess } from "../../../lambda/cluster-access/cluster-rights.ts";
+import { accessManifest } from "../../../lambda/cluster-access/manifest.ts";
 import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
+import { planRelease } from "../../../lambda/core/marks/plan-marks.ts";
 import type { KubernetesCall, KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import type { ClusterAccess } from "../../../lambda/kubernetes/cluster-login.ts";
-import { KubernetesError } from "../../../lambda/kubernetes/error.ts";
+import { isRefusedByAdmission, isStatus, isUnknownKind } from "../../../lambda/kubernetes/error.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
+import { markPatch } from "../../../lambda/kubernetes/mark-patch.ts";
+import { parseNodeLife } from "../../../lambda/kubernetes/node-objects.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { usersLabels } from "../../contracts/nodes.ts";
 import { within } from "../../support/context.ts";
@@ -90,6 +94,8 @@ const refused: readonly Case[] = [
   ]),
 ];
 
+const nodesRule = [{ apiGroups: [""], apiVersions: ["*"], operations: ["*"], resources: ["nodes"] }];
+
 const onlyAdds = ({ labels = {}, annotations = {} }: Request) =>
   ![...Object.values(labels), ...Object.values(annotations)].includes(null);
 const metadataOf = ({ labels, annotations, metadata }: Request) => ({
@@ -158,18 +164,16 @@ describe("what a real API server lets the holder do", () => {
     return admin.call({ method: "POST", path: "/api/v1/nodes", body }, soon());
   };
   const remove = () => admin.call({ method: "DELETE", path }, soon()).catch(() => {});
-  /** "admitted", or who refused: RBAC with 403, the policy with 422 and its name. */
+  /** "admitted", or who refused: RBAC with 403, the policy with 422, a cause and its name. */
   const attempt = async (call: KubernetesCall): Promise<string> => {
     try {
       await holder.call(call, soon());
       return "admitted";
     } catch (error) {
-      if (!(error instanceof KubernetesError)) throw error;
-      if (error.status === 403) return "refused by RBAC";
-      return error.status === 422 &&
-        error.message.includes("ValidatingAdmissionPolicy 'karpenter-node-holder'")
-        ? "refused by the policy"
-        : error.message;
+      if (isStatus(error, 403)) return "refused by RBAC";
+      if (!isStatus(error, 422)) throw error;
+      const isOurs = error.message.includes("ValidatingAdmissionPolicy 'karpenter-node-holder'");
+      return isRefusedByAdmission(error) && isOurs ? "refused by the policy" : error.message;
     }
   };
   const settle = async (annotations: readonly string[], probe: Request) => {
@@ -277,6 +281,8 @@ describe("what a real API server lets the holder do", () => {
       "ValidatingAdmissionPolicyBinding right",
       "ClusterRole right",
       "ClusterRoleBinding right",
+      "Role right",
+      "RoleBinding right",
     ]);
     const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/karpenter-node-holder";
     const binding = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/karpenter-node-holder";
@@ -291,6 +297,111 @@ describe("what a real API server lets the holder do", () => {
 
     expect(await access.write([annotation])).toBe("with policy");
     expect((await states()).every((state) => state.endsWith("right"))).toBe(true);
+  });
+
+  it.each<[string, string, object]>([
+    [
+      "a policy that excludes nodes",
+      "ValidatingAdmissionPolicy",
+      { matchConstraints: { excludeResourceRules: nodesRule } },
+    ],
+    ["a policy that is ignored on failure", "ValidatingAdmissionPolicy", { failurePolicy: "Ignore" }],
+    [
+      "a policy for some nodes",
+      "ValidatingAdmissionPolicy",
+      { matchConstraints: { objectSelector: { matchLabels: { x: "y" } } } },
+    ],
+    [
+      "a policy with another condition",
+      "ValidatingAdmissionPolicy",
+      { matchConditions: [{ name: "x", expression: "false" }] },
+    ],
+    [
+      "a binding for some nodes",
+      "ValidatingAdmissionPolicyBinding",
+      { matchResources: { objectSelector: { matchLabels: { x: "y" } } } },
+    ],
+  ])("notices %s, and writes it anew", async (_, kind, spec) => {
+    const object = accessManifest([annotation]).find((one) => one.object.kind === kind);
+    const contentType = "application/merge-patch+json";
+    const call = { method: "PATCH", path: object?.path ?? "", contentType, body: { spec } } as const;
+    await admin.call(call, soon());
+    expect((await access.check([annotation])).find((one) => one.kind === kind)?.state).toBe("different");
+    await access.write([annotation]);
+    expect((await access.check([annotation])).map(({ state }) => state)).toEqual(Array(6).fill("right"));
+  });
+
+  it("notices a role that takes its rules from others", async () => {
+    const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/karpenter-node-holder";
+    const body = { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { x: "y" } }] } };
+    await admin.call(
+      { method: "PATCH", path: role, contentType: "application/merge-patch+json", body },
+      soon(),
+    );
+    expect((await access.check([annotation]))[2]?.state).toBe("different");
+    await access.write([annotation]);
+    expect((await access.check([annotation]))[2]?.state).toBe("right");
+  });
+
+  it("tells a kind that the server does not know from an object that is missing", async () => {
+    const get = (kind: string) =>
+      admin
+        .call({ method: "GET", path: `/apis/admissionregistration.k8s.io/v1/${kind}/none` }, soon())
+        .catch((error: unknown) => error);
+    expect(isUnknownKind(await get("validatingadmissionpolicies"))).toBe(false);
+    expect(isUnknownKind(await get("nosuchpolicies"))).toBe(true);
+  });
+
+  describe("where a user wants to keep a node that is held", () => {
+    const change = (body: object, query = {}, contentType = "application/merge-patch+json") =>
+      admin.call({ method: "PATCH", path, query, contentType, body }, soon());
+    const held = async () => parseNodeLife(await admin.call({ method: "GET", path }, soon()));
+    const release = async () => {
+      const node = await held();
+      const planned = planRelease(node, h1, annotation).change;
+      if (planned) {
+        const contentType = "application/json-patch+json";
+        await holder.call({ method: "PATCH", path, contentType, body: markPatch(node, planned) }, soon());
+      }
+      return (await held()).annotations?.[annotation];
+    };
+    beforeEach(() => create(mark(h1)));
+
+    it("the same value written over the mark leaves no trace, and is removed with it", async () => {
+      const before = await admin.call({ method: "GET", path }, soon());
+      expect(await change({ metadata: annotate("true") }, { fieldManager: "kubectl-annotate" })).toEqual(
+        before,
+      );
+      expect(await release()).toBeUndefined();
+    });
+
+    it("the same value applied by the server has an owner, and is removed until it is applied again", async () => {
+      const apply = () =>
+        change(
+          { apiVersion: "v1", kind: "Node", metadata: annotate("true") },
+          { fieldManager: "gitops", force: "true" },
+          "application/apply-patch+yaml",
+        );
+      await apply();
+      const { writers } = await held();
+      expect(writers.find(({ manager }) => manager === "gitops")?.annotations).toEqual([annotation]);
+      expect(await release()).toBeUndefined();
+      await apply();
+      expect((await held()).annotations?.[annotation]).toBe("true");
+    });
+
+    it.each<[string, Request]>([
+      ["without our label", label(null)],
+      ["with the label never", label("never")],
+    ])("the annotation is the user's %s", async (_, { labels }) => {
+      await change({ metadata: { labels } });
+      expect(await release()).toBe("true");
+    });
+
+    it("another value is the user's", async () => {
+      await change({ metadata: annotate("8h") });
+      expect(await release()).toBe("8h");
+    });
   });
 
   it("moves marks from one key to another without a gap, and no user's annotation", async () => {
@@ -390,7 +501,7 @@ describe("what a real API server lets the holder do", () => {
   it("leaves nothing behind when it is removed, twice", async () => {
     await access.remove();
     await access.remove();
-    expect((await access.check([annotation])).map(({ state }) => state)).toEqual(Array(4).fill("missing"));
+    expect((await access.check([annotation])).map(({ state }) => state)).toEqual(Array(6).fill("missing"));
     await settle([annotation], both(h1, "true"));
   });
 
@@ -403,7 +514,7 @@ describe("what a real API server lets the holder do", () => {
     expect(await plane.kubectl(["apply", "-f", file])).toContain(
       "clusterrolebinding.rbac.authorization.k8s.io/karpenter-node-holder",
     );
-    expect((await access.check([annotation])).map(({ state }) => state)).toEqual(Array(4).fill("right"));
+    expect((await access.check([annotation])).map(({ state }) => state)).toEqual(Array(6).fill("right"));
   });
 });
 

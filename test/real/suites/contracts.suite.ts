@@ -45,7 +45,7 @@ describe("a real API server, as a user with the holder's rights alone", () => {
     const api = clientOf(holder);
     const soon = within(10_000);
     await expect(api.call({ method: "GET", path: "/api/v1/pods" }, soon)).rejects.toMatchObject({
-      status: 403,
+      cause: { status: 403 },
     });
   });
 });

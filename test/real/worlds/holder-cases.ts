@@ -61,7 +61,8 @@ export function holderCases(open: () => World): void {
     it("leaves the NodePools free in which nothing was launched, where the scope is the NodePool", async () => {
       const world = open();
       await world.pool({ name: "other" });
-      const holder = await start("by-pool", "--scope", "nodepool");
+      // What leaves the nodes counts as use, and would extend these holds.
+      const holder = await start("by-pool", "--scope", "nodepool", "--extend-on", "launches");
       await world.scale("more", { replicas: 2, spread: true, pool: "other" });
       const others = await world.untilReady(2);
       await untilHeld(others);
@@ -82,6 +83,53 @@ export function holderCases(open: () => World): void {
       );
       expect(await world.names()).toEqual(ours);
       await world.stays(ours, timeLeft(end) - 1_000);
+    });
+
+    it("starts no hold while Karpenter replaces drifted nodes, and holds for the pod that waits meanwhile", async () => {
+      const world = open();
+      await world.scale("work", { replicas: 3, spread: true, pool: "default" });
+      const drifted = await world.untilReady(3);
+      const holder = await start("drift");
+      await holder.present.until("hold closed", 150_000);
+      const judged = () => holder.present.logged("launch judged").map(({ kind }) => kind);
+      const before = judged().length;
+
+      await world.pool({ name: "default", labels: { rolled: String(Date.now()) } });
+      const isRolled = async () => {
+        const ready = await world.ready();
+        return ready.length === 3 && drifted.every((name) => !ready.includes(name));
+      };
+      await until("all of them to be replaced", isRolled, 120_000);
+      await holder.present.until("launch judged", 10_000);
+      expect(
+        new Set(
+          judged()
+            .slice(before)
+            .filter((kind) => kind !== "unknown yet"),
+        ),
+      ).toEqual(new Set(["replacement"]));
+      expect(await marked()).toEqual([]);
+
+      await world.pool({ name: "default", labels: { rolled: String(Date.now()) } });
+      await world.scale("work", { replicas: 4, spread: true, pool: "default" });
+      await until("the newcomer's hold", async () => (await marked()).length > 0, 60_000);
+    });
+
+    it("goes on while the nodes of the burst are used, and ends a hold after that", async () => {
+      const world = open();
+      const holder = await start("used");
+      await world.scale("work", { replicas: 1, pool: "default" });
+      const [burst = ""] = await world.untilReady(1);
+      await untilHeld([burst]);
+      await world.scale("more", { replicas: 1, cpu: "10m", pool: "default" });
+
+      await holder.present.until("use decided", 90_000);
+      expect(holder.present.logged("use decided")).toMatchObject([{ action: "extend" }]);
+      const usedAt = Date.parse(String(holder.present.logged("use decided")[0]?.usedAt));
+      await world.scale("more", { replicas: 0 });
+      await world.stays([burst], timeLeft(usedAt + 60_000) - 2_000);
+      await holder.present.until("hold closed", 150_000);
+      expect(await marked()).toEqual([]);
     });
 
     it("marks a burst of 30 newcomers before Karpenter touches one, and loses none, killed with -9 in every phase", async () => {

@@ -1,0 +1,18 @@
+import { styleText } from "node:util";
+import { expect, it } from "vitest";
+import { printable } from "../../cli/terminal/printable.ts";
+
+it.each([
+  ["clears the screen", "a\x1b[H\x1b[2J"],
+  ["writes to the clipboard", "\x1b]52;c;ZXZpbA==\x07"],
+  ["sets the window's title", "\x9d0;evil\x9c"],
+  ["goes back to the line's begin", "ok\rfail"],
+  ["turns the text around", "a\u202eb\u2066c"],
+])("shows no text that %s", (_, text) => {
+  expect(printable(text)).not.toMatch(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/u);
+});
+
+it("leaves our own colours, lines and every script as they are", () => {
+  const text = `${styleText("red", "błąd", { validateStream: false })}\n\tمرحبا 節点 –`;
+  expect(printable(text)).toBe(text);
+});
