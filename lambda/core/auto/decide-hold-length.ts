@@ -74,7 +74,7 @@ function costsOf(endings: readonly Ending[], lengths: readonly Duration[], relau
 }
 
 function reasonFor(length: Duration, gaps: readonly Gap[], relaunchCost: Duration): string {
-  const of = `of the last ${gaps.length === 1 ? "burst" : `${gaps.length} bursts`}`;
+  const of = gaps.length === 1 ? "of 1 burst" : `of the last ${gaps.length} bursts`;
   if (length > 0) {
     const returned = gaps.filter(({ atMost }) => atMost !== undefined && atMost <= length).length;
     return `${returned} ${of} returned within ${formatDuration(length)}`;
