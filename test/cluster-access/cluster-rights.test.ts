@@ -148,6 +148,19 @@ describe("our rights in a cluster", () => {
     expect((await accessOf(api).check([annotation]))[0]?.state).toBe(state);
   });
 
+  it("are missing, or of a kind that the cluster does not know, by what the answer names", async () => {
+    const states = async (answer: () => unknown) =>
+      (await accessOf(new Answering(answer)).check([annotation])).map(({ state }) => state);
+    expect(await states(missing)).toEqual(Array(6).fill("missing"));
+    expect((await states(() => refuse(404))).slice(0, 2)).toEqual(Array(2).fill("unknown to this cluster"));
+  });
+
+  it("are different where the ClusterRole records other annotation keys", async () => {
+    const stored = new Map(accessManifest([older]).map(({ path, object }) => [path, object]));
+    const found = await accessOf(new Answering(({ path }) => stored.get(path))).check([annotation]);
+    expect(found.find(({ kind }) => kind === "ClusterRole")?.state).toBe("different");
+  });
+
   it("replace an object in which others have set fields of their own", async () => {
     const foreign = { spec: {}, metadata: { resourceVersion: "7" } };
     const api = new Answering(({ path, body }) => (path.includes("bindings") ? foreign : body));

@@ -217,6 +217,12 @@ describe("nodes behind an API server", () => {
     expect(String(told?.error)).toMatch(/no etcd/);
   });
 
+  it("marks the others when a webhook refuses the change of one node", async () => {
+    world.add(...names);
+    world.standIn.fail({ kind: "status", status: 403 }, { path: "/api/v1/nodes/b" }, 99);
+    expect(await mark()).toMatchObject({ marked: 4, failed: 1, left: false });
+  });
+
   it("gives a node up whose patch is refused three times", async () => {
     world.add("a");
     world.standIn.fail(
