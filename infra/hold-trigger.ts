@@ -48,7 +48,11 @@ abstract class HoldTrigger extends Construct {
   }
 
   /** What control is asked; id and time of the event make a second delivery ask for nothing more. */
-  protected request(trigger: Trigger, cause: "event" | "window", told: Readonly<{ id: string; at: string }>) {
+  protected request(
+    trigger: Trigger,
+    cause: "event" | "window",
+    reported: Readonly<{ id: string; at: string }>,
+  ) {
     const { for: length, reason = this.node.id, scope } = trigger;
     const millis = length.toMilliseconds();
     const problems = [
@@ -59,9 +63,9 @@ abstract class HoldTrigger extends Construct {
     return {
       do: "hold",
       for: formatDuration(millis),
-      reason: `${reason} (${told.id})`,
+      reason: `${reason} (${reported.id})`,
       cause,
-      at: told.at,
+      at: reported.at,
       ...(scope && { scope }),
     };
   }
@@ -79,7 +83,7 @@ export class HoldOn extends HoldTrigger {
         new FunctionTarget(control, {
           event: RuleTargetInput.fromObject(event),
           deadLetterQueue: this.deadLetters,
-          // The hold is counted from the event: told later than that, there is nothing left to hold.
+          // The hold is counted from the event: reported later than that, there is nothing left to hold.
           maxEventAge: props.for,
         }),
       ],
@@ -111,7 +115,7 @@ export class HoldDuring extends HoldTrigger {
     role.addToPolicy(
       new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [this.deadLetters.queueArn] }),
     );
-    const told = { id: "<aws.scheduler.execution-id>", at: "<aws.scheduler.scheduled-time>" };
+    const reported = { id: "<aws.scheduler.execution-id>", at: "<aws.scheduler.scheduled-time>" };
     const window = new CfnSchedule(this, "Schedule", {
       description: `Holds Karpenter's nodes for ${formatDuration(props.for.toMilliseconds())} each time`,
       scheduleExpression: schedule,
@@ -120,7 +124,7 @@ export class HoldDuring extends HoldTrigger {
       target: {
         arn: control.functionArn,
         roleArn: role.roleArn,
-        input: JSON.stringify(this.request(props, "window", told)),
+        input: JSON.stringify(this.request(props, "window", reported)),
         deadLetterConfig: { arn: this.deadLetters.queueArn },
         retryPolicy: { maximumEventAgeInSeconds: Math.max(60, props.for.toSeconds()) },
       },

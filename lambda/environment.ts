@@ -1,7 +1,7 @@
 import { BadInputError } from "./core/errors.ts";
 import { checkSettings, type SettingName, type Settings } from "./settings.ts";
 
-/** What a function is told by its environment, beside the settings. */
+/** What a function is reported by its environment, beside the settings. */
 export const Environment = {
   holdTable: "HOLD_TABLE",
   launchQueueUrl: "LAUNCH_QUEUE_URL",

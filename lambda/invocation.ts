@@ -10,7 +10,7 @@ type Observer = Readonly<{ log: Log; begin(requestId: string): void; end(): void
 /** Kept free at the end of an invocation, so that what was done is recorded and what is left is handed on. */
 const reserve = seconds(8);
 
-/** What every function does around its handler: a deadline, an id in each line, metrics told, errors told and thrown. */
+/** What every function does around its handler: a deadline, an id in each line, metrics reported, errors reported and thrown. */
 export const invocation =
   <T>(telemetry: Observer, clock: Clock, handle: (event: unknown, context: CallContext) => Promise<T>) =>
   async (event: unknown, context: InvocationContext): Promise<T> => {

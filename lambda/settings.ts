@@ -32,7 +32,7 @@ type DurationSetting = "hold" | "relaunchCost" | "maxHold" | "breather" | "initi
 const clusterName = /^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$/;
 const poolName = /^!?[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$/;
 
-/** Reads all settings and tells every problem at once; those left out have their defaults. */
+/** Reads all settings and reports every problem at once; those left out have their defaults. */
 export function checkSettings(raw: RawSettings): { settings: Settings; problems: readonly string[] } {
   const problems: string[] = [];
   const text = (name: SettingName): string => {
@@ -55,7 +55,7 @@ export function checkSettings(raw: RawSettings): { settings: Settings; problems:
     const or = zeroMeans ? `, or 0s ${zeroMeans}` : "";
     const range = `a duration from ${formatDuration(least)} to ${formatDuration(most)}${or}, like 90s, 20m or 2h`;
     refuse(name, value, name === "hold" ? `auto, or ${range}` : range);
-    // What depends on an unreadable setting is checked against its default, so that all problems are told at once.
+    // What depends on an unreadable setting is checked against its default, so that all problems are reported at once.
     return parseDuration(defaultSettings[name]) ?? least;
   };
   const choice = <T extends string>(name: SettingName, allowed: readonly T[]): T | undefined => {

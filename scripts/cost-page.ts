@@ -34,17 +34,17 @@ export const assumed = {
   gigabytes: 0.5,
   sweepsADay: 288,
   /** Each launch comes alone, never in a batch, and its node is looked for as often as a look can be. */
-  invocationsALaunch: 12,
+  invocationsALaunch: 13,
   secondsAnInvocation: 0.5,
-  /** A hold as long as its cap sees most of them come early and sets the next. */
-  oneShotsAHold: 8,
+  /** A hold as long as its cap sees most of them fire early, or extends while it is used, and sets the next. */
+  oneShotsAHold: 14,
   secondsANode: 0.01,
   /** Sent, received, deleted. */
   requestsAMessage: 3,
   /** Lambda asks an empty queue with five connections, every 20 seconds each. */
   idlePollsADay: 5 * 3 * 60 * 24,
-  readsALaunch: 13,
-  readsAOneShot: 2,
+  readsALaunch: 24,
+  readsAOneShot: 4,
   readsAHold: 6,
   readsASweep: 5,
   writesALaunch: 2,

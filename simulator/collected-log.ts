@@ -20,7 +20,7 @@ export class CollectedLog implements Log {
   }
 
   /** The fields of every line with this sentence. */
-  told(sentence: string): readonly Fields[] {
+  reported(sentence: string): readonly Fields[] {
     return this.lines.filter((line) => line.sentence === sentence).map(({ fields }) => fields);
   }
 }
@@ -33,7 +33,7 @@ export class CollectedMetrics implements Metrics {
     this.values.push({ name, value });
   }
 
-  /** Every value of this metric, the first told first. */
+  /** Every value of this metric, the first reported first. */
   all(name: MetricName): readonly number[] {
     return this.values.filter((one) => one.name === name).map(({ value }) => value);
   }

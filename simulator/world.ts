@@ -9,16 +9,17 @@ import { type KubernetesCall, OutOfTimeError } from "../lambda/kubernetes/client
 import { KubernetesNodes } from "../lambda/kubernetes/nodes.ts";
 import { readSettings, type Settings } from "../lambda/settings.ts";
 import { type Message, MessageQueue } from "../local/holder/message-queue.ts";
-import { type OneShot, OneShots } from "../local/holder/one-shots.ts";
+import type { OneShot } from "../local/holder/one-shots.ts";
 import { ClusterView } from "./cluster-view.ts";
 import { CollectedLog, CollectedMetrics } from "./collected-log.ts";
 import { FakeEc2 } from "./fake-ec2.ts";
 import { FakeCluster } from "./fake-kubernetes/fake-cluster.ts";
 import { countedIds } from "./hold-ids.ts";
-import { intercepted } from "./intercepted.ts";
+import { type Around, interceptedPorts } from "./intercepted-ports.ts";
 import { type FunctionName, Invocation, type Verdict } from "./invocation.ts";
 import { MemoryHolds } from "./memory-holds.ts";
 import { MemoryNodeClaims } from "./memory-node-claims.ts";
+import { ScheduledOneShots } from "./scheduled-one-shots.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 const timeouts: Record<FunctionName, Duration> = {
@@ -39,15 +40,6 @@ type Start = Readonly<{
   messages?: readonly Message[];
   onEnd?: (invocation: Invocation) => void;
 }>;
-
-/** One-shots as EventBridge Scheduler keeps them: a name that has fired stays taken. */
-class ScheduledOneShots extends OneShots {
-  readonly fired = new Set<string>();
-
-  protected override isTaken(name: string): boolean {
-    return this.fired.has(name);
-  }
-}
 
 /** Everything outside of the core, in memory and in virtual time; the handlers and the node adapter are the real ones. */
 export class World {
@@ -88,7 +80,8 @@ export class World {
     this.ec2 = new FakeEc2({ clock: this.clock, cluster, karpenter, send });
     const annotation = () => this.settings.holdAnnotation;
     this.nodes = new ClusterView({ cluster, ec2: this.ec2, karpenter, annotation });
-    this.#outside = { ...this.#intercepted(), clock, ids: countedIds(), metrics };
+    const around: Around = (call, effect) => this.#around(call, effect);
+    this.#outside = { ...interceptedPorts(this, around), clock, ids: countedIds(), metrics };
   }
 
   get time(): Date {
@@ -198,39 +191,6 @@ export class World {
     this.#current = undefined;
     this.watch(invocation, "");
     return invocation;
-  }
-
-  #intercepted(): Pick<Ports, "holds" | "journal" | "nodeClaims" | "launches" | "schedules" | "followUps"> {
-    const around = <T>(call: string, effect: () => Promise<T>) => this.#around(call, effect);
-    return {
-      holds: intercepted<Ports["holds"]>(
-        this.holds,
-        { find: "find", all: "all", write: "write", replace: "replace" },
-        around,
-      ),
-      journal: intercepted<Ports["journal"]>(
-        this.holds,
-        {
-          remember: "remember",
-          history: "history",
-          noteSweep: "noteSweep",
-          noteNextToSweep: "noteNextToSweep",
-          nextToSweep: "nextToSweep",
-          lastSweep: "lastSweep",
-          answerProbe: "answerProbe",
-          findProbe: "findProbe",
-        },
-        around,
-      ),
-      nodeClaims: intercepted<Ports["nodeClaims"]>(
-        this.nodeClaims,
-        { replacements: "replacements", launchedSince: "launchedSince", limits: "limits" },
-        around,
-      ),
-      launches: intercepted<Ports["launches"]>(this.ec2, { find: "instances", since: "launches" }, around),
-      schedules: intercepted<Ports["schedules"]>(this.oneShots, { arm: "arm" }, around),
-      followUps: intercepted<Ports["followUps"]>(this.queue, { enqueue: "enqueue" }, around),
-    };
   }
 
   #callCluster(call: KubernetesCall, deadline: Date): Promise<unknown> {

@@ -1,7 +1,7 @@
 import { Agent, request } from "node:https";
 import { forEachConcurrent } from "../../lambda/kubernetes/for-each-concurrent.ts";
 
-/** An API server, and as whom to ask it. */
+/** An API server, and as that to ask it. */
 export type Door = Readonly<{ server: string; ca: Buffer; token: string }>;
 
 const pathOf = (name: string) => `/api/v1/nodes/${name}`;

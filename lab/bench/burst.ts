@@ -8,7 +8,7 @@ import { type Bench, count, type Figure, type Plot } from "./figure.ts";
 const batchSize = 10;
 
 const sizes = [100, 250, 500, 1_000, 2_000];
-const told = [500, 1_000];
+const reported = [500, 1_000];
 
 type Run = Readonly<{
   launches: number;
@@ -26,7 +26,7 @@ export const burst: Bench = {
   async run() {
     const runs: Run[] = [];
     for (const size of sizes) runs.push(await launched(size));
-    const figures = runs.filter(({ launches }) => told.includes(launches)).flatMap(figuresOf);
+    const figures = runs.filter(({ launches }) => reported.includes(launches)).flatMap(figuresOf);
     return { figures, plots: [plotOf(runs)] };
   },
 };
@@ -84,7 +84,7 @@ function figuresOf({ launches, batches, schedulerCalls, writes, awaited, failure
       ...(launches === 500 && { answers: "Record writes for a burst of 500 launches" }),
     },
     {
-      what: `${title}: awaited newcomers`,
+      what: `${title}: awaited new nodes`,
       value: `${awaited}, ${failures} failed messages`,
       goal: `all ${count(launches)}, 0 failed`,
       reached: awaited === launches && failures === 0,
@@ -101,7 +101,7 @@ function plotOf(runs: readonly Run[]): Plot {
     name: "burst",
     lines: {
       title: "Calls for many launches in one hold",
-      subtitle: `told in batches of ${batchSize}`,
+      subtitle: `reported in batches of ${batchSize}`,
       x: { label: "launches" },
       y: { label: "calls" },
       series: [

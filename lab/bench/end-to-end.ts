@@ -74,7 +74,7 @@ type Parts = Readonly<Record<Step, number>>;
 const notes = `Launch: the call of RunInstances. The end is seen from outside, by a watch on the API server; the parts are the function's own line
 "calls made". The emulator's services answer in other times than AWS's, and it starts a function at once: on AWS the queue gathers a batch
 for up to a second. That second is chosen: it makes of a burst a few batches, and Karpenter itself waits longer than that before it disrupts.
-The login goes on beside everything before the list since the function started; [decision 9](decisions/0009-bundles-of-what-is-called.md) tells
+The login goes on beside everything before the list since the function started; [decision 9](decisions/0009-bundles-of-what-is-called.md) reports
 how the start was cut. What is left are the patches, one a node, which the API server answers at its own pace.`;
 
 function doorOf({ config }: DeployedCluster): Door {
@@ -120,9 +120,9 @@ const medians = (runs: readonly Parts[]): Parts =>
 
 const figureOf = (step: Step, { cold, warm }: Record<Start, Parts>): Figure => {
   const share = (parts: Parts) => `${Math.round((parts[step] / parts.total) * 100)} %`;
-  const told = (parts: Parts) =>
+  const reported = (parts: Parts) =>
     step === "total" ? ms(parts.total) : `${ms(parts[step])} (${share(parts)})`;
-  return { what: steps[step], value: `warm ${told(warm)}`, beside: `cold ${told(cold)}` };
+  return { what: steps[step], value: `warm ${reported(warm)}`, beside: `cold ${reported(cold)}` };
 };
 
 const plotOf = (parts: Record<Start, Parts>, rounds: number): Plot => ({

@@ -42,11 +42,11 @@ export const kubernetesClients: Bench = {
       ]);
       const [bare, ours, theirs] = [costs.bare, costs.own, costs.generated].map(costOf);
       if (!bare || !ours || !theirs) throw new Error("a client was not measured");
-      const told = (cost: typeof bare) => `${ms(cost.time)}, ${cpu(cost, nodes)}`;
+      const reported = (cost: typeof bare) => `${ms(cost.time)}, ${cpu(cost, nodes)}`;
       const figure: Figure = {
         what: `${count(nodes)} patches with our client`,
-        value: told(ours),
-        beside: `bare loop ${told(bare)}; CoreV1Api of makeApiClient ${told(theirs)}`,
+        value: reported(ours),
+        beside: `bare loop ${reported(bare)}; CoreV1Api of makeApiClient ${reported(theirs)}`,
       };
       return { figures: [figure, await sizes()] };
     } finally {

@@ -41,26 +41,26 @@ export const launchCost: Bench = {
   },
 };
 
-/** The calls for one newcomer, their answers' bytes, and those of a list of the whole cluster. */
+/** The calls for one new node, their answers' bytes, and those of a list of the whole cluster. */
 type Cost = Readonly<{ nodes: number; calls: readonly string[]; bytes: number; wholeList: number }>;
 
-async function measure(plane: ControlPlane, loop: BareLoop, nodes: number, newcomer: string): Promise<Cost> {
+async function measure(plane: ControlPlane, loop: BareLoop, nodes: number, newNode: string): Promise<Cost> {
   const counting = new CountingCaller();
   const holder = holderNodes(plane, (api) => counting.around(api));
   const far = within(hours(1));
   await holder.nodes.mark("cluster", "bench", far);
-  await createNodes(loop, [newcomer]);
+  await createNodes(loop, [newNode]);
   counting.calls.length = 0;
   const { marked } = await holder.nodes.mark("cluster", "bench", far);
   await holder.close();
-  if (marked !== 1) throw new Error(`one newcomer should have been marked, not ${marked}`);
+  if (marked !== 1) throw new Error(`one new node should have been marked, not ${marked}`);
   const wholeList = (await plane.kubectl(["get", "--raw", "/api/v1/nodes"])).length;
   const bytes = counting.calls.reduce((sum, call) => sum + call.bytes, 0);
   return { nodes, calls: counting.calls.map(({ method }) => method), bytes, wholeList };
 }
 
 const figureOf = ({ nodes, calls, bytes, wholeList }: Cost, sizes: readonly number[]): Figure => ({
-  what: `one newcomer among ${count(nodes)} held nodes`,
+  what: `one new node among ${count(nodes)} held nodes`,
   value: `${calls.length} calls (${calls.join(", ")}), ${count(bytes)} bytes of answers`,
   beside: `a list of the whole cluster alone: ${count(wholeList)} bytes`,
   goal: "1 list, 1 patch",

@@ -26,7 +26,7 @@ type Line = Readonly<{
 /** The trace of the invocation that decided about this launch. */
 export async function whenTraced(cluster: DeployedCluster, instance: string): Promise<Trace> {
   let found: Trace | undefined;
-  await until(`the hold function to tell of ${instance}`, async () => {
+  await until(`the hold function to report ${instance}`, async () => {
     found = (await tracesOf(cluster)).find(({ decided }) => decided.includes(instance));
     return found !== undefined;
   });

@@ -20,20 +20,20 @@ const nodes = new KubernetesNodes({
   metrics: { add: () => {} },
 });
 
-const told = { invocations: 0, failed: 0 };
+const reported = { invocations: 0, failed: 0 };
 const invocation = () => {
-  told.invocations += 1;
+  reported.invocations += 1;
   return { deadline: after(systemClock.now(), seconds(10)), log: console };
 };
 for (let left = true; left; ) {
   const marked = await nodes.mark("cluster", "bench", invocation());
-  told.failed += marked.failed;
+  reported.failed += marked.failed;
   left = marked.left;
 }
 for (let left = true; left; ) {
   const released = await nodes.release("bench", invocation());
-  told.failed += released.failed;
+  reported.failed += released.failed;
   left = released.left;
 }
 await api.close();
-process.send?.({ ...told, peakMb: process.resourceUsage().maxRSS / 1024 }, () => process.exit(0));
+process.send?.({ ...reported, peakMb: process.resourceUsage().maxRSS / 1024 }, () => process.exit(0));

@@ -10,7 +10,7 @@ const plans: Readonly<Record<Size, readonly number[]>> = {
 };
 const limit = 256;
 
-/** What the marking process tells at its end. */
+/** What the marking process reports at its end. */
 export type NewEvent = Readonly<{ invocations: number; failed: number; peakMb: number }>;
 
 type Run = NewEvent & Readonly<{ nodes: number; wrong: number }>;
@@ -38,9 +38,9 @@ async function markAndRelease(nodes: number): Promise<Run> {
       cluster.addNode({ joinedAt, name: `node-${i}`, labels, providerId });
     }
     const { server, headers } = cluster.access();
-    const told = await inAnotherProcess({ server, token: headers.authorization ?? "" });
+    const reported = await inAnotherProcess({ server, token: headers.authorization ?? "" });
     const wrong = cluster.nodes().filter((node) => !isMarkedOnce(cluster, node.metadata.name)).length;
-    return { ...told, nodes, wrong };
+    return { ...reported, nodes, wrong };
   } finally {
     await cluster.stop();
   }
@@ -89,7 +89,7 @@ function inAnotherProcess(access: Readonly<{ server: string; token: string }>): 
       // Without a limit Node collects its garbage late, and the figure would be the machine's.
       execArgv: ["--max-old-space-size=160", "--max-semi-space-size=4"],
     });
-    child.once("message", (told) => resolve(told as NewEvent));
+    child.once("message", (reported) => resolve(reported as NewEvent));
     child.once("error", reject);
     child.once("exit", (code) => code !== 0 && reject(new Error(`the marking process ended with ${code}`)));
   });

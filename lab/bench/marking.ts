@@ -130,7 +130,7 @@ const limitFigure = (tried: readonly Tried[]): Figure => ({
   beside: tried.map(({ limit, time }) => `${limit}: ${ms(time)}`).join("; "),
 });
 
-/** The same patches as an administrator, whom neither RBAC nor our policy concerns. */
+/** The same patches as an administrator, that neither RBAC nor our policy concerns. */
 async function policyCost(
   plane: ControlPlane,
   { few }: Plan,
@@ -148,7 +148,7 @@ async function policyCost(
   return {
     what: `${count(2 * names.length)} bare patches as the holder, under its RBAC and admission policy`,
     value: each(costOf(rounds.holder)),
-    beside: `as an administrator, whom neither concerns: ${each(costOf(rounds.admin))}`,
+    beside: `as an administrator, that neither concerns: ${each(costOf(rounds.admin))}`,
   };
 }
 

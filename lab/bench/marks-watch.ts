@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import type { Door } from "./bare-loop.ts";
 
-/** Sees from outside when nodes are marked, as the API server tells it. */
+/** Sees from outside when nodes are marked, as the API server reports it. */
 export class MarksWatch {
   readonly #marked = new Set<string>();
   #wake = () => {};
@@ -16,7 +16,7 @@ export class MarksWatch {
     await new Promise<void>((resolve, reject) => {
       const headers = { authorization: `Bearer ${token}` };
       const request = get(`${server}/api/v1/nodes?${query}`, { ca, headers, agent: false }, (answer) => {
-        // Closing the watch ends the answer in the midst of it, which readline tells as its own error.
+        // Closing the watch ends the answer in the midst of it, which readline reports as its own error.
         createInterface(answer)
           .on("line", (line) => watch.#take(JSON.parse(line)))
           .on("error", () => {});

@@ -6,7 +6,7 @@ import { titleOf } from "./plot.ts";
 
 export type Result = Readonly<{ bench: Bench }> & Measured;
 
-/** On what, with what and when; the load tells whether the machine was busy with something else. */
+/** On what, with what and when; the load reports whether the machine was busy with something else. */
 export type Circumstances = Readonly<{ machine: string; versions: string; date: string; load: string }>;
 
 const loadBefore = loadavg()[0] ?? 0;
@@ -63,7 +63,7 @@ export function page(results: readonly Result[], size: Size): string {
     "# Performance",
     "",
     size === "whole"
-      ? "Written by `npm run bench -- --write`. What limits a figure stands beside it, measured in turns in the same run; times are medians. Compare within a line, not between days: the machine is shared, and its load is told."
+      ? "Written by `npm run bench -- --write`. What limits a figure stands beside it, measured in turns in the same run; times are medians. Compare within a line, not between days: the machine is shared, and its load is reported."
       : "**No measurement**: written by `npm run bench -- --quick --write`, everything smaller, only to see that it works.",
     "",
     `Machine: ${machine}; load ${load}. Versions: ${versions}. Date: ${date}.`,

@@ -23,7 +23,7 @@ export type AllHolds = Readonly<{
   nameless: readonly Error[];
 }>;
 
-/** The past, and what the functions tell each other beside the holds. */
+/** The past, and what the functions report each other beside the holds. */
 export interface Journal {
   /** Keeps a hold that ended; the same hold again overwrites what was kept. */
   remember(hold: PastHold): Promise<void>;
@@ -66,7 +66,7 @@ export interface Nodes {
   countUserHeld(context: CallContext): Promise<number>;
 }
 
-/** A node as the cluster tells it; `instance` is the cloud's id where the node has one, else its provider id. */
+/** A node as the cluster reports it; `instance` is the cloud's id where the node has one, else its provider id. */
 export type NodeSeen = Readonly<{ name: string; instance: string; nodePool: string; joinedAt: Date }>;
 
 /** `left` is true when the deadline came first: call again. `seen` are the nodes found unmarked that joined of late. */
@@ -130,7 +130,7 @@ export interface Schedules {
   arm(scope: Scope, holdId: string, at: Date): Promise<"armed" | "already armed">;
 }
 
-/** A launch as an event tells it, before anyone asked what was launched. */
+/** A launch as an event reports it, before anyone asked what was launched. */
 export type LaunchEvent = Readonly<{ instance: string; launchedAt: Date }>;
 
 /** Work for later: launches to check again, or nodes that have not joined yet; since when, and how often tried. */

@@ -23,7 +23,7 @@ export class Fields {
     return undefined;
   }
 
-  /** The object at a path; an empty one stands in for what is none, so that all problems can be told at once. */
+  /** The object at a path; an empty one stands in for what is none, so that all problems can be reported at once. */
   object(value: unknown, path: Path): Readonly<Record<string, unknown>> {
     if (isObject(value)) return value;
     this.refuse(path, "an object", value);
@@ -89,9 +89,9 @@ export class Fields {
   /** Throws one error that names every problem, if there was any; of very many the first. */
   end(): void {
     const more = this.problems.length - maxProblems;
-    const told = this.problems.slice(0, maxProblems);
-    if (told.length > 0)
-      throw new BadInputError(this.what, more > 0 ? [...told, `and ${more} problems more`] : told);
+    const reported = this.problems.slice(0, maxProblems);
+    if (reported.length > 0)
+      throw new BadInputError(this.what, more > 0 ? [...reported, `and ${more} problems more`] : reported);
   }
 }
 

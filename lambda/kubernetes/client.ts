@@ -113,7 +113,7 @@ export class KubernetesClient implements KubernetesCaller {
     } catch (error) {
       if (error instanceof TooLongError)
         throw new TryAgainError(`${name(call)}: ${error.message}`, { cause: error });
-      // While a function is frozen its connections die unnoticed, all of them: one tells of the others.
+      // While a function is frozen its connections die unnoticed, all of them: one reports the others.
       transport.closeIdle();
       return { kind: "unlucky", error };
     }

@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from "node:tls";
 
-/** Where a cluster's API is, whom to trust there, and what to show at its door. */
+/** Where a cluster's API is, that to trust there, and what to show at its door. */
 export type ClusterAccess = Readonly<{
   server: string;
   tls: Readonly<

@@ -4,7 +4,7 @@ import type { KubeConfig } from "@kubernetes/client-node";
 import { BrokenSetupError } from "../core/errors.ts";
 import type { ClusterAccess, ClusterLogin } from "./cluster-login.ts";
 
-/** The way into a cluster that a kubeconfig tells: by token, certificate, or a program that it names. */
+/** The way into a cluster that a kubeconfig reports: by token, certificate, or a program that it names. */
 export function kubeconfigLogin(
   config: Pick<KubeConfig, "getCurrentCluster" | "applyToHTTPSOptions">,
 ): ClusterLogin {

@@ -53,7 +53,7 @@ const isLabelled = { key: holdLabel, operator: "Exists" } as const;
 const notLabelled = (...values: readonly string[]) =>
   ({ key: holdLabel, operator: "NotIn", values: [...values, neverHold] }) as const;
 
-/** Nodes with the mark of any hold, and those whose label is their user's: no selector can tell these apart. */
+/** Nodes with the mark of any hold, and those whose label is their user's: no selector knows these apart. */
 export const markedByAnyone: LabelSelector = [isLabelled, notLabelled()];
 
 /** Lists metadata page by page, each node once, so that memory stays flat however many nodes there are. */
@@ -130,11 +130,11 @@ export async function* pagesOf(
 
 function readPage(body: unknown): Page {
   const { items, metadata } = asRecord(body, "the list of nodes");
-  const told = asRecord(metadata, "the list's metadata");
+  const reported = asRecord(metadata, "the list's metadata");
   // Whoever takes another answer for an empty list ends a hold with its marks still on. Go writes an empty one as null.
   if (!Array.isArray(items) && items !== null) throw new TryAgainError("the list of nodes has no items");
   const text = (name: "continue" | "resourceVersion"): string => {
-    const { [name]: value = "" } = told;
+    const { [name]: value = "" } = reported;
     if (typeof value === "string") return value;
     throw new TryAgainError(`the list's metadata.${name} must be text`);
   };

@@ -68,7 +68,7 @@ function momentOf(value: unknown, what: string): Date {
   return moment;
 }
 
-/** A node's metadata with what its life is told by: its end, and who wrote when. */
+/** A node's metadata with what its life is reported by: its end, and who wrote when. */
 export type NodeLife = NodeMeta &
   Readonly<{ deletedAt?: Date; finalizers: readonly string[]; writers: readonly Writer[] }>;
 

@@ -22,7 +22,7 @@ export class StoredJournal implements Journal {
   }
 
   async remember(hold: PastHold): Promise<void> {
-    // The name sorts by the beginning and stays the same however often this hold is told.
+    // The name sorts by the beginning and stays the same however often this hold is reported.
     const name = `${hold.startedAt.toISOString()}#${hold.id}`;
     await this.#table.put(Kind.history, name, { ...hold, ...forgetAfter(hold.endedAt, historyKept) });
   }

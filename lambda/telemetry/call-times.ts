@@ -12,7 +12,7 @@ type AwsClient = Readonly<{
   middlewareStack: { add(middleware: AwsMiddleware, options: { step: "initialize" }): void };
 }>;
 
-/** Notes what an invocation calls and when, so that a slow one can be told where its time went. */
+/** Notes what an invocation calls and when, so that a slow one can be reported where its time went. */
 export class CallTimes {
   readonly #clock: Clock;
   readonly #times = new Map<string, CallTime>();
@@ -30,7 +30,7 @@ export class CallTimes {
   }
 
   /** What has ended since the beginning, by name. */
-  told(): Readonly<{ began: Date; calls: Readonly<Record<string, CallTime>> }> {
+  reported(): Readonly<{ began: Date; calls: Readonly<Record<string, CallTime>> }> {
     return { began: this.#began, calls: Object.fromEntries(this.#times) };
   }
 

@@ -6,7 +6,7 @@ import { systemClock } from "../system-clock.ts";
 import { version } from "../version.ts";
 import { CallTimes } from "./call-times.ts";
 
-/** What an invocation tells: one JSON line a fact, and its metrics as one more line at its end. */
+/** What an invocation reports: one JSON line a fact, and its metrics as one more line at its end. */
 export class Telemetry {
   readonly log: Log;
   readonly metrics: Metrics;
@@ -40,9 +40,9 @@ export class Telemetry {
     this.#processor = process.cpuUsage();
   }
 
-  /** Tells the calls and the metrics; also after a failure. */
+  /** Reports the calls and the metrics; also after a failure. */
   end(): void {
-    const { began, calls } = this.calls.told();
+    const { began, calls } = this.calls.reported();
     const { user, system } = process.cpuUsage(this.#processor);
     const cpuMs = Math.round((user + system) / 1000);
     if (Object.keys(calls).length > 0) this.log.info("calls made", { began, cpuMs, calls });

@@ -36,7 +36,7 @@ export type HolderWorld = Readonly<{
   ids: Ids;
   log: Log;
   metrics: Metrics;
-  /** Is told what happens to holds. */
+  /** Is reported what happens to holds. */
   timeline: Timeline;
   queue?: Partial<Pick<QueueOptions, "window" | "visibility">>;
   /** Puts something between the core and the queue. */

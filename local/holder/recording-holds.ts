@@ -3,7 +3,7 @@ import type { AllHolds, Holds } from "../../lambda/core/ports.ts";
 import type { Scope } from "../../lambda/core/scope.ts";
 import type { NewEvent, Timeline } from "./timeline.ts";
 
-/** Holds that tell the timeline what each write meant. */
+/** Holds that report the timeline what each write meant. */
 export class RecordingHolds implements Holds {
   readonly #holds: Holds;
   readonly #timeline: Timeline;
@@ -29,7 +29,7 @@ export class RecordingHolds implements Holds {
     const before = (await this.#holds.find(record.scope))?.hold;
     const isWritten = await this.#holds.write(record);
     if (isWritten)
-      for (const told of changesOf(record.scope, before, record.hold)) this.#timeline.record(told);
+      for (const reported of changesOf(record.scope, before, record.hold)) this.#timeline.record(reported);
     return isWritten;
   }
 }

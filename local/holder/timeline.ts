@@ -1,6 +1,6 @@
 import type { Scope } from "../../lambda/core/scope.ts";
 
-/** Something that happened in the cluster or to a hold, as the timeline tells it. */
+/** Something that happened in the cluster or to a hold, as the timeline reports it. */
 export type TimelineEvent = Readonly<{ at: Date }> &
   (
     | Readonly<{ kind: "launch"; instance: string }>
@@ -23,7 +23,7 @@ type Listener = (event: TimelineEvent) => void;
 
 const longest = 10_000;
 
-/** Keeps what happened, in order, and tells it to whoever follows. */
+/** Keeps what happened, in order, and reports it to whoever follows. */
 export class Timeline {
   readonly #now: () => Date;
   readonly #listeners = new Set<Listener>();
@@ -37,14 +37,14 @@ export class Timeline {
     return this.#events;
   }
 
-  record(told: NewEvent): void {
-    const event: TimelineEvent = { ...told, at: this.#now() };
+  record(reported: NewEvent): void {
+    const event: TimelineEvent = { ...reported, at: this.#now() };
     this.#events.push(event);
     if (this.#events.length > longest) this.#events = this.#events.slice(-longest / 2);
     for (const listener of this.#listeners) listener(event);
   }
 
-  /** Tells everything from now on, until it is taken back. */
+  /** Reports everything from now on, until it is taken back. */
   follow(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

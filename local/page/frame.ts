@@ -13,7 +13,7 @@ export function drawFrame(
 ): Frame {
   const first = events[0]?.at ?? now;
   const begin = from && from > first ? from : first;
-  // A story that has only begun is told at its right end, or all of it would race to the left.
+  // A story that has only begun is reported at its right end, or all of it would race to the left.
   const shown = new Date(Math.min(begin.getTime(), now.getTime() - 60_000));
   const timeline = readTimeline(events, { from: shown, to: now });
   const clock = utcFor(timeline.from, timeline.to);

@@ -7,7 +7,7 @@ import type { TimelineEvent } from "../../report/timeline/events.ts";
 import { drawFrame, formatState } from "./frame.ts";
 import { requestUrl } from "./request-url.ts";
 
-/** Something that keeps what happened and tells of what happens; a timeline is one. */
+/** Something that keeps what happened and reports what happens; a timeline is one. */
 export type Events = Readonly<{
   events: readonly TimelineEvent[];
   follow: (listener: (event: TimelineEvent) => void) => () => void;
@@ -45,7 +45,7 @@ export class LivePage {
     await new Promise<void>((resolve, reject) => {
       page.#server.once("error", reject).listen(port, "127.0.0.1", resolve);
     });
-    page.#unfollow = options.events.follow((event) => page.#tell(event));
+    page.#unfollow = options.events.follow((event) => page.#report(event));
     page.#timer = setInterval(() => page.#drawForAll(), options.redrawEvery ?? 1_000);
     return page;
   }
@@ -99,7 +99,7 @@ export class LivePage {
     this.#draw(reader);
   }
 
-  #tell(event: TimelineEvent): void {
+  #report(event: TimelineEvent): void {
     for (const { response } of this.#readers) send(response, "event", event);
     const state = formatState(this.#options.events.events);
     if (state !== this.#state) for (const { response } of this.#readers) send(response, "state", state);

@@ -19,7 +19,7 @@ const textFields = {
 } as const;
 const knownProviders: readonly unknown[] = ["oidc", "gcp", "azure"];
 
-/** All that keeps a context from being used, named by field; values are never told, for many of them are secrets. */
+/** All that keeps a context from being used, named by field; values are never reported, for many of them are secrets. */
 export function problemsWith(kubeconfig: unknown, context: string): readonly string[] {
   const { contexts, clusters, users } = section(kubeconfig);
   const chosen = section(section(named(contexts, context)).context);
@@ -28,18 +28,20 @@ export function problemsWith(kubeconfig: unknown, context: string): readonly str
   if (!cluster) return [`context ${context} names no cluster with a server`];
   if (!user) return [`context ${context} names no user that is there`];
   return [
-    ...checked("cluster", cluster.cluster, (told) => serverProblems(told.server)),
-    ...checked("user", user.user ?? {}, (told) => [
-      ...(told.token === undefined || oneWord.test(String(told.token)) ? [] : ["token must be one word"]),
-      ...execProblems(told.exec),
-      ...providerProblems(told["auth-provider"]),
+    ...checked("cluster", cluster.cluster, (reported) => serverProblems(reported.server)),
+    ...checked("user", user.user ?? {}, (reported) => [
+      ...(reported.token === undefined || oneWord.test(String(reported.token))
+        ? []
+        : ["token must be one word"]),
+      ...execProblems(reported.exec),
+      ...providerProblems(reported["auth-provider"]),
     ]),
   ];
 }
 
 const oneWord = /^[\x21-\x7e]+$/;
 
-function checked(kind: "cluster" | "user", value: unknown, more: (told: Section) => readonly string[]) {
+function checked(kind: "cluster" | "user", value: unknown, more: (reported: Section) => readonly string[]) {
   if (!isSection(value)) return [`${kind} must be an object`];
   const noText = textFields[kind].filter((key) => isThere(value[key]) && typeof value[key] !== "string");
   const unknown = Object.entries(unknownToUs[kind]).filter(([key]) => isThere(value[key]));

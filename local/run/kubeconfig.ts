@@ -5,12 +5,12 @@ import { load, YAMLException } from "js-yaml";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { problemsWith } from "./kubeconfig-problems.ts";
 
-/** Which of a kubeconfig's contexts to use; the current one unless told. */
+/** Which of a kubeconfig's contexts to use; the current one unless reported. */
 export type KubeconfigChoice = Readonly<{ path: string; context?: string | undefined }>;
 
 const largest = 16 * 1024 * 1024;
 
-/** Reads a kubeconfig and settles on one context; a problem tells what was looked for, and never what is secret. */
+/** Reads a kubeconfig and settles on one context; a problem reports what was looked for, and never what is secret. */
 export function readKubeconfig({ path, context }: KubeconfigChoice): KubeConfig {
   const text = read(path);
   const content = parse(path, text);

@@ -12,7 +12,7 @@ import { streamOf, WatchGoneError } from "./watch-stream.ts";
 /** A node as the watch last saw it. */
 export type WatchedNode = NodeMeta & Readonly<{ instance: string }>;
 
-/** What changed about a node; `before` is missing for a newcomer, `now` for one that is gone. */
+/** What changed about a node; `before` is missing for a new node, `now` for one that is gone. */
 export type NodeChange = Readonly<{ before?: WatchedNode; now?: WatchedNode }>;
 
 export type NodeWatchOptions = Readonly<{
@@ -36,7 +36,7 @@ export class NodeWatch {
     this.#options = options;
   }
 
-  /** Lists all nodes, which tells of each that is new, and follows from there. */
+  /** Lists all nodes, which reports each that is new, and follows from there. */
   async start(): Promise<void> {
     await this.#list().catch((error: unknown) => {
       // It took so long that the server forgot where the list was.
@@ -108,18 +108,18 @@ export class NodeWatch {
     const before = this.nodes.get(now.name);
     this.nodes.set(now.name, now);
     // A name that came back is another node.
-    if (before && before.createdAt.getTime() !== now.createdAt.getTime()) this.#tell({ before });
+    if (before && before.createdAt.getTime() !== now.createdAt.getTime()) this.#report({ before });
     const isSame = before?.createdAt.getTime() === now.createdAt.getTime();
-    this.#tell(isSame && before ? { before, now } : { now });
+    this.#report(isSame && before ? { before, now } : { now });
   }
 
   #miss(name: string): void {
     const before = this.nodes.get(name);
     this.nodes.delete(name);
-    if (before) this.#tell({ before });
+    if (before) this.#report({ before });
   }
 
-  #tell(change: NodeChange): void {
+  #report(change: NodeChange): void {
     this.#options.onChange(change);
   }
 

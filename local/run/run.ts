@@ -65,8 +65,8 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
 
     const timeline = new Timeline(() => clock.now());
     const onChange = (change: NodeChange) => {
-      const told = nodeEventsOf(change.before, change.now, { poolLabel, annotation });
-      for (const one of told) timeline.record(one);
+      const reported = nodeEventsOf(change.before, change.now, { poolLabel, annotation });
+      for (const one of reported) timeline.record(one);
       hear(change, holder, settings);
     };
     // A node appears for us when it registers: before, nobody knows whether its owner holds it.

@@ -16,7 +16,7 @@ const lasts = minutes(5);
 /** Many times what etcd lets an object be. */
 const longestLine = 16 * 1024 * 1024;
 
-/** What the API server tells of a collection from a version on, until it ends the stream, as it does now and then. */
+/** What the API server reports a collection from a version on, until it ends the stream, as it does now and then. */
 export async function* streamOf(
   login: ClusterLogin,
   path: string,

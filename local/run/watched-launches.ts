@@ -10,7 +10,7 @@ import type {
 } from "../../lambda/core/ports.ts";
 import type { NodeWatch, WatchedNode } from "./node-watch.ts";
 
-/** Which labels and annotations tell a node's NodePool and whether it is held. */
+/** Which labels and annotations report a node's NodePool and whether it is held. */
 type Keys = Readonly<{ poolLabel: string; annotation: string }>;
 
 /** Without a cloud to ask, a node's appearance is its launch. */

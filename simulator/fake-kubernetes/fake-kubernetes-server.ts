@@ -66,7 +66,7 @@ export class FakeKubernetesServer extends FakeCluster {
    */
   kubeconfig(): string {
     const name = "fake";
-    // client-node refuses an address without TLS unless it is told not to verify any.
+    // client-node refuses an address without TLS unless it is reported not to verify any.
     const cluster = { server: `${this.server}/${this.token}`, "insecure-skip-tls-verify": true };
     const config = {
       apiVersion: "v1",

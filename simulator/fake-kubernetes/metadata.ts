@@ -4,7 +4,7 @@ const nameForm = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 const keyForm = /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const valueForm = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
-/** Refuses metadata that the real server refuses, and tells the node's name. */
+/** Refuses metadata that the real server refuses, and reports the node's name. */
 export function checkMetadata(metadata: JsonObject, expected?: string): string {
   const { name, labels, annotations } = metadata;
   if (typeof name !== "string" || !nameForm.test(name))

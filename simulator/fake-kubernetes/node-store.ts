@@ -25,7 +25,7 @@ export type ChangedBy = Readonly<{ part?: "node" | "status"; manager: string }>;
 /** How many changes a watch may have missed and still go on. */
 const remembered = 10_000;
 
-/** The nodes, in versions, and who is told when they change. */
+/** The nodes, in versions, and who is reported when they change. */
 export class NodeStore {
   readonly #nodes = new Map<string, NodeObject>();
   readonly #listeners = new Set<(change: NodeChange) => void>();
@@ -102,7 +102,7 @@ export class NodeStore {
     this.#nodes.delete(name);
     this.#version += 1;
     const metadata = { ...before.metadata, resourceVersion: String(this.#version) };
-    this.#tell({ type: "DELETED", version: this.#version, node: { ...before, metadata }, before });
+    this.#report({ type: "DELETED", version: this.#version, node: { ...before, metadata }, before });
     return before;
   }
 
@@ -138,11 +138,11 @@ export class NodeStore {
     this.#version += 1;
     const node = { ...wish, metadata: { ...wish.metadata, resourceVersion: String(this.#version) } };
     this.#nodes.set(node.metadata.name, node);
-    this.#tell({ type, version: this.#version, node, ...(before ? { before } : {}) });
+    this.#report({ type, version: this.#version, node, ...(before ? { before } : {}) });
     return node;
   }
 
-  #tell(change: NodeChange): void {
+  #report(change: NodeChange): void {
     this.#sorted = undefined;
     this.#changes.push(change);
     if (this.#changes.length > 2 * remembered) this.#changes = this.#changes.slice(-remembered);

@@ -1,7 +1,7 @@
 import type { Json, JsonObject, NodeObject } from "./objects.ts";
 import { isObject, textsOf } from "./objects.ts";
 
-/** How a client wants to be told of nodes: whole, their metadata alone, or as rows for a person. */
+/** How a client wants to be informed of nodes: whole, their metadata alone, or as rows for a person. */
 export type View = "whole" | "metadata" | "table";
 
 /** The first form in an Accept header that we know. */

@@ -20,7 +20,7 @@ export function serveWatch(
     send(type, viewNode(node, view, now(), !hasColumns));
     hasColumns = true;
   };
-  const tell = (change: NodeChange) => {
+  const report = (change: NodeChange) => {
     const type = seenAs(change, selects);
     if (type) sendNode(type, change.node);
   };
@@ -46,10 +46,10 @@ export function serveWatch(
       response.end();
       return;
     }
-    for (const change of missed) tell(change);
+    for (const change of missed) report(change);
   }
 
-  const stop = store.listen(tell);
+  const stop = store.listen(report);
   const wantsBookmarks = query.get("allowWatchBookmarks") === "true";
   const marking = setInterval(() => wantsBookmarks && bookmark(), 10_000);
   const seconds = Number(query.get("timeoutSeconds") ?? 0) || 3_600;

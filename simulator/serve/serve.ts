@@ -30,7 +30,7 @@ export type Served = Readonly<{
 
 const here = ["anna", "bert", "cleo"];
 
-/** Starts everything in real time and tells on the terminal what happens, until it is stopped. */
+/** Starts everything in real time and reports on the terminal what happens, until it is stopped. */
 export async function serve(
   { hold, launchEvery, log }: ServeOptions,
   terminal: Pick<Terminal, "out" | "style">,
@@ -65,7 +65,7 @@ export async function serve(
   let count = 0;
   const launch = () => {
     count += 1;
-    world.ec2.launch({ name: `newcomer-${count}` });
+    world.ec2.launch({ name: `new node-${count}` });
   };
   const stopTidying = tidyUp(world, here, settings.holdAnnotation);
   const launching = launchEvery > 0 ? setInterval(launch, launchEvery) : undefined;

@@ -4,7 +4,7 @@ import type { TimelineEvent } from "../../local/holder/timeline.ts";
 type Style = Parameters<Terminal["style"]>[0];
 type Line = Readonly<{ sign: string; style: Style; text: string }>;
 
-/** Tells events as a timeline, a line each; nodes to which the same happens at once share one. */
+/** Reports events as a timeline, a line each; nodes to which the same happens at once share one. */
 export class Narrator {
   readonly #begin: Date;
   readonly #terminal: Pick<Terminal, "out" | "style">;

@@ -13,7 +13,7 @@ export const plot = {
   /** Nodes that were there before, and the one among them that its user holds. */
   here: ["anna", "bert", "cleo"],
   usersOwn: "cleo",
-  newcomers: ["dora", "emil", "frida"],
+  newNodes: ["dora", "emil", "frida"],
 } as const;
 
 export type Crash = Readonly<{ arm: () => void }>;
@@ -23,7 +23,7 @@ export function stage(world: LocalWorld, clock: AlarmClock, annotation: string, 
   const { ec2, cluster, timeline, holder } = world;
   const begin = clock.now();
   const at = (moment: Duration, action: () => void) => clock.at(after(begin, moment), async () => action());
-  const [dora, emil, frida] = plot.newcomers;
+  const [dora, emil, frida] = plot.newNodes;
 
   for (const node of plot.here) ec2.addNode(node);
   at(seconds(30), () => void cluster.editNode(plot.usersOwn, { annotations: { [annotation]: "true" } }));

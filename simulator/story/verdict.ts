@@ -9,13 +9,13 @@ export type Check = Readonly<{ promise: string; isKept: boolean; saw: string }>;
 /** What the verdict is based on: the API server's own history, and the record. */
 export type Evidence = Readonly<{ begin: Date; end: Date; observer: Observer; history: readonly PastHold[] }>;
 
-const [dora, emil, frida] = plot.newcomers;
+const [dora, emil, frida] = plot.newNodes;
 const theirs = plot.here.filter((node) => node !== plot.usersOwn);
 
 /** Judges by what the API server and the record say; nobody's word counts. */
 export function judge({ begin, end, observer, history }: Evidence): readonly Check[] {
   const moment = (time: Duration) => after(begin, time);
-  const tell = (at: Date | undefined) => (at ? formatDuration(at.getTime() - begin.getTime()) : "never");
+  const report = (at: Date | undefined) => (at ? formatDuration(at.getTime() - begin.getTime()) : "never");
   const [first, second] = history.toSorted((a, b) => a.startedAt.getTime() - b.startedAt.getTime());
   const extendedTo = moment(plot.second + plot.hold);
   const lastsUntil = moment(plot.third + plot.hold);
@@ -23,46 +23,46 @@ export function judge({ begin, end, observer, history }: Evidence): readonly Che
   const heldFrom = (nodes: readonly string[], at: Date) => nodes.map((node) => observer.heldSince(node, at));
   const within = (dates: readonly (Date | undefined)[], latest: Date) =>
     dates.every((date) => date !== undefined && date <= latest);
-  const tellAll = (dates: readonly (Date | undefined)[]) => dates.map(tell).join(", ");
+  const formatAll = (dates: readonly (Date | undefined)[]) => dates.map(report).join(", ");
   const freeAt = (nodes: readonly string[], at: Date) =>
     nodes.filter((node) => observer.at(node, at)?.annotation === undefined);
 
   const marked = heldFrom(theirs, moment(plot.first + minutes(1)));
   const joined = [observer.of(dora)[0]?.at, observer.of(emil)[0]?.at];
-  const newcomers = [
+  const newNodes = [
     observer.heldSince(dora, moment(plot.second)),
     observer.heldSince(emil, moment(plot.second + minutes(3))),
   ];
   const unbroken = heldFrom(theirs, after(extendedTo, -1));
   const users = observer.of(plot.usersOwn).map((sight) => sight.annotation ?? "none");
   const crashed = heldFrom([...theirs, dora, emil, frida], moment(plot.third + minutes(2)));
-  const left = [...plot.here, ...plot.newcomers].filter((node) => observer.at(node, end)?.holdId);
+  const left = [...plot.here, ...plot.newNodes].filter((node) => observer.at(node, end)?.holdId);
 
   return [
     {
       promise: "the first launch holds every node that is there, at once",
       isKept: within(marked, moment(plot.first + seconds(5))),
-      saw: `held since ${tellAll(marked)}`,
+      saw: `held since ${formatAll(marked)}`,
     },
     {
-      promise: "newcomers are held within half a minute of joining",
-      isKept: newcomers.every((at, i) => at && joined[i] && at <= after(joined[i], seconds(30))),
-      saw: `joined ${tellAll(joined)}, held since ${tellAll(newcomers)}`,
+      promise: "new nodes are held within half a minute of joining",
+      isKept: newNodes.every((at, i) => at && joined[i] && at <= after(joined[i], seconds(30))),
+      saw: `joined ${formatAll(joined)}, held since ${formatAll(newNodes)}`,
     },
     {
       promise: "the second launch extends the hold for all; the one-shot that fires early releases nothing",
       isKept: first?.extensions === 1 && first.expiresAt.getTime() === extendedTo.getTime(),
-      saw: `until ${tell(first?.expiresAt)}, extensions: ${first?.extensions ?? 0}`,
+      saw: `until ${report(first?.expiresAt)}, extensions: ${first?.extensions ?? 0}`,
     },
     {
       promise: "no held node is without its annotation for a moment until the hold is over",
       isKept: within(unbroken, moment(plot.first + seconds(5))),
-      saw: `held without a break since ${tellAll(unbroken)}`,
+      saw: `held without a break since ${formatAll(unbroken)}`,
     },
     {
       promise: "then all of them are free, within seconds",
       isKept: freeAt([...theirs, dora, emil], after(extendedTo, seconds(5))).length === 4,
-      saw: `free at ${tell(after(extendedTo, seconds(5)))}: ${freeAt([...theirs, dora, emil], after(extendedTo, seconds(5))).join(", ")}`,
+      saw: `free at ${report(after(extendedTo, seconds(5)))}: ${freeAt([...theirs, dora, emil], after(extendedTo, seconds(5))).join(", ")}`,
     },
     {
       promise: "the user's own annotation is never touched",
@@ -72,16 +72,16 @@ export function judge({ begin, end, observer, history }: Evidence): readonly Che
     {
       promise: "after a crash the launch comes again and holds every node",
       isKept: within(crashed, moment(plot.third + minutes(2))),
-      saw: `held since ${tellAll(crashed)}`,
+      saw: `held since ${formatAll(crashed)}`,
     },
     {
       promise: "the sweep makes up for the lost one-shot: the hold ends on time",
       isKept:
         within([second?.endedAt], after(lastsUntil, seconds(5))) && (second?.endedAt ?? end) >= lastsUntil,
-      saw: `ended ${tell(second?.endedAt)}, due ${tell(lastsUntil)}`,
+      saw: `ended ${report(second?.endedAt)}, due ${report(lastsUntil)}`,
     },
     {
-      promise: "nothing of ours stays on any node, and history tells both holds",
+      promise: "nothing of ours stays on any node, and history reports both holds",
       isKept: left.length === 0 && history.length === 2,
       saw: `${left.length} marks left, ${history.length} holds in history`,
     },

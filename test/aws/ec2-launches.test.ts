@@ -58,7 +58,7 @@ const asked = () =>
     return { form, filters: Object.fromEntries(filters) as Record<string, string[]> };
   });
 
-describe("instances that events told of", () => {
+describe("instances that events informed of", () => {
   it("are asked for by filter, so that one unknown yet is no error", async () => {
     const port = await launches(() => described([]));
     expect(await port.find(["i-1", "i-2"])).toEqual(new Map());
@@ -103,7 +103,7 @@ describe("instances that events told of", () => {
     expect(asked()[0]?.form.get("IncludeManagedResources")).toBe("true");
   });
 
-  it("are not known yet as long as they are pending and EC2 tells no tag of theirs", async () => {
+  it("are not known yet as long as they are pending and EC2 reports no tag of theirs", async () => {
     const port = await launches(() =>
       described([
         { id: "i-1", state: "pending" },

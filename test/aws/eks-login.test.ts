@@ -118,7 +118,7 @@ describe("logging in to an EKS cluster", () => {
   });
   const tokenOf = async () => (await login.access()).headers.authorization ?? "";
 
-  it("knows where the cluster is and whom to trust there", async () => {
+  it("knows where the cluster is and that to trust there", async () => {
     const { server: where, tls, headers } = await login.access();
     expect(where).toBe("https://prod.example.com");
     expect(tls).toEqual({ ca: "a certificate" });
@@ -142,7 +142,7 @@ describe("logging in to an EKS cluster", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("forgets token and endpoint when it is told to refresh", async () => {
+  it("forgets token and endpoint when it is asked to refresh", async () => {
     await tokenOf();
     now = new Date(start.getTime() + 1_000);
     login.refresh();

@@ -102,7 +102,7 @@ describe("what goes wrong", () => {
     await expect(port.arm(wholeCluster, holdId, after(noon, minutes(20)))).rejects.toThrow(TryAgainError);
   });
 
-  it("is told as it is when Scheduler refuses the request for another reason than its time", async () => {
+  it("is reported as it is when Scheduler refuses the request for another reason than its time", async () => {
     const port = await schedules(() => jsonError("ValidationException", "role cannot be assumed"));
     await expect(port.arm(wholeCluster, holdId, after(noon, minutes(20)))).rejects.toThrow(
       "role cannot be assumed",

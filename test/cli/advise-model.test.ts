@@ -94,7 +94,7 @@ describe("a replay with a holder", () => {
     expect(kept.map(({ to }) => to)).toEqual([at(120)]);
   });
 
-  it("holds by NodePool where told so", () => {
+  it("holds by NodePool where asked to", () => {
     const lives = [aLife(0, undefined, "a"), aLife(-30, 5, "b")];
     expect(replay(lives, aPlan()).kept).toHaveLength(1);
     expect(replay(lives, aPlan({ scope: "nodepool" })).kept).toHaveLength(0);
@@ -185,7 +185,7 @@ describe("advice", () => {
     expect(because).toContain(expected);
   });
 
-  it("tells the cost in money where every price is known, and not where one is missing", () => {
+  it("reports the cost in money where every price is known, and not where one is missing", () => {
     const lives = churn(5).map((life) => ({ ...life, instanceType: "m5.large" }));
     const priced = advise("cluster", lives, aQuestion({ priceOf: () => 6 }));
     for (const { money, idleMinutes } of priced.candidates) expect(money).toBeCloseTo(idleMinutes / 10);
@@ -223,7 +223,7 @@ describe("lives", () => {
     ...about,
   });
 
-  it("take a launch told twice for one, and the first of several ends", () => {
+  it("take a launch delivered twice for one, and the first of several ends", () => {
     expect(nodeLives([end({ at: at(9) }), launch(), launch({ id: "e3" }), end()])).toEqual([
       { instance: "i-1", nodePool: "default", launchedAt: at(0), endedAt: at(5), endedBy: "karpenter" },
     ]);

@@ -47,19 +47,19 @@ describe("CloudTrail's records", () => {
   });
 
   it("reads every instance of a fleet", () => {
-    const told = instanceEventsIn(fleet(1, 0, "prod", [2, 3]), "prod");
-    expect(told.map(({ instance }) => instance)).toEqual([1, 2, 3].map(idOf));
+    const reported = instanceEventsIn(fleet(1, 0, "prod", [2, 3]), "prod");
+    expect(reported.map(({ instance }) => instance)).toEqual([1, 2, 3].map(idOf));
   });
 
   it("reads a spot instance that EC2 took back, which is no end by Karpenter", () => {
-    const told = [fleet(1, 0), run(1, 0), evict(1, 5)].flatMap((one) => instanceEventsIn(one, "prod"));
-    expect(nodeLives(told)).toMatchObject([{ instance: idOf(1), endedAt: at(5), endedBy: "others" }]);
+    const reported = [fleet(1, 0), run(1, 0), evict(1, 5)].flatMap((one) => instanceEventsIn(one, "prod"));
+    expect(nodeLives(reported)).toMatchObject([{ instance: idOf(1), endedAt: at(5), endedBy: "others" }]);
   });
 
   it("reads that Karpenter ended what its fleet began", () => {
     for (const launch of [fleet(1, 0), run(1, 0)]) {
-      const told = [launch, terminate(1, 5)].flatMap((one) => instanceEventsIn(one, "prod"));
-      expect(nodeLives(told)).toMatchObject([{ endedAt: at(5), endedBy: "karpenter" }]);
+      const reported = [launch, terminate(1, 5)].flatMap((one) => instanceEventsIn(one, "prod"));
+      expect(nodeLives(reported)).toMatchObject([{ endedAt: at(5), endedBy: "karpenter" }]);
     }
   });
 
@@ -190,7 +190,7 @@ describe("advise", () => {
   const advise = async (...words: string[]) => {
     const terminal = new CollectedTerminal();
     const exit = await commandLine(["advise", "--cluster", "prod", ...words], terminal);
-    return { exit, output: terminal.output, told: terminal.told };
+    return { exit, output: terminal.output, reported: terminal.reported };
   };
   const exported = (records: readonly object[]) => {
     const path = join(folder, "records.json");
@@ -225,14 +225,14 @@ describe("advise", () => {
   it("does not take clusters of one name in several accounts or regions for one", async () => {
     const elsewhere = { recipientAccountId: "444455556666", awsRegion: "us-west-2" };
     const launches = [fleet(1, 0), terminate(1, 5), { ...fleet(2, 0), ...elsewhere }];
-    const { exit, told } = await advise("--from", exported(launches));
+    const { exit, reported } = await advise("--from", exported(launches));
     expect(exit).toBe(2);
-    expect(told).toContain("111122223333/us-east-1, 444455556666/us-west-2");
+    expect(reported).toContain("111122223333/us-east-1, 444455556666/us-west-2");
     const alone = await advise("--from", exported([fleet(1, 0), { ...terminate(9, 5), ...elsewhere }]));
     expect(alone.exit).toBe(0);
   });
 
-  it("tells the cost in money where prices are given", async () => {
+  it("reports the cost in money where prices are given", async () => {
     const prices = join(folder, "prices.json");
     writeFileSync(prices, JSON.stringify({ "m5.large": 0.6 }));
     const { output } = await advise(
@@ -252,9 +252,9 @@ describe("advise", () => {
   it("writes a report that needs nothing else, and that names cannot break", async () => {
     const html = join(folder, "advice.html");
     const named = JSON.parse(JSON.stringify(churn).replaceAll('"batch"', '"<script>alert(1)</script>"'));
-    const { exit, told } = await advise("--from", exported([...churn, ...named]), "--html", html);
+    const { exit, reported } = await advise("--from", exported([...churn, ...named]), "--html", html);
     expect(exit).toBe(0);
-    expect(told).toContain(html);
+    expect(reported).toContain(html);
     const page = readFileSync(html, "utf8");
     expect(page).toMatch(/^<!doctype html>/);
     expect(page).toContain("recommended: 20m");
@@ -275,7 +275,7 @@ describe("advise", () => {
     const keptFrom = async (region: string) => {
       const terminal = new CollectedTerminal({ XDG_CACHE_HOME: folder, AWS_REGION: region });
       await commandLine(["advise", "--cluster", "prod", "--endpoint-url", aws.client.endpoint], terminal);
-      return /kept in (\S+);/.exec(terminal.told)?.[1]?.replace(folder, "");
+      return /kept in (\S+);/.exec(terminal.reported)?.[1]?.replace(folder, "");
     };
     try {
       expect(await keptFrom("eu-west-1")).toBe(
@@ -292,11 +292,11 @@ describe("advise", () => {
 
   it("names the path where a report cannot be written, and asks nobody to report that", async () => {
     const html = join(folder, "nowhere", "advice.html");
-    const { exit, told } = await advise("--from", exported(churn), "--html", html);
+    const { exit, reported } = await advise("--from", exported(churn), "--html", html);
     expect(exit).toBe(1);
-    expect(told).toContain(html);
-    expect(told).toContain("Check that path");
-    expect(told).not.toContain("please report it");
+    expect(reported).toContain(html);
+    expect(reported).toContain("Check that path");
+    expect(reported).not.toContain("please report it");
   });
 
   it.each([
@@ -309,22 +309,22 @@ describe("advise", () => {
     ["holds that are none", ["--holds", "soon"], "durations from 1m to 24h"],
     ["a price that is none", ["--price", "cheap"], "an amount"],
   ])("ends with 2 for %s", async (_, words, expected) => {
-    const { exit, told } = await advise(...words);
+    const { exit, reported } = await advise(...words);
     expect(exit).toBe(2);
-    expect(told).toContain(expected);
+    expect(reported).toContain(expected);
   });
 
   it("ends with 2 for prices that are none, naming each", async () => {
     const prices = join(folder, "prices.json");
     writeFileSync(prices, JSON.stringify({ "m5.large": "cheap" }));
-    const { exit, told } = await advise("--from", exported(churn), "--prices", prices);
+    const { exit, reported } = await advise("--from", exported(churn), "--prices", prices);
     expect(exit).toBe(2);
-    expect(told).toContain("m5.large must be a price an hour");
+    expect(reported).toContain("m5.large must be a price an hour");
   });
 
   it("says what to check when no node of the cluster was found", async () => {
-    const { exit, told } = await advise("--from", exported([fleet(1, 0, "other")]));
+    const { exit, reported } = await advise("--from", exported([fleet(1, 0, "other")]));
     expect(exit).toBe(1);
-    expect(told).toContain("no launch of a Karpenter node of cluster prod");
+    expect(reported).toContain("no launch of a Karpenter node of cluster prod");
   });
 });

@@ -14,12 +14,12 @@ const bin: string = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 const run = async (...words: string[]) => {
   const terminal = new CollectedTerminal();
   const exit = await commandLine(words, terminal);
-  return { exit, output: terminal.output, told: terminal.told };
+  return { exit, output: terminal.output, reported: terminal.reported };
 };
 
 describe("the command line", () => {
-  it("tells its version", async () => {
-    expect(await run("--version")).toEqual({ exit: 0, output: version, told: "" });
+  it("reports its version", async () => {
+    expect(await run("--version")).toEqual({ exit: 0, output: version, reported: "" });
   });
 
   it("lists every command in its help", async () => {
@@ -29,20 +29,20 @@ describe("the command line", () => {
     expect(output).toContain("Exit codes: 0 success, 1 failure, 2 wrong usage.");
   });
 
-  it("tells what can be said when nothing was", async () => {
-    const { exit, output, told } = await run();
+  it("reports what can be said when nothing was", async () => {
+    const { exit, output, reported } = await run();
     expect({ exit, output }).toEqual({ exit: 2, output: "" });
-    expect(told).toContain("Usage: karpenter-node-holder");
+    expect(reported).toContain("Usage: karpenter-node-holder");
   });
 
   it.each([
     [["hodl"], "hodl"],
     [["--loud"], "unknown option '--loud'"],
   ])("does not understand %j", async (words, expected) => {
-    const { exit, told } = await run(...words);
+    const { exit, reported } = await run(...words);
     expect(exit).toBe(2);
-    expect(told).toContain(expected);
-    expect(told).toContain("See --help for commands and flags.");
+    expect(reported).toContain(expected);
+    expect(reported).toContain("See --help for commands and flags.");
   });
 
   it.each(commands.map((command) => command(new CollectedTerminal()).name()))(
@@ -57,9 +57,9 @@ describe("the command line", () => {
   it.each([
     ["hold", "--for", ["--reason", "x"]],
     ["pause", "--for", []],
-  ])("tells in the help of %s the limits of %s that it keeps", async (name, flag, others) => {
-    const { told } = await run(name, "--cluster", "prod", ...others, flag, "9999h");
-    const [limits = "no limits"] = /\d+[mh] to \d+h/.exec(told) ?? [];
+  ])("reports in the help of %s the limits of %s that it keeps", async (name, flag, others) => {
+    const { reported } = await run(name, "--cluster", "prod", ...others, flag, "9999h");
+    const [limits = "no limits"] = /\d+[mh] to \d+h/.exec(reported) ?? [];
     expect((await run(name, "--help")).output).toContain(limits);
   });
 

@@ -36,7 +36,7 @@ describe("doctor", () => {
     expect(verdictView(findings, (_, text) => text)).toBe("All links hold.");
   });
 
-  it("tells each hop of the probe", async () => {
+  it("reports each hop of the probe", async () => {
     const probe = (await examined(anAccount())).find(({ link }) => link === "probe");
     expect(probe?.what).toBe("bus to queue 120 ms, queue to function 1380 ms, function to record 0 ms");
   });
@@ -245,7 +245,7 @@ describe("doctor", () => {
     expect(broken(await examined(anAccount({ scheduleExists: async () => false }), { check }))).toEqual([]);
   });
 
-  it("tells what only follows from a broken link as that", async () => {
+  it("reports what only follows from a broken link as that", async () => {
     const check = () => aCheck({ cluster: { works: false, because: "refused the login (401)" } });
     const findings = await examined(anAccount({ accessGroups: none }), { check });
     expect(new Set(broken(findings))).toEqual(new Set(["access entries"]));
@@ -406,28 +406,28 @@ describe("doctor", () => {
 });
 
 describe("mending", () => {
-  it("does each action once, and tells which failed", async () => {
-    const told: string[] = [];
+  it("does each action once, and reports which failed", async () => {
+    const reported: string[] = [];
     const account = anAccount({ enableRule: () => Promise.reject(new Error("not allowed")) });
     const about = {
       launchRule: async () => aRule({ isEnabled: false }),
       mapping: async () => ({ id: "m", state: "Disabled", lastResult: "" }),
     };
     const findings = await examined({ ...account, ...about });
-    expect(await applyFixes(findings, (line) => told.push(line))).toBe(true);
+    expect(await applyFixes(findings, (line) => reported.push(line))).toBe(true);
     expect(account.did).toEqual(["enable mapping"]);
-    expect(told).toEqual([
+    expect(reported).toEqual([
       "Could not enable rule launches: not allowed",
       "Fixed: enable the event source mapping.",
     ]);
   });
 
-  it("says so where nothing can be mended from here", async () => {
-    const told: string[] = [];
+  it("says so where nothing can be repaired from here", async () => {
+    const reported: string[] = [];
     expect(
-      await applyFixes(await examined(anAccount({ tableStatus: none })), (line) => told.push(line)),
+      await applyFixes(await examined(anAccount({ tableStatus: none })), (line) => reported.push(line)),
     ).toBe(false);
-    expect(told).toEqual(["There is nothing to fix from here."]);
+    expect(reported).toEqual(["There is nothing to fix from here."]);
   });
 });
 

@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it("draws each hold as a bar and tells the same in words", () => {
+it("draws each hold as a bar and reports the same in words", () => {
   const page = historyPage([past("b", "2026-11-20"), past("a", "2026-11-18")], "prod", new Date());
   expect(page).toContain("Holds of prod");
   expect(page).toContain("2 holds, caused by 8 launches.");
@@ -49,7 +49,7 @@ it("dates its times where the time of day alone would leave open which day's it 
   );
 });
 
-it("writes the page where --html says, and tells the file's name", async () => {
+it("writes the page where --html says, and reports the file's name", async () => {
   const fake = await FakeControl.start(() => ({ holds: [past("a", "2026-11-18")] }));
   fakes.push(fake);
   const file = join(folder, "holds.html");

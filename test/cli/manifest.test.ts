@@ -7,7 +7,7 @@ import { CollectedTerminal } from "../support/collected-terminal.ts";
 const manifest = async (...flags: string[]) => {
   const terminal = new CollectedTerminal();
   const exit = await commandLine(["manifest", ...flags], terminal);
-  return { exit, output: terminal.output, told: terminal.told };
+  return { exit, output: terminal.output, reported: terminal.reported };
 };
 const verbs = (yaml: string) =>
   [...yaml.matchAll(/^ {6}- (get|list|patch|watch)$/gm)].map(([, verb]) => verb);
@@ -46,8 +46,8 @@ describe("the command manifest", () => {
     [["--karpenter", "v2"], "--karpenter must be v1 or v0.31"],
     [["--for", "fun"], "Allowed choices are functions, run"],
   ])("does not understand %j", async (flags, expected) => {
-    const { exit, output, told } = await manifest(...flags);
+    const { exit, output, reported } = await manifest(...flags);
     expect({ exit, output }).toEqual({ exit: 2, output: "" });
-    expect(told).toContain(expected);
+    expect(reported).toContain(expected);
   });
 });

@@ -54,7 +54,7 @@ const holder = async (answer: Control, ...rest: [(readonly string[] | "denied")?
 afterEach(() => control?.stop());
 
 describe("status", () => {
-  it("tells each scope: state, since, until, launches, nodes, awaited and why", async () => {
+  it("reports each scope: state, since, until, launches, nodes, awaited and why", async () => {
     const prod = await holder(() => ({ ...status, scopes: [held] }));
     const { exit, output } = await prod.run("status", "--cluster", "prod");
     expect(exit).toBe(0);
@@ -70,7 +70,7 @@ describe("status", () => {
     });
   });
 
-  it("tells the next schedule and the hold's id to those who want it wide", async () => {
+  it("reports the next schedule and the hold's id to those who want it wide", async () => {
     const prod = await holder(() => ({ ...status, scopes: [held] }));
     const { output } = await prod.run("status", "--cluster", "prod", "-o", "wide");
     expect(output).toContain("12:10:00Z (in 10m)  20261121t115000-abc");
@@ -88,9 +88,9 @@ describe("status", () => {
     const batch = { ...paused, scope: "nodepool/batch", since: held.since };
     const prod = await holder(() => ({ ...status, scopes: [paused, batch] }));
     for (const output of ["table", "wide"]) {
-      const told = (await prod.run("status", "--cluster", "prod", "-o", output)).output;
-      expect(told).toMatch(/cluster +paused +– +resumed by hand/);
-      expect(told).toMatch(/batch +paused +11:50:00Z \(10m ago\) +resumed by hand/);
+      const reported = (await prod.run("status", "--cluster", "prod", "-o", output)).output;
+      expect(reported).toMatch(/cluster +paused +– +resumed by hand/);
+      expect(reported).toMatch(/batch +paused +11:50:00Z \(10m ago\) +resumed by hand/);
     }
   });
 
@@ -154,9 +154,9 @@ describe("actions", () => {
     ["history --cluster prod --limit 0", "whole number"],
   ])("asks nothing and ends with 2 when it does not understand: %s", async (line, expected) => {
     const prod = await holder(answering);
-    const { exit, told } = await prod.run(...line.split(" "));
+    const { exit, reported } = await prod.run(...line.split(" "));
     expect({ exit, asked: prod.asked }).toEqual({ exit: 2, asked: [] });
-    expect(told).toContain(expected);
+    expect(reported).toContain(expected);
   });
 
   it.each(["release --force", "pause"])("ends with 1 when nodes could not be released: %s", async (line) => {
@@ -167,14 +167,14 @@ describe("actions", () => {
       left: false,
       because: "released by hand",
     }));
-    const { exit, told } = await prod.run(...line.split(" "), "--cluster", "prod");
+    const { exit, reported } = await prod.run(...line.split(" "), "--cluster", "prod");
     expect(exit).toBe(1);
-    expect(told).toContain("3 nodes could not be changed");
+    expect(reported).toContain("3 nodes could not be changed");
   });
 });
 
 describe("history", () => {
-  it("tells past holds, the newest first", async () => {
+  it("reports past holds, the newest first", async () => {
     const prod = await holder(() => ({ holds: [past] }));
     const { output } = await prod.run("history", "--cluster", "prod");
     expect(output).toMatch(/2026-11-20 10:00:00Z .* 30m +cluster +4 +3 +12 +the hold expired/);
@@ -202,17 +202,17 @@ describe("when it does not work", () => {
 
   it("lists the holders there are when there is none of this name", async () => {
     const missing = () => refused("ResourceNotFoundException", "Function not found", 404);
-    const { exit, told } = await ask(await holder(missing, ["staging", "prod"]));
+    const { exit, reported } = await ask(await holder(missing, ["staging", "prod"]));
     expect(exit).toBe(1);
-    expect(told).toBe(
+    expect(reported).toBe(
       "Failed: there is no holder for cluster prdo in eu-west-1\nHolders found in eu-west-1: prod, staging.",
     );
   });
 
   it("says how to go on when the holders may not be listed", async () => {
     const missing = () => refused("ResourceNotFoundException", "Function not found", 404);
-    const { told } = await ask(await holder(missing, "denied"));
-    expect(told).toContain("Check --cluster, --region and --profile");
+    const { reported } = await ask(await holder(missing, "denied"));
+    expect(reported).toContain("Check --cluster, --region and --profile");
   });
 
   it.each([
@@ -222,32 +222,32 @@ describe("when it does not work", () => {
     ["ThrottlingException", "no", "try again in a moment"],
     ["TooManyRequestsException", "no", "try again in a moment"],
   ])("says what to do about %s", async (name, what, remedy) => {
-    const { exit, told } = await ask(await holder(() => refused(name, "no", 403)));
+    const { exit, reported } = await ask(await holder(() => refused(name, "no", 403)));
     expect(exit).toBe(1);
-    expect(told).toContain(what);
-    expect(told).toContain(remedy);
+    expect(reported).toContain(what);
+    expect(reported).toContain(remedy);
   });
 
-  it("tells what the function says, without its stack trace", async () => {
+  it("reports what the function says, without its stack trace", async () => {
     const failing = () => new FunctionFailure("BrokenSetupError", "The cluster refused the login (401)");
-    const { exit, told } = await ask(await holder(failing));
+    const { exit, reported } = await ask(await holder(failing));
     expect(exit).toBe(1);
-    expect(told).toContain("Failed: The cluster refused the login (401)\nRun doctor");
-    expect(told).not.toContain("somewhere.ts");
+    expect(reported).toContain("Failed: The cluster refused the login (401)\nRun doctor");
+    expect(reported).not.toContain("somewhere.ts");
   });
 
   it("passes on why a wish was refused, as no mistake in typing", async () => {
     const refusing = () => new FunctionFailure("BadInputError", "Cannot hold: paused by hand: resume first");
     const prod = await holder(refusing);
-    const { exit, told } = await prod.run("hold", "--cluster", "prod", "--reason", "x");
+    const { exit, reported } = await prod.run("hold", "--cluster", "prod", "--reason", "x");
     expect(exit).toBe(1);
-    expect(told).toContain("resume first\nNothing was changed.");
+    expect(reported).toContain("resume first\nNothing was changed.");
   });
 
   it("says that an answer is of another version when it cannot read it", async () => {
-    const { exit, told } = await ask(await holder(() => ({ cluster: "prdo" })));
+    const { exit, reported } = await ask(await holder(() => ({ cluster: "prdo" })));
     expect(exit).toBe(1);
-    expect(told).toContain("rules must be an object");
-    expect(told).toContain("run doctor");
+    expect(reported).toContain("rules must be an object");
+    expect(reported).toContain("run doctor");
   });
 });

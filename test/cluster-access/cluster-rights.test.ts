@@ -17,7 +17,7 @@ const { annotation } = Karpenter.v1;
 const older = Karpenter["v0.31"].annotation;
 const keys = { present: annotation, former: [older] };
 
-/** An API server that notes what it is asked and answers as it is told. */
+/** An API server that notes what it is asked and answers as it is reported. */
 class Answering implements KubernetesCaller {
   readonly asked: KubernetesCall[] = [];
   readonly #answer: (call: KubernetesCall) => unknown;
@@ -86,7 +86,7 @@ describe("our rights in a cluster", () => {
     ]);
   });
 
-  it("tell what to check when we may not write them", async () => {
+  it("report what to check when we may not write them", async () => {
     const failure = accessOf(new Answering(() => refuse(403))).write([annotation]);
     await expect(failure).rejects.toBeInstanceOf(BrokenSetupError);
     await expect(failure).rejects.toMatchObject({ cause: { status: 403 } });

@@ -154,6 +154,6 @@ describe("removing", () => {
     expect(await remove()).toEqual(["marks on nodes, ClusterRole, binding or policy"]);
 
     expect(entries()).toEqual([]);
-    expect(world.log.told("something of ours remains in the cluster")).toHaveLength(1);
+    expect(world.log.reported("something of ours remains in the cluster")).toHaveLength(1);
   });
 });

@@ -105,14 +105,14 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
       expect((await store.holds.find(wholeCluster))?.hold?.id).toBe(ids[written.indexOf(true)]);
     });
 
-    it("keeps one record a scope and tells them all", async () => {
+    it("keeps one record a scope and reports them all", async () => {
       const scopes: Scope[] = [wholeCluster, poolScope("batch"), poolScope("web")];
       for (const scope of scopes) await store.holds.write(aRecord({ scope, hold: aHold({ id: scope }) }));
       const { records: all } = await store.holds.all();
       expect(all.map(({ scope, hold }) => [scope, hold?.id]).toSorted()).toEqual(scopes.map((s) => [s, s]));
     });
 
-    it("tells the scopes only, not the past, sweeps and probes beside them", async () => {
+    it("reports the scopes only, not the past, sweeps and probes beside them", async () => {
       await store.journal.remember(aPastHold());
       await store.journal.noteSweep(noon);
       await store.journal.answerProbe(aProbe());
@@ -127,7 +127,7 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
       expect(await store.journal.history(10)).toEqual([hold]);
     });
 
-    it("keeps the same hold once, as it was told last", async () => {
+    it("keeps the same hold once, as it was reported last", async () => {
       await store.journal.remember(aPastHold({ nodes: 3 }));
       await store.journal.remember(aPastHold({ nodes: 5 }));
       expect(await store.journal.history(10)).toMatchObject([{ id: holdId(1), nodes: 5 }]);
@@ -139,7 +139,7 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
       expect(await store.journal.history(10)).toHaveLength(2);
     });
 
-    it("tells the newest first, and no more than asked", async () => {
+    it("reports the newest first, and no more than asked", async () => {
       for (const hour of [2, 0, 3, 1]) {
         await store.journal.remember(
           aPastHold({ id: holdId(9 - hour), startedAt: after(noon, hours(hour)) }),

@@ -111,7 +111,7 @@ export function nodesApiContract(
       });
     });
 
-    it("refuses whom it does not know", async () => {
+    it("refuses that it does not know", async () => {
       expect(await ask("GET", "", { token: "wrong" })).toMatchObject({
         status: 401,
         body: { reason: "Unauthorized" },
@@ -352,7 +352,7 @@ export function nodesApiContract(
       });
     });
 
-    it("tells a watcher every change, and what enters and leaves its selection", async () => {
+    it("reports a watcher every change, and what enters and leaves its selection", async () => {
       await create("before", { labels: { x: "1" } });
       const all = await NodeWatch.open(access, "note");
       const chosen = await NodeWatch.open(access, "note", {
@@ -369,10 +369,10 @@ export function nodesApiContract(
         const last = await create("last", { labels: { x: "1" } });
 
         await Promise.all([all, chosen].map((watch) => watch.history("last", last.resourceVersion)));
-        expect(all.told.join(" ")).toBe(
+        expect(all.reported.join(" ")).toBe(
           "ADDED:a MODIFIED:a MODIFIED:a MODIFIED:a MODIFIED:a DELETED:a ADDED:last",
         );
-        expect(chosen.told.join(" ")).toBe("ADDED:a MODIFIED:a DELETED:a ADDED:a DELETED:a ADDED:last");
+        expect(chosen.reported.join(" ")).toBe("ADDED:a MODIFIED:a DELETED:a ADDED:a DELETED:a ADDED:last");
         expect(await all.history("a", last.resourceVersion)).toEqual([undefined, "1", "2"]);
       } finally {
         await Promise.all([all.close(), chosen.close()]);

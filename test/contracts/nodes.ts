@@ -67,7 +67,7 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
     });
     afterEach(() => world.close());
 
-    it("marks every node of Karpenter's and tells which it found", async () => {
+    it("marks every node of Karpenter's and reports which it found", async () => {
       await world.add("a", { providerId: "aws:///eu-west-1a/i-0123456789abcdef0" });
       await world.add("b", { pool: "batch", providerId: "kwok://b" });
       await world.add("c", { providerId: "" });
@@ -312,7 +312,7 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       expect([...(await world.nodes.marks([holdId(2)], soon()))]).toEqual([[holdId(1), 1]]);
     });
 
-    it("tells which nodes have joined since a moment", async () => {
+    it("reports which nodes have joined since a moment", async () => {
       await world.add("a", { providerId: "aws:///z/i-1" });
       await world.add("b", { ...held(holdId(1)), providerId: "aws:///z/i-2", pool: "web" });
       await world.add("c", { labels: marked(neverHold) });

@@ -85,7 +85,7 @@ describe("a hold by hand", () => {
     expect(decision).toEqual({ action: "refuse", because: "paused until resumed: resume first" });
   });
 
-  it("is told who paused and why, where a reason was given", () => {
+  it("is reported who paused and why, where a reason was given", () => {
     const { record } = decidePause(aRecord(), at(120), "Ada replaces every node", noon);
 
     expect(hold(record, 45)).toEqual({

@@ -24,7 +24,7 @@ const decide = (facts: Partial<LaunchFacts> = {}) =>
 const held = (about: Parameters<typeof aHold>[0] = {}) => aRecord({ hold: aHold(about), lastLaunchAt: noon });
 
 describe("the first launch", () => {
-  it("starts a hold that lasts from the launch, not from when it was told", () => {
+  it("starts a hold that lasts from the launch, not from when it was reported", () => {
     const decision = decide({ now: at(3) });
 
     expect(decision).toMatchObject({
@@ -35,7 +35,7 @@ describe("the first launch", () => {
     });
   });
 
-  it("told so late that its hold would be over starts nothing", () => {
+  it("asked to late that its hold would be over starts nothing", () => {
     const decision = decide({ now: at(20) });
 
     expect(decision).toEqual({ action: "ignore", because: "its hold would be over already" });
@@ -94,9 +94,9 @@ describe("a later launch", () => {
   });
 });
 
-describe("a twin, a late or a reordered event", () => {
+describe("a duplicate, a late or a reordered event", () => {
   it.each([
-    ["a twin", 0],
+    ["a duplicate", 0],
     ["a late one", -5],
   ])("writes nothing into a running hold: %s", (_, minute) => {
     const decision = decide({ record: held(), launches: [launchAt(minute)], now: at(6) });
@@ -173,7 +173,7 @@ describe("the watermark", () => {
 
     expect(decision).toEqual({
       action: "ignore",
-      because: "it was launched before the holder was told to start afresh",
+      because: "it was launched before the holder was asked to start afresh",
     });
   });
 
@@ -189,7 +189,7 @@ describe("the watermark", () => {
     ],
     ["a pause", { from: at(10), quiet: "paused" }, "paused until 2026-11-21T12:10:00.000Z"],
     ["a pause without end", { from: untilResumed, quiet: "paused" }, "paused until resumed"],
-  ])("tells why nothing counts in %s", (_, watermark, because) => {
+  ])("reports why nothing counts in %s", (_, watermark, because) => {
     expect(decide({ watermark })).toEqual({ action: "ignore", because });
   });
 

@@ -11,7 +11,7 @@ import { noon } from "../support/fixed-clock.ts";
 
 const rules = someRules({ maxHold: hours(1) });
 
-/** A launch at that minute, told so much later and as often. */
+/** A launch at that minute, asked to much later and as often. */
 const launches = fc.array(
   fc.record({
     minute: fc.nat({ max: 120 }),
@@ -37,20 +37,20 @@ function expire(record: ScopeRecord, now: Date): ScopeRecord {
   return decideClose(decision.record ?? record, hold.id, dueAt(hold, rules)).record ?? record;
 }
 
-function tell(record: ScopeRecord, { launchedAt, at }: NewEvent, newId: string): ScopeRecord {
+function report(record: ScopeRecord, { launchedAt, at }: NewEvent, newId: string): ScopeRecord {
   const launch = { instance: "i-1", launchedAt, nodePool: "default" };
   const facts = { record, watermark: watermarkOf(record), launches: [launch], rules, now: at, newId };
   return decideLaunch(facts).record ?? record;
 }
 
-it("any order of launches, twins and expiries ends with nothing held past what the last launch asked", () => {
+it("any order of launches, duplicates and expiries ends with nothing held past what the last launch asked", () => {
   fc.assert(
     fc.property(launches, (all) => {
       const last = Math.max(0, ...all.map(({ minute }) => minute));
       const end = after(noon, minutes(last) + rules.hold);
 
       const record = inOrder(all).reduce(
-        (now, told, n) => tell(expire(now, told.at), told, `hold-${n}`),
+        (now, reported, n) => report(expire(now, reported.at), reported, `hold-${n}`),
         aRecord(),
       );
 
@@ -64,9 +64,9 @@ it("expiry only ever moves forward, and never past the cap", () => {
   fc.assert(
     fc.property(launches, (all) => {
       let record: ScopeRecord = aRecord();
-      for (const [n, told] of inOrder(all).entries()) {
-        const before = expire(record, told.at);
-        record = tell(before, told, `hold-${n}`);
+      for (const [n, reported] of inOrder(all).entries()) {
+        const before = expire(record, reported.at);
+        record = report(before, reported, `hold-${n}`);
         if (!record.hold) continue;
         expect(record.hold.expiresAt.getTime()).toBeLessThanOrEqual(
           record.hold.startedAt.getTime() + rules.maxHold,
@@ -78,28 +78,31 @@ it("expiry only ever moves forward, and never past the cap", () => {
   );
 });
 
-it("the order in which launches of the same time are told does not matter", () => {
+it("the order in which launches of the same time are reported does not matter", () => {
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 19 }), { minLength: 1 }), fc.gen(), (offsets, gen) => {
       const at = after(noon, minutes(19));
-      const told = offsets.map((minute) => ({ launchedAt: after(noon, minutes(minute)), at }));
-      const shuffled = gen(() => fc.shuffledSubarray(told, { minLength: told.length }));
+      const reported = offsets.map((minute) => ({ launchedAt: after(noon, minutes(minute)), at }));
+      const shuffled = gen(() => fc.shuffledSubarray(reported, { minLength: reported.length }));
       const expiryOf = (all: readonly NewEvent[]) =>
-        all.reduce((record, one) => tell(record, one, "hold"), aRecord()).hold?.expiresAt;
+        all.reduce((record, one) => report(record, one, "hold"), aRecord()).hold?.expiresAt;
 
-      expect(expiryOf(shuffled)).toEqual(expiryOf(told));
+      expect(expiryOf(shuffled)).toEqual(expiryOf(reported));
     }),
   );
 });
 
-it("a record to which all was told once changes by nothing when it is told again", () => {
+it("a record to which all was delivered once changes by nothing when it is delivered again", () => {
   fc.assert(
     fc.property(launches, (all) => {
       const story = inOrder(all);
-      const record = story.reduce((now, told, n) => tell(expire(now, told.at), told, `hold-${n}`), aRecord());
+      const record = story.reduce(
+        (now, reported, n) => report(expire(now, reported.at), reported, `hold-${n}`),
+        aRecord(),
+      );
       const now = story.at(-1)?.at ?? noon;
 
-      const again = story.reduce((one, told) => tell(one, { ...told, at: now }, "again"), record);
+      const again = story.reduce((one, reported) => report(one, { ...reported, at: now }, "again"), record);
 
       expect(again).toEqual(record);
     }),

@@ -33,7 +33,7 @@ describe("a scope", () => {
     expect([...wrong, long].filter((text) => parseScope(text))).toEqual([]);
   });
 
-  it("tells its NodePool", () => {
+  it("reports its NodePool", () => {
     expect([nodePoolOf(wholeCluster), nodePoolOf(poolScope("batch"))]).toEqual([undefined, "batch"]);
   });
 

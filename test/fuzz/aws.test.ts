@@ -67,8 +67,8 @@ it(
     await fc.assert(
       fc.asyncProperty(
         answer,
-        inTime(async (told) => {
-          const aws = await fakeAws(() => told);
+        inTime(async (reported) => {
+          const aws = await fakeAws(() => reported);
           const credentials = { accessKeyId: "AKIDEXAMPLE", secretAccessKey, sessionToken };
           const config = { ...aws.client, credentials, maxAttempts: 1 };
           const database = new DynamoDBClient(config);

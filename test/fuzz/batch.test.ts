@@ -76,8 +76,8 @@ it(
           expect(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)).toEqual(unreadable);
           expect(world.holds.records.get("cluster")?.hold?.state).toBe("held");
           expect(world.nodes.get("a")?.labels).not.toEqual({});
-          const told = world.log.told("message cannot be read: it goes to the dead letters");
-          expect(everythingIn(told).length).toBeLessThan(5_000 * oddOnes.length);
+          const reported = world.log.reported("message cannot be read: it goes to the dead letters");
+          expect(everythingIn(reported).length).toBeLessThan(5_000 * oddOnes.length);
         }),
       ),
       fuzz(100),

@@ -53,7 +53,7 @@ const inside = {
 const action = { because: "x", until: noon, resumed: ["cluster"], marked: 1, left: false };
 
 it(
-  "an answer of the control function that is none is told as such, whatever it is",
+  "an answer of the control function that is none is reported as such, whatever it is",
   async () => {
     const answers = fc.oneof(fc.json(), ...[status, inside, action, { holds: [aPastHold()] }].map(mangled));
     await fc.assert(

@@ -64,7 +64,7 @@ const aRule = fc.record(
   },
   { requiredKeys: [] },
 );
-/** What any of the services may be told to answer: fields that are theirs, with values that are not. */
+/** What any of the services may be asked to answer: fields that are theirs, with values that are not. */
 const fields = fc.record(
   {
     FunctionArn: odd,
@@ -96,9 +96,12 @@ const fields = fc.record(
 const xml = (action: string, inside: string) =>
   `<${action}Response><${action}Result>${inside}</${action}Result></${action}Response>`;
 const body = fc.oneof(
-  { weight: 3, arbitrary: fields.map((told) => JSON.stringify(told)) },
+  { weight: 3, arbitrary: fields.map((reported) => JSON.stringify(reported)) },
   { weight: 1, arbitrary: fc.json({ maxDepth: 3 }) },
-  { weight: 1, arbitrary: fc.record({ __type: odd, message: odd }).map((told) => JSON.stringify(told)) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ __type: odd, message: odd }).map((reported) => JSON.stringify(reported)),
+  },
   {
     weight: 1,
     arbitrary: fc.constantFrom(
@@ -134,14 +137,14 @@ const always: [Asked, { status: number; body: string; headers: Record<string, st
 const textOf = (finding: Finding) => findingView(finding, (_, text) => text).join("\n");
 
 it(
-  "an odd answer of AWS is told at its own link, and keeps doctor from no other",
+  "an odd answer of AWS is reported at its own link, and keeps doctor from no other",
   async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...questions),
         answer,
-        inTime(async (question, told) => {
-          const aws = await fakeAws(() => told);
+        inTime(async (question, reported) => {
+          const aws = await fakeAws(() => reported);
           const credentials = { accessKeyId: "AKIDEXAMPLE", secretAccessKey, sessionToken };
           const config = { ...aws.client, credentials, maxAttempts: 1, md5: false };
           const odd = new AwsAccount(config, "prod");

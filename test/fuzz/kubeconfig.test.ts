@@ -70,7 +70,7 @@ describe("a broken kubeconfig", () => {
   );
 
   it(
-    "is used or refused with a clear error, and nothing secret is told",
+    "is used or refused with a clear error, and nothing secret is reported",
     async () => {
       await fc.assert(
         fc.asyncProperty(
@@ -121,7 +121,7 @@ describe("what a kubeconfig asks for and we cannot do", () => {
     ],
     ["a program that asks", {}, { exec: { ...exec, interactiveMode: "Always" } }, /nobody can be asked/],
     [
-      "a program that is told of the cluster",
+      "a program that is reported the cluster",
       {},
       { exec: { ...exec, provideClusterInfo: true } },
       /provideClusterInfo/,
@@ -171,7 +171,7 @@ describe("a program that should log in", () => {
     ["half an answer", `{"status":{"token":"${token}"`],
     ["an answer without credentials", `{"password":"${password}"}`],
     ["nothing", ""],
-  ])("and prints %s is told of, and not quoted", async (_, printed) => {
+  ])("and prints %s is reported, and not quoted", async (_, printed) => {
     const error = await readOf(JSON.stringify(configOf({}, printing(printed))));
     expect(error).toMatchObject({
       message: expect.stringContaining("gave no credentials as kubectl expects"),
@@ -179,7 +179,7 @@ describe("a program that should log in", () => {
     expectClear(error, [BrokenSetupError], secrets);
   });
 
-  it("and prints a broken certificate is told of", async () => {
+  it("and prints a broken certificate is reported", async () => {
     const status = { clientCertificateData: "cert", clientKeyData: key };
     const error = await readOf(JSON.stringify(configOf({}, printing(JSON.stringify({ status })))));
     expect(error).toMatchObject({ message: expect.stringMatching(/certificate or key .* cannot be used/) });

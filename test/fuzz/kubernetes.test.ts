@@ -104,8 +104,8 @@ describe("answers as no API server gives them", () => {
     }[action];
     let answer: unknown;
     const error = await errorOf(
-      (work ?? (() => Promise.reject(new Error(action))))().then((told: unknown) => {
-        answer = told;
+      (work ?? (() => Promise.reject(new Error(action))))().then((reported: unknown) => {
+        answer = reported;
       }),
     );
     await api.close();

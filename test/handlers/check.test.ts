@@ -25,7 +25,7 @@ const check = (world: World, inspection?: Inspection) =>
   onOperatorAsked(world.ports, inspection)({ do: "check" }, context);
 
 describe("a check from inside", () => {
-  it("tells the present holds, what the cluster showed and which code answers", async () => {
+  it("reports the present holds, what the cluster showed and which code answers", async () => {
     const world = new World();
     await world.finish(await world.ask({ do: "hold", reason: "test" }));
     expect(await check(world, inspecting())).toMatchObject({
@@ -47,7 +47,7 @@ describe("a check from inside", () => {
     });
   });
 
-  it("tells which link is broken and still tries the others", async () => {
+  it("reports which link is broken and still tries the others", async () => {
     const refused = inspecting(() => Promise.reject(new Error("The cluster refused the login (401)")));
     expect(await check(new World(), refused)).toMatchObject({
       record: { works: true, holds: [] },

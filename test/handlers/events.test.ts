@@ -18,7 +18,7 @@ function problemsOf(message: unknown): readonly string[] {
 }
 
 describe("a message", () => {
-  it("of EC2 tells of a launch", () => {
+  it("of EC2 reports a launch", () => {
     expect(parse(event)).toEqual({
       kind: "launch",
       launch: { instance: "i-0abcd1234ef567890", launchedAt: noon },

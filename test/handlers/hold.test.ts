@@ -57,7 +57,7 @@ describe("a batch", () => {
 
     expect(answer).toEqual(failed(0, 2));
     expect(world.nodes.held(holdId(1))).toEqual(["a"]);
-    expect(world.log.told("message cannot be read: it goes to the dead letters")).toHaveLength(2);
+    expect(world.log.reported("message cannot be read: it goes to the dead letters")).toHaveLength(2);
   });
 
   it.each(["instances", "find", "write", "list", "arm", "enqueue"])(
@@ -201,8 +201,8 @@ describe("a batch", () => {
 
     expect(answer).toEqual(failed(0, 1, 2));
     for (const line of world.log.lines) expect(JSON.stringify(line).length).toBeLessThan(200_000);
-    const told = world.log.told("message cannot be read: it goes to the dead letters");
-    for (const line of told) expect(JSON.stringify(line).length).toBeLessThan(1_000);
+    const reported = world.log.reported("message cannot be read: it goes to the dead letters");
+    for (const line of reported) expect(JSON.stringify(line).length).toBeLessThan(1_000);
   });
 });
 
@@ -230,7 +230,7 @@ describe("what somebody else may send to the queue", () => {
 
     await handle(world, batchOf(...Array.from({ length: 10 }, (_, id) => probe(id))));
 
-    expect(world.log.told("probe answered")).toHaveLength(2);
+    expect(world.log.reported("probe answered")).toHaveLength(2);
   });
 });
 

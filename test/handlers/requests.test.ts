@@ -83,20 +83,20 @@ describe("whatever is asked", () => {
       const ask = { do: action, reason: "load test" };
       await world.control({ ...ask, reason: "first" });
       await world.control(ask);
-      expect(world.log.told("operator asked").at(-1)).toMatchObject(ask);
+      expect(world.log.reported("operator asked").at(-1)).toMatchObject(ask);
     },
   );
 
   it("of the release function by hand is logged with its reason, though nothing is held", async () => {
     const world = new Scenario();
     await world.releaseByHand({ force: true, reason: "maintenance" });
-    expect(world.log.told("operator asked")).toMatchObject([{ do: "release", reason: "maintenance" }]);
+    expect(world.log.reported("operator asked")).toMatchObject([{ do: "release", reason: "maintenance" }]);
   });
 
   it("is not logged where it only asks", async () => {
     const world = new Scenario();
     await world.control({ do: "status" });
-    expect(world.log.told("operator asked")).toEqual([]);
+    expect(world.log.reported("operator asked")).toEqual([]);
   });
 
   const anything = fc.oneof(

@@ -90,7 +90,7 @@ it("needs no more launches to call protection slow than one hold after the other
   });
 });
 
-it("tells of dead letters in minutes, however seldom it sweeps", () => {
+it("reports dead letters in minutes, however seldom it sweeps", () => {
   const hourly = synthesize({ sweepEvery: Duration.hours(1) });
   for (const of of ["launches", "events", "invocations"])
     expect(alarm(`dead-letters-${of}`, hourly)).toMatchObject({ Period: 300, EvaluationPeriods: 1 });
@@ -118,7 +118,7 @@ it("has no cap to watch where there is none", () => {
   uncapped.resourceCountIs("AWS::CloudWatch::Alarm", alarms.length - 1);
 });
 
-it("tells the topic of every alarm, its beginning and its end", () => {
+it("reports the topic of every alarm, its beginning and its end", () => {
   const everything = synthesizeEverything();
   const topic = ["arn:aws:sns:us-east-1:111122223333:ops"];
   for (const { Properties } of resourcesOf(everything, "AWS::CloudWatch::Alarm").values()) {
@@ -133,8 +133,8 @@ it("lets its owner add an action to every alarm", () => {
 
   holder.addAlarmAction(action);
 
-  const told = [...resourcesOf(Template.fromStack(stack), "AWS::CloudWatch::Alarm").values()];
-  expect(told.map(({ Properties }) => Properties.AlarmActions)).toEqual(
+  const reported = [...resourcesOf(Template.fromStack(stack), "AWS::CloudWatch::Alarm").values()];
+  expect(reported.map(({ Properties }) => Properties.AlarmActions)).toEqual(
     holder.alarms.map(() => ["arn:mine"]),
   );
 });

@@ -69,7 +69,7 @@ describe("the app", { timeout: 60_000 }, () => {
     expect(code).toBe(0);
   });
 
-  it("tells all wrong settings at once, each with what was expected, and no stack trace", async () => {
+  it("reports all wrong settings at once, each with what was expected, and no stack trace", async () => {
     const { code, said } = await synth("wrong", {
       cluster: "prod",
       hold: "banana",
@@ -80,7 +80,9 @@ describe("the app", { timeout: 60_000 }, () => {
     expect(code).toBe(1);
     expect(said.trim().split("\n")).toEqual([
       "These settings cannot be used:",
-      expect.stringContaining('hold must be a duration from 1m to 24h, like 90s, 20m or 2h, not "banana"'),
+      expect.stringContaining(
+        'hold must be auto, or a duration from 1m to 24h, like 90s, 20m or 2h, not "banana"',
+      ),
       expect.stringContaining('maxHold must be at least hold (20m), or 0s, not "1m"'),
       expect.stringContaining('scope must be cluster or nodepool, not "planet"'),
     ]);

@@ -92,9 +92,9 @@ it("runs on the newest Node, on arm64, with JSON logs in a group of its own", ()
   }
 });
 
-it("tells every function the settings and every resource's name", () => {
-  const told = (part: string) => functionNamed(part)?.Environment;
-  expect(told("hold")).toMatchObject({
+it("reports every function the settings and every resource's name", () => {
+  const reported = (part: string) => functionNamed(part)?.Environment;
+  expect(reported("hold")).toMatchObject({
     Variables: {
       CLUSTER_NAME: "prod",
       HOLD: "20m",
@@ -105,7 +105,7 @@ it("tells every function the settings and every resource's name", () => {
       RELEASE_FUNCTION_ARN: expect.anything(),
     },
   });
-  for (const part of ["release", "sweep", "control"]) expect(told(part)).toEqual(told("hold"));
+  for (const part of ["release", "sweep", "control"]) expect(reported(part)).toEqual(reported("hold"));
 });
 
 it("hears of no launch before its rights are in the cluster, nor after they are taken back", () => {

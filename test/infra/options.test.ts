@@ -65,7 +65,7 @@ it("writes nothing into the cluster when access is manual", () => {
   expect(JSON.stringify(manual.toJSON())).not.toContain("eks:CreateAccessEntry");
 });
 
-it("tells whom to let in when access is manual", () => {
+it("reports that to let in when access is manual", () => {
   const context: Readonly<Record<string, string>> = { cluster: "prod", access: "manual" };
   const settings = readContext(context);
   const outputs = Template.fromStack(new HolderStack(new App(), "Manual", settings, {})).findOutputs("*");
@@ -108,7 +108,7 @@ it("is the same twice, so that deploying again changes nothing", () => {
   expect(synthesize().toJSON()).toEqual(synthesize().toJSON());
 });
 
-it("tidies up the old cluster when it is told of another one, because what may enter it is changed in nothing", () => {
+it("tidies up the old cluster when it is reported another one, because what may enter it is changed in nothing", () => {
   const ofAccess = (cluster: string) =>
     Object.keys(synthesize({ cluster }).toJSON().Resources).filter((id) => id.startsWith("HolderAccess"));
   const before = ofAccess("blue");

@@ -11,7 +11,7 @@ it.each(["dynamodb", "eks", "scheduler"])("says the same of %s with plain keys",
   const [asItComes, plain] = [await schemasOf(service, []), await schemasOf(service, [plainSchemaKeys])];
 
   expect(Object.keys(plain).length).toBeGreaterThan(10);
-  expect(told(plain)).toBe(told(asItComes));
+  expect(reported(plain)).toBe(reported(asItComes));
 });
 
 it("leaves a key alone that is no constant text, or would mean something else", () => {
@@ -39,6 +39,6 @@ async function schemasOf(service: string, plugins: Plugin[]): Promise<Record<str
   }
 }
 
-/** Schemas name each other by functions, which are told by what they are. */
-const told = (schemas: Record<string, unknown>): string =>
+/** Schemas name each other by functions, which are reported by what they are. */
+const reported = (schemas: Record<string, unknown>): string =>
   JSON.stringify(schemas, (_, value) => (typeof value === "function" ? String(value) : value));

@@ -145,7 +145,7 @@ describe("the client", () => {
     await expect(lost.call(list, soon())).rejects.toBe(broken);
   });
 
-  it("tells a refusal in the server's own words", async () => {
+  it("reports a refusal in the server's own words", async () => {
     answer = (_, response) => {
       response.statusCode = 404;
       response.end(JSON.stringify({ kind: "Status", message: 'nodes "a" not found' }));
@@ -195,7 +195,7 @@ describe("the client", () => {
     await expect(failure).rejects.toMatchObject({ cause: { message: /cannot list nodes/ } });
   });
 
-  it("tells a refusal that is no Status, too", async () => {
+  it("reports a refusal that is no Status, too", async () => {
     answer = (_, response) => {
       response.statusCode = 400;
       response.end("<html>a proxy</html>");
@@ -203,7 +203,7 @@ describe("the client", () => {
     await expect(client.call(list, soon())).rejects.toThrow("<html>a proxy</html>");
   });
 
-  it("tells of a redirect where it leads, and does not go there", async () => {
+  it("reports a redirect where it leads, and does not go there", async () => {
     const asked: (string | undefined)[] = [];
     answer = (request, response) => {
       asked.push(request.url);
@@ -213,7 +213,7 @@ describe("the client", () => {
     expect(asked).toEqual(["/api/v1/nodes"]);
   });
 
-  it("tells nobody its login, also where a proxy shows it what it sent", async () => {
+  it("reports nobody its login, also where a proxy shows it what it sent", async () => {
     token = "Bearer the-secret-token";
     answer = (request, response) => {
       response.statusCode = 400;

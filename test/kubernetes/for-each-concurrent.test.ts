@@ -8,7 +8,7 @@ async function* countTo(last: number, taken: number[] = []) {
   }
 }
 
-/** Work that goes on until it is told to end. */
+/** Work that goes on until it is asked to end. */
 function openWork() {
   const open = new Map<number, PromiseWithResolvers<void>>();
   let most = 0;

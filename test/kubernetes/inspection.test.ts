@@ -86,7 +86,7 @@ describe("looking around in a cluster", () => {
     for (const { query } of patches) expect(query).toMatchObject({ dryRun: "All" });
   });
 
-  it("knows no version where it is told as no text", async () => {
+  it("knows no version where it is reported as no text", async () => {
     for (const gitVersion of [7, {}, { toString: 1 }, ["v1.36.1"]]) {
       expect(await aCluster({ gitVersion }).inspect()).toMatchObject({ kubernetes: "unknown" });
     }

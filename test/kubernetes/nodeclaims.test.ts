@@ -93,7 +93,7 @@ describe("replacements", () => {
   it.each([
     ["the rights are missing", () => refuse(403), "v1", { isMissingRight: true }],
     ["Karpenter is older than v0.32", () => list([]), "v0.31", {}],
-  ] as const)("cannot be told where %s", async (_, events, karpenter, expected) => {
+  ] as const)("cannot be reported where %s", async (_, events, karpenter, expected) => {
     const { nodeClaims } = aCluster(events, () => list([]), karpenter);
     const found = await nodeClaims.replacements(noon, new Set(), soon);
     expect(found).toEqual({

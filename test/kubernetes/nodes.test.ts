@@ -35,18 +35,18 @@ describe("nodes behind an API server", () => {
   };
   const callsOf = (method: string) => world.asked.filter((asked) => asked.method === method);
 
-  it("costs one list and one patch to mark a newcomer inside a hold", async () => {
+  it("costs one list and one patch to mark a new node inside a hold", async () => {
     world.add(...names);
     await mark();
-    world.add("newcomer");
+    world.add("new-node");
     world.asked.length = 0;
 
     const result = await mark();
 
-    expect(result.seen).toMatchObject([{ name: "newcomer", instance: "i-newcomer" }]);
+    expect(result.seen).toMatchObject([{ name: "new-node", instance: "i-new-node" }]);
     expect(world.asked.map(({ method, path }) => `${method} ${path}`)).toEqual([
       "GET /api/v1/nodes",
-      "PATCH /api/v1/nodes/newcomer",
+      "PATCH /api/v1/nodes/new-node",
     ]);
   });
 
@@ -124,7 +124,7 @@ describe("nodes behind an API server", () => {
     expect(heldBy(holdId(1))).toEqual(["a"]);
   });
 
-  it("neither reads nor tells nodes that joined long ago, for nobody awaits them", async () => {
+  it("neither reads nor reports nodes that joined long ago, for nobody awaits them", async () => {
     const labels = { [poolLabel]: "default", [registeredLabel]: "true" };
     const joinedAt = new Date(Date.now() - 2 * 3_600_000);
     world.standIn.addNode({ name: "old", labels, providerId: "aws:///z/i-old", joinedAt });
@@ -201,7 +201,7 @@ describe("nodes behind an API server", () => {
     expect(world.metrics.total("ApiThrottled")).toBe(2);
   });
 
-  it("does the rest of the batch when one node cannot be changed, and tells which and why", async () => {
+  it("does the rest of the batch when one node cannot be changed, and reports which and why", async () => {
     world.add(...names);
     world.standIn.fail({ kind: "status", status: 500, message: "no etcd" }, { path: "/api/v1/nodes/b" }, 99);
 
@@ -212,9 +212,9 @@ describe("nodes behind an API server", () => {
     expect(heldBy(holdId(1))).toEqual(["a", "c", "d", "e"]);
     expect(world.metrics.total("NodePatchFailures")).toBe(1);
     expect(world.metrics.total("NodesHeld")).toBe(4);
-    const [told] = world.log.told("a node could not be changed");
-    expect(told?.node).toBe("b");
-    expect(String(told?.error)).toMatch(/no etcd/);
+    const [reported] = world.log.reported("a node could not be changed");
+    expect(reported?.node).toBe("b");
+    expect(String(reported?.error)).toMatch(/no etcd/);
   });
 
   it("marks the others when a webhook refuses the change of one node", async () => {
@@ -232,7 +232,9 @@ describe("nodes behind an API server", () => {
     );
     expect(await mark()).toMatchObject({ marked: 0, failed: 1 });
     expect(callsOf("PATCH")).toHaveLength(3);
-    expect(String(world.log.told("a node could not be changed")[0]?.error)).toMatch(/refused by a policy/);
+    expect(String(world.log.reported("a node could not be changed")[0]?.error)).toMatch(
+      /refused by a policy/,
+    );
   });
 
   it("begins a list again that the server has forgotten, and takes each node once", async () => {
@@ -261,7 +263,7 @@ describe("nodes behind an API server", () => {
     await expect(failure).rejects.toMatchObject({ cause: { status: 500 } });
   });
 
-  it("finishes what it has begun before it tells that the list broke off", async () => {
+  it("finishes what it has begun before it reports that the list broke off", async () => {
     world.add(...names);
     world.onRequest = ({ query }) => {
       if (query.has("continue"))

@@ -56,9 +56,9 @@ describe("what is logged when the cluster does not do as it should", () => {
     await handler({}, context).catch(() => undefined);
     await api.close();
 
-    const told = lines.join("\n");
-    expect(told).toMatch(/"level":\s*"ERROR"/);
-    expect(told).not.toContain(cluster.token);
-    expect(told.toLowerCase()).not.toContain("bearer");
+    const reported = lines.join("\n");
+    expect(reported).toMatch(/"level":\s*"ERROR"/);
+    expect(reported).not.toContain(cluster.token);
+    expect(reported.toLowerCase()).not.toContain("bearer");
   });
 });

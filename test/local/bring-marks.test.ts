@@ -13,7 +13,7 @@ import { StandInNodes } from "../support/stand-in-nodes.ts";
 const first = Karpenter.v1.annotation;
 const second = "example.com/stay";
 
-describe("a run that is told to use another annotation", () => {
+describe("a run that is asked to use another annotation", () => {
   let world: StandInNodes;
   let access: KubernetesAccess;
   let folder: string;
@@ -62,7 +62,7 @@ describe("a run that is told to use another annotation", () => {
     expect(annotated()).toEqual({ owners: [second] });
   });
 
-  it("brings them back when it was ended half-way and is told to use the first one again", async () => {
+  it("brings them back when it was ended half-way and is asked to use the first one again", async () => {
     failAt("b");
     await expect(bring(second)).rejects.toThrow("could not be moved");
 

@@ -80,7 +80,7 @@ describe("the holder in one process", () => {
     failsUntil("all", minutes(5));
     await open().holder.start();
     await runUntil(minutes(12));
-    expect(log.told("a sweep failed: the next one makes up for it")).toHaveLength(1);
+    expect(log.reported("a sweep failed: the next one makes up for it")).toHaveLength(1);
     expect(holds.sweptAt).toEqual(after(noon, minutes(10)));
   });
 

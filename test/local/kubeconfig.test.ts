@@ -41,8 +41,8 @@ describe("a kubeconfig", () => {
     ["arn:aws:eks:eu-central-1:123456789012:cluster/prod", "prod"],
     ["admin@10.0.0.1:6443", "admin-10-0-0-1-6443"],
     ["///", "cluster"],
-  ])("gives cluster %j the name %j", async (told, name) => {
-    await write(config(told, "one"));
+  ])("gives cluster %j the name %j", async (reported, name) => {
+    await write(config(reported, "one"));
     expect(clusterNameIn(readKubeconfig({ path }))).toBe(name);
   });
 

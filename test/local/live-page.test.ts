@@ -10,7 +10,7 @@ import { Browser, chromium } from "../support/chromium.ts";
 const pictures = process.env.PAGE_PICTURES;
 const start = Date.UTC(2026, 0, 1, 12);
 
-/** A story with so many nodes, told a few minutes ago. */
+/** A story with so many nodes, reported a few minutes ago. */
 class NewEvent {
   now = start;
   readonly timeline = new Timeline(() => new Date(this.now));
@@ -47,11 +47,11 @@ class NewEvent {
   }
 }
 
-let told: NewEvent;
+let reported: NewEvent;
 let page: LivePage;
 beforeEach(async () => {
-  told = new NewEvent();
-  const { timeline: events, clock } = told;
+  reported = new NewEvent();
+  const { timeline: events, clock } = reported;
   page = await LivePage.start({
     events,
     clock,
@@ -64,7 +64,7 @@ afterEach(() => page.stop());
 
 describe("the page's server", () => {
   it("sends one HTML file that asks nobody else for anything", async () => {
-    told.hold(3);
+    reported.hold(3);
     const html = await (await fetch(page.url)).text();
     expect(html).toContain("node-2");
     expect(html).toContain("default-src &#39;none&#39;");
@@ -72,11 +72,11 @@ describe("the page's server", () => {
     expect(elsewhere).toEqual([]);
   });
 
-  it("tells each event and a new picture to whoever listens", async () => {
+  it("reports each event and a new picture to whoever listens", async () => {
     const stop = new AbortController();
     const response = await fetch(`${page.url}events`, { signal: stop.signal });
     expect(response.headers.get("content-type")).toBe("text/event-stream");
-    told.hold(1);
+    reported.hold(1);
     let heard = "";
     const decoder = new TextDecoder();
     for await (const chunk of response.body ?? []) {
@@ -93,10 +93,10 @@ describe("the page's server", () => {
   });
 
   it("dates its times once it shows more than a day", () => {
-    told.hold(1);
-    told.pass(3 * 86_400);
-    told.release(1);
-    const { tables } = drawFrame(told.timeline.events, { now: told.clock.now() });
+    reported.hold(1);
+    reported.pass(3 * 86_400);
+    reported.release(1);
+    const { tables } = drawFrame(reported.timeline.events, { now: reported.clock.now() });
     expect(tables).toContain("<td>01-01 12:00</td><td>01-04 12:02</td>");
   });
 
@@ -129,15 +129,15 @@ describe.skipIf(!chromium)("the page in a browser", () => {
   it("draws what happens while it happens, and says how things stand", async () => {
     await browser.open(page.url);
     await sees("document.body.dataset.connection").toBe("open");
-    told.hold(3);
+    reported.hold(3);
     await sees(lanes).toBe(3);
     await sees('document.getElementById("state").textContent').toContain("may not disrupt the cluster until");
-    told.release(3);
+    reported.release(3);
     await sees('document.getElementById("state").textContent').toContain("it has run its time");
   });
 
-  it("is used by keyboard: arrows tell each thing's story, Escape lets go", async () => {
-    told.hold(3);
+  it("is used by keyboard: arrows report each thing's story, Escape lets go", async () => {
+    reported.hold(3);
     await browser.open(page.url);
     await sees(lanes).toBe(3);
     await browser.read('document.getElementById("picture").focus()');
@@ -152,20 +152,20 @@ describe.skipIf(!chromium)("the page in a browser", () => {
   });
 
   it("rests while it is paused, and goes on from there", async () => {
-    told.hold(2);
+    reported.hold(2);
     await browser.open(page.url);
     await sees(lanes).toBe(2);
     await browser.read('document.getElementById("pause").click()');
     const drawn = await browser.read('document.getElementById("picture").dataset.drawn');
-    told.timeline.record({ kind: "node joined", node: "late", nodePool: "default" });
+    reported.timeline.record({ kind: "node joined", node: "late", nodePool: "default" });
     await sees('waiting.svg.includes("late")').toBe(true);
     expect(await browser.read('document.getElementById("picture").dataset.drawn')).toBe(drawn);
     await browser.read('document.getElementById("pause").click()');
     await sees(lanes).toBe(3);
   });
 
-  it("tells the same in words", async () => {
-    told.hold(3);
+  it("reports the same in words", async () => {
+    reported.hold(3);
     await browser.open(page.url);
     await sees(lanes).toBe(3);
     await browser.read('document.querySelector("#words summary").click()');
@@ -179,8 +179,8 @@ describe.skipIf(!chromium)("the page in a browser", () => {
     ["light", 300],
     ["dark", 300],
   ])("wears the %s theme and fits its width with %i nodes", async (theme, nodes) => {
-    told.hold(nodes);
-    told.release(nodes);
+    reported.hold(nodes);
+    reported.release(nodes);
     await browser.open(page.url, { theme });
     await sees(lanes).toBe(nodes);
     const paper = await browser.read("getComputedStyle(document.body).backgroundColor");

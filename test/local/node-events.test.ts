@@ -14,7 +14,7 @@ const node = (label?: string, annotation?: string) => ({
 
 describe("what a change of a node means", () => {
   it.each([
-    ["a newcomer", undefined, node(), [{ kind: "node joined", node: "a", nodePool: "web" }]],
+    ["a new node", undefined, node(), [{ kind: "node joined", node: "a", nodePool: "web" }]],
     ["a node gone", node(), undefined, [{ kind: "node gone", node: "a", nodePool: "web" }]],
     ["a heartbeat", node(holdId(1), "true"), node(holdId(1), "true"), []],
     ["a mark", node(), node(holdId(1), "true"), [{ kind: "node marked", node: "a", holdId: holdId(1) }]],

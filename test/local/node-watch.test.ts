@@ -9,7 +9,7 @@ describe("the watch of nodes", () => {
   let cluster: FakeKubernetesServer;
   let watch: NodeWatch;
   let api: KubernetesClient;
-  let told: string[];
+  let reported: string[];
   /** Done before the server answers the next watch, or the next page of a list. */
   let beforeNextWatch: () => void;
   let beforeNextPage: () => void;
@@ -32,7 +32,7 @@ describe("the watch of nodes", () => {
     });
     const login = { access: async () => cluster.access(), refresh: () => {} };
     api = new KubernetesClient({ login, clock, metrics: new CollectedMetrics() });
-    told = [];
+    reported = [];
     watch = new NodeWatch({
       api,
       login,
@@ -40,7 +40,7 @@ describe("the watch of nodes", () => {
       clock,
       log: new CollectedLog(),
       onChange: ({ before, now }) =>
-        told.push(`${before ? (now ? "changed" : "gone") : "joined"} ${(now ?? before)?.name}`),
+        reported.push(`${before ? (now ? "changed" : "gone") : "joined"} ${(now ?? before)?.name}`),
     });
   });
   afterEach(async () => {
@@ -53,16 +53,16 @@ describe("the watch of nodes", () => {
     cluster.addNode({ name, labels: { pool: "web" }, providerId: `kwok://${name}` });
   const soon = { timeout: 10_000, interval: 10 };
 
-  it("tells of those that are there, and of each that joins, changes and goes", async () => {
+  it("reports those that are there, and of each that joins, changes and goes", async () => {
     joins("a");
     cluster.addNode({ name: "other" });
     await watch.start();
-    expect(told).toEqual(["joined a"]);
+    expect(reported).toEqual(["joined a"]);
 
     joins("b");
     cluster.editNode("b", { annotations: { note: "mine" } });
     cluster.removeNode("a");
-    await expect.poll(() => told, soon).toEqual(["joined a", "joined b", "changed b", "gone a"]);
+    await expect.poll(() => reported, soon).toEqual(["joined a", "joined b", "changed b", "gone a"]);
     expect([...watch.nodes.values()].map(({ instance }) => instance)).toEqual(["kwok://b"]);
   });
 
@@ -75,15 +75,15 @@ describe("the watch of nodes", () => {
     };
     await watch.start();
     expect(isForgotten).toBe(true);
-    expect(new Set(told).size).toBe(251);
-    expect(told).toHaveLength(251);
+    expect(new Set(reported).size).toBe(251);
+    expect(reported).toHaveLength(251);
   });
 
-  it("tells of a node once it gets its label", async () => {
+  it("reports a node once it gets its label", async () => {
     cluster.addNode({ name: "late" });
     await watch.start();
     cluster.editNode("late", { labels: { pool: "web" } });
-    await expect.poll(() => told, soon).toEqual(["joined late"]);
+    await expect.poll(() => reported, soon).toEqual(["joined late"]);
   });
 
   it("takes a node that came back under its name for another", async () => {
@@ -91,7 +91,7 @@ describe("the watch of nodes", () => {
     await watch.start();
     cluster.removeNode("a");
     cluster.addNode({ name: "a", labels: { pool: "web" }, joinedAt: new Date(Date.now() + 60_000) });
-    await expect.poll(() => told, soon).toEqual(["joined a", "gone a", "joined a"]);
+    await expect.poll(() => reported, soon).toEqual(["joined a", "gone a", "joined a"]);
   });
 
   it.each([
@@ -104,17 +104,17 @@ describe("the watch of nodes", () => {
       joins("meanwhile");
     };
     await watch.start();
-    await expect.poll(() => told, soon).toEqual(["joined meanwhile"]);
+    await expect.poll(() => reported, soon).toEqual(["joined meanwhile"]);
   });
 
   it("goes on from where it was when its connection breaks, and hears nothing twice", async () => {
     await watch.start();
     joins("a");
     joins("b");
-    await expect.poll(() => told, soon).toEqual(["joined a", "joined b"]);
+    await expect.poll(() => reported, soon).toEqual(["joined a", "joined b"]);
     cluster.cutConnections();
     joins("c");
-    await expect.poll(() => told, soon).toEqual(["joined a", "joined b", "joined c"]);
+    await expect.poll(() => reported, soon).toEqual(["joined a", "joined b", "joined c"]);
   });
 
   it("lists anew when the server has forgotten where it was, and finds who came and who went", async () => {
@@ -127,7 +127,7 @@ describe("the watch of nodes", () => {
     };
     await watch.start();
     await expect
-      .poll(() => told.slice(2).filter((one) => one !== "changed stays"), soon)
+      .poll(() => reported.slice(2).filter((one) => one !== "changed stays"), soon)
       .toEqual(["gone goes", "joined comes"]);
     expect([...watch.nodes.keys()].toSorted()).toEqual(["comes", "stays"]);
   });
@@ -136,6 +136,6 @@ describe("the watch of nodes", () => {
     await watch.start();
     await watch.stop();
     joins("unseen");
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 });

@@ -27,7 +27,7 @@ describe("what a record's change means", () => {
     expect(kinds(before, now)).toEqual(expected);
   });
 
-  it("is told only when the write was done", async () => {
+  it("is reported only when the write was done", async () => {
     const clock = new FixedClock();
     const timeline = new Timeline(() => clock.now());
     const holds = new RecordingHolds(new MemoryHolds(clock), timeline);

@@ -70,7 +70,7 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     expect(cluster.annotationHistory("old", annotation)).toEqual([undefined, "true", undefined]);
   });
 
-  it("marks a later newcomer at once, not with the next sweep", async (test) => {
+  it("marks a later new node at once, not with the next sweep", async (test) => {
     const { run, joins, held, expect } = await prepare(test);
     const holder = run();
     await holder.until(atWork);
@@ -155,7 +155,7 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     expect(held()).toEqual(["a"]);
   });
 
-  it("releases everything when it stops, if it was told so, and does not begin again", async (test) => {
+  it("releases everything when it stops, if it was asked to, and does not begin again", async (test) => {
     const { run, joins, held, expect } = await prepare(test);
     const holder = run("--release-on-exit");
     await holder.until(atWork);
@@ -181,7 +181,7 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     expect(held()).toEqual([]);
   });
 
-  it("fails when it could not release everything as it was told", async (test) => {
+  it("fails when it could not release everything as it was reported", async (test) => {
     const { cluster, run, joins, held, expect } = await prepare(test);
     const holder = run("--release-on-exit");
     await holder.until(atWork);
@@ -189,7 +189,7 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     await expect.poll(held, soon).toEqual(["a"]);
     cluster.fail({ kind: "status", status: 403 }, { method: "PATCH" }, 100);
     expect(await holder.stop()).toEqual({ code: 1, signal: null });
-    expect(holder.told).toContain("some still carry a mark of ours");
+    expect(holder.reported).toContain("some still carry a mark of ours");
   });
 
   it("does not share its record with another holder", async (test) => {
@@ -197,11 +197,11 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     await run().until(atWork);
     const second = run();
     expect(await second.ended()).toEqual({ code: 1, signal: null });
-    expect(second.told).toContain("another holder is using it");
-    expect(second.told).not.toContain("    at ");
+    expect(second.reported).toContain("another holder is using it");
+    expect(second.reported).not.toContain("    at ");
   });
 
-  it("brings its marks along when it is told to use another annotation", async (test) => {
+  it("brings its marks along when it is asked to use another annotation", async (test) => {
     const { cluster, run, joins, held, expect } = await prepare(test);
     const first = run();
     await first.until(atWork);
@@ -216,10 +216,12 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     expect(node?.annotations).not.toHaveProperty([annotation]);
   });
 
-  it("tells every setting it cannot use by the name of its flag", async (test) => {
+  it("reports every setting it cannot use by the name of its flag", async (test) => {
     const { run, expect } = await prepare(test);
     const holder = run("--hold", "banana", "--scope", "planet");
     expect(await holder.ended()).toEqual({ code: 2, signal: null });
-    expect(holder.told).toMatch(/--hold must be a duration .*; --scope must be cluster or nodepool/);
+    expect(holder.reported).toMatch(
+      /--hold must be auto, or a duration .*; --scope must be cluster or nodepool/,
+    );
   });
 });

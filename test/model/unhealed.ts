@@ -57,7 +57,7 @@ const isOutlasting = (world: World, label: string | undefined): boolean =>
       after(dueOf(hold, world.settings), mostSkew) > world.time,
   );
 
-/** A launch nobody told of, seen by its node; the sweep can only see what joined unmarked. */
+/** A launch nobody informed of, seen by its node; the sweep can only see what joined unmarked. */
 function wasMissed(
   world: World,
   record: ScopeRecord | undefined,

@@ -68,7 +68,7 @@ describe.each([3, 300])("with %i nodes", (count) => {
   });
 });
 
-it("names the lanes while there is room for names, and tells their number when there is none", () => {
+it("names the lanes while there is room for names, and reports their number when there is none", () => {
   const few = drawTimeline(readTimeline(busy(3), bounds), { title: "Few" });
   const many = drawTimeline(readTimeline(busy(300), bounds), { title: "Many" });
   expect(few).toContain(">node-2</text>");
@@ -93,7 +93,7 @@ it("lets a hold's band reach behind all lanes", () => {
   expect(Number(band?.is.width)).toBeCloseTo(x(at(400).getTime()) - x(at(1).getTime()), 1);
 });
 
-it("tells times in told minutes where time is scaled", () => {
+it("reports times in scaled minutes where time is scaled", () => {
   const timeline = readTimeline([joined("a", 60), gone("a", 120)], bounds);
   const svg = drawTimeline(timeline, { title: "Scaled", clock: { kind: "elapsed", minute: 6_000 } });
   expect(svg).toContain("joined 10:00, gone 20:00, lived 10 min");
@@ -126,7 +126,7 @@ it("can be read by those who do not see it", () => {
   for (const node of names(3)) expect(tables).toContain(`<td>${node}</td>`);
 });
 
-it("tells in words only what there was, and calls 'before' only what began before the picture", () => {
+it("reports in words only what there was, and calls 'before' only what began before the picture", () => {
   const ended = [holdStarted("h1", 10, 20), holdEnded("h1", 20)];
   const whole = timelineTables(readTimeline(ended), clock);
   expect(elementsIn(whole).filter(({ name }) => name === "caption")).toHaveLength(1);

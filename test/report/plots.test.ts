@@ -64,7 +64,7 @@ describe("a line plot", () => {
     expect(ten?.[1]).toBeGreaterThan(twenty?.[1] ?? 0);
   });
 
-  it("names axes, units, series and its note, and tells all values as a table", () => {
+  it("names axes, units, series and its note, and reports all values as a table", () => {
     const svg = drawLines(lines);
     for (const said of ["hold (min)", "terminations", "avoided", "left", "recommended"])
       expect(svg).toContain(said);
@@ -118,7 +118,7 @@ describe("a bar plot", () => {
     expect((without ?? 0) / (held ?? 1)).toBeCloseTo(4, 1);
   });
 
-  it("tells all values as a table", () => {
+  it("reports all values as a table", () => {
     expect(barTable(bars)).toContain("<tr><td>launched</td><td>40</td><td>10</td></tr>");
   });
 });

@@ -24,6 +24,7 @@ const names = [
   "lambda/names.ts",
   "lambda/version.ts",
   "lambda/core/duration.ts",
+  "lambda/core/scope.ts",
   "lambda/core/metrics.ts",
   "lambda/handlers/event-sources.ts",
   "lambda/core/errors.ts",

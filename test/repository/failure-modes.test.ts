@@ -31,17 +31,17 @@ it("knows every alarm of the stack by a failure that rings it", () => {
   expect(new Set(failureModes.flatMap(({ alarms }) => alarms))).toEqual(new Set(alarmed));
 });
 
-it("tells of every fault that is tried on the real engines, once", () => {
-  const told = failureModes.flatMap(({ proofs }) => proofs.filter(({ file }) => faults.includes(file)));
+it("reports every fault that is tried on the real engines, once", () => {
+  const reported = failureModes.flatMap(({ proofs }) => proofs.filter(({ file }) => faults.includes(file)));
   const tried = faults.flatMap((file) =>
     [...readFileSync(file, "utf8").matchAll(/\bit\(\s*"(.+?)",/gs)].map(([, title]) => title),
   );
-  expect(told.map(({ name }) => name).toSorted()).toEqual(tried.toSorted());
+  expect(reported.map(({ name }) => name).toSorted()).toEqual(tried.toSorted());
 });
 
-it("tells of every failure that is played on the deployed stack", () => {
+it("reports every failure that is played on the deployed stack", () => {
   const files = ["test/real/deployed/failures.ts", "test/real/deployed/alarms.ts"];
-  const told = failureModes.flatMap(({ proofs }) => proofs.map(({ name }) => name));
+  const reported = failureModes.flatMap(({ proofs }) => proofs.map(({ name }) => name));
   // On a good day nothing fails.
   const isFailure = (file: string, title: string) => !file.includes("alarms") || title.startsWith("when ");
   const isGroup = (file: string, title: string) => readFileSync(file, "utf8").includes(`describe("${title}"`);
@@ -49,7 +49,7 @@ it("tells of every failure that is played on the deployed stack", () => {
     titlesIn(file).filter((title) => isFailure(file, title) && !isGroup(file, title)),
   );
   expect(played.length).toBeGreaterThan(10);
-  expect(played.filter((title) => !told.includes(title))).toEqual([]);
+  expect(played.filter((title) => !reported.includes(title))).toEqual([]);
 });
 
 it("knows many failure modes", () => {

@@ -29,10 +29,10 @@ describe("the tree of folders", () => {
   });
 });
 
-it("tells of every suite on real engines once", () => {
+it("reports every suite on real engines once", () => {
   const [, section = ""] = read("docs/proving-ground.md").split("\n## The suites\n");
-  const told = [...(section.split("\n## ")[0] ?? "").matchAll(/^\| `([a-z-]+)` \|/gm)].map(
+  const reported = [...(section.split("\n## ")[0] ?? "").matchAll(/^\| `([a-z-]+)` \|/gm)].map(
     ([, name]) => name,
   );
-  expect(told.toSorted()).toEqual(suites);
+  expect(reported.toSorted()).toEqual(suites);
 });

@@ -29,8 +29,8 @@ describe("what the security page says of permissions in AWS", () => {
   };
 
   it.each(Object.entries(roles))("is all that %s may do, and no more", (who, role) => {
-    const told = rows.filter(([, , whom = ""]) => whom.split(", ").includes(who));
-    const named = new Set(told.flatMap(([permission = ""]) => actionsIn(permission)));
+    const reported = rows.filter(([, , that = ""]) => that.split(", ").includes(who));
+    const named = new Set(reported.flatMap(([permission = ""]) => actionsIn(permission)));
     expect([...named].sort()).toEqual(actions(allowed(template, role)));
   });
 
@@ -68,8 +68,8 @@ describe("what the security page says that commands need", () => {
   it("is every call that the command line makes, and no other", () => {
     const called = globSync("cli/**/*.ts").flatMap((file) => inCode(readFileSync(file, "utf8")));
     const asIam = called.map((action) => (action === "lambda:Invoke" ? "lambda:InvokeFunction" : action));
-    const told = rowsUnder("For those who operate it").flatMap((cells) => actionsIn(cells.join(" ")));
-    expect([...new Set(told)].sort()).toEqual([...new Set([...asIam, "lambda:InvokeFunction"])].sort());
+    const reported = rowsUnder("For those who operate it").flatMap((cells) => actionsIn(cells.join(" ")));
+    expect([...new Set(reported)].sort()).toEqual([...new Set([...asIam, "lambda:InvokeFunction"])].sort());
   });
 });
 

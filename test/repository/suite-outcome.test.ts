@@ -29,27 +29,27 @@ describe("what came of a suite", () => {
       fullName: "nodes are held",
       failureMessages: ["\u001b[31mError: gone\n  at x"],
     };
-    const told = {
+    const reported = {
       ...passing,
       success: false,
       numFailedTests: 1,
       testResults: [{ status: "failed", message: "", assertionResults: [broken, { status: "passed" }] }],
     };
 
-    expect(outcomeOf(report(told), 1)).toMatchObject({
+    expect(outcomeOf(report(reported), 1)).toMatchObject({
       failed: 1,
       failures: ["nodes are held: Error: gone"],
     });
   });
 
   it("has failed where the set-up failed and no test was run", () => {
-    const told = {
+    const reported = {
       ...passing,
       success: false,
       testResults: [{ status: "failed", message: "no etcd\nat x", assertionResults: [] }],
     };
 
-    const { failed, failures } = outcomeOf(report(told), 1);
+    const { failed, failures } = outcomeOf(report(reported), 1);
 
     expect(failed).toBe(1);
     expect(failures[0]).toBe("no etcd");
@@ -75,7 +75,7 @@ describe("what came of a suite", () => {
     });
   });
 
-  const report = (told: object) => written(JSON.stringify(told));
+  const report = (reported: object) => written(JSON.stringify(reported));
 
   function written(text: string | undefined): string {
     const file = join(folder, "report.json");

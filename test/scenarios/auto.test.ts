@@ -10,7 +10,7 @@ import { noon } from "../support/fixed-clock.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 
-/** A cluster with `hold=auto`, whose launches have NodeClaims that are used as told. */
+/** A cluster with `hold=auto`, whose launches have NodeClaims that are used as reported. */
 class AutoScenario extends Scenario {
   constructor(about: ConstructorParameters<typeof Scenario>[0] = {}) {
     super({ hold: minutes(10), auto: { relaunchCost: minutes(10) }, ...about });

@@ -181,23 +181,26 @@ describe("a pause", () => {
     expect(world.heldNodes()).toHaveLength(4);
   });
 
-  it.each(["cluster", "nodepool"] as const)("tells its reason until it is over: scope %s", async (scope) => {
-    const world = twoNodes({ scope });
-    world.launch();
-    await world.pass(minutes(2));
-    const status = () => world.control({ do: "status" });
+  it.each(["cluster", "nodepool"] as const)(
+    "reports its reason until it is over: scope %s",
+    async (scope) => {
+      const world = twoNodes({ scope });
+      world.launch();
+      await world.pass(minutes(2));
+      const status = () => world.control({ do: "status" });
 
-    await world.control({ do: "pause", for: "1h", reason: "Ada replaces every node" });
-    const during = JSON.stringify(await status());
-    await world.pass(minutes(61));
+      await world.control({ do: "pause", for: "1h", reason: "Ada replaces every node" });
+      const during = JSON.stringify(await status());
+      await world.pass(minutes(61));
 
-    const told = during.match(/"because":"[^"]*"/g);
-    expect(new Set(told)).toEqual(new Set(['"because":"paused by hand: Ada replaces every node"']));
-    expect(JSON.stringify(await status())).not.toContain("Ada");
-    expect(world.history()).toMatchObject([{ endedBecause: "paused by hand: Ada replaces every node" }]);
-  });
+      const reported = during.match(/"because":"[^"]*"/g);
+      expect(new Set(reported)).toEqual(new Set(['"because":"paused by hand: Ada replaces every node"']));
+      expect(JSON.stringify(await status())).not.toContain("Ada");
+      expect(world.history()).toMatchObject([{ endedBecause: "paused by hand: Ada replaces every node" }]);
+    },
+  );
 
-  it.each(["cluster", "nodepool"] as const)("tells since when it lasts: scope %s", async (scope) => {
+  it.each(["cluster", "nodepool"] as const)("reports since when it lasts: scope %s", async (scope) => {
     const world = twoNodes({ scope });
     world.launch();
     await world.pass(minutes(2));
@@ -207,11 +210,11 @@ describe("a pause", () => {
     await world.pass(minutes(10));
     await world.control({ do: "pause" });
 
-    const told = JSON.stringify(await world.control({ do: "status" })).match(/"since":"[^"]*"/g);
-    expect(new Set(told)).toEqual(new Set([`"since":"${time.toISOString()}"`]));
+    const reported = JSON.stringify(await world.control({ do: "status" })).match(/"since":"[^"]*"/g);
+    expect(new Set(reported)).toEqual(new Set([`"since":"${time.toISOString()}"`]));
   });
 
-  it("told by an earlier version, which kept neither reason nor beginning, is still a pause", async () => {
+  it("reported by an earlier version, which kept neither reason nor beginning, is still a pause", async () => {
     const world = twoNodes();
     await world.control({ do: "pause" });
     const { quietBecause: _, quietSince: __, ...stored } = world.holds.records.get("cluster") ?? aRecord();
@@ -307,7 +310,7 @@ describe("in scope nodepool", () => {
 });
 
 describe("the status", () => {
-  it("tells who is held, until when and why", async () => {
+  it("reports who is held, until when and why", async () => {
     const world = twoNodes();
     world.launch({ joinsAfter: minutes(3) });
     await world.pass(minutes(1));

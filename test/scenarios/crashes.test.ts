@@ -140,7 +140,7 @@ describe("what is lost", () => {
 
     if (oneShot) await world.run(world.fire(oneShot));
 
-    expect(world.log.told("release decided").at(-1)).toMatchObject({ because: "nothing is held" });
+    expect(world.log.reported("release decided").at(-1)).toMatchObject({ because: "nothing is held" });
     expect(world.history()).toHaveLength(1);
   });
 
@@ -157,7 +157,7 @@ describe("what is lost", () => {
     expect([world.marks(), world.hold()]).toEqual([{}, undefined]);
   });
 
-  it("a mark left behind is taken off by the sweep, which tells of it", async () => {
+  it("a mark left behind is taken off by the sweep, which reports it", async () => {
     const world = new Scenario();
     world.addNode("a");
     for (const { name } of world.nodes.all()) world.nodes.mark(name, holdId(0));

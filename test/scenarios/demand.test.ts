@@ -41,7 +41,7 @@ class KarpenterWorld extends Scenario {
   }
 }
 
-const verdicts = (world: Scenario) => world.log.told("launch judged").map(({ kind }) => kind);
+const verdicts = (world: Scenario) => world.log.reported("launch judged").map(({ kind }) => kind);
 
 describe("a replacement", () => {
   it("starts no hold, also when its event comes after the instance", async () => {
@@ -98,7 +98,7 @@ describe("a demand launch", () => {
     await world.pass(seconds(2));
 
     expect(world.hold()).toMatchObject({ state: "held", launches: 1, causes: { launches: { default: 1 } } });
-    expect(world.log.told("launch judged").find(({ kind }) => kind === "demand")?.instances).toEqual([
+    expect(world.log.reported("launch judged").find(({ kind }) => kind === "demand")?.instances).toEqual([
       instance,
     ]);
   });

@@ -116,7 +116,7 @@ describe("a node", () => {
     expect(world.heldNodes()).toEqual(["a", "c"]);
   });
 
-  it("whose patch always fails is told of by every sweep, though no function fails", async () => {
+  it("whose patch always fails is reported by every sweep, though no function fails", async () => {
     const world = threeNodes();
     world.refuses = (call) => call === "patch b";
     await world.control({ do: "hold", for: "1h" });
@@ -126,7 +126,7 @@ describe("a node", () => {
     await world.pass(minutes(15));
 
     expect(world.metrics.total("NodePatchFailures") - before).toBeGreaterThanOrEqual(3);
-    expect(world.log.told("invocation failed")).toEqual([]);
+    expect(world.log.reported("invocation failed")).toEqual([]);
   });
 
   it("deleted half-way through marking or releasing is no failure", async () => {
@@ -151,7 +151,7 @@ describe("a node", () => {
 });
 
 describe("marks that cannot be taken off", () => {
-  it("are told of at every sweep, later and later", async () => {
+  it("are reported at every sweep, later and later", async () => {
     const world = threeNodes();
     world.launch();
     await world.pass(minutes(19));

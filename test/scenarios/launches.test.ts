@@ -6,7 +6,7 @@ import { holdId, noon } from "../support/fixed-clock.ts";
 const at = (minute: number) => after(noon, minutes(minute));
 
 describe("a launch", () => {
-  it("holds the whole cluster and, once it has joined, the newcomer too, until its time is over", async () => {
+  it("holds the whole cluster and, once it has joined, the new node too, until its time is over", async () => {
     const world = new Scenario();
     world.addNode("old");
 
@@ -42,7 +42,7 @@ describe("a launch", () => {
     expect([world.marks(), world.hold()]).toEqual([{}, undefined]);
   });
 
-  it("told twice, late or out of order changes nothing", async () => {
+  it("delivered twice, late or out of order changes nothing", async () => {
     const world = new Scenario();
     const first = world.launch();
     await world.pass(minutes(5));
@@ -73,11 +73,11 @@ describe("a launch", () => {
     world.launch();
 
     await world.pass(minutes(5));
-    const told = world.log.told("release decided");
+    const reported = world.log.reported("release decided");
     const afterTheOneShot = world.heldNodes();
     await world.pass(minutes(15));
 
-    expect(told).toMatchObject([{ action: "rearm", because: "the hold was extended" }]);
+    expect(reported).toMatchObject([{ action: "rearm", because: "the hold was extended" }]);
     expect(afterTheOneShot).toEqual(["node-1", "node-2", "old"]);
     expect(world.marks()).toEqual({});
     expect(world.history()).toMatchObject([{ extensions: 1, launches: 2, endedAt: at(35) }]);
@@ -220,7 +220,7 @@ describe("a launch", () => {
   });
 });
 
-describe("a newcomer", () => {
+describe("a new node", () => {
   it.each([seconds(5), minutes(1), minutes(4), minutes(9)])(
     "is marked when it joins, also after %i ms",
     async (delay) => {
@@ -252,7 +252,7 @@ describe("a newcomer", () => {
 
     expect(world.queue.messages).toEqual([]);
     const sentence = "pending nodes no longer awaited: marked by another look, or left to the sweep";
-    expect(world.log.told(sentence)).toHaveLength(1);
+    expect(world.log.reported(sentence)).toHaveLength(1);
   });
 
   it("that another message's look has marked is no reason for a warning when its own message gives up", async () => {

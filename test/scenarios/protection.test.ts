@@ -8,28 +8,28 @@ function threeNodes(): Scenario {
   return world;
 }
 
-const told = (world: Scenario) => world.metrics.all("LaunchToProtectedMs");
+const reported = (world: Scenario) => world.metrics.all("LaunchToProtectedMs");
 
 describe("how long a launch took to protect the cluster", () => {
-  it("is told once, when every node there was is marked, and by no later launch or node", async () => {
+  it("is delivered once, when every node there was is marked, and by no later launch or node", async () => {
     const world = threeNodes();
     world.launch({ eventAfter: seconds(3) });
     await world.pass(minutes(10));
     world.launch();
     await world.pass(minutes(10));
 
-    expect(told(world)).toEqual([seconds(3)]);
+    expect(reported(world)).toEqual([seconds(3)]);
   });
 
-  it("is told where no node was there to mark, and not again when the first one joins", async () => {
+  it("is reported where no node was there to mark, and not again when the first one joins", async () => {
     const world = new Scenario();
     world.launch({ eventAfter: seconds(3) });
     await world.pass(minutes(10));
 
-    expect([world.heldNodes(), told(world)]).toEqual([["node-1"], [seconds(3)]]);
+    expect([world.heldNodes(), reported(world)]).toEqual([["node-1"], [seconds(3)]]);
   });
 
-  it("is not told while a node is left unmarked, but by whoever marks it", async () => {
+  it("is not reported while a node is left unmarked, but by whoever marks it", async () => {
     const world = threeNodes();
     world.sweepEvery = undefined;
     world.launch({ joinsAfter: null });
@@ -37,24 +37,24 @@ describe("how long a launch took to protect the cluster", () => {
     while (hold.waitsFor !== "patch b") await world.step(hold);
     await world.step(hold, "refused");
     await world.finish(hold);
-    const atOnce = told(world);
+    const atOnce = reported(world);
     await world.pass(minutes(2));
 
-    expect([atOnce, told(world)]).toEqual([[], [seconds(15)]]);
+    expect([atOnce, reported(world)]).toEqual([[], [seconds(15)]]);
   });
 
-  it("is not told by a look that its time cut short, but by the next", async () => {
+  it("is not reported by a look that its time cut short, but by the next", async () => {
     const world = threeNodes();
     world.launch({ joinsAfter: null });
     const hold = await world.deliver();
     while (hold.waitsFor !== "patch b") await world.step(hold);
     world.time = new Date(world.time.getTime() + minutes(2));
     await world.finish(hold);
-    const first = [world.heldNodes(), told(world)];
+    const first = [world.heldNodes(), reported(world)];
     await world.pass(seconds(1));
 
     expect(first).toEqual([["a"], []]);
-    expect([world.heldNodes(), told(world)]).toEqual([["a", "b", "c"], [minutes(2)]]);
+    expect([world.heldNodes(), reported(world)]).toEqual([["a", "b", "c"], [minutes(2)]]);
   });
 
   it("counts from the first launch, also when a later one came before all nodes were marked", async () => {
@@ -70,24 +70,27 @@ describe("how long a launch took to protect the cluster", () => {
     await world.pass(minutes(2));
 
     expect(world.hold()?.extensions).toBe(1);
-    expect(told(world)).toEqual([seconds(50)]);
+    expect(reported(world)).toEqual([seconds(50)]);
   });
 
-  it.each(["hold", "sweep"] as const)("is told by the %s after a crash before the first mark", async (by) => {
-    const world = threeNodes();
-    world.sweepEvery = by === "sweep" ? minutes(5) : undefined;
-    world.launch({ joinsAfter: null });
-    const hold = await world.deliver();
-    while (hold.waitsFor !== "list") await world.step(hold);
-    hold.crash();
-    await world.pass(minutes(15));
+  it.each(["hold", "sweep"] as const)(
+    "is reported by the %s after a crash before the first mark",
+    async (by) => {
+      const world = threeNodes();
+      world.sweepEvery = by === "sweep" ? minutes(5) : undefined;
+      world.launch({ joinsAfter: null });
+      const hold = await world.deliver();
+      while (hold.waitsFor !== "list") await world.step(hold);
+      hold.crash();
+      await world.pass(minutes(15));
 
-    expect(world.heldNodes()).toEqual(["a", "b", "c"]);
-    expect(told(world)).toHaveLength(1);
-    expect(told(world)[0]).toBeGreaterThanOrEqual(by === "sweep" ? minutes(5) : minutes(12));
-  });
+      expect(world.heldNodes()).toEqual(["a", "b", "c"]);
+      expect(reported(world)).toHaveLength(1);
+      expect(reported(world)[0]).toBeGreaterThanOrEqual(by === "sweep" ? minutes(5) : minutes(12));
+    },
+  );
 
-  it("is not told of a hold by hand, nor of one that an earlier version began", async () => {
+  it("is not informed of a hold by hand, nor of one that an earlier version began", async () => {
     const world = threeNodes();
     await world.control({ do: "hold", for: "10m" });
     await world.pass(minutes(11));
@@ -102,6 +105,6 @@ describe("how long a launch took to protect the cluster", () => {
     await world.pass(minutes(15));
 
     expect(world.heldNodes()).toEqual(["a", "b", "c", "node-1"]);
-    expect(told(world)).toEqual([]);
+    expect(reported(world)).toEqual([]);
   });
 });

@@ -54,11 +54,11 @@ describe("a sweep", () => {
       await world.finish(release);
 
       expect([world.marks(), world.hold(), world.history().length]).toEqual([{}, undefined, 1]);
-      expect(world.log.told("hold closed")).toHaveLength(1);
+      expect(world.log.reported("hold closed")).toHaveLength(1);
     }
   });
 
-  it("counts no launch as ignored once more that its event told of already", async () => {
+  it("counts no launch as ignored once more that its event informed of already", async () => {
     const world = threeNodes();
     await world.control({ do: "pause", for: "1h", reason: "Ada looks after the nodes" });
     world.launch();

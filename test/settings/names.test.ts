@@ -30,9 +30,9 @@ it("gives every cluster names that AWS takes", () => {
 });
 
 it("never gives two clusters the same name", () => {
-  const twins = [longest, `${longest.slice(1)}d`, "a_b", "a-b"];
+  const duplicates = [longest, `${longest.slice(1)}d`, "a_b", "a-b"];
   for (const name of [stackName, scheduleGroupName, (cluster: string) => functionName(cluster, "hold")]) {
-    expect(new Set(twins.map(name)).size).toBe(twins.length);
+    expect(new Set(duplicates.map(name)).size).toBe(duplicates.length);
   }
 });
 

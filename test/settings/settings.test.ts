@@ -26,7 +26,7 @@ describe("the settings", () => {
     });
   });
 
-  it("tell every problem at once, by name and with what was expected", () => {
+  it("report every problem at once, by name and with what was expected", () => {
     const { problems } = checkSettings({
       hold: "soon",
       maxHold: "8d",

@@ -29,7 +29,7 @@ afterAll(async () => {
   await aws.close();
 });
 
-it("times the calls of every port, so that a slow invocation can be told where its time went", async () => {
+it("times the calls of every port, so that a slow invocation can be reported where its time went", async () => {
   const { ports, telemetry, cluster } = wire(readConfig(process.env));
   const soon = within(5_000);
 
@@ -42,7 +42,7 @@ it("times the calls of every port, so that a slow invocation can be told where i
     cluster.api.call({ method: "GET", path: "/version" }, soon),
   ]);
 
-  expect(Object.keys(telemetry.calls.told().calls).toSorted()).toEqual([
+  expect(Object.keys(telemetry.calls.reported().calls).toSorted()).toEqual([
     "CreateSchedule",
     "DescribeCluster",
     "DescribeInstances",

@@ -17,9 +17,9 @@ describe("the story of a hold", () => {
     expect(terminal.output).toContain(`All ${checks.length} promises kept.`);
   });
 
-  it("tells what happens in order, and those together to whom the same happens at once", () => {
-    const told = terminal.output.split("\n").filter((line) => / (held|free|until \d+:\d\d)/.test(line));
-    expect(told.slice(0, 6).map((line) => line.trim().replaceAll(/ +/g, " "))).toEqual([
+  it("reports what happens in order, and those together to that the same happens at once", () => {
+    const reported = terminal.output.split("\n").filter((line) => / (held|free|until \d+:\d\d)/.test(line));
+    expect(reported.slice(0, 6).map((line) => line.trim().replaceAll(/ +/g, " "))).toEqual([
       "0:30 ◆ cleo held by the user's own annotation",
       "1:01 ┏ hold until 21:00: a node was launched in NodePool default",
       "1:01 ■ anna, bert held",

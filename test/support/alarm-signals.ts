@@ -1,7 +1,7 @@
 import type { Template } from "aws-cdk-lib/assertions";
 import { resourcesOf, synthesize } from "./synthesized.ts";
 
-/** One value of a metric, as CloudWatch is told it. */
+/** One value of a metric, as CloudWatch is reported it. */
 export type Datum = Readonly<{
   namespace: string;
   name: string;
@@ -21,7 +21,7 @@ type Watched = Readonly<{
 }>;
 
 /**
- * The alarms of the stack, read from its template, and which of them listen to what was told: what an alarm counts
+ * The alarms of the stack, read from its template, and which of them listen to what was reported: what an alarm counts
  * brings it nearer each time, and what it measures has to be bad enough for one period.
  * Silence is looked at by none: a test that lets time pass without a sweep would be silent all the time.
  */

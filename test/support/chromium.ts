@@ -83,9 +83,13 @@ export class Browser {
 
   /** What an expression is in the page. */
   async read(expression: string): Promise<unknown> {
-    const told = await this.#ask("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true });
-    if (Reflect.get(told, "exceptionDetails")) throw new Error(`${expression} threw in the page`);
-    return Reflect.get(Reflect.get(told, "result"), "value");
+    const reported = await this.#ask("Runtime.evaluate", {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+    });
+    if (Reflect.get(reported, "exceptionDetails")) throw new Error(`${expression} threw in the page`);
+    return Reflect.get(Reflect.get(reported, "result"), "value");
   }
 
   async press(key: string): Promise<void> {

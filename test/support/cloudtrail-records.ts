@@ -1,7 +1,7 @@
 import { after, minutes } from "../../lambda/core/duration.ts";
 import { noon } from "./fixed-clock.ts";
 
-/** A minute of the told day. */
+/** A minute of the scaled day. */
 export const at = (minute: number): Date => after(noon, minutes(minute));
 
 /** The id of the nth instance. */
@@ -42,7 +42,7 @@ export const karpenter = {
 const record = (eventName: string, eventID: string, minute: number) => ({
   eventVersion: "1.11",
   userIdentity: karpenter as object,
-  // Whole seconds, as CloudTrail tells them.
+  // Whole seconds, as CloudTrail reports them.
   eventTime: at(minute).toISOString().replace(".000Z", "Z"),
   eventSource: "ec2.amazonaws.com",
   eventName,
@@ -70,7 +70,7 @@ const taggedAs = (ResourceType: string, tag: number, tags: Readonly<Record<strin
   Tag: Object.entries(tags).map(([Key, Value], i) => ({ Value, tag: i + 1, Key })),
 });
 
-/** A fleet that Karpenter asked for: XML told as JSON, so a list of one is no list and an empty one is a text. */
+/** A fleet that Karpenter asked for: XML reported as JSON, so a list of one is no list and an empty one is a text. */
 export const fleet = (n: number, minute: number, cluster = "prod", also: readonly number[] = []) => ({
   ...record("CreateFleet", `fleet-${n}`, minute),
   requestParameters: {

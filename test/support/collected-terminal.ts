@@ -1,18 +1,18 @@
 import type { Terminal } from "../../cli/terminal/terminal.ts";
 
-/** A terminal that keeps what it was told; nobody watches it, so it has no colours. */
+/** A terminal that keeps what it was reported; nobody watches it, so it has no colours. */
 export class CollectedTerminal implements Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly isWatched = false;
   readonly #out: string[] = [];
-  readonly #told: string[] = [];
+  readonly #reported: string[] = [];
 
   constructor(env: Readonly<Record<string, string | undefined>> = {}) {
     this.env = env;
   }
 
   readonly out = (line: string): void => void this.#out.push(line);
-  readonly notify = (line: string): void => void this.#told.push(line);
+  readonly notify = (line: string): void => void this.#reported.push(line);
   readonly style = (_style: unknown, text: string): string => text;
 
   /** What a pipe would read. */
@@ -20,8 +20,8 @@ export class CollectedTerminal implements Terminal {
     return this.#out.join("\n");
   }
 
-  /** What people were told beside it. */
-  get told(): string {
-    return this.#told.join("\n");
+  /** What people were reported beside it. */
+  get reported(): string {
+    return this.#reported.join("\n");
   }
 }

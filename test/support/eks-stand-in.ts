@@ -14,7 +14,7 @@ type WireRequest = Readonly<{ method: string; path: string; body?: string | Uint
 /** EKS in memory, as far as access entries go: it speaks the wire protocol and keeps one cluster. */
 export class EksStandIn {
   readonly entries = new Map<string, Entry>();
-  /** Roles IAM has not told EKS of yet, and how often it still denies them. */
+  /** Roles IAM has not reported EKS of yet, and how often it still denies them. */
   readonly unknownFor = new Map<string, number>();
   /** Policies that were disassociated, and not just lost with their entry. */
   readonly takenBack: string[] = [];

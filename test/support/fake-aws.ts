@@ -24,7 +24,7 @@ export type FakeAws = Readonly<{
   close: () => Promise<void>;
 }>;
 
-/** An AWS endpoint on loopback that answers as told and keeps what it was asked; "hang up" breaks the connection. */
+/** An AWS endpoint on loopback that answers as reported and keeps what it was asked; "hang up" breaks the connection. */
 export async function fakeAws(
   answer: (request: AwsRequest, count: number) => AwsAnswer | "hang up" | Promise<AwsAnswer>,
 ): Promise<FakeAws> {
@@ -35,10 +35,10 @@ export async function fakeAws(
     const { method = "", url = "", headers } = incoming;
     const request = { method, path: url, headers, body: Buffer.concat(chunks).toString() };
     requests.push(request);
-    const told = await answer(request, requests.length);
-    if (told === "hang up") return void incoming.socket.destroy();
-    response.writeHead(told.status ?? 200, told.headers);
-    response.end(told.body);
+    const reported = await answer(request, requests.length);
+    if (reported === "hang up") return void incoming.socket.destroy();
+    response.writeHead(reported.status ?? 200, reported.headers);
+    response.end(reported.body);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -54,10 +54,10 @@ export async function fakeAws(
   };
 }
 
-/** A success as the JSON protocols tell it. */
+/** A success as the JSON protocols report it. */
 export const json = (body: unknown): AwsAnswer => ({ body: JSON.stringify(body) });
 
-/** A failure as the JSON protocols tell it. */
+/** A failure as the JSON protocols report it. */
 export const jsonError = (name: string, message: string, status = 400): AwsAnswer => ({
   status,
   headers: { "x-amzn-errortype": name, "content-type": "application/json" },

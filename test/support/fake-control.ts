@@ -4,12 +4,12 @@ import { CollectedTerminal } from "./collected-terminal.ts";
 import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "./fake-aws.ts";
 
 export type Asked = Readonly<Record<string, unknown>>;
-type Ended = Readonly<{ exit: number; output: string; told: string }>;
+type Ended = Readonly<{ exit: number; output: string; reported: string }>;
 
 /** What the function does: answers, or fails with an error of this type. */
 export type Control = (request: Asked, functionName: string) => unknown | FunctionFailure;
 
-/** An error that the function itself threw, stack trace and all, as Lambda tells it. */
+/** An error that the function itself threw, stack trace and all, as Lambda reports it. */
 export class FunctionFailure {
   readonly type: string;
   readonly message: string;
@@ -56,7 +56,7 @@ export class FakeControl {
     const { endpoint, region } = this.#aws.client;
     const where = ["--endpoint-url", endpoint, "--region", region];
     const exit = await commandLine([...words, ...where], terminal);
-    return { exit, output: terminal.output, told: terminal.told };
+    return { exit, output: terminal.output, reported: terminal.reported };
   }
 
   async stop(): Promise<void> {
@@ -65,7 +65,7 @@ export class FakeControl {
   }
 }
 
-/** The service's own refusal, as AWS tells it. */
+/** The service's own refusal, as AWS reports it. */
 export const refused = jsonError;
 
 function listed(holders: readonly string[] | "denied"): AwsAnswer {

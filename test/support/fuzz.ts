@@ -21,7 +21,7 @@ export function inTime<Given extends unknown[]>(play: (...given: Given) => Promi
   };
 }
 
-/** Whatever an error carries for all to see, down to its last cause, as the most talkative log would tell it. */
+/** Whatever an error carries for all to see, down to its last cause, as the most talkative log would report it. */
 export const everythingIn = (error: unknown): string =>
   inspect(error, { depth: 20, maxStringLength: null, maxArrayLength: null });
 

@@ -21,8 +21,8 @@ export function spawnGuarded(
   { stdio, group = false, ...rest }: GuardedOptions,
 ): ChildProcess {
   const channels: StdioOptions = [...stdio, "pipe"];
-  const whom = group ? "group" : "process";
-  const child = spawn("/bin/sh", [guard, whom, command, ...args], {
+  const that = group ? "group" : "process";
+  const child = spawn("/bin/sh", [guard, that, command, ...args], {
     ...rest,
     stdio: channels,
     detached: group,

@@ -64,7 +64,7 @@ export const aQueue = (name: string, about: Partial<QueueFacts> = {}): QueueFact
   ...about,
 });
 
-/** An account in which every link holds, but for what a test says; `did` tells what was changed. */
+/** An account in which every link holds, but for what a test says; `did` reports what was changed. */
 export function anAccount(about: Partial<Account> = {}): Account & { did: string[] } {
   const did: string[] = [];
   const doing = (action: string) => async () => void did.push(action);

@@ -12,8 +12,8 @@ const main = join(import.meta.dirname, "../../cli/main.ts");
 /** The command `run` as a process of its own, and what it logs. */
 export class HolderProcess {
   readonly lines: LogLine[] = [];
-  /** What it told beside its log. */
-  told = "";
+  /** What it reported beside its log. */
+  reported = "";
   readonly #child: ChildProcess;
   readonly #ended: Promise<Ended>;
 
@@ -26,7 +26,7 @@ export class HolderProcess {
     this.#ended = once(child, "exit").then(([code, signal]) => ({ code, signal }));
     createInterface({ input: stdout }).on("line", (line) => this.lines.push(JSON.parse(line)));
     stderr.on("data", (text) => {
-      this.told += text;
+      this.reported += text;
     });
   }
 
@@ -45,8 +45,8 @@ export class HolderProcess {
     for (;;) {
       const [line] = this.logged(message);
       if (line) return line;
-      if (this.#child.exitCode !== null) throw new Error(`it ended before "${message}": ${this.told}`);
-      if (performance.now() > end) throw new Error(`waited in vain for "${message}": ${this.told}`);
+      if (this.#child.exitCode !== null) throw new Error(`it ended before "${message}": ${this.reported}`);
+      if (performance.now() > end) throw new Error(`waited in vain for "${message}": ${this.reported}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
@@ -57,7 +57,7 @@ export class HolderProcess {
     return this.ended();
   }
 
-  /** Reads no more of what it tells, as `tee` does once Ctrl-C has ended it. */
+  /** Reads no more of what it reports, as `tee` does once Ctrl-C has ended it. */
   turnAway(): void {
     this.#child.stdout?.destroy();
     this.#child.stderr?.destroy();

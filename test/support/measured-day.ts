@@ -32,7 +32,7 @@ export type MeasuredDay = Readonly<{
 }>;
 
 const traceId = "Root=1-62e900b2-710d76f009d6e7785905449a;Parent=0efbd19962d95b05;Sampled=0";
-/** What Lambda itself tells of an invocation, in the form its documents show. */
+/** What Lambda itself reports an invocation, in the form its documents show. */
 const platformLines = ((record) => [
   JSON.stringify({
     time: "2026-01-31T09:30:00.123Z",
@@ -79,18 +79,18 @@ const calledBy = (call: string): string =>
 export async function measuredDay(day: Day): Promise<MeasuredDay> {
   const world = new Scenario();
   for (let n = 0; n < day.nodes; n++) world.addNode(`ip-10-0-0-${n}.eu-central-1.compute.internal`);
-  const told = listen(world);
+  const reported = listen(world);
   for (let hold = 0; hold < day.holds; hold++) await playHold(world, day, hold);
   return {
-    invocations: told.size,
-    messages: [...told.keys()].reduce((sum, { messages }) => sum + messages.length, 0),
-    oneShots: [...told.values()].filter(({ name }) => name === "release").length,
+    invocations: reported.size,
+    messages: [...reported.keys()].reduce((sum, { messages }) => sum + messages.length, 0),
+    oneShots: [...reported.values()].filter(({ name }) => name === "release").length,
     ...tableCalls(world),
-    logBytes: await bytesOf([...told.values()]),
+    logBytes: await bytesOf([...reported.values()]),
   };
 }
 
-/** No whole minutes, so that the looks for one newcomer do not fall together with those for another. */
+/** No whole minutes, so that the looks for one new node do not fall together with those for another. */
 const apart = minutes(5) + seconds(7);
 
 /** Each launch comes alone, some minutes after the one before. */
@@ -115,18 +115,18 @@ function tableCalls({ calls }: Scenario): { reads: number; writes: number } {
   return { reads: count("GetItem") + count("Query"), writes: count("PutItem") };
 }
 
-/** Keeps for each invocation what it called and told; they run one after the other. */
+/** Keeps for each invocation what it called and reported; they run one after the other. */
 function listen(world: Scenario): ReadonlyMap<Invocation, NewEvent> {
-  const told = new Map<Invocation, NewEvent>();
+  const reported = new Map<Invocation, NewEvent>();
   const { log, metrics } = world;
   world.watch = (invocation, call) => {
-    const one = told.get(invocation) ?? { name: invocation.name, calls: [], lines: [], metrics: [] };
-    told.set(invocation, one);
+    const one = reported.get(invocation) ?? { name: invocation.name, calls: [], lines: [], metrics: [] };
+    reported.set(invocation, one);
     if (call !== "") one.calls.push(calledBy(call));
     one.lines.push(...log.lines.splice(0));
     one.metrics.push(...metrics.values.splice(0));
   };
-  return told;
+  return reported;
 }
 
 async function bytesOf(invocations: readonly NewEvent[]): Promise<number> {

@@ -13,7 +13,7 @@ type Event = {
 /** Watches every value an annotation takes on each node, from the moment it is opened. */
 export class NodeWatch {
   /** Each event but bookmarks, as `TYPE:node`. */
-  readonly told: string[] = [];
+  readonly reported: string[] = [];
   readonly #seen = new Map<string, Seen>();
   readonly #stop: () => void;
   readonly #annotation: string;
@@ -50,7 +50,7 @@ export class NodeWatch {
     return watch;
   }
 
-  /** Every value up to this version of the node; neighbours that are equal are told once. */
+  /** Every value up to this version of the node; neighbours that are equal are delivered once. */
   async history(name: string, upTo: string): Promise<readonly (string | undefined)[]> {
     while (this.#newest < Number(upTo)) {
       await new Promise<void>((resolve) => {
@@ -76,7 +76,7 @@ export class NodeWatch {
 
   #take({ type, object }: Event): void {
     if (type === "BOOKMARK") return;
-    this.told.push(`${type}:${object.metadata.name}`);
+    this.reported.push(`${type}:${object.metadata.name}`);
     const { name, resourceVersion, annotations } = object.metadata;
     const seen = this.#seen.get(name) ?? { version: 0, values: [] };
     const value = annotations?.[this.#annotation];

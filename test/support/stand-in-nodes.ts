@@ -52,13 +52,13 @@ export class StandInNodes {
   }
 
   static async open(pageSize = 2, karpenter: KarpenterGeneration = "v1"): Promise<StandInNodes> {
-    let told: StandInNodes | undefined;
+    let reported: StandInNodes | undefined;
     const onRequest = (asked: Asked) => {
-      told?.asked.push(asked);
-      told?.onRequest(asked);
+      reported?.asked.push(asked);
+      reported?.onRequest(asked);
     };
-    told = new StandInNodes(await FakeKubernetesServer.start({ onRequest }), pageSize, karpenter);
-    return told;
+    reported = new StandInNodes(await FakeKubernetesServer.start({ onRequest }), pageSize, karpenter);
+    return reported;
   }
 
   /** Karpenter's nodes of these names, registered. */

@@ -12,7 +12,7 @@ const open = () => {
 };
 
 describe("the times of an invocation's calls", () => {
-  it("are told by kind: how many, from the first's beginning to the last's end", async () => {
+  it("are reported by kind: how many, from the first's beginning to the last's end", async () => {
     const { clock, calls, lasting } = open();
     calls.begin();
     clock.pass(10);
@@ -20,7 +20,7 @@ describe("the times of an invocation's calls", () => {
     await calls.time("GET", lasting(5));
     await calls.time("PATCH", lasting(1));
 
-    expect(calls.told().calls).toEqual({
+    expect(calls.reported().calls).toEqual({
       PATCH: { count: 2, from: 10, to: 36 },
       GET: { count: 1, from: 30, to: 35 },
     });
@@ -33,7 +33,7 @@ describe("the times of an invocation's calls", () => {
     };
 
     await expect(calls.time("GET", failing)).rejects.toThrow("refused");
-    expect(calls.told().calls).toEqual({ GET: { count: 1, from: 0, to: 0 } });
+    expect(calls.reported().calls).toEqual({ GET: { count: 1, from: 0, to: 0 } });
   });
 
   it("are those of one invocation; what began before it and ends in it began early", async () => {
@@ -48,7 +48,7 @@ describe("the times of an invocation's calls", () => {
     end();
     await early;
 
-    expect(calls.told()).toEqual({ began, calls: { early: { count: 1, from: -30, to: 5 } } });
+    expect(calls.reported()).toEqual({ began, calls: { early: { count: 1, from: -30, to: 5 } } });
   });
 
   it("name an AWS client's commands, with all their tries, and a cluster's methods", async () => {
@@ -66,6 +66,6 @@ describe("the times of an invocation's calls", () => {
       .call({ method: "PATCH", path: "/" }, within(0))
       .then((answer) => expect(answer).toBe("answer"));
 
-    expect(Object.keys(calls.told().calls)).toEqual(["GetItem", "Kubernetes PATCH"]);
+    expect(Object.keys(calls.reported().calls)).toEqual(["GetItem", "Kubernetes PATCH"]);
   });
 });

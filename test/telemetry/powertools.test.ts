@@ -7,7 +7,7 @@ import { version } from "../../lambda/version.ts";
 
 const context: InvocationContext = { awsRequestId: "request-1", getRemainingTimeInMillis: () => 60_000 };
 
-describe("what an invocation tells", () => {
+describe("what an invocation reports", () => {
   const lines: Record<string, unknown>[] = [];
   beforeEach(() => {
     // Lets the library write to the console that a test can listen to.
@@ -39,7 +39,7 @@ describe("what an invocation tells", () => {
     expect(lines).toEqual([expect.objectContaining(expected)]);
   });
 
-  it("tells metrics with the cluster as their only dimension, also after a failure", async () => {
+  it("reports metrics with the cluster as their only dimension, also after a failure", async () => {
     const telemetry = new Telemetry("prod");
     const handler = invocation(telemetry, systemClock, async () => {
       telemetry.metrics.add("NodesHeld", 3);
@@ -73,7 +73,7 @@ describe("what an invocation tells", () => {
     });
   });
 
-  it("tells which calls it made and when, and what it took of the processor; nothing where it made none", async () => {
+  it("reports which calls it made and when, and what it took of the processor; nothing where it made none", async () => {
     const telemetry = new Telemetry("prod");
     const handler = invocation(telemetry, systemClock, async (calls: unknown) => {
       for (const call of calls as string[]) await telemetry.calls.time(call, async () => {});
@@ -92,7 +92,7 @@ describe("what an invocation tells", () => {
     ]);
   });
 
-  it("tells input that was refused from work that failed, and says nothing of the environment", async () => {
+  it("reports input that was refused from work that failed, and says nothing of the environment", async () => {
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", "a-secret-of-the-function");
     const telemetry = new Telemetry("prod");
     const handler = invocation(telemetry, systemClock, async () => {

@@ -9,7 +9,7 @@ it("names each hold anew, sorted by time, in letters that a label and a schedule
   expect(holdIds.newHoldId(new Date("2026-11-21T09:30:06Z")) > (ids[0] ?? "")).toBe(true);
 });
 
-it("tells the present", () => {
+it("reports the present", () => {
   const before = Date.now();
   const now = systemClock.now().getTime();
   expect(now).toBeGreaterThanOrEqual(before);

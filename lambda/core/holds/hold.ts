@@ -58,11 +58,11 @@ export type ScopeRecord = Readonly<{
   version: number;
   hold?: Hold;
   lastLaunchAt?: Date;
-  /** The watermark: launches before it start and extend nothing, however late they are told. */
+  /** The watermark: launches before it start and extend nothing, however late they are reported. */
   launchesCountFrom?: Date;
   /** Why the watermark lies in the future, while it does. */
   quiet?: "paused" | "breather";
-  /** Since when it does; an earlier version did not tell. */
+  /** Since when it does; an earlier version did not report. */
   quietSince?: Date;
   /** What whoever paused gave for a reason. */
   quietBecause?: string;
@@ -135,7 +135,7 @@ export function withoutHold(record: ScopeRecord): ScopeRecord {
   return rest;
 }
 
-/** The hold as history will tell it. */
+/** The hold as history will report it. */
 export function pastOf(scope: Scope, hold: Hold, endedAt: Date): PastHold {
   const {
     state: _s,
@@ -144,9 +144,9 @@ export function pastOf(scope: Scope, hold: Hold, endedAt: Date): PastHold {
     unprotected: _u,
     burstFrom: _b,
     endsBecause,
-    ...told
+    ...reported
   } = hold;
-  return { ...told, scope, endedAt, endedBecause: endsBecause ?? "a new hold took its place" };
+  return { ...reported, scope, endedAt, endedBecause: endsBecause ?? "a new hold took its place" };
 }
 
 /** From when launches count for a scope, and why not earlier. */
@@ -165,7 +165,7 @@ export function watermarkOf(record: ScopeRecord, whole?: ScopeRecord): Watermark
   return marks.reduce((a, b) => (b.from > a.from ? b : a));
 }
 
-/** The record with a silence: launches until then never count, however late they are told. */
+/** The record with a silence: launches until then never count, however late they are reported. */
 export const silenced = (record: ScopeRecord, { from, ...silence }: Watermark): ScopeRecord => ({
   ...countingFrom(record, from),
   ...silence,

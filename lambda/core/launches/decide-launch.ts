@@ -34,7 +34,7 @@ export type LaunchFacts = Readonly<{
   newId: string;
 }>;
 
-/** Time comes from the launches and only moves forward: twins, late and reordered ones change nothing. */
+/** Time comes from the launches and only moves forward: duplicates, late and reordered ones change nothing. */
 export function decideLaunch(facts: LaunchFacts): LaunchDecision {
   const { record, watermark, rules, now } = facts;
   const launches = facts.launches.filter((launch) => launch.launchedAt >= watermark.from);
@@ -120,7 +120,7 @@ const firstOf = (launches: readonly Launch[]): Date =>
 
 /** Why launches before the watermark mean nothing. */
 export function whyNoneCounts(watermark: Watermark, now: Date): string {
-  if (watermark.from <= now) return "it was launched before the holder was told to start afresh";
+  if (watermark.from <= now) return "it was launched before the holder was asked to start afresh";
   if (watermark.quiet === "breather")
     return `breather after a capped hold until ${watermark.from.toISOString()}`;
   const until = watermark.from >= untilResumed ? "resumed" : watermark.from.toISOString();

@@ -22,7 +22,7 @@ export async function awaitPendingNodes(
   const { scope, attempt } = pending;
   const joined = new Set(marked?.seen.map((node) => node.instance));
   const missing = pending.awaited.filter((launch) => !joined.has(launch.instance));
-  // One look is due even for a launch told late: after a crash it is what marks the others, too.
+  // One look is due even for a launch delivered late: after a crash it is what marks the others, too.
   const isYoung = (launch: LaunchEvent) => context.clock.now() < after(launch.launchedAt, giveUpAfter);
   const awaited = attempt === 0 ? missing : missing.filter(isYoung);
   const givenUp = missing.filter((launch) => !awaited.includes(launch));

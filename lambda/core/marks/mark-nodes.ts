@@ -39,7 +39,7 @@ function noteMarks(record: ScopeRecord, holdId: string, touched: number, isAll: 
   return { isOurs: true, record: { ...record, hold: counted }, ...(isProtectedNow && { protected: hold }) };
 }
 
-/** Whoever marked the last node of the beginning tells it, once; later launches may have moved the cause since. */
+/** Whoever marked the last node of the beginning reports it, once; later launches may have moved the cause since. */
 function reportProtected(context: Context, { causedAt, startedAt }: Hold): void {
   const lag = context.clock.now().getTime() - earlier(causedAt, startedAt).getTime();
   context.metrics.add("LaunchToProtectedMs", Math.max(0, lag));

@@ -23,7 +23,7 @@ export type CheckAnswer = Readonly<{
 
 const recently: Duration = hours(1);
 
-/** Tries every link from inside; a broken one is told and does not keep the others from being tried. */
+/** Tries every link from inside; a broken one is reported and does not keep the others from being tried. */
 export async function checkLinks(context: Context, inspection: Inspection): Promise<CheckAnswer> {
   const at = context.clock.now();
   const [record, launches, cluster] = await Promise.all([

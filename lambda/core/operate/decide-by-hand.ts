@@ -30,7 +30,7 @@ export type HoldDecision =
       superseded?: PastHold;
     }>;
 
-/** `at` is when an event happened or a window began: told twice, or late, it asks for nothing more. */
+/** `at` is when an event happened or a window began: delivered twice, or late, it asks for nothing more. */
 export type HoldRequest = Readonly<{ for: Duration; reason: string; cause: Wish; at?: Date | undefined }>;
 
 /** Holds from now on for as long as asked, never past the cap; also during a breather, but not in a pause. */

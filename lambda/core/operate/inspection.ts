@@ -19,7 +19,7 @@ export type ClusterFindings = Readonly<{
   ownChange: Trial;
   /** What the cluster said where a trial did not end as it must. */
   said?: string;
-  /** The cluster's own clock, where a trial told it. */
+  /** The cluster's own clock, where a trial reported it. */
   clusterTime?: Date;
   nodes: number;
   /** Karpenter's finalizer keeps these from going, and nobody takes it off. */

@@ -89,8 +89,8 @@ function describe(record: ScopeRecord, whole: ScopeRecord | undefined, rules: Ru
   if (hold) {
     const because = hold.state === "held" ? describeCauses(hold) : (hold.endsBecause ?? "");
     const { id: holdId, startedAt: since, launches, extensions, capped, armedFor } = hold;
-    const told = { holdId, since, until: dueAt(hold, rules), launches, extensions, capped };
-    return { scope, state: hold.state, because, ...told, ...(armedFor && { nextSchedule: armedFor }) };
+    const reported = { holdId, since, until: dueAt(hold, rules), launches, extensions, capped };
+    return { scope, state: hold.state, because, ...reported, ...(armedFor && { nextSchedule: armedFor }) };
   }
   const watermark = watermarkOf(record, whole);
   if (watermark.from <= now) return { scope, state: "none", because: "no launch of late counts" };

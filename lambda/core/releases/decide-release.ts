@@ -52,7 +52,7 @@ export function fence(record: ScopeRecord, hold: Hold, rules: Rules, now: Date):
 }
 
 /**
- * Ends what is held now, by hand; a pause stays a pause, and no launch told late brings the hold back.
+ * Ends what is held now, by hand; a pause stays a pause, and no launch delivered late brings the hold back.
  * With `askedAt` it may come late itself: then it ends only what began before.
  */
 export function decideForce(record: ScopeRecord, reason: string, now: Date, askedAt?: Date) {

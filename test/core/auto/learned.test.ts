@@ -68,7 +68,7 @@ describe("no gap is learned", () => {
   });
 });
 
-describe("when nobody can tell any more", () => {
+describe("when nobody knows any more", () => {
   it("a gap counts as at least that long, and what comes next ends none", () => {
     const stopped = stopWatching(learnedFromUses(launch(0), launch(30)), at(45), false);
     expect(stopped.gaps).toEqual([exactly(30), { nodes: 5, atLeast: minutes(15) }]);

@@ -122,7 +122,7 @@ export function alarmCases(open: () => AlarmWorld): void {
       await watch().untilOn("dead-letters-events");
     });
 
-    it("when a launch is told late", async () => {
+    it("when a launch is delivered late", async () => {
       const { watched, emulator } = open();
       // Here the test itself decides when the event arrives.
       onTestFinished(() => emulator.setUnkind(unkindBehaviour));
@@ -173,7 +173,7 @@ export function alarmCases(open: () => AlarmWorld): void {
       await watch().untilOn("marks-orphaned");
     });
 
-    it("when the sweep is silent, which the pager is told, and told when it is over", async () => {
+    it("when the sweep is silent, and again when it is over", async () => {
       const { emulator, pager } = open();
       const before = (await pager.told()).length;
 

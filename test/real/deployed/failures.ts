@@ -58,7 +58,7 @@ export function failureCases(open: () => Readonly<{ prod: DeployedCluster; emula
       await prod.untilMarked([node]);
     });
 
-    it("an API server that is gone in the middle of a hold takes nothing from it, and a newcomer of that time is held once it is back", async () => {
+    it("an API server that is gone in the middle of a hold takes nothing from it, and a new node of that time is held once it is back", async () => {
       const { prod } = open();
       const node = await prod.join(await prod.launch());
       const hold = await prod.untilMarked([node]);

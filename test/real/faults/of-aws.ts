@@ -79,7 +79,7 @@ export function awsFaults(open: () => FaultsWorld): void {
       ec2.mend();
       expect(await world.sweep()).toBe("done");
       expect(await marks()).toEqual({ ...all, held: all.held + 1 });
-      expect(world.log.told("launches were missed")).toHaveLength(1);
+      expect(world.log.reported("launches were missed")).toHaveLength(1);
     });
 
     it("that does not answer fails the launch in time, which holds everything when it comes again", async () => {

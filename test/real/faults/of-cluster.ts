@@ -40,7 +40,7 @@ export function clusterFaults(open: () => FaultsWorld): void {
       world.cluster.beforePatch(20, kill);
       await world.deliver();
       await world.pass(seconds(30));
-      expect(world.log.told("invocation failed")).not.toEqual([]);
+      expect(world.log.reported("invocation failed")).not.toEqual([]);
 
       await start();
       await expectSomeHeld();
@@ -70,7 +70,7 @@ export function clusterFaults(open: () => FaultsWorld): void {
       await aHold();
       world.cluster.beforePatch(20, kill);
       await world.pass(minutes(23.5));
-      expect(world.log.told("invocation failed")).not.toEqual([]);
+      expect(world.log.reported("invocation failed")).not.toEqual([]);
 
       await start();
       await expectSomeHeld();
@@ -147,7 +147,7 @@ export function clusterFaults(open: () => FaultsWorld): void {
       await world.engines.restartApiServer();
 
       await world.pass(minutes(24));
-      expect(String(world.log.told("invocation failed").at(-1)?.error)).toMatch(/access entry/);
+      expect(String(world.log.reported("invocation failed").at(-1)?.error)).toMatch(/access entry/);
       expect(await marks()).toEqual(all);
       expect(await world.sweep()).toBe("failed");
 

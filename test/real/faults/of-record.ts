@@ -123,7 +123,7 @@ export function recordFaults(open: () => FaultsWorld): void {
       await expectHeldAndThenReleased(world);
     });
 
-    it("whose answers get lost is not told anything twice", async () => {
+    it("whose answers get lost receives nothing twice", async () => {
       const world = open();
       await world.launch();
       let lost = 0;

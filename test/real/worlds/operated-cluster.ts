@@ -58,7 +58,7 @@ export class OperatedCluster {
     const terminal = new CollectedTerminal(this.emulator.env);
     const about = words.includes("--cluster") ? [] : ["--cluster", this.name];
     const exit = await commandLine([...words, ...about], terminal);
-    return { exit, output: terminal.output, told: terminal.told };
+    return { exit, output: terminal.output, told: terminal.reported };
   }
 
   /** What doctor finds, and how it ends. */

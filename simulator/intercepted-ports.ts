@@ -1,0 +1,49 @@
+import type { Ports } from "../lambda/core/ports.ts";
+import { intercepted } from "./intercepted.ts";
+
+/** Runs before, instead of or around every call of a port. */
+export type Around = <T>(call: string, effect: () => Promise<T>) => Promise<T>;
+
+/** What the ports of the simulated world are made of. */
+export type Stores = Readonly<{
+  holds: Ports["holds"] & Ports["journal"];
+  nodeClaims: Ports["nodeClaims"];
+  ec2: Ports["launches"];
+  oneShots: Ports["schedules"];
+  queue: Ports["followUps"];
+}>;
+
+type Intercepted = Pick<Ports, "holds" | "journal" | "nodeClaims" | "launches" | "schedules" | "followUps">;
+
+/** The ports of the simulated world, with every call of theirs under the model's control. */
+export function interceptedPorts(stores: Stores, around: Around): Intercepted {
+  return {
+    holds: intercepted<Ports["holds"]>(
+      stores.holds,
+      { find: "find", all: "all", write: "write", replace: "replace" },
+      around,
+    ),
+    journal: intercepted<Ports["journal"]>(
+      stores.holds,
+      {
+        remember: "remember",
+        history: "history",
+        noteSweep: "noteSweep",
+        noteNextToSweep: "noteNextToSweep",
+        nextToSweep: "nextToSweep",
+        lastSweep: "lastSweep",
+        answerProbe: "answerProbe",
+        findProbe: "findProbe",
+      },
+      around,
+    ),
+    nodeClaims: intercepted<Ports["nodeClaims"]>(
+      stores.nodeClaims,
+      { replacements: "replacements", launchedSince: "launchedSince", limits: "limits" },
+      around,
+    ),
+    launches: intercepted<Ports["launches"]>(stores.ec2, { find: "instances", since: "launches" }, around),
+    schedules: intercepted<Ports["schedules"]>(stores.oneShots, { arm: "arm" }, around),
+    followUps: intercepted<Ports["followUps"]>(stores.queue, { enqueue: "enqueue" }, around),
+  };
+}
