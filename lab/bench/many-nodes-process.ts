@@ -26,12 +26,12 @@ const invocation = () => {
   return { deadline: after(systemClock.now(), seconds(10)), log: console };
 };
 for (let left = true; left; ) {
-  const marked = await nodes.mark("cluster", "bench", invocation());
+  const marked = await nodes.mark("cluster", "20260131t093000-bench0", invocation());
   reported.failed += marked.failed;
   left = marked.left;
 }
 for (let left = true; left; ) {
-  const released = await nodes.release("bench", invocation());
+  const released = await nodes.release("20260131t093000-bench0", invocation());
   reported.failed += released.failed;
   left = released.left;
 }

@@ -21,6 +21,7 @@ import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
 
 const { annotation, poolLabel } = Karpenter.v1;
+const crowd = "20260131t093000-crowd0";
 const count = 1_200;
 const pages = Math.ceil(count / 250);
 const soon = () => within(240_000);
@@ -41,7 +42,7 @@ describe(`a real API server with ${count} nodes`, () => {
   afterAll(async () => plane?.stop());
   afterEach(async () => {
     const { nodes } = holder();
-    await nodes.release("crowd", soon());
+    await nodes.release(crowd, soon());
     expect(await marked()).toBe(0);
   });
 
@@ -96,25 +97,25 @@ describe(`a real API server with ${count} nodes`, () => {
   it("has all of them marked and released, page by page", async () => {
     const { nodes, lists } = holder();
 
-    const done = await nodes.mark(wholeCluster, "crowd", soon());
+    const done = await nodes.mark(wholeCluster, crowd, soon());
 
     expect(done).toMatchObject({ marked: count, failed: 0, left: false });
     expect(lists()).toBe(pages);
     expect(await marked()).toBe(count);
-    expect(await nodes.release("crowd", soon())).toMatchObject({ released: count, failed: 0, left: false });
+    expect(await nodes.release(crowd, soon())).toMatchObject({ released: count, failed: 0, left: false });
   });
 
   it("has all of them marked also when it forgets in the middle where the list was", async () => {
     const { nodes, expired } = holder(forgetsInTheMiddle());
 
-    const { failed, left } = await nodes.mark(wholeCluster, "crowd", soon());
+    const { failed, left } = await nodes.mark(wholeCluster, crowd, soon());
 
     expect(expired()).toBe(1);
     expect(left).toBe(false);
     // Those on their way while it was gone may have failed, or only their answers.
     expect(failed).toBeLessThanOrEqual(16);
     expect(await marked()).toBeGreaterThanOrEqual(count - failed);
-    expect(await nodes.mark(wholeCluster, "crowd", soon())).toMatchObject({ failed: 0, left: false });
+    expect(await nodes.mark(wholeCluster, crowd, soon())).toMatchObject({ failed: 0, left: false });
     expect(await marked()).toBe(count);
   });
 
@@ -123,7 +124,7 @@ describe(`a real API server with ${count} nodes`, () => {
     onTestFinished(async () => void (await plane.kubectl(["delete", "--filename", file])));
     const { nodes, metrics } = holder();
 
-    const { failed, left } = await nodes.mark(wholeCluster, "crowd", soon());
+    const { failed, left } = await nodes.mark(wholeCluster, crowd, soon());
 
     expect(metrics.total("ApiThrottled")).toBeGreaterThan(0);
     expect([failed, left]).toEqual([0, false]);

@@ -27,7 +27,7 @@ export type Seen = Readonly<{
 
 export type Truth = Readonly<{ heldAt: number; releasedAt: number; seen: readonly Seen[] }>;
 
-const holdId = "truth-1";
+const holdId = "20260131t093000-truth0";
 /** Longer than Karpenter needs when nothing is held: then the last row, one after the other, went after 85 s. */
 const watchMs = 100_000;
 const soon = () => within(60_000);
