@@ -192,9 +192,10 @@ describe("doctor on a real deployment", () => {
   const setVerbs = async (verbs: string[]) => {
     const rbac = operated.kubernetes.makeApiClient(RbacAuthorizationV1Api);
     const role = await rbac.readClusterRole({ name: holderName });
+    const [ofNodes, ...others] = role.rules ?? [];
     await rbac.replaceClusterRole({
       name: holderName,
-      body: { ...role, rules: [{ ...role.rules?.[0], verbs }] },
+      body: { ...role, rules: [{ ...ofNodes, verbs }, ...others] },
     });
   };
   const turnOff = async (reserved: number | undefined) => {
