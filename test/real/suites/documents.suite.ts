@@ -137,7 +137,7 @@ describe("what the documents tell operators to type, by their shell", { timeout:
     expect(
       (
         await type(
-          "kubectl delete clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding karpenter-node-holder",
+          "kubectl delete clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding,role,rolebinding karpenter-node-holder -n default",
         )
       ).told,
     ).toContain('"karpenter-node-holder" not found');
@@ -146,14 +146,14 @@ describe("what the documents tell operators to type, by their shell", { timeout:
   it("gives rights by hand, and takes them back", async () => {
     expect(await done("npx karpenter-node-holder manifest")).toContain("kind: ValidatingAdmissionPolicy");
     const applied = await done("npx karpenter-node-holder manifest | kubectl apply -f -");
-    expect(applied.match(/created/g)).toHaveLength(4);
+    expect(applied.match(/created/g)).toHaveLength(6);
     expect(
       (
         await done(
-          "kubectl delete clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding karpenter-node-holder",
+          "kubectl delete clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding,role,rolebinding karpenter-node-holder -n default",
         )
       ).match(/deleted/g),
-    ).toHaveLength(4);
+    ).toHaveLength(6);
   });
 
   it.each([
