@@ -30,7 +30,7 @@ describe("the deployed holder and real Karpenter", () => {
   beforeAll(async () => {
     account = await DeployedWorld.start();
     // Hourly, so that no sweep does what the events should have done.
-    prod = await account.cluster("prod", { hold: "1m", sweepEvery: "1h" });
+    prod = await account.cluster("prod", { hold: "90s", sweepEvery: "1h" });
     world = await World.on(prod.plane, process.env.KARPENTER_VERSION);
     endBridge = await bridgeToEc2(world, {
       launch: (nodePool) => prod.launch(tagsOf.v1(prod.name, nodePool)),
