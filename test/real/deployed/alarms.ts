@@ -158,14 +158,14 @@ export function alarmCases(open: () => AlarmWorld): void {
     it("when marks of no hold come again and again", async () => {
       const { watched } = open();
       const metadata = {
-        labels: { [holdLabel]: "nobodys-1" },
+        labels: { [holdLabel]: "20200101t000000-nobody" },
         annotations: { [Karpenter.v1.annotation]: "true" },
       };
 
       await inThreePeriods(async () => {
         const body = { kind: "Node", apiVersion: "v1", metadata: { name: "node-1", ...metadata } };
         await KubernetesObjectApi.makeApiClient(watched.config).patch(body);
-        expect(await watched.marks()).toEqual({ "node-1": "nobodys-1" });
+        expect(await watched.marks()).toEqual({ "node-1": "20200101t000000-nobody" });
         await sweep();
         expect(await watched.marks()).toEqual({});
       });

@@ -67,7 +67,7 @@ export function failureCases(open: () => Readonly<{ prod: DeployedCluster; emula
 
       await plane.stopApiServer();
       const instance = await prod.launch();
-      await prod.untilLogged("hold", /nodes failed 8 times/, 90_000);
+      await prod.untilLogged("hold", /Karpenter's events could not be read|nodes failed 8 times/, 90_000);
       await plane.startApiServer();
       const newcomer = await prod.join(instance);
       expect(await prod.untilMarked([newcomer, node])).toBe(hold);
