@@ -40,9 +40,10 @@ const moment = v.pipe(
 );
 const metadata = { name: v.string(), creationTimestamp: moment };
 
+/** Anyone may write an event, also one about an object without a name. */
 const eventSchema = v.object({
   metadata: v.object({ creationTimestamp: moment }),
-  involvedObject: v.object({ name: v.string() }),
+  involvedObject: v.object({ name: v.optional(v.string(), "") }),
 });
 
 const nodeClaimSchema = v.object({
@@ -69,10 +70,9 @@ export class KubernetesNodeClaims implements NodeClaims {
   ): Promise<readonly Replacement[] | Unavailable> {
     return this.#unlessRefused(allDemand, async () => {
       const launched = new Set<string>();
-      const fieldSelector = `reason=${replacementReason},involvedObject.kind=NodeClaim`;
-      for await (const event of this.#list(eventsPath, { fieldSelector }, eventSchema, context)) {
-        const { name } = event.involvedObject;
-        if (event.metadata.creationTimestamp >= since && !known.has(name)) launched.add(name);
+      for await (const { involvedObject, metadata } of this.#replacementEvents({}, context)) {
+        const { name } = involvedObject;
+        if (name !== "" && metadata.creationTimestamp >= since && !known.has(name)) launched.add(name);
       }
       return this.#find(launched, context);
     });
@@ -108,6 +108,11 @@ export class KubernetesNodeClaims implements NodeClaims {
       for await (const claim of this.#claims(query, context)) keep(claim);
     }
     return found;
+  }
+
+  #replacementEvents(query: Query, context: CallContext) {
+    const fieldSelector = `reason=${replacementReason},involvedObject.kind=NodeClaim`;
+    return this.#list(eventsPath, { ...query, fieldSelector }, eventSchema, context);
   }
 
   async *#claims(query: Query, context: CallContext): AsyncGenerator<NodeClaim, void, undefined> {
@@ -155,7 +160,7 @@ export class KubernetesNodeClaims implements NodeClaims {
 
   async limits(context: CallContext): Promise<readonly string[]> {
     const answers = [
-      await this.#unlessRefused(allDemand, () => isAny(this.#list(eventsPath, first, eventSchema, context))),
+      await this.#unlessRefused(allDemand, () => isAny(this.#replacementEvents(first, context))),
       await this.#unlessRefused(launchesAlone, async () => {
         await isAny(this.#claims(first, context));
         return this.#version === "v1" || noUse;

@@ -65,6 +65,19 @@ describe("replacements", () => {
     ]);
   });
 
+  it("do not depend on events of others, which may name no object", async () => {
+    const nameless = { ...anEvent("a"), involvedObject: { kind: "NodeClaim" } };
+    const { nodeClaims, calls } = aCluster(
+      () => list([nameless]),
+      () => list([]),
+    );
+    expect(await nodeClaims.replacements(noon, new Set(), soon)).toEqual([]);
+    expect(await nodeClaims.limits(soon)).toEqual([]);
+    for (const { path, query } of calls.filter(({ path }) => path.endsWith("/events"))) {
+      expect(query?.fieldSelector, path).toContain("reason=DisruptionLaunching");
+    }
+  });
+
   it("cost one small list where there are none", async () => {
     const { nodeClaims, calls } = aCluster(
       () => list([]),

@@ -62,15 +62,16 @@ describe("npm scripts for developers", () => {
   });
 
   it("bench measures everything that docs/performance.md shows", async () => {
-    await typist.done('npm run bench -- --quick --write --into "$INTO"');
-    const page = written("performance.md");
+    await typist.done('npm run bench -- --quick --write --into "$INTO/bench"');
+    const page = written("bench/performance.md");
     expect(page).toContain("**No measurement**");
     expect(outlineOf(page)).toEqual(outlineOf(readFileSync(join(root, "docs/performance.md"), "utf8")));
-    for (const text of [page, written("bench.json")]) expect(text).not.toMatch(/NaN|undefined|Infinity|null/);
-    const pictures = globSync("images/*.svg", { cwd: into });
+    for (const text of [page, written("bench/bench.json")])
+      expect(text).not.toMatch(/NaN|undefined|Infinity|null/);
+    const pictures = globSync("images/*.svg", { cwd: join(into, "bench") });
     expect(pictures.length).toBeGreaterThan(5);
     for (const picture of pictures) {
-      expect(elementsIn(written(picture))[0]?.name).toBe("svg");
+      expect(elementsIn(written(join("bench", picture)))[0]?.name).toBe("svg");
       expect(page).toContain(`](${picture})`);
     }
   });
