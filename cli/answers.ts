@@ -1,194 +1,88 @@
-import type { HoldLength } from "../lambda/core/auto/decide-hold-length.ts";
+import * as v from "valibot";
 import { BadInputError } from "../lambda/core/errors.ts";
-import type { Causes, PastHold } from "../lambda/core/holds/hold.ts";
-import type { ScopeStatus } from "../lambda/core/operate/status.ts";
-import { Fields } from "../lambda/handlers/fields.ts";
+import type { PastHold } from "../lambda/core/holds/hold.ts";
+import { anyText, count, flag, holdLength, pastHold } from "../lambda/schemas/holds.ts";
+import { anyObject, fields, list, parse } from "../lambda/schemas/parse.ts";
+import { moment, scope } from "../lambda/schemas/values.ts";
 import { Failure } from "./terminal/failure.ts";
 
-type Read = Readonly<Record<string, unknown>>;
+/** One item a NodePool, node or hold. */
+export const many = 100_000;
 
-/** A status as the control function returns it, with dates. */
-export type StatusAnswer = Readonly<{
-  cluster: string;
-  at: Date;
-  version: string;
-  rules: Readonly<{
-    hold: number;
-    maxHold: number;
-    breather: number;
-    initialDelay: number;
-    scope: string;
-    auto?: object;
-  }>;
-  scopes: readonly ScopeStatus[];
-  nodesUserHeld: number;
-  lastSweep?: Date;
-  limits: readonly string[];
-}>;
-
-const many = Number.MAX_SAFE_INTEGER;
-const states = ["none", "held", "releasing", "paused", "breather"] as const;
-
-/** Reads the answer to `status`. */
-export const parseStatus = (answer: unknown): StatusAnswer =>
-  reading((fields) => {
-    const read = fields.object(answer, "the answer");
-    const rules = fields.object(read.rules, "rules");
-    const lastSweep = optional(read.lastSweep, (value) => fields.date(value, "lastSweep"));
-    return {
-      cluster: fields.text(read.cluster, "cluster"),
-      at: fields.date(read.at, "at"),
-      version: fields.text(read.version, "version"),
-      rules: {
-        hold: fields.count(rules.hold, "rules.hold", many),
-        maxHold: fields.count(rules.maxHold, "rules.maxHold", many),
-        breather: fields.count(rules.breather, "rules.breather", many),
-        initialDelay: fields.count(rules.initialDelay, "rules.initialDelay", many),
-        scope: fields.text(rules.scope, "rules.scope"),
-        ...(rules.auto !== undefined && { auto: fields.object(rules.auto, "rules.auto") }),
-      },
-      scopes: fields.list(read.scopes, "scopes", (item, path) => parseScopeStatus(fields, item, path)),
-      nodesUserHeld: fields.count(read.nodesUserHeld, "nodesUserHeld", many),
-      // A holder of an earlier version knows none.
-      limits: Array.isArray(read.limits) ? read.limits.map(textOf) : [],
-      ...(lastSweep && { lastSweep }),
-    };
-  });
-
-function parseScopeStatus(fields: Fields, item: unknown, path: string): ScopeStatus {
-  const read = fields.object(item, path);
-  const state = states.find((one) => one === read.state);
-  if (!state) fields.refuse(`${path}.state`, states.join(", "), read.state);
-  const date = (name: string) => optional(read[name], (value) => fields.date(value, `${path}.${name}`));
-  const count = (name: string) =>
-    optional(read[name], (value) => fields.count(value, `${path}.${name}`, many));
-  const since = date("since");
-  const until = date("until");
-  const nextSchedule = date("nextSchedule");
-  const launches = count("launches");
-  const extensions = count("extensions");
-  return {
-    scope: fields.scope(read.scope, `${path}.scope`) ?? "cluster",
-    state: state ?? "none",
-    because: typeof read.because === "string" ? read.because : "",
-    nodesHeld: count("nodesHeld") ?? 0,
-    awaited: count("awaited") ?? 0,
-    ...(typeof read.holdId === "string" && { holdId: read.holdId }),
-    ...(since && { since }),
-    ...(until && { until }),
-    ...(nextSchedule && { nextSchedule }),
-    ...(launches !== undefined && { launches }),
-    ...(extensions !== undefined && { extensions }),
-    ...(read.capped === true && { capped: true }),
-    ...lengthIn(fields, read, path),
-  };
-}
-
-/** A learned length; a holder without `hold=auto` answers none. */
-function lengthIn(fields: Fields, read: Read, path: string): { length?: HoldLength } {
-  if (read.length === undefined) return {};
-  const length = fields.object(read.length, `${path}.length`);
-  const action = (["default", "learned", "cautious"] as const).find((one) => one === length.action);
-  const duration = (name: string) => fields.count(length[name], `${path}.length.${name}`, many);
-  return {
-    length: {
-      length: duration("length"),
-      action: action ?? "learned",
-      because: textOf(length.because),
-      atHalfCost: duration("atHalfCost"),
-      atDoubleCost: duration("atDoubleCost"),
-    },
-  };
-}
-
-/** Reads the answer to `history`. */
-export const parseHistory = (answer: unknown): readonly PastHold[] =>
-  reading((fields) => {
-    const read = fields.object(answer, "the answer");
-    return fields.list(read.holds, "holds", (item, path) => parsePastHold(fields, item, path));
-  });
-
-function parsePastHold(fields: Fields, item: unknown, path: string): PastHold {
-  const read = fields.object(item, path);
-  return {
-    id: fields.text(read.id, `${path}.id`),
-    scope: fields.scope(read.scope, `${path}.scope`) ?? "cluster",
-    startedAt: fields.date(read.startedAt, `${path}.startedAt`),
-    expiresAt: fields.date(read.expiresAt, `${path}.expiresAt`),
-    endedAt: fields.date(read.endedAt, `${path}.endedAt`),
-    startedBecause: textOf(read.startedBecause),
-    endedBecause: textOf(read.endedBecause),
-    launches: fields.count(read.launches, `${path}.launches`, many),
-    extensions: fields.count(read.extensions, `${path}.extensions`, many),
-    nodes: fields.count(read.nodes, `${path}.nodes`, many),
-    capped: read.capped === true,
-    ...lengthIn(fields, read, path),
-    ...(read.causes !== undefined && { causes: parseCauses(fields, read.causes, `${path}.causes`) }),
-  };
-}
-
-function parseCauses(fields: Fields, item: unknown, path: string): Causes {
-  const read = fields.object(item, path);
-  const launches = Object.entries(fields.object(read.launches ?? {}, `${path}.launches`));
-  const counts = launches.map(([pool, count]) => [
-    pool,
-    fields.count(count, `${path}.launches.${pool}`, many),
-  ]);
-  const wishes = (["hand", "event", "window"] as const).flatMap((wish) =>
-    typeof read[wish] === "string" ? [[wish, read[wish]]] : [],
-  );
-  return {
-    ...(counts.length > 0 && { launches: Object.fromEntries(counts) }),
-    ...(typeof read.uses === "number" && { uses: read.uses }),
-    ...Object.fromEntries(wishes),
-  };
-}
-
-/** What came of a action: how many nodes, until when, and why. */
-export type ActionAnswer = Readonly<{
-  because: string;
-  until?: Date;
-  holdId?: string;
-  counts: Readonly<Partial<Record<"marked" | "userHeld" | "released" | "kept" | "failed", number>>>;
-  left: boolean;
-  resumed: readonly string[];
-}>;
-
-/** Reads the answer to a action. */
-export const parseUserAction = (answer: unknown): ActionAnswer =>
-  reading((fields) => {
-    const read = fields.object(answer, "the answer");
-    const until = optional(read.until, (value) => fields.date(value, "until"));
-    return {
-      because: fields.text(read.because, "because"),
-      counts: countsIn(read),
-      left: read.left === true,
-      resumed: Array.isArray(read.resumed) ? read.resumed.map(textOf) : [],
-      ...(until && { until }),
-      ...(typeof read.holdId === "string" && { holdId: read.holdId }),
-    };
-  });
-
-function countsIn(read: Read): ActionAnswer["counts"] {
-  const names = ["marked", "userHeld", "released", "kept", "failed"] as const;
-  return Object.fromEntries(
-    names.flatMap((name) => (typeof read[name] === "number" ? [[name, read[name]]] : [])),
-  );
-}
-
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
-const optional = <T>(value: unknown, read: (value: unknown) => T): T | undefined =>
-  value === undefined || value === null ? undefined : read(value);
-
-/** An answer that cannot be read is no fault of what was typed. */
-export function reading<T>(read: (fields: Fields) => T): T {
+/** Reads an answer of the control function. One that cannot be read is not caused by what was typed. */
+export function parseAnswer<S extends v.GenericSchema>(schema: S, answer: unknown): v.InferOutput<S> {
   try {
-    const fields = new Fields("The control function's answer is not understood");
-    const answer = read(fields);
-    fields.end();
-    return answer;
+    return parse("The control function's answer is not understood", schema, answer, "the answer");
   } catch (error) {
     if (!(error instanceof BadInputError)) throw error;
     throw new Failure(error.message, "Its version may be another than this command line's: run doctor.");
   }
 }
+
+const scopeStatus = fields({
+  scope,
+  state: v.picklist(
+    ["none", "held", "releasing", "paused", "breather"],
+    "none, held, releasing, paused or breather",
+  ),
+  because: anyText,
+  nodesHeld: count,
+  awaited: count,
+  holdId: v.exactOptional(anyText),
+  since: v.exactOptional(moment),
+  until: v.exactOptional(moment),
+  nextSchedule: v.exactOptional(moment),
+  launches: v.exactOptional(count),
+  extensions: v.exactOptional(count),
+  capped: v.exactOptional(flag),
+  length: v.exactOptional(holdLength),
+});
+
+const status = fields({
+  cluster: anyText,
+  at: moment,
+  version: anyText,
+  rules: fields({
+    hold: count,
+    maxHold: count,
+    breather: count,
+    initialDelay: count,
+    scope: anyText,
+    auto: v.exactOptional(anyObject),
+  }),
+  scopes: list(scopeStatus, many),
+  nodesUserHeld: count,
+  lastSweep: v.exactOptional(moment),
+  // A holder of an earlier version knows none.
+  limits: v.optional(list(anyText), []),
+});
+
+/** A status as the control function returns it, with dates. */
+export type StatusAnswer = Readonly<v.InferOutput<typeof status>>;
+
+/** Reads the answer to `status`. */
+export const parseStatus = (answer: unknown): StatusAnswer => parseAnswer(status, answer);
+
+const history = fields({ holds: list(pastHold) });
+
+/** Reads the answer to `history`. */
+export const parseHistory = (answer: unknown): readonly PastHold[] => parseAnswer(history, answer).holds;
+
+const action = fields({
+  because: anyText,
+  until: v.exactOptional(moment),
+  holdId: v.exactOptional(anyText),
+  marked: v.exactOptional(count),
+  userHeld: v.exactOptional(count),
+  released: v.exactOptional(count),
+  kept: v.exactOptional(count),
+  failed: v.exactOptional(count),
+  left: v.optional(flag, false),
+  resumed: v.optional(list(anyText, many), []),
+});
+
+/** What an action did: how many nodes it changed, until when, and why. */
+export type ActionAnswer = Readonly<v.InferOutput<typeof action>>;
+
+/** Reads the answer to an action. */
+export const parseUserAction = (answer: unknown): ActionAnswer => parseAnswer(action, answer);

@@ -42,8 +42,7 @@ async function begin(options: HoldOptions, terminal: Terminal): Promise<void> {
     terminal.env,
   )({ do: "hold", ...asked, reason, ...(scope && { scope }) });
   if (output === "json") return terminal.out(asJson(answer));
-  const { until, because, counts } = parseUserAction(answer);
-  const { marked = 0, userHeld = 0 } = counts;
+  const { until, because, marked = 0, userHeld = 0 } = parseUserAction(answer);
   terminal.out(`Held until ${formatMoment(until, new Date())}: ${because}.`);
   terminal.out(`Nodes marked now: ${marked}; held by their users already: ${userHeld}.`);
 }

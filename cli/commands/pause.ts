@@ -48,5 +48,5 @@ function formatPause(action: ActionAnswer, options: PauseOptions, terminal: Term
     ? `until ${formatMoment(action.until, new Date())}`
     : `until \`resume --cluster ${options.cluster}\``;
   terminal.out(`Paused ${until}.`);
-  if (action.counts.released) formatReleased(action, terminal);
+  if (action.released) formatReleased(action, terminal);
 }

@@ -3,8 +3,10 @@ import { Failure } from "../terminal/failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 /** Prints the result of a release. */
-export function formatReleased({ because, counts, left }: ActionAnswer, { out }: Terminal): void {
-  const { released = 0, kept = 0 } = counts;
+export function formatReleased(
+  { because, released = 0, kept = 0, left }: ActionAnswer,
+  { out }: Terminal,
+): void {
   if (because === "nothing is held") {
     out("Nothing is held.");
     return;
@@ -15,7 +17,7 @@ export function formatReleased({ because, counts, left }: ActionAnswer, { out }:
 }
 
 /** Nodes that could not be changed are still held. */
-export function failWhereSomeStay({ counts: { failed = 0 } }: ActionAnswer): void {
+export function failWhereSomeStay({ failed = 0 }: ActionAnswer): void {
   if (failed === 0) return;
   throw new Failure(
     `${failed} nodes could not be changed`,

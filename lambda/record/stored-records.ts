@@ -6,54 +6,23 @@ import type { PastHold, RememberedReplacement, ScopeRecord } from "../core/holds
 import { UnreadableRecordError } from "../core/holds/unreadable.ts";
 import type { ProbeAnswer } from "../core/ports.ts";
 import { type Scope, wholeCluster } from "../core/scope.ts";
+import { anyText, count, flag, holdEntries, holdState, pastHold, probeAnswer } from "../schemas/holds.ts";
 import { fields, parse } from "../schemas/parse.ts";
-import { moment, scope, wholeNumber } from "../schemas/values.ts";
+import { moment, scope } from "../schemas/values.ts";
 import type { Fields, StoredItem } from "./item-table.ts";
 
-const text = v.string("text");
-const flag = v.boolean("true or false");
-const count = wholeNumber();
-const counts = v.record(v.string(), count, "a map");
-
-const causes = fields({
-  launches: v.exactOptional(counts),
-  uses: v.exactOptional(count),
-  usedAt: v.exactOptional(moment),
-  hand: v.exactOptional(text),
-  event: v.exactOptional(text),
-  window: v.exactOptional(text),
-});
-const length = fields({
-  length: count,
-  action: v.picklist(["default", "learned", "cautious"], "default, learned or cautious"),
-  because: text,
-  atHalfCost: count,
-  atDoubleCost: count,
-});
-const everyHold = {
-  id: text,
-  startedAt: moment,
-  startedBecause: text,
-  expiresAt: moment,
-  launches: count,
-  extensions: count,
-  nodes: count,
-  capped: flag,
-  causes: v.exactOptional(causes),
-  length: v.exactOptional(length),
-};
 const hold = fields({
-  ...everyHold,
-  state: v.picklist(["held", "releasing"], "held or releasing"),
+  ...holdEntries,
+  state: holdState,
   causedAt: moment,
-  endsBecause: v.exactOptional(text),
+  endsBecause: v.exactOptional(anyText),
   burstFrom: v.exactOptional(moment),
   armedFor: v.exactOptional(moment),
   unprotected: v.exactOptional(flag),
 });
 /** Keyed by instance, because a map costs less than a list of maps. */
 const replacements = v.pipe(
-  v.record(v.string(), fields({ launchedAt: moment, nodeClaim: v.exactOptional(text) }), "a map"),
+  v.record(v.string(), fields({ launchedAt: moment, nodeClaim: v.exactOptional(anyText) }), "a map"),
   v.transform((map) =>
     Object.entries(map).map(([instance, one]): RememberedReplacement => ({ instance, ...one })),
   ),
@@ -61,7 +30,7 @@ const replacements = v.pipe(
 
 /** What cannot be read is learned again. */
 const learned = v.pipe(
-  text,
+  anyText,
   v.transform((written) => readLearned(written) ?? nothingLearned),
 );
 
@@ -72,10 +41,10 @@ const optionalParts = {
   launchesCountFrom: v.exactOptional(moment),
   quiet: v.exactOptional(v.picklist(["paused", "breather"], "paused or breather")),
   quietSince: v.exactOptional(moment),
-  quietBecause: v.exactOptional(text),
+  quietBecause: v.exactOptional(anyText),
   learned: v.exactOptional(learned),
   replacements: v.exactOptional(replacements),
-  forced: v.exactOptional(fields({ id: text, at: moment })),
+  forced: v.exactOptional(fields({ id: anyText, at: moment })),
 };
 const record = fields({ name: scope, version: count, ...optionalParts });
 
@@ -97,7 +66,7 @@ function unreadable(item: StoredItem["item"], cause: BadInputError): Error {
     return item[key] !== undefined && part.success ? [part.output] : [];
   });
   const version = v.is(count, item.version) ? item.version : 0;
-  const known = v.safeParse(fields({ id: text, expiresAt: moment }), item.hold);
+  const known = v.safeParse(fields({ id: anyText, expiresAt: moment }), item.hold);
   const rest: ScopeRecord = Object.assign({ scope: name.output, version }, ...parts);
   return new UnreadableRecordError(
     `${cause.message}. Release ${name.output === wholeCluster ? "everything" : name.output} by hand: ` +
@@ -112,11 +81,9 @@ export const storedReplacements = (list: readonly RememberedReplacement[]): Fiel
     list.map(({ instance, launchedAt, nodeClaim }) => [instance, { launchedAt, nodeClaim }]),
   );
 
-const pastHold = fields({ ...everyHold, scope, endedAt: moment, endedBecause: text });
 export const readPastHold = (stored: StoredItem): PastHold => read(pastHold, stored);
 
-const probe = fields({ id: text, sentAt: moment, queuedAt: moment, answeredAt: moment, version: text });
-export const readProbe = (stored: StoredItem): ProbeAnswer => read(probe, stored);
+export const readProbe = (stored: StoredItem): ProbeAnswer => read(probeAnswer, stored);
 
 const lastSweep = fields({ at: moment });
 export const readSweep = (stored: StoredItem): Readonly<{ at: Date }> => read(lastSweep, stored);

@@ -45,6 +45,8 @@ const inside = {
     kubernetes: "v1",
     missingRights: ["a"],
     needlessRights: [],
+    foreignChange: "refused",
+    ownChange: "admitted",
     nodes: 1,
     stuck: [],
     userHeld: [],

@@ -127,6 +127,8 @@ export const aCheck = (
 
 /** A probe that was answered after these hops. */
 export const aTrip = (about: Readonly<{ version?: string }> = {}) => ({
+  id: "doctor-1",
+  sentAt: noon.toISOString(),
   queuedAt: after(noon, 120).toISOString(),
   answeredAt: after(noon, 1_500).toISOString(),
   version: about.version ?? version,

@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { after, type Duration, seconds } from "../../../lambda/core/duration.ts";
+import type { ProbeAnswer } from "../../../lambda/core/ports.ts";
 import { functionName } from "../../../lambda/names.ts";
+import { probeAnswer } from "../../../lambda/schemas/holds.ts";
+import { fields, optional } from "../../../lambda/schemas/parse.ts";
 import { version } from "../../../lambda/version.ts";
-import { reading } from "../../answers.ts";
+import { parseAnswer } from "../../answers.ts";
 import { type Doctor, redeploy } from "../doctor.ts";
 import { type Finding, fail, ok } from "../finding.ts";
 
 const giveUpAfter: Duration = seconds(45);
 const pause: Duration = seconds(1);
-
-/** When the probe was where. */
-export type ProbeTrip = Readonly<{ queuedAt: Date; answeredAt: Date; version: string }>;
 
 /** A probe travels the whole way of a launch: bus, queue, function, record. `skew` is our clock's. */
 export async function checkProbe(doctor: Doctor, skew: Duration): Promise<Finding[]> {
@@ -29,7 +29,7 @@ export async function checkProbe(doctor: Doctor, skew: Duration): Promise<Findin
   return [fail("probe", what, remedy)];
 }
 
-function arrived(doctor: Doctor, trip: ProbeTrip, sentAt: Date, seenAt: Date): Finding {
+function arrived(doctor: Doctor, trip: ProbeAnswer, sentAt: Date, seenAt: Date): Finding {
   if (trip.version !== version) {
     const what = `the hold function's code is version ${trip.version}, this command line's ${version}`;
     return fail("code", what, redeploy(doctor));
@@ -47,14 +47,6 @@ function arrived(doctor: Doctor, trip: ProbeTrip, sentAt: Date, seenAt: Date): F
 const milliseconds = (duration: Duration): string =>
   duration >= 10_000 ? `${(duration / 1_000).toFixed(1)} s` : `${Math.max(0, Math.round(duration))} ms`;
 
-const parseTrip = (answer: unknown): ProbeTrip | undefined =>
-  reading((fields) => {
-    const { probe } = fields.object(answer, "the answer");
-    if (probe === null || probe === undefined) return undefined;
-    const read = fields.object(probe, "probe");
-    return {
-      queuedAt: fields.date(read.queuedAt, "probe.queuedAt"),
-      answeredAt: fields.date(read.answeredAt, "probe.answeredAt"),
-      version: fields.text(read.version, "probe.version"),
-    };
-  });
+const probed = fields({ probe: optional(probeAnswer) });
+
+const parseTrip = (answer: unknown): ProbeAnswer | undefined => parseAnswer(probed, answer).probe;

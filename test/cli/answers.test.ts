@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { parseHistory, parseStatus, parseUserAction } from "../../cli/answers.ts";
+import { parseInside } from "../../cli/doctor/inside.ts";
+import { Failure } from "../../cli/terminal/failure.ts";
+import { aPastHold } from "../support/builders.ts";
+import { noon } from "../support/fixed-clock.ts";
+import { aCheck } from "../support/healthy-account.ts";
+
+const overTheWire = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer));
+const status = {
+  cluster: "prod",
+  at: noon,
+  version: "1.0.0",
+  rules: { hold: 1, maxHold: 1, breather: 1, initialDelay: 0, scope: "cluster" },
+  scopes: [{ scope: "cluster", state: "held", because: "x", since: noon, nodesHeld: 1, awaited: 0 }],
+  nodesUserHeld: 0,
+};
+
+describe("an answer of the control function", () => {
+  it("is read with its dates", () => {
+    expect(parseStatus(overTheWire(status))).toEqual({ ...status, limits: [] });
+    expect(parseHistory(overTheWire({ holds: [aPastHold()] }))).toEqual([aPastHold()]);
+    expect(parseUserAction({ because: "x", until: noon.toISOString(), marked: 2 })).toEqual({
+      ...{ because: "x", until: noon, marked: 2, left: false, resumed: [] },
+    });
+    expect(parseInside(overTheWire(aCheck())).at).toEqual(noon);
+  });
+
+  it.each<[string, (answer: unknown) => unknown, unknown, readonly string[]]>([
+    ["no object", parseStatus, "x", ['the answer must be an object, not "x"']],
+    [
+      "a status without rules",
+      parseStatus,
+      { ...status, rules: undefined },
+      ["rules must be an object, but is missing"],
+    ],
+    [
+      "a status with two mistakes",
+      parseStatus,
+      { ...status, at: "today", scopes: [{ ...status.scopes[0], state: "on" }] },
+      [
+        "at must be a time like",
+        'scopes[0].state must be none, held, releasing, paused or breather, not "on"',
+      ],
+    ],
+    [
+      "a hold of the past",
+      parseHistory,
+      { holds: [{ ...aPastHold(), nodes: -1 }] },
+      ["holds[0].nodes must be a whole number, not -1"],
+    ],
+    [
+      "an action",
+      parseUserAction,
+      { failed: "3" },
+      ["because must be text, but is missing", 'failed must be a whole number, not "3"'],
+    ],
+    [
+      "a link",
+      parseInside,
+      { ...aCheck(), record: { works: "yes" } },
+      ['record.works must be true or false, not "yes"'],
+    ],
+    [
+      "a finding",
+      parseInside,
+      aCheck({ cluster: { stuck: [{ node: "a" }] } }),
+      ["cluster.stuck[0].since must be a time like 2026-01-31T09:30:00Z, but is missing"],
+    ],
+  ])("is refused with path and expectation of every problem: %s", (_, parse, answer, problems) => {
+    const refused = () => parse(overTheWire(answer));
+    expect(refused).toThrow(Failure);
+    for (const problem of problems) expect(refused).toThrow(problem);
+  });
+});
