@@ -1,6 +1,8 @@
 import { Duration } from "aws-cdk-lib";
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import { checkSettings, defaultSettings, type Settings } from "../lambda/settings.ts";
+import { nearestName } from "../lambda/spelling.ts";
+import { propOfSetting, unknownName } from "./check-props.ts";
 import { type Access, type HolderVpc, type KarpenterNodeHolderProps, unusable } from "./props.ts";
 
 /** The settings of `cdk deploy -c name=value`. */
@@ -10,7 +12,15 @@ export type ContextSettings = Readonly<{
 }>;
 
 const rules = ["cluster", ...Object.keys(defaultSettings)];
-const names = [...rules, "access", "vpc", "alarmTopicArn", "logRetentionDays", "reserveConcurrency"];
+/** Every key that the app reads. */
+export const settingNames: readonly string[] = [
+  ...rules,
+  "access",
+  "vpc",
+  "alarmTopicArn",
+  "logRetentionDays",
+  "reserveConcurrency",
+];
 
 /** Reads the settings of the repository's own app; one error names every problem. */
 export function readContext(context: Readonly<Record<string, unknown>>): ContextSettings {
@@ -43,14 +53,19 @@ export function readContext(context: Readonly<Record<string, unknown>>): Context
   };
 }
 
-/** The CDK passes over what nobody reads: a cap that is not there would be found out by its nodes. */
+/**
+ * The CDK passes over what nobody reads: a cap that is not there would be found out by its nodes. Its own keys, and
+ * those of other tools, stand beside ours, so that only what looks like one of ours is refused.
+ */
 const misspelled = (given: readonly string[]): string[] =>
-  given.flatMap((key) => {
-    const meant = names.find((name) => name !== key && plain(name) === plain(key));
-    return meant ? [`${key} is no setting: did you mean ${meant}?`] : [];
-  });
+  given
+    .filter((key) => !settingNames.includes(key))
+    .filter((key) => key in settingOfProp || nearestName(key, settingNames))
+    .map((key) => unknownName(key, settingNames, settingOfProp));
 
-const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, "");
+const settingOfProp: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(propOfSetting).map(([setting, prop]) => [prop, setting]),
+);
 
 const asProps = (settings: Settings) => ({
   cluster: settings.cluster,

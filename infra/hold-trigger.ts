@@ -9,6 +9,7 @@ import { Construct } from "constructs";
 import { formatDuration, hours, minutes } from "../lambda/core/duration.ts";
 import { parseScope } from "../lambda/core/scope.ts";
 import { acknowledge } from "./acknowledge.ts";
+import { isDuration } from "./check-props.ts";
 import { unusable } from "./props.ts";
 
 type Trigger = Readonly<{
@@ -54,9 +55,11 @@ abstract class HoldTrigger extends Construct {
     reported: Readonly<{ id: string; at: string }>,
   ) {
     const { for: length, reason = this.node.id, scope } = trigger;
-    const millis = length.toMilliseconds();
+    const millis = isDuration(length) ? length.toMilliseconds() : 0;
     const problems = [
-      ...(millis >= minutes(1) && millis <= hours(24) ? [] : [`for must be a duration from 1m to 24h`]),
+      ...(millis >= minutes(1) && millis <= hours(24)
+        ? []
+        : ["for must be a Duration from 1m to 24h, like Duration.minutes(30)"]),
       ...(scope === undefined || parseScope(scope) ? [] : ['scope must be "cluster" or "nodepool/NAME"']),
     ];
     if (problems.length > 0) throw unusable(problems.map((problem) => `${this.node.id}: ${problem}`));

@@ -18,6 +18,7 @@ import { HoldDuring, type HoldDuringProps, HoldOn, type HoldOnProps } from "./ho
 import type { HolderFunction } from "./holder-function.ts";
 import { LaunchQueue } from "./launch-queue.ts";
 import { HolderMetrics } from "./metrics.ts";
+import { refuseSecondHolder } from "./one-holder.ts";
 import { type KarpenterNodeHolderProps, type Plan, planOf } from "./props.ts";
 import { ReleaseSchedules } from "./release-schedules.ts";
 import { SweepTimer } from "./sweep-timer.ts";
@@ -44,6 +45,7 @@ export class KarpenterNodeHolder extends Construct {
     const plan = planOf(props);
     const { cluster, sweepEvery } = plan.settings;
     this.cluster = cluster;
+    refuseSecondHolder(this, (one) => one instanceof KarpenterNodeHolder);
 
     const table = new HoldTable(this, `Holds-${cluster}`);
     const launches = new LaunchQueue(this, "Launches", { cluster, consumerTimeout: holdTimeout });

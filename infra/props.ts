@@ -5,6 +5,7 @@ import { formatDuration } from "../lambda/core/duration.ts";
 import { BadInputError } from "../lambda/core/errors.ts";
 import type { KarpenterGeneration } from "../lambda/core/marks/keys.ts";
 import { checkSettings, type RawSettings, type Settings } from "../lambda/settings.ts";
+import { isDuration, problemsOf } from "./check-props.ts";
 
 /** Where the functions reach a cluster whose endpoint is private. */
 export type HolderVpc = Readonly<{ subnetIds: readonly string[]; securityGroupIds: readonly string[] }>;
@@ -62,10 +63,15 @@ export function planOf(props: KarpenterNodeHolderProps): Plan {
   if (Token.isUnresolved(props.cluster)) {
     throw unusable(["cluster must be text known at synth, not a token: give the name itself"]);
   }
+  const wrong = problemsOf(props);
   const { settings, problems } = checkSettings(asText(props));
   const { vpc } = props;
-  const noVpc = vpc && (vpc.subnetIds.length === 0 || vpc.securityGroupIds.length === 0);
-  const all = noVpc ? [...problems, "vpc must name at least one subnet and one security group"] : problems;
+  const noVpc = vpc && !wrong.has("vpc") && (vpc.subnetIds.length === 0 || vpc.securityGroupIds.length === 0);
+  const all = [
+    ...wrong.values(),
+    ...problems,
+    ...(noVpc ? ["vpc must name at least one subnet and one security group"] : []),
+  ];
   if (all.length > 0) throw unusable(all);
   return {
     settings,
@@ -81,7 +87,9 @@ export const unusable = (problems: readonly string[]): BadInputError =>
   new BadInputError("These settings cannot be used", problems);
 
 function asText(props: KarpenterNodeHolderProps): RawSettings {
-  const text = (duration: Duration | undefined) => duration && formatDuration(duration.toMilliseconds());
+  // One of another kind is a problem of its own, and the rest is checked against the default.
+  const text = (duration: Duration | undefined) =>
+    isDuration(duration) ? formatDuration(duration.toMilliseconds()) : undefined;
   return {
     ...props,
     hold: props.hold === "auto" ? "auto" : text(props.hold),

@@ -31,13 +31,22 @@ it("names every wrong setting at once, with what was expected", () => {
   ]);
 });
 
-it("passes over no setting that is spelled in another way", () => {
-  const others = { "@aws-cdk/core:checkSecretUsage": true, stage: "test", hold: "20m" };
-  const problems = problemsOf({ cluster: "prod", maxhold: "4h", "sweep-every": "1m", ...others });
-  expect(problems).toEqual([
-    "maxhold is no setting: did you mean maxHold?",
-    "sweep-every is no setting: did you mean sweepEvery?",
+it.each([
+  ["maxhold", "maxHold"],
+  ["sweep-every", "sweepEvery"],
+  ["maxHolds", "maxHold"],
+  ["hodl", "hold"],
+  ["alarmTopic", "alarmTopicArn"],
+  ["logRetention", "logRetentionDays"],
+])("refuses %s, which is no setting, and names %s", (given, meant) => {
+  expect(problemsOf({ cluster: "prod", [given]: "4h" })).toEqual([
+    `${given} is no setting: did you mean ${meant}?`,
   ]);
+});
+
+it("leaves the keys of the CDK and of others alone", () => {
+  const others = { "@aws-cdk/core:checkSecretUsage": true, "aws:cdk:enable-path-metadata": true };
+  expect(problemsOf({ cluster: "prod", stage: "test", app: "node app.js", ...others })).toEqual([]);
 });
 
 it("names what only a deployment knows together with the rest", () => {

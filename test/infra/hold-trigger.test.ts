@@ -64,7 +64,7 @@ describe("what starts a hold beside launches", () => {
 
   it("is refused where it cannot be used", () => {
     expect(() => synthesizeWith((holder) => deployments(holder, Duration.days(2)))).toThrow(
-      "Deployments: for must be a duration from 1m to 24h",
+      "Deployments: for must be a Duration from 1m to 24h",
     );
   }, 120_000);
 });

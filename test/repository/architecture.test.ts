@@ -17,10 +17,11 @@ function importsOf({ path, text }: { path: string; text: string }): string[] {
 
 const isOurs = (imported: string) => folders.some((folder) => imported.startsWith(`${folder}/`));
 
-/** Files that only define names; infra may use them. */
+/** Files that only define or compare names; infra may use them. */
 const names = [
   "lambda/environment.ts",
   "lambda/settings.ts",
+  "lambda/spelling.ts",
   "lambda/names.ts",
   "lambda/version.ts",
   "lambda/core/duration.ts",

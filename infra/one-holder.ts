@@ -1,0 +1,24 @@
+import { Stack } from "aws-cdk-lib";
+import type { IConstruct } from "constructs";
+import { unusable } from "./props.ts";
+
+type Holder = IConstruct & Readonly<{ cluster: string }>;
+
+/** Two holders of one cluster would have the same names in AWS, and take each other's marks for orphaned. */
+export function refuseSecondHolder(holder: Holder, isHolder: (one: IConstruct) => one is Holder): void {
+  const { account, region } = Stack.of(holder);
+  const other = holder.node.root.node
+    .findAll()
+    .filter(isHolder)
+    .filter((one) => one !== holder)
+    .find((one) => {
+      const stack = Stack.of(one);
+      // Accounts and regions that are left open are the same text, and may be the same place.
+      return one.cluster === holder.cluster && stack.account === account && stack.region === region;
+    });
+  if (!other) return;
+  throw unusable([
+    `cluster ${holder.cluster} already has a holder at ${other.node.path}: remove one of them, or give their ` +
+      "stacks an env if the clusters are in other accounts or regions",
+  ]);
+}

@@ -1,0 +1,62 @@
+import { App, Duration, Stack } from "aws-cdk-lib";
+import { expect, it } from "vitest";
+import { KarpenterNodeHolder } from "../../infra/index.ts";
+import { BadInputError } from "../../lambda/core/errors.ts";
+
+const newStack = (app = new App(), id = "Mine", region = "eu-west-1") =>
+  new Stack(app, id, { env: { account: "111122223333", region } });
+
+/** Builds from props as a JavaScript app may give them: no compiler has seen them. */
+function problemsOf(props: Readonly<Record<string, unknown>>): readonly string[] {
+  try {
+    Reflect.construct(KarpenterNodeHolder, [newStack(), "Holder", { cluster: "prod", ...props }]);
+  } catch (error) {
+    if (error instanceof BadInputError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+it.each([
+  [{ hold: "30m" }, 'hold must be "auto", or a Duration, like Duration.minutes(30), not "30m"'],
+  [{ maxHold: 3600 }, "maxHold must be a Duration, like Duration.minutes(30), not 3600"],
+  [{ access: "auto" }, 'access must be install or manual, not "auto"'],
+  [{ reserveConcurrency: "false" }, 'reserveConcurrency must be true or false, not "false"'],
+  [{ logRetention: 31 }, "logRetention must be one of the CDK's RetentionDays, not 31"],
+  [{ alarmTopic: "arn:aws:sns:eu-west-1:111122223333:ops" }, /^alarmTopic must be an SNS topic of the CDK/],
+  [{ vpc: "subnet-1a2b3c4d,sg-5e6f7a8b" }, /^vpc must be \{ subnetIds/],
+  [{ vpc: { subnetIds: ["subnet-1a2b3c4d"] } }, /^vpc must be \{ subnetIds/],
+  [{ scope: "planet" }, 'scope must be cluster or nodepool, not "planet"'],
+  [{ karpenter: 1 }, "karpenter must be text, not 1"],
+  [{ maxhold: Duration.hours(1) }, "maxhold is no setting: did you mean maxHold?"],
+  [{ alarmTopicArn: "arn" }, "alarmTopicArn is no setting: did you mean alarmTopic?"],
+  [{ logRetentionDays: 7 }, "logRetentionDays is no setting: did you mean logRetention?"],
+  [{ colour: "red" }, "colour is no setting"],
+])("refuses %j from an app without types, by name", (props, expected) => {
+  expect(problemsOf(props)).toEqual([
+    typeof expected === "string" ? expected : expect.stringMatching(expected),
+  ]);
+});
+
+it("names all of them at once", () => {
+  expect(problemsOf({ hold: "30m", access: "auto", breather: Duration.days(2) })).toHaveLength(3);
+});
+
+it("takes a prop that is undefined for one that was left out", () => {
+  expect(problemsOf({ hold: undefined, vpc: undefined, access: undefined })).toEqual([]);
+});
+
+it("refuses a hold for an event or in a window whose length is no Duration", () => {
+  const holder = new KarpenterNodeHolder(newStack(), "Holder", { cluster: "prod" });
+  const add = () => Reflect.apply(holder.holdOn, holder, ["Ci", { eventPattern: {}, for: "30m" }]);
+  expect(add).toThrow("Ci: for must be a Duration from 1m to 24h");
+});
+
+it("refuses a second holder for one cluster, and names the first; the same name elsewhere is another cluster", () => {
+  const app = new App();
+  const inRegion = (id: string, region: string) =>
+    new KarpenterNodeHolder(newStack(app, id, region), "Holder", { cluster: "prod" });
+  inRegion("Ireland", "eu-west-1");
+  expect(() => inRegion("Again", "eu-west-1")).toThrow("cluster prod already has a holder at Ireland/Holder");
+  expect(() => inRegion("Virginia", "us-east-1")).not.toThrow();
+});

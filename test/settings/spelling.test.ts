@@ -1,0 +1,21 @@
+import { expect, it } from "vitest";
+import { nearestName } from "../../lambda/spelling.ts";
+
+const names = ["hold", "maxHold", "cluster", "vpc", "sweepEvery", "initialDelay"];
+
+it.each([
+  ["maxhold", "maxHold"],
+  ["sweep-every", "sweepEvery"],
+  ["INITIAL_DELAY", "initialDelay"],
+  ["hodl", "hold"],
+  ["cluter", "cluster"],
+  ["clutser", "cluster"],
+  ["maxHolds", "maxHold"],
+  ["inital_delya", "initialDelay"],
+])("takes %s for %s", (given, meant) => {
+  expect(nearestName(given, names)).toBe(meant);
+});
+
+it.each(["app", "hub", "bolt", "stage", "clutch", "sweep", ""])("takes %j for none of them", (given) => {
+  expect(nearestName(given, names)).toBeUndefined();
+});
