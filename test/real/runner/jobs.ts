@@ -14,15 +14,17 @@ const suiteFiles = globSync("*.suite.ts", { cwd: join(import.meta.dirname, "../s
 export const suites = suiteFiles.map((file) => basename(file, ".suite.ts")).sort();
 const withKarpenter = ["karpenter", "truth-table"];
 const onAnyKarpenter = [...withKarpenter, "deployed-karpenter"];
+/** A suite of several minutes that starts last keeps the whole run waiting for it alone. */
+const longest = [...withKarpenter, "smoke", "deployed-karpenter", "churn", "deployed"];
 /** Whether Karpenter is at work most of its time; the churn lab's is always the newest. */
 export const hasKarpenter = ({ suite }: Pick<Job, "suite">): boolean =>
   [...withKarpenter, "churn"].includes(suite);
 
-/** What to run for these names; without any, every suite, and those with Karpenter, which take longest, first and also on the oldest version. */
+/** What to run for these names; without any, every suite, the longest first, some also on the oldest version of Karpenter. */
 export function jobsOf(names: readonly string[]): Job[] {
   if (names.length > 0) return names.map(jobOf);
   const onOldest = onAnyKarpenter.map((suite) => `${suite}@${oldestKarpenter}`);
-  return [...new Set([...withKarpenter, ...onOldest, ...suites])].map(jobOf);
+  return [...new Set([...longest, ...onOldest, ...suites])].map(jobOf);
 }
 
 function jobOf(title: string): Job {
