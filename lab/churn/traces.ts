@@ -73,6 +73,14 @@ export const traces = {
     jobs: bursts(random, { count: 8, every: 45, size: 7 }),
     driftsAt: 60,
   }),
+  roll: () => ({
+    about:
+      "no bursts; once the hold of the first launches has ended, every node drifts (budget: one node at a time)",
+    lasts: 300,
+    services: [...services, { name: "shop", replicas: 14, cpu: "900m" }],
+    jobs: [],
+    driftsAt: 130,
+  }),
   daynight: (random) => ({
     about: "day and night: six dense bursts, then two sparse ones",
     lasts: 800,

@@ -11,14 +11,14 @@ import { until } from "../engines/processes.ts";
 import { engineFolder } from "../runner/run-folder.ts";
 import { Typist } from "../runner/typist.ts";
 
-// One short trace with three arms: the direction of the figures, not the figures themselves. The suite `karpenter` shows drift.
+// Two short traces: the direction of the figures, not the figures themselves.
 describe("the churn lab", () => {
   const into = engineFolder("churn");
   const typist = new Typist(into, { INTO: into });
   const page = () => readFileSync(join(into, "churn.md"), "utf8");
   const figures = (trace: TraceName, arm: ArmName) => {
-    const found = new Archive(join(into, "records"))
-      .all()
+    const found = [into, join(into, "roll")]
+      .flatMap((folder) => new Archive(join(folder, "records")).all())
       .find(({ record }) => record.trace === trace && record.arm === arm);
     if (!found) throw new Error(`there is no record of ${trace}, ${arm}`);
     return figuresOf(found.record);
@@ -26,7 +26,10 @@ describe("the churn lab", () => {
 
   beforeAll(async () => {
     const arms = "--arm none,consolidate-after,holder --parallel 3";
-    await typist.done(`npm run churn -- --trace dense ${arms} --share 0.42 --into "$INTO"`);
+    await Promise.all([
+      typist.done(`npm run churn -- --trace dense ${arms} --share 0.42 --into "$INTO"`),
+      typist.done(`npm run churn -- --trace roll --arm none,holder --share 0.9 --into "$INTO/roll"`),
+    ]);
   }, 900_000);
   afterAll(() => typist.stop());
 
@@ -39,6 +42,14 @@ describe("the churn lab", () => {
   it("the holder evicts no more pods of services than Karpenter alone", () => {
     const alone = figures("dense", "none").servicePodsEvicted;
     expect(figures("dense", "holder").servicePodsEvicted).toBeLessThanOrEqual(alone);
+  });
+
+  it("the holder hardly slows Karpenter's own replacement of drifted nodes", () => {
+    const alone = figures("roll", "none").driftDone;
+    const held = figures("roll", "holder").driftDone;
+    if (alone === undefined || held === undefined) throw new Error("not every node was replaced in time");
+    expect(alone).toBeGreaterThan(30);
+    expect(held).toBeLessThanOrEqual(1.3 * alone);
   });
 
   it("writes its page with a table and a plot for each trace, and writes the same again from its records", async () => {
