@@ -20,7 +20,7 @@ export const doctor = (terminal: Terminal): Command =>
       .option("--fix", "fix what can be fixed safely, then check again")
       .option(
         "--kubeconfig <path>",
-        "your own kubeconfig: also compare the rights in the cluster with the manifest",
+        "your own kubeconfig: also compare the rights in the cluster with the manifest, and check NodePool templates",
       )
       .option("--context <name>", "the kubeconfig's context (default: its current one)")
       .action((options: DoctorOptions) => check(options, terminal)),
@@ -28,17 +28,17 @@ export const doctor = (terminal: Terminal): Command =>
       ["doctor --cluster prod", "check every link, and send a probe the way of a launch"],
       [
         "doctor --cluster prod --kubeconfig ~/.kube/config",
-        "also compare role and policy with your own kubeconfig",
+        "also compare role and policy, and check the templates of NodePools",
       ],
       ["doctor --cluster prod --fix", "also enable and re-arm what was turned off"],
       ["doctor --cluster prod -o json | jq '.findings[] | select(.verdict==\"fail\")'", "for a program"],
     ],
   );
 
-async function ownKubernetes({ kubeconfig, context }: DoctorOptions) {
+async function withOwnRights({ kubeconfig, context }: DoctorOptions) {
   if (kubeconfig === undefined) return {};
-  const { compareWith } = await import("../doctor/own-kubernetes.ts");
-  return { compareManifest: compareWith(kubeconfig, context) };
+  const { ownKubernetes } = await import("../doctor/own-kubernetes.ts");
+  return ownKubernetes(kubeconfig, context);
 }
 
 async function check(options: DoctorOptions, terminal: Terminal): Promise<void> {
@@ -47,7 +47,7 @@ async function check(options: DoctorOptions, terminal: Terminal): Promise<void> 
   const { cluster, output } = options;
   const world = {
     cluster,
-    ...(await ownKubernetes(options)),
+    ...(await withOwnRights(options)),
     account: new AwsAccount(awsConfig(options, terminal.env), cluster),
     ask: controlOf(options, terminal.env),
     clock: { now: () => new Date() },

@@ -5,6 +5,7 @@ import type { Clock } from "../../lambda/core/ports.ts";
 import { SettingEnvironment } from "../../lambda/environment.ts";
 import type { Ask } from "../control.ts";
 import type { Account, FunctionFacts } from "./aws/account.ts";
+import type { IneffectiveTemplate } from "./checks/annotations.ts";
 
 /** What an examination needs. */
 export type Doctor = Readonly<{
@@ -14,6 +15,8 @@ export type Doctor = Readonly<{
   ask: Ask;
   /** Compares what is in the cluster with what we would write there, with the caller's own kubeconfig; where one is given. */
   compareManifest?: (annotation: string) => Promise<readonly AccessFinding[]>;
+  /** Reads the NodePools, which the functions may not, with the caller's own kubeconfig; where one is given. */
+  findIneffectiveTemplates?: () => Promise<readonly IneffectiveTemplate[]>;
   clock: Clock;
   sleep: (duration: Duration) => Promise<void>;
 }>;

@@ -1,6 +1,7 @@
 import { Environment } from "../../lambda/environment.ts";
 import { isHopeless } from "../aws-errors.ts";
 import { checkAlarms } from "./checks/alarms.ts";
+import { checkAnnotations } from "./checks/annotations.ts";
 import { saidBy } from "./checks/answered.ts";
 import { type Bracket, checkClocks, skewOf } from "./checks/clock.ts";
 import { checkAccessEntries, checkAdminRight, checkCluster } from "./checks/cluster.ts";
@@ -127,6 +128,7 @@ async function lookInside(
       checkPolicy(cluster, control),
     );
     await it.check("nodes", [], async () => checkNodes(cluster, now));
+    await it.check("annotations", [], () => checkAnnotations(doctor, cluster));
   }
   await it.check("launches", [], async () => checkLaunches(inside));
   await it.check("clock", [], async () =>

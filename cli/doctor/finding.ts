@@ -24,6 +24,7 @@ export const links = [
   "clock",
   "alarms",
   "nodes",
+  "annotations",
   "probe",
 ] as const;
 export type LinkName = (typeof links)[number];

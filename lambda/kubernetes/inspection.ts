@@ -1,7 +1,7 @@
 import { after, type Duration, hours, minutes } from "../core/duration.ts";
 import { isHoldId } from "../core/marks/hold-id.ts";
-import { holdLabel, isExcluded, type KarpenterGeneration } from "../core/marks/keys.ts";
-import type { ClusterFindings, Inspection, KeptNode } from "../core/operate/inspection.ts";
+import { holdLabel, isExcluded, isIneffective, type KarpenterGeneration } from "../core/marks/keys.ts";
+import type { ClusterFindings, IneffectiveNode, Inspection, KeptNode } from "../core/operate/inspection.ts";
 import type { CallContext, Clock } from "../core/ports.ts";
 import { type NodePoolFilter, wholeCluster } from "../core/scope.ts";
 import { type TrialResult, tryForeignChange, tryOwnChange } from "./admission-trial.ts";
@@ -24,6 +24,7 @@ const karpentersFinalizer = "karpenter.sh/termination";
 const longEnough: Duration = minutes(30);
 const aDay: Duration = hours(24);
 const maxProblems = 20;
+const longestValue = 100;
 type Right = Readonly<{ verb: string; resource: string; group?: string; namespace?: string }>;
 
 const needed: readonly Right[] = ["get", "list", "patch"].map((verb) => ({ verb, resource: "nodes" }));
@@ -57,7 +58,7 @@ export class KubernetesInspection implements Inspection {
       this.#rights(needless, true, context),
     ]);
     const rights = { kubernetes, missingRights: missing, needlessRights: superfluous };
-    const nothing = { nodes: 0, stuck: [], userHeld: [] };
+    const nothing = { nodes: 0, stuck: [], userHeld: [], ineffective: [] };
     if (missing.includes("list nodes")) {
       return { ...rights, ...nothing, foreignChange: "not tried", ownChange: "not tried" };
     }
@@ -94,6 +95,7 @@ export class KubernetesInspection implements Inspection {
     const now = clock.now();
     const stuck: KeptNode[] = [];
     const userHeld: KeptNode[] = [];
+    const ineffective: IneffectiveNode[] = [];
     let nodes = 0;
     let forTrial: NodeLife | undefined;
     const ours = selectors(karpenter, nodePools).ofPools(wholeCluster);
@@ -104,8 +106,11 @@ export class KubernetesInspection implements Inspection {
         stuck.push({ node: node.name, since: node.deletedAt });
       const held = keptByUser(node, annotation);
       if (held && held.since <= after(now, -aDay) && userHeld.length < maxProblems) userHeld.push(held);
+      const value = node.annotations?.[annotation];
+      if (isIneffective(annotation, value) && ineffective.length < maxProblems)
+        ineffective.push({ node: node.name, value: value.slice(0, longestValue) });
     }
-    return { nodes, stuck, userHeld, forTrial };
+    return { nodes, stuck, userHeld, ineffective, forTrial };
   }
 
   async #tryOut(node: NodeLife | undefined, context: CallContext) {

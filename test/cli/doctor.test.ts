@@ -327,6 +327,16 @@ describe("doctor", () => {
     expect(warned(findings).map((one) => one.link)).toEqual([link]);
   });
 
+  it("names nodes and NodePools whose annotation protects nothing, and what does", async () => {
+    const check = () => aCheck({ cluster: { ineffective: [{ node: "a", value: "30m" }] } });
+    const findIneffectiveTemplates = async () => [{ nodePool: "batch", value: "4h" }];
+    const [finding] = warned(await examined(anAccount(), { check, findIneffectiveTemplates }));
+    expect(finding?.what).toBe(
+      'karpenter.sh/do-not-disrupt protects nothing on the template of NodePool batch ("4h"), node a ("30m")',
+    );
+    expect(finding?.remedy).toContain('Write "true"');
+  });
+
   it.each([
     [3, "3m ahead of"],
     [-3, "3m behind"],

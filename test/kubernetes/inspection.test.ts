@@ -184,6 +184,21 @@ describe("looking around in a cluster", () => {
     ]);
   });
 
+  it("finds nodes whose annotation protects nothing, and none that is left unprotected on purpose", async () => {
+    const annotated = (name: string, value: string) => aNode(name, { annotations: { [annotation]: value } });
+    const nodes = [
+      annotated("a", "30m"),
+      annotated("b", "True"),
+      annotated("c", "true"),
+      annotated("d", "false"),
+    ];
+    const { ineffective } = await aCluster({ nodes }).inspect();
+    expect(ineffective).toEqual([
+      { node: "a", value: "30m" },
+      { node: "b", value: "True" },
+    ]);
+  });
+
   it("tries nothing on a node that is its user's", async () => {
     const nodes = [
       aNode("a", { annotations: { [annotation]: "true" } }),

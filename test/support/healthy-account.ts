@@ -134,7 +134,7 @@ export const aTrip = (about: Readonly<{ version?: string }> = {}) => ({
   version: about.version ?? version,
 });
 
-type Answers = Pick<Doctor, "compareManifest"> &
+type Answers = Pick<Doctor, "compareManifest" | "findIneffectiveTemplates"> &
   Readonly<{ check?: () => unknown; probe?: () => unknown; clock?: FixedClock }>;
 
 /** Examines such an account. */

@@ -30,6 +30,13 @@ export const Karpenter = {
   { annotation: string; poolLabel: string; poolTag: string; registeredLabel: string }
 >;
 
+/**
+ * Whether a user's annotation protects nothing: Karpenter 1.0 and later knows one value, on Nodes and in templates.
+ * With "false" nobody expects it to.
+ */
+export const isIneffective = (annotation: string, value: string | undefined): value is string =>
+  annotation === Karpenter.v1.annotation && value !== undefined && value !== markValue && value !== "false";
+
 /** How EKS Auto Mode tags the instances of a cluster; taken from its documents, not proven on an account. */
 export const AutoMode = {
   clusterTag: "eks:eks-cluster-name",

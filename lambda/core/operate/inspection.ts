@@ -6,6 +6,9 @@ export type Trial = "admitted" | "refused" | "not tried";
 /** A node that something other than a hold keeps, and since when at least. */
 export type KeptNode = Readonly<{ node: string; since: Date; by?: string }>;
 
+/** A node whose user annotated it with a value that Karpenter passes over. */
+export type IneffectiveNode = Readonly<{ node: string; value: string }>;
+
 /** What the cluster shows of itself to those who may only read and mark nodes. */
 export type ClusterFindings = Readonly<{
   kubernetes: string;
@@ -26,6 +29,8 @@ export type ClusterFindings = Readonly<{
   stuck: readonly KeptNode[];
   /** Held by their users for longer than a day. */
   userHeld: readonly KeptNode[];
+  /** Carry Karpenter's annotation with a value that protects nothing; missing from a holder of 0.1. */
+  ineffective?: readonly IneffectiveNode[];
 }>;
 
 /** Looks around in the cluster with no more rights than the holder has, and changes nothing. */
