@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { nothingYet, outcomeOf, sum } from "../real/runner/outcome.ts";
+import { noTests, outcomeOf, sum } from "../real/runner/outcome.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outcome-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -67,7 +67,7 @@ describe("what came of a suite", () => {
     const one = { passed: 1, failed: 1, skipped: 0, failures: ["one"] };
     const other = { passed: 2, failed: 1, skipped: 3, failures: ["other"] };
 
-    expect([one, other].reduce(sum, nothingYet)).toEqual({
+    expect([one, other].reduce(sum, noTests)).toEqual({
       passed: 3,
       failed: 2,
       skipped: 3,

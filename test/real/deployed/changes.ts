@@ -12,16 +12,16 @@ type World = Readonly<{ world: DeployedWorld; prod: DeployedCluster; legacy: Dep
 
 const other = "example.com/keep";
 
-/** FollowUps deployments, and the last one. */
+/** Later deployments with other settings, and the destroy. */
 export function changeCases(open: () => World): void {
   describe("deploying again", () => {
     it("with the same settings changes nothing", async () => {
-      const said = await open().world.deploy("prod", { hold: "1m", sweepEvery: "1h" });
+      const output = await open().world.deploy("prod", { hold: "1m", sweepEvery: "1h" });
 
-      expect(said).toContain("(no changes)");
+      expect(output).toContain("(no changes)");
     });
 
-    it("with another annotation moves every mark over, and no node is without one in between", async () => {
+    it("with another annotation moves every mark, and no node is without a mark in between", async () => {
       const { world, prod } = open();
       await prod.control({ do: "hold", for: "10m", reason: "to be moved" });
       const nodes = (await prod.core.listNode()).items.map(({ metadata }) => metadata?.name ?? "");
@@ -36,7 +36,7 @@ export function changeCases(open: () => World): void {
       expect(await prod.untilMarked(nodes, other)).toBe(hold);
     });
 
-    it("with another scope takes nothing from the hold under way; a launch then holds its own NodePool, and no node is without a mark in between", async () => {
+    it("with another scope keeps the running hold; the next launch holds its own NodePool, and no node is without a mark in between", async () => {
       const { world, prod } = open();
       await prod.join("i-0123456789abcdef1", "v1", "elsewhere");
       await prod.control({ do: "hold", for: "10m", reason: "to be divided" });
@@ -62,7 +62,7 @@ export function changeCases(open: () => World): void {
   });
 
   describe("destroying", () => {
-    it("leaves no mark, no right and no entry in the cluster, and nothing in the account", async () => {
+    it("leaves no mark, no rights and no access entry in the cluster, and nothing in the account", async () => {
       const { world, prod } = open();
 
       await world.destroy("prod");
@@ -77,14 +77,14 @@ export function changeCases(open: () => World): void {
       expect(await leftInAccount(world, "prod")).toEqual([]);
     });
 
-    it("touches nothing of another cluster's holder", async () => {
+    it("changes nothing of another cluster's holder", async () => {
       const { legacy } = open();
 
       expect(await rights(legacy)).toHaveLength(6);
       expect(await legacy.control({ do: "status" })).toMatchObject({ cluster: "legacy" });
     });
 
-    it("is not held up by a cluster that is gone", async () => {
+    it("does not fail when the cluster is gone", async () => {
       const { world, legacy } = open();
       await world.emulator.client(EKSClient).send(new DeleteClusterCommand({ name: legacy.name }));
 
@@ -95,7 +95,7 @@ export function changeCases(open: () => World): void {
   });
 }
 
-/** Nodes that were seen without any mark while the work was done. */
+/** Nodes that were without a mark at some moment during the work. */
 async function gapsWhile(
   cluster: DeployedCluster,
   nodes: readonly string[],

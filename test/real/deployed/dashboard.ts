@@ -9,21 +9,21 @@ import { minutes } from "../../../lambda/core/duration.ts";
 import { metricNamespace } from "../../../lambda/core/metrics.ts";
 import { until } from "../engines/processes.ts";
 import type { AlarmWorld } from "./alarms.ts";
-import { letRecordAge } from "./record.ts";
+import { ageRecord } from "./record.ts";
 import { Watch } from "./watch.ts";
 
-/** Comes last: by then everything that a holder can meet has been told once. */
+/** Must run last: by then every metric except a few should have been recorded. */
 export function dashboardCases(open: () => AlarmWorld): void {
   const watch = () => new Watch(open().emulator, open().watched.name);
 
   describe("metrics", () => {
-    it("tell of a launch that no event told of, which the sweep holds", async () => {
+    it("count a launch whose event was lost and which the sweep holds", async () => {
       const { watched } = open();
       await watched.releaseAll();
-      await muteBus();
+      await disableLaunchRule();
 
       const node = await watched.join(await watched.launch());
-      // EC2 tells the instance's tags some seconds after its launch, and no sweep finds it sooner.
+      // EC2 returns the instance's tags only some seconds after its launch; until then no sweep can find it.
       const isHeld = async () => {
         await watched.invoke("sweep", {});
         return (await watched.marks())[node] !== undefined;
@@ -32,10 +32,10 @@ export function dashboardCases(open: () => AlarmWorld): void {
       await watched.untilLogged("sweep", /launches were missed/);
     });
 
-    it("tell of a hold that its cap cuts short", async () => {
+    it("count a hold that its cap ends", async () => {
       const { watched, emulator } = open();
       await watched.control({ do: "hold", for: "2h", reason: "test" });
-      await letRecordAge(emulator, watched.name, minutes(119.5));
+      await ageRecord(emulator, watched.name, minutes(119.5));
 
       await watched.launch();
 
@@ -43,29 +43,29 @@ export function dashboardCases(open: () => AlarmWorld): void {
       await watched.releaseAll();
     });
 
-    it("are all told that alarms look at and the dashboard draws, under exactly these names and dimensions", async () => {
+    it("exist with exactly the names and dimensions that alarms and dashboard use", async () => {
       const watched = await watch().watched();
       const drawn = await watch().drawn();
       expect([watched.length, new Set(drawn).size]).toEqual([13, 18]);
-      // Only with real Karpenter, in the suite `karpenter`.
+      // These need real Karpenter; the suite `karpenter` checks them.
       const ofKarpenter = /ReplacementsIgnored|HoldsExtendedByUse|RightsMissing/;
-      // Nothing here is busy enough to throttle anybody.
+      // The load here is too low for throttling.
       const throttled = `${metricNamespace} ApiThrottled Cluster=${open().watched.name}`;
 
-      let untold: string[] = [];
-      const areTold = async () => {
-        const told = new Set(await watch().told());
-        untold = [...watched, ...drawn].filter((one) => !told.has(one) && !ofKarpenter.test(one));
-        return untold.length === 1;
+      let missing: string[] = [];
+      const areRecorded = async () => {
+        const recorded = new Set(await watch().recorded());
+        missing = [...watched, ...drawn].filter((one) => !recorded.has(one) && !ofKarpenter.test(one));
+        return missing.length === 1;
       };
-      await until("metrics", areTold, 15_000, 500).catch(() => undefined);
+      await until("metrics", areRecorded, 15_000, 500).catch(() => undefined);
 
-      expect(untold).toEqual([throttled]);
+      expect(missing).toEqual([throttled]);
     });
   });
 
-  /** Until the test is over the bus delivers no launch. */
-  async function muteBus(): Promise<void> {
+  /** The bus delivers no launch until the test has ended. */
+  async function disableLaunchRule(): Promise<void> {
     const bus = open().emulator.client(EventBridgeClient);
     const { Rules = [] } = await bus.send(new ListRulesCommand({}));
     const ofLaunches = `karpenter-node-holder-${open().watched.name}-HolderLaunches`;

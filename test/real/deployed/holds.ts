@@ -12,7 +12,7 @@ import { tagsOf } from "./instances.ts";
 
 type World = Readonly<{ prod: DeployedCluster; legacy: DeployedCluster; emulator: Emulator }>;
 
-/** From a launch to the release, as events and operators bring it about. */
+/** Holds from launch to release, started by events and by operators. */
 export function holdCases(open: () => World): void {
   const probe = async (id: string) => {
     const Detail = JSON.stringify({ id, cluster: "prod", sentAt: new Date().toISOString() });
@@ -28,7 +28,7 @@ export function holdCases(open: () => World): void {
   };
 
   describe("on another cluster of the account", () => {
-    it("a launch of Karpenter v0.31 is held by its own annotation, and a schedule deleted behind our back is healed by the sweep", async () => {
+    it("a launch of Karpenter v0.31 is held with its own annotation, and the sweep replaces a schedule that was deleted", async () => {
       const { prod, legacy, emulator } = open();
       const { annotation } = Karpenter["v0.31"];
       const node = await legacy.join(await legacy.launch(tagsOf["v0.31"]("legacy")), "v0.31");
@@ -51,28 +51,28 @@ export function holdCases(open: () => World): void {
     });
 
     it.each(["v1", "v0.32"] as const)(
-      "of Karpenter %s start a hold: nodes there are marked, and a newcomer once it joins",
+      "of Karpenter %s start a hold: existing nodes are marked, and a new node once it joins",
       async (generation) => {
         const { prod, legacy } = open();
         const present = await prod.join("i-0123456789abcdef0");
 
         const instance = await prod.launch(tagsOf[generation]("prod"));
         const hold = await prod.untilMarked([present]);
-        const newcomer = await prod.join(instance);
+        const joined = await prod.join(instance);
 
-        expect(await prod.untilMarked([newcomer])).toBe(hold);
+        expect(await prod.untilMarked([joined])).toBe(hold);
         expect((await prod.control({ do: "status" })).scopes).toMatchObject([{ state: "held", launches: 1 }]);
         expect(await legacy.marks(Karpenter["v0.31"].annotation)).toEqual({});
       },
     );
 
-    it("that are not Karpenter's or another cluster's start nothing", async () => {
+    it("that are not Karpenter's, or of another cluster, start nothing", async () => {
       const { prod } = open();
 
       await prod.launch({});
       await prod.launch({ [clusterTag("prod")]: "owned", "eks:nodegroup-name": "default" });
       await prod.launch(tagsOf.v1("elsewhere"));
-      await probe("after-strangers"); // it came the same way behind them
+      await probe("after-other-launches"); // delivered after them
 
       await prod.untilLogged("hold", /LaunchesIgnored/);
       expect((await prod.control({ do: "status" })).scopes).not.toContainEqual(
@@ -81,13 +81,13 @@ export function holdCases(open: () => World): void {
       expect(await prod.marks()).toEqual({});
     });
 
-    it("extend a hold; its one-shot fires, arms another and that releases at the end; history has it", async () => {
+    it("extend a hold: its one-shot arms a second one, which releases at the end, and history shows both", async () => {
       const { prod } = open();
       const node = await prod.join(await prod.launch());
       const holdId = await prod.untilMarked([node]);
       const [first] = await prod.schedules(holdId);
       const start = Date.now();
-      // More than a slow machine needs to start the function: its first one-shot must find the hold extended, not over.
+      // Longer than a slow machine needs to start the function: the first one-shot must find the hold extended, not expired.
       await until("some seconds to pass", async () => Date.now() > start + 25_000);
 
       await prod.launch();
@@ -95,7 +95,7 @@ export function holdCases(open: () => World): void {
       expect(await prod.marks()).toMatchObject({ [node]: holdId });
       const [second, ...more] = await prod.schedules(holdId);
       expect([second, more]).toEqual([expect.not.stringMatching(first ?? ""), []]);
-      // A one-shot is set at least a minute ahead.
+      // A one-shot is always set at least a minute ahead.
       await prod.untilReleased(minutes(1.5));
 
       const { holds } = await prod.control({ do: "history", limit: 1 });
@@ -106,7 +106,7 @@ export function holdCases(open: () => World): void {
   });
 
   describe("operators", () => {
-    it("release by plain invocation, and are told how many nodes were, also when none was", async () => {
+    it("release by invoking the function, which returns the number of nodes, also when it is zero", async () => {
       const { prod } = open();
       await prod.launch();
       await until("a hold", async () => (await prod.schedules()).length > 0);
@@ -121,7 +121,7 @@ export function holdCases(open: () => World): void {
       expect(await prod.marks()).toEqual({});
     });
 
-    it("pause: launches hold nothing until resumed", async () => {
+    it("pause: launches hold nothing until they resume", async () => {
       const { prod } = open();
       await prod.control({ do: "pause", for: "1h", reason: "maintenance" });
 
@@ -137,12 +137,12 @@ export function holdCases(open: () => World): void {
       await prod.releaseAll();
     });
 
-    it("prove the way from bus to record by a probe, which marks nothing", async () => {
+    it("check the way from bus to record with a probe, which marks nothing", async () => {
       expect(await probe("doctor")).toMatchObject({ id: "doctor", version: expect.any(String) });
       expect(await open().prod.marks()).toEqual({});
     });
 
-    it("are told what is wrong with a request", async () => {
+    it("get an error that names what is wrong with a request", async () => {
       const { failed, said } = await open().prod.invoke("release", { force: "yes" });
 
       expect(failed).toBe(true);

@@ -29,7 +29,7 @@ export const tagsOf = {
   }),
 } as const;
 
-/** The account's instances; the bus hears of what becomes of them as on AWS. */
+/** The account's instances; their state changes reach the bus as on AWS. */
 export class Instances {
   readonly #client: EC2Client;
 
@@ -37,7 +37,7 @@ export class Instances {
     this.#client = emulator.client(EC2Client);
   }
 
-  /** All of them in one call. */
+  /** Launches all of them in one call. */
   async launch(count: number, tags: Tags): Promise<readonly string[]> {
     const Tags = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
     const { Instances = [] } = await this.#client.send(
@@ -56,7 +56,7 @@ export class Instances {
     await this.#client.send(new TerminateInstancesCommand({ InstanceIds: [instance] }));
   }
 
-  /** The ids of those that were launched and not terminated. */
+  /** The ids of pending and running instances. */
   async ids(): Promise<string[]> {
     const Filters = [{ Name: "instance-state-name", Values: ["pending", "running"] }];
     const ids: string[] = [];

@@ -11,11 +11,11 @@ import { functionName } from "../../../lambda/names.ts";
 import { HoldTable, Kind } from "../../../lambda/record/item-keys.ts";
 import type { Emulator } from "../emulator/emulator.ts";
 
-/** Moves all that the record knows so far into the past, as if so much time had gone by since. */
-export async function letRecordAge(emulator: Emulator, cluster: string, by: Duration): Promise<void> {
+/** Moves all times of the record into the past by this much. */
+export async function ageRecord(emulator: Emulator, cluster: string, by: Duration): Promise<void> {
   const FunctionName = functionName(cluster, "sweep");
-  const asked = new GetFunctionConfigurationCommand({ FunctionName });
-  const { Environment: env } = await emulator.client(LambdaClient).send(asked);
+  const command = new GetFunctionConfigurationCommand({ FunctionName });
+  const { Environment: env } = await emulator.client(LambdaClient).send(command);
   const TableName = env?.Variables?.[Environment.holdTable];
   const Key = { [HoldTable.partitionKey]: { S: Kind.record }, [HoldTable.sortKey]: { S: "cluster" } };
   const table = emulator.client(DynamoDBClient);

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
-import { unkindBehaviour } from "../emulator/emulator.ts";
+import { allAwsBehaviour } from "../emulator/emulator.ts";
 import { DeployedCluster } from "./cluster.ts";
 import type { DeployedWorld } from "./world.ts";
 
-/** Deployments that AWS does not let through: each fails with its remedy and leaves nothing in the cluster. */
+/** Deployments that AWS rejects: each fails with a remedy and leaves nothing in the cluster. */
 export function refusalCases(open: () => Readonly<{ world: DeployedWorld }>): void {
   describe("a deployment is refused", () => {
     let cluster: DeployedCluster;
@@ -13,7 +13,7 @@ export function refusalCases(open: () => Readonly<{ world: DeployedWorld }>): vo
       cluster = await closedCluster("closed");
     });
 
-    it("for a cluster whose endpoint answers only some addresses, and the error names the setting vpc", async () => {
+    it("for a cluster whose endpoint is public only for some addresses, and the error names the setting vpc", async () => {
       const { world } = open();
 
       await expect(world.deploy("closed", {})).rejects.toThrow(
@@ -34,11 +34,11 @@ export function refusalCases(open: () => Readonly<{ world: DeployedWorld }>): vo
 
   async function closedCluster(name: string): Promise<DeployedCluster> {
     const { emulator } = open().world;
-    // The suite itself must find its API server.
-    emulator.setUnkind(unkindBehaviour.filter((one) => one !== "endpoints-closed"));
+    // The suite itself must reach its API server.
+    emulator.setBehaviour(allAwsBehaviour.filter((one) => one !== "endpoints-closed"));
     await emulator.relaxIam();
     const plane = await emulator.createCluster(name, { publicAccessCidrs: ["203.0.113.0/24"] });
-    emulator.setUnkind(unkindBehaviour);
+    emulator.setBehaviour(allAwsBehaviour);
     return new DeployedCluster(emulator, name, plane);
   }
 }

@@ -10,7 +10,7 @@ import { until } from "../engines/processes.ts";
 import type { DeployedCluster } from "./cluster.ts";
 import { forbid } from "./rights.ts";
 
-/** Launches of which nobody heard, because the table was out of reach for all deliveries. */
+/** Launches that became dead letters because the table was unreachable at every delivery. */
 export function replayCases(open: () => Readonly<{ prod: DeployedCluster; emulator: Emulator }>): void {
   describe("dead letters", () => {
     beforeEach(async () => {
@@ -22,13 +22,13 @@ export function replayCases(open: () => Readonly<{ prod: DeployedCluster; emulat
       await open().prod.bringAgainAfter(720);
     });
 
-    /** Some launches end among the dead letters; returns their instances when the table can be reached again. */
-    async function unheardLaunches(count: number): Promise<readonly string[]> {
+    /** Makes some launches dead letters; returns their instances when the table is reachable again. */
+    async function deadLaunches(count: number): Promise<readonly string[]> {
       const { prod, emulator } = open();
       const restore = await forbid(emulator, prod, "hold", "dynamodb:GetItem");
       const instances: string[] = [];
       for (let i = 0; i < count; i++) instances.push(await prod.launch());
-      // One message may carry several launches, and a launch may come in several messages.
+      // A message may contain several launches, and a launch may be in several messages.
       const areDead = async () =>
         (await prod.messagesIn("LaunchesQueue")) === 0 && (await prod.messagesIn("LaunchesDeadLetters")) > 0;
       await until("all launches to be dead letters", areDead, 120_000, 500);
@@ -37,8 +37,8 @@ export function replayCases(open: () => Readonly<{ prod: DeployedCluster; emulat
       return instances;
     }
 
-    /** What `aws sqs start-message-move-task` of the runbook does. */
-    async function handBack(queue = "LaunchesDeadLetters"): Promise<void> {
+    /** The runbook's `aws sqs start-message-move-task`. */
+    async function redrive(queue = "LaunchesDeadLetters"): Promise<void> {
       const { prod, emulator } = open();
       const sqs = emulator.client(SQSClient);
       const prefix = `karpenter-node-holder-${prod.name}-`;
@@ -50,11 +50,11 @@ export function replayCases(open: () => Readonly<{ prod: DeployedCluster; emulat
       await sqs.send(new StartMessageMoveTaskCommand({ SourceArn: Attributes?.QueueArn }));
     }
 
-    it("are handed back by one command, and every launch among them is held, without a sweep", async () => {
+    it("are redriven by one command, and every launch among them is held, without a sweep", async () => {
       const { prod } = open();
-      const instances = await unheardLaunches(6);
+      const instances = await deadLaunches(6);
 
-      await handBack();
+      await redrive();
       const nodes = await Promise.all(instances.map((instance) => prod.join(instance)));
 
       await prod.untilMarked(nodes);
@@ -62,24 +62,24 @@ export function replayCases(open: () => Readonly<{ prod: DeployedCluster; emulat
     });
 
     it.each(["LaunchesUndelivered", "FunctionsFailures"])(
-      "can be handed back from no other queue: SQS refuses %s",
+      "cannot be redriven from another queue: SQS refuses %s",
       async (queue) => {
-        await expect(handBack(queue)).rejects.toThrow("must be configured as a Dead Letter Queue");
+        await expect(redrive(queue)).rejects.toThrow("must be configured as a Dead Letter Queue");
       },
     );
 
-    it("need not be handed back for a launch to be held: one sweep finds it by its node", async () => {
+    it("need no redrive for a launch to be held: one sweep finds it by its node", async () => {
       const { prod } = open();
-      const [instance = ""] = await unheardLaunches(1);
+      const [instance = ""] = await deadLaunches(1);
       const node = await prod.join(instance);
 
       await prod.invoke("sweep", {});
 
       expect(await prod.marks()).toHaveProperty(node);
       await prod.untilLogged("sweep", /launches were missed/);
-      await handBack();
+      await redrive();
       const isEmpty = async () => (await prod.messagesIn("LaunchesDeadLetters")) === 0;
-      await until("the dead letters to be handed back", isEmpty, 30_000, 250);
+      await until("the dead letters to be redriven", isEmpty, 30_000, 250);
       expect((await prod.control({ do: "status" })).scopes).toMatchObject([{ launches: 1, extensions: 0 }]);
     });
   });

@@ -11,7 +11,7 @@ import type { Part } from "../../../lambda/names.ts";
 import type { Emulator } from "../emulator/emulator.ts";
 import type { DeployedCluster } from "./cluster.ts";
 
-/** Takes one permission from a function's role; returns how it is given back, which happens in any case. */
+/** Removes one permission from a function's role; returns a function that restores it, which also runs when the test ends. */
 export async function forbid(
   emulator: Emulator,
   cluster: DeployedCluster,
@@ -24,7 +24,7 @@ export async function forbid(
   const PolicyName = PolicyNames[0] ?? "";
   const { PolicyDocument = "" } = await iam.send(new GetRolePolicyCommand({ RoleName, PolicyName }));
   const whole = decodeURIComponent(PolicyDocument);
-  if (!whole.includes(`"${action}"`)) throw new Error(`${part} may not do ${action} in the first place`);
+  if (!whole.includes(`"${action}"`)) throw new Error(`${part} does not have ${action}`);
   const put = async (document: string) => {
     await iam.send(new PutRolePolicyCommand({ RoleName, PolicyName, PolicyDocument: document }));
   };
@@ -34,7 +34,7 @@ export async function forbid(
   return restore;
 }
 
-/** Takes a verb from what the cluster lets the holder do with nodes; returns how it is given back, which happens in any case. */
+/** Removes a verb from the holder's ClusterRole; returns a function that restores it, which also runs when the test ends. */
 export async function forbidInCluster(cluster: DeployedCluster, verb: string): Promise<() => Promise<void>> {
   const rbac = cluster.config.makeApiClient(RbacAuthorizationV1Api);
   const role = await rbac.readClusterRole({ name: holderName });

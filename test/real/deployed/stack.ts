@@ -7,7 +7,7 @@ import { engineEnvironment } from "../runner/run-folder.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
 
-/** Settings as a user would type them behind `-c`. */
+/** Settings as in `-c NAME=VALUE`. */
 export type Context = Readonly<Record<string, string>>;
 
 /** The ordinary CDK CLI, against the emulator. */
@@ -19,7 +19,7 @@ export class Cdk {
   }
 
   async bootstrap(): Promise<void> {
-    // From a folder without an app: bootstrapping is of the account, not of a cluster.
+    // In a folder without an app: bootstrap needs the account, not a cluster.
     await this.#run(["bootstrap", `aws://${account}/${region}`], {}, this.#emulator.folder);
   }
 
@@ -50,9 +50,9 @@ export class Cdk {
       const { stdout, stderr } = await promisify(execFile)(process.execPath, command, options);
       return stdout + stderr;
     } catch (error) {
-      const said =
+      const output =
         error instanceof Error ? `${Reflect.get(error, "stdout")}\n${Reflect.get(error, "stderr")}` : "";
-      throw new Error(`cdk ${args[0]} failed:\n${said}`, { cause: error });
+      throw new Error(`cdk ${args[0]} failed:\n${output}`, { cause: error });
     } finally {
       rmSync(output, { recursive: true, force: true });
     }

@@ -16,12 +16,12 @@ import { alarmName, dashboardName } from "../../../lambda/names.ts";
 import { account, type Emulator, region } from "../emulator/emulator.ts";
 import { until } from "../engines/processes.ts";
 
-/** What an operator's pager is told, in the order in which it is told. */
+/** Receives the alarms' notifications in their order, as an operator's pager does. */
 export class Pager {
   readonly topicArn: string;
   readonly #emulator: Emulator;
   readonly #queueUrl: string;
-  readonly #told: string[] = [];
+  readonly #received: string[] = [];
 
   private constructor(emulator: Emulator, topicArn: string, queueUrl: string) {
     this.#emulator = emulator;
@@ -39,28 +39,28 @@ export class Pager {
     });
     const created = new CreateQueueCommand({ QueueName: "pager", Attributes: { Policy } });
     const { QueueUrl = "" } = await sqs.send(created);
-    await askSns(emulator, { Action: "CreateTopic", Name: "on-call" });
-    await askSns(emulator, { Action: "Subscribe", TopicArn, Protocol: "sqs", Endpoint });
+    await callSns(emulator, { Action: "CreateTopic", Name: "on-call" });
+    await callSns(emulator, { Action: "Subscribe", TopicArn, Protocol: "sqs", Endpoint });
     return new Pager(emulator, TopicArn, QueueUrl);
   }
 
-  /** Everything since it was subscribed: `STATE: "ALARM NAME" in REGION`. */
-  async told(): Promise<readonly string[]> {
+  /** All notifications since the subscription: `STATE: "ALARM NAME" in REGION`. */
+  async notifications(): Promise<readonly string[]> {
     const sqs = this.#emulator.client(SQSClient);
     for (;;) {
-      const asked = new ReceiveMessageCommand({ QueueUrl: this.#queueUrl, MaxNumberOfMessages: 10 });
-      const { Messages = [] } = await sqs.send(asked);
-      if (Messages.length === 0) return this.#told;
+      const command = new ReceiveMessageCommand({ QueueUrl: this.#queueUrl, MaxNumberOfMessages: 10 });
+      const { Messages = [] } = await sqs.send(command);
+      if (Messages.length === 0) return this.#received;
       for (const { Body = "", ReceiptHandle } of Messages) {
-        this.#told.push(JSON.parse(Body).Subject);
+        this.#received.push(JSON.parse(Body).Subject);
         await sqs.send(new DeleteMessageCommand({ QueueUrl: this.#queueUrl, ReceiptHandle }));
       }
     }
   }
 }
 
-/** Two calls are no reason to install a client for this service. */
-async function askSns(emulator: Emulator, parameters: Readonly<Record<string, string>>): Promise<void> {
+/** A plain request: two calls do not justify a client for this service. */
+async function callSns(emulator: Emulator, parameters: Readonly<Record<string, string>>): Promise<void> {
   const Credential = `test/20260101/${region}/sns/aws4_request`;
   const answer = await fetch(emulator.endpoint, {
     method: "POST",
@@ -72,7 +72,7 @@ async function askSns(emulator: Emulator, parameters: Readonly<Record<string, st
   if (!answer.ok) throw new Error(`${parameters.Action} failed: ${await answer.text()}`);
 }
 
-/** Namespace, name and dimensions: what makes a metric this metric and no other. */
+/** Namespace, name and dimensions identify a metric. */
 const identityOf = ({ Namespace, MetricName, Dimensions = [] }: Metric | MetricAlarm): string => {
   const dimensions = Dimensions.map(({ Name, Value }) => `${Name}=${Value}`).sort();
   return [Namespace, MetricName, ...dimensions].join(" ");
@@ -95,13 +95,13 @@ export class Watch {
     );
   }
 
-  /** The alarms that are on. */
+  /** The alarms in state ALARM. */
   async on(): Promise<readonly string[]> {
     const states = Object.entries(await this.states());
     return states.flatMap(([name, state]) => (state === "ALARM" ? [name] : [])).sort();
   }
 
-  /** These alarms are on, and no other. */
+  /** Waits until exactly these alarms are on. */
   async untilOn(...names: readonly string[]): Promise<void> {
     let on: readonly string[] = [];
     const wanted = names.toSorted().join();
@@ -116,12 +116,12 @@ export class Watch {
     }
   }
 
-  /** The metrics that alarms look at. */
+  /** The metrics that alarms evaluate. */
   async watched(): Promise<readonly string[]> {
     return (await this.#alarms()).map(identityOf);
   }
 
-  /** The metrics that the dashboard draws. */
+  /** The metrics that the dashboard shows. */
   async drawn(): Promise<readonly string[]> {
     const command = new GetDashboardCommand({ DashboardName: dashboardName(this.#cluster) });
     const { DashboardBody = "" } = await this.#cloudWatch.send(command);
@@ -134,8 +134,8 @@ export class Watch {
     });
   }
 
-  /** The metrics that were ever told. */
-  async told(): Promise<readonly string[]> {
+  /** All metrics that were recorded. */
+  async recorded(): Promise<readonly string[]> {
     const { Metrics = [] } = await this.#cloudWatch.send(new ListMetricsCommand({}));
     return Metrics.map(identityOf);
   }

@@ -1,8 +1,8 @@
-import { Emulator, type Unkind, unkindBehaviour } from "../emulator/emulator.ts";
+import { type AwsBehaviour, allAwsBehaviour, Emulator } from "../emulator/emulator.ts";
 import { DeployedCluster } from "./cluster.ts";
 import { Cdk, type Context } from "./stack.ts";
 
-/** An account in which the unchanged stack is deployed, and IAM enforced whenever nobody deploys. */
+/** An account with the unchanged stack. IAM is enforced except during deployments. */
 export class DeployedWorld {
   readonly emulator: Emulator;
   readonly #cdk: Cdk;
@@ -12,8 +12,8 @@ export class DeployedWorld {
     this.#cdk = new Cdk(emulator);
   }
 
-  static async start(unkind: readonly Unkind[] = unkindBehaviour): Promise<DeployedWorld> {
-    const emulator = await Emulator.start(unkind);
+  static async start(behaviour: readonly AwsBehaviour[] = allAwsBehaviour): Promise<DeployedWorld> {
+    const emulator = await Emulator.start(behaviour);
     try {
       const world = new DeployedWorld(emulator);
       await world.#cdk.bootstrap();
@@ -24,7 +24,7 @@ export class DeployedWorld {
     }
   }
 
-  /** A new cluster with a holder, which has its default settings but these. */
+  /** A new cluster with a holder; `settings` replace its defaults. */
   async cluster(name: string, settings: Context): Promise<DeployedCluster> {
     const plane = await this.#relaxed(() => this.emulator.createCluster(name));
     await this.deploy(name, settings);

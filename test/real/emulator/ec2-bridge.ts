@@ -3,19 +3,19 @@ import type { Plane } from "../engines/control-plane.ts";
 import { type Admission, admitBy, type Verdict } from "../worlds/admission.ts";
 import type { World } from "../worlds/world.ts";
 
-/** Where NodeClaims become instances. */
+/** Launches and terminates the instances of NodeClaims. */
 export type Ec2 = Readonly<{
   launch(nodePool: string): Promise<string>;
   terminate(instance: string): Promise<void>;
 }>;
 
-/** On a NodeClaim; Karpenter's kwok provider copies it to the Node. */
+/** A label on a NodeClaim; Karpenter's kwok provider copies it to the Node. */
 const instanceKey = "proving-ground/instance";
 
 /**
- * Makes each NodeClaim an instance of EC2, as Karpenter's AWS provider does: launched when Karpenter writes the NodeClaim,
- * named in the provider id of the NodeClaim and of its Node, terminated when the NodeClaim goes. Karpenter is unchanged:
- * the API server asks us about what Karpenter writes. Returns how this is ended.
+ * Gives each NodeClaim an EC2 instance, as Karpenter's AWS provider does: launched when Karpenter writes the NodeClaim,
+ * named in the provider id of the NodeClaim and of its Node, terminated when the NodeClaim is deleted. Karpenter is
+ * unchanged: the API server calls an admission webhook for what Karpenter writes. Returns a function that ends this.
  */
 export async function bridgeToEc2<P extends Plane>(world: World<P>, ec2: Ec2): Promise<() => Promise<void>> {
   const rules = [
@@ -56,8 +56,8 @@ function renamed({ object }: Admission, part: "spec" | "status"): Verdict {
 }
 
 /**
- * Karpenter's garbage collection asks its provider which instances there are. The kwok provider tells none with a
- * provider id like ours, so it would take a node that has just joined for lost; those that are ready it leaves alone.
+ * Karpenter's garbage collection lists its provider's instances. The kwok provider lists none with a provider id like
+ * ours, so it would delete a node that has just joined; it leaves nodes alone that are ready.
  */
 function mayGo({ object }: Admission): Verdict {
   const isReady = object.status?.conditions?.some(

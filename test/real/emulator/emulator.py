@@ -1,8 +1,8 @@
-"""An AWS emulator whose EKS clusters are real control planes, and whose EC2 tells the event bus what its instances do.
+"""An AWS emulator whose EKS clusters are real control planes, and whose EC2 sends the state changes of instances to the event bus.
 
-MiniStack runs k3s containers for EKS and sends no instance events; those parts of it are replaced here, which is why its
-version is pinned. Started by emulator.ts, which it tells each control plane as a line of JSON.
-SIGUSR1: from now on IAM is enforced; SIGUSR2: no longer.
+MiniStack runs k3s containers for EKS and sends no instance events. This file replaces those parts of it, which is why its
+version is pinned. emulator.ts starts it and reads one line of JSON for each control plane from its stdout.
+SIGUSR1 turns the enforcement of IAM on, SIGUSR2 turns it off.
 """
 
 import base64
@@ -27,8 +27,8 @@ from ministack.core import iam_actions, lambda_runtime  # noqa: E402
 from ministack.services import ec2, eks, eventbridge, scheduler  # noqa: E402
 
 import emulator_alarms  # noqa: E402
-import emulator_replay  # noqa: E402
-import emulator_unkind  # noqa: E402
+import emulator_redrive  # noqa: E402
+import emulator_aws_behaviour  # noqa: E402
 
 
 def free_ports(count):
@@ -40,12 +40,12 @@ def free_ports(count):
 
 
 class ControlPlane:
-    """Stands where MiniStack expects a container: it has an id, runs commands and stops."""
+    """Replaces MiniStack's container: it has an id, runs commands and stops."""
 
     def __init__(self, port, webhook):
         self.id = f"control-plane-{port}"
         self.processes = []
-        self.told = {}
+        self.commands = {}
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix=f"{self.id}-"))
         self.kubeconfig = self.folder / "kubeconfig"
         self.write_files(port, webhook)
@@ -97,11 +97,11 @@ class ControlPlane:
 
     def spawn(self, name, *arguments):
         with open(self.folder / f"{name}.log", "wb") as log:
-            # However this emulator ends, the pipe to the guard breaks off, and the program ends too.
+            # When this emulator ends, even by SIGKILL, the pipe to the guard closes and the program ends too.
             command = [*guarded, programs / name, *arguments]
             process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT)
             self.processes.append(process)
-            self.told[name] = {"pid": process.pid, "command": [str(programs / name), *arguments]}
+            self.commands[name] = {"pid": process.pid, "command": [str(programs / name), *arguments]}
 
     def wait_until_ready(self):
         while self.exec_run(["kubectl", "get", "--raw", "/readyz"])[0] != 0:
@@ -125,7 +125,7 @@ class ControlPlane:
             process.communicate(b"ended\n")
 
     def remove(self, **_):
-        """Nothing is left once it has stopped."""
+        """Does nothing: a stopped control plane leaves nothing to remove."""
 
 
 planes = {}
@@ -135,15 +135,15 @@ def start_control_plane(_client, run_kwargs, _registries, webhook=None):
     plane = ControlPlane(run_kwargs["ports"]["6443/tcp"], webhook)
     planes[plane.id] = plane
     server = f"https://127.0.0.1:{run_kwargs['ports']['6443/tcp']}"
-    tell(server=server, kubeconfig=str(plane.kubeconfig), apiServer=plane.told["kube-apiserver"])
+    report(server=server, kubeconfig=str(plane.kubeconfig), apiServer=plane.commands["kube-apiserver"])
     return plane
 
 
-def tell(**fact):
+def report(**fact):
     print(json.dumps(fact), flush=True)
 
 
-def put_state(instances, state):
+def send_state(instances, state):
     for instance in instances:
         entry = {
             "Source": "aws.ec2",
@@ -153,29 +153,29 @@ def put_state(instances, state):
         eventbridge._put_events({"Entries": [entry]}, allow_aws_source=True)
 
 
-def announce(action, *states):
-    """After this EC2 action the bus gets the events that AWS would send."""
-    act = ec2._ACTION_MAP[action]
+def send_events(action, *states):
+    """Sends the events that AWS sends after this EC2 action."""
+    run = ec2._ACTION_MAP[action]
 
-    def act_and_tell(parameters):
-        answer = act(parameters)
+    def run_and_send(parameters):
+        answer = run(parameters)
         body = answer[2].decode() if isinstance(answer[2], bytes) else answer[2]
         instances = list(dict.fromkeys(re.findall(r"<instanceId>(i-[0-9a-f]+)", body)))
-        put_state(instances, states[0])
+        send_state(instances, states[0])
         if action == "RunInstances":
-            emulator_unkind.once_tags_are_known(instances, lambda: put_state(instances, states[1]))
+            emulator_aws_behaviour.after_tags_appear(instances, lambda: send_state(instances, states[1]))
         else:
-            put_state(instances, states[1])
+            send_state(instances, states[1])
         return answer
 
-    ec2._ACTION_MAP[action] = act_and_tell
+    ec2._ACTION_MAP[action] = run_and_send
 
 
-strict = contextvars.ContextVar("as if IAM were enforced", default=False)
+strict = contextvars.ContextVar("enforce IAM for this call", default=False)
 
 
 class Gateway(types.ModuleType):
-    """The emulator's services read AUTH from its module, the module's own code from its globals."""
+    """Other services read AUTH as an attribute of this module; the module's own code reads its global."""
 
     @property
     def AUTH(self):
@@ -183,36 +183,36 @@ class Gateway(types.ModuleType):
 
 
 def always_strict(module, name):
-    """Without IAM everybody would be everything; functions have their role and clusters their entries at any time."""
-    act = getattr(module, name)
+    """Keeps IAM enforced for one function: roles of functions and access entries of clusters always count."""
+    inner = getattr(module, name)
 
-    def act_strictly(*args, **kwargs):
+    def run_strictly(*args, **kwargs):
         token = strict.set(True)
         try:
-            return act(*args, **kwargs)
+            return inner(*args, **kwargs)
         finally:
             strict.reset(token)
 
-    setattr(module, name, act_strictly)
+    setattr(module, name, run_strictly)
 
 
 def name_schedules_by_group():
-    """MiniStack takes every schedule for one of the default group, which no policy of another group allows."""
+    """MiniStack names every schedule as one of the default group; policies for another group would never match."""
     name = iam_actions.extract_resource_arn
 
     def name_with_group(service, method, path, headers, body, query_params, *rest):
         arn = name(service, method, path, headers, body, query_params, *rest)
         if service != "scheduler" or ":schedule/default/" not in arn:
             return arn
-        asked = query_params.get("groupName") or json.loads(body or "{}").get("GroupName") or "default"
-        group = asked[0] if isinstance(asked, list) else asked
+        value = query_params.get("groupName") or json.loads(body or "{}").get("GroupName") or "default"
+        group = value[0] if isinstance(value, list) else value
         return arn.replace(":schedule/default/", f":schedule/{group}/")
 
     iam_actions.extract_resource_arn = name_with_group
 
 
-def allow_batches_by_their_parts():
-    """SQS knows no permission of its own for a batch: who may send a message may send several."""
+def check_batches_as_single_actions():
+    """SQS has no separate permission for a batch: sqs:SendMessage also allows SendMessageBatch."""
     name = iam_actions.extract_iam_action
 
     def name_part(*args, **kwargs):
@@ -222,29 +222,29 @@ def allow_batches_by_their_parts():
     iam_actions.extract_iam_action = name_part
 
 
-def take_every_request_for_encrypted():
-    """All of AWS is reached by TLS and all of this without: policies that deny plain requests would deny everything."""
+def mark_requests_as_encrypted():
+    """Clients reach this emulator over plain HTTP; policies that deny unencrypted requests would deny all of them."""
     pin = app.pin_request_origin
     app.pin_request_origin = lambda address, _secure: pin(address, True)
 
 
 def enforce(*_):
     vars(app)["AUTH"] = True
-    tell(iam="enforced")
+    report(iam="enforced")
 
 
 def relax(*_):
     vars(app)["AUTH"] = False
-    tell(iam="relaxed")
+    report(iam="relaxed")
 
 
 def keep_tls_to_clusters():
-    """In the functions MiniStack turns every TLS request to loopback into a plain one; those to a cluster must stay."""
+    """In functions, MiniStack turns TLS requests to loopback into plain HTTP; requests to a cluster must keep TLS."""
     own = 'if (host === "127.0.0.1" || host === "localhost"'
     kept = 'if (options.port && ![443, msPort].includes(Number(options.port))) return origHttpsReq.apply(https, original);'
     script = lambda_runtime._NODEJS_WORKER_SCRIPT
     if own not in script:
-        raise RuntimeError("MiniStack's runtime for functions has changed: look at it anew")
+        raise RuntimeError("MiniStack's runtime for functions has changed: adapt keep_tls_to_clusters")
     lambda_runtime._NODEJS_WORKER_SCRIPT = script.replace(own, f"{kept}\n    {own}")
 
 
@@ -258,17 +258,17 @@ eks._start_k3s_container = start_control_plane
 eks._extract_ca_cert = lambda plane: base64.b64encode((plane.folder / "certs/apiserver.crt").read_bytes()).decode()
 eks._next_port = lambda: free_ports(1)[0]
 name_schedules_by_group()
-allow_batches_by_their_parts()
-take_every_request_for_encrypted()
+check_batches_as_single_actions()
+mark_requests_as_encrypted()
 app.__class__ = Gateway
 always_strict(eks, "_authenticate_token_review")
 always_strict(lambda_runtime, "execution_credentials")
-scheduler._SCHEDULE_TICK_INTERVAL = 1  # seconds; with its ten a one-shot would be late by that much
-announce("RunInstances", "pending", "running")
-announce("TerminateInstances", "shutting-down", "terminated")
+scheduler._SCHEDULE_TICK_INTERVAL = 1  # seconds; MiniStack's 10 would make one-shots up to 10 s late
+send_events("RunInstances", "pending", "running")
+send_events("TerminateInstances", "shutting-down", "terminated")
 emulator_alarms.begin()
-emulator_replay.begin()
-emulator_unkind.begin()
+emulator_redrive.begin()
+emulator_aws_behaviour.begin()
 signal.signal(signal.SIGUSR1, enforce)
 signal.signal(signal.SIGUSR2, relax)
 app.main()

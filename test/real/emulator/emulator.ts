@@ -13,15 +13,15 @@ import {
 import type { Duration } from "../../../lambda/core/duration.ts";
 import { guard } from "../../support/guarded.ts";
 import { buildControlPlane, buildPython, program } from "../engines/build.ts";
-import { EksPlane, type PlaneTold } from "../engines/eks-plane.ts";
+import { EksPlane, type StartedPlane } from "../engines/eks-plane.ts";
 import { onFreePorts } from "../engines/ports.ts";
 import { Processes, type Started, until } from "../engines/processes.ts";
 
 export const region = "us-east-1";
 export const account = "000000000000";
 
-/** Behaviour of AWS that makes deployments fail which work on a plain emulator; emulator_unkind.py describes each. */
-export const unkindBehaviour = [
+/** Delays and limits of AWS that a plain emulator lacks; emulator_aws_behaviour.py describes each. */
+export const allAwsBehaviour = [
   "access-entries-late",
   "admins-late",
   "endpoints-closed",
@@ -31,34 +31,34 @@ export const unkindBehaviour = [
   "tags-late",
   "events-unordered",
 ] as const;
-/** What AWS never does; for those who must notice it. */
+/** What AWS never does; for tests that must detect it. */
 const faults = ["one-shots-lost"] as const;
-export type Unkind = (typeof unkindBehaviour)[number] | (typeof faults)[number];
+export type AwsBehaviour = (typeof allAwsBehaviour)[number] | (typeof faults)[number];
 
-/** AWS on loopback: deploys the unchanged stack, runs its functions, enforces IAM when told to. */
+/** AWS on loopback: deploys the unchanged stack, runs its functions, enforces IAM on request. */
 export class Emulator {
   readonly endpoint: string;
   readonly folder: string;
-  /** What every AWS client, the CDK CLI and our own command line need to reach it. */
+  /** Environment variables with which AWS clients, the CDK CLI and our command line reach it. */
   readonly env: Readonly<Record<string, string>>;
   readonly #processes: Processes;
-  readonly #planes: PlaneTold[] = [];
+  readonly #planes: StartedPlane[] = [];
   readonly #clusters: EksPlane[] = [];
   readonly #ahead: string;
-  readonly #unkind: string;
+  readonly #behaviourFile: string;
   #iam = "relaxed";
   #started: Started | undefined;
 
-  private constructor(port: number, unkind: readonly Unkind[]) {
+  private constructor(port: number, behaviour: readonly AwsBehaviour[]) {
     this.endpoint = `http://127.0.0.1:${port}`;
     this.#processes = new Processes("emulator");
     this.folder = this.#processes.folder;
-    // In Lambda no package.json lies above a function's code; ours would turn its scripts into modules.
+    // In Lambda no package.json is above a function's code; ours would turn its scripts into modules.
     writeFileSync(join(this.folder, "package.json"), "{}");
     this.#ahead = join(this.folder, "cloudwatch-ahead");
     writeFileSync(this.#ahead, "0");
-    this.#unkind = join(this.folder, "unkind");
-    this.setUnkind(unkind);
+    this.#behaviourFile = join(this.folder, "behaviour");
+    this.setBehaviour(behaviour);
     this.env = {
       AWS_ENDPOINT_URL: this.endpoint,
       AWS_ENDPOINT_URL_S3: this.endpoint,
@@ -71,12 +71,12 @@ export class Emulator {
     };
   }
 
-  /** Builds what is needed and starts; answers when it returns. */
-  static async start(unkind: readonly Unkind[] = []): Promise<Emulator> {
+  /** Builds what is needed and starts; it is ready when this returns. */
+  static async start(behaviour: readonly AwsBehaviour[] = []): Promise<Emulator> {
     await buildControlPlane();
     await buildPython("emulator");
     return onFreePorts(1, async ([port = 0]) => {
-      const emulator = new Emulator(port, unkind);
+      const emulator = new Emulator(port, behaviour);
       try {
         await emulator.resume();
         return emulator;
@@ -91,20 +91,20 @@ export class Emulator {
     return this.#started !== undefined;
   }
 
-  /** Takes AWS away; what it keeps is kept. Its clusters end with it, so this is for those who have none. */
+  /** Stops AWS and keeps its state. Its clusters end too, so use it only without clusters. */
   async pause(): Promise<void> {
     if (this.#started) await this.#processes.stop(this.#started, "SIGTERM", 30_000);
     this.#started = undefined;
   }
 
-  /** Also used to bring it back after `pause`; same address, same state. */
+  /** Starts it, also after `pause`: same address, same state. */
   async resume(): Promise<void> {
     this.#run(join(await buildPython("emulator"), "python"));
     await this.#processes.until("the emulator to answer", () => this.#answers());
   }
 
   #run(python: string): void {
-    // Functions are unpacked below this folder, and their files must not be taken for modules of our own package.
+    // Functions are unpacked below this folder; their files must not be read as ES modules.
     writeFileSync(join(this.folder, "package.json"), JSON.stringify({ type: "commonjs" }));
     const started = this.#processes.start("emulator", python, [join(import.meta.dirname, "emulator.py")], {
       PROGRAMS: dirname(program("kubectl")),
@@ -120,12 +120,13 @@ export class Emulator {
       S3_DATA_DIR: join(this.folder, "s3"),
       CLOUDTRAIL_RECORDING: "1",
       CLOUDWATCH_AHEAD: this.#ahead,
-      UNKIND: this.#unkind,
+      BEHAVIOUR_FILE: this.#behaviourFile,
       PYTHONDONTWRITEBYTECODE: "1",
       PYTHONUNBUFFERED: "1",
     });
     this.#started = started;
-    if (started.child.stdout) createInterface(started.child.stdout).on("line", (line) => this.#hear(line));
+    if (started.child.stdout)
+      createInterface(started.child.stdout).on("line", (line) => this.#readReport(line));
   }
 
   #answers(): Promise<boolean> {
@@ -159,36 +160,36 @@ export class Emulator {
     });
     const port = new URL(server ?? "").port;
     const find = () => this.#planes.find((each) => new URL(each.server).port === port);
-    // Its answer may come sooner than the line it tells us beside.
-    await until(`the emulator to tell of ${name}`, async () => find() !== undefined);
-    const told = find();
-    if (!told) throw new Error(`the emulator has forgotten ${name}`);
-    const plane = new EksPlane(name, told);
+    // The API may answer before the emulator has printed its line.
+    await until(`the emulator to report ${name}`, async () => find() !== undefined);
+    const started = find();
+    if (!started) throw new Error(`the emulator does not report ${name} any more`);
+    const plane = new EksPlane(name, started);
     this.#clusters.push(plane);
     return plane;
   }
 
-  /** Lets a role into a cluster as a member of a group. */
-  async admit(clusterName: string, principalArn: string, group: string): Promise<void> {
+  /** Gives a role access to a cluster as a member of a group. */
+  async addAccess(clusterName: string, principalArn: string, group: string): Promise<void> {
     const entry = { clusterName, principalArn, kubernetesGroups: [group] };
     await this.client(EKSClient).send(new CreateAccessEntryCommand(entry));
   }
 
-  /** Lets a role in no longer; an API server remembers whom it let in for ten seconds. */
-  async shut(clusterName: string, principalArn: string): Promise<void> {
+  /** Removes a role's access. An API server caches logins for ten seconds. */
+  async removeAccess(clusterName: string, principalArn: string): Promise<void> {
     await this.client(EKSClient).send(new DeleteAccessEntryCommand({ clusterName, principalArn }));
     await sleep(11_000);
   }
 
-  /** Time passes for metrics and alarms, and for nothing else: what was told is so much older, and nothing was told since. */
-  letAlarmsAge(by: Duration): void {
+  /** Moves only CloudWatch's clock: all metrics become older by this, and there are none since. */
+  advanceAlarms(by: Duration): void {
     const seconds = Number(readFileSync(this.#ahead, "utf8")) + by / 1000;
     replaceFile(this.#ahead, String(seconds));
   }
 
-  /** From now on it behaves in these ways, and in no others, as AWS does. */
-  setUnkind(behaviour: readonly Unkind[]): void {
-    replaceFile(this.#unkind, behaviour.join("\n"));
+  /** Turns these switches on and all others off. */
+  setBehaviour(behaviour: readonly AwsBehaviour[]): void {
+    replaceFile(this.#behaviourFile, behaviour.join("\n"));
   }
 
   /** A client of the AWS SDK that talks to this emulator. */
@@ -200,7 +201,7 @@ export class Emulator {
     });
   }
 
-  /** From now on a role can do what its policies allow, and no more. */
+  /** From now on a role can do only what its policies allow. */
   async enforceIam(): Promise<void> {
     await this.#setIam("SIGUSR1", "enforced");
   }
@@ -219,7 +220,7 @@ export class Emulator {
     await until(`IAM to be ${wanted}`, async () => this.#iam === wanted, 10_000);
   }
 
-  #hear(line: string): void {
+  #readReport(line: string): void {
     if (!line.startsWith("{")) return;
     const fact = JSON.parse(line);
     if (typeof fact.iam === "string") this.#iam = fact.iam;
@@ -227,13 +228,13 @@ export class Emulator {
   }
 }
 
-/** In one step, because the emulator may read it at any moment. */
+/** Replaces the file in one step, because the emulator may read it at any moment. */
 function replaceFile(path: string, text: string): void {
   writeFileSync(`${path}.next`, text);
   renameSync(`${path}.next`, path);
 }
 
-/** Functions run as local processes under the first node there is, so that must be ours. */
+/** A PATH with our Node first: functions run as local processes under the first node found. */
 export const nodeFirst = `${dirname(process.execPath)}:${process.env.PATH}`;
 
 type Credentials = Readonly<{ accessKeyId: string; secretAccessKey: string }>;

@@ -1,9 +1,9 @@
-"""Metrics and alarms as CloudWatch has them.
+"""Metrics and alarms as CloudWatch evaluates them.
 
-MiniStack keeps both, but it makes no metrics of the lines in which functions embed them, tells nothing of queues, counts only
-invocations that somebody waits for, and lets any metric of the right name set an alarm off, whatever its dimensions, periods
-and missing data. That is replaced here. What is still simpler than AWS: every metric is there at once, and alarms are looked
-at every second.
+MiniStack stores both, but it does not read metrics from log lines, has no metrics of queues, counts only synchronous
+invocations, and evaluates alarms by the metric's name alone, without dimensions, periods and the rule for missing data.
+This file replaces that. What is still simpler than AWS: every metric is available at once, and alarms are evaluated every
+second.
 """
 
 import json
@@ -17,7 +17,7 @@ import traceback
 from ministack.core import lambda_runtime
 from ministack.services import cloudwatch, cloudwatch_logs, lambda_svc, sqs
 
-# Seconds by which CloudWatch's clock is ahead of all others: nobody has to wait for an alarm's periods to pass.
+# Seconds by which CloudWatch's clock is ahead of all others, so that tests need not wait for an alarm's periods.
 ahead = pathlib.Path(os.environ["CLOUDWATCH_AHEAD"])
 
 
@@ -42,17 +42,17 @@ def record_embedded(line):
     for directive in (about or {}).get("CloudWatchMetrics", []):
         for names in directive["Dimensions"]:
             dimensions = {name: entry.get(name) for name in names}
-            # What a dimension stands for must be in the line; AWS takes nothing else.
+            # AWS ignores a dimension set when the line has no text value for one of its names.
             if not all(isinstance(value, str) for value in dimensions.values()):
                 continue
             for metric in directive["Metrics"]:
-                told = entry.get(metric["Name"], [])
-                values = told if isinstance(told, list) else [told]
+                found = entry.get(metric["Name"], [])
+                values = found if isinstance(found, list) else [found]
                 unit = metric.get("Unit", "None")
                 record(directive["Namespace"], metric["Name"], dimensions, values, unit, about["Timestamp"] / 1000)
 
 
-def take_embedded_metrics():
+def read_embedded_metrics():
     append = cloudwatch_logs._append_log_events
 
     def append_and_record(stream, events):
@@ -64,7 +64,7 @@ def take_embedded_metrics():
 
 
 def count_invocations():
-    """Every one, also those of queues and schedules, and every try that is made again."""
+    """Counts every invocation, including those of queues and schedules, and every retry."""
     run = lambda_svc._execute_function_dispatch
 
     def run_and_count(func, config, *rest):
@@ -79,7 +79,7 @@ def count_invocations():
 
 
 def wait_for_last_lines():
-    """MiniStack takes what a function said after five quiet milliseconds for all; the rest would be the next invocation's."""
+    """MiniStack stops reading a function's log after 5 ms without a line, and the rest would count for the next invocation."""
     first_line_wait, idle_confirm, hard_cap = 0.2, 0.1, 2.0
     lambda_runtime.Worker._drain_stderr_bounded.__defaults__ = (first_line_wait, idle_confirm, hard_cap)
 
@@ -100,7 +100,7 @@ comparisons = {
 
 
 def breaches(alarm):
-    """Of each period that has data, newest first. CloudWatch looks further back than the periods it judges by."""
+    """Yields a result for each period that has data, newest first. CloudWatch reads more periods than it evaluates."""
     dimensions = cloudwatch._dims_key(cloudwatch._dims_from_list(alarm["Dimensions"]))
     points = cloudwatch._metrics.get((alarm["Namespace"], alarm["MetricName"], dimensions)) or []
     statistic = alarm["ExtendedStatistic"] or alarm["Statistic"]
@@ -115,17 +115,17 @@ def breaches(alarm):
 
 
 def state_of(alarm):
-    """Data that is there counts before data that is missing, which only fills what is then left.
+    """Periods with data count first; the rule for missing data only fills up the remaining periods.
 
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
     """
     missing = {"breaching": True, "notBreaching": False}[alarm["TreatMissingData"]]
     periods = alarm["EvaluationPeriods"]
-    judged = [*breaches(alarm), *[missing] * periods][:periods]
-    return "ALARM" if sum(judged) >= alarm.get("DatapointsToAlarm", periods) else "OK"
+    evaluated = [*breaches(alarm), *[missing] * periods][:periods]
+    return "ALARM" if sum(evaluated) >= alarm.get("DatapointsToAlarm", periods) else "OK"
 
 
-def look_at(alarm):
+def evaluate(alarm):
     old, new = alarm["StateValue"], state_of(alarm)
     if old == new:
         return
@@ -141,16 +141,16 @@ def watch():
         try:
             measure_queues()
             for alarm in list(cloudwatch._alarms.values()):
-                look_at(alarm)
-        except Exception:  # among others of tables that change while they are read; the next look sees them whole
+                evaluate(alarm)
+        except Exception:  # for example a table changed while it was read; the next evaluation reads it again
             traceback.print_exc()
 
 
 def begin():
-    take_embedded_metrics()
+    read_embedded_metrics()
     count_invocations()
     wait_for_last_lines()
     cloudwatch._evaluate_alarm = lambda _alarm: None
-    # Nothing here becomes two weeks old, and while old points are thrown away new ones are lost.
+    # No metric here gets two weeks old, and MiniStack loses new points while it deletes old ones.
     cloudwatch._evict_old_metrics = lambda: None
     threading.Thread(target=watch, daemon=True).start()

@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Everything that is built goes below this ignored folder; worktrees may share one by KNH_BUILD. */
+/** All builds are in this ignored folder; worktrees may share one with KNH_BUILD. */
 export const buildFolder = resolve(process.env.KNH_BUILD ?? join(import.meta.dirname, "../../../build"));
 
 const stamps = join(buildFolder, "built");
-const say = (line: string) => process.stderr.write(`${line}\n`);
+const log = (line: string) => process.stderr.write(`${line}\n`);
 
-/** Builds unless the same inputs were built before; says what it does and how long it took. */
+/** Builds unless the same inputs were built before; logs what it builds and how long it took. */
 export async function once(
   name: string,
   inputs: readonly string[],
@@ -21,9 +21,9 @@ export async function once(
   if (isBuilt()) return;
   mkdirSync(stamps, { recursive: true });
   mkdirSync(join(buildFolder, "bin"), { recursive: true });
-  await alone(name, async () => {
-    if (isBuilt()) return; // by the one we waited for
-    await formatTime(name, build);
+  await withLock(name, async () => {
+    if (isBuilt()) return; // another process built it meanwhile
+    await logTime(name, build);
     writeFileSync(stamp, wanted);
   });
 }
@@ -34,24 +34,24 @@ function hashOf(inputs: readonly string[]): string {
   return hash.digest("hex");
 }
 
-async function formatTime(name: string, build: () => Promise<void>): Promise<void> {
+async function logTime(name: string, build: () => Promise<void>): Promise<void> {
   const began = performance.now();
   const elapsed = () => `${Math.round((performance.now() - began) / 1000)} s`;
-  say(`building ${name} (once; minutes with a cold cache) …`);
-  const tick = setInterval(() => say(`  still building ${name}: ${elapsed()}`), 30_000);
+  log(`building ${name} (once; minutes with a cold cache) …`);
+  const tick = setInterval(() => log(`  still building ${name}: ${elapsed()}`), 30_000);
   try {
     await build();
   } finally {
     clearInterval(tick);
   }
-  say(`  built ${name} in ${elapsed()}`);
+  log(`  built ${name} in ${elapsed()}`);
 }
 
-/** Lets one process at a time build a thing; the others wait, and find it built. */
-async function alone(name: string, work: () => Promise<void>): Promise<void> {
+/** Only one process at a time builds a part; the others wait for it. */
+async function withLock(name: string, work: () => Promise<void>): Promise<void> {
   const lock = join(stamps, `${name}.lock`);
   for (let isReported = false; !take(lock); isReported = true) {
-    if (!isReported) say(`waiting for another process that builds ${name} …`);
+    if (!isReported) log(`waiting for another process that builds ${name} …`);
     await sleep(500);
   }
   try {
@@ -71,11 +71,11 @@ function take(lock: string): boolean {
   }
 }
 
-/** A lock whose owner died, perhaps by Ctrl-C, holds nobody up. */
+/** A lock does not count when the process that took it has ended. */
 function isHeld(lock: string): boolean {
   try {
     const owner = Number(readFileSync(lock, "utf8"));
-    // Empty for the moment between its making and its writing.
+    // The file is empty for a moment after it was created.
     if (owner > 0) process.kill(owner, 0);
     return true;
   } catch {

@@ -1,7 +1,7 @@
 import { constants, setPriority } from "node:os";
 import { buildPart, type Part } from "./build.ts";
 
-// The front starts this file as a process of its own, beside suites that have the right of way.
+// The runner starts this file as a separate process beside suites, which have priority.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 try {
   await buildPart(process.argv[2] as Part);

@@ -19,14 +19,14 @@ export const oldestKarpenter = "1.0.8";
 
 const here = import.meta.dirname;
 const bin = join(buildFolder, "bin");
-/** The newest Karpenter asks for this Go; an older one on the machine downloads it. */
+/** The newest Karpenter needs this Go; an older Go on the machine downloads it. */
 const newGo = { GOTOOLCHAIN: "go1.26.10" };
-/** How a part is built is as much its input as what it is built from. */
+/** A change of this file also rebuilds every part. */
 const recipe = import.meta.filename;
 const goModule = [recipe, ...["go.mod", "go.sum"].map((file) => join(here, "cluster", file))];
 const parts = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"];
 
-/** What can be built, by the name of its stamp. */
+/** What can be built, named as its stamp file. */
 export type Part = "control-plane" | "kubelet" | `karpenter-${string}` | `python-${Python}`;
 type Python = "emulator" | "cfn-lint";
 
@@ -53,32 +53,32 @@ export async function buildControlPlane(): Promise<void> {
   });
 }
 
-/** The fake kubelet of every node; returns the folder with the stages of nodes and pods that it plays. */
+/** The fake kubelet of every node; returns the folder with its stages of nodes and pods. */
 export async function buildKubelet(): Promise<string> {
   const stages = join(buildFolder, "stages");
   await once("kubelet", goModule, async () => {
     await compile("kubelet", "sigs.k8s.io/kwok/cmd/kwok");
     const folder = await moduleFolder(["list", "-m", "-json", "sigs.k8s.io/kwok"]);
-    // Like a real one it tells its state again and again: now and then Karpenter 1.0 waits for that, to take note of a node.
-    const played = ["node/fast/node-*.yaml", "node/heartbeat/node-*.yaml", "pod/fast/pod-*.yaml"];
-    copyFiles(join(folder, "kustomize/stage"), played, stages);
-    takeTime(join(stages, "node-initialize.yaml"));
+    // Like a real kubelet it repeats its status: sometimes Karpenter 1.0 needs another update to notice a node.
+    const files = ["node/fast/node-*.yaml", "node/heartbeat/node-*.yaml", "pod/fast/pod-*.yaml"];
+    copyFiles(join(folder, "kustomize/stage"), files, stages);
+    delayReadiness(join(stages, "node-initialize.yaml"));
   });
   return stages;
 }
 
 /**
- * A real node is not ready at once. Karpenter 1.0 waits for a node's next event to register it, and would wait for ever if
- * the last one came before it had written down which node it launched.
+ * A real node is not ready at once. Karpenter 1.0 registers a node at the node's next update, and would never do so if the
+ * last update came before Karpenter had stored which node it launched.
  */
-function takeTime(stage: string): void {
+function delayReadiness(stage: string): void {
   const atOnce = readFileSync(stage, "utf8");
   const later = atOnce.replace(/^ {2}next:$/m, "  delay:\n    durationMilliseconds: 2000\n  next:");
-  if (later === atOnce) throw new Error(`${stage} is not what it was: it has no "next"`);
+  if (later === atOnce) throw new Error(`${stage} has changed: it has no "next"`);
   writeFileSync(stage, later);
 }
 
-/** Karpenter with its kwok provider, in any version from 1.0.8 on; returns the folder with its CRDs. */
+/** Karpenter with its kwok provider, version 1.0.8 or later; returns the folder with its CRDs. */
 export async function buildKarpenter(version: string): Promise<string> {
   const name = `karpenter-${version}`;
   const crds = join(buildFolder, `crds-${version}`);
@@ -90,7 +90,7 @@ export async function buildKarpenter(version: string): Promise<string> {
   return crds;
 }
 
-/** A Python environment with the pinned packages of one requirements file; returns its folder of programs. */
+/** A Python environment with the pinned packages of one requirements file; returns its bin folder. */
 export async function buildPython(name: Python): Promise<string> {
   const requirements = join(here, `${name}.requirements.txt`);
   const folder = join(buildFolder, `python-${name}`);
@@ -105,7 +105,7 @@ export async function buildPython(name: Python): Promise<string> {
 const small = ["-trimpath", "-ldflags"];
 
 async function compile(name: string, source: string, flags = ""): Promise<void> {
-  // Built beside and moved there, so that one that runs is never written to.
+  // Build under another name and rename, so that a running program is never overwritten.
   const fresh = program(`${name}.new`);
   await go(["build", ...small, `-s -w ${flags}`, "-o", fresh, source]);
   renameSync(fresh, program(name));
@@ -123,14 +123,14 @@ function link(target: string, name: string): void {
   symlinkSync(target, program(name));
 }
 
-async function moduleFolder(question: readonly string[]): Promise<string> {
-  const told: unknown = JSON.parse(await go(question, newGo));
-  const folder = typeof told === "object" && told !== null ? Reflect.get(told, "Dir") : undefined;
-  if (typeof folder !== "string") throw new Error(`go ${question.join(" ")} told no folder`);
+async function moduleFolder(args: readonly string[]): Promise<string> {
+  const answer: unknown = JSON.parse(await go(args, newGo));
+  const folder = typeof answer === "object" && answer !== null ? Reflect.get(answer, "Dir") : undefined;
+  if (typeof folder !== "string") throw new Error(`go ${args.join(" ")} returned no folder`);
   return folder;
 }
 
-/** Copies what we apply out of the module cache, so that a built folder needs nothing else. */
+/** Copies files out of the Go module cache, so that the build folder is complete. */
 function copyFiles(from: string, patterns: readonly string[], to: string): void {
   rmSync(to, { recursive: true, force: true });
   mkdirSync(to, { recursive: true });

@@ -3,11 +3,11 @@ import { type Job, partsOf } from "../runner/jobs.ts";
 import { runGroup } from "../runner/run-group.ts";
 import type { Part } from "./build.ts";
 
-/** Builds what jobs need, one part after the other; meanwhile those can run that need nothing more. */
+/** Builds what jobs need, one part after the other; a job can run as soon as its parts are built. */
 export class Builds {
   readonly #ended = new Map<Part, "built" | "failed">();
 
-  /** Python's parts are a matter of seconds, so they come first. */
+  /** Builds the Python parts first, because they take only seconds. */
   async build(jobs: readonly Job[], stopped: AbortSignal): Promise<void> {
     const parts = [...new Set(jobs.flatMap(partsOf))];
     const isQuick = (part: Part) => part.startsWith("python");
@@ -20,7 +20,7 @@ export class Builds {
     }
   }
 
-  /** How far it is with what this job needs. */
+  /** The state of the parts that this job needs. */
   stateOf(job: Job): "building" | "built" | "failed" {
     const states = partsOf(job).map((part) => this.#ended.get(part));
     if (states.includes("failed")) return "failed";

@@ -8,18 +8,18 @@ import { buildControlPlane, program } from "./build.ts";
 import { isFree, onFreePorts } from "./ports.ts";
 import { Processes, type Started, until } from "./processes.ts";
 
-/** Who may log in: an administrator, and the holder with no more than its role allows. */
+/** The users that may log in: an administrator, and the holder, which has only its role. */
 const users = { admin: ["system:masters"], holder: ["karpenter-node-holder"] } as const;
 export type User = keyof typeof users;
 
-/** Not the user's name itself: a login is struck out wherever an answer quotes it, and names are quoted often. */
+/** Not the user's name itself: our client removes the token from every answer, and answers contain user names. */
 export const tokenOf = (user: User): string => `login-of-${user}`;
 
 type Ports = Readonly<{ api: number; etcd: number; peer: number }>;
 
-/** A control plane to build upon, whoever started it. */
+/** A running control plane. */
 export interface Plane {
-  /** Where logs and data of what is started on it lie. */
+  /** The folder for the logs and data of programs started on it. */
   readonly folder: string;
   readonly processes: Processes;
   /** The path of an administrator's kubeconfig. */
@@ -42,7 +42,7 @@ export class ControlPlane implements Plane {
     this.processes = new Processes("control-plane");
   }
 
-  /** Builds what is needed and starts; ready when it returns. */
+  /** Builds what is needed and starts; it is ready when this returns. */
   static async start(): Promise<ControlPlane> {
     await buildControlPlane();
     return onFreePorts(3, async ([api = 0, etcd = 0, peer = 0]) => {
@@ -59,7 +59,7 @@ export class ControlPlane implements Plane {
     });
   }
 
-  /** Where its data, logs, certificates and kubeconfigs lie. */
+  /** The folder with its data, logs, certificates and kubeconfigs. */
   get folder(): string {
     return this.processes.folder;
   }
@@ -75,10 +75,10 @@ export class ControlPlane implements Plane {
     ]);
   }
 
-  /** Also used to bring it back after `stopApiServer`; same address, same data. */
+  /** Starts it, also after `stopApiServer`: same address, same data. */
   async startApiServer(flags: readonly string[] = []): Promise<void> {
     const { folder } = this;
-    // One that was told to stop keeps its port for a while.
+    // A stopping API server keeps its port for a while.
     await until("the API server's port to be free", () => isFree(this.#ports.api));
     this.#apiServer = this.processes.start("kube-apiserver", program("kube-apiserver"), [
       `--etcd-servers=http://127.0.0.1:${this.#ports.etcd}`,
@@ -91,7 +91,7 @@ export class ControlPlane implements Plane {
       "--service-account-issuer=https://127.0.0.1",
       `--service-account-key-file=${folder}/service-accounts.key`,
       `--service-account-signing-key-file=${folder}/service-accounts.key`,
-      // Without a node lifecycle controller nobody would take the not-ready taint off again.
+      // Without a node lifecycle controller the not-ready taint would never be removed.
       "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
       "--allow-privileged=true",
       ...flags,
@@ -103,27 +103,27 @@ export class ControlPlane implements Plane {
     return this.#apiServer !== undefined;
   }
 
-  /** Takes the API server away, by default as a crash would. */
+  /** Stops the API server, by default as a crash would. */
   async stopApiServer(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     const stopping = this.#apiServer;
-    // At once, because somebody may start the next one before this one is gone.
+    // At once, because the next API server may be started before this one has ended.
     this.#apiServer = undefined;
     if (stopping) await this.processes.stop(stopping, signal);
   }
 
-  /** Who has which token, and nobody else any; counts from the API server's next start. */
-  admit(tokens: Readonly<Partial<Record<User, string>>>): void {
+  /** Sets the tokens of the users; no other token is valid. Takes effect at the API server's next start. */
+  setTokens(tokens: Readonly<Partial<Record<User, string>>>): void {
     const lines = (["admin", "holder"] as const).map((user, i) =>
       tokens[user] === undefined ? "" : `${tokens[user]},${user},${i},"${users[user].join(",")}"\n`,
     );
     writeFileSync(join(this.folder, "tokens.csv"), lines.join(""), { mode: 0o600 });
   }
 
-  /** Crashes, and comes back without a memory of what was before: lists and watches cannot go on from there. */
-  async forgetThePast(): Promise<void> {
+  /** Crashes, and restarts with a compacted history: earlier lists and watches cannot continue. */
+  async crashAndCompact(): Promise<void> {
     await this.stopApiServer();
-    // With this write all that was present is past; etcd wants keys and values in base64.
-    const written = await this.#askEtcd("kv/put", { key: btoa("/present"), value: btoa("now") });
+    // etcd compacts everything before this write; it expects keys and values in base64.
+    const written = await this.#askEtcd("kv/put", { key: btoa("/compaction"), value: btoa("now") });
     await this.#askEtcd("kv/compaction", { revision: revisionOf(written), physical: true });
     await this.startApiServer();
   }
@@ -135,7 +135,7 @@ export class ControlPlane implements Plane {
     return answer.json();
   }
 
-  /** The path of a kubeconfig for this user. */
+  /** The path of this user's kubeconfig. */
   kubeconfig(user: User): string {
     return join(this.folder, `${user}.kubeconfig`);
   }
@@ -149,7 +149,7 @@ export class ControlPlane implements Plane {
     await this.processes.stopAll();
   }
 
-  /** Runs kubectl as an administrator, or as the user named. */
+  /** Runs kubectl, by default as the administrator. */
   async kubectl(args: readonly string[], user: User = "admin"): Promise<string> {
     return runKubectl(this.kubeconfig(user), args);
   }
@@ -158,7 +158,7 @@ export class ControlPlane implements Plane {
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const pem = privateKey.export({ type: "pkcs1", format: "pem" });
     writeFileSync(join(this.folder, "service-accounts.key"), pem, { mode: 0o600 });
-    this.admit({ admin: tokenOf("admin"), holder: tokenOf("holder") });
+    this.setTokens({ admin: tokenOf("admin"), holder: tokenOf("holder") });
     for (const user of ["admin", "holder"] as const) {
       writeFileSync(this.kubeconfig(user), JSON.stringify(this.#kubeconfigOf(user), undefined, 2), {
         mode: 0o600,
@@ -181,7 +181,7 @@ export class ControlPlane implements Plane {
 
 function revisionOf(answer: unknown): string {
   const { header } = answer as { header?: { revision?: string } };
-  if (!header?.revision) throw new Error("etcd told no revision");
+  if (!header?.revision) throw new Error("etcd returned no revision");
   return header.revision;
 }
 

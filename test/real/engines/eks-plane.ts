@@ -3,8 +3,8 @@ import { isReady, loadConfig, type Plane, runKubectl } from "./control-plane.ts"
 import { isFree } from "./ports.ts";
 import { Processes, type Started, until } from "./processes.ts";
 
-/** What the emulator tells of a control plane that it started for an EKS cluster. */
-export type PlaneTold = Readonly<{
+/** What the emulator reports about a control plane that it started for an EKS cluster. */
+export type StartedPlane = Readonly<{
   server: string;
   kubeconfig: string;
   apiServer: Readonly<{ pid: number; command: readonly string[] }>;
@@ -14,12 +14,12 @@ export type PlaneTold = Readonly<{
 export class EksPlane implements Plane {
   readonly server: string;
   readonly processes: Processes;
-  readonly #told: PlaneTold;
-  #apiServer: Started | "the emulator's" | "away" = "the emulator's";
+  readonly #started: StartedPlane;
+  #apiServer: Started | "the emulator's" | "stopped" = "the emulator's";
 
-  constructor(name: string, told: PlaneTold) {
-    this.#told = told;
-    this.server = told.server;
+  constructor(name: string, started: StartedPlane) {
+    this.#started = started;
+    this.server = started.server;
     this.processes = new Processes(`eks-${name}`);
   }
 
@@ -28,7 +28,7 @@ export class EksPlane implements Plane {
   }
 
   kubeconfig(): string {
-    return this.#told.kubeconfig;
+    return this.#started.kubeconfig;
   }
 
   config(): KubeConfig {
@@ -39,23 +39,23 @@ export class EksPlane implements Plane {
     return runKubectl(this.kubeconfig(), args);
   }
 
-  /** Takes the API server away as a crash would. */
+  /** Kills the API server. */
   async stopApiServer(): Promise<void> {
-    if (this.#apiServer === "the emulator's") process.kill(this.#told.apiServer.pid, "SIGKILL");
-    else if (this.#apiServer !== "away") await this.processes.stop(this.#apiServer, "SIGKILL");
-    this.#apiServer = "away";
+    if (this.#apiServer === "the emulator's") process.kill(this.#started.apiServer.pid, "SIGKILL");
+    else if (this.#apiServer !== "stopped") await this.processes.stop(this.#apiServer, "SIGKILL");
+    this.#apiServer = "stopped";
     await until("the API server's port to be free", () => isFree(Number(new URL(this.server).port)));
   }
 
-  /** Brings it back if it is away: same address, same data. */
+  /** Starts it if it is stopped: same address, same data. */
   async startApiServer(): Promise<void> {
-    if (this.#apiServer !== "away") return;
-    const [program = "", ...args] = this.#told.apiServer.command;
+    if (this.#apiServer !== "stopped") return;
+    const [program = "", ...args] = this.#started.apiServer.command;
     this.#apiServer = this.processes.start("kube-apiserver", program, args);
     await this.processes.until("the API server to be ready", () => isReady(this));
   }
 
-  /** Stops what was started on it; etcd ends with the emulator. */
+  /** Stops what this class started; etcd ends with the emulator. */
   async stop(): Promise<void> {
     await this.processes.stopAll();
   }

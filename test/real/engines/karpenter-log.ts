@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { World } from "../worlds/world.ts";
 
-/** What Karpenter decided to do to which nodes, and why: `empty`, `underutilized` or `drifted`. */
+/** A disruption command of Karpenter: its nodes and its reason, `empty`, `underutilized` or `drifted`. */
 export type Command = Readonly<{ reason: string; nodes: readonly string[] }>;
 
-/** What Karpenter says it decided, from its own log. */
+/** The disruption commands in Karpenter's log. */
 export function commandsOf(world: World): readonly Command[] {
   const lines = readFileSync(join(world.plane.folder, "karpenter.log"), "utf8").split("\n");
   return lines.filter((line) => line.includes('"message":"disrupting node')).map(readCommand);
@@ -14,7 +14,7 @@ export function commandsOf(world: World): readonly Command[] {
 function readCommand(line: string): Command {
   const { message, reason, command, ...rest } = JSON.parse(line) as Readonly<Record<string, unknown>>;
   const disrupted = rest["disrupted-nodes"];
-  // Version 1.0 has it all in the message: "… terminating 1 nodes (0 pods) NAME/TYPE/CAPACITY-TYPE and replacing with …".
+  // Version 1.0 has all of it in the message: "… terminating 1 nodes (0 pods) NAME/TYPE/CAPACITY-TYPE and replacing with …".
   const nodes = Array.isArray(disrupted)
     ? disrupted.map((one) => String(one.Node.name))
     : [...String(message).matchAll(/([\w.-]+)\/[\w.-]+\/(?:on-demand|spot)/g)].map(([, name = ""]) => name);

@@ -5,7 +5,7 @@ import type { Plane } from "./control-plane.ts";
 import { onFreePorts } from "./ports.ts";
 import type { Started } from "./processes.ts";
 
-/** What a NodePool of these tests may differ in. */
+/** The properties in which the NodePools of these tests differ. */
 export type NodePool = Readonly<{
   name: string;
   consolidateAfter?: string;
@@ -14,11 +14,11 @@ export type NodePool = Readonly<{
   budgets?: readonly Readonly<Record<string, unknown>>[];
   labels?: Readonly<Record<string, string>>;
   annotations?: Readonly<Record<string, string>>;
-  /** The instance types it may launch; all when none is named. */
+  /** The instance types it may launch; all by default. */
   types?: readonly string[];
   startupTaints?: readonly Readonly<Record<string, string>>[];
   terminationGracePeriod?: string;
-  /** How long after its launch a node joins; at once where it is not said. One for all pools of a cluster. */
+  /** The time from a node's launch until it joins, zero by default; the same for all pools of a cluster. */
   joinsAfter?: string | undefined;
 }>;
 
@@ -31,7 +31,7 @@ export async function startKarpenter(plane: Plane, version = newestKarpenter): P
     const started = startAll(plane, version, stages, ports);
     const health = `http://127.0.0.1:${ports[4]}/healthz`;
     try {
-      await plane.processes.until("Karpenter to be well", () => isOk(health));
+      await plane.processes.until("Karpenter to be healthy", () => isOk(health));
     } catch (error) {
       for (const each of started) await plane.processes.stop(each, "SIGKILL");
       throw error;
@@ -85,7 +85,7 @@ const karpenterSettings = {
   BATCH_MAX_DURATION: "2s",
   PREFERENCE_POLICY: "Ignore",
   FEATURE_GATES: "NodeRepair=false",
-  // 1.0 still has conversion webhooks, which need a Service in its namespace, and asks for a version of Kubernetes.
+  // 1.0 still has conversion webhooks, which need a Service in its namespace, and checks the Kubernetes version.
   DISABLE_WEBHOOK: "true",
   SYSTEM_NAMESPACE: "kube-system",
   KUBERNETES_MIN_VERSION: "1.19.0-0",

@@ -1,25 +1,24 @@
 import { createServer } from "node:net";
 
-/** Somebody was quicker to take a port that was free a moment ago. */
+/** Another process took a port that was free a moment ago. */
 export class PortTakenError extends Error {
   override readonly name = "PortTakenError";
 }
 
-/** Ports nobody listens on right now; all are held open together, so that they differ. */
+/** Free ports; all are opened before any is closed, so that they differ. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(Array.from({ length: count }, () => listen(0)));
   return Promise.all(
     servers.map(async (server) => {
       const address = server.address();
       await new Promise((resolve) => server.close(resolve));
-      if (address === null || typeof address === "string")
-        throw new Error("no port could be had on loopback");
+      if (address === null || typeof address === "string") throw new Error("found no free port on loopback");
       return address.port;
     }),
   );
 }
 
-/** Starts something on fresh ports, and again on others when one of them was taken meanwhile. */
+/** Starts something on free ports, and again on others when one of them was taken meanwhile. */
 export async function onFreePorts<T>(
   count: number,
   start: (ports: readonly number[]) => Promise<T>,
@@ -35,7 +34,7 @@ export async function onFreePorts<T>(
   }
 }
 
-/** Whether nobody listens on this port of loopback. */
+/** Whether this port of loopback is free. */
 export async function isFree(port: number): Promise<boolean> {
   try {
     const server = await listen(port);

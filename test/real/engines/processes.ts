@@ -8,12 +8,12 @@ import { PortTakenError } from "./ports.ts";
 
 export type Started = Readonly<{ name: string; child: ChildProcess; log: string }>;
 
-/** Processes that are stopped together, last started first; none of them outlives this one. */
+/** Processes that are stopped together, the last started first; they all end when this process ends. */
 export class Processes {
   readonly folder: string;
   readonly #started: Started[] = [];
 
-  /** A fresh folder is made for them unless one is given. */
+  /** Creates a new folder for them unless one is given. */
   constructor(name: string, folder = engineFolder(name)) {
     this.folder = folder;
   }
@@ -30,7 +30,7 @@ export class Processes {
       env: { ...engineEnvironment(this.folder), ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    writeFileSync(log, "", { flag: "a" }); // it can be read from now on
+    writeFileSync(log, "", { flag: "a" }); // so that it can be read at once
     const out = createWriteStream(log, { flags: "a" });
     child.stdout?.pipe(out, { end: false });
     child.stderr?.pipe(out, { end: false });
@@ -41,9 +41,9 @@ export class Processes {
     return started;
   }
 
-  /** Stops one process and waits until it is gone; one that does not listen is killed after the grace time. */
+  /** Stops one process and waits until it has ended; kills it after the grace period. */
   async stop(started: Started, signal: NodeJS.Signals = "SIGTERM", grace = 10_000): Promise<void> {
-    // Whoever was told to stop has not failed.
+    // A process that we stop has not failed.
     const at = this.#started.indexOf(started);
     if (at >= 0) this.#started.splice(at, 1);
     const { child } = started;
@@ -55,16 +55,16 @@ export class Processes {
     clearTimeout(kill);
   }
 
-  /** Everything here is thrown away afterwards, so nobody is given time to say goodbye. */
+  /** Kills all processes at once: their data is deleted afterwards anyway. */
   async stopAll(): Promise<void> {
     for (const started of this.#started.toReversed()) await this.stop(started, "SIGKILL");
   }
 
-  /** Waits until the condition holds; ends early when one of these processes died. */
+  /** Waits until the condition is true; fails early when one of these processes has ended. */
   async until(what: string, condition: () => Promise<boolean>, within = 60_000): Promise<void> {
     const isMet = async () => {
-      const dead = this.#started.find(({ child }) => isGone(child));
-      if (dead) throw await causeOfDeath(dead, what);
+      const ended = this.#started.find(({ child }) => isGone(child));
+      if (ended) throw await earlyEnd(ended, what);
       return condition();
     };
     await until(what, isMet, within);
@@ -74,15 +74,15 @@ export class Processes {
 const isGone = (child: ChildProcess): boolean =>
   child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
 
-async function causeOfDeath({ name, child, log }: Started, what: string): Promise<Error> {
-  await sleep(100); // its last words are still on their way into the log
-  const words = readFileSync(log, "utf8").trimEnd();
+async function earlyEnd({ name, child, log }: Started, what: string): Promise<Error> {
+  await sleep(100); // its last lines may not be in the log yet
+  const lines = readFileSync(log, "utf8").trimEnd();
   const how = child.signalCode ?? child.exitCode ?? "an error";
-  const text = `${name} ended with ${how} before ${what}; ${log} ends with:\n${words.slice(-2_000)}`;
-  return /already in use/i.test(words) ? new PortTakenError(text) : new Error(text);
+  const text = `${name} ended with ${how} before ${what}; ${log} ends with:\n${lines.slice(-2_000)}`;
+  return /already in use/i.test(lines) ? new PortTakenError(text) : new Error(text);
 }
 
-/** Waits for a condition by asking again and again; says what it waited for when time is up. */
+/** Checks a condition until it is true; the error after the time limit names it. */
 export async function until(
   what: string,
   condition: () => Promise<boolean>,
@@ -91,7 +91,8 @@ export async function until(
 ): Promise<void> {
   const end = performance.now() + within;
   while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`waited ${Math.round(within / 1000)} s in vain for ${what}`);
+    if (performance.now() > end)
+      throw new Error(`waited ${Math.round(within / 1000)} s without success for ${what}`);
     await sleep(every);
   }
 }

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 
 const cluster = join(import.meta.dirname, "cluster");
 
-/** What must be on the machine, and what to do when it is not. */
+/** Programs that must be installed, and how to install them. */
 const remedies: Readonly<Record<string, string>> = {
   go: "install Go 1.26 or later (https://go.dev/dl) and put it on the PATH",
   python3: "install Python 3.10 or later with its venv module",
@@ -22,7 +22,7 @@ export async function run(
     return (await promisify(execFile)(command, args, options)).stdout;
   } catch (error) {
     const isMissing = error instanceof Error && Reflect.get(error, "code") === "ENOENT";
-    const remedy = remedies[command] ?? "it is needed here";
+    const remedy = remedies[command] ?? "install it and put it on the PATH";
     throw isMissing ? new Error(`${command} was not found: ${remedy}`, { cause: error }) : error;
   }
 }

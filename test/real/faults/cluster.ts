@@ -9,14 +9,14 @@ import type { ClusterAccess } from "../../../lambda/kubernetes/cluster-login.ts"
 import type { FaultsEngines } from "./engines.ts";
 import type { FaultyProxy } from "./faulty-proxy.ts";
 
-/** The holder's way to the API server: straight to it, or through the proxy while that lets things go wrong. */
+/** The holder's connection to the API server: direct, or through the proxy while it injects faults. */
 export class ClusterRoute implements KubernetesCaller {
   readonly #engines: FaultsEngines;
   readonly #client: KubernetesClient;
   #beforePatch: { n: number; action: () => Promise<void> } | undefined;
   #patches = 0;
   #isProxied = false;
-  #ticket: ClusterAccess | undefined;
+  #login: ClusterAccess | undefined;
 
   constructor(engines: FaultsEngines, options: Omit<KubernetesClientOptions, "login">) {
     this.#engines = engines;
@@ -30,24 +30,24 @@ export class ClusterRoute implements KubernetesCaller {
     return this.#client.call(call, context);
   }
 
-  /** Does this once, in the middle of marking or releasing: before the nth patch from now. */
+  /** Runs an action once, before the nth patch from now: in the middle of marking or releasing. */
   beforePatch(n: number, action: () => Promise<void>): void {
     this.#patches = 0;
     this.#beforePatch = { n, action };
   }
 
-  /** From now on calls go through the proxy, which judges them. */
-  break(judge: Parameters<FaultyProxy["break"]>[0]): void {
+  /** From now on calls go through the proxy, which injects faults. */
+  inject(faultOf: Parameters<FaultyProxy["inject"]>[0]): void {
     this.#isProxied = true;
     this.#forget();
-    this.#engines.kubernetes.break(judge);
+    this.#engines.kubernetes.inject(faultOf);
   }
 
-  mend(): void {
+  reset(): void {
     this.#isProxied = false;
     this.#beforePatch = undefined;
     this.#forget();
-    this.#engines.kubernetes.mend();
+    this.#engines.kubernetes.reset();
   }
 
   async close(): Promise<void> {
@@ -56,12 +56,14 @@ export class ClusterRoute implements KubernetesCaller {
 
   #access(): ClusterAccess {
     const { plane, kubernetes, ca } = this.#engines;
-    const way = this.#isProxied ? { server: kubernetes.url, tls: {} } : { server: plane.server, tls: { ca } };
-    this.#ticket ??= { ...way, headers: { authorization: `Bearer ${this.#engines.token}` } };
-    return this.#ticket;
+    const route = this.#isProxied
+      ? { server: kubernetes.url, tls: {} }
+      : { server: plane.server, tls: { ca } };
+    this.#login ??= { ...route, headers: { authorization: `Bearer ${this.#engines.token}` } };
+    return this.#login;
   }
 
   #forget(): void {
-    this.#ticket = undefined;
+    this.#login = undefined;
   }
 }

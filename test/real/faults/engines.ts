@@ -22,13 +22,13 @@ const { annotation } = Karpenter.v1;
 const count = 48;
 export const credentials = { accessKeyId: "local", secretAccessKey: "local" };
 
-/** How many nodes carry a whole mark, half a mark, or the annotation without one. */
+/** Numbers of nodes with a complete mark, with half a mark, and with only a user's annotation. */
 export type Marks = Readonly<{ held: number; half: number; users: number }>;
-/** All nodes but the one that its user holds. */
+/** All nodes are marked except the one with a user's annotation. */
 export const all: Marks = { held: count - 1, half: 0, users: 1 };
 export const none: Marks = { held: 0, half: 0, users: 1 };
 
-/** An API server with nodes, AWS's own DynamoDB, an emulated Scheduler and EC2, and before each of them a proxy that can fail. */
+/** An API server with nodes, DynamoDB Local, an emulated Scheduler and EC2, each behind a proxy that injects faults. */
 export class FaultsEngines {
   readonly plane: ControlPlane;
   readonly emulator: Emulator;
@@ -37,11 +37,11 @@ export class FaultsEngines {
   readonly dynamodb: FaultyProxy;
   readonly scheduler: FaultyProxy;
   readonly ec2: FaultyProxy;
-  /** How the API server is reached past the proxy. */
+  /** The API server's certificate, for connections without the proxy. */
   readonly ca: string;
-  /** What the API server takes for the holder's token. */
+  /** The holder's valid token. */
   token = tokenOf("holder");
-  #isShut = false;
+  #isRefused = false;
   readonly #stops: readonly (() => Promise<void>)[];
 
   static async start(): Promise<FaultsEngines> {
@@ -94,16 +94,16 @@ export class FaultsEngines {
     this.#stops = stops;
   }
 
-  /** The API server comes back with this token for the holder; without one it lets the holder in no longer. */
+  /** Restarts the API server with this token for the holder; without a token it refuses the holder. */
   async restartApiServer(token?: string): Promise<void> {
     await this.plane.stopApiServer();
-    this.#isShut = token === undefined;
+    this.#isRefused = token === undefined;
     this.token = token ?? this.token;
-    this.plane.admit({ admin: tokenOf("admin"), ...(token !== undefined && { holder: token }) });
+    this.plane.setTokens({ admin: tokenOf("admin"), ...(token !== undefined && { holder: token }) });
     await this.startApiServer();
   }
 
-  /** Back when it lets the holder do its work: an API server that has just started forbids everything for a moment. */
+  /** Returns when the holder's rights are in effect: an API server that is starting answers 403 for a moment. */
   async startApiServer(): Promise<void> {
     await this.plane.startApiServer();
     const holder = ["--as=holder", "--as-group=karpenter-node-holder"];
@@ -112,11 +112,11 @@ export class FaultsEngines {
     await until("the API server to know the holder's rights", may);
   }
 
-  /** Whatever a case broke works again. */
-  async mend(): Promise<void> {
-    for (const proxy of [this.kubernetes, this.dynamodb, this.scheduler, this.ec2]) proxy.mend();
+  /** Repairs all that a case has broken. */
+  async reset(): Promise<void> {
+    for (const proxy of [this.kubernetes, this.dynamodb, this.scheduler, this.ec2]) proxy.reset();
     if (!this.emulator.isRunning) await this.emulator.resume();
-    if (this.#isShut || !this.plane.isServing) await this.restartApiServer(this.token);
+    if (this.#isRefused || !this.plane.isServing) await this.restartApiServer(this.token);
   }
 
   async marks(): Promise<Marks> {
@@ -138,13 +138,13 @@ export class FaultsEngines {
     return isDeepStrictEqual(await this.marks(), none);
   }
 
-  /** Karpenter launches an instance. */
+  /** Launches an instance as Karpenter does. */
   async launch(): Promise<string> {
     const [instance = ""] = await new Instances(this.emulator).launch(1, tagsOf.v1("prod"));
     return instance;
   }
 
-  /** The node of an instance registers; returns how it is taken away again. */
+  /** Registers the node of an instance; returns a function that deletes it. */
   async join(instance: string): Promise<() => Promise<void>> {
     const name = `joined-${instance}`;
     const metadata = { name, labels: karpentersLabels("v1", "default") };

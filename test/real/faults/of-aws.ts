@@ -4,7 +4,7 @@ import { all, none } from "./engines.ts";
 import type { Fault } from "./faulty-proxy.ts";
 import type { FaultsWorld } from "./world.ts";
 
-const tooMany: Fault = {
+const throttledByScheduler: Fault = {
   kind: "answer",
   status: 429,
   headers: { "content-type": "application/json", "x-amzn-errortype": "ThrottlingException" },
@@ -17,7 +17,7 @@ const unauthorized: Fault = {
   body: "<Response><Errors><Error><Code>UnauthorizedOperation</Code><Message>You are not authorized</Message></Error></Errors></Response>",
 };
 
-/** What may become of Scheduler, of EC2, and of all of AWS at once. */
+/** Faults of Scheduler, of EC2, and of all of AWS at once. */
 export function awsFaults(open: () => FaultsWorld): void {
   const marks = () => open().engines.marks();
   const expectOver = async () => {
@@ -27,95 +27,95 @@ export function awsFaults(open: () => FaultsWorld): void {
   };
 
   describe("a scheduler", () => {
-    it("that refuses keeps no node from being marked: the sweep marks, and once it can sets the one-shot", async () => {
+    it("that refuses does not prevent marks: the sweep marks all nodes, and sets the one-shot as soon as it can", async () => {
       const world = open();
       await world.launch();
       const { scheduler } = world.engines;
-      scheduler.break(() => tooMany);
+      scheduler.inject(() => throttledByScheduler);
       expect(await world.deliver()).toBe("failed");
       expect(await marks()).toEqual(none);
       expect(await world.sweep()).toBe("failed");
       expect(await marks()).toEqual(all);
       await world.loseEvents();
 
-      scheduler.mend();
+      scheduler.reset();
       expect(await world.sweep()).toBe("done");
       expect(await world.oneShots.all()).toHaveLength(1);
-      await world.pass(minutes(21));
+      await world.advance(minutes(21));
       await expectOver();
     });
 
-    it("that refuses the next one-shot of an extended hold holds nothing for ever: one sweep sets it", async () => {
+    it("that refuses the next one-shot of an extended hold holds no node for ever: one sweep sets the one-shot", async () => {
       const world = open();
       await world.launch();
       expect(await world.deliver()).toBe("done");
-      await world.pass(minutes(10));
+      await world.advance(minutes(10));
       await world.launch();
       expect(await world.deliver()).toBe("done");
       const { scheduler } = world.engines;
-      scheduler.break(() => tooMany);
-      await world.pass(minutes(14));
+      scheduler.inject(() => throttledByScheduler);
+      await world.advance(minutes(14));
       expect(await world.oneShots.all()).toEqual([]);
       expect(await marks()).toEqual(all);
 
-      scheduler.mend();
+      scheduler.reset();
       expect(await world.sweep()).toBe("done");
-      await world.pass(minutes(7));
+      await world.advance(minutes(7));
       await expectOver();
     });
   });
 
   describe("EC2", () => {
-    it("that refuses to describe instances loses no launch: the sweep finds it once EC2 answers", async () => {
+    it("that refuses to describe instances loses no launch: the sweep finds the launch once EC2 answers", async () => {
       const world = open();
-      world.whenOver(await world.engines.join(await world.launch()));
+      world.onClose(await world.engines.join(await world.launch()));
       const { ec2 } = world.engines;
-      ec2.break(() => unauthorized);
+      ec2.inject(() => unauthorized);
       expect(await world.deliver()).toBe("failed");
       await world.loseEvents();
       expect(await world.sweep()).toBe("failed");
       expect(await world.hold()).toBeUndefined();
 
-      ec2.mend();
+      ec2.reset();
       expect(await world.sweep()).toBe("done");
       expect(await marks()).toEqual({ ...all, held: all.held + 1 });
       expect(world.log.reported("launches were missed")).toHaveLength(1);
     });
 
-    it("that does not answer fails the launch in time, which holds everything when it comes again", async () => {
+    it("that does not answer fails the launch in time; the next delivery holds everything", async () => {
       const world = open();
       await world.launch();
       const { ec2 } = world.engines;
-      ec2.break(() => ({ kind: "silent" }));
+      ec2.inject(() => ({ kind: "silent" }));
       expect(await world.deliver()).toBe("failed");
 
-      ec2.break(() => ({ kind: "slow", ms: 500 }));
-      await world.pass(minutes(13));
+      ec2.inject(() => ({ kind: "slow", ms: 500 }));
+      await world.advance(minutes(13));
       expect(await marks()).toEqual(all);
     });
   });
 
   describe("all of AWS", () => {
-    it("stopped during a hold and started again has lost nothing: the launch of meanwhile extends, the one-shot of before goes on", async () => {
+    it("stopped during a hold and started again loses nothing: a launch meanwhile extends the hold, and its one-shot still fires", async () => {
       const world = open();
       const { emulator, dynamodb } = world.engines;
       await world.launch();
       expect(await world.deliver()).toBe("done");
       const [before] = await world.oneShots.all();
-      await world.pass(minutes(1));
+      await world.advance(minutes(1));
       await world.launch();
       await emulator.pause();
-      dynamodb.break(() => ({ kind: "away" }));
+      dynamodb.inject(() => ({ kind: "unreachable" }));
       expect(await world.deliver()).toBe("failed");
       expect(await world.sweep()).toBe("failed");
       expect(await marks()).toEqual(all);
 
       await emulator.resume();
-      dynamodb.mend();
+      dynamodb.reset();
       expect(await world.oneShots.all()).toEqual([before]);
-      await world.pass(minutes(13));
+      await world.advance(minutes(13));
       expect(await world.hold()).toMatchObject({ launches: 2, extensions: 1 });
-      await world.pass(minutes(8));
+      await world.advance(minutes(8));
       await expectOver();
     });
   });

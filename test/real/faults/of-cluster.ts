@@ -8,7 +8,7 @@ const throttled: Fault = { kind: "answer", status: 429, headers: { "retry-after"
 const broken: Fault = { kind: "answer", status: 500, body: "{}" };
 const refused: Fault = { kind: "answer", status: 401, body: '{"message":"Unauthorized"}' };
 
-/** What may become of the API server and of the way into it. */
+/** Faults of the API server and of the login. */
 export function clusterFaults(open: () => FaultsWorld): void {
   const marks = () => open().engines.marks();
   const kill = () => open().engines.plane.stopApiServer();
@@ -20,37 +20,37 @@ export function clusterFaults(open: () => FaultsWorld): void {
     expect(held).toBeLessThan(all.held);
   }
 
-  /** All nodes are held, until 20 minutes from now. */
-  async function aHold(): Promise<void> {
+  /** Holds all nodes until 20 minutes from now. */
+  async function startHold(): Promise<void> {
     await open().launch();
     expect(await open().deliver()).toBe("done");
     expect(await marks()).toEqual(all);
   }
 
-  async function expectOneHoldToBeOver(): Promise<void> {
+  async function expectReleased(): Promise<void> {
     expect(await marks()).toEqual(none);
     expect(await open().hold()).toBeUndefined();
     expect(await open().history()).toHaveLength(1);
   }
 
   describe("an API server", () => {
-    it("killed in the middle of marking loses nothing: the messages that come again mark the rest, without a sweep", async () => {
+    it("killed in the middle of marking loses nothing: redelivered messages mark the rest, without a sweep", async () => {
       const world = open();
       await world.launch();
       world.cluster.beforePatch(20, kill);
       await world.deliver();
-      await world.pass(seconds(30));
+      await world.advance(seconds(30));
       expect(world.log.reported("invocation failed")).not.toEqual([]);
 
       await start();
       await expectSomeHeld();
-      await world.pass(minutes(12.5));
+      await world.advance(minutes(12.5));
       expect(await marks()).toEqual(all);
-      await world.pass(minutes(8));
-      await expectOneHoldToBeOver();
+      await world.advance(minutes(8));
+      await expectReleased();
     });
 
-    it("killed in the middle of marking loses nothing: one sweep marks the rest, though every message is lost", async () => {
+    it("killed in the middle of marking loses nothing: one sweep marks the rest, although every message is lost", async () => {
       const world = open();
       await world.launch();
       world.cluster.beforePatch(20, kill);
@@ -61,37 +61,37 @@ export function clusterFaults(open: () => FaultsWorld): void {
       await expectSomeHeld();
       expect(await world.sweep()).toBe("done");
       expect(await marks()).toEqual(all);
-      await world.pass(minutes(21));
-      await expectOneHoldToBeOver();
+      await world.advance(minutes(21));
+      await expectReleased();
     });
 
-    it("killed in the middle of releasing holds nothing for ever: the release goes on by itself, without a sweep", async () => {
+    it("killed in the middle of releasing holds no node for ever: the release is retried, without a sweep", async () => {
       const world = open();
-      await aHold();
+      await startHold();
       world.cluster.beforePatch(20, kill);
-      await world.pass(minutes(23.5));
+      await world.advance(minutes(23.5));
       expect(world.log.reported("invocation failed")).not.toEqual([]);
 
       await start();
       await expectSomeHeld();
-      await world.pass(minutes(4));
-      await expectOneHoldToBeOver();
+      await world.advance(minutes(4));
+      await expectReleased();
     });
 
-    it("killed in the middle of releasing holds nothing for ever: one sweep ends it, though its one-shots are lost", async () => {
+    it("killed in the middle of releasing holds no node for ever: one sweep ends the hold, although its one-shots are lost", async () => {
       const world = open();
-      await aHold();
+      await startHold();
       world.cluster.beforePatch(20, kill);
-      await world.pass(minutes(20.1));
+      await world.advance(minutes(20.1));
       await world.loseEvents();
 
       await start();
       await expectSomeHeld();
       expect(await world.sweep()).toBe("done");
-      await expectOneHoldToBeOver();
+      await expectReleased();
     });
 
-    it("killed and back within seconds is waited for: the same invocation marks all", async () => {
+    it("killed and restarted within seconds: the same invocation waits and marks all", async () => {
       const world = open();
       await world.launch();
       world.cluster.beforePatch(20, kill);
@@ -107,9 +107,9 @@ export function clusterFaults(open: () => FaultsWorld): void {
       expect(world.log.lines.filter(({ level }) => level === "error")).toEqual([]);
     });
 
-    it("slow, throttling and failing by turns, only makes marking and releasing take longer", async () => {
+    it("that is slow, throttles and fails in turn only delays marks and releases", async () => {
       const world = open();
-      world.cluster.break(({ n }) => {
+      world.cluster.inject(({ n }) => {
         if (n === 1) return { ...throttled, headers: { "retry-after": "61" } };
         if (n % 4 === 0) return throttled;
         if (n % 4 === 1) return broken;
@@ -117,55 +117,55 @@ export function clusterFaults(open: () => FaultsWorld): void {
       });
       await world.launch();
       expect(await world.deliver()).toBe("done");
-      await world.pass(minutes(1));
+      await world.advance(minutes(1));
       expect(await marks()).toEqual(all);
 
-      await world.pass(minutes(24));
-      await expectOneHoldToBeOver();
-      expect(world.told.filter(({ name }) => name === "ApiThrottled").length).toBeGreaterThan(0);
+      await world.advance(minutes(24));
+      await expectReleased();
+      expect(world.datapoints.filter(({ name }) => name === "ApiThrottled").length).toBeGreaterThan(0);
     });
   });
 
   describe("a login", () => {
     it("that expires in the middle of releasing is renewed, and the same invocation ends the hold", async () => {
       const world = open();
-      await aHold();
+      await startHold();
       let back: Promise<void> | undefined;
       world.cluster.beforePatch(20, async () => {
-        back = world.engines.restartApiServer("login-of-holder-anew");
+        back = world.engines.restartApiServer("second-login-of-holder");
         await back;
       });
       world.whilePausing = async () => back;
 
-      await world.pass(minutes(20.1));
-      await expectOneHoldToBeOver();
+      await world.advance(minutes(20.1));
+      await expectReleased();
     });
 
-    it("taken away during a hold fails what comes, however often; once it is given back, one sweep ends the hold", async () => {
+    it("removed during a hold fails every invocation; once it is restored, one sweep ends the hold", async () => {
       const world = open();
-      await aHold();
+      await startHold();
       await world.engines.restartApiServer();
 
-      await world.pass(minutes(24));
+      await world.advance(minutes(24));
       expect(String(world.log.reported("invocation failed").at(-1)?.error)).toMatch(/access entry/);
       expect(await marks()).toEqual(all);
       expect(await world.sweep()).toBe("failed");
 
       await world.engines.restartApiServer(world.engines.token);
       expect(await world.sweep()).toBe("done");
-      await expectOneHoldToBeOver();
+      await expectReleased();
     });
 
-    it("refused in the middle of marking ends the batch at once; once it is given back, one sweep marks all", async () => {
+    it("refused in the middle of marking ends the batch at once; once it is restored, one sweep marks all", async () => {
       const world = open();
       await world.launch();
-      world.cluster.break(({ n }) => (n > 20 ? refused : undefined));
+      world.cluster.inject(({ n }) => (n > 20 ? refused : undefined));
       expect(await world.deliver()).toBe("failed");
       expect(world.engines.kubernetes.calls).toBeLessThanOrEqual(20 + 2 * 16);
       await expectSomeHeld();
       await world.loseEvents();
 
-      world.cluster.mend();
+      world.cluster.reset();
       expect(await world.sweep()).toBe("done");
       expect(await marks()).toEqual(all);
     });

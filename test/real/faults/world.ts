@@ -33,11 +33,11 @@ type Outcome = "done" | "failed";
 type Due = Readonly<{ at: Date; happen: () => Promise<unknown> }>;
 
 const timeouts = { hold: minutes(2), release: minutes(5), sweep: minutes(5) } as const;
-/** As Lambda repeats an invocation that nobody waits for. */
+/** Lambda's delays before it retries an asynchronous invocation. */
 const retriesAfter = [minutes(1), minutes(2)];
-/** Pauses between tries pass so much faster than they should, and the clock knows. */
-const haste = 40;
-/** As deployed, but whoever does not answer is given up earlier. */
+/** Pauses between attempts are this much shorter than the world's clock shows. */
+const speedUp = 40;
+/** The deployed settings, with a shorter timeout. */
 const client = {
   ...clientDefaults,
   requestHandler: { ...clientDefaults.requestHandler, requestTimeout: seconds(2) },
@@ -45,16 +45,16 @@ const client = {
   credentials,
 };
 
-/** The functions' own handlers and adapters on real engines, with a record, a queue and a time of their own. */
+/** The functions' handlers and adapters on real engines, with their own record, queue and clock. */
 export class FaultsWorld {
   readonly engines: FaultsEngines;
   readonly cluster: ClusterRoute;
   readonly oneShots: OneShots;
   readonly log = new CollectedLog();
   readonly queue: MessageQueue;
-  /** All that CloudWatch would have been told. */
-  readonly told: Datum[] = [];
-  /** Called before each pause between two tries. */
+  /** All metrics that the functions recorded. */
+  readonly datapoints: Datum[] = [];
+  /** Called before each pause between two attempts. */
   whilePausing: () => Promise<void> = async () => {};
   readonly clock = { now: () => new Date(Date.now() + this.#ahead) };
   readonly #store: OpenHolds;
@@ -77,7 +77,8 @@ export class FaultsWorld {
     this.queue = new MessageQueue({ clock: this.clock, visibility: minutes(12) });
     const { clock } = this;
     const metrics = {
-      add: (name: MetricName, value: number) => this.#tell(metricNamespace, name, { Cluster: "prod" }, value),
+      add: (name: MetricName, value: number) =>
+        this.#record(metricNamespace, name, { Cluster: "prod" }, value),
     };
     this.cluster = new ClusterRoute(engines, { clock, metrics, sleep: (duration) => this.#pause(duration) });
     this.#ports = {
@@ -101,25 +102,25 @@ export class FaultsWorld {
     };
   }
 
-  /** Karpenter launches an instance, and the bus puts its event into the queue. */
+  /** Launches an instance as Karpenter does, and puts its event into the queue. */
   async launch(): Promise<string> {
     const instance = await this.engines.launch();
     this.queue.send(launchEvent(instance, this.clock.now()));
     return instance;
   }
 
-  /** Hands messages to the hold function as one batch, all that are due unless told which. */
+  /** Passes messages to the hold function as one batch, by default all that are due. */
   async deliver(batch: readonly Message[] = this.queue.due()): Promise<Outcome> {
     const event = this.queue.receive(batch);
     const answer = await this.#invoke("hold", onNodeLaunched(this.#ports), event);
     const { batchItemFailures = undefined } = answer ?? {};
     const failed = batchItemFailures?.map((one) => one.itemIdentifier) ?? batch.map(({ id }) => id);
     this.queue.settle(batch, failed);
-    this.#countLetters("LaunchesDeadLetters", this.queue.deadLetters.length);
+    this.#countMessages("LaunchesDeadLetters", this.queue.deadLetters.length);
     return answer ? "done" : "failed";
   }
 
-  /** One sweep; nobody repeats one that failed, nor keeps it. */
+  /** Runs one sweep; a failed sweep is not retried. */
   async sweep(): Promise<Outcome> {
     const answer = await this.#invoke("sweep", async (event, context) => {
       await onOverdueSwept(this.#ports)(event, context);
@@ -128,8 +129,8 @@ export class FaultsWorld {
     return answer ?? "failed";
   }
 
-  /** Time passes: messages come, one-shots fire, what failed is repeated; but there is no sweep. */
-  async pass(duration: Duration): Promise<void> {
+  /** Moves the clock: messages are delivered, one-shots fire, failed invocations are retried; no sweep runs. */
+  async advance(duration: Duration): Promise<void> {
     const end = after(this.clock.now(), duration);
     for (;;) {
       const due = (await this.#due()).filter(({ at }) => at <= end);
@@ -141,7 +142,7 @@ export class FaultsWorld {
     this.#waitUntil(end);
   }
 
-  /** Only a sweep is left to heal. */
+  /** Drops all messages, one-shots and retries, so that only a sweep can repair. */
   async loseEvents(): Promise<void> {
     this.queue.messages = [];
     this.#retries = [];
@@ -152,19 +153,22 @@ export class FaultsWorld {
 
   history = () => this.#store.journal.history(10);
 
-  /** Done when this world is closed. */
-  whenOver(action: () => Promise<void>): void {
+  /** Runs when this world is closed. */
+  onClose(action: () => Promise<void>): void {
     this.#actions.push(action);
   }
 
-  /** Ends whatever is held, for the next case. */
+  /** Ends every hold, for the next case. */
   async close(): Promise<void> {
     this.whilePausing = async () => {};
-    await this.engines.mend();
+    await this.engines.reset();
     for (const action of this.#actions) await action();
-    this.cluster.mend();
+    this.cluster.reset();
     if (!(await this.engines.isFree())) {
-      await this.#invoke("release", onHoldExpired(this.#ports), { force: true, reason: "the case is over" });
+      await this.#invoke("release", onHoldExpired(this.#ports), {
+        force: true,
+        reason: "the case has ended",
+      });
     }
     await this.cluster.close();
     await this.#store.close();
@@ -188,7 +192,7 @@ export class FaultsWorld {
   async #release(payload: unknown, attempt: number): Promise<void> {
     if (await this.#invoke("release", onHoldExpired(this.#ports), payload)) return;
     const wait = retriesAfter[attempt];
-    if (wait === undefined) return this.#countLetters("FunctionsFailures", 1);
+    if (wait === undefined) return this.#countMessages("FunctionsFailures", 1);
     const retry: Due = {
       at: after(this.clock.now(), wait),
       happen: async () => {
@@ -199,7 +203,7 @@ export class FaultsWorld {
     this.#retries.push(retry);
   }
 
-  /** The answer; undefined when the function failed. */
+  /** The function's answer; undefined when it failed. */
   async #invoke<T>(
     part: keyof typeof timeouts,
     handle: (event: unknown, context: CallContext) => Promise<T>,
@@ -213,22 +217,22 @@ export class FaultsWorld {
       () => undefined,
     );
     if (left() < 0) throw new Error(`Lambda would have ended ${part} before it was done`);
-    if (!answer) this.#tell("AWS/Lambda", "Errors", { FunctionName: functionName("prod", part) }, 1);
+    if (!answer) this.#record("AWS/Lambda", "Errors", { FunctionName: functionName("prod", part) }, 1);
     return answer;
   }
 
-  #countLetters(queue: "LaunchesDeadLetters" | "FunctionsFailures", count: number): void {
-    this.#tell("AWS/SQS", "ApproximateNumberOfMessagesVisible", { QueueName: queue }, count);
+  #countMessages(queue: "LaunchesDeadLetters" | "FunctionsFailures", count: number): void {
+    this.#record("AWS/SQS", "ApproximateNumberOfMessagesVisible", { QueueName: queue }, count);
   }
 
-  #tell(namespace: string, name: string, dimensions: Datum["dimensions"], value: number): void {
-    this.told.push({ namespace, name, dimensions, value, at: this.clock.now() });
+  #record(namespace: string, name: string, dimensions: Datum["dimensions"], value: number): void {
+    this.datapoints.push({ namespace, name, dimensions, value, at: this.clock.now() });
   }
 
   async #pause(duration: Duration): Promise<void> {
     const end = after(this.clock.now(), duration);
     await this.whilePausing();
-    await sleep(duration / haste);
+    await sleep(duration / speedUp);
     this.#waitUntil(end);
   }
 
@@ -237,9 +241,9 @@ export class FaultsWorld {
   }
 }
 
-const nodesBehind = (api: KubernetesCaller, told: Pick<Ports, "clock" | "metrics">): KubernetesNodes =>
+const nodesBehind = (api: KubernetesCaller, ports: Pick<Ports, "clock" | "metrics">): KubernetesNodes =>
   new KubernetesNodes({
-    ...told,
+    ...ports,
     api,
     karpenter: "v1",
     annotation: Karpenter.v1.annotation,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
 
-/** What came of some tests, and a line for each that failed. */
+/** The results of some tests, and a line for each failed test. */
 export type Outcome = Readonly<{
   passed: number;
   failed: number;
@@ -9,9 +9,9 @@ export type Outcome = Readonly<{
   failures: readonly string[];
 }>;
 
-export const nothingYet: Outcome = { passed: 0, failed: 0, skipped: 0, failures: [] };
+export const noTests: Outcome = { passed: 0, failed: 0, skipped: 0, failures: [] };
 
-export const failure = (why: string): Outcome => ({ ...nothingYet, failed: 1, failures: [why] });
+export const failure = (why: string): Outcome => ({ ...noTests, failed: 1, failures: [why] });
 
 export const sum = (one: Outcome, other: Outcome): Outcome => ({
   passed: one.passed + other.passed,
@@ -20,26 +20,25 @@ export const sum = (one: Outcome, other: Outcome): Outcome => ({
   failures: [...one.failures, ...other.failures],
 });
 
-/** Reads what Vitest told of a suite that ended with this code. */
+/** Reads Vitest's report of a suite that ended with this code. */
 export function outcomeOf(report: string, code: number | null): Outcome {
-  const told = read(report);
-  if (typeof told !== "object" || told === null)
-    return failure("ended before it told what came of its tests");
-  const count = (name: string) => Number(get(told, name));
+  const results = read(report);
+  if (typeof results !== "object" || results === null) return failure("ended before it wrote its report");
+  const count = (name: string) => Number(get(results, name));
   const failed = count("numFailedTests");
   const outcome = {
     passed: count("numPassedTests"),
     failed,
     skipped: count("numPendingTests") + count("numTodoTests"),
-    failures: list(told, "testResults").flatMap(failuresOf),
+    failures: list(results, "testResults").flatMap(failuresOf),
   };
-  // A suite whose set-up failed, or whose worker was killed, has no failed test, yet it has failed.
-  const isSilent = failed === 0 && (code !== 0 || get(told, "success") !== true);
-  if (!isSilent) return outcome;
+  // A suite whose set-up failed, or whose worker was killed, has failed without a failed test.
+  const failedOutside = failed === 0 && (code !== 0 || get(results, "success") !== true);
+  if (!failedOutside) return outcome;
   return {
     ...outcome,
     failed: 1,
-    failures: [...outcome.failures, `ended with ${code}, outside of its tests`],
+    failures: [...outcome.failures, `ended with ${code} outside of its tests`],
   };
 }
 
@@ -68,6 +67,6 @@ function read(report: string): unknown {
   try {
     return JSON.parse(readFileSync(report, "utf8"));
   } catch {
-    return undefined; // it was ended before it could write
+    return undefined; // it ended before it wrote the report
   }
 }

@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { buildFolder } from "../engines/build-once.ts";
 
-/** All that engines write lies in one folder a run, inside the ignored build folder. */
+/** Engines write only below this folder, one folder per run. Git ignores it. */
 export const runsFolder = join(buildFolder, "runs");
 
 const runsKept = 5;
 
-/** A fresh folder for one run; the last ones stay, so that their logs can be read. */
+/** Creates a folder for this run; the last few runs keep theirs, so that their logs can be read. */
 export function freshRunFolder(): string {
   mkdirSync(runsFolder, { recursive: true });
   const age = (run: string) => statSync(join(runsFolder, run)).mtimeMs;
@@ -28,14 +28,14 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A fresh folder for one engine: its data, its log, its temporary files. */
+/** Creates a folder for one engine: its data, its log, its temporary files. */
 export function engineFolder(name: string): string {
   const run = process.env.KNH_RUN ?? join(runsFolder, String(process.pid));
   mkdirSync(run, { recursive: true });
   return mkdtempSync(join(run, `${name}-`));
 }
 
-/** Our environment without what could lead an engine to somebody's real account or cluster. */
+/** Our environment without the variables that could lead an engine to a real account or cluster. */
 export function engineEnvironment(folder: string): Record<string, string> {
   const inherited = Object.entries(process.env).filter(
     (entry): entry is [string, string] =>

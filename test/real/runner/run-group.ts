@@ -6,16 +6,16 @@ const graceMs = 10_000;
 
 type Options = Readonly<{ stdio: GuardedOptions["stdio"]; cwd: string; env?: NodeJS.ProcessEnv }>;
 
-/** Runs our Node in a process group of its own; when it ends or is stopped, so does whatever it started, however we end. */
+/** Runs our Node in its own process group; all its processes end with it, and when this process ends. */
 export async function runGroup(
   args: readonly string[],
   options: Options,
   stopped: AbortSignal,
 ): Promise<Readonly<{ code: number | null; output: string }>> {
-  // Ctrl-C reaches it through us alone.
+  // Ctrl-C reaches it only through this process.
   const child = spawnGuarded(process.execPath, args, { ...options, group: true });
-  const said: Buffer[] = [];
-  const out = new PassThrough().on("data", (chunk: Buffer) => said.push(chunk));
+  const chunks: Buffer[] = [];
+  const out = new PassThrough().on("data", (chunk: Buffer) => chunks.push(chunk));
   for (const stream of [child.stdout, child.stderr]) stream?.pipe(out, { end: false });
   const gone = new Promise<number | null>((done) => child.once("close", done));
   const killAll = () => signalGroup(child.pid, "SIGKILL");
@@ -27,12 +27,12 @@ export async function runGroup(
   stopped.addEventListener("abort", end, { once: true });
   child.once("exit", killAll);
   const code = await gone;
-  await until("all it started to be gone", async () => !signalGroup(child.pid, 0), graceMs);
+  await until("its processes to end", async () => !signalGroup(child.pid, 0), graceMs);
   stopped.removeEventListener("abort", end);
-  return { code, output: Buffer.concat(said).toString() };
+  return { code, output: Buffer.concat(chunks).toString() };
 }
 
-/** Whether anybody of the group was there to hear it. */
+/** Whether a process of the group was still running. */
 function signalGroup(leader: number | undefined, signal: NodeJS.Signals | 0): boolean {
   if (leader === undefined) return false;
   try {

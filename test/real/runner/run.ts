@@ -4,7 +4,7 @@ import { ownCluster } from "./own-cluster.ts";
 import { runAll } from "./run-all.ts";
 import { freshRunFolder } from "./run-folder.ts";
 
-const help = `Proves the holder on real engines, which are built once into ${buildFolder}.
+const help = `Tests the holder on real engines, which are built once into ${buildFolder}.
 
 usage: npm run test:real [-- SUITE …]
 
@@ -15,7 +15,7 @@ Without a suite all are run, and those with Karpenter also on ${oldestKarpenter}
 With KUBECONFIG set, \`contracts\` runs on that cluster, after asking. Needs Go, Python and Java. KNH_BUILD=FOLDER builds elsewhere.
 `;
 
-const say = (line: string) => process.stderr.write(`${line}\n`);
+const print = (line: string) => process.stderr.write(`${line}\n`);
 
 async function main(names: readonly string[]): Promise<number> {
   if (names.includes("--help") || names.includes("-h")) {
@@ -27,10 +27,10 @@ async function main(names: readonly string[]): Promise<number> {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop.abort());
   const folder = freshRunFolder();
-  const place = { folder, env: cluster ? { KNH_OWN_CLUSTER: cluster } : {}, live: jobs.length === 1 };
-  const { passed, failed, skipped, failures } = await runAll(jobs, place, stop.signal);
-  say(`\nlogs of the engines: ${folder}`);
-  for (const why of failures) say(`failed: ${why}`);
+  const context = { folder, env: cluster ? { KNH_OWN_CLUSTER: cluster } : {}, live: jobs.length === 1 };
+  const { passed, failed, skipped, failures } = await runAll(jobs, context, stop.signal);
+  print(`\nlogs of the engines: ${folder}`);
+  for (const why of failures) print(`failed: ${why}`);
   process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}\n`);
   return failed > 0 || stop.signal.aborted ? 1 : 0;
 }
@@ -38,6 +38,6 @@ async function main(names: readonly string[]): Promise<number> {
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  say(error instanceof Error ? error.message : String(error));
+  print(error instanceof Error ? error.message : String(error));
   process.exitCode = error instanceof UsageError ? 2 : 1;
 }

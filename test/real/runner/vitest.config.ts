@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-// One suite a process: run.ts knows which may stand side by side.
+// One suite per process: run.ts decides which run at the same time.
 export default defineConfig({
   test: {
     include: ["test/real/suites/*.suite.ts"],

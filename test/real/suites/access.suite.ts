@@ -27,7 +27,7 @@ const soon = () => within(30_000);
 type Texts = Readonly<Record<string, string | null>>;
 type Node = Readonly<{ labels?: Texts; annotations?: Texts }>;
 type Request = Readonly<{ labels?: Texts; annotations?: Texts; metadata?: object; spec?: object }>;
-type Case = readonly [rule: string, before: Node, wish: Request];
+type Case = readonly [rule: string, before: Node, change: Request];
 
 const mark = (id: string, value = "true"): Node => ({
   labels: { [holdLabel]: id },
@@ -104,36 +104,36 @@ const metadataOf = ({ labels, annotations, metadata }: Request) => ({
   ...(annotations ? { annotations } : {}),
 });
 const specOf = ({ spec }: Request) => (spec ? { spec } : {});
-const merge = (wish: Request) => ({ metadata: metadataOf(wish), ...specOf(wish) });
+const merge = (change: Request) => ({ metadata: metadataOf(change), ...specOf(change) });
 
-/** The same wish in every form the API server takes. */
+/** The same change in every form that the API server accepts. */
 const forms: Readonly<
-  Record<string, (wish: Request, before: Node) => Omit<KubernetesCall, "method" | "path"> | undefined>
+  Record<string, (change: Request, before: Node) => Omit<KubernetesCall, "method" | "path"> | undefined>
 > = {
-  "JSON patch": (wish, before) => ({
+  "JSON patch": (change, before) => ({
     contentType: "application/json-patch+json",
-    body: jsonPatch(wish, before),
+    body: jsonPatch(change, before),
   }),
-  "merge patch": (wish) => ({ contentType: "application/merge-patch+json", body: merge(wish) }),
-  "strategic merge patch": (wish) => ({
+  "merge patch": (change) => ({ contentType: "application/merge-patch+json", body: merge(change) }),
+  "strategic merge patch": (change) => ({
     contentType: "application/strategic-merge-patch+json",
-    body: merge(wish),
+    body: merge(change),
   }),
-  // What another manager owns cannot be taken away by applying.
-  "server-side apply": (wish) =>
-    onlyAdds(wish)
+  // Server-side apply cannot remove a field that another manager owns.
+  "server-side apply": (change) =>
+    onlyAdds(change)
       ? {
           contentType: "application/apply-patch+yaml",
           query: { fieldManager: "test", force: "true" },
-          body: { apiVersion: "v1", kind: "Node", ...merge(wish) },
+          body: { apiVersion: "v1", kind: "Node", ...merge(change) },
         }
       : undefined,
 };
 
-function jsonPatch(wish: Request, before: Node): object[] {
+function jsonPatch(change: Request, before: Node): object[] {
   const operations: object[] = [];
   for (const half of ["labels", "annotations"] as const) {
-    const wanted = wish[half];
+    const wanted = change[half];
     if (!wanted) continue;
     if (!before[half] && half === "annotations")
       operations.push({ op: "add", path: "/metadata/annotations", value: {} });
@@ -142,15 +142,15 @@ function jsonPatch(wish: Request, before: Node): object[] {
       operations.push(value === null ? { op: "remove", path: at } : { op: "add", path: at, value });
     }
   }
-  for (const [key, value] of Object.entries(wish.metadata ?? {})) {
+  for (const [key, value] of Object.entries(change.metadata ?? {})) {
     operations.push({ op: "add", path: `/metadata/${key}`, value });
   }
-  for (const [key, value] of Object.entries(wish.spec ?? {}))
+  for (const [key, value] of Object.entries(change.spec ?? {}))
     operations.push({ op: "add", path: `/spec/${key}`, value });
   return operations;
 }
 
-describe("what a real API server lets the holder do", () => {
+describe("what a real API server allows the holder to do", () => {
   let plane: ControlPlane;
   let asAdmin: ClusterAccess;
   let admin: KubernetesClient;
@@ -158,13 +158,13 @@ describe("what a real API server lets the holder do", () => {
   let access: KubernetesAccess;
 
   const create = ({ labels = {}, annotations }: Node) => {
-    // One label at least, so that there is always a map to patch.
+    // At least one label, so that there is always a map to patch.
     const metadata = { name: "a", labels: { pool: "default", ...labels }, annotations };
     const body = { apiVersion: "v1", kind: "Node", metadata };
     return admin.call({ method: "POST", path: "/api/v1/nodes", body }, soon());
   };
   const remove = () => admin.call({ method: "DELETE", path }, soon()).catch(() => {});
-  /** "admitted", or who refused: RBAC with 403, the policy with 422, a cause and its name. */
+  /** "admitted", or what refused it: RBAC with 403, the policy with 422, a cause and its name. */
   const attempt = async (call: KubernetesCall): Promise<string> => {
     try {
       await holder.call(call, soon());
@@ -209,15 +209,15 @@ describe("what a real API server lets the holder do", () => {
   afterEach(remove);
 
   describe.each(Object.entries(forms))("by %s", (_, form) => {
-    it.each(admitted)("admits %s", async (_rule, before, wish) => {
-      const call = form(wish, before);
+    it.each(admitted)("admits %s", async (_rule, before, change) => {
+      const call = form(change, before);
       if (!call) return;
       await create(before);
       expect(await attempt({ method: "PATCH", path, ...call })).toBe("admitted");
     });
 
-    it.each(refused)("refuses %s", async (_rule, before, wish) => {
-      const call = form(wish, before);
+    it.each(refused)("refuses %s", async (_rule, before, change) => {
+      const call = form(change, before);
       if (!call) return;
       await create(before);
       const was = await admin.call({ method: "GET", path }, soon());
@@ -267,13 +267,13 @@ describe("what a real API server lets the holder do", () => {
     });
   });
 
-  it("does not restrain anybody else", async () => {
+  it("does not restrict other users", async () => {
     await create(users("true"));
     const body = { metadata: { annotations: { [annotation]: null, x: "y" } }, spec: { unschedulable: true } };
     await admin.call({ method: "PATCH", path, contentType: "application/merge-patch+json", body }, soon());
   });
 
-  it("finds its objects right, and sees when one is changed or missing", async () => {
+  it("finds its objects correct, and detects a changed or missing one", async () => {
     const states = async () =>
       (await access.check([annotation])).map(({ kind, state }) => `${kind} ${state}`);
     expect(await states()).toEqual([
@@ -321,7 +321,7 @@ describe("what a real API server lets the holder do", () => {
       "ValidatingAdmissionPolicyBinding",
       { matchResources: { objectSelector: { matchLabels: { x: "y" } } } },
     ],
-  ])("notices %s, and writes it anew", async (_, kind, spec) => {
+  ])("detects %s, and writes it again", async (_, kind, spec) => {
     const object = accessManifest([annotation]).find((one) => one.object.kind === kind);
     const contentType = "application/merge-patch+json";
     const call = { method: "PATCH", path: object?.path ?? "", contentType, body: { spec } } as const;
@@ -331,7 +331,7 @@ describe("what a real API server lets the holder do", () => {
     expect((await access.check([annotation])).map(({ state }) => state)).toEqual(Array(6).fill("right"));
   });
 
-  it("notices a role that takes its rules from others", async () => {
+  it("detects a role that takes its rules from other roles", async () => {
     const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/karpenter-node-holder";
     const body = { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { x: "y" } }] } };
     await admin.call(
@@ -343,7 +343,7 @@ describe("what a real API server lets the holder do", () => {
     expect((await access.check([annotation]))[2]?.state).toBe("right");
   });
 
-  it("tells a kind that the server does not know from an object that is missing", async () => {
+  it("distinguishes a kind that the server does not know from an object that is missing", async () => {
     const get = (kind: string) =>
       admin
         .call({ method: "GET", path: `/apis/admissionregistration.k8s.io/v1/${kind}/none` }, soon())
@@ -352,7 +352,7 @@ describe("what a real API server lets the holder do", () => {
     expect(isUnknownKind(await get("nosuchpolicies"))).toBe(true);
   });
 
-  describe("where a user wants to keep a node that is held", () => {
+  describe("when a user also wants to keep a held node", () => {
     const change = (body: object, query = {}, contentType = "application/merge-patch+json") =>
       admin.call({ method: "PATCH", path, query, contentType, body }, soon());
     const held = async () => parseNodeLife(await admin.call({ method: "GET", path }, soon()));
@@ -367,7 +367,7 @@ describe("what a real API server lets the holder do", () => {
     };
     beforeEach(() => create(mark(h1)));
 
-    it("the same value written over the mark leaves no trace, and is removed with it", async () => {
+    it("the same value written over the mark changes nothing, and is removed with the mark", async () => {
       const before = await admin.call({ method: "GET", path }, soon());
       expect(await change({ metadata: annotate("true") }, { fieldManager: "kubectl-annotate" })).toEqual(
         before,
@@ -414,7 +414,7 @@ describe("what a real API server lets the holder do", () => {
     };
     for (const [name, { labels, annotations }] of Object.entries(nodes)) {
       const body = { apiVersion: "v1", kind: "Node", metadata: { name, labels, annotations } };
-      // The server records who wrote an annotation, and that tells our marks from those of users.
+      // The server records who wrote an annotation, which distinguishes our marks from users' annotations.
       const query = { fieldManager: holderName };
       await admin.call({ method: "POST", path: "/api/v1/nodes", query, body }, soon());
     }
@@ -449,7 +449,7 @@ describe("what a real API server lets the holder do", () => {
     beforeAll(() => settle([older, annotation], { ...label(h1), annotations: { [older]: "true" } }));
     afterAll(() => settle([annotation], both(h1, "true")));
 
-    it("tells so", async () => {
+    it("reports that", async () => {
       expect(await access.annotations()).toEqual([older, annotation]);
     });
 
@@ -458,9 +458,9 @@ describe("what a real API server lets the holder do", () => {
       ["a mark under the old key", {}, { ...label(h1), annotations: { [older]: "true" } }],
       ["a mark under the new key", {}, both(h1, "true")],
       ["moving a mark", oldMark, { annotations: { [older]: null, [annotation]: "true" } }],
-    ])("admits %s", async (_, before, wish) => {
+    ])("admits %s", async (_, before, change) => {
       await create(before);
-      const body = merge(wish);
+      const body = merge(change);
       expect(
         await attempt({ method: "PATCH", path, contentType: "application/merge-patch+json", body }),
       ).toBe("admitted");
@@ -492,22 +492,22 @@ describe("what a real API server lets the holder do", () => {
       ["adding the second key to a mark", oldMark, both(h2, "true")],
       ["the new key without the label", {}, annotate("true")],
       ["taking the old key off and leaving the label", oldMark, { annotations: { [older]: null } }],
-    ])("refuses %s", async (_, before, wish) => {
+    ])("refuses %s", async (_, before, change) => {
       await create(before);
-      const body = merge(wish);
+      const body = merge(change);
       const call = { method: "PATCH", path, contentType: "application/merge-patch+json", body } as const;
       expect(await attempt(call)).toBe("refused by the policy");
     });
   });
 
-  it("leaves nothing behind when it is removed, twice", async () => {
+  it("leaves nothing when it is removed, also the second time", async () => {
     await access.remove();
     await access.remove();
     expect((await access.check([annotation])).map(({ state }) => state)).toEqual(Array(6).fill("missing"));
     await settle([annotation], both(h1, "true"));
   });
 
-  it("is taken by kubectl as the printed manifest", async () => {
+  it("is accepted by kubectl as the printed manifest", async () => {
     const { manifestYaml } = await import("../../../lambda/cluster-access/manifest-yaml.ts");
     const { writeFileSync } = await import("node:fs");
     const file = `${plane.folder}/manifest.yaml`;

@@ -9,12 +9,12 @@ import { elementsIn } from "../../report/markup.ts";
 import { processTable } from "../engines/process-table.ts";
 import { until } from "../engines/processes.ts";
 import { engineFolder } from "../runner/run-folder.ts";
-import { Typist } from "../runner/typist.ts";
+import { Shell } from "../runner/shell.ts";
 
-// Two short traces: the direction of the figures, not the figures themselves.
+// Two short traces check the direction of the figures, not their size.
 describe("the churn lab", () => {
   const into = engineFolder("churn");
-  const typist = new Typist(into, { INTO: into });
+  const shell = new Shell(into, { INTO: into });
   const page = () => readFileSync(join(into, "churn.md"), "utf8");
   const figures = (trace: TraceName, arm: ArmName) => {
     const found = [into, join(into, "roll")]
@@ -27,11 +27,11 @@ describe("the churn lab", () => {
   beforeAll(async () => {
     const arms = "--arm none,consolidate-after,holder --parallel 3";
     await Promise.all([
-      typist.done(`npm run churn -- --trace dense ${arms} --share 0.42 --into "$INTO"`),
-      typist.done(`npm run churn -- --trace roll --arm none,holder --share 0.9 --into "$INTO/roll"`),
+      shell.run(`npm run churn -- --trace dense ${arms} --share 0.42 --into "$INTO"`),
+      shell.run(`npm run churn -- --trace roll --arm none,holder --share 0.9 --into "$INTO/roll"`),
     ]);
   }, 900_000);
-  afterAll(() => typist.stop());
+  afterAll(() => shell.stop());
 
   it("the holder launches no more nodes on dense bursts than consolidateAfter", () => {
     const { launched } = figures("dense", "holder");
@@ -59,21 +59,21 @@ describe("the churn lab", () => {
       expect(written).toContain(`](images/${picture})`);
       expect(elementsIn(readFileSync(join(into, "images", picture), "utf8"))[0]?.name).toBe("svg");
     }
-    await typist.done('npm run churn -- --draw --into "$INTO"');
+    await shell.run('npm run churn -- --draw --into "$INTO"');
     expect(page()).toBe(written);
     expect(globSync("images/*.svg", { cwd: into }).length).toBe(3);
   });
 
   it("npm start -- --real serves a live page of real Karpenter until Ctrl-C, and stops every engine", async () => {
-    const show = typist.open("npm start -- --real");
-    const url = await show.says(/The live timeline: (\S+)/, 180_000);
-    const kubeconfig = await show.says(/export KUBECONFIG=(\S+)/);
+    const show = shell.open("npm start -- --real");
+    const url = await show.prints(/The live timeline: (\S+)/, 180_000);
+    const kubeconfig = await show.prints(/export KUBECONFIG=(\S+)/);
     const engines = async () =>
       (await processTable()).filter(({ command }) => command.includes(dirname(kubeconfig)));
 
     expect(await (await fetch(url)).text()).toContain("A holder at work on real Karpenter");
     const nodes = `KUBECONFIG=${kubeconfig} kubectl get nodes -L karpenter-node-holder/hold`;
-    await until("a held node", async () => /\d{8}t\d{6}/.test(await typist.done(nodes)));
+    await until("a held node", async () => /\d{8}t\d{6}/.test(await shell.run(nodes)));
     expect((await engines()).length).toBeGreaterThan(3);
 
     await show.interrupt();

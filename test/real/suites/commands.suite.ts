@@ -5,7 +5,7 @@ import { elementsIn } from "../../report/markup.ts";
 import { newestKarpenter, oldestKarpenter } from "../engines/build.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { engineFolder } from "../runner/run-folder.ts";
-import { Typist } from "../runner/typist.ts";
+import { Shell } from "../runner/shell.ts";
 import type { Outcome } from "../truth-table/outcome.ts";
 import { rows } from "../truth-table/rows.ts";
 
@@ -15,17 +15,17 @@ const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 // Only what no other suite runs.
 describe("npm scripts for developers", () => {
   const into = engineFolder("commands");
-  const typist = new Typist(into, { INTO: into, CLUSTER: join(into, "admin.kubeconfig") });
+  const shell = new Shell(into, { INTO: into, CLUSTER: join(into, "admin.kubeconfig") });
   const written = (file: string) => readFileSync(join(into, file), "utf8");
 
-  afterAll(() => typist.stop());
+  afterAll(() => shell.stop());
 
   it("truth-table writes its page from the outcomes of the suites", async () => {
     for (const karpenter of [newestKarpenter, oldestKarpenter]) {
       writeFileSync(join(into, `truth-table-${karpenter}.json`), JSON.stringify(expectedOutcome(karpenter)));
     }
     const write = scripts["truth-table"].split(" && ").at(-1);
-    await typist.done(`KNH_BUILD="$INTO" ${write} --into "$INTO"`);
+    await shell.run(`KNH_BUILD="$INTO" ${write} --into "$INTO"`);
     // The page in docs/ also shows where the oldest version differs.
     const [page, committed] = [
       written("what-a-hold-blocks.md"),
@@ -36,13 +36,13 @@ describe("npm scripts for developers", () => {
   });
 
   it("simulate plays traces and writes their figures into its page", async () => {
-    await typist.done('npm run simulate -- --traces 2 --write --into "$INTO"');
+    await shell.run('npm run simulate -- --traces 2 --write --into "$INTO"');
     expect(written("auto.md")).toMatch(/56 traces: 2 of each of 7 families/);
     expect(elementsIn(written("images/auto-ratio.svg"))[0]?.name).toBe("svg");
   });
 
   it("torture repeats one run by its seed and path", async () => {
-    const output = await typist.done("npm run torture -- --seed 42 --path 12:0:3");
+    const output = await shell.run("npm run torture -- --seed 42 --path 12:0:3");
     expect(output).toContain("it does not break any more");
   });
 
@@ -53,7 +53,7 @@ describe("npm scripts for developers", () => {
       const kinds = "nodes,clusterroles,clusterrolebindings,validatingadmissionpolicies";
       const all = () => plane.kubectl(["get", `${kinds},validatingadmissionpolicybindings`, "-o", "name"]);
       const before = await all();
-      const output = await typist.done('KUBECONFIG="$CLUSTER" KNH_YES=1 npm run test:real -- contracts');
+      const output = await shell.run('KUBECONFIG="$CLUSTER" KNH_YES=1 npm run test:real -- contracts');
       expect(output).toMatch(/^[1-9]\d* passed, 0 failed/m);
       expect(await all()).toBe(before);
     } finally {
@@ -62,7 +62,7 @@ describe("npm scripts for developers", () => {
   });
 
   it("bench measures everything that docs/performance.md shows", async () => {
-    await typist.done('npm run bench -- --quick --write --into "$INTO/bench"');
+    await shell.run('npm run bench -- --quick --write --into "$INTO/bench"');
     const page = written("bench/performance.md");
     expect(page).toContain("**No measurement**");
     expect(outlineOf(page)).toEqual(outlineOf(readFileSync(join(root, "docs/performance.md"), "utf8")));

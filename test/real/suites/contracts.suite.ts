@@ -38,10 +38,10 @@ describe("a real API server, as a user with the holder's rights alone", () => {
   afterAll(async () => cluster?.stop());
 
   nodesContract((options) => kubernetesNodesWorld(admin, holder, options));
-  // It begins and ends with a cluster that has no node at all.
+  // It starts and ends with a cluster without nodes.
   if (!isUsersCluster) nodesApiContract(async () => ({ access: admin, close: async () => {} }));
 
-  it("is not let in without a role", async () => {
+  it("is refused without a role", async () => {
     const api = clientOf(holder);
     const soon = within(10_000);
     await expect(api.call({ method: "GET", path: "/api/v1/pods" }, soon)).rejects.toMatchObject({

@@ -11,14 +11,14 @@ import { Pager } from "../deployed/watch.ts";
 import { DeployedWorld } from "../deployed/world.ts";
 
 /*
-All of AWS's unkind behaviour is on (emulator_unkind.py). What the emulator does otherwise than AWS, so that nothing here proves it:
-- IAM is not enforced while the CDK CLI works, except that functions are always in their own role and logins always checked.
+All switches of emulator_aws_behaviour.py are on. Differences between the emulator and AWS, which this suite therefore does not test:
+- IAM is not enforced while the CDK CLI runs, except that functions always have their own role and logins are always checked.
 - A one-shot fires to the second (AWS: up to a minute late); a failed asynchronous invocation is repeated after one second (AWS: a minute).
 - Rules, logs and records are consistent at once.
 - Functions run as local processes: no memory limit, no x86 or ARM, no VPC; loopback's TLS to the cluster is real.
-- Metrics are there at once, and alarms are looked at every second (AWS: minutes, and every minute); time passes for them when told to.
-- The bus keeps nothing it could not deliver, so the test does that in its place.
-- Conditions on EKS actions (eks:principalArn, eks:policyArn, eks:accessScope) are not looked at while a deployment works.
+- Metrics are available at once and alarms are evaluated every second (AWS: minutes, and every minute); tests move their clock.
+- The bus does not keep undelivered events, so a test puts one into their queue.
+- Conditions on EKS actions (eks:principalArn, eks:policyArn, eks:accessScope) are not checked during a deployment.
 */
 describe("the deployed holder", () => {
   let world: DeployedWorld;
@@ -29,12 +29,12 @@ describe("the deployed holder", () => {
 
   beforeAll(async () => {
     world = await DeployedWorld.start();
-    // Hourly, so that no sweep does what the events should have done.
+    // Hourly, so that no sweep does the work of the events.
     prod = await world.cluster("prod", { hold: "1m", sweepEvery: "1h" });
     legacy = await world.cluster("legacy", { hold: "1m", sweepEvery: "1m", karpenter: "v0.31" });
     pager = await Pager.subscribe(world.emulator);
     watched = await world.cluster("watched", { ...watchedSettings, alarmTopicArn: pager.topicArn });
-    // Its good day goes by while others are tested.
+    // Its launches and releases run while others are tested.
     await watched.join(await watched.launch());
     await watched.untilLogged("hold", /HoldsStarted/);
     await watched.launch();

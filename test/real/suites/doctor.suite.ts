@@ -39,13 +39,13 @@ import { OperatedCluster } from "../worlds/operated-cluster.ts";
 const cluster = "operated";
 const toTheRunbook = expect.stringMatching(/See docs\/runbook\.md#sweep-silent$/);
 
-/** A link is broken, and whole again afterwards. */
+/** How a link is broken and repaired, and what doctor reports meanwhile. */
 type Break = Readonly<{
   how: string;
-  breakIt: () => Promise<unknown>;
-  mend?: () => Promise<unknown>;
+  damage: () => Promise<unknown>;
+  repair?: () => Promise<unknown>;
   link: string;
-  says: string;
+  what: string;
 }>;
 
 describe("doctor on a real deployment", () => {
@@ -62,7 +62,7 @@ describe("doctor on a real deployment", () => {
     hold = found(await account.functionOf("hold"));
     queue = found(await account.queue(hold.env.LAUNCH_QUEUE_URL ?? ""));
     rule = found(await account.launchRule());
-    // Only a sweep that has run tells that it does, also to the alarm on its silence.
+    // The alarm on a silent sweep is on until the first sweep has run.
     await account.sweepNow();
     await until("the alarms to be off", noAlarm);
   });
@@ -72,24 +72,24 @@ describe("doctor on a real deployment", () => {
     (await account.alarms(alarmName(cluster, ""))).every(({ state }) => state === "OK");
   const aws = <C>(Client: Parameters<typeof operated.emulator.client<C>>[0]) =>
     operated.emulator.client(Client);
-  const untilWhole = () =>
+  const untilHealthy = () =>
     until(
-      "every link to be whole again",
+      "every link to be healthy again",
       async () => broken((await operated.doctor()).findings).length === 0,
     );
   const broken = (findings: readonly Readonly<{ link: string; verdict: string }>[]) => [
     ...new Set(findings.filter(({ verdict }) => verdict === "fail").map(({ link }) => link)),
   ];
 
-  it("finds every link of a fresh deployment whole, and tells each hop of a probe", async () => {
+  it("finds every link of a new deployment healthy, and times each hop of a probe", async () => {
     const { exit, findings } = await operated.doctor();
     expect(findings.filter(({ verdict }) => verdict !== "ok")).toEqual([]);
     expect(exit).toBe(0);
     expect(findings.at(-1)?.what).toMatch(/bus to queue \d+ ms, queue to function .+, function to record/);
   });
 
-  it("tells of an alarm that is on, and where the runbook speaks of it", async () => {
-    operated.emulator.letAlarmsAge(hours(1));
+  it("names an alarm that is on, with its heading in the runbook", async () => {
+    operated.emulator.advanceAlarms(hours(1));
     await until("an alarm", async () => !(await noAlarm()));
 
     const { exit, findings } = await operated.doctor();
@@ -105,44 +105,44 @@ describe("doctor on a real deployment", () => {
   const breaks: readonly Break[] = [
     {
       how: "the rule is disabled",
-      breakIt: () => aws(EventBridgeClient).send(new DisableRuleCommand({ Name: rule.name })),
-      mend: () => aws(EventBridgeClient).send(new EnableRuleCommand({ Name: rule.name })),
+      damage: () => aws(EventBridgeClient).send(new DisableRuleCommand({ Name: rule.name })),
+      repair: () => aws(EventBridgeClient).send(new EnableRuleCommand({ Name: rule.name })),
       link: "rule",
-      says: "is disabled",
+      what: "is disabled",
     },
     {
-      how: "the rule leads nowhere",
-      breakIt: () =>
+      how: "the rule has no target",
+      damage: () =>
         aws(EventBridgeClient).send(new RemoveTargetsCommand({ Rule: rule.name, Ids: ["Target0"] })),
-      mend: () => {
+      repair: () => {
         const DeadLetterConfig = { Arn: rule.targets[0]?.deadLetterArn };
         const Targets = [{ Id: "Target0", Arn: queue.arn, DeadLetterConfig }];
         return aws(EventBridgeClient).send(new PutTargetsCommand({ Rule: rule.name, Targets }));
       },
       link: "target",
-      says: "does not lead to the launch queue",
+      what: "does not lead to the launch queue",
     },
     {
       how: "the queue's policy is gone",
-      breakIt: () => setPolicy({ Version: "2012-10-17", Statement: [] }),
-      mend: () => setPolicy(queue.policy),
+      damage: () => setPolicy({ Version: "2012-10-17", Statement: [] }),
+      repair: () => setPolicy(queue.policy),
       link: "queue policy",
-      says: "does not let the rule send",
+      what: "does not let the rule send",
     },
     {
       how: "the event source mapping is disabled",
-      breakIt: () => setMapping(false),
-      mend: () => setMapping(true),
+      damage: () => setMapping(false),
+      repair: () => setMapping(true),
       link: "mapping",
-      says: "does not feed",
+      what: "does not feed",
     },
     {
       how: "a function's access entry is gone",
-      breakIt: () =>
+      damage: () =>
         aws(EKSClient).send(
           new DeleteAccessEntryCommand({ clusterName: cluster, principalArn: hold.roleArn }),
         ),
-      mend: () =>
+      repair: () =>
         aws(EKSClient).send(
           new CreateAccessEntryCommand({
             clusterName: cluster,
@@ -151,28 +151,28 @@ describe("doctor on a real deployment", () => {
           }),
         ),
       link: "access entries",
-      says: "has no access entry",
+      what: "has no access entry",
     },
     {
       how: "the control function's own entry is in another group",
-      breakIt: () => setControlGroups(["strangers"]),
-      mend: () => setControlGroups([holderName]),
+      damage: () => setControlGroups(["other-group"]),
+      repair: () => setControlGroups([holderName]),
       link: "access entries",
-      says: "is not in group karpenter-node-holder",
+      what: "is not in group karpenter-node-holder",
     },
     {
-      how: "the ClusterRole lost a verb",
-      breakIt: () => setVerbs(["get", "list"]),
-      mend: () => setVerbs(["get", "list", "patch"]),
+      how: "the ClusterRole lacks a verb",
+      damage: () => setVerbs(["get", "list"]),
+      repair: () => setVerbs(["get", "list", "patch"]),
       link: "rights",
-      says: "may not patch nodes",
+      what: "may not patch nodes",
     },
     {
-      how: "the function is turned off",
-      breakIt: () => account.functionOf("hold").then(() => turnOff(0)),
-      mend: () => turnOff(undefined),
+      how: "the function's concurrency is 0",
+      damage: () => account.functionOf("hold").then(() => reserve(0)),
+      repair: () => reserve(undefined),
       link: "functions",
-      says: "reserved concurrency is 0",
+      what: "reserved concurrency is 0",
     },
   ];
 
@@ -198,7 +198,7 @@ describe("doctor on a real deployment", () => {
       body: { ...role, rules: [{ ...ofNodes, verbs }, ...others] },
     });
   };
-  const turnOff = async (reserved: number | undefined) => {
+  const reserve = async (reserved: number | undefined) => {
     const { DeleteFunctionConcurrencyCommand, PutFunctionConcurrencyCommand } = await import(
       "@aws-sdk/client-lambda"
     );
@@ -210,8 +210,8 @@ describe("doctor on a real deployment", () => {
         ));
   };
 
-  it.each(breaks)("names the one link when $how", async ({ breakIt, mend, link, says }) => {
-    await breakIt();
+  it.each(breaks)("names exactly one link when $how", async ({ damage, repair, link, what }) => {
+    await damage();
     try {
       const seen = await firstOf(async () => {
         const { exit, findings } = await operated.doctor();
@@ -220,24 +220,24 @@ describe("doctor on a real deployment", () => {
       expect(broken(seen.findings)).toEqual([link]);
       expect(seen.exit).toBe(1);
       const finding = seen.findings.find(({ verdict }) => verdict === "fail");
-      expect(finding?.what).toContain(says);
+      expect(finding?.what).toContain(what);
       expect(finding?.remedy).toBeTruthy();
     } finally {
-      await mend?.();
+      await repair?.();
     }
-    // An API server remembers for some seconds who somebody was.
-    await untilWhole();
+    // An API server caches logins for some seconds.
+    await untilHealthy();
   });
 
-  it("names the admission policy when nothing binds it", async () => {
+  it("names the admission policy when its binding is gone", async () => {
     const objects = KubernetesObjectApi.makeApiClient(operated.kubernetes);
     const binding = {
       apiVersion: "admissionregistration.k8s.io/v1",
       kind: "ValidatingAdmissionPolicyBinding",
       metadata: { name: holderName },
     };
-    const whole = await objects.read(binding);
-    await objects.delete(whole);
+    const original = await objects.read(binding);
+    await objects.delete(original);
     try {
       const findings = await firstOf(async () => {
         const seen = (await operated.doctor()).findings;
@@ -245,16 +245,16 @@ describe("doctor on a real deployment", () => {
       });
       expect(broken(findings)).toEqual(["policy"]);
     } finally {
-      const { resourceVersion: _v, uid: _u, creationTimestamp: _c, ...metadata } = whole.metadata ?? {};
-      await objects.create({ ...whole, metadata });
+      const { resourceVersion: _v, uid: _u, creationTimestamp: _c, ...metadata } = original.metadata ?? {};
+      await objects.create({ ...original, metadata });
     }
-    await untilWhole();
+    await untilHealthy();
   });
 
   it("compares role and policy word for word with an administrator's kubeconfig", async () => {
     const own = ["--kubeconfig", operated.kubeconfig];
-    const whole = (await operated.doctor(...own)).findings;
-    expect(whole.find(({ link }) => link === "manifest")?.verdict).toBe("ok");
+    const findings = (await operated.doctor(...own)).findings;
+    expect(findings.find(({ link }) => link === "manifest")?.verdict).toBe("ok");
     await setVerbs(["get", "list", "patch", "delete"]);
     try {
       expect(broken((await operated.doctor(...own)).findings)).toEqual(["manifest"]);
@@ -275,29 +275,27 @@ describe("doctor on a real deployment", () => {
     expect(broken(seen.findings)).toEqual(["holds"]);
     expect(seen.findings.find(({ link }) => link === "holds")?.what).toContain("has no one-shot");
 
-    const mended = await operated.doctor("--fix");
-    expect({ exit: mended.exit, broken: broken(mended.findings) }).toEqual({ exit: 0, broken: [] });
+    const repaired = await operated.doctor("--fix");
+    expect({ exit: repaired.exit, broken: broken(repaired.findings) }).toEqual({ exit: 0, broken: [] });
     expect((await operated.run("release", "--force")).exit).toBe(0);
   });
 
-  it("does what an operator wants, and remembers it", async () => {
-    const say = async (...words: string[]) => {
-      const { exit, output, told } = await operated.run(...words);
-      expect({ words, exit, told }).toEqual({ words, exit: 0, told: "" });
+  it("runs an operator's commands, and shows them in status and history", async () => {
+    const run = async (...words: string[]) => {
+      const { exit, output, errors } = await operated.run(...words);
+      expect({ words, exit, errors }).toEqual({ words, exit: 0, errors: "" });
       return output;
     };
-    expect(await say("hold", "--for", "45m", "--reason", "a drill")).toContain("Nodes marked now: 1");
-    expect(await say("status")).toMatch(/cluster +held .*\(in 4[45]m\d*s?\) .* 1 +0 +held by hand: a drill/);
-    expect(await say("pause", "--for", "1h", "--reason", "the drill is over")).toContain("Nodes released: 1");
-    expect(await say("status")).toMatch(
-      /cluster +paused .*\(in (59m|1h).* paused by hand: the drill is over/,
-    );
-    expect(await say("resume")).toContain("Resumed cluster");
-    expect(await say("release", "--force")).toBe("Nothing is held.");
-    expect(await say("history")).toMatch(/cluster +0 +0 +1 +paused by hand: the drill is over/);
+    expect(await run("hold", "--for", "45m", "--reason", "a test")).toContain("Nodes marked now: 1");
+    expect(await run("status")).toMatch(/cluster +held .*\(in 4[45]m\d*s?\) .* 1 +0 +held by hand: a test/);
+    expect(await run("pause", "--for", "1h", "--reason", "the test is over")).toContain("Nodes released: 1");
+    expect(await run("status")).toMatch(/cluster +paused .*\(in (59m|1h).* paused by hand: the test is over/);
+    expect(await run("resume")).toContain("Resumed cluster");
+    expect(await run("release", "--force")).toBe("Nothing is held.");
+    expect(await run("history")).toMatch(/cluster +0 +0 +1 +paused by hand: the test is over/);
   });
 
-  it("mends a disabled rule, a disabled mapping, a lost queue policy and a lost entry", async () => {
+  it("repairs a disabled rule, a disabled mapping, a lost queue policy and a lost entry", async () => {
     await aws(EventBridgeClient).send(new DisableRuleCommand({ Name: rule.name }));
     await setMapping(false);
     await setPolicy({ Version: "2012-10-17", Statement: [] });
@@ -308,7 +306,7 @@ describe("doctor on a real deployment", () => {
     expect({ exit, broken: broken(findings) }).toEqual({ exit: 0, broken: [] });
   });
 
-  it("tells a clock that is off", async () => {
+  it("warns about a clock that differs", async () => {
     const doctor = {
       cluster,
       account,
@@ -325,7 +323,7 @@ describe("doctor on a real deployment", () => {
     });
   });
 
-  it("tells that a function runs an old bundle", async () => {
+  it("detects a function with an old bundle", async () => {
     await deployCode("hold", (code) => code.replaceAll('"0.1.0"', '"0.0.1"'));
     const { findings } = await operated.doctor();
     expect(broken(findings)).toEqual(["code"]);
@@ -360,10 +358,10 @@ describe("doctor on a real deployment", () => {
     );
   });
 
-  it("lists the holders there are when a name is wrong", async () => {
-    const { exit, told } = await operated.run("status", "--cluster", "operatde");
+  it("lists the existing holders when the cluster's name is wrong", async () => {
+    const { exit, errors } = await operated.run("status", "--cluster", "operatde");
     expect(exit).toBe(1);
-    expect(told).toContain("Holders found");
+    expect(errors).toContain("Holders found");
   });
 
   async function deployCode(part: "hold" | "control", change: (code: string) => string): Promise<void> {
@@ -374,7 +372,7 @@ describe("doctor on a real deployment", () => {
     const { name } = found(await account.functionOf(part));
     const ZipFile = readFileSync(join(folder, "code.zip"));
     await aws(LambdaClient).send(new UpdateFunctionCodeCommand({ FunctionName: name, ZipFile }));
-    await until("the new code to be at work", async () => {
+    await until("the new code to be active", async () => {
       const { state, lastUpdate } = found(await account.functionOf(part));
       return state === "Active" && lastUpdate === "Successful";
     });
@@ -386,10 +384,10 @@ function found<T>(value: T | undefined): T {
   return value;
 }
 
-/** The first answer that is one. */
+/** Calls `ask` until it returns a value. */
 async function firstOf<T>(ask: () => Promise<T | undefined>): Promise<T> {
   let answer: T | undefined;
-  await until("doctor to find it", async () => {
+  await until("doctor to detect it", async () => {
     answer = await ask();
     return answer !== undefined;
   });

@@ -4,15 +4,15 @@ import { CoreV1Api } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { Emulator } from "../emulator/emulator.ts";
-import { Typist } from "../runner/typist.ts";
+import { Shell } from "../runner/shell.ts";
 
 const { annotation: holdAnnotation, poolLabel, registeredLabel } = Karpenter.v1;
 
-// One story in this order: each command finds what those before it left.
-describe("what the documents tell operators to type, by their shell", { timeout: 900_000 }, () => {
+// The cases run in this order: each uses what the cases before it left.
+describe("the operators' commands in the documents, run in a shell", { timeout: 900_000 }, () => {
   let emulator: Emulator;
   let core: CoreV1Api;
-  let typist: Typist;
+  let shell: Shell;
 
   beforeAll(async () => {
     emulator = await Emulator.start();
@@ -21,10 +21,10 @@ describe("what the documents tell operators to type, by their shell", { timeout:
     const home = join(emulator.folder, "home");
     mkdirSync(join(home, ".kube"), { recursive: true });
     copyFileSync(plane.kubeconfig(), join(home, ".kube/config"));
-    typist = new Typist(emulator.folder, {
+    shell = new Shell(emulator.folder, {
       ...emulator.env,
       HOME: home,
-      // What a terminal would be asked; and each run's template beside the others'.
+      // Answers to prompts, and a folder for the template outside of the repository.
       CDK_REQUIRE_APPROVAL: "never",
       CDK_FORCE: "true",
       CDK_OUTPUT: join(emulator.folder, "cdk.out"),
@@ -33,7 +33,7 @@ describe("what the documents tell operators to type, by their shell", { timeout:
     await addNode("own", { [holdAnnotation]: "true" });
   });
   afterAll(async () => {
-    await typist?.stop();
+    await shell?.stop();
     await emulator?.stop();
   });
 
@@ -47,57 +47,57 @@ describe("what the documents tell operators to type, by their shell", { timeout:
     (await core.listNode()).items.map(({ metadata }) => [
       metadata?.name,
       metadata?.annotations?.[holdAnnotation],
-      metadata?.labels?.[holdLabel] === undefined ? "nobody's" : "ours",
+      metadata?.labels?.[holdLabel] === undefined ? "not ours" : "ours",
     ]);
 
-  const type = (command: string) => typist.type(command);
-  const done = (command: string) => typist.done(command);
-  const hold = () => done('npx karpenter-node-holder hold --reason "a drill" --cluster prod');
+  const attempt = (command: string) => shell.try(command);
+  const run = (command: string) => shell.run(command);
+  const hold = () => run('npx karpenter-node-holder hold --reason "a test" --cluster prod');
 
   it("deploys", async () => {
-    expect(await done("npx karpenter-node-holder --help")).toContain("doctor [options]");
-    await done("npx cdk bootstrap -c cluster=prod");
-    await done("npx cdk deploy -c cluster=prod");
-    expect(await done("npx karpenter-node-holder status --cluster prod")).toContain(
+    expect(await run("npx karpenter-node-holder --help")).toContain("doctor [options]");
+    await run("npx cdk bootstrap -c cluster=prod");
+    await run("npx cdk deploy -c cluster=prod");
+    expect(await run("npx karpenter-node-holder status --cluster prod")).toContain(
       "holds 20m after each launch, 2h at most",
     );
-    await done("npx karpenter-node-holder doctor --fix --cluster prod");
-    expect(await done("npx karpenter-node-holder doctor --cluster prod")).toMatch(/probe/);
+    await run("npx karpenter-node-holder doctor --fix --cluster prod");
+    expect(await run("npx karpenter-node-holder doctor --cluster prod")).toMatch(/probe/);
   });
 
-  it("shows who is held, and releases", async () => {
+  it("shows which nodes are held, and releases them", async () => {
     await hold();
-    expect(await done("kubectl get nodes -L karpenter-node-holder/hold")).toMatch(
+    expect(await run("kubectl get nodes -L karpenter-node-holder/hold")).toMatch(
       /^NAME .* HOLD\na .* \d{8}t\d{6}/,
     );
-    expect(await done("npx karpenter-node-holder status --cluster prod")).toMatch(/cluster +held /);
-    expect(await done("npx karpenter-node-holder release --force --cluster prod")).toContain(
+    expect(await run("npx karpenter-node-holder status --cluster prod")).toMatch(/cluster +held /);
+    expect(await run("npx karpenter-node-holder release --force --cluster prod")).toContain(
       "Nodes released: 1",
     );
     expect(await marks()).toEqual([
-      ["a", undefined, "nobody's"],
-      ["own", "true", "nobody's"],
+      ["a", undefined, "not ours"],
+      ["own", "true", "not ours"],
     ]);
   });
 
-  it("takes marks off by hand, and only ours", async () => {
+  it("removes marks by hand, and only ours", async () => {
     await hold();
     expect(
-      await done(
+      await run(
         "kubectl annotate nodes -l 'karpenter-node-holder/hold,karpenter-node-holder/hold!=never' karpenter.sh/do-not-disrupt-",
       ),
     ).toBe("node/a annotated\n");
     expect(
-      await done(
+      await run(
         "kubectl label nodes -l 'karpenter-node-holder/hold,karpenter-node-holder/hold!=never' karpenter-node-holder/hold-",
       ),
     ).toBe("node/a unlabeled\n");
     expect(await marks()).toEqual([
-      ["a", undefined, "nobody's"],
-      ["own", "true", "nobody's"],
+      ["a", undefined, "not ours"],
+      ["own", "true", "not ours"],
     ]);
     expect(
-      await done(
+      await run(
         "kubectl get nodes -l '!karpenter-node-holder/hold' -o custom-columns='NODE:.metadata.name,KEPT:.metadata.annotations.karpenter\\.sh/do-not-disrupt'",
       ),
     ).toMatch(/NODE +KEPT\na +<none>\nown +true/);
@@ -105,51 +105,49 @@ describe("what the documents tell operators to type, by their shell", { timeout:
 
   it("pauses and resumes", async () => {
     expect(
-      await done(
-        'npx karpenter-node-holder pause --for 2h --reason "Ada replaces every node" --cluster prod',
-      ),
+      await run('npx karpenter-node-holder pause --for 2h --reason "Ada replaces every node" --cluster prod'),
     ).toContain("Paused until");
-    expect(await done("npx karpenter-node-holder resume --cluster prod")).toContain("Resumed cluster");
+    expect(await run("npx karpenter-node-holder resume --cluster prod")).toContain("Resumed cluster");
   });
 
-  it("looks into CloudTrail, which knows no launch here", async () => {
-    const { exit, told } = await type("npx karpenter-node-holder advise --cluster prod");
-    expect({ exit, told }).toEqual({
+  it("reads CloudTrail, which has no launch here", async () => {
+    const { exit, errors } = await attempt("npx karpenter-node-holder advise --cluster prod");
+    expect({ exit, errors }).toEqual({
       exit: 1,
-      told: expect.stringContaining("no launch of a Karpenter node"),
+      errors: expect.stringContaining("no launch of a Karpenter node"),
     });
   });
 
   it("deploys again with other settings", async () => {
-    await done("npx cdk deploy -c cluster=prod -c hold=30m -c maxHold=4h");
-    expect(await done("npx karpenter-node-holder status --cluster prod")).toContain(
+    await run("npx cdk deploy -c cluster=prod -c hold=30m -c maxHold=4h");
+    expect(await run("npx karpenter-node-holder status --cluster prod")).toContain(
       "holds 30m after each launch, 4h at most",
     );
   });
 
   it("destroys, and leaves nothing behind", async () => {
     await hold();
-    await done("npx cdk destroy -c cluster=prod");
+    await run("npx cdk destroy -c cluster=prod");
     expect(await marks()).toEqual([
-      ["a", undefined, "nobody's"],
-      ["own", "true", "nobody's"],
+      ["a", undefined, "not ours"],
+      ["own", "true", "not ours"],
     ]);
     expect(
       (
-        await type(
+        await attempt(
           "kubectl delete clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding,role,rolebinding karpenter-node-holder -n default",
         )
-      ).told,
+      ).errors,
     ).toContain('"karpenter-node-holder" not found');
   });
 
-  it("gives rights by hand, and takes them back", async () => {
-    expect(await done("npx karpenter-node-holder manifest")).toContain("kind: ValidatingAdmissionPolicy");
-    const applied = await done("npx karpenter-node-holder manifest | kubectl apply -f -");
+  it("installs rights by hand, and removes them", async () => {
+    expect(await run("npx karpenter-node-holder manifest")).toContain("kind: ValidatingAdmissionPolicy");
+    const applied = await run("npx karpenter-node-holder manifest | kubectl apply -f -");
     expect(applied.match(/created/g)).toHaveLength(6);
     expect(
       (
-        await done(
+        await run(
           "kubectl delete clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding,role,rolebinding karpenter-node-holder -n default",
         )
       ).match(/deleted/g),
@@ -160,10 +158,10 @@ describe("what the documents tell operators to type, by their shell", { timeout:
     "npx karpenter-node-holder run --kubeconfig ~/.kube/config --hold 20m",
     "npx karpenter-node-holder run --kubeconfig ~/.kube/config --release-on-exit",
   ])("runs without AWS: %s", async (command) => {
-    const holder = typist.open(command);
-    await holder.says(/the holder is at work/);
+    const holder = shell.open(command);
+    await holder.prints(/the holder is at work/);
     await holder.interrupt();
-    // How npx ends that was interrupted is its own matter.
+    // The exit code of an interrupted npx is not ours.
     expect(holder.output.trim().split("\n").at(-1)).toContain("the holder has stopped");
   });
 });

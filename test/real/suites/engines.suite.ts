@@ -29,19 +29,19 @@ describe("control planes", () => {
     await other?.stop();
   });
 
-  it("stand side by side without knowing of each other", async () => {
+  it("run side by side, independent of each other", async () => {
     await one.kubectl(["create", "namespace", "only-here"]);
 
     await expect(other.kubectl(["get", "namespace", "only-here"])).rejects.toThrow("not found");
   });
 
-  it("let the holder do nothing without a role", async () => {
+  it("allow the holder nothing without a role", async () => {
     const api = one.config("holder").makeApiClient(CoreV1Api);
 
     await expect(api.listNode()).rejects.toMatchObject({ code: 403 });
   });
 
-  it("come back at the same address with the same data after a crash", async () => {
+  it("restart at the same address with the same data after a crash", async () => {
     await one.kubectl(["create", "namespace", "survivor"]);
 
     await one.stopApiServer();
@@ -51,7 +51,7 @@ describe("control planes", () => {
     expect(await one.kubectl(["get", "namespace", "survivor", "-o", "name"])).toBe("namespace/survivor\n");
   });
 
-  it("refuse everybody while they start, which our client waits for and takes for no missing role", async () => {
+  it("answer 403 to everyone while they start; our client waits, and does not report a missing role", async () => {
     await one.kubectl(["create", "clusterrole", "reader", "--verb=list", "--resource=nodes"]);
     await one.kubectl(["create", "clusterrolebinding", "reader", "--clusterrole=reader", "--user=holder"]);
     const client = new KubernetesClient({
@@ -62,7 +62,7 @@ describe("control planes", () => {
     });
     const list = () => client.call({ method: "GET", path: "/api/v1/nodes" }, within(30_000));
     onTestFinished(() => client.close());
-    await until("the role to count", () =>
+    await until("the role to take effect", () =>
       list().then(
         () => true,
         () => false,
@@ -83,7 +83,7 @@ describe("control planes", () => {
     expect(await list()).toMatchObject({ kind: "NodeList" });
   });
 
-  it("leave no process behind", async () => {
+  it("leave no process", async () => {
     const plane = await ControlPlane.start();
     const port = Number(new URL(plane.server).port);
 
@@ -116,30 +116,30 @@ describe("DynamoDB Local", () => {
   });
 });
 
-describe("the front", () => {
+describe("the runner of suites", () => {
   it.each(["SIGINT", "SIGTERM"] as const)("has stopped every engine when it ends by %s", async (signal) => {
-    const { front, ended, ports } = await startFront();
+    const { runner, ended, ports } = await startRunner();
 
-    front.kill(signal);
+    runner.kill(signal);
 
     expect(await ended).toBe(1);
     expect(await Promise.all(ports().map(isFree))).toEqual([true, true]);
   });
 
-  it("leaves nobody behind when it is killed with -9", async () => {
-    const { front, family } = await startFront();
+  it("leaves no process when it is killed with SIGKILL", async () => {
+    const { runner, family } = await startRunner();
     const { all } = await family();
     expect(all.length).toBeGreaterThanOrEqual(6); // the suite, its worker, and an etcd and an API server twice
 
-    front.kill("SIGKILL");
+    runner.kill("SIGKILL");
 
-    await until("all of them to be gone", async () => !all.some(isAlive), 10_000);
+    await until("all of them to end", async () => !all.some(isAlive), 10_000);
   });
 
   it.each(["suite", "worker"] as const)(
-    "fails when its %s is killed with -9, and leaves nobody behind",
+    "fails when its %s is killed with SIGKILL, and leaves no process",
     async (victim) => {
-      const { ended, family } = await startFront();
+      const { ended, family } = await startRunner();
       const before = await family();
 
       process.kill(before[victim], "SIGKILL");
@@ -149,14 +149,14 @@ describe("the front", () => {
     },
   );
 
-  /** A front at work on this very suite, up to where its first engines serve. */
-  async function startFront() {
-    const front = spawn(process.execPath, [join(import.meta.dirname, "../runner/run.ts"), "engines"], {
+  /** A runner with this same suite, started until its first engines serve. */
+  async function startRunner() {
+    const runner = spawn(process.execPath, [join(import.meta.dirname, "../runner/run.ts"), "engines"], {
       stdio: "ignore",
     });
-    onTestFinished(() => void front.kill());
-    const ended = new Promise((resolve) => front.once("exit", resolve));
-    const folder = join(runsFolder, String(front.pid));
+    onTestFinished(() => void runner.kill());
+    const ended = new Promise((resolve) => runner.once("exit", resolve));
+    const folder = join(runsFolder, String(runner.pid));
     const ports = () =>
       globSync("control-plane-*/admin.kubeconfig", { cwd: folder }).map((file) => portIn(join(folder, file)));
     const serve = async () =>
@@ -164,12 +164,12 @@ describe("the front", () => {
     await until("its engines to serve", serve);
     const family = async () => {
       const table = await processTable();
-      const [suite = 0] = table.filter(({ parent }) => parent === front.pid).map(({ group }) => group);
+      const [suite = 0] = table.filter(({ parent }) => parent === runner.pid).map(({ group }) => group);
       const all = table.filter(({ group }) => group === suite);
       const engine = all.find(({ command }) => command.includes(`--secure-port=${ports()[0]}`));
       return { suite, worker: engine?.parent ?? 0, all: all.map(({ pid }) => pid) };
     };
-    return { front, ended, ports, family };
+    return { runner, ended, ports, family };
   }
 });
 

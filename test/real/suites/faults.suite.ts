@@ -7,10 +7,10 @@ import { clusterFaults } from "../faults/of-cluster.ts";
 import { recordFaults } from "../faults/of-record.ts";
 import { FaultsWorld } from "../faults/world.ts";
 
-/** The alarms that docs/failure-modes.md promises for what a case does. */
+/** The alarms that docs/failure-modes.md names for a case. */
 function promisedAlarms(title: string): readonly string[] {
   const row = failureModes.find(({ proofs }) => proofs.some(({ name }) => name === title));
-  if (!row) throw new Error(`docs/failure-modes.md does not tell of "${title}"`);
+  if (!row) throw new Error(`docs/failure-modes.md has no row for "${title}"`);
   return row.alarms;
 }
 
@@ -28,7 +28,7 @@ describe("faults of real engines", () => {
     world = await FaultsWorld.open(engines);
   });
   afterEach(async ({ task }) => {
-    const signals = alarms.of(world.told);
+    const signals = alarms.of(world.datapoints);
     await world.close();
     expect(await engines.marks()).toEqual(none);
     const promised = promisedAlarms(task.name);

@@ -24,16 +24,16 @@ describe("processes", () => {
 
   const run = (name: string, script: string) => processes.start(name, node, ["-e", script]);
 
-  it("are killed when they do not listen within their grace time", async () => {
-    const deaf = run("deaf", `process.on("SIGTERM", () => {}); console.log("up"); ${forever}`);
-    await until("it to be up", async () => readFileSync(deaf.log, "utf8").includes("up"));
+  it("are killed when they ignore SIGTERM for longer than the grace period", async () => {
+    const ignoring = run("ignoring", `process.on("SIGTERM", () => {}); console.log("up"); ${forever}`);
+    await until("it to be up", async () => readFileSync(ignoring.log, "utf8").includes("up"));
 
-    await processes.stop(deaf, "SIGTERM", 200);
+    await processes.stop(ignoring, "SIGTERM", 200);
 
-    expect(deaf.child.signalCode).toBe("SIGKILL");
+    expect(ignoring.child.signalCode).toBe("SIGKILL");
   });
 
-  it("are stopped in the reverse of their order", async () => {
+  it("are stopped in reverse order", async () => {
     const started = ["etcd", "api", "karpenter"].map((name) => run(name, forever));
     const gone: string[] = [];
     for (const { name, child } of started) child.once("exit", () => gone.push(name));
@@ -43,7 +43,7 @@ describe("processes", () => {
     expect(gone).toEqual(["karpenter", "api", "etcd"]);
   });
 
-  it("tell at once who died while something is awaited, and its last words", async () => {
+  it("fail a wait at once when one of them ends, with the end of its log", async () => {
     run("etcd", `console.error("no space left"); process.exit(3)`);
 
     const awaited = processes.until("the API server to be ready", async () => false);
@@ -51,11 +51,11 @@ describe("processes", () => {
     await expect(awaited).rejects.toThrow(/etcd ended with 3 before the API server.*no space left/s);
   });
 
-  it("tell what was awaited in vain", async () => {
-    await expect(until("rain", async () => false, 50, 10)).rejects.toThrow("in vain for rain");
+  it("name the condition when a wait times out", async () => {
+    await expect(until("rain", async () => false, 50, 10)).rejects.toThrow("without success for rain");
   });
 
-  it("see none of the keys, profiles and clusters of whoever runs the tests", () => {
+  it("do not see the user's keys, profiles and clusters", () => {
     const mine = {
       AWS_PROFILE: "production",
       AWS_SESSION_TOKEN: "secret",
@@ -73,7 +73,7 @@ describe("processes", () => {
   });
 });
 
-describe("engines end with whoever started them", () => {
+describe("engines end with the process that started them", () => {
   const parent = `
     const { Processes } = await import(${JSON.stringify(join(here, "../engines/processes.ts"))});
     const processes = new Processes("family");
@@ -87,7 +87,7 @@ describe("engines end with whoever started them", () => {
 
     family.parent.kill(signal);
 
-    await until("the child to be gone", async () => !isAlive(family.child));
+    await until("the child to end", async () => !isAlive(family.child));
     expect(await family.ended).toBe(signal);
   });
 
@@ -96,20 +96,20 @@ describe("engines end with whoever started them", () => {
 
     family.parent.kill("SIGUSR2");
 
-    await until("the child to be gone", async () => !isAlive(family.child));
+    await until("the child to end", async () => !isAlive(family.child));
     expect(await family.ended).toBe(1);
   });
 
-  it("and no watcher stays for one that ended before", async () => {
+  it("and no watcher stays for an engine that ended before", async () => {
     const processes = new Processes("watched");
     const name = `watched-${process.pid}`;
     const alive = async () => (await processTable()).filter(({ command }) => command.includes(name));
     const { child } = processes.start("child", node, ["-e", forever, name]);
-    await until("it and its watcher to be up", async () => (await alive()).length === 2);
+    await until("it and its watcher to start", async () => (await alive()).length === 2);
 
     child.kill();
 
-    await until("both to be gone", async () => (await alive()).length === 0);
+    await until("both to end", async () => (await alive()).length === 0);
   });
 
   async function startFamily() {
@@ -134,10 +134,10 @@ describe("ports", () => {
     expect(await Promise.all(ports.map(isFree))).not.toContain(false);
   });
 
-  it("are exchanged for others when somebody was quicker", async () => {
+  it("are replaced when another process took one", async () => {
     const processes = new Processes("ports");
     const [taken = 0] = await freePorts(1);
-    const quicker = createServer().listen(taken, "127.0.0.1");
+    const other = createServer().listen(taken, "127.0.0.1");
     const tried: number[] = [];
 
     await onFreePorts(1, async ([free = 0]) => {
@@ -146,12 +146,12 @@ describe("ports", () => {
       await serve(processes, port);
     });
 
-    quicker.close();
+    other.close();
     await processes.stopAll();
     expect(tried).toHaveLength(2);
   });
 
-  it("are not tried for ever", async () => {
+  it("are tried a limited number of times", async () => {
     let tries = 0;
     const start = async () => {
       tries += 1;
@@ -175,24 +175,24 @@ describe("ports", () => {
   }
 });
 
-describe("the front", () => {
-  const front = (...args: string[]) => promisify(execFile)(node, [join(here, "../runner/run.ts"), ...args]);
+describe("the runner of suites", () => {
+  const runner = (...args: string[]) => promisify(execFile)(node, [join(here, "../runner/run.ts"), ...args]);
 
-  it("tells in its help which suites there are", async () => {
-    expect((await front("--help")).stdout).toMatch(/^ {2}ground$/m);
+  it("lists the suites in its help", async () => {
+    expect((await runner("--help")).stdout).toMatch(/^ {2}ground$/m);
   });
 
   it.each(["nonsense", "ground@1.0.8", "karpenter@newest"])(
-    "refuses %s, and tells what there is",
+    "refuses %s, and lists the suites",
     async (name) => {
-      await expect(front(name)).rejects.toMatchObject({
+      await expect(runner(name)).rejects.toMatchObject({
         code: 2,
         stderr: expect.stringContaining("karpenter@"),
       });
     },
   );
 
-  it("runs nothing on the user's own cluster without having asked", async () => {
+  it("runs nothing on the user's own cluster without asking", async () => {
     const kubeconfig = join(engineFolder("own"), "kubeconfig");
     const cluster = { server: "https://production.example.com" };
     const context = { cluster: "production", user: "me" };
@@ -205,35 +205,35 @@ describe("the front", () => {
     writeFileSync(kubeconfig, JSON.stringify(config));
 
     const env = { ...process.env, KUBECONFIG: kubeconfig };
-    const asked = promisify(execFile)(node, [join(here, "../runner/run.ts"), "contracts"], { env });
+    const running = promisify(execFile)(node, [join(here, "../runner/run.ts"), "contracts"], { env });
 
-    await expect(asked).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining(cluster.server) });
+    await expect(running).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining(cluster.server) });
   });
 
-  it("says so when there is no such kubeconfig", async () => {
+  it("reports a kubeconfig that does not exist", async () => {
     const env = { ...process.env, KUBECONFIG: "/nowhere/kubeconfig" };
 
-    const asked = promisify(execFile)(node, [join(here, "../runner/run.ts"), "contracts"], { env });
+    const running = promisify(execFile)(node, [join(here, "../runner/run.ts"), "contracts"], { env });
 
-    await expect(asked).rejects.toMatchObject({
+    await expect(running).rejects.toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/^KUBECONFIG: .*nowhere/),
     });
   });
 
-  it("fails for each suite that could not be built, and tells why", async () => {
+  it("fails for each suite that cannot be built, with the cause", async () => {
     const folder = mkdtempSync(join(engineFolder("bare"), "build-"));
     const env = { PATH: "/nowhere", KNH_BUILD: folder };
 
-    const asked = promisify(execFile)(node, [join(here, "../runner/run.ts"), "inspection", "template"], {
+    const running = promisify(execFile)(node, [join(here, "../runner/run.ts"), "inspection", "template"], {
       env,
     });
 
     const why = expect.stringMatching(/python3 was not found.*go was not found/s);
-    await expect(asked).rejects.toMatchObject({ code: 1, stdout: "0 passed, 2 failed\n", stderr: why });
+    await expect(running).rejects.toMatchObject({ code: 1, stdout: "0 passed, 2 failed\n", stderr: why });
   });
 
-  it("names what is missing on the machine, and where to get it", async () => {
+  it("names a missing program, and where to get it", async () => {
     const script = `await (await import(${JSON.stringify(join(here, "../engines/build.ts"))})).buildControlPlane()`;
     const folder = mkdtempSync(join(engineFolder("empty"), "build-"));
     const env = { PATH: "/nowhere", KNH_BUILD: folder };

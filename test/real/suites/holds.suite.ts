@@ -4,7 +4,7 @@ import { dynamodbStore } from "../../support/dynamodb-store.ts";
 import { Emulator } from "../emulator/emulator.ts";
 import { startDynamoDbLocal } from "../engines/dynamodb-local.ts";
 
-// The emulator's is no more than a stand-in, but what is proven on it must not be owed to its being different.
+// Suites on the emulator use its table, so it must behave as DynamoDB Local does.
 describe.each([
   ["DynamoDB Local", startDynamoDbLocal],
   ["the emulator's DynamoDB", () => Emulator.start()],

@@ -15,7 +15,7 @@ import { until } from "../engines/processes.ts";
 const clock = { now: () => new Date() };
 const { annotation, poolLabel } = Karpenter.v1;
 
-describe("an inspection of a real cluster, with the holder's rights alone", () => {
+describe("an inspection of a real cluster, with only the holder's rights", () => {
   let plane: ControlPlane;
   let admin: KubernetesClient;
   let inspectionAt: (clock: Clock) => KubernetesInspection;
@@ -39,7 +39,7 @@ describe("an inspection of a real cluster, with the holder's rights alone", () =
   });
   afterAll(async () => plane?.stop());
 
-  it("sees policy and rights at work, tells the cluster's clock, and writes nothing", async () => {
+  it("finds that policy and rights are in effect, reads the cluster's clock, and writes nothing", async () => {
     await until("the policy to be enforced", async () => {
       return (await inspection.inspect(soon())).foreignChange === "refused";
     });
@@ -49,15 +49,15 @@ describe("an inspection of a real cluster, with the holder's rights alone", () =
     expect(await plane.kubectl(["get", "node", "a", "-o", "jsonpath={.metadata.annotations}"])).toBe("");
   });
 
-  it("sees that the policy is for another annotation", async () => {
+  it("finds that the policy is for another annotation", async () => {
     const api = clientOf(await kubeconfigLogin(plane.config("holder")).access());
     const options = { api, karpenter: "v1" as const, nodePools: { only: [], except: [] }, clock };
     const other = new KubernetesInspection({ ...options, annotation: "example.com/stay" });
     expect(await other.inspect(soon())).toMatchObject({ foreignChange: "refused", ownChange: "refused" });
   });
 
-  it("sees nodes that wait in vain for a Karpenter that is gone, and those forgotten by their users", async () => {
-    // Karpenter's finalizer, and nobody to take it off.
+  it("finds nodes whose deletion waits for a Karpenter that no longer runs, and nodes that users annotated long ago", async () => {
+    // Nothing removes Karpenter's finalizer here.
     const finalizers = ["karpenter.sh/termination"];
     const stuck = { ...node, metadata: { ...node.metadata, name: "stuck", finalizers } };
     const forgotten = { ...node, metadata: { ...node.metadata, name: "forgotten" } };
@@ -77,17 +77,17 @@ describe("an inspection of a real cluster, with the holder's rights alone", () =
       expect(Math.abs(since.getTime() - Date.now())).toBeLessThan(60_000);
   });
 
-  it("sees that the policy does not bind any more", async () => {
+  it("finds that the policy is no longer bound", async () => {
     await plane.kubectl(["delete", "validatingadmissionpolicybinding", "karpenter-node-holder"]);
-    await until("the policy to be off", async () => {
+    await until("the policy to have no effect", async () => {
       return (await inspection.inspect(soon())).foreignChange === "admitted";
     });
   });
 
-  it("sees which right was taken", async () => {
+  it("finds which right is missing", async () => {
     const patch = '[{"op":"replace","path":"/rules/0/verbs","value":["get","list"]}]';
     await plane.kubectl(["patch", "clusterrole", "karpenter-node-holder", "--type=json", "-p", patch]);
-    await until("the right to be gone", async () => {
+    await until("the right to be missing", async () => {
       const { missingRights } = await inspection.inspect(soon());
       return missingRights.join() === "patch nodes";
     });

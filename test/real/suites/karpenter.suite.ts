@@ -15,13 +15,13 @@ describe(`Karpenter ${process.env.KARPENTER_VERSION ?? "newest"}`, () => {
   });
   afterAll(async () => world?.stop());
 
-  it("takes surplus nodes away when nobody holds them, keeps annotated ones, and takes them once released", async () => {
+  it("removes surplus nodes that are not held, keeps annotated nodes, and removes them once released", async () => {
     const free = await fourNodes();
     const began = performance.now();
     await work(1);
     const [busy = ""] = await world.untilReady(1);
     const whenFree = performance.now() - began;
-    expect(free).toContain(busy); // the pod that is left stayed where it was: the other three had nothing to do
+    expect(free).toContain(busy); // the remaining pod stays on its node; the other three nodes are empty
     expect(await nodesOfPods()).toEqual([busy]);
 
     const held = await fourNodes();
@@ -37,7 +37,7 @@ describe(`Karpenter ${process.env.KARPENTER_VERSION ?? "newest"}`, () => {
 
   holderCases(() => world);
 
-  /** Pods of which no two share a node. */
+  /** Creates pods that each need a node of their own. */
   const work = (replicas: number) => world.scale("work", { replicas, spread: true });
 
   async function fourNodes(): Promise<readonly string[]> {

@@ -21,7 +21,7 @@ import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
 
 const { annotation, poolLabel } = Karpenter.v1;
-const crowd = "20260131t093000-crowd0";
+const hold = "20260131t093000-many00";
 const count = 1_200;
 const pages = Math.ceil(count / 250);
 const soon = () => within(240_000);
@@ -42,7 +42,7 @@ describe(`a real API server with ${count} nodes`, () => {
   afterAll(async () => plane?.stop());
   afterEach(async () => {
     const { nodes } = holder();
-    await nodes.release(crowd, soon());
+    await nodes.release(hold, soon());
     expect(await marked()).toBe(0);
   });
 
@@ -53,7 +53,7 @@ describe(`a real API server with ${count} nodes`, () => {
     return file;
   }
 
-  /** The holder's adapter with its rights alone; what it asks, what it is refused, and what happens before it asks. */
+  /** The holder's adapter with only its rights; counts its calls and expired lists, and runs `before` each call. */
   function holder(before: (call: KubernetesCall) => Promise<void> = async () => {}) {
     const calls: KubernetesCall[] = [];
     const metrics = new CollectedMetrics();
@@ -71,71 +71,71 @@ describe(`a real API server with ${count} nodes`, () => {
       },
     };
     const nodePools = { only: [], except: [] };
-    const about = { karpenter: "v1" as const, annotation, nodePools, clock };
-    const nodes = new KubernetesNodes({ ...about, api, metrics });
+    const settings = { karpenter: "v1" as const, annotation, nodePools, clock };
+    const nodes = new KubernetesNodes({ ...settings, api, metrics });
     const lists = () =>
       calls.filter(({ path, method }) => method === "GET" && path === "/api/v1/nodes").length;
     return { api, nodes, metrics, lists, expired: () => expired };
   }
 
-  /** How many carry the mark, as an administrator sees it. */
+  /** The number of marked nodes, read by the administrator. */
   async function marked(): Promise<number> {
     const names = await plane.kubectl(["get", "nodes", "--selector", holdLabel, "--output", "name"]);
     return names.split("\n").filter(Boolean).length;
   }
 
-  /** Forgets the past once, in the middle of a list. */
-  function forgetsInTheMiddle() {
+  /** Compacts the API server's history once, in the middle of a list. */
+  function compactDuringList() {
     let isDone = false;
     return async (call: KubernetesCall) => {
       if (isDone || !isNextPage(call)) return;
       isDone = true;
-      await plane.forgetThePast();
+      await plane.crashAndCompact();
     };
   }
 
-  it("has all of them marked and released, page by page", async () => {
+  it("marks and releases all of them, page by page", async () => {
     const { nodes, lists } = holder();
 
-    const done = await nodes.mark(wholeCluster, crowd, soon());
+    const done = await nodes.mark(wholeCluster, hold, soon());
 
     expect(done).toMatchObject({ marked: count, failed: 0, left: false });
     expect(lists()).toBe(Math.ceil(count / 500));
     expect(await marked()).toBe(count);
-    expect(await nodes.release(crowd, soon())).toMatchObject({ released: count, failed: 0, left: false });
+    expect(await nodes.release(hold, soon())).toMatchObject({ released: count, failed: 0, left: false });
   });
 
-  it("has all of them marked also when it forgets in the middle where the list was", async () => {
-    const { nodes, expired } = holder(forgetsInTheMiddle());
+  it("marks all of them although a list expires in the middle", async () => {
+    const { nodes, expired } = holder(compactDuringList());
 
-    const { failed, left } = await nodes.mark(wholeCluster, crowd, soon());
+    const { failed, left } = await nodes.mark(wholeCluster, hold, soon());
 
     expect(expired()).toBe(1);
     expect(left).toBe(false);
-    // Those on their way while it was gone may have failed, or only their answers.
+    // Calls that were open during the restart may have failed, or only their answers.
     expect(failed).toBeLessThanOrEqual(16);
     expect(await marked()).toBeGreaterThanOrEqual(count - failed);
-    expect(await nodes.mark(wholeCluster, crowd, soon())).toMatchObject({ failed: 0, left: false });
+    expect(await nodes.mark(wholeCluster, hold, soon())).toMatchObject({ failed: 0, left: false });
     expect(await marked()).toBe(count);
   });
 
-  it("has all of them marked though its own priority and fairness turn most calls away", async () => {
+  it("marks all of them although priority and fairness rejects most calls", async () => {
     const file = await apply(JSON.stringify(narrow));
     onTestFinished(async () => void (await plane.kubectl(["delete", "--filename", file])));
     const { nodes, metrics } = holder();
 
-    const { failed, left } = await nodes.mark(wholeCluster, crowd, soon());
+    const { failed, left } = await nodes.mark(wholeCluster, hold, soon());
 
     expect(metrics.total("ApiThrottled")).toBeGreaterThan(0);
     expect([failed, left]).toEqual([0, false]);
     expect(await marked()).toBe(count);
   });
 
-  describe("watched", () => {
+  describe("a watch of them", () => {
     async function watching(before?: (call: KubernetesCall) => Promise<void>) {
       const { api, lists, expired } = holder(before);
       const log = new CollectedLog();
-      const told: string[] = [];
+      const changes: string[] = [];
       const watch = new NodeWatch({
         api,
         login: knownAccess(access),
@@ -143,44 +143,44 @@ describe(`a real API server with ${count} nodes`, () => {
         clock,
         log,
         onChange: ({ before, now }) => {
-          if (!before || !now) told.push(`${now ? "joined" : "gone"} ${(now ?? before)?.name}`);
+          if (!before || !now) changes.push(`${now ? "joined" : "gone"} ${(now ?? before)?.name}`);
         },
       });
       onTestFinished(() => watch.stop());
       await watch.start();
-      return { watch, told, log, lists, expired };
+      return { watch, changes, log, lists, expired };
     }
 
-    it("tells of each once, and after a crash lists anew, because it no longer knows what was before", async () => {
-      const { watch, told, log, lists } = await watching();
-      expect(told.toSorted()).toEqual(nodeNames(count).map((name) => `joined ${name}`));
+    it("reports each node once, and lists again after a crash, because the history is gone", async () => {
+      const { watch, changes, log, lists } = await watching();
+      expect(changes.toSorted()).toEqual(nodeNames(count).map((name) => `joined ${name}`));
       expect(lists()).toBe(pages);
-      told.length = 0;
+      changes.length = 0;
 
-      await plane.forgetThePast();
+      await plane.crashAndCompact();
       const [first = ""] = nodeNames(1);
       await plane.kubectl(["delete", "node", first]);
       const loop = new BareLoop(doorOf(plane, "admin"), 1);
       await createNodes(loop, ["node-new"]);
       loop.close();
 
-      await until("it to be told", async () => told.length >= 2);
-      expect(told.toSorted()).toEqual([`gone ${first}`, "joined node-new"]);
+      await until("the changes to be reported", async () => changes.length >= 2);
+      expect(changes.toSorted()).toEqual([`gone ${first}`, "joined node-new"]);
       expect(watch.nodes.size).toBe(count);
       expect(lists()).toBe(2 * pages);
       expect(log.reported("the watch broke: it connects again").length).toBeGreaterThan(0);
     });
 
-    it("is listed from the beginning when it forgets in the middle where the list was", async () => {
-      const { told, expired } = await watching(forgetsInTheMiddle());
+    it("starts its list again when the list expires in the middle", async () => {
+      const { changes, expired } = await watching(compactDuringList());
 
       expect(expired()).toBe(1);
-      expect(told).toHaveLength(count);
+      expect(changes).toHaveLength(count);
     });
   });
 });
 
-/** Three of the holder's calls at a time, and no queue for the others. */
+/** A flow schema that allows three calls of the holder at a time, and rejects others. */
 const narrow = {
   apiVersion: "v1",
   kind: "List",

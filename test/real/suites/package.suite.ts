@@ -9,7 +9,7 @@ import { compileApps, emptyApp, packPackage, synthesizeApp } from "../../support
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../../..");
 const { peerDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-/** The range's first versions, about 18 months old, and the newest there are. */
+/** The oldest versions of the supported range, about 18 months old, and the newest. */
 const oldest = Object.entries(peerDependencies).map(([name, range]) => `${name}@${String(range).slice(1)}`);
 const newest = Object.keys(peerDependencies).map((name) => `${name}@latest`);
 const quietly = ["--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
@@ -38,7 +38,7 @@ describe.each([
   ["newest", "module", newest],
   ["newest", "commonjs", newest],
 ] as const)("an empty app on the %s CDK of the range, of type %s", (_, kind, peers) => {
-  it("compiles and synthesizes with what npm install brings, and neither asks nor warns", async () => {
+  it("compiles and synthesizes after npm install, without a prompt or a warning", async () => {
     const app = newApp(kind);
 
     await run("npm", ["install", ...quietly, tarball, ...peers], { cwd: app });
@@ -55,7 +55,7 @@ describe.each([
   ["20", /^karpenter-node-holder needs Node 22\.13 or later; this is Node 20\.\d+\.\d+\.\n$/, 1],
   ["22.13.0", /^$/, 0],
 ] as const)("the command line on Node %s", (version, complaint, code) => {
-  it(code === 0 ? "works, and warns of nothing" : "says in one line which Node it needs", async () => {
+  it(code === 0 ? "works without a warning" : "prints in one line which Node it needs", async () => {
     const app = newApp("module");
     await run("npm", ["install", ...quietly, tarball, `node@${version}`], { cwd: app });
     const node = join(app, "node_modules/node/bin/node");

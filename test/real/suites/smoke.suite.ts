@@ -8,7 +8,7 @@ import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DeployedCluster } from "../deployed/cluster.ts";
 import { Cdk } from "../deployed/stack.ts";
-import { Emulator, nodeFirst, unkindBehaviour } from "../emulator/emulator.ts";
+import { allAwsBehaviour, Emulator, nodeFirst } from "../emulator/emulator.ts";
 import type { EksPlane } from "../engines/eks-plane.ts";
 import { Processes, until } from "../engines/processes.ts";
 
@@ -20,7 +20,7 @@ describe("npm run smoke", () => {
   const processes = new Processes("smoke");
 
   beforeAll(async () => {
-    emulator = await Emulator.start(unkindBehaviour);
+    emulator = await Emulator.start(allAwsBehaviour);
     plane = await emulator.createCluster("prod");
     await new Cdk(emulator).bootstrap();
   });
@@ -29,7 +29,7 @@ describe("npm run smoke", () => {
     await emulator?.stop();
   });
 
-  /** The command at work: what it has printed, and its exit code once it has ended. */
+  /** The running command: its output so far, and its exit code once it has ended. */
   function smoke(...words: string[]) {
     const env = { ...emulator.env, PATH: nodeFirst, CI: "true" };
     const args = [script, "--cluster", "prod", "--yes", "--kubeconfig", plane.kubeconfig(), ...words];
@@ -45,7 +45,7 @@ describe("npm run smoke", () => {
       .map((line) => /^(ok|BROKEN|noted) +(.+?)(?: {2,}|$)/.exec(line))
       .flatMap((row) => (row ? [{ verdict: row[1], assumption: row[2] }] : []));
 
-  it("finds every assumption right, holds and releases a launch, and leaves nothing", async () => {
+  it("finds every assumption true, holds and releases a launch, and leaves nothing", async () => {
     const { ended, printed } = smoke();
 
     await until("it to wait for a launch", async () => printed().includes("waiting for a launch"), 500_000);
@@ -66,8 +66,8 @@ describe("npm run smoke", () => {
       expect(rows).toContainEqual({ verdict: "ok", assumption });
   }, 900_000);
 
-  it("names the assumption that does not hold, deploys nothing, and removes what it created", async () => {
-    emulator.setUnkind([...unkindBehaviour, "one-shots-lost"]);
+  it("names the assumption that is false, deploys nothing, and removes what it created", async () => {
+    emulator.setBehaviour([...allAwsBehaviour, "one-shots-lost"]);
 
     const { ended, printed } = smoke();
 
@@ -81,7 +81,7 @@ describe("npm run smoke", () => {
   });
 });
 
-/** What the command names after itself and must remove. */
+/** Resources with the command's name, which it must remove. */
 async function temporaryResources(emulator: Emulator): Promise<readonly unknown[]> {
   const prefix = "karpenter-node-holder-smoke";
   const { QueueUrls = [] } = await emulator

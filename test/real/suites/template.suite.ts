@@ -10,7 +10,7 @@ import { buildPython } from "../engines/build.ts";
 const run = promisify(execFile);
 const app = join(import.meta.dirname, "../../../infra/app.ts");
 
-// CDK names a function's role as a dependency of the function, which refers to it anyway.
+// CDK adds a function's role to DependsOn although the function refers to it anyway.
 const redundantDependency = "W3005";
 
 const everything = {
@@ -21,7 +21,7 @@ const everything = {
 };
 
 it.each([
-  ["with nothing but a cluster", { cluster: "prod" }],
+  ["with only a cluster", { cluster: "prod" }],
   ["with every option", everything],
   ["with manual access", { cluster: "prod", access: "manual" }],
 ])("cfn-lint finds nothing in the template %s", async (_, context) => {

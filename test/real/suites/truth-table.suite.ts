@@ -35,7 +35,7 @@ describe(`what a hold blocks, on Karpenter ${version}`, () => {
     expect(goneAt).toBeLessThan(truth.releasedAt);
   });
 
-  it("a command already under way had chosen its node before the mark came", () => {
+  it("a running command had chosen its node before the mark was set", () => {
     expect(seen("under-way").touchedAt).toBeLessThan(truth.heldAt);
   });
 
@@ -47,7 +47,7 @@ describe(`what a hold blocks, on Karpenter ${version}`, () => {
     expect(goneAt).toBeLessThan(Number.POSITIVE_INFINITY);
   });
 
-  it.each(named("after the hold and the other"))("both must be over: %s", (_, row) => {
+  it.each(named("after the hold and the other"))("after both have ended: %s", (_, row) => {
     const { marked, touchedAt, goneAt, liftedAt } = seen(row.name);
     expect(marked).toBe(true);
     expect(liftedAt).toBeGreaterThan(truth.releasedAt);
@@ -55,21 +55,21 @@ describe(`what a hold blocks, on Karpenter ${version}`, () => {
     expect(goneAt).toBeLessThan(Number.POSITIVE_INFINITY);
   });
 
-  it("what else stands in the way does so while Karpenter is free to take other nodes", () => {
+  it("another obstacle protects its node while Karpenter removes other nodes", () => {
     const free = seen("drift").touchedAt ?? 0;
     for (const name of ["pdb-last", "pod-last"]) expect(seen(name).liftedAt).toBeGreaterThan(free);
     const empty = seen("empty").touchedAt ?? 0;
     for (const name of ["budget-last", "quiet-last"]) expect(seen(name).liftedAt).toBeGreaterThan(empty);
   });
 
-  it("consolidateAfter runs while nodes are held, and does not begin anew with the release", () => {
+  it("consolidateAfter runs while nodes are held, and does not start again with the release", () => {
     const { row, touchedAt } = seen("quiet-first");
-    // Had it begun anew, Karpenter would also have looked twice, 15 s apart, after it was over.
+    // If it started again, Karpenter would also check twice, 15 s apart, after it.
     expect(touchedAt).toBeLessThan(truth.releasedAt + (row.quietMs ?? 0) + 10_000);
   });
 
   it.each(rows.flatMap((row) => (row.command ? [[row.name, row.command] as const] : [])))(
-    "%s was decided by Karpenter for the reason named",
+    "Karpenter disrupts the nodes of %s for the expected reason",
     (name, { reason, nodes }) => {
       const { nodes: own } = seen(name);
       const about = commandsOf(world).filter((command) => own.some((node) => command.nodes.includes(node)));
@@ -78,7 +78,7 @@ describe(`what a hold blocks, on Karpenter ${version}`, () => {
     },
   );
 
-  it("is written down for the page, when all of it came as told", () => {
+  it("is written for the page when every row went as expected", () => {
     const outcome = outcomeOf(truth, version);
     for (const { course, blocked, goneSeconds, what } of outcome.rows) {
       expect([what, blocked, goneSeconds >= 0]).toEqual([what, course !== "although held", true]);

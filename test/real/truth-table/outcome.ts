@@ -3,26 +3,26 @@ import { buildFolder } from "../engines/build-once.ts";
 import type { Course } from "./rows.ts";
 import type { Seen, Truth } from "./run.ts";
 
-/** One line of the table as it was seen; seconds, rounded. Where nothing happened, nothing is told. */
+/** The result of one row, in rounded seconds; a value is missing when the event did not happen. */
 export type OutcomeRow = Readonly<{
   what: string;
   course: Course;
-  /** Whether Karpenter left the nodes alone as long as they were held; where it waits for both, as long as for the other. */
+  /** Whether Karpenter left the nodes alone during the hold; with another obstacle, also during that. */
   blocked: boolean;
-  /** How long the nodes were held after all that would have them disrupted was there. */
+  /** How long the nodes stayed held after every reason to disrupt them existed. */
   heldSeconds: number;
-  /** From the moment the nodes were free, or the beginning of the hold that did not help, to the last being gone. */
+  /** From the release, or from the start of the hold that did not help, until the last node was gone. */
   goneSeconds: number;
 }>;
 
 export type Outcome = Readonly<{ karpenter: string; date: string; rows: readonly OutcomeRow[] }>;
 
-/** Where the suite leaves what it saw of a version of Karpenter. */
+/** The suite's file with the outcome of a version of Karpenter. */
 export const outcomeFile = (version: string): string => join(buildFolder, `truth-table-${version}.json`);
 
 const seconds = (ms: number): number => Math.round(ms / 1000);
 
-/** What was seen, in the words of the page. */
+/** The outcome of a row, in the page's terms. */
 export function outcomeOf(truth: Truth, karpenter: string): Outcome {
   const date = new Date(truth.heldAt).toISOString().slice(0, 10);
   return { karpenter, date, rows: truth.seen.map((seen) => rowOf(seen, truth)) };

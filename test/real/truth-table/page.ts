@@ -16,7 +16,7 @@ const ending = `## Not tried here
 - What does not pass through Karpenter at all: \`kubectl drain\`, an instance terminated in the cloud's console.
 - **Karpenter before 1.0**. Up to v0.31 (setting \`karpenter: v0.31\`) the annotation is another one, \`karpenter.sh/do-not-consolidate\`.`;
 
-/** The page \`docs/what-a-hold-blocks.md\`, from what the suite saw on the newest and the oldest version. */
+/** The page \`docs/what-a-hold-blocks.md\`, from the suite's outcomes on the newest and the oldest version. */
 export function truthTablePage({ karpenter, date, rows }: Outcome, oldest: Outcome): string {
   const of = (course: Course) => rows.filter((row) => row.course === course);
   const source = `Karpenter ${karpenter} with its kwok provider, ${date}. Written by \`npm run truth-table\`, which runs the suite first; do not edit.`;

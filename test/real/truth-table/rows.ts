@@ -1,10 +1,10 @@
 import type { NodePool } from "../engines/karpenter.ts";
 import type { Workload, World } from "../worlds/world.ts";
 
-/** When a row's nodes are to be disrupted: at once, or only when all that was named is over. */
+/** When a row's nodes are expected to be disrupted: at once, or after the named protections have ended. */
 export type Course = "although held" | "after the hold" | "after the hold and the other";
 
-/** One line of the truth table: a NodePool and a workload of its own, and what is done to them. */
+/** One row of the truth table: its own NodePool and workload, and what is done to them. */
 export type Row = Readonly<{
   name: string;
   what: string;
@@ -12,23 +12,23 @@ export type Row = Readonly<{
   pool?: Partial<NodePool>;
   work?: Workload;
   nodes?: number;
-  /** Done before the hold begins. */
+  /** Runs before the hold starts. */
   before?: (world: World) => Promise<void>;
-  /** What would have Karpenter disrupt the nodes, done while they are held; or at the end of the hold. */
+  /** The reason for Karpenter to disrupt the nodes; it runs during the hold, or at its end. */
   trigger?: (world: World, nodes: readonly string[]) => Promise<void>;
   triggerLate?: boolean;
-  /** Takes the other obstacle away: in the middle of the hold, or, when the course waits for it, after the hold. */
+  /** Removes the other obstacle: during the hold, or, when the course waits for it, after the hold. */
   lift?: (world: World) => Promise<void>;
-  /** The other obstacle goes away by itself, so long after the trigger. */
+  /** The other obstacle ends by itself, this long after the trigger. */
   quietMs?: number;
-  /** What Karpenter must have decided, so that no row passes for another reason. */
+  /** The command that Karpenter must log, so that no row passes for another reason. */
   command?: Readonly<{ reason: "empty" | "underutilized" | "drifted"; nodes?: number }>;
 }>;
 
 const doNotDisrupt = "karpenter.sh/do-not-disrupt";
 const one: Workload = { replicas: 1, cpu: "1" };
 
-/** The NodePool of a row; nodes with pods are left alone unless the row is about consolidation. */
+/** The NodePool of a row; nodes with pods are not consolidated unless the row is about consolidation. */
 export const poolOf = ({ name, pool }: Row): NodePool => ({
   consolidationPolicy: "WhenEmpty",
   ...pool,
@@ -82,7 +82,7 @@ const budgeted = (name: string) => ({
 });
 
 const together = "after the hold and the other";
-/** Karpenter sees every pod that comes, but not one that goes as fast as it does here: then `consolidateAfter` would count from long ago. */
+/** Karpenter sees every pod that starts, but misses one that ends as fast as here; `consolidateAfter` would then count from an older event. */
 async function busyOnceMore(name: string, world: World): Promise<void> {
   await world.scale(name, { replicas: 2, cpu: "100m", pool: name });
   await world.plane.kubectl(["rollout", "status", "deployment", name, "--timeout=60s"]);
@@ -94,7 +94,7 @@ const quiet = (seconds: number) =>
 
 const blocked: readonly Row[] = [
   emptied("empty", "Emptiness: a node without pods is deleted"),
-  // Six small pods on a node too large for them: a cheaper one would do.
+  // Six small pods on a node that is too large for them: a cheaper node is enough.
   resized(
     {
       name: "single",
@@ -106,7 +106,7 @@ const blocked: readonly Row[] = [
     },
     ["c-2x-amd64-linux", "c-4x-amd64-linux"],
   ),
-  // No two of these pods fit on one node of theirs; one of double size takes three and costs less than three.
+  // Each pod needs a node of this size; a node of double size fits three pods and costs less than three nodes.
   resized(
     {
       name: "multi",
@@ -126,7 +126,7 @@ const blocked: readonly Row[] = [
     {
       ...annotated("drift-forced"),
       pool: { terminationGracePeriod: "5s" },
-      lift: async () => {}, // drift does not wait for them here
+      lift: async () => {}, // drift does not wait for these pods
     },
   ),
 ];
@@ -168,7 +168,7 @@ const notBlocked: readonly Row[] = [
   },
 ];
 
-// The replacement cannot become ready before its startup taint is gone, so the command stays under way.
+// The replacement is not ready until its startup taint is removed, so the command keeps running.
 export const waitingTaint = "test/wait";
 const waiting = { startupTaints: [{ key: waitingTaint, value: "yes", effect: "NoSchedule" }] };
 const underWay: Row = {

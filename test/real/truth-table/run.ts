@@ -9,11 +9,11 @@ import { CollectedMetrics } from "../../../simulator/collected-log.ts";
 import { within } from "../../support/context.ts";
 import { clientOf } from "../../support/kubernetes-nodes-world.ts";
 import { until } from "../engines/processes.ts";
-import { NodeDiary } from "../worlds/node-diary.ts";
+import { NodeTimes } from "../worlds/node-times.ts";
 import type { World } from "../worlds/world.ts";
 import { poolOf, type Row, rows, waitingTaint, workOf } from "./rows.ts";
 
-/** What became of one row's nodes; all times in milliseconds since 1970. */
+/** The times of one row's nodes, in milliseconds since 1970. */
 export type Seen = Readonly<{
   row: Row;
   nodes: readonly string[];
@@ -28,14 +28,14 @@ export type Seen = Readonly<{
 export type Truth = Readonly<{ heldAt: number; releasedAt: number; seen: readonly Seen[] }>;
 
 const holdId = "20260131t093000-truth0";
-/** Longer than Karpenter needs when nothing is held: then the last row, one after the other, went after 85 s. */
+/** Longer than Karpenter needs without a hold: there the last row's nodes were gone after 85 s. */
 const watchMs = 100_000;
 const soon = () => within(60_000);
 
-/** Plays all rows side by side under one hold. */
+/** Runs all rows at the same time under one hold. */
 export class TruthRun {
   readonly #world: World;
-  readonly #diary: NodeDiary;
+  readonly #nodeTimes: NodeTimes;
   readonly #nodes = new Map<string, readonly string[]>();
   readonly #marked = new Set<string>();
   readonly #triggeredAt = new Map<string, number>();
@@ -43,7 +43,7 @@ export class TruthRun {
 
   constructor(world: World) {
     this.#world = world;
-    this.#diary = new NodeDiary(world);
+    this.#nodeTimes = new NodeTimes(world);
   }
 
   async play(): Promise<Truth> {
@@ -54,26 +54,26 @@ export class TruthRun {
     const heldAt = Date.now();
 
     await this.#each((row) => !row.triggerLate, this.#trigger);
-    await this.#diary.keep(() => false, 10_000);
+    await this.#nodeTimes.watchUntil(() => false, 10_000);
     await this.#each((row) => row.course === "after the hold", this.#lift);
-    await this.#diary.keep(() => false, watchMs - 10_000);
-    await this.#diary.keep(() => this.#areGone("although held"), 120_000);
+    await this.#nodeTimes.watchUntil(() => false, watchMs - 10_000);
+    await this.#nodeTimes.watchUntil(() => this.#areGone("although held"), 120_000);
     await this.#each((row) => row.triggerLate === true, this.#trigger);
 
     const releasedAt = Date.now();
     await nodes.release(holdId, soon());
-    await this.#diary.keep(() => this.#areGone("after the hold"), 180_000);
+    await this.#nodeTimes.watchUntil(() => this.#areGone("after the hold"), 180_000);
     await this.#each((row) => row.course === "after the hold and the other", this.#lift);
-    await this.#diary.keep(() => this.#areGone("after the hold and the other"), 150_000);
+    await this.#nodeTimes.watchUntil(() => this.#areGone("after the hold and the other"), 150_000);
     return { heldAt, releasedAt, seen: rows.map((row) => this.#seen(row)) };
   }
 
   async #prepare(): Promise<void> {
-    // The clock of expiry begins to run with the node, so it comes last.
+    // Expiry counts from the node's creation, so this row comes last.
     await this.#launch(rows.filter(({ name }) => name !== "expiry"));
     for (const row of rows) await row.before?.(this.#world);
     await this.#launch(rows.filter(({ name }) => name === "expiry"));
-    await until("a command to be under way", () => this.#isUnderWay(), 90_000, 500);
+    await until("a running command", () => this.#isRunning(), 90_000, 500);
   }
 
   async #launch(some: readonly Row[]): Promise<void> {
@@ -84,13 +84,13 @@ export class TruthRun {
     await this.#untilReady(some);
   }
 
-  async #isUnderWay(): Promise<boolean> {
-    await this.#diary.look();
-    const isTouched = this.#of("under-way").every((node) => this.#diary.of(node).touchedAt !== undefined);
+  async #isRunning(): Promise<boolean> {
+    await this.#nodeTimes.poll();
+    const isTouched = this.#of("under-way").every((node) => this.#nodeTimes.of(node).touchedAt !== undefined);
     const replaced = (await this.#world.nodes()).filter(
       ({ metadata }) => metadata?.labels?.[Karpenter.v1.poolLabel] === "under-way",
     );
-    // A node joins first, and gets its startup taint a moment later.
+    // A node gets its startup taint a moment after it has joined.
     const isWaiting = replaced.some(({ spec }) => spec?.taints?.some(({ key }) => key === waitingTaint));
     return isTouched && replaced.length === 2 && isWaiting;
   }
@@ -152,12 +152,12 @@ export class TruthRun {
 
   #areGone(course: Row["course"]): boolean {
     const wanted = rows.filter((row) => row.course === course).flatMap(({ name }) => this.#of(name));
-    return wanted.every((node) => this.#diary.of(node).goneAt !== undefined);
+    return wanted.every((node) => this.#nodeTimes.of(node).goneAt !== undefined);
   }
 
   #seen(row: Row): Seen {
     const nodes = this.#of(row.name);
-    const fates = nodes.map((node) => this.#diary.of(node));
+    const fates = nodes.map((node) => this.#nodeTimes.of(node));
     const touched = fates.map(({ touchedAt }) => touchedAt ?? Number.POSITIVE_INFINITY);
     const gone = fates.map(({ goneAt }) => goneAt ?? Number.POSITIVE_INFINITY);
     const triggeredAt = this.#triggeredAt.get(row.name) ?? 0;

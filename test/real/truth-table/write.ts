@@ -9,7 +9,7 @@ import { truthTablePage } from "./page.ts";
 const { values } = parseArgs({ options: { into: { type: "string" } } });
 const folder = pagesFolder(values.into);
 mkdirSync(folder, { recursive: true });
-// The suite has just written them; nobody else does.
+// The suite has just written these files.
 const outcomeOf = (version: string) => JSON.parse(readFileSync(outcomeFile(version), "utf8")) as Outcome;
 const page = truthTablePage(outcomeOf(newestKarpenter), outcomeOf(oldestKarpenter));
 writeFileSync(join(folder, "what-a-hold-blocks.md"), page);

@@ -7,13 +7,13 @@ import { promisify } from "node:util";
 import type { Plane } from "../engines/control-plane.ts";
 import type { World } from "./world.ts";
 
-/** Something on its way into the API server, or out of it. */
+/** A write that the API server asks about. */
 export type Admission = Readonly<{
   operation: "CREATE" | "UPDATE" | "DELETE";
   resource: string;
   subResource?: string;
   dryRun?: boolean;
-  /** As it will be; as it was, when it is deleted. */
+  /** The new object; for a deletion the old one. */
   object: AdmittedObject;
 }>;
 
@@ -30,12 +30,12 @@ type AdmittedObject = Readonly<{
 
 type Condition = Readonly<{ type: string; status: string }>;
 
-/** Admitted as it is, changed by a JSON Patch, or refused. */
+/** Admitted unchanged, changed by a JSON Patch, or refused. */
 export type Verdict = Readonly<{ patch?: readonly object[]; refused?: string }>;
 
 type Rule = Readonly<{ apiGroup: string; operations: readonly string[]; resources: readonly string[] }>;
 
-/** Has the API server ask before it admits what the rules name; returns how this is ended. */
+/** Registers a webhook for writes that match the rules; returns a function that removes it. */
 export async function admitBy<P extends Plane>(
   world: World<P>,
   name: string,

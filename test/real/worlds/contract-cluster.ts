@@ -8,19 +8,19 @@ import { within } from "../../support/context.ts";
 import { clientOf } from "../../support/kubernetes-nodes-world.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 
-/** A cluster to try the contracts on, as its administrator and as the holder. */
+/** A cluster for the contracts, used as its administrator and as the holder. */
 export type ContractCluster = Readonly<{
   admin: ClusterAccess;
   holder: ClusterAccess;
   stop(): Promise<void>;
 }>;
 
-/** Whether the nodes there are none of ours, so that only what we added may be removed. */
+/** Whether it is the user's cluster: then only what we added may be removed. */
 export const isUsersCluster = Boolean(process.env.KNH_OWN_CLUSTER);
 
 const group = "karpenter-node-holder";
 
-/** A control plane of our own; or the user's cluster, when the front was told so and has asked. */
+/** A control plane started here, or the user's cluster, which the runner has asked about. */
 export async function contractCluster(): Promise<ContractCluster> {
   const kubeconfig = process.env.KNH_OWN_CLUSTER;
   if (kubeconfig) return usersCluster(kubeconfig);
@@ -45,7 +45,7 @@ async function usersCluster(kubeconfig: string): Promise<ContractCluster> {
   return { admin, holder: { ...admin, headers: { ...admin.headers, ...impersonate } }, stop };
 }
 
-/** The contracts mark Karpenter's nodes and take the holder's rights away in the end: neither may be anybody's. */
+/** The contracts mark Karpenter's nodes and remove the holder's rights at the end, so the cluster may have neither. */
 async function refuseIfInUse(admin: ClusterAccess, access: KubernetesAccess): Promise<void> {
   const findings = await access.check([]);
   if (findings.some(({ state }) => state === "right" || state === "different")) {

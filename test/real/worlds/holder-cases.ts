@@ -8,7 +8,7 @@ import type { World } from "./world.ts";
 const { annotation, poolLabel } = Karpenter.v1;
 const timeLeft = (at: number) => at - Date.now();
 
-/** What the holder promises about real Karpenter; the world has a NodePool `default` that consolidates at once. */
+/** The holder's behaviour with real Karpenter; the world has a NodePool `default` that consolidates at once. */
 export function holderCases(open: () => World): void {
   const start = async (name: string, ...flags: string[]): Promise<HolderRun> => {
     const world = open();
@@ -36,8 +36,8 @@ export function holderCases(open: () => World): void {
     await until("all of them to be held", isHeld, 30_000);
   };
 
-  describe("with the holder at work", () => {
-    it("loses no node of a hold, extends it with a later launch, and all is tidied up within a minute after it", async () => {
+  describe("with the holder running", () => {
+    it("loses no node during a hold, extends it with a later launch, and Karpenter removes all nodes within a minute after it", async () => {
       const world = open();
       await world.pool({ name: "other" });
       const holder = await start("extended");
@@ -58,10 +58,10 @@ export function holderCases(open: () => World): void {
       expect(await marked()).toEqual([]);
     });
 
-    it("leaves the NodePools free in which nothing was launched, where the scope is the NodePool", async () => {
+    it("with scope nodepool, holds only NodePools with launches", async () => {
       const world = open();
       await world.pool({ name: "other" });
-      // What leaves the nodes counts as use, and would extend these holds.
+      // A pod that leaves a node counts as use and would extend these holds.
       const holder = await start("by-pool", "--scope", "nodepool", "--extend-on", "launches");
       await world.scale("more", { replicas: 2, spread: true, pool: "other" });
       const others = await world.untilReady(2);
@@ -77,7 +77,7 @@ export function holderCases(open: () => World): void {
       await world.scale("more", { replicas: 0, spread: true, pool: "other" });
 
       await until(
-        "the others to be taken away",
+        "the other nodes to be removed",
         async () => (await world.names()).length === 2,
         timeLeft(end),
       );
@@ -85,13 +85,13 @@ export function holderCases(open: () => World): void {
       await world.stays(ours, timeLeft(end) - 1_000);
     });
 
-    it("starts no hold while Karpenter replaces drifted nodes, and holds for the pod that waits meanwhile", async () => {
+    it("starts no hold when Karpenter replaces drifted nodes, but holds for a pod that waits meanwhile", async () => {
       const world = open();
       await world.scale("work", { replicas: 3, spread: true, pool: "default" });
       const drifted = await world.untilReady(3);
       const holder = await start("drift");
-      await holder.present.until("hold closed", 150_000);
-      const judged = () => holder.present.logged("launch judged").map(({ kind }) => kind);
+      await holder.process.until("hold closed", 150_000);
+      const judged = () => holder.process.logged("launch judged").map(({ kind }) => kind);
       const before = judged().length;
 
       await world.pool({ name: "default", labels: { rolled: String(Date.now()) } });
@@ -100,7 +100,7 @@ export function holderCases(open: () => World): void {
         return ready.length === 3 && drifted.every((name) => !ready.includes(name));
       };
       await until("all of them to be replaced", isRolled, 120_000);
-      await holder.present.until("launch judged", 10_000);
+      await holder.process.until("launch judged", 10_000);
       expect(
         new Set(
           judged()
@@ -115,7 +115,7 @@ export function holderCases(open: () => World): void {
       await until("the newcomer's hold", async () => (await marked()).length > 0, 60_000);
     });
 
-    it("goes on while the nodes of the burst are used, and ends a hold after that", async () => {
+    it("continues while the nodes of the burst are used, and ends one hold length after that", async () => {
       const world = open();
       const holder = await start("used");
       await world.scale("work", { replicas: 1, pool: "default" });
@@ -123,53 +123,53 @@ export function holderCases(open: () => World): void {
       await untilHeld([burst]);
       await world.scale("more", { replicas: 1, cpu: "10m", pool: "default" });
 
-      await holder.present.until("use decided", 90_000);
-      expect(holder.present.logged("use decided")).toMatchObject([{ action: "extend" }]);
-      const usedAt = Date.parse(String(holder.present.logged("use decided")[0]?.usedAt));
+      await holder.process.until("use decided", 90_000);
+      expect(holder.process.logged("use decided")).toMatchObject([{ action: "extend" }]);
+      const usedAt = Date.parse(String(holder.process.logged("use decided")[0]?.usedAt));
       await world.scale("more", { replicas: 0 });
       await world.stays([burst], timeLeft(usedAt + 60_000) - 2_000);
-      await holder.present.until("hold closed", 150_000);
+      await holder.process.until("hold closed", 150_000);
       expect(await marked()).toEqual([]);
     });
 
-    it("marks a burst of 30 newcomers before Karpenter touches one, and loses none, killed with -9 in every phase", async () => {
+    it("marks a burst of 30 new nodes before Karpenter disrupts one, and loses none, though it is killed in every phase", async () => {
       const world = open();
       const holder = await start("killed");
       await world.scale("work", { replicas: 30, spread: true, pool: "default" });
-      await holder.present.until("launch decided", 60_000);
+      await holder.process.until("launch decided", 60_000);
       await holder.crash(); // in the middle of marking
 
       const surplus = await world.untilReady(30);
       await untilHeld(surplus);
       const [users = ""] = surplus;
-      await world.plane.kubectl(["label", "node", users, `${holdLabel}-`]); // now it is the user's own
+      await world.plane.kubectl(["label", "node", users, `${holdLabel}-`]); // now the annotation is the user's
       await world.scale("work", { replicas: 0, spread: true, pool: "default" });
       await holder.crash(); // in the middle of the hold
       const joined = (await world.nodes()).map(({ metadata }) => Number(metadata?.creationTimestamp));
       const end = Math.max(...joined) + 60_000;
       await world.stays(surplus, timeLeft(end) - 2_000);
 
-      await holder.present.until("release decided", 30_000);
+      await holder.process.until("release decided", 30_000);
       await holder.crash(); // in the middle of the release
       expect(await world.untilReady(1, 70_000)).toEqual([users]);
       expect(await marked()).toEqual([]);
       expect(await nodes(({ annotations }) => annotations?.[annotation] === "true")).toEqual([users]);
     });
 
-    it("goes on after the API server was away, in the same process", async () => {
+    it("continues after an outage of the API server, in the same process", async () => {
       const world = open();
       const holder = await start("reconnected");
-      const { pid } = holder.present;
+      const { pid } = holder.process;
       await world.scale("work", { replicas: 1, spread: true, pool: "default" });
       await untilHeld(await world.untilReady(1));
 
       await world.plane.stopApiServer();
-      await holder.present.until("the watch broke: it connects again");
+      await holder.process.until("the watch broke: it connects again");
       await world.plane.startApiServer();
 
       await world.scale("work", { replicas: 2, spread: true, pool: "default" });
       await untilHeld(await world.untilReady(2));
-      expect(holder.present.pid).toBe(pid);
+      expect(holder.process.pid).toBe(pid);
     });
   });
 }

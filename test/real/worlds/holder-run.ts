@@ -5,18 +5,18 @@ import { Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { HolderProcess } from "../../support/holder-process.ts";
 import type { World } from "./world.ts";
 
-/** The command `run` on a real cluster, as a user with no more rights than its manifest gives. */
+/** The command `run` on a real cluster, as a user with only the rights of its manifest. */
 export class HolderRun {
   readonly #world: World;
   readonly #flags: readonly string[];
-  #present: HolderProcess | undefined;
+  #process: HolderProcess | undefined;
 
   private constructor(world: World, flags: readonly string[]) {
     this.#world = world;
     this.#flags = flags;
   }
 
-  /** Gives it its rights and starts it with a record of its own. */
+  /** Applies the manifest and starts `run` with a new record. */
   static async start(world: World, name: string, ...flags: string[]): Promise<HolderRun> {
     const { folder } = world.plane;
     const rights = join(folder, "rights.yaml");
@@ -28,34 +28,34 @@ export class HolderRun {
     return run;
   }
 
-  /** The process that is at work now, or was last. */
-  get present(): HolderProcess {
-    if (!this.#present) throw new Error("the holder was never started");
-    return this.#present;
+  /** The running process, or the last one. */
+  get process(): HolderProcess {
+    if (!this.#process) throw new Error("the holder was never started");
+    return this.#process;
   }
 
-  /** When the hold is over, as the process that is at work now has last decided. */
+  /** When the hold expires, by the process's last decision. */
   expiresAt(): number {
-    const decided = this.present
+    const decided = this.process
       .logged("launch decided")
       .map(({ expiresAt }) => Date.parse(String(expiresAt)));
     return Math.max(0, ...decided.filter((at) => !Number.isNaN(at)));
   }
 
-  /** Starts it on the record it had; ready when it is at work. */
+  /** Starts it with its existing record; it is running when this returns. */
   async startAgain(): Promise<void> {
     const kubeconfig = this.#world.plane.kubeconfig("holder");
-    this.#present = new HolderProcess(["--kubeconfig", kubeconfig, ...this.#flags]);
-    await this.#present.until("the holder is at work", 60_000);
+    this.#process = new HolderProcess(["--kubeconfig", kubeconfig, ...this.#flags]);
+    await this.#process.until("the holder is at work", 60_000);
   }
 
-  /** Ends it with -9 and starts it anew. */
+  /** Kills it and starts it again. */
   async crash(): Promise<void> {
-    await this.present.kill();
+    await this.process.kill();
     await this.startAgain();
   }
 
   async stop(): Promise<void> {
-    await this.#present?.stop();
+    await this.#process?.stop();
   }
 }

@@ -10,7 +10,7 @@ import type { Emulator } from "../emulator/emulator.ts";
 
 export type OneShot = Readonly<{ Name: string; at: Date; payload: unknown }>;
 
-/** A schedule group of the emulator whose one-shots a test fires in its own time: they lie in the emulator's future. */
+/** A schedule group whose one-shots the test fires in its virtual time; for the emulator they are in the future. */
 export class OneShots {
   readonly group = `faults-${randomUUID()}`;
   readonly #emulator: Emulator;
@@ -36,7 +36,7 @@ export class OneShots {
     return Promise.all(details);
   }
 
-  /** One that fires is gone, as is one that gets lost. */
+  /** Removes a one-shot that has fired or is to be lost. */
   async delete(Name: string): Promise<void> {
     await this.#client.send(new DeleteScheduleCommand({ GroupName: this.group, Name }));
   }

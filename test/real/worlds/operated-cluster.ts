@@ -6,16 +6,16 @@ import { CollectedTerminal } from "../../support/collected-terminal.ts";
 import { Cdk } from "../deployed/stack.ts";
 import { Emulator } from "../emulator/emulator.ts";
 
-export type FindingSeen = Readonly<{
+export type ReportedFinding = Readonly<{
   link: string;
   verdict: string;
   what: string;
   remedy?: string;
   fix?: string;
 }>;
-type Ended = Readonly<{ exit: number; output: string; told: string }>;
+type Ended = Readonly<{ exit: number; output: string; errors: string }>;
 
-/** A holder deployed by the CDK CLI for a real control plane, and an operator with our command line. */
+/** A holder deployed by the CDK CLI for a real control plane, and our command line. */
 export class OperatedCluster {
   readonly name: string;
   readonly emulator: Emulator;
@@ -46,23 +46,25 @@ export class OperatedCluster {
     }
   }
 
-  /** A node as Karpenter would have brought it. */
+  /** Creates a node with Karpenter's labels. */
   async addNode(name: string, nodePool = "default"): Promise<void> {
     const { poolLabel, registeredLabel } = Karpenter.v1;
     const body = { metadata: { name, labels: { [poolLabel]: nodePool, [registeredLabel]: "true" } } };
     await this.core.createNode({ body });
   }
 
-  /** Types a command about this cluster. */
+  /** Runs a command for this cluster. */
   async run(...words: string[]): Promise<Ended> {
     const terminal = new CollectedTerminal(this.emulator.env);
-    const about = words.includes("--cluster") ? [] : ["--cluster", this.name];
-    const exit = await commandLine([...words, ...about], terminal);
-    return { exit, output: terminal.output, told: terminal.reported };
+    const clusterFlag = words.includes("--cluster") ? [] : ["--cluster", this.name];
+    const exit = await commandLine([...words, ...clusterFlag], terminal);
+    return { exit, output: terminal.output, errors: terminal.reported };
   }
 
-  /** What doctor finds, and how it ends. */
-  async doctor(...words: string[]): Promise<Readonly<{ exit: number; findings: readonly FindingSeen[] }>> {
+  /** doctor's findings and exit code. */
+  async doctor(
+    ...words: string[]
+  ): Promise<Readonly<{ exit: number; findings: readonly ReportedFinding[] }>> {
     const { exit, output } = await this.run("doctor", "-o", "json", ...words);
     return { exit, findings: JSON.parse(output).findings };
   }

@@ -14,11 +14,11 @@ export type Workload = Readonly<{
   cpu?: string;
   pool?: string;
   annotations?: Readonly<Record<string, string>>;
-  /** No two of its pods share a node. */
+  /** Each of its pods needs a node of its own. */
   spread?: boolean;
 }>;
 
-/** A cluster with real Karpenter, and what its users do with it. */
+/** A cluster with real Karpenter, and its users' actions. */
 export class World<P extends Plane = ControlPlane> {
   readonly plane: P;
   readonly core: CoreV1Api;
@@ -37,7 +37,7 @@ export class World<P extends Plane = ControlPlane> {
     return World.on(await ControlPlane.start(), version);
   }
 
-  /** Starts Karpenter on a control plane, which from then on ends with this world. */
+  /** Starts Karpenter on a control plane, which then stops with this world. */
   static async on<P extends Plane>(plane: P, version?: string): Promise<World<P>> {
     try {
       await startKarpenter(plane, version);
@@ -70,7 +70,7 @@ export class World<P extends Plane = ControlPlane> {
     await this.apply(...nodePool(pool));
   }
 
-  /** Lets a Deployment have so many pods; each of them wants a node of its own when `cpu` is large. */
+  /** Scales a Deployment; with a large `cpu` each pod needs a node of its own. */
   async scale(name: string, work: Workload): Promise<void> {
     const { replicas, cpu = "3", pool, annotations = {}, spread = false } = work;
     const labels = { app: name };
@@ -98,7 +98,7 @@ export class World<P extends Plane = ControlPlane> {
     return (await this.nodes()).map((node) => node.metadata?.name ?? "").sort();
   }
 
-  /** Nodes that Karpenter considers ready and has not chosen for disruption. */
+  /** Ready nodes that Karpenter has not chosen for disruption. */
   async ready(): Promise<string[]> {
     const isReady = (node: V1Node) =>
       node.metadata?.labels?.["karpenter.sh/initialized"] === "true" &&
@@ -110,7 +110,7 @@ export class World<P extends Plane = ControlPlane> {
       .sort();
   }
 
-  /** Waits until so many nodes are ready, and no other. */
+  /** Waits until exactly this number of nodes is ready. */
   async untilReady(count: number, within = 120_000): Promise<string[]> {
     let ready: string[] = [];
     await until(
@@ -138,7 +138,7 @@ export class World<P extends Plane = ControlPlane> {
     );
   }
 
-  /** Watches for a while that none of these nodes goes away; this is waiting, because that something does not happen has no event. */
+  /** Checks for a while that none of these nodes is removed; it must wait, because no event reports that nothing happened. */
   async stays(names: readonly string[], forMs: number): Promise<void> {
     const end = performance.now() + forMs;
     await until(

@@ -1,5 +1,5 @@
-// A whole control plane in one binary: what it is depends on the name it is called by.
-// Built from the projects' own modules, so no container and no prebuilt download is needed.
+// A whole control plane in one binary: the name it is started by selects the program.
+// Built from the Go modules of the projects, so it needs no container and no prebuilt binary.
 package main
 
 import (

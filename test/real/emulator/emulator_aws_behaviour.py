@@ -1,6 +1,6 @@
-"""Behaviour of AWS that a plain emulator does not have, each as a switch.
+"""Delays and limits of AWS that a plain emulator does not have, each with a switch.
 
-The file that UNKIND names lists the switches that are on, one a line; it is read at every use, so a test may change it.
+The file BEHAVIOUR_FILE lists the switches that are on, one per line. It is read at every use, so a test may change it.
 """
 
 import contextvars
@@ -17,11 +17,11 @@ from ministack.core.responses import error_response_json
 from ministack.services import ec2, eks, eventbridge, lambda_svc, scheduler, sqs
 from ministack.services.cloudformation import provisioners
 
-switches = pathlib.Path(os.environ["UNKIND"])
+switches = pathlib.Path(os.environ["BEHAVIOUR_FILE"])
 
-ENTRY_KNOWN_AFTER = 5  # seconds
-ADMIN_KNOWN_AFTER = 8
-TAGS_KNOWN_AFTER = 3
+ENTRY_DELAY = 5  # seconds
+ADMIN_DELAY = 8
+TAGS_DELAY = 3
 EVENT_DELAY = 3
 QUIET_QUEUE_WAIT = 20
 
@@ -35,7 +35,7 @@ def wrap(module, name, wrapper):
     setattr(module, name, lambda *args, **kwargs: wrapper(inner, *args, **kwargs))
 
 
-# access-entries-late: for some seconds after its creation an access entry is known to CreateAccessEntry alone.
+# access-entries-late: for some seconds after its creation, every call except CreateAccessEntry answers that the entry does not exist.
 
 entries_created = {}
 unknown_entry = ("ResourceNotFoundException", "The specified principalArn could not be found. You can view your available access entries with 'list-access-entries'.")
@@ -43,7 +43,7 @@ unknown_entry = ("ResourceNotFoundException", "The specified principalArn could 
 
 def is_late_entry(cluster, principal):
     created = entries_created.get((cluster, principal), 0)
-    return is_on("access-entries-late") and time.time() < created + ENTRY_KNOWN_AFTER
+    return is_on("access-entries-late") and time.time() < created + ENTRY_DELAY
 
 
 def create_entry(create, cluster, body):
@@ -64,11 +64,11 @@ def login_entry(find, cluster, *rest):
     return None if entry and is_late_entry(cluster, entry["principalArn"]) else entry
 
 
-# admins-late: the API servers of a cluster hear of a new admin one after the other, so for some seconds every second request is
-# answered by one that has not heard of it.
+# admins-late: a new admin reaches the API servers of a cluster one after the other, so for some seconds every second request is
+# answered by an API server that does not know the admin yet.
 
 associated = {}
-is_login = contextvars.ContextVar("whether an API server asks who somebody is", default=False)
+is_login = contextvars.ContextVar("the call is a token review of an API server", default=False)
 logins = {}
 
 
@@ -90,18 +90,18 @@ def review(act, *args, **kwargs):
 def policies_known(find, cluster, *rest):
     for principal, policy, association in find(cluster, *rest):
         since = associated.get((cluster, principal), 0)
-        if is_on("admins-late") and is_login.get() and time.time() < since + ADMIN_KNOWN_AFTER:
+        if is_on("admins-late") and is_login.get() and time.time() < since + ADMIN_DELAY:
             logins[cluster, principal] = logins.get((cluster, principal), 0) + 1
             if logins[cluster, principal] % 2:
                 continue
         yield principal, policy, association
 
 
-# endpoints-closed: an endpoint that is public for some addresses only does not answer anybody else, and no function has such an address.
+# endpoints-closed: an endpoint that is public only for some addresses does not answer a function, which has none of these addresses.
 
 
 def closed_port():
-    """Connections are taken by the system and never answered."""
+    """Opens a port whose connections are accepted by the system and never answered."""
     listener = socket.create_server(("127.0.0.1", 0))
     open_listeners.append(listener)
     return listener.getsockname()[1]
@@ -121,7 +121,7 @@ def describe_cluster(describe, name):
     return status, headers, json.dumps(answer).encode()
 
 
-# quiet-queues-wait: with a batching window, Lambda may take 20 seconds to fetch from a queue that was quiet.
+# quiet-queues-wait: with a batching window, Lambda may wait 20 seconds before it polls a queue that was empty.
 
 last_fetched = {}
 
@@ -143,7 +143,7 @@ def fetch(receive, queue_url, size):
     return batch
 
 
-# concurrency-low: the account's quota is so low that nothing can be reserved from it.
+# concurrency-low: the account's concurrency quota is so low that Lambda rejects reserved concurrency.
 
 too_low = "Specified ReservedConcurrentExecutions for function decreases account's UnreservedConcurrentExecution below its minimum value of [10]."
 
@@ -164,7 +164,7 @@ def account_settings(get):
 
 
 def provision_function(provision, properties_at):
-    """CloudFormation in MiniStack passes over the property."""
+    """CloudFormation in MiniStack ignores this property."""
 
     def checked(*args, **kwargs):
         reserved = args[properties_at].get("ReservedConcurrentExecutions")
@@ -179,7 +179,7 @@ def provision_function(provision, properties_at):
     return checked
 
 
-# past-one-shots-lost: a one-shot in the past is accepted and never fires. one-shots-lost: no one-shot does.
+# past-one-shots-lost: a one-shot in the past is accepted and never fires. one-shots-lost: no one-shot fires.
 
 
 def create_schedule(create, name, body):
@@ -192,11 +192,11 @@ def create_schedule(create, name, body):
     return answer
 
 
-# tags-late: an instance is pending for some seconds, and EC2 tells its tags no sooner.
+# tags-late: an instance stays pending for some seconds, and EC2 returns its tags only after that.
 
 
 def hide_tags(instances):
-    """Returns how the tags are shown again."""
+    """Hides the tags of these instances; returns a function that shows them again."""
     found = {id: ec2._instances[id] for id in instances if id in ec2._instances}
     hidden = {id: ec2._tags._data.pop(ec2._tags._scoped(id), None) for id in found}
     for instance in found.values():
@@ -212,15 +212,15 @@ def hide_tags(instances):
     return show
 
 
-def once_tags_are_known(instances, tell):
+def after_tags_appear(instances, send):
     if not is_on("tags-late"):
-        return tell()
+        return send()
     show = hide_tags(instances)
 
     def later():
-        time.sleep(TAGS_KNOWN_AFTER)
+        time.sleep(TAGS_DELAY)
         show()
-        tell()
+        send()
 
     return spawn_background(later, thread_name="tags-late")
 

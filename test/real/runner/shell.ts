@@ -11,20 +11,20 @@ import { engineEnvironment } from "./run-folder.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
 
-/** How a command ended: its exit code, its output, and what else it told. */
-export type Ended = Readonly<{ exit: number | null; output: string; told: string }>;
+/** How a command ended: its exit code, its stdout and its stderr. */
+export type Ended = Readonly<{ exit: number | null; output: string; errors: string }>;
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Runs commands in a shell, and stops all of them at the end. */
-export class Typist {
+/** Runs commands in a shell and stops all of them at the end. */
+export class Shell {
   readonly #env: Environment;
-  readonly #jobs = new Set<Job>();
+  readonly #jobs = new Set<RunningCommand>();
 
-  /** In the folder is its home, and whatever is temporary. */
+  /** The folder is its home and has its temporary files. */
   constructor(folder: string, env: Environment = {}) {
     const inherited = Object.entries(engineEnvironment(folder)).filter(
-      // A shell does not know that it is in a test.
+      // Without the variables that Vitest sets.
       ([name]) => !/^(VITEST|TEST$|NODE_ENV$)/.test(name),
     );
     this.#env = {
@@ -37,23 +37,27 @@ export class Typist {
     };
   }
 
-  /** Types a command and waits until it is done. */
-  async type(command: string, cwd?: string): Promise<Ended> {
+  /** Runs a command until it ends, with any exit code. */
+  async try(command: string, cwd?: string): Promise<Ended> {
     const job = this.open(command, cwd);
     await job.ended;
-    return { exit: job.exit, output: job.output, told: job.told };
+    return { exit: job.exit, output: job.output, errors: job.errors };
   }
 
-  /** Types a command that must end well; tells its output. */
-  async done(command: string, cwd?: string): Promise<string> {
-    const { exit, output, told } = await this.type(command, cwd);
-    expect({ command, exit, told: exit === 0 ? "" : output + told }).toEqual({ command, exit: 0, told: "" });
+  /** Runs a command that must succeed; returns its output. */
+  async run(command: string, cwd?: string): Promise<string> {
+    const { exit, output, errors } = await this.try(command, cwd);
+    expect({ command, exit, errors: exit === 0 ? "" : output + errors }).toEqual({
+      command,
+      exit: 0,
+      errors: "",
+    });
     return output;
   }
 
-  /** Types a command that stays up. */
-  open(command: string, cwd = root): Job {
-    const job = new Job(command, cwd, this.#env);
+  /** Starts a command that keeps running. */
+  open(command: string, cwd = root): RunningCommand {
+    const job = new RunningCommand(command, cwd, this.#env);
     this.#jobs.add(job);
     return job;
   }
@@ -63,15 +67,15 @@ export class Typist {
   }
 }
 
-/** A command at work in a process group of its own, as a shell does it: Ctrl-C reaches all of it. */
-export class Job {
+/** A running command in its own process group, as a shell starts it: Ctrl-C reaches all its processes. */
+export class RunningCommand {
   output = "";
-  told = "";
-  /** When it is over, and nobody can say anything more. */
+  errors = "";
+  /** Resolves when it has ended and its output is complete. */
   readonly ended: Promise<unknown>;
   readonly #command: string;
   readonly #child: ChildProcess;
-  #isSilent = false;
+  #isClosed = false;
 
   constructor(command: string, cwd: string, env: Environment) {
     const child = spawnGuarded("sh", ["-c", command], {
@@ -84,13 +88,13 @@ export class Job {
       this.output += text;
     });
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      this.told += text;
+      this.errors += text;
     });
     this.#command = command;
     this.#child = child;
     this.ended = once(child, "close");
     child.once("close", () => {
-      this.#isSilent = true;
+      this.#isClosed = true;
     });
   }
 
@@ -98,25 +102,25 @@ export class Job {
     return this.#child.exitCode;
   }
 
-  /** Waits until it puts this out; tells what stands in the first parentheses. */
-  async says(pattern: RegExp, within?: number): Promise<string> {
-    const isSaid = async () => {
+  /** Waits until it prints this; returns the match of the first group. */
+  async prints(pattern: RegExp, within?: number): Promise<string> {
+    const isPrinted = async () => {
       if (pattern.test(this.output)) return true;
       if (this.#isOver())
-        throw new Error(`${this.#command} ended before ${pattern}: ${this.output}${this.told}`);
+        throw new Error(`${this.#command} ended before ${pattern}: ${this.output}${this.errors}`);
       return false;
     };
-    await until(`${this.#command} to say ${pattern}`, isSaid, within);
+    await until(`${this.#command} to print ${pattern}`, isPrinted, within);
     return pattern.exec(this.output)?.[1] ?? "";
   }
 
-  /** Ctrl-C, and waits until all of it has gone. */
+  /** Sends Ctrl-C and waits until all its processes have ended. */
   async interrupt(): Promise<void> {
     this.#signal("SIGINT");
-    await until(`${this.#command} to end after Ctrl-C`, async () => this.#isSilent);
+    await until(`${this.#command} to end after Ctrl-C`, async () => this.#isClosed);
   }
 
-  /** Also those of its children who have a group of their own, which no signal to its group reaches. */
+  /** Also kills child processes in groups of their own, which a signal to its group does not reach. */
   async kill(): Promise<void> {
     if (this.#isOver()) return;
     const family = descendantsOf(this.#child.pid ?? 0, await processTable());
@@ -141,6 +145,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It went with its group.
+    // It ended with its group.
   }
 }
