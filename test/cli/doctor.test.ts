@@ -6,6 +6,7 @@ import { applyFixes } from "../../cli/doctor/fixes.ts";
 import { findingView, verdictView } from "../../cli/doctor/view.ts";
 import { Failure } from "../../cli/terminal/failure.ts";
 import { unreachableFromOutside } from "../../lambda/aws/endpoint.ts";
+import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
 import { after, type Duration, hours, minutes } from "../../lambda/core/duration.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Part } from "../../lambda/names.ts";
@@ -237,6 +238,17 @@ describe("doctor", () => {
     const check = () => aCheck({ record: { holds: [inTime] } });
     const findings = await examined(anAccount({ scheduleExists: async () => false }), { check });
     expect(broken(findings)).toEqual(["holds"]);
+  });
+
+  it("finds the one-shot of a hold that begins, though the record does not name it yet", async () => {
+    const { armedFor: _, ...beginning } = inTime;
+    const check = () => aCheck({ record: { holds: [beginning] } });
+    const named = scheduleName(inTime.id, inTime.expiresAt);
+    const scheduleExists = async (_group: string, name: string) => name === named;
+    expect(broken(await examined(anAccount({ scheduleExists }), { check }))).toEqual([]);
+    expect(broken(await examined(anAccount({ scheduleExists: async () => false }), { check }))).toEqual([
+      "holds",
+    ]);
   });
 
   it("asks for no one-shot that may have fired a moment ago", async () => {

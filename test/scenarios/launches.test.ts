@@ -42,6 +42,36 @@ describe("a launch", () => {
     expect([world.marks(), world.hold()]).toEqual([{}, undefined]);
   });
 
+  it("that starts a hold writes its record twice: before the one-shot is set, and after the nodes are marked", async () => {
+    const world = new Scenario();
+    world.addNode("old");
+    const calls: string[] = [];
+    world.watch = (_, call) => void (/^(write|arm|patch|enqueue)/.test(call) && calls.push(call));
+
+    world.launch();
+    await world.pass(seconds(1));
+
+    expect(calls).toEqual(["write", "arm", "patch old", "write", "enqueue"]);
+    expect(world.hold()).toMatchObject({ armedFor: at(20), nodes: 1 });
+  });
+
+  it("that extends a hold while its start still marks notes its own one-shot, and the start leaves that there", async () => {
+    const world = new Scenario();
+    world.addNode("old");
+    world.launch();
+    const start = await world.deliver();
+    while (start.waitsFor !== "patch old") await world.step(start);
+
+    world.time = at(1);
+    world.launch();
+    await world.finish(await world.deliver());
+    const extended = world.hold();
+    await world.finish(start);
+
+    expect(extended).toMatchObject({ expiresAt: at(21), armedFor: at(21) });
+    expect(world.hold()).toMatchObject({ expiresAt: at(21), armedFor: at(21), nodes: 1 });
+  });
+
   it("delivered twice, late or out of order changes nothing", async () => {
     const world = new Scenario();
     const first = world.launch();

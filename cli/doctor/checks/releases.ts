@@ -46,7 +46,9 @@ async function checkHold(doctor: Doctor, hold: PresentHold, group: string, now: 
   }
   if (state === "releasing") return ok("holds", `the hold of ${scope} is being released`);
   const isDue = armedFor !== undefined && armedFor <= after(now, grace);
-  if (isDue || (armedFor && (await doctor.account.scheduleExists(group, scheduleName(id, armedFor))))) {
+  // While the start of a hold marks its nodes, the record does not name the one-shot yet.
+  const firesAt = armedFor ?? expiresAt;
+  if (isDue || (await doctor.account.scheduleExists(group, scheduleName(id, firesAt)))) {
     return ok("holds", `the hold of ${scope} (${id}) has its one-shot`);
   }
   const what = `the hold of ${scope} (${id}) has no one-shot to end it; only the sweep will`;

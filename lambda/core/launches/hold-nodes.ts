@@ -4,7 +4,7 @@ import type { Learned } from "../auto/learned.ts";
 import { reportLearned } from "../auto/report-learned.ts";
 import { changeRecord, wholeClusterRecord } from "../holds/change-record.ts";
 import { dueAt, watermarkOf } from "../holds/hold.ts";
-import { markNodes } from "../marks/mark-nodes.ts";
+import { armAndMark } from "../marks/mark-nodes.ts";
 import type { Context, Launch, LaunchEvent } from "../ports.ts";
 import { armRelease } from "../releases/arm-release.ts";
 import { scopeOf } from "../rules.ts";
@@ -80,12 +80,12 @@ export async function protect(
   if (decision.action === "ignore") return decision;
 
   const { hold } = decision;
-  if (!hold.armedFor) await armRelease(context, scope, hold, dueAt(hold, context.rules));
   if (decision.action !== "start") {
+    if (!hold.armedFor) await armRelease(context, scope, hold, dueAt(hold, context.rules));
     await awaitPendingNodes(context, { scope, awaited, attempt: 0 });
     return decision;
   }
-  const marked = await markNodes(context, scope, hold);
+  const marked = await armAndMark(context, scope, hold);
   await awaitPendingNodes(context, { scope, awaited, attempt: 0 }, marked);
   return decision;
 }

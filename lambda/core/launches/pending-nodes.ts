@@ -53,5 +53,5 @@ export async function markJoinedNodes(context: Context, pending: PendingNodes): 
     context.log.info("pending nodes no longer awaited: their hold is over", { scope, instances });
     return;
   }
-  await awaitPendingNodes(context, pending, await markNodes(context, scope, hold));
+  await awaitPendingNodes(context, pending, await markNodes(context, { scope, hold }));
 }

@@ -1,25 +1,40 @@
 import { earlier } from "../duration.ts";
 import { changeRecord } from "../holds/change-record.ts";
-import type { Hold, ScopeRecord } from "../holds/hold.ts";
+import { dueAt, type Hold, type ScopeRecord } from "../holds/hold.ts";
 import type { Context, Marked } from "../ports.ts";
+import { setOneShot } from "../releases/arm-release.ts";
 import { outlastingHolds } from "../releases/hand-over.ts";
 import type { Scope } from "../scope.ts";
 
+/**
+ * Sets the one-shot of a hold that has none, then marks its nodes, and notes both with one write. After a crash in
+ * between, the record still names no one-shot, and the next launch or sweep sets the same one again.
+ */
+export async function armAndMark(context: Context, scope: Scope, hold: Hold): Promise<Marked> {
+  if (hold.armedFor) return markNodes(context, { scope, hold });
+  const armedFor = dueAt(hold, context.rules);
+  await setOneShot(context, scope, hold, armedFor);
+  return markNodes(context, { scope, hold, armedFor });
+}
+
+type Marking = Readonly<{ scope: Scope; hold: Hold; armedFor?: Date }>;
+
 /** Marks for a hold, then looks at the record once more: marks put for a hold that ended meanwhile do not stay. */
-export async function markNodes(context: Context, scope: Scope, hold: Hold): Promise<Marked> {
+export async function markNodes(context: Context, { scope, hold, armedFor }: Marking): Promise<Marked> {
   const { id: holdId } = hold;
   const marked = await context.nodes.mark(scope, holdId, context, await outlastingHolds(context));
   const touched = marked.marked + marked.adopted;
   const isAll = !marked.left && marked.failed === 0;
   context.log.info("nodes marked", { scope, holdId, ...marked, seen: marked.seen.length });
-  if (touched === 0 && !marked.left && !(isAll && hold.unprotected)) return marked;
+  if (touched === 0 && !marked.left && !(isAll && hold.unprotected) && !armedFor) return marked;
 
-  const after = await changeRecord(context, scope, (record) => noteMarks(record, holdId, touched, isAll));
+  const note = { holdId, touched, isAll, armedFor };
+  const after = await changeRecord(context, scope, (record) => noteMarks(record, note));
   if (after.protected) reportProtected(context, after.protected);
   if (after.isOurs) return marked;
   if (after.present) {
     context.log.info("marks handed to the present hold", { scope, holdId, present: after.present.id });
-    return markNodes(context, scope, after.present);
+    return markNodes(context, { scope, hold: after.present });
   }
   const released = await context.nodes.release(holdId, context);
   context.log.info("marks taken off again: their hold ended meanwhile", { scope, holdId, ...released });
@@ -28,15 +43,23 @@ export async function markNodes(context: Context, scope: Scope, hold: Hold): Pro
 
 type Noted = Readonly<{ isOurs: boolean; present?: Hold; protected?: Hold; record?: ScopeRecord }>;
 
-function noteMarks(record: ScopeRecord, holdId: string, touched: number, isAll: boolean): Noted {
+type Note = Readonly<{ holdId: string; touched: number; isAll: boolean; armedFor: Date | undefined }>;
+
+function noteMarks(record: ScopeRecord, { holdId, touched, isAll, armedFor }: Note): Noted {
   const { hold } = record;
   if (hold?.state !== "held") return { isOurs: false };
   if (hold.id !== holdId) return { isOurs: false, present: hold };
   const { unprotected = false, ...rest } = hold;
   const isProtectedNow = unprotected && isAll;
-  if (touched === 0 && !isProtectedNow) return { isOurs: true };
-  const counted = { ...(isProtectedNow ? rest : hold), nodes: hold.nodes + touched };
-  return { isOurs: true, record: { ...record, hold: counted }, ...(isProtectedNow && { protected: hold }) };
+  // A launch that extended the hold meanwhile may have set and noted a one-shot of its own.
+  const isArmedNow = armedFor !== undefined && !hold.armedFor;
+  if (touched === 0 && !isProtectedNow && !isArmedNow) return { isOurs: true };
+  const next = {
+    ...(isProtectedNow ? rest : hold),
+    nodes: hold.nodes + touched,
+    ...(isArmedNow && { armedFor }),
+  };
+  return { isOurs: true, record: { ...record, hold: next }, ...(isProtectedNow && { protected: hold }) };
 }
 
 /** Whoever marked the last node of the beginning reports it, once; later launches may have moved the cause since. */

@@ -3,9 +3,8 @@ import { BadInputError } from "../errors.ts";
 import { changeRecord, wholeClusterRecord } from "../holds/change-record.ts";
 import { dueAt, isPaused, untilResumed, watermarkOf } from "../holds/hold.ts";
 import { awaitPendingNodes } from "../launches/pending-nodes.ts";
-import { markNodes } from "../marks/mark-nodes.ts";
+import { armAndMark } from "../marks/mark-nodes.ts";
 import type { Context } from "../ports.ts";
-import { armRelease } from "../releases/arm-release.ts";
 import { endHolds, isEverything, otherScopes } from "../releases/force-release.ts";
 import type { ReleaseAnswer } from "../releases/release-nodes.ts";
 import { isKept } from "../rules.ts";
@@ -48,8 +47,7 @@ export async function holdByHand(context: Context, scope: Scope, wish: HoldReque
 
   const { hold } = decision;
   if (decision.action === "start") context.metrics.add("HoldsStarted", 1);
-  if (!hold.armedFor) await armRelease(context, scope, hold, dueAt(hold, rules));
-  const marking = await markNodes(context, scope, hold);
+  const marking = await armAndMark(context, scope, hold);
   await awaitPendingNodes(context, { scope, awaited: [], attempt: 0 }, marking);
   return {
     holdId: hold.id,

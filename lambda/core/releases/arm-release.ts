@@ -5,9 +5,14 @@ import type { Scope } from "../scope.ts";
 
 /** Sets the one-shot and notes it in the record, so that extensions need not set another. */
 export async function armRelease(context: ReleaseContext, scope: Scope, hold: Hold, at: Date): Promise<void> {
+  await setOneShot(context, scope, hold, at);
+  await changeRecord(context, scope, (record) => ({ record: withArmed(record, hold.id, at) }));
+}
+
+/** Sets the one-shot alone: the record does not know of it until it is noted there. */
+export async function setOneShot(context: ReleaseContext, scope: Scope, hold: Hold, at: Date): Promise<void> {
   const result = await context.schedules.arm(scope, hold.id, at);
   context.log.info("release armed", { scope, holdId: hold.id, at, result });
-  await changeRecord(context, scope, (record) => ({ record: withArmed(record, hold.id, at) }));
 }
 
 function withArmed(record: ScopeRecord, holdId: string, at: Date): ScopeRecord | undefined {

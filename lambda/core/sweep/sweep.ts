@@ -86,7 +86,7 @@ async function keepHold(
   const { hold, armFor } = decision;
   if (decision.action === "keep") {
     // The hold is recorded, so marking need not wait for a scheduler that may be out of order.
-    const marked = await markNodes(context, scope, hold);
+    const marked = await markNodes(context, { scope, hold });
     await awaitPendingNodes(context, { scope, awaited: [], attempt: 0 }, marked);
   }
   await armRelease(context, scope, hold, armFor);
