@@ -1,5 +1,6 @@
 import { isAws } from "../lambda/aws/errors.ts";
 import { functionName } from "../lambda/names.ts";
+import { nearestName } from "../lambda/spelling.ts";
 import { explainAwsError } from "./aws-errors.ts";
 import { type AwsConfig, awsConfig, type ClusterFlags } from "./terminal/cluster-flags.ts";
 import { Failure } from "./terminal/failure.ts";
@@ -59,6 +60,11 @@ function functionFailed(name: string, payload: unknown): Failure {
   );
 }
 
+function didYouMean(cluster: string, found: readonly string[]): string {
+  const meant = nearestName(cluster, found);
+  return meant ? `Did you mean ${meant}? ` : "";
+}
+
 /** The function does not exist: lists the holders in this account, if permitted. */
 async function noHolder(flags: ClusterFlags, config: AwsConfig, cause: unknown): Promise<Failure> {
   const { findHolders } = await import("./find-holders.ts");
@@ -69,6 +75,6 @@ async function noHolder(flags: ClusterFlags, config: AwsConfig, cause: unknown):
       ? "Check --cluster, --region and --profile, or deploy: npx cdk deploy -c cluster=NAME."
       : found.length === 0
         ? `There is none${here}: check --region and --profile, or deploy: npx cdk deploy -c cluster=${flags.cluster}.`
-        : `Holders found${here}: ${found.join(", ")}.`;
+        : `${didYouMean(flags.cluster, found)}Holders found${here}: ${found.join(", ")}.`;
   return new Failure(`there is no holder for cluster ${flags.cluster}${here}`, remedy, { cause });
 }

@@ -31,7 +31,7 @@ type AdviseOptions = ClusterFlags &
 /** Computes from CloudTrail which `hold` would have been best. */
 export const advise = (terminal: Terminal): Command =>
   withExamples(
-    withOutput(withCluster(new Command("advise")), ["table", "json"])
+    withOutput(withCluster(new Command("advise"), terminal), ["table", "json"])
       .description("Compute from CloudTrail which hold would have been best, and what it would have cost.")
       .addOption(
         durationOption(

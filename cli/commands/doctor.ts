@@ -15,7 +15,7 @@ type DoctorOptions = ClusterFlags &
 /** Checks every step from launch to release and prints remedies. */
 export const doctor = (terminal: Terminal): Command =>
   withExamples(
-    withOutput(withCluster(new Command("doctor")), ["table", "json"])
+    withOutput(withCluster(new Command("doctor"), terminal), ["table", "json"])
       .description("Check every step from launch to release, and print a remedy for each broken one.")
       .option("--fix", "fix what can be fixed safely, then check again")
       .option(

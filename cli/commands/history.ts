@@ -15,7 +15,7 @@ type HistoryOptions = ClusterFlags &
 /** Shows the holds of the last 90 days. */
 export const history = (terminal: Terminal): Command =>
   withExamples(
-    withOutput(withCluster(new Command("history")))
+    withOutput(withCluster(new Command("history"), terminal))
       .description("Show past holds of the last 90 days.")
       .option("--limit <count>", "how many, to 1000, the newest first", countFlag(1, 1000), 20)
       .option("--timeline", "draw them along time")

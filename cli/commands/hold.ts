@@ -15,7 +15,7 @@ type HoldOptions = ClusterFlags &
 /** Starts or extends a hold by hand. */
 export const hold = (terminal: Terminal): Command =>
   withExamples(
-    withOutput(withCluster(new Command("hold")), ["table", "json"])
+    withOutput(withCluster(new Command("hold"), terminal), ["table", "json"])
       .description("Start or extend a hold now, as a launch would; never past the cap.")
       .option(
         "--for <duration>",

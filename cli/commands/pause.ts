@@ -16,7 +16,7 @@ type PauseOptions = ClusterFlags &
 /** Steps aside: releases, and holds nothing meanwhile. */
 export const pause = (terminal: Terminal): Command =>
   withExamples(
-    withOutput(withCluster(new Command("pause")), ["table", "json"])
+    withOutput(withCluster(new Command("pause"), terminal), ["table", "json"])
       .description("Release all nodes and start no holds, for a while or until resumed.")
       .option(
         "--for <duration>",

@@ -15,7 +15,7 @@ type ReleaseOptions = ClusterFlags &
 /** Ends holds at once. */
 export const release = (terminal: Terminal): Command =>
   withExamples(
-    withOutput(withCluster(new Command("release")), ["table", "json"])
+    withOutput(withCluster(new Command("release"), terminal), ["table", "json"])
       .description("End holds now; launches before now do not start them again.")
       .option("--force", "confirm")
       .option("--reason <text>", "why, for the record")

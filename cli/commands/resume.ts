@@ -12,7 +12,7 @@ type ResumeOptions = ClusterFlags & Readonly<{ scope?: string; output: Output }>
 /** Ends a pause or a breather. */
 export const resume = (terminal: Terminal): Command =>
   withExamples(
-    withOutput(withCluster(new Command("resume")), ["table", "json"])
+    withOutput(withCluster(new Command("resume"), terminal), ["table", "json"])
       .description("End a pause or a breather: launches count again.")
       .addOption(scopeFlag())
       .action((options: ResumeOptions) => goOn(options, terminal)),

@@ -14,7 +14,7 @@ type StatusOptions = ClusterFlags & Readonly<{ output: Output; watch?: true; eve
 /** Shows current holds: nodes, expiry and cause. */
 export const status = (terminal: Terminal): Command =>
   withExamples(
-    withOutput(withCluster(new Command("status")))
+    withOutput(withCluster(new Command("status"), terminal))
       .description("Show current holds: nodes, expiry and cause.")
       .option("-w, --watch", "draw it again and again, until you press Ctrl-C")
       .addOption(

@@ -1,5 +1,6 @@
 import { Environment } from "../../lambda/environment.ts";
-import { isHopeless } from "../aws-errors.ts";
+import { explainAwsError, isHopeless } from "../aws-errors.ts";
+import { Failure } from "../terminal/failure.ts";
 import { checkAlarms } from "./checks/alarms.ts";
 import { checkAnnotations } from "./checks/annotations.ts";
 import { saidBy } from "./checks/answered.ts";
@@ -50,8 +51,9 @@ export async function examine(
 }
 
 const refused = (error: unknown): Finding[] => {
-  if (!isHopeless(error)) throw error;
-  return [fail("credentials", saidBy(error), "Log in again, or choose others by --profile.")];
+  const failure = explainAwsError(error, "");
+  if (!(failure instanceof Failure) || !isHopeless(error)) throw error;
+  return [fail("credentials", failure.message, failure.remedy)];
 };
 
 const lookAtRecord = (it: Examination, doctor: Doctor, { control }: Functions) =>

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Duration, formatDuration, parseDuration } from "../../lambda/core/duration.ts";
+import { checkProfile } from "./profiles.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Region, profile and endpoint, as in every AWS tool. */
@@ -7,21 +8,44 @@ export type AwsFlags = Readonly<{ region?: string; profile?: string; endpointUrl
 /** Which holder a command is about. */
 export type ClusterFlags = AwsFlags & Readonly<{ cluster: string }>;
 
+/** Names the cluster where the flag does not. */
+export const clusterVariable = "KARPENTER_NODE_HOLDER_CLUSTER";
+
 /** Adds the flags with which a command finds the holder of a cluster. */
-export const withCluster = (command: Command): Command =>
-  withAws(command.requiredOption("--cluster <name>", "the EKS cluster's name", clusterName));
+export const withCluster = (command: Command, { env }: Pick<Terminal, "env">): Command =>
+  withAws(
+    command
+      .option("--cluster <name>", `the EKS cluster's name (required, or set ${clusterVariable})`, clusterName)
+      // Not left to commander: it would complain of a missing flag before it names the misspelled one.
+      .hook("preAction", (_, action) => {
+        if (action.opts().cluster !== undefined) return;
+        const named = env[clusterVariable];
+        if (!named) action.error(`error: name the cluster: --cluster NAME, or set ${clusterVariable}`);
+        else action.setOptionValueWithSource("cluster", readVariable(action, named), "env");
+      }),
+  );
+
+function readVariable(command: Command, text: string): string {
+  try {
+    return clusterName(text);
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error;
+    return command.error(`error: ${clusterVariable} cannot be used: ${error.message}`);
+  }
+}
 
 /** Adds the flags that every AWS tool knows. */
 export const withAws = (command: Command): Command =>
   [
     new Option("--region <region>", "region"),
     new Option("--profile <name>", "profile"),
-    new Option("--endpoint-url <url>", "another endpoint"),
+    new Option("--endpoint-url <url>", "another endpoint").argParser(endpointUrl),
   ].reduce((all, option) => all.addOption(option.helpGroup("AWS (default: as in every AWS tool):")), command);
 
 /** How an AWS client is made from the flags; the SDK itself reads environment, profiles and the rest. */
 export function awsConfig(flags: AwsFlags, env: Terminal["env"]) {
   const { profile, endpointUrl } = flags;
+  checkProfile(profile, env);
   // The SDK for JavaScript knows AWS_REGION only; the AWS CLI's users have set the other one.
   const region = flags.region || env.AWS_REGION || (profile ? undefined : env.AWS_DEFAULT_REGION);
   return {
@@ -62,6 +86,11 @@ export const countFlag =
     if (read >= least && read <= most) return read;
     throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
   };
+
+function endpointUrl(text: string): string {
+  if (/^https?:$/.test(URL.parse(text)?.protocol ?? "")) return text;
+  throw new InvalidArgumentError("It must be an address like https://lambda.eu-west-1.amazonaws.com.");
+}
 
 function clusterName(text: string): string {
   if (/^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$/.test(text)) return text;

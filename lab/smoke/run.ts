@@ -26,7 +26,7 @@ type Options = ClusterFlags &
 
 const report = (line: string) => process.stderr.write(`${line}\n`);
 
-const command = withCluster(new Command("npm run smoke --"))
+const command = withCluster(new Command("npm run smoke --"), process)
   .description(
     "Check on a real account what the holder assumes about AWS; then deploy a holder for the cluster, watch one " +
       "launch being held and released, destroy it, and look for what stayed. Takes about a quarter of an hour.",

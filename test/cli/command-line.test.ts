@@ -65,7 +65,8 @@ describe("the command line", () => {
 
   it("shows required flags, choices and defaults in its help", async () => {
     const { output } = await run("status", "--help");
-    expect(output).toMatch(/--cluster <name> .+ \(required\)/);
+    expect(output).toMatch(/--cluster <name> .+ \(required, or set\s+KARPENTER_NODE_HOLDER_CLUSTER\)/);
+    expect((await run("hold", "--help")).output).toMatch(/--reason <text> .+ \(required\)/);
     expect(output).toContain("output format: table, wide, json (default: table)");
     expect(output).toContain("(default: 5s)");
     for (const command of commands) {

@@ -421,6 +421,18 @@ describe("doctor", () => {
     expect(findings.map(({ link, verdict }) => [link, verdict])).toEqual([["credentials", "fail"]]);
   });
 
+  it("blames the network, and not the credentials, where AWS cannot be reached", async () => {
+    const unreachable = async () => {
+      throw Object.assign(new Error("getaddrinfo ENOTFOUND sts.example"), { code: "ENOTFOUND" });
+    };
+    expect(await examined(anAccount({ identity: unreachable }))).toMatchObject([
+      {
+        what: "AWS could not be reached (getaddrinfo ENOTFOUND sts.example)",
+        remedy: "Check the network, --region and --endpoint-url.",
+      },
+    ]);
+  });
+
   it("lists the holders there are where this cluster has none", async () => {
     const [, finding] = await examined(anAccount({ functionOf: none, holders: async () => ["staging"] }));
     expect(finding?.remedy).toBe("Holders found here: staging.");

@@ -205,7 +205,7 @@ describe("when it does not work", () => {
     const { exit, reported } = await ask(await holder(missing, ["staging", "prod"]));
     expect(exit).toBe(1);
     expect(reported).toBe(
-      "Failed: there is no holder for cluster prdo in eu-west-1\nHolders found in eu-west-1: prod, staging.",
+      "Failed: there is no holder for cluster prdo in eu-west-1\nDid you mean prod? Holders found in eu-west-1: prod, staging.",
     );
   });
 

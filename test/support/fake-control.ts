@@ -24,6 +24,8 @@ export class FunctionFailure {
 export class FakeControl {
   readonly asked: Asked[] = [];
   readonly functionNames: string[] = [];
+  /** What the operator's shell has set. */
+  env: Readonly<Record<string, string>> = {};
   readonly #aws: FakeAws;
 
   private constructor(aws: FakeAws) {
@@ -52,7 +54,7 @@ export class FakeControl {
 
   /** Types a command as an operator would. */
   async run(...words: string[]): Promise<Ended> {
-    const terminal = new CollectedTerminal();
+    const terminal = new CollectedTerminal(this.env);
     const { endpoint, region } = this.#aws.client;
     const where = ["--endpoint-url", endpoint, "--region", region];
     const exit = await commandLine([...words, ...where], terminal);

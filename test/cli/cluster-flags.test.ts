@@ -1,0 +1,51 @@
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { commandLine } from "../../cli/command-line.ts";
+import { CollectedTerminal } from "../support/collected-terminal.ts";
+import { FakeControl } from "../support/fake-control.ts";
+
+let control: FakeControl | undefined;
+afterEach(() => control?.stop());
+
+const typed = async (env: Readonly<Record<string, string>>, ...words: string[]) => {
+  const terminal = new CollectedTerminal(env);
+  return { exit: await commandLine(words, terminal), reported: terminal.reported };
+};
+
+it("takes the cluster from the environment where no flag names it", async () => {
+  control = await FakeControl.start(() => ({ resumed: [], because: "nothing was paused" }));
+  control.env = { KARPENTER_NODE_HOLDER_CLUSTER: "staging" };
+  await control.run("resume");
+  await control.run("resume", "--cluster", "prod");
+  expect(control.functionNames).toEqual([
+    "karpenter-node-holder-staging-control",
+    "karpenter-node-holder-prod-control",
+  ]);
+});
+
+it.each([
+  [{}, "resume", "name the cluster: --cluster NAME, or set KARPENTER_NODE_HOLDER_CLUSTER"],
+  [{ KARPENTER_NODE_HOLDER_CLUSTER: "a/b" }, "resume", "KARPENTER_NODE_HOLDER_CLUSTER cannot be used"],
+  [{}, "resume --cluter prod", "unknown option '--cluter'\n(Did you mean --cluster?)"],
+  [{}, "resumee --cluster prod", "(Did you mean resume?)"],
+  [{}, "resume --cluster prod --endpoint-url banana", "It must be an address like https://"],
+])("with %j says what is wrong with: %s", async (env, line, expected) => {
+  const { exit, reported } = await typed(env, ...line.split(" "));
+  expect(exit).toBe(2);
+  expect(reported).toContain(expected);
+});
+
+it("names the profiles there are where there is none of this name", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "profiles-"));
+  const env = {
+    AWS_CONFIG_FILE: join(folder, "config"),
+    AWS_SHARED_CREDENTIALS_FILE: join(folder, "credentials"),
+  };
+  await writeFile(env.AWS_CONFIG_FILE, "[default]\n[profile staging]\n[sso-session corp]\nregion = x\n");
+  await writeFile(env.AWS_SHARED_CREDENTIALS_FILE, "[ci]\naws_access_key_id = x\n");
+  const { exit, reported } = await typed(env, "resume", "--cluster", "prod", "--profile", "nosuch");
+  expect(exit).toBe(2);
+  expect(reported).toContain("there is no AWS profile nosuch (there are: ci, default, staging)");
+});
