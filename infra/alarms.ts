@@ -141,6 +141,17 @@ function watches({ settings, metrics, functions, deadLetters }: WatchedParts): r
       periods: 1,
     },
   ];
+  const idleBudget = settings.auto?.idleBudget;
+  if (idleBudget !== undefined) {
+    always.push({
+      heading: "idle-budget-spent",
+      description: "Held nodes were idle for longer in a day than idleBudget allows.",
+      metric: metrics.metric("IdleNodeMinutes", "Sum").with({ period: Duration.days(1) }),
+      threshold: idleBudget / minutes(1),
+      comparison: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      periods: 1,
+    });
+  }
   if (maxHold === 0) return always;
   const overCap: Watch = {
     heading: "hold-over-cap",

@@ -21,6 +21,8 @@ export interface KarpenterNodeHolderProps {
   readonly hold?: Duration | "auto";
   /** With `hold: "auto"`, what one needless relaunch of a node is worth, in time of that node (10 minutes). */
   readonly relaunchCost?: Duration;
+  /** With `hold: "auto"`, what the idle nodes of a scope may cost in a day, in time of one node (no limit). */
+  readonly idleBudget?: Duration;
   /** A hold never lasts longer, whatever launches; zero for no cap (2 hours). */
   readonly maxHold?: Duration;
   /** After a capped hold launches start no new one for this long (10 minutes). */
@@ -42,7 +44,7 @@ export interface KarpenterNodeHolderProps {
   readonly sweepEvery?: Duration;
   readonly access?: Access;
   readonly vpc?: HolderVpc;
-  /** NewEvent of every alarm. */
+  /** Receives every alarm. */
   readonly alarmTopic?: ITopic;
   readonly logRetention?: RetentionDays;
   /** Reserve one concurrent execution for the sweep, so that two sweeps never run at once (false). */
@@ -94,6 +96,7 @@ function asText(props: KarpenterNodeHolderProps): RawSettings {
     ...props,
     hold: props.hold === "auto" ? "auto" : text(props.hold),
     relaunchCost: text(props.relaunchCost),
+    idleBudget: text(props.idleBudget),
     maxHold: text(props.maxHold),
     breather: text(props.breather),
     initialDelay: text(props.initialDelay),

@@ -49,6 +49,12 @@ it("leads from every alarm to its own heading in the runbook, with all three par
   }
 });
 
+it("describes the alarm of an idle budget in the runbook, too", () => {
+  const own = synthesize({ hold: "auto", idleBudget: Duration.hours(40) });
+  expect(alarm("idle-budget-spent", own)?.AlarmDescription).toContain("docs/runbook.md#idle-budget-spent");
+  expect(runbook).toContain("\n## idle-budget-spent\n");
+});
+
 it("takes the sweep's silence for an alarm, and any other silence for peace", () => {
   for (const { AlarmName, TreatMissingData } of alarms) {
     const silent = String(AlarmName).endsWith("sweep-silent");

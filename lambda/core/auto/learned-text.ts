@@ -1,19 +1,28 @@
 import { type Duration, seconds } from "../duration.ts";
 import type { Gap } from "./gap.ts";
+import type { Spent } from "./idle-budget.ts";
 import { type Idle, type Learned, remembered } from "./learned.ts";
 
 /*
- * What was learned as one short line for the record: version, debt, what is idle, and the gaps, oldest first.
- * "1 debt=0.5 idle=2026-11-22T08:00:00.000Z/6/180/busy 6@240 6@0-180 2@3600+": 6 nodes that were needed again after
+ * What was learned as one short line for the record: version, debt, what is idle, what a day has cost, and the gaps, oldest first.
+ * "1 debt=0.5 idle=2026-11-22T08:00:00.000Z/6/180/busy spent=2026-11-22/5400 6@240 6@0-180 2@3600+": 6 nodes that were needed again after
  * 240 s, 6 after at most 180 s, 2 that were not needed for at least 3600 s.
  */
 const version = "1";
 const debtPattern = /^debt=(\d{1,12}(?:\.\d{1,2})?)$/;
-const idlePattern = /^idle=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)\/(\d{1,7})\/(\d{1,9})(\/busy)?$/;
+const idlePattern =
+  /^idle=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)\/(\d{1,7})\/(\d{1,9})(\/busy)?(\/limited)?$/;
+const spentPattern = /^spent=(\d{4}-\d\d-\d\d)\/(\d{1,12})$/;
 const gapPattern = /^(\d{1,7})@(\d{1,12})(?:(\+)|-(\d{1,12}))?$/;
 
-export function writeLearned({ gaps, debt, idle }: Learned): string {
-  const parts = [version, `debt=${debt}`, ...(idle ? [writeIdle(idle)] : []), ...gaps.map(writeGap)];
+export function writeLearned({ gaps, debt, idle, spent }: Learned): string {
+  const parts = [
+    version,
+    `debt=${debt}`,
+    ...(idle ? [writeIdle(idle)] : []),
+    ...(spent ? [`spent=${spent.day}/${inSeconds(spent.idle)}`] : []),
+    ...gaps.map(writeGap),
+  ];
   return parts.join(" ");
 }
 
@@ -23,21 +32,38 @@ export function readLearned(text: string): Learned | undefined {
   const debt = debtPattern.exec(debtText)?.[1];
   if (first !== version || debt === undefined) return undefined;
   const idle = readIdle(rest[0] ?? "");
-  const gaps = (idle ? rest.slice(1) : rest).map(readGap);
+  const afterIdle = idle ? rest.slice(1) : rest;
+  const spent = readSpent(afterIdle[0] ?? "");
+  const gaps = (spent ? afterIdle.slice(1) : afterIdle).map(readGap);
   if (!gaps.every((gap) => gap !== undefined)) return undefined;
-  return { gaps: gaps.slice(-remembered), debt: Number(debt), ...(idle && { idle }) };
+  return {
+    gaps: gaps.slice(-remembered),
+    debt: Number(debt),
+    ...(idle && { idle }),
+    ...(spent && { spent }),
+  };
 }
 
 const inSeconds = (duration: Duration): number => Math.round(duration / seconds(1));
 
-const writeIdle = ({ since, nodes, length, busy }: Idle): string =>
-  `idle=${since.toISOString()}/${nodes}/${inSeconds(length)}${busy ? "/busy" : ""}`;
+const writeIdle = ({ since, nodes, length, busy, limited }: Idle): string =>
+  `idle=${since.toISOString()}/${nodes}/${inSeconds(length)}${busy ? "/busy" : ""}${limited ? "/limited" : ""}`;
 
 function readIdle(text: string): Idle | undefined {
-  const [, since, nodes, length, busy] = idlePattern.exec(text) ?? [];
+  const [, since, nodes, length, busy, limited] = idlePattern.exec(text) ?? [];
   if (since === undefined || Number.isNaN(Date.parse(since))) return undefined;
-  const idle = { since: new Date(since), nodes: Number(nodes), length: seconds(Number(length)) };
-  return busy ? { ...idle, busy: true } : idle;
+  return {
+    since: new Date(since),
+    nodes: Number(nodes),
+    length: seconds(Number(length)),
+    ...(busy && { busy: true as const }),
+    ...(limited && { limited: true as const }),
+  };
+}
+
+function readSpent(text: string): Spent | undefined {
+  const [, day, idle] = spentPattern.exec(text) ?? [];
+  return day === undefined ? undefined : { day, idle: seconds(Number(idle)) };
 }
 
 function writeGap({ nodes, atLeast, atMost }: Gap): string {

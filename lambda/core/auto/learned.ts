@@ -1,5 +1,6 @@
-import { type Duration, minutes, seconds } from "../duration.ts";
+import { after, type Duration, minutes, seconds } from "../duration.ts";
 import { costOf, type Gap } from "./gap.ts";
+import { type Spent, spentWith } from "./idle-budget.ts";
 
 /** What is known of one scope's gaps. It has a fixed largest size. */
 export type Learned = Readonly<{
@@ -9,10 +10,15 @@ export type Learned = Readonly<{
   debt: number;
   /** When capacity was last known to be in use, and how long it is held from then on; missing while nobody watches. */
   idle?: Idle;
+  /** The idle time of the last day that had any. */
+  spent?: Spent;
 }>;
 
-/** `busy`: these nodes were just launched, and no use of them was seen since: their burst may still go on. */
-export type Idle = Readonly<{ since: Date; nodes: number; length: Duration; busy?: true }>;
+/**
+ * `busy`: these nodes were just launched, and no use of them was seen since: their burst may still go on.
+ * `limited`: the length is the idle budget's, so what it costs says nothing against the learned lengths.
+ */
+export type Idle = Readonly<{ since: Date; nodes: number; length: Duration; busy?: true; limited?: true }>;
 
 /** Capacity was launched for waiting pods, or pods came to or left nodes that are held. */
 export type Use = Readonly<{
@@ -56,7 +62,7 @@ export function learnFromUse(learned: Learned, use: Use, length: Duration, terms
   // The first use after a launch is the end of that burst, as a rule: nothing was idle yet.
   if ((held && idle.busy) || gap < sameBurst) return { ...learned, idle: next };
   const seen = { nodes: idle.nodes, atLeast: held ? 0 : gap, atMost: gap };
-  return { ...remember(learned, seen, idle.length, terms), idle: next };
+  return { ...remember(learned, seen, idle, terms), idle: next };
 }
 
 /** Stops watching without a word on the gap, where holds are no longer learned. */
@@ -73,13 +79,16 @@ export function stopWatching(learned: Learned, at: Date, held: boolean): Learned
   if (!idle) return learned;
   const gap = wholeSeconds(idle.since, at);
   if ((held && idle.busy) || gap < sameBurst) return rest;
-  return { ...rest, gaps: [...rest.gaps, { nodes: idle.nodes, atLeast: gap }].slice(-remembered) };
+  return addGap(rest, { nodes: idle.nodes, atLeast: gap }, idle);
 }
 
 /** What the costs are measured by. */
 export type Terms = Readonly<{ relaunchCost: Duration; cap: Duration }>;
 
-function remember(learned: Learned, gap: Required<Gap>, length: Duration, terms: Terms): Learned {
+function remember(learned: Learned, gap: Required<Gap>, idle: Idle, terms: Terms): Learned {
+  const { length } = idle;
+  const next = addGap(learned, gap, idle);
+  if (idle.limited) return next;
   // Of a gap that is not known exactly, the end that is worse for the length that was waited.
   const excess = Math.max(
     ...[gap.atLeast, gap.atMost].map(
@@ -87,10 +96,16 @@ function remember(learned: Learned, gap: Required<Gap>, length: Duration, terms:
     ),
   );
   const debt = Math.max(0, learned.debt + (gap.nodes * excess) / terms.relaunchCost);
+  return { ...next, debt: Math.ceil(debt * 100) / 100 };
+}
+
+/** Keeps a gap, and counts the time for which its nodes were held without use. */
+function addGap(learned: Learned, gap: Gap, { since, length }: Idle): Learned {
+  const held = Math.min(gap.atMost ?? gap.atLeast, length);
   return {
     ...learned,
     gaps: [...learned.gaps, gap].slice(-remembered),
-    debt: Math.ceil(debt * 100) / 100,
+    ...(held > 0 && { spent: spentWith(learned.spent, gap.nodes * held, after(since, held)) }),
   };
 }
 

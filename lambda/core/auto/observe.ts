@@ -1,6 +1,6 @@
 import type { ScopeRecord } from "../holds/hold.ts";
 import { longestHold, type Rules } from "../rules.ts";
-import { decideHoldLength, type HoldLength } from "./decide-hold-length.ts";
+import { decideLengthNow, type HoldLength } from "./decide-hold-length.ts";
 import { forgetIdle, type Learned, learnFromUse, nothingLearned, stopWatching, type Use } from "./learned.ts";
 
 /** A scope after a use, and the rules for its hold from this use on. */
@@ -13,10 +13,11 @@ export function observe(record: ScopeRecord, rules: Rules, use: Omit<Use, "held"
   const terms = { relaunchCost: auto.relaunchCost, cap: longestHold(rules) };
   const before = record.learned ?? nothingLearned;
   const known = learnFromUse(before, { ...use, held: isHeld(record) }, 0, terms);
-  const length = decideHoldLength(known, terms.relaunchCost, terms);
+  const length = decideLengthNow(known, auto.relaunchCost, { ...terms, ...auto, now: use.at });
   const own = { ...rules, hold: length.length };
   if (known === before || !known.idle) return { record, rules: own, length };
-  const learned = { ...known, idle: { ...known.idle, length: length.length } };
+  const limited = length.action === "limited" && { limited: true as const };
+  const learned = { ...known, idle: { ...known.idle, length: length.length, ...limited } };
   return { record: { ...record, learned }, rules: own, length };
 }
 
@@ -24,8 +25,10 @@ export function observe(record: ScopeRecord, rules: Rules, use: Omit<Use, "held"
 export const learnedLength = (
   { learned = nothingLearned }: ScopeRecord,
   rules: Rules,
+  now: Date,
 ): HoldLength | undefined =>
-  rules.auto && decideHoldLength(learned, rules.auto.relaunchCost, { cap: longestHold(rules) });
+  rules.auto &&
+  decideLengthNow(learned, rules.auto.relaunchCost, { ...rules.auto, cap: longestHold(rules), now });
 
 /** A scope whose hold ended otherwise than by its time: what comes next says nothing of the work. */
 export const unwatched = (record: ScopeRecord, now: Date): ScopeRecord =>

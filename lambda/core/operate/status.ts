@@ -63,7 +63,7 @@ export async function getStatus(context: Context): Promise<Status> {
     ...describe(record, whole, context.rules, now),
     nodesHeld: record.hold ? (marks.get(record.hold.id) ?? 0) : 0,
     awaited: awaited.get(record.scope) ?? 0,
-    ...lengthOf(record, context.rules),
+    ...lengthOf(record, context.rules, now),
   }));
   const { rules } = context;
   const found = { scopes, nodesUserHeld, limits, ...(lastSweep && { lastSweep }) };
@@ -77,8 +77,8 @@ async function findLimits(context: Context): Promise<readonly string[]> {
   return context.nodeClaims.limits(context);
 }
 
-function lengthOf(record: ScopeRecord, rules: Rules): Pick<ScopeStatus, "length"> {
-  const length = isKept(rules, record.scope) ? learnedLength(record, rules) : undefined;
+function lengthOf(record: ScopeRecord, rules: Rules, now: Date): Pick<ScopeStatus, "length"> {
+  const length = isKept(rules, record.scope) ? learnedLength(record, rules, now) : undefined;
   return length ? { length } : {};
 }
 

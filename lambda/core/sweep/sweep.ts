@@ -94,7 +94,7 @@ async function keepHold(
 
 function measure({ clock, metrics, rules }: Context, records: readonly ScopeRecord[]): void {
   for (const record of records.filter(({ scope }) => isKept(rules, scope))) {
-    const learned = learnedLength(record, rules);
+    const learned = learnedLength(record, rules, clock.now());
     if (learned) metrics.add("LearnedHoldMs", learned.length);
   }
   const started = records.flatMap(({ hold }) => (hold ? [hold.startedAt.getTime()] : []));
