@@ -5,9 +5,9 @@ import { toAttributes } from "../../lambda/aws/dynamodb-values.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { poolScope, wholeCluster } from "../../lambda/core/scope.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { aHold, aRecord } from "../support/builders.ts";
 import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
-import { noon } from "../support/fixed-clock.ts";
 
 let aws: FakeAws;
 afterEach(() => aws.close());

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { Ec2Launches } from "../../lambda/aws/ec2-launches.ts";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { type AwsAnswer, type FakeAws, fakeAws } from "../support/fake-aws.ts";
-import { noon } from "../support/fixed-clock.ts";
 
 const owned = { "kubernetes.io/cluster/prod": "owned" };
 const v1 = { ...owned, "karpenter.sh/nodepool": "batch", "eks:eks-cluster-name": "prod" };

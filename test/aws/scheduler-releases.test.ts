@@ -4,8 +4,8 @@ import { SchedulerReleases } from "../../lambda/aws/scheduler-releases.ts";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { poolScope, wholeCluster } from "../../lambda/core/scope.ts";
+import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
-import { FixedClock, noon } from "../support/fixed-clock.ts";
 
 const roleArn = "arn:aws:iam::123456789012:role/schedules";
 const releaseFunctionArn =
@@ -21,7 +21,7 @@ async function schedules(answer: (count: number) => AwsAnswer = () => created) {
   const client = new SchedulerClient({ ...aws.client, maxAttempts: 1 });
   return new SchedulerReleases({
     client,
-    clock: new FixedClock(),
+    clock: new VirtualClock(),
     group: "holds",
     roleArn,
     releaseFunctionArn,

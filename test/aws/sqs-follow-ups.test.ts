@@ -6,8 +6,8 @@ import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import type { FollowUp, LaunchEvent } from "../../lambda/core/ports.ts";
 import { poolScope } from "../../lambda/core/scope.ts";
 import { parseMessage } from "../../lambda/handlers/events.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
-import { noon } from "../support/fixed-clock.ts";
 
 type Entry = Readonly<{ Id: string; MessageBody: string; DelaySeconds: number }>;
 

@@ -3,8 +3,8 @@ import { advise, adviseAll, type Question, usualHolds } from "../../cli/advise/a
 import { type InstanceEvent, type NodeLife, nodeLives } from "../../cli/advise/lives.ts";
 import { type Plan, regrettedEnds, replay } from "../../cli/advise/replay.ts";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import fc from "../support/fast-check.ts";
-import { noon } from "../support/fixed-clock.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 let count = 0;

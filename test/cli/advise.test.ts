@@ -9,6 +9,7 @@ import { instanceEventsIn, recordsIn } from "../../cli/advise/cloudtrail-events.
 import { nodeLives } from "../../cli/advise/lives.ts";
 import { commandLine } from "../../cli/command-line.ts";
 import { after } from "../../lambda/core/duration.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import {
   at,
   evict,
@@ -21,7 +22,6 @@ import {
 } from "../support/cloudtrail-records.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
-import { noon } from "../support/fixed-clock.ts";
 
 describe("CloudTrail's records", () => {
   it.each([

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { parseHistory, parseStatus, parseUserAction } from "../../cli/answers.ts";
 import { parseInside } from "../../cli/doctor/inside.ts";
 import { Failure } from "../../cli/terminal/failure.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { aPastHold } from "../support/builders.ts";
-import { noon } from "../support/fixed-clock.ts";
 import { aCheck } from "../support/healthy-account.ts";
 
 const overTheWire = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer));

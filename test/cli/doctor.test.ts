@@ -10,7 +10,7 @@ import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
 import { after, type Duration, hours, minutes } from "../../lambda/core/duration.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Part } from "../../lambda/names.ts";
-import { FixedClock, noon } from "../support/fixed-clock.ts";
+import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 import {
   aCheck,
   aFunction,
@@ -353,7 +353,7 @@ describe("doctor", () => {
     [3, "3m ahead of"],
     [-3, "3m behind"],
   ])("warns when this machine's clock is off by %i minutes, and says by how much", async (off, says) => {
-    const clock = new FixedClock(after(noon, minutes(off)));
+    const clock = new VirtualClock(after(noon, minutes(off)));
     const [finding] = warned(await examined(anAccount(), { clock }));
     expect(finding?.what).toBe(`this machine's clock is ${says} the functions'`);
   });

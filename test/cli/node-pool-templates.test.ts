@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { ineffectiveTemplates } from "../../cli/doctor/node-pool-templates.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import { KubernetesError } from "../../lambda/kubernetes/error.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { until } from "../support/context.ts";
-import { noon } from "../support/fixed-clock.ts";
 
 const aNodePool = (name: string, annotations?: Readonly<Record<string, string>>) => ({
   metadata: { name },

@@ -8,8 +8,8 @@ import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/c
 import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
 import { usersLabels } from "../contracts/nodes.ts";
-import { holdId } from "../support/fixed-clock.ts";
 import { StandInNodes } from "../support/stand-in-nodes.ts";
 
 const clock = { now: () => new Date() };

@@ -3,7 +3,7 @@ import { newAdmin } from "../../lambda/cluster-access/new-admin.ts";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
-import { FixedClock } from "../support/fixed-clock.ts";
+import { VirtualClock } from "../../simulator/virtual-clock.ts";
 
 const get = { method: "GET", path: "/api/v1/nodes" } as const;
 const forbidden = explained(new KubernetesError("GET /api/v1/nodes", 403, {}));
@@ -11,7 +11,7 @@ const loginRefused = explained(new KubernetesError("GET /api/v1/nodes", 401, {})
 
 /** An API server that gives these answers in turn, the last one for ever; and the time its caller waited. */
 function answering(...answers: readonly (Error | "done")[]) {
-  const clock = new FixedClock();
+  const clock = new VirtualClock();
   const began = clock.now().getTime();
   const left = [...answers];
   const api: KubernetesCaller = {

@@ -3,8 +3,9 @@ import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import type { ScopeRecord } from "../../lambda/core/holds/hold.ts";
 import type { Clock, Holds, Journal, ProbeAnswer } from "../../lambda/core/ports.ts";
 import { poolScope, type Scope, wholeCluster } from "../../lambda/core/scope.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
+import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 import { aHold, aPastHold, aRecord } from "../support/builders.ts";
-import { FixedClock, holdId, noon } from "../support/fixed-clock.ts";
 
 /** An empty store of its own for one test. */
 export type OpenHolds = Readonly<{ holds: Holds; journal: Journal; close: () => Promise<void> }>;
@@ -48,7 +49,7 @@ const fullRecord = (): ScopeRecord => ({
 
 /** The promises of Holds and Journal; every implementation is held to the same ones. */
 export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void {
-  const clock = new FixedClock();
+  const clock = new VirtualClock();
   let store: OpenHolds;
   beforeEach(async () => {
     clock.set(noon);

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { holdLabel, Karpenter, type KarpenterGeneration, neverHold } from "../../lambda/core/marks/keys.ts";
 import type { Nodes } from "../../lambda/core/ports.ts";
 import { type NodePoolFilter, poolScope, wholeCluster } from "../../lambda/core/scope.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
 import { within } from "../support/context.ts";
-import { holdId } from "../support/fixed-clock.ts";
 
 /** What a cluster's node looks like to a test. */
 export type NodeState = Readonly<{ labels: Record<string, string>; annotations: Record<string, string> }>;

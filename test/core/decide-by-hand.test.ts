@@ -4,8 +4,9 @@ import { type ScopeRecord, untilResumed, watermarkOf } from "../../lambda/core/h
 import { decideHold, decidePause, decideResume } from "../../lambda/core/operate/decide-by-hand.ts";
 import { decideForce, fence } from "../../lambda/core/releases/decide-release.ts";
 import { decideSweep } from "../../lambda/core/sweep/decide-sweep.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { aHold, aRecord, someRules } from "../support/builders.ts";
-import { holdId, noon } from "../support/fixed-clock.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 const hold = (record: ScopeRecord, minutesLong: number, now = noon) =>

@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { untilResumed, type Watermark } from "../../lambda/core/holds/hold.ts";
 import { decideLaunch, type LaunchFacts } from "../../lambda/core/launches/decide-launch.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { aHold, aLaunch, aRecord, someRules } from "../support/builders.ts";
-import { holdId, noon } from "../support/fixed-clock.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 const everything: Watermark = { from: new Date(0) };

@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { type Hold, type ScopeRecord, untilResumed } from "../../lambda/core/holds/hold.ts";
 import { decideClose, decideForce, decideRelease } from "../../lambda/core/releases/decide-release.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { aHold, aRecord, someRules } from "../support/builders.ts";
-import { holdId, noon } from "../support/fixed-clock.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 const decide = (record: Parameters<typeof decideRelease>[0], now = at(20), rules = someRules()) =>

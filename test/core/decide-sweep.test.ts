@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import { type ScopeRecord, watermarkOf } from "../../lambda/core/holds/hold.ts";
 import { decideSweep } from "../../lambda/core/sweep/decide-sweep.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { aHold, aRecord, someRules } from "../support/builders.ts";
-import { noon } from "../support/fixed-clock.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 const decide = (record: ScopeRecord, now = at(5), rules = someRules(), whole?: ScopeRecord) =>

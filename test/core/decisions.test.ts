@@ -3,9 +3,9 @@ import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { dueAt, type ScopeRecord, watermarkOf } from "../../lambda/core/holds/hold.ts";
 import { decideLaunch } from "../../lambda/core/launches/decide-launch.ts";
 import { decideClose, decideRelease } from "../../lambda/core/releases/decide-release.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { aRecord, someRules } from "../support/builders.ts";
 import fc from "../support/fast-check.ts";
-import { noon } from "../support/fixed-clock.ts";
 
 // Decisions alone, one after the other, as an ideal world would carry them out.
 

@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { holdIdOf, isHoldId, trialHoldId } from "../../lambda/core/marks/hold-id.ts";
 import { isExcluded } from "../../lambda/core/marks/keys.ts";
 import { holdIds } from "../../lambda/system-clock.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { usersLabels } from "../contracts/nodes.ts";
-import { noon } from "../support/fixed-clock.ts";
 
 it("the ids of new holds and of trials follow the grammar", () => {
   expect(holdIdOf(noon, "k3f9ax")).toBe("20261121t120000-k3f9ax");

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { mergeLaunches, mergePendingNodes } from "../../lambda/core/launches/merge-messages.ts";
 import { probesToAnswer } from "../../lambda/core/operate/probes.ts";
-import { noon } from "../support/fixed-clock.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 
 const launch = (instance: string, launchedAt = noon) => ({ instance, launchedAt });
 

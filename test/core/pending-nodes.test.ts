@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { awaitPendingNodes } from "../../lambda/core/launches/pending-nodes.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { World } from "../../simulator/world.ts";
 import { until } from "../support/context.ts";
-import { noon } from "../support/fixed-clock.ts";
 
 const nothing = { marked: 0, adopted: 0, userHeld: 0, failed: 0, left: true, seen: [] };
 

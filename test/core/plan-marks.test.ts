@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import { planMark, planRelease } from "../../lambda/core/marks/plan-marks.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { usersLabels } from "../contracts/nodes.ts";
-import { holdId, noon } from "../support/fixed-clock.ts";
 
 const [h1, h2] = [holdId(1), holdId(2)];
 const [key, other] = ["key", "other"];

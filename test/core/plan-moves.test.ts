@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { holderName, holdLabel } from "../../lambda/core/marks/keys.ts";
 import { planMove, planRemoval } from "../../lambda/core/marks/plan-moves.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { usersLabels } from "../contracts/nodes.ts";
-import { holdId, noon } from "../support/fixed-clock.ts";
 
 const h1 = holdId(1);
 const keys = { present: "new", former: ["old"] };

@@ -3,10 +3,10 @@ import { BadInputError } from "../../lambda/core/errors.ts";
 import { parseMessage } from "../../lambda/handlers/events.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
 import { launchEvent } from "../../simulator/fake-ec2.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { World } from "../../simulator/world.ts";
 import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
-import { noon } from "../support/fixed-clock.ts";
 import { errorOf, everythingIn, expectClear, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
 
 const context = until(new Date(noon.getTime() + 60_000));

@@ -10,10 +10,10 @@ import { parseInside } from "../../cli/doctor/inside.ts";
 import { Failure } from "../../cli/terminal/failure.ts";
 import { historyPage } from "../../cli/views/history-page.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { elementsIn } from "../report/markup.ts";
 import { aPastHold } from "../support/builders.ts";
 import fc from "../support/fast-check.ts";
-import { noon } from "../support/fixed-clock.ts";
 import { errorOf, expectClear, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
 import { swapped } from "../support/mangled-answers.ts";
 

@@ -9,9 +9,9 @@ import { checkRights } from "../../local/run/rights.ts";
 import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts";
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
 import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
-import { holdId } from "../support/fixed-clock.ts";
 import { errorOf, everythingIn, expectClear, expectSecret, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
 import { type Mangle, ManglingProxy, mangles } from "../support/mangled-answers.ts";
 

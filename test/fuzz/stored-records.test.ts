@@ -11,13 +11,14 @@ import { onOverdueSwept } from "../../lambda/handlers/sweep.ts";
 import { Kind } from "../../lambda/record/item-keys.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { launchEvent } from "../../simulator/fake-ec2.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { World } from "../../simulator/world.ts";
 import { aHold } from "../support/builders.ts";
 import { until } from "../support/context.ts";
 import { startDynalite } from "../support/dynalite.ts";
 import { createHoldTable } from "../support/dynamodb-store.ts";
 import fc from "../support/fast-check.ts";
-import { holdId, noon } from "../support/fixed-clock.ts";
 import { errorOf, expectClear, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
 
 const instance = { a: "i-0000000a", b: "i-0000000b" } as const;

@@ -3,9 +3,10 @@ import { minutes } from "../../lambda/core/duration.ts";
 import type { ClusterFindings, Inspection } from "../../lambda/core/operate/inspection.ts";
 import { onOperatorAsked } from "../../lambda/handlers/control.ts";
 import { version } from "../../lambda/version.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { World } from "../../simulator/world.ts";
 import { until } from "../support/context.ts";
-import { holdId, noon } from "../support/fixed-clock.ts";
 
 const findings: ClusterFindings = {
   kubernetes: "v1.36.1",

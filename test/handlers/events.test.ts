@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { parseMessage } from "../../lambda/handlers/events.ts";
 import { launchEvent } from "../../simulator/fake-ec2.ts";
-import { noon } from "../support/fixed-clock.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 
 const event = launchEvent("i-0abcd1234ef567890", noon);
 const parse = (message: unknown) => parseMessage(JSON.stringify(message));

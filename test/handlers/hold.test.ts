@@ -3,11 +3,12 @@ import { minutes } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
 import { launchEvent } from "../../simulator/fake-ec2.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
 import { Scenario } from "../../simulator/scenario.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { World } from "../../simulator/world.ts";
 import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
-import { holdId, noon } from "../support/fixed-clock.ts";
 
 const deadline = new Date(noon.getTime() + 60_000);
 const record = (body: unknown, n = 0) => ({

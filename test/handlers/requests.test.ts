@@ -5,10 +5,10 @@ import { onOperatorAsked } from "../../lambda/handlers/control.ts";
 import { onHoldExpired } from "../../lambda/handlers/release.ts";
 import { parseControlRequest, parseReleaseRequest } from "../../lambda/handlers/requests.ts";
 import { Scenario } from "../../simulator/scenario.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { World } from "../../simulator/world.ts";
 import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
-import { noon } from "../support/fixed-clock.ts";
 
 const context = until(new Date(noon.getTime() + 60_000));
 

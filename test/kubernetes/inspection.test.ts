@@ -5,8 +5,9 @@ import { holderName, holdLabel, Karpenter } from "../../lambda/core/marks/keys.t
 import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { KubernetesInspection } from "../../lambda/kubernetes/inspection.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
+import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 import { until } from "../support/context.ts";
-import { FixedClock, holdId, noon } from "../support/fixed-clock.ts";
 
 const { annotation } = Karpenter.v1;
 /** As the API server answers for a policy: the cause names it. */
@@ -65,7 +66,7 @@ function aCluster(
     karpenter: "v1",
     annotation,
     nodePools: { only: [], except: [] },
-    clock: new FixedClock(),
+    clock: new VirtualClock(),
   });
   return { calls, inspect: () => inspection.inspect(until(after(noon, minutes(1)))) };
 }
@@ -219,7 +220,7 @@ describe("looking around in a cluster", () => {
       karpenter: "v1" as const,
       annotation,
       nodePools: { only: [], except: [] },
-      clock: new FixedClock(),
+      clock: new VirtualClock(),
     };
     await expect(new KubernetesInspection(options).inspect(until(noon))).rejects.toBe(refused);
   });

@@ -3,7 +3,7 @@ import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import type { MarkChange } from "../../lambda/core/marks/plan-marks.ts";
 import { markPatch } from "../../lambda/kubernetes/mark-patch.ts";
 import { applyJsonPatch } from "../../simulator/fake-kubernetes/json-patch.ts";
-import { noon } from "../support/fixed-clock.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 
 const node = { name: "a", uid: "1", labels: { x: "y" }, annotations: { "k/1~": "true" }, createdAt: noon };
 const release: MarkChange = { label: null, annotations: { "k/1~": null } };

@@ -4,8 +4,8 @@ import { TryAgainError } from "../../lambda/core/errors.ts";
 import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { KubernetesNodeClaims } from "../../lambda/kubernetes/nodeclaims.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { until } from "../support/context.ts";
-import { noon } from "../support/fixed-clock.ts";
 
 type Answer = (call: KubernetesCall) => unknown;
 

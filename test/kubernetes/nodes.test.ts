@@ -4,8 +4,8 @@ import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
 import type { Fault } from "../../simulator/fake-kubernetes/faults.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
 import { within } from "../support/context.ts";
-import { holdId } from "../support/fixed-clock.ts";
 import { StandInNodes } from "../support/stand-in-nodes.ts";
 
 const { annotation, poolLabel, registeredLabel } = Karpenter.v1;

@@ -7,7 +7,7 @@ import { Telemetry } from "../../lambda/telemetry/powertools.ts";
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import type { Fault } from "../../simulator/fake-kubernetes/faults.ts";
-import { holdId } from "../support/fixed-clock.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
 
 const clock = { now: () => new Date() };
 const context: InvocationContext = { awsRequestId: "request-1", getRemainingTimeInMillis: () => 60_000 };

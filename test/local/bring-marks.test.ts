@@ -7,7 +7,7 @@ import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { mostAttempts } from "../../lambda/kubernetes/backoff.ts";
 import { bringMarks } from "../../local/run/bring-marks.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
-import { holdId } from "../support/fixed-clock.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
 import { StandInNodes } from "../support/stand-in-nodes.ts";
 
 const first = Karpenter.v1.annotation;

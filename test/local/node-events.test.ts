@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { holdLabel, Karpenter, neverHold } from "../../lambda/core/marks/keys.ts";
 import { nodeEventsOf } from "../../local/holder/node-events.ts";
-import { holdId, noon } from "../support/fixed-clock.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 
 const keys = Karpenter.v1;
 const node = (label?: string, annotation?: string) => ({

@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { InProcessQueue } from "../../local/holder/queue.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
-import { VirtualClock } from "../../simulator/virtual-clock.ts";
-import { noon } from "../support/fixed-clock.ts";
+import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 
 type Batch = Readonly<{ at: Date; ids: readonly string[]; bodies: readonly unknown[] }>;
 type Received = Readonly<{ Records: readonly Readonly<{ messageId: string; body: string }>[] }>;

@@ -2,9 +2,10 @@ import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import { changesOf, RecordingHolds } from "../../local/holder/recording-holds.ts";
 import { Timeline } from "../../local/holder/timeline.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
 import { MemoryHolds } from "../../simulator/memory-holds.ts";
+import { VirtualClock } from "../../simulator/virtual-clock.ts";
 import { aHold, aRecord } from "../support/builders.ts";
-import { FixedClock, holdId } from "../support/fixed-clock.ts";
 
 const hold = aHold();
 const kinds = (...args: [typeof hold | undefined, typeof hold | undefined]) =>
@@ -28,7 +29,7 @@ describe("what a record's change means", () => {
   });
 
   it("is reported only when the write was done", async () => {
-    const clock = new FixedClock();
+    const clock = new VirtualClock();
     const timeline = new Timeline(() => clock.now());
     const holds = new RecordingHolds(new MemoryHolds(clock), timeline);
     await holds.write(aRecord({ hold }));

@@ -3,8 +3,8 @@ import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import type { KubernetesCall } from "../../lambda/kubernetes/client.ts";
 import { KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { checkRights } from "../../local/run/rights.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { until } from "../support/context.ts";
-import { noon } from "../support/fixed-clock.ts";
 
 const verbOf = ({ body }: KubernetesCall) =>
   (body as { spec: { resourceAttributes: { verb: string; resource: string } } }).spec.resourceAttributes;

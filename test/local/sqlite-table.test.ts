@@ -17,9 +17,9 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vit
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
 import { SqliteTable } from "../../local/run/sqlite-table.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { aHold, aPastHold, aRecord } from "../support/builders.ts";
 import { storeOf } from "../support/dynamodb-store.ts";
-import { noon } from "../support/fixed-clock.ts";
 import { errorOf } from "../support/fuzz.ts";
 
 const clock = { now: () => noon };

@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import type { Expired } from "../../local/holder/one-shots.ts";
 import { Timers } from "../../local/holder/timers.ts";
-import { VirtualClock } from "../../simulator/virtual-clock.ts";
-import { noon } from "../support/fixed-clock.ts";
+import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 
 function prepare() {
   const clock = new VirtualClock(noon);

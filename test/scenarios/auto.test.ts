@@ -6,7 +6,7 @@ import type { Learned } from "../../lambda/core/auto/learned.ts";
 import { after, type Duration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
 import { Scenario } from "../../simulator/scenario.ts";
-import { noon } from "../support/fixed-clock.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 

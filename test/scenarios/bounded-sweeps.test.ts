@@ -2,9 +2,10 @@ import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { poolScope } from "../../lambda/core/scope.ts";
 import { planSweep } from "../../lambda/core/sweep/plan-sweep.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
 import { Scenario } from "../../simulator/scenario.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { aHold, aRecord, someRules } from "../support/builders.ts";
-import { holdId, noon } from "../support/fixed-clock.ts";
 
 function addMarked(world: Scenario, name: string, pool: string, n: number): void {
   world.addNode(name, { pool });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
 import { Scenario } from "../../simulator/scenario.ts";
-import { holdId } from "../support/fixed-clock.ts";
 
 /** Three nodes and a launch whose event is about to be handled. */
 function aboutToHold(): Scenario {

@@ -3,7 +3,7 @@ import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import type { LaunchOptions } from "../../simulator/fake-ec2.ts";
 import { Scenario } from "../../simulator/scenario.ts";
-import { noon } from "../support/fixed-clock.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 

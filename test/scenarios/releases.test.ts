@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
 import type { Invocation } from "../../simulator/invocation.ts";
 import { Scenario } from "../../simulator/scenario.ts";
-import { holdId, noon } from "../support/fixed-clock.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 const names = ["a", "b", "c"];

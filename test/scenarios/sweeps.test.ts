@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { minutes } from "../../lambda/core/duration.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
 import { Scenario } from "../../simulator/scenario.ts";
-import { holdId } from "../support/fixed-clock.ts";
 
 const names = ["a", "b", "c"];
 

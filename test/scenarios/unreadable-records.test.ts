@@ -9,10 +9,11 @@ import { Kind } from "../../lambda/record/item-keys.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { SqliteTable } from "../../local/run/sqlite-table.ts";
 import { launchEvent } from "../../simulator/fake-ec2.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { World } from "../../simulator/world.ts";
 import { aHold } from "../support/builders.ts";
 import { until } from "../support/context.ts";
-import { holdId, noon } from "../support/fixed-clock.ts";
 
 const context = until(after(noon, minutes(5)));
 const tomorrow = "2026-11-22T12:00:00.000Z";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { minutes } from "../../lambda/core/duration.ts";
 import { holdLabel, Karpenter, neverHold } from "../../lambda/core/marks/keys.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
 import { Scenario } from "../../simulator/scenario.ts";
-import { holdId } from "../support/fixed-clock.ts";
 
 const annotation = Karpenter.v1.annotation;
 const stateOf = (world: Scenario, name: string) => {

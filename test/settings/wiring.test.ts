@@ -2,10 +2,11 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import { readConfig } from "../../lambda/environment.ts";
 import { wire } from "../../lambda/wiring.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { aLaunch } from "../support/builders.ts";
 import { within } from "../support/context.ts";
 import { type FakeAws, fakeAws, jsonError } from "../support/fake-aws.ts";
-import { holdId, noon } from "../support/fixed-clock.ts";
 
 let aws: FakeAws;
 beforeAll(async () => {

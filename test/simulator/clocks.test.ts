@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { WallClock } from "../../local/holder/wall-clock.ts";
-import { VirtualClock } from "../../simulator/virtual-clock.ts";
-import { noon } from "../support/fixed-clock.ts";
+import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 
 describe("the clock that runs fast", () => {
   it("does actions in the order of their moments, each at its own", async () => {

@@ -3,7 +3,8 @@ import { emptyRecord, type Hold, type PastHold, type ScopeRecord } from "../../l
 import type { Launch } from "../../lambda/core/ports.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
-import { holdId, noon } from "./fixed-clock.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 
 /** A hold begun at noon by one launch, of 20 minutes. */
 export const aHold = (about: Partial<Hold> = {}): Hold => ({

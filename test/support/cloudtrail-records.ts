@@ -1,5 +1,5 @@
 import { after, minutes } from "../../lambda/core/duration.ts";
-import { noon } from "./fixed-clock.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 
 /** A minute of the scaled day. */
 export const at = (minute: number): Date => after(noon, minutes(minute));

@@ -8,7 +8,7 @@ import { holderName } from "../../lambda/core/marks/keys.ts";
 import { launchesAndProbes } from "../../lambda/handlers/event-sources.ts";
 import { functionName, type Part } from "../../lambda/names.ts";
 import { version } from "../../lambda/version.ts";
-import { FixedClock, noon } from "./fixed-clock.ts";
+import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 
 const arn = (service: string, name: string) => `arn:aws:${service}:eu-west-1:123456789012:${name}`;
 
@@ -135,12 +135,12 @@ export const aTrip = (about: Readonly<{ version?: string }> = {}) => ({
 });
 
 type Answers = Pick<Doctor, "compareManifest" | "findIneffectiveTemplates"> &
-  Readonly<{ check?: () => unknown; probe?: () => unknown; clock?: FixedClock }>;
+  Readonly<{ check?: () => unknown; probe?: () => unknown; clock?: VirtualClock }>;
 
 /** Examines such an account. */
 export async function examined(
   account: Account,
-  { check = aCheck, probe = aTrip, clock = new FixedClock(), ...rest }: Answers = {},
+  { check = aCheck, probe = aTrip, clock = new VirtualClock(), ...rest }: Answers = {},
 ): Promise<readonly Finding[]> {
   const ask: Ask = async ({ do: action }) => overTheWire(action === "check" ? check() : { probe: probe() });
   const sleep = async (duration: Duration) => void clock.pass(duration + seconds(0));

@@ -1,11 +1,11 @@
 import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { describe, expect, it } from "vitest";
 import { CallTimes } from "../../lambda/telemetry/call-times.ts";
+import { VirtualClock } from "../../simulator/virtual-clock.ts";
 import { within } from "../support/context.ts";
-import { FixedClock } from "../support/fixed-clock.ts";
 
 const open = () => {
-  const clock = new FixedClock();
+  const clock = new VirtualClock();
   const calls = new CallTimes(clock);
   const lasting = (millis: number) => async () => clock.pass(millis);
   return { clock, calls, lasting };

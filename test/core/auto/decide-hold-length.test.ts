@@ -9,8 +9,8 @@ import {
   nothingLearned,
 } from "../../../lambda/core/auto/learned.ts";
 import { after, hours, minutes } from "../../../lambda/core/duration.ts";
+import { noon } from "../../../simulator/virtual-clock.ts";
 import fc from "../../support/fast-check.ts";
-import { noon } from "../../support/fixed-clock.ts";
 
 const relaunchCost = minutes(10);
 const cap = hours(2);

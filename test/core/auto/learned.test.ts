@@ -9,8 +9,8 @@ import {
 } from "../../../lambda/core/auto/learned.ts";
 import { readLearned, writeLearned } from "../../../lambda/core/auto/learned-text.ts";
 import { after, hours, minutes, seconds } from "../../../lambda/core/duration.ts";
+import { noon } from "../../../simulator/virtual-clock.ts";
 import fc from "../../support/fast-check.ts";
-import { noon } from "../../support/fixed-clock.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 const terms = { relaunchCost: minutes(10), cap: hours(2) };

@@ -10,9 +10,9 @@ import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts"
 import { markPatch } from "../../../lambda/kubernetes/mark-patch.ts";
 import { parseNodeLife } from "../../../lambda/kubernetes/node-objects.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
+import { holdId } from "../../../simulator/hold-ids.ts";
 import { usersLabels } from "../../contracts/nodes.ts";
 import { within } from "../../support/context.ts";
-import { holdId } from "../../support/fixed-clock.ts";
 import { clientOf } from "../../support/kubernetes-nodes-world.ts";
 import { NodeWatch } from "../../support/node-watch.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
