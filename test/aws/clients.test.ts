@@ -3,8 +3,8 @@ import { expect, it, onTestFinished } from "vitest";
 import { clientDefaults } from "../../lambda/aws/clients.ts";
 import { DynamodbTable } from "../../lambda/aws/dynamodb-table.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
+import { errorOf } from "../fuzz/fuzz.ts";
 import { fakeAws } from "../support/fake-aws.ts";
-import { errorOf } from "../support/fuzz.ts";
 
 it("does not wait for an answer for ever", async () => {
   const aws = await fakeAws(() => new Promise(() => {}));

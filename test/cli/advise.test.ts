@@ -10,18 +10,9 @@ import { nodeLives } from "../../cli/advise/lives.ts";
 import { commandLine } from "../../cli/command-line.ts";
 import { after } from "../../lambda/core/duration.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
-import {
-  at,
-  evict,
-  fleet,
-  fleetInVain,
-  idOf,
-  karpenter,
-  run,
-  terminate,
-} from "../support/cloudtrail-records.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
+import { at, evict, fleet, fleetInVain, idOf, karpenter, run, terminate } from "./cloudtrail-records.ts";
 
 describe("CloudTrail's records", () => {
   it.each([

@@ -4,7 +4,7 @@ import { parseInside } from "../../cli/doctor/inside.ts";
 import { Failure } from "../../cli/terminal/failure.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { aPastHold } from "../support/builders.ts";
-import { aCheck } from "../support/healthy-account.ts";
+import { aCheck } from "./healthy-account.ts";
 
 const overTheWire = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer));
 const status = {

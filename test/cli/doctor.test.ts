@@ -11,16 +11,7 @@ import { after, type Duration, hours, minutes } from "../../lambda/core/duration
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Part } from "../../lambda/names.ts";
 import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
-import {
-  aCheck,
-  aFunction,
-  anAccount,
-  anAlarm,
-  aQueue,
-  aRule,
-  aTrip,
-  examined,
-} from "../support/healthy-account.ts";
+import { aCheck, aFunction, anAccount, anAlarm, aQueue, aRule, aTrip, examined } from "./healthy-account.ts";
 
 const broken = (findings: readonly Finding[]) =>
   findings.filter(({ verdict }) => verdict === "fail").map(({ link }) => link);

@@ -5,7 +5,7 @@ import { afterAll, afterEach, expect, it } from "vitest";
 import { historyPage } from "../../cli/views/history-page.ts";
 import type { PastHold } from "../../lambda/core/holds/hold.ts";
 import { elementsIn } from "../report/markup.ts";
-import { FakeControl } from "../support/fake-control.ts";
+import { FakeControl } from "./fake-control.ts";
 
 const past = (id: string, day: string): PastHold => ({
   id,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { type Asked, type Control, FakeControl, FunctionFailure, refused } from "../support/fake-control.ts";
+import { type Asked, type Control, FakeControl, FunctionFailure, refused } from "./fake-control.ts";
 
 const at = "2026-11-21T12:00:00.000Z";
 const held = {

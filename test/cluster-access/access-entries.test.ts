@@ -4,18 +4,18 @@ import {
   type EksAccessEntriesOptions,
 } from "../../lambda/cluster-access/access-entries.ts";
 import type { Rights } from "../../lambda/cluster-access/rules.ts";
-import { EksStandIn } from "../support/eks-stand-in.ts";
+import { FakeEks } from "./fake-eks.ts";
 
 const admin = "arn:aws:iam::123456789012:role/admin";
 const hold = "arn:aws:iam::123456789012:role/path/hold";
 const adminPolicy = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy";
 
-let eks: EksStandIn;
+let eks: FakeEks;
 let entries: EksAccessEntries;
 let pauses: number;
 
 beforeEach(() => {
-  eks = new EksStandIn();
+  eks = new FakeEks();
   entries = entriesOf({});
   pauses = 0;
 });

@@ -10,7 +10,7 @@ import { CollectedLog } from "../../simulator/collected-log.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { usersLabels } from "../contracts/nodes.ts";
-import { StandInNodes } from "../support/stand-in-nodes.ts";
+import { NodesOnFakeServer } from "../kubernetes/nodes-on-fake-server.ts";
 
 const clock = { now: () => new Date() };
 const { annotation } = Karpenter.v1;
@@ -200,10 +200,10 @@ describe("the printed manifest", () => {
 });
 
 describe("all marks of a cluster", () => {
-  let world: StandInNodes;
+  let world: NodesOnFakeServer;
   let access: KubernetesAccess;
   beforeEach(async () => {
-    world = await StandInNodes.open();
+    world = await NodesOnFakeServer.open();
     access = new KubernetesAccess({ api: world.client, clock, log: world.log, pageSize: 2 });
   });
   afterEach(() => world.close());

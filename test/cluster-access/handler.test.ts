@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { readAccessConfig } from "../../lambda/cluster-access/environment.ts";
 import { onClusterAccessChanged } from "../../lambda/cluster-access/handler.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
-import { AccessWorld, adminRole, holdId } from "../support/access-world.ts";
+import { AccessWorld, adminRole, holdId } from "./access-world.ts";
 
 const present = "karpenter.sh/do-not-disrupt";
 const foreign = "example.com/keep";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
-import { AccessWorld, holdId } from "../support/access-world.ts";
+import { AccessWorld, holdId } from "./access-world.ts";
 
 const former = "karpenter.sh/do-not-consolidate";
 const present = "karpenter.sh/do-not-disrupt";

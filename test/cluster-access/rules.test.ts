@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { changeAccess, installAccess, removeAccess } from "../../lambda/cluster-access/rules.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
-import { AccessWorld, holdId } from "../support/access-world.ts";
+import { AccessWorld, holdId } from "./access-world.ts";
 
 const former = "karpenter.sh/do-not-consolidate";
 const present = "karpenter.sh/do-not-disrupt";

@@ -1,7 +1,7 @@
 import { describe } from "vitest";
 import { SqliteTable } from "../../local/run/sqlite-table.ts";
 import { MemoryHolds } from "../../simulator/memory-holds.ts";
-import { dynaliteStore, storeOf } from "../support/dynamodb-store.ts";
+import { dynaliteStore, storeOf } from "./dynamodb-store.ts";
 import { holdsContract } from "./holds.ts";
 
 describe("holds kept in memory", () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { seconds } from "../../lambda/core/duration.ts";
 import type { ClusterAccess } from "../../lambda/kubernetes/cluster-login.ts";
 import { KubernetesTransport } from "../../lambda/kubernetes/transport.ts";
-import { NodeWatch } from "../support/node-watch.ts";
+import { AnnotationWatch } from "./annotation-watch.ts";
 
 type Request = Readonly<{
   query?: Record<string, string>;
@@ -354,8 +354,8 @@ export function nodesApiContract(
 
     it("reports a watcher every change, and what enters and leaves its selection", async () => {
       await create("before", { labels: { x: "1" } });
-      const all = await NodeWatch.open(access, "note");
-      const chosen = await NodeWatch.open(access, "note", {
+      const all = await AnnotationWatch.open(access, "note");
+      const chosen = await AnnotationWatch.open(access, "note", {
         labelSelector: "x=1",
         allowWatchBookmarks: "true",
       });

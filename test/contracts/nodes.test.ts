@@ -1,12 +1,12 @@
 import { describe } from "vitest";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
-import { kubernetesNodesWorld } from "../support/kubernetes-nodes-world.ts";
+import { clusterNodesWorld } from "./cluster-nodes.ts";
 import { type NodesOptions, type NodesWorld, nodesContract } from "./nodes.ts";
 import { nodesApiContract } from "./nodes-api.ts";
 
 async function standInWorld(options: NodesOptions): Promise<NodesWorld> {
   const standIn = await FakeKubernetesServer.start();
-  const world = await kubernetesNodesWorld(standIn.access(), standIn.access(), options);
+  const world = await clusterNodesWorld(standIn.access(), standIn.access(), options);
   const close = async () => {
     await world.close();
     await standIn.stop();

@@ -13,11 +13,11 @@ import { EksAccessEntries } from "../../lambda/cluster-access/access-entries.ts"
 import { after, minutes } from "../../lambda/core/duration.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
+import { storeOf } from "../contracts/dynamodb-store.ts";
 import { aLaunch, aPastHold, aRecord } from "../support/builders.ts";
-import { storeOf } from "../support/dynamodb-store.ts";
 import { fakeAws } from "../support/fake-aws.ts";
 import fc from "../support/fast-check.ts";
-import { errorOf, everythingIn, expectSecret, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
+import { errorOf, everythingIn, expectSecret, fuzz, fuzzTime, inTime } from "./fuzz.ts";
 
 const secrets = ["the-secret-access-key", "the-session-token"];
 const [secretAccessKey = "", sessionToken = ""] = secrets;

@@ -7,7 +7,7 @@ import { noon } from "../../simulator/virtual-clock.ts";
 import { World } from "../../simulator/world.ts";
 import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
-import { errorOf, everythingIn, expectClear, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
+import { errorOf, everythingIn, expectClear, fuzz, fuzzTime, inTime } from "./fuzz.ts";
 
 const context = until(new Date(noon.getTime() + 60_000));
 const anInstance = "i-0abcd1234ef567890";

@@ -14,8 +14,8 @@ import { noon } from "../../simulator/virtual-clock.ts";
 import { elementsIn } from "../report/markup.ts";
 import { aPastHold } from "../support/builders.ts";
 import fc from "../support/fast-check.ts";
-import { errorOf, expectClear, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
-import { swapped } from "../support/mangled-answers.ts";
+import { swapped } from "./faulty-answers.ts";
+import { errorOf, expectClear, fuzz, fuzzTime, inTime } from "./fuzz.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "command-line-fuzz-"));
 const file = join(folder, "events.json");

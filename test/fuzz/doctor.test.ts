@@ -2,10 +2,10 @@ import { expect, it } from "vitest";
 import { AwsAccount } from "../../cli/doctor/aws/aws-account.ts";
 import type { Finding, LinkName } from "../../cli/doctor/finding.ts";
 import { findingView, verdictView } from "../../cli/doctor/view.ts";
+import { anAccount, examined } from "../cli/healthy-account.ts";
 import { fakeAws } from "../support/fake-aws.ts";
 import fc from "../support/fast-check.ts";
-import { errorOf, expectSecret, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
-import { anAccount, examined } from "../support/healthy-account.ts";
+import { errorOf, expectSecret, fuzz, fuzzTime, inTime } from "./fuzz.ts";
 
 const secrets = ["the-secret-access-key", "the-session-token"];
 const [secretAccessKey = "", sessionToken = ""] = secrets;

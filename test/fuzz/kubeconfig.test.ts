@@ -6,8 +6,8 @@ import { BadInputError, BrokenSetupError } from "../../lambda/core/errors.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
 import { readKubeconfig } from "../../local/run/kubeconfig.ts";
 import fc from "../support/fast-check.ts";
-import { errorOf, expectClear, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
-import { swapped } from "../support/mangled-answers.ts";
+import { swapped } from "./faulty-answers.ts";
+import { errorOf, expectClear, fuzz, fuzzTime, inTime } from "./fuzz.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "kubeconfig-fuzz-"));
 const path = join(folder, "config");

@@ -12,8 +12,8 @@ import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kuber
 import { holdId } from "../../simulator/hold-ids.ts";
 import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
-import { errorOf, everythingIn, expectClear, expectSecret, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
-import { type Mangle, ManglingProxy, mangles } from "../support/mangled-answers.ts";
+import { type Mangle, ManglingProxy, mangles } from "./faulty-answers.ts";
+import { errorOf, everythingIn, expectClear, expectSecret, fuzz, fuzzTime, inTime } from "./fuzz.ts";
 
 const { annotation } = Karpenter.v1;
 const pool = karpentersLabels("v1", "default");

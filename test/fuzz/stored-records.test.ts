@@ -14,12 +14,12 @@ import { launchEvent } from "../../simulator/fake-ec2.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { World } from "../../simulator/world.ts";
+import { startDynalite } from "../contracts/dynalite.ts";
+import { createHoldTable } from "../contracts/dynamodb-store.ts";
 import { aHold } from "../support/builders.ts";
 import { until } from "../support/context.ts";
-import { startDynalite } from "../support/dynalite.ts";
-import { createHoldTable } from "../support/dynamodb-store.ts";
 import fc from "../support/fast-check.ts";
-import { errorOf, expectClear, fuzz, fuzzTime, inTime } from "../support/fuzz.ts";
+import { errorOf, expectClear, fuzz, fuzzTime, inTime } from "./fuzz.ts";
 
 const instance = { a: "i-0000000a", b: "i-0000000b" } as const;
 const context = until(after(noon, minutes(60)));

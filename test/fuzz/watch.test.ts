@@ -9,8 +9,8 @@ import { TooLongError } from "../../lambda/kubernetes/limited-text.ts";
 import { systemClock as clock } from "../../lambda/system-clock.ts";
 import { NodeWatch } from "../../local/run/node-watch.ts";
 import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts";
-import { everythingIn, expectClear, expectSecret } from "../support/fuzz.ts";
-import { pourInto } from "../support/mangled-answers.ts";
+import { pourInto } from "./faulty-answers.ts";
+import { everythingIn, expectClear, expectSecret } from "./fuzz.ts";
 
 const token = "the-secret-token";
 const node = (name: unknown, rest: object = {}) => ({

@@ -5,7 +5,7 @@ import { Template } from "aws-cdk-lib/assertions";
 import type { IAlarmAction } from "aws-cdk-lib/aws-cloudwatch";
 import { expect, it } from "vitest";
 import { KarpenterNodeHolder } from "../../infra/index.ts";
-import { resourcesOf, synthesize, synthesizeEverything } from "../support/synthesized.ts";
+import { resourcesOf, synthesize, synthesizeEverything } from "./synthesized.ts";
 
 const template = synthesize();
 const alarms = [...resourcesOf(template, "AWS::CloudWatch::Alarm").values()].map(

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { minutes } from "../../lambda/core/duration.ts";
 import { assumed, costPage, countsOf, quiet } from "../../scripts/cost-page.ts";
-import { measuredDay } from "../support/measured-day.ts";
-import { resourcesOf, synthesize } from "../support/synthesized.ts";
+import { measuredDay } from "./measured-day.ts";
+import { resourcesOf, synthesize } from "./synthesized.ts";
 
 const template = synthesize();
 const propertiesOf = (type: string) =>

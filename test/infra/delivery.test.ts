@@ -1,6 +1,6 @@
 import { Match } from "aws-cdk-lib/assertions";
 import { expect, it } from "vitest";
-import { everyResource, resourcesOf, synthesize, synthesizeEverything } from "../support/synthesized.ts";
+import { everyResource, resourcesOf, synthesize, synthesizeEverything } from "./synthesized.ts";
 
 const template = synthesize();
 const everything = synthesizeEverything();

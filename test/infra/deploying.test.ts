@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { everyResource, resourcesOf, synthesize, synthesizeEverything } from "../support/synthesized.ts";
+import { everyResource, resourcesOf, synthesize, synthesizeEverything } from "./synthesized.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/deploying.md"), "utf8");
 const needs = page.split("\n## What a deployment needs\n")[1]?.split("\n## ")[0] ?? "";

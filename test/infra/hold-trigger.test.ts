@@ -3,7 +3,7 @@ import { Match, type Template } from "aws-cdk-lib/assertions";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { KarpenterNodeHolder } from "../../infra/index.ts";
 import { parseControlRequest } from "../../lambda/handlers/requests.ts";
-import { resourcesOf, synthesizeWith } from "../support/synthesized.ts";
+import { resourcesOf, synthesizeWith } from "./synthesized.ts";
 
 const deployments = (holder: KarpenterNodeHolder, length = Duration.minutes(30)) =>
   holder.holdOn("Deployments", {

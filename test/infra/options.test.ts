@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { readContext } from "../../infra/context.ts";
 import { HolderStack } from "../../infra/holder-stack.ts";
 import { KarpenterNodeHolder } from "../../infra/index.ts";
-import { everyResource, resourcesOf, synthesize, synthesizeEverything } from "../support/synthesized.ts";
+import { everyResource, resourcesOf, synthesize, synthesizeEverything } from "./synthesized.ts";
 
 const everything = synthesizeEverything();
 

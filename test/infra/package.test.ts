@@ -3,7 +3,7 @@ import { cpSync, globSync, readdirSync, readFileSync, rmSync, statSync, symlinkS
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { compileApps, emptyApp, packPackage, synthesizeApp } from "../support/consumer.ts";
+import { compileApps, emptyApp, packPackage, synthesizeApp } from "./consumer.ts";
 
 const run = promisify(execFile);
 const modules = join(import.meta.dirname, "../../node_modules");

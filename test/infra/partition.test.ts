@@ -6,7 +6,7 @@ import { Template } from "aws-cdk-lib/assertions";
 import { describe, expect, it } from "vitest";
 import { readContext } from "../../infra/context.ts";
 import { HolderStack } from "../../infra/holder-stack.ts";
-import { resourcesOf } from "../support/synthesized.ts";
+import { resourcesOf } from "./synthesized.ts";
 
 function templateIn(region?: string): Template {
   const outdir = mkdtempSync(join(tmpdir(), "partition-"));

@@ -1,13 +1,6 @@
 import { Match } from "aws-cdk-lib/assertions";
 import { expect, it } from "vitest";
-import {
-  actions,
-  allowed,
-  denied,
-  resourcesOf,
-  synthesize,
-  synthesizeEverything,
-} from "../support/synthesized.ts";
+import { actions, allowed, denied, resourcesOf, synthesize, synthesizeEverything } from "./synthesized.ts";
 
 const template = synthesize();
 const roles = ["HoldRole", "ReleaseRole", "SweepRole", "ControlRole"];

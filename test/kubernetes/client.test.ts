@@ -5,8 +5,8 @@ import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { KubernetesClient, OutOfTimeError } from "../../lambda/kubernetes/client.ts";
 import type { ClusterAccess } from "../../lambda/kubernetes/cluster-login.ts";
 import { CollectedMetrics } from "../../simulator/collected-log.ts";
+import { pourInto } from "../fuzz/faulty-answers.ts";
 import { until, within } from "../support/context.ts";
-import { pourInto } from "../support/mangled-answers.ts";
 
 const list = { method: "GET", path: "/api/v1/nodes" } as const;
 const soon = () => within(30_000);

@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
+import { clientOf } from "../contracts/cluster-nodes.ts";
 import { within } from "../support/context.ts";
-import { clientOf } from "../support/kubernetes-nodes-world.ts";
 
 const loginOf = (config: object) => {
   const kubeconfig = new KubeConfig();

@@ -6,15 +6,15 @@ import type { Fault } from "../../simulator/fake-kubernetes/faults.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { within } from "../support/context.ts";
-import { StandInNodes } from "../support/stand-in-nodes.ts";
+import { NodesOnFakeServer } from "./nodes-on-fake-server.ts";
 
 const { annotation, poolLabel, registeredLabel } = Karpenter.v1;
 const names = ["a", "b", "c", "d", "e"];
 
 describe("nodes behind an API server", () => {
-  let world: StandInNodes;
+  let world: NodesOnFakeServer;
   beforeEach(async () => {
-    world = await StandInNodes.open();
+    world = await NodesOnFakeServer.open();
   });
   afterEach(() => world.close());
 
@@ -67,7 +67,7 @@ describe("nodes behind an API server", () => {
     "waits with a node of Karpenter %s until it has registered, which brings its owner's annotation from its template",
     async (karpenter, label) => {
       await world.close();
-      world = await StandInNodes.open(2, karpenter);
+      world = await NodesOnFakeServer.open(2, karpenter);
       const { annotation: own, poolLabel: pool } = Karpenter[karpenter];
       world.standIn.addNode({ name: "young", labels: { [pool]: "default" } });
       const before = await mark();

@@ -8,18 +8,18 @@ import { mostAttempts } from "../../lambda/kubernetes/backoff.ts";
 import { bringMarks } from "../../local/run/bring-marks.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
-import { StandInNodes } from "../support/stand-in-nodes.ts";
+import { NodesOnFakeServer } from "../kubernetes/nodes-on-fake-server.ts";
 
 const first = Karpenter.v1.annotation;
 const second = "example.com/stay";
 
 describe("a run that is asked to use another annotation", () => {
-  let world: StandInNodes;
+  let world: NodesOnFakeServer;
   let access: KubernetesAccess;
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "bring-marks-"));
-    world = await StandInNodes.open();
+    world = await NodesOnFakeServer.open();
     access = new KubernetesAccess({ api: world.client, clock: { now: () => new Date() }, log: world.log });
     await bring(first);
     for (const name of ["a", "b", "c"]) add(name, { [first]: "true" });

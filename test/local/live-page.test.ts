@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { Timeline } from "../../local/holder/timeline.ts";
 import { drawFrame } from "../../local/page/frame.ts";
 import { LivePage } from "../../local/page/live-page.ts";
-import { Browser, chromium } from "../support/chromium.ts";
+import { Browser, chromium } from "./chromium.ts";
 
 const pictures = process.env.PAGE_PICTURES;
 const start = Date.UTC(2026, 0, 1, 12);

@@ -18,9 +18,9 @@ import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
 import { SqliteTable } from "../../local/run/sqlite-table.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
+import { storeOf } from "../contracts/dynamodb-store.ts";
+import { errorOf } from "../fuzz/fuzz.ts";
 import { aHold, aPastHold, aRecord } from "../support/builders.ts";
-import { storeOf } from "../support/dynamodb-store.ts";
-import { errorOf } from "../support/fuzz.ts";
 
 const clock = { now: () => noon };
 
@@ -65,7 +65,7 @@ describe("a record on disk", () => {
   }
   const read = () => inFile(({ holds }) => holds.find(wholeCluster));
   const child = (script: string): ChildProcess => {
-    const process = fork(join(import.meta.dirname, "../support", script), [file], { silent: true });
+    const process = fork(join(import.meta.dirname, script), [file], { silent: true });
     onTestFinished(() => void process.kill("SIGKILL"));
     return process;
   };

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { commands } from "../../cli/commands.ts";
 import { jobsOf } from "../real/runner/jobs.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
-import { documents, proseOf, type Typed, typedIn } from "../support/documents.ts";
+import { documents, proseOf, type Typed, typedIn } from "./documents.ts";
 
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
 const typed = documents.flatMap(typedIn);

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { AlarmSignals } from "../support/alarm-signals.ts";
-import { failureModes } from "../support/failure-modes.ts";
+import { AlarmSignals } from "./alarm-signals.ts";
+import { failureModes } from "./failure-modes.ts";
 
 const alarmed = new AlarmSignals().headings;
 const faults = globSync("test/real/faults/of-*.ts");

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { actions, allowed, resourcesOf, synthesize, synthesizeEverything } from "../support/synthesized.ts";
+import { actions, allowed, resourcesOf, synthesize, synthesizeEverything } from "../infra/synthesized.ts";
 
 const page = readFileSync("docs/security.md", "utf8");
 const template = synthesize();

@@ -9,8 +9,8 @@ import type { ClusterAccess } from "../../../lambda/kubernetes/cluster-login.ts"
 import { buildStaleFunctions } from "../../../scripts/bundles.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { karpentersLabels } from "../../../simulator/fake-ec2.ts";
+import { clientOf } from "../../contracts/cluster-nodes.ts";
 import { within } from "../../support/context.ts";
-import { clientOf } from "../../support/kubernetes-nodes-world.ts";
 import { Instances, tagsOf } from "../deployed/instances.ts";
 import { Emulator } from "../emulator/emulator.ts";
 import { ControlPlane, tokenOf } from "../engines/control-plane.ts";

@@ -20,10 +20,10 @@ import { type Message, MessageQueue } from "../../../local/holder/message-queue.
 import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { launchEvent } from "../../../simulator/fake-ec2.ts";
 import { MemoryNodeClaims } from "../../../simulator/memory-node-claims.ts";
+import { dynamodbStore } from "../../contracts/dynamodb-store.ts";
 import type { OpenHolds } from "../../contracts/holds.ts";
-import type { Datum } from "../../support/alarm-signals.ts";
+import type { Datum } from "../../repository/alarm-signals.ts";
 import { someRules } from "../../support/builders.ts";
-import { dynamodbStore } from "../../support/dynamodb-store.ts";
 import { region } from "../emulator/emulator.ts";
 import { OneShots } from "../worlds/one-shots.ts";
 import { ClusterRoute } from "./cluster.ts";

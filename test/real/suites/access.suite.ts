@@ -11,10 +11,10 @@ import { markPatch } from "../../../lambda/kubernetes/mark-patch.ts";
 import { parseNodeLife } from "../../../lambda/kubernetes/node-objects.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
+import { AnnotationWatch } from "../../contracts/annotation-watch.ts";
+import { clientOf } from "../../contracts/cluster-nodes.ts";
 import { usersLabels } from "../../contracts/nodes.ts";
 import { within } from "../../support/context.ts";
-import { clientOf } from "../../support/kubernetes-nodes-world.ts";
-import { NodeWatch } from "../../support/node-watch.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
 
@@ -418,7 +418,7 @@ describe("what a real API server allows the holder to do", () => {
       const query = { fieldManager: holderName };
       await admin.call({ method: "POST", path: "/api/v1/nodes", query, body }, soon());
     }
-    const watch = await NodeWatch.open(asAdmin, annotation);
+    const watch = await AnnotationWatch.open(asAdmin, annotation);
     try {
       // `a` is moved; `d` is its user's under the new key, so the mark is only removed.
       expect(await access.moveMarks({ present: annotation, former: [older] })).toBe(1);

@@ -3,10 +3,10 @@ import { KubernetesAccess } from "../../../lambda/cluster-access/cluster-rights.
 import { Karpenter } from "../../../lambda/core/marks/keys.ts";
 import type { ClusterAccess } from "../../../lambda/kubernetes/cluster-login.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
+import { clientOf, clusterNodesWorld } from "../../contracts/cluster-nodes.ts";
 import { nodesContract } from "../../contracts/nodes.ts";
 import { nodesApiContract } from "../../contracts/nodes-api.ts";
 import { within } from "../../support/context.ts";
-import { clientOf, kubernetesNodesWorld } from "../../support/kubernetes-nodes-world.ts";
 import { until } from "../engines/processes.ts";
 import { type ContractCluster, contractCluster, isUsersCluster } from "../worlds/contract-cluster.ts";
 
@@ -26,7 +26,7 @@ describe("a real API server, as a user with the holder's rights alone", () => {
       "with policy",
     );
     await until("the policy to be enforced", async () => {
-      const world = await kubernetesNodesWorld(admin, holder, {});
+      const world = await clusterNodesWorld(admin, holder, {});
       try {
         await world.add("refused");
         return await isRefused(holder, "refused");
@@ -37,7 +37,7 @@ describe("a real API server, as a user with the holder's rights alone", () => {
   });
   afterAll(async () => cluster?.stop());
 
-  nodesContract((options) => kubernetesNodesWorld(admin, holder, options));
+  nodesContract((options) => clusterNodesWorld(admin, holder, options));
   // It starts and ends with a cluster without nodes.
   if (!isUsersCluster) nodesApiContract(async () => ({ access: admin, close: async () => {} }));
 

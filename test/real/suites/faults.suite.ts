@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from "vitest";
-import { AlarmSignals } from "../../support/alarm-signals.ts";
-import { failureModes } from "../../support/failure-modes.ts";
+import { AlarmSignals } from "../../repository/alarm-signals.ts";
+import { failureModes } from "../../repository/failure-modes.ts";
 import { FaultsEngines, none } from "../faults/engines.ts";
 import { awsFaults } from "../faults/of-aws.ts";
 import { clusterFaults } from "../faults/of-cluster.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from "vitest";
+import { dynamodbStore } from "../../contracts/dynamodb-store.ts";
 import { holdsContract } from "../../contracts/holds.ts";
-import { dynamodbStore } from "../../support/dynamodb-store.ts";
 import { Emulator } from "../emulator/emulator.ts";
 import { startDynamoDbLocal } from "../engines/dynamodb-local.ts";
 

@@ -7,8 +7,8 @@ import type { KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { KubernetesInspection } from "../../../lambda/kubernetes/inspection.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
+import { clientOf } from "../../contracts/cluster-nodes.ts";
 import { within } from "../../support/context.ts";
-import { clientOf } from "../../support/kubernetes-nodes-world.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
 

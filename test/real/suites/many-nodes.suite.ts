@@ -15,8 +15,8 @@ import { KubernetesNodes } from "../../../lambda/kubernetes/nodes.ts";
 import { systemClock as clock } from "../../../lambda/system-clock.ts";
 import { NodeWatch } from "../../../local/run/node-watch.ts";
 import { CollectedLog, CollectedMetrics } from "../../../simulator/collected-log.ts";
+import { clientOf, knownAccess } from "../../contracts/cluster-nodes.ts";
 import { within } from "../../support/context.ts";
-import { clientOf, knownAccess } from "../../support/kubernetes-nodes-world.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
 

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildFunctions } from "../../../scripts/bundles.ts";
-import { compileApps, emptyApp, packPackage, synthesizeApp } from "../../support/consumer.ts";
+import { compileApps, emptyApp, packPackage, synthesizeApp } from "../../infra/consumer.ts";
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../../..");

@@ -4,8 +4,8 @@ import { Karpenter } from "../../../lambda/core/marks/keys.ts";
 import type { ClusterAccess } from "../../../lambda/kubernetes/cluster-login.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
+import { clientOf } from "../../contracts/cluster-nodes.ts";
 import { within } from "../../support/context.ts";
-import { clientOf } from "../../support/kubernetes-nodes-world.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 
 /** A cluster for the contracts, used as its administrator and as the holder. */

@@ -12,8 +12,8 @@ import { HoldTable } from "../../lambda/record/item-keys.ts";
 import type { ItemTable } from "../../lambda/record/item-table.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { StoredJournal } from "../../lambda/record/stored-journal.ts";
-import type { OpenHolds } from "../contracts/holds.ts";
 import { startDynalite } from "./dynalite.ts";
+import type { OpenHolds } from "./holds.ts";
 
 const schema: Omit<CreateTableCommandInput, "TableName"> = {
   KeySchema: [

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { spawnGuarded } from "./guarded.ts";
+import { spawnGuarded } from "../support/guarded.ts";
 
 const names = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
 

@@ -1,7 +1,7 @@
 import { vi } from "vitest";
 import { commandLine } from "../../cli/command-line.ts";
-import { CollectedTerminal } from "./collected-terminal.ts";
-import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "./fake-aws.ts";
+import { CollectedTerminal } from "../support/collected-terminal.ts";
+import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
 
 export type Asked = Readonly<Record<string, unknown>>;
 type Ended = Readonly<{ exit: number; output: string; reported: string }>;

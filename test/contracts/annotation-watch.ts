@@ -11,7 +11,7 @@ type Event = {
 };
 
 /** Watches every value an annotation takes on each node, from the moment it is opened. */
-export class NodeWatch {
+export class AnnotationWatch {
   /** Each event but bookmarks, as `TYPE:node`. */
   readonly reported: string[] = [];
   readonly #seen = new Map<string, Seen>();
@@ -29,7 +29,7 @@ export class NodeWatch {
     access: ClusterAccess,
     annotation: string,
     query: Readonly<Record<string, string>> = {},
-  ): Promise<NodeWatch> {
+  ): Promise<AnnotationWatch> {
     const transport = new KubernetesTransport(access);
     const { headers } = access;
     const method = "GET";
@@ -41,7 +41,7 @@ export class NodeWatch {
     const how = { idle: hours(1), signal: stopped.signal };
     const response = await transport.stream({ method, path: `${path}?${search}`, headers }, how);
     if (response.statusCode !== 200) throw new Error(`the watch was answered with ${response.statusCode}`);
-    const watch = new NodeWatch(() => {
+    const watch = new AnnotationWatch(() => {
       stopped.abort();
       transport.close();
     }, annotation);

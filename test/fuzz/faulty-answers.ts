@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import fc from "./fast-check.ts";
+import fc from "../support/fast-check.ts";
 
 /** What becomes of one honest answer on its way. */
 export type Mangle =

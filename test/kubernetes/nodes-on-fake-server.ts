@@ -6,12 +6,12 @@ import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
 import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts";
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
-import { within } from "./context.ts";
+import { within } from "../support/context.ts";
 
 export type Asked = Readonly<{ method: string; path: string; query: URLSearchParams; accept: string }>;
 
 /** Our adapter on a stand-in, with everything in reach of a test; waiting costs no time. */
-export class StandInNodes {
+export class NodesOnFakeServer {
   readonly log = new CollectedLog();
   readonly metrics = new CollectedMetrics();
   readonly asked: Asked[] = [];
@@ -51,13 +51,13 @@ export class StandInNodes {
     this.nodes = new KubernetesNodes({ api: this.client, ...about });
   }
 
-  static async open(pageSize = 2, karpenter: KarpenterGeneration = "v1"): Promise<StandInNodes> {
-    let reported: StandInNodes | undefined;
+  static async open(pageSize = 2, karpenter: KarpenterGeneration = "v1"): Promise<NodesOnFakeServer> {
+    let reported: NodesOnFakeServer | undefined;
     const onRequest = (asked: Asked) => {
       reported?.asked.push(asked);
       reported?.onRequest(asked);
     };
-    reported = new StandInNodes(await FakeKubernetesServer.start({ onRequest }), pageSize, karpenter);
+    reported = new NodesOnFakeServer(await FakeKubernetesServer.start({ onRequest }), pageSize, karpenter);
     return reported;
   }
 

@@ -1,7 +1,7 @@
 import { wholeCluster } from "../../lambda/core/scope.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { SqliteTable } from "../../local/run/sqlite-table.ts";
-import { aHold, aRecord } from "./builders.ts";
+import { aHold, aRecord } from "../support/builders.ts";
 
 // Writes one record again and again into the file of its first argument and sends its parent each acknowledged version.
 const holds = new StoredHolds(SqliteTable.open(process.argv[2] ?? "", new Date(0)));

@@ -12,7 +12,7 @@ import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { FakeCluster } from "../../simulator/fake-kubernetes/fake-cluster.ts";
 import { type Json, textsOf } from "../../simulator/fake-kubernetes/objects.ts";
-import { EksStandIn } from "./eks-stand-in.ts";
+import { FakeEks } from "./fake-eks.ts";
 
 export const adminRole = "arn:aws:iam::123456789012:role/admin";
 export const holdId = "20260131t093000-abcdef";
@@ -23,7 +23,7 @@ export class AccessWorld {
   readonly cluster = new FakeCluster();
   /** Everything in the cluster beside nodes, by path. */
   readonly objects = new Map<string, unknown>();
-  readonly eks = new EksStandIn();
+  readonly eks = new FakeEks();
   /** Every call in order: of EKS by its command, of the cluster by method and path. */
   readonly calls: string[] = [];
   hasPolicies = true;

@@ -4,9 +4,9 @@ import { type KubernetesCaller, KubernetesClient } from "../../lambda/kubernetes
 import type { ClusterAccess, ClusterLogin } from "../../lambda/kubernetes/cluster-login.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
-import type { NodesOptions, NodesWorld } from "../contracts/nodes.ts";
-import { within } from "./context.ts";
-import { NodeWatch } from "./node-watch.ts";
+import { within } from "../support/context.ts";
+import { AnnotationWatch } from "./annotation-watch.ts";
+import type { NodesOptions, NodesWorld } from "./nodes.ts";
 
 const clock = { now: () => new Date() };
 const noMetrics: Metrics = { add: () => {} };
@@ -23,7 +23,7 @@ export const clientOf = (access: ClusterAccess, metrics = noMetrics) =>
   new KubernetesClient({ login: knownAccess(access), clock, metrics });
 
 /** The contract's view of a cluster behind an API server: `admin` prepares it, the port works as `holder`. */
-export async function kubernetesNodesWorld(
+export async function clusterNodesWorld(
   admin: ClusterAccess,
   holder: ClusterAccess,
   options: NodesOptions & Readonly<{ pageSize?: number }>,
@@ -57,7 +57,7 @@ export async function kubernetesNodesWorld(
     };
     return node.metadata;
   };
-  const watch = await NodeWatch.open(admin, annotation);
+  const watch = await AnnotationWatch.open(admin, annotation);
   const added = new Set<string>();
   return {
     nodes: new KubernetesNodes({

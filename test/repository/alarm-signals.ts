@@ -1,5 +1,5 @@
 import type { Template } from "aws-cdk-lib/assertions";
-import { resourcesOf, synthesize } from "./synthesized.ts";
+import { resourcesOf, synthesize } from "../infra/synthesized.ts";
 
 /** One value of a metric, as CloudWatch is reported it. */
 export type Datum = Readonly<{

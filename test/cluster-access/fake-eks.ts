@@ -12,7 +12,7 @@ const refused = (status: number, name: string, message = name): Answer => ({
 type WireRequest = Readonly<{ method: string; path: string; body?: string | Uint8Array }>;
 
 /** EKS in memory, as far as access entries go: it speaks the wire protocol and keeps one cluster. */
-export class EksStandIn {
+export class FakeEks {
   readonly entries = new Map<string, Entry>();
   /** Roles IAM has not reported EKS of yet, and how often it still denies them. */
   readonly unknownFor = new Map<string, number>();
