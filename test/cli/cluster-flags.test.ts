@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { commandLine } from "../../cli/command-line.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
-import { FakeControl } from "../support/fake-control.ts";
+import { FakeControl } from "./fake-control.ts";
 
 let control: FakeControl | undefined;
 afterEach(() => control?.stop());

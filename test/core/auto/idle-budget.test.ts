@@ -3,7 +3,7 @@ import { decideLengthNow } from "../../../lambda/core/auto/decide-hold-length.ts
 import { isSpent, spentWith } from "../../../lambda/core/auto/idle-budget.ts";
 import { learnFromUse, nothingLearned } from "../../../lambda/core/auto/learned.ts";
 import { after, hours, minutes } from "../../../lambda/core/duration.ts";
-import { noon } from "../../support/fixed-clock.ts";
+import { noon } from "../../../simulator/virtual-clock.ts";
 
 const tomorrow = after(noon, hours(24));
 const terms = { relaunchCost: minutes(10), cap: hours(2) };
