@@ -48,10 +48,10 @@ async function measure(plane: ControlPlane, loop: BareLoop, nodes: number, newNo
   const counting = new CountingCaller();
   const holder = holderNodes(plane, (api) => counting.around(api));
   const far = within(hours(1));
-  await holder.nodes.mark("cluster", "20260131t093000-bench0", far);
+  await holder.nodes.mark({ scope: "cluster", holdId: "20260131t093000-bench0" }, far);
   await createNodes(loop, [newNode]);
   counting.calls.length = 0;
-  const { marked } = await holder.nodes.mark("cluster", "20260131t093000-bench0", far);
+  const { marked } = await holder.nodes.mark({ scope: "cluster", holdId: "20260131t093000-bench0" }, far);
   await holder.close();
   if (marked !== 1) throw new Error(`one new node should have been marked, not ${marked}`);
   const wholeList = (await plane.kubectl(["get", "--raw", "/api/v1/nodes"])).length;

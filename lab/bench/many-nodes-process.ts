@@ -26,7 +26,7 @@ const invocation = () => {
   return { deadline: after(systemClock.now(), seconds(10)), log: console };
 };
 for (let left = true; left; ) {
-  const marked = await nodes.mark("cluster", "20260131t093000-bench0", invocation());
+  const marked = await nodes.mark({ scope: "cluster", holdId: "20260131t093000-bench0" }, invocation());
   reported.failed += marked.failed;
   left = marked.left;
 }

@@ -94,7 +94,7 @@ async function measure(plane: ControlPlane, loop: BareLoop, { rounds }: Plan, na
       "bare release": () => loop.each(names, "PATCH", bareRelease),
     },
     {
-      mark: (round) => nodes.mark("cluster", holdOf(round), patient()),
+      mark: (round) => nodes.mark({ scope: "cluster", holdId: holdOf(round) }, patient()),
       release: (round) => nodes.release(holdOf(round), patient()),
     },
   ]);

@@ -49,11 +49,10 @@ export type ProbeAnswer = Readonly<{
 /** The nodes of Karpenter that the settings admit; no other node is ever seen or touched. */
 export interface Nodes {
   /**
-   * Puts this hold's mark on every node of the scope that does not carry it, and adopts older holds' marks in place,
-   * except those named.
+   * Puts this hold's mark on every node of the scope that does not carry it, and adopts older holds' marks in place.
    * A user's own annotation and a node labelled `never` are left alone.
    */
-  mark(scope: Scope, holdId: string, context: CallContext, notToAdopt?: ReadonlySet<string>): Promise<Marked>;
+  mark(what: WhatToMark, context: CallContext): Promise<Marked>;
   /** Takes this hold's marks off, wherever they are; what is no longer its own stays. */
   release(holdId: string, context: CallContext): Promise<Released>;
   /** Takes the marks of all these holds off in one pass; `others` counts the marks of all other holds. */
@@ -65,6 +64,9 @@ export interface Nodes {
   /** How many nodes carry the user's own annotation and no mark of ours. */
   countUserHeld(context: CallContext): Promise<number>;
 }
+
+/** `notToAdopt` are holds whose marks stay theirs. */
+export type WhatToMark = Readonly<{ scope: Scope; holdId: string; notToAdopt?: ReadonlySet<string> }>;
 
 /** A node as the cluster reports it; `instance` is the cloud's id where the node has one, else its provider id. */
 export type NodeSeen = Readonly<{ name: string; instance: string; nodePool: string; joinedAt: Date }>;

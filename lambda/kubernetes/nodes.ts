@@ -11,8 +11,9 @@ import type {
   Nodes,
   Released,
   ReleasedAll,
+  WhatToMark,
 } from "../core/ports.ts";
-import { type NodePoolFilter, type Scope, wholeCluster } from "../core/scope.ts";
+import { type NodePoolFilter, wholeCluster } from "../core/scope.ts";
 import { type KubernetesCaller, OutOfTimeError } from "./client.ts";
 import { forEachConcurrent } from "./for-each-concurrent.ts";
 import type { LabelSelector } from "./label-selector.ts";
@@ -46,12 +47,7 @@ export class KubernetesNodes implements Nodes {
     this.#select = selectors(options.karpenter, options.nodePools);
   }
 
-  async mark(
-    scope: Scope,
-    holdId: string,
-    context: CallContext,
-    notToAdopt?: ReadonlySet<string>,
-  ): Promise<Marked> {
+  async mark({ scope, holdId, notToAdopt }: WhatToMark, context: CallContext): Promise<Marked> {
     const { annotation, metrics } = this.#options;
     const seen: NodeSeen[] = [];
     const plan = (node: NodeMeta) => planMark(node, holdId, annotation, notToAdopt);

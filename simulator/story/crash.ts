@@ -8,8 +8,8 @@ export function crashingNodes(
   timeline: () => Timeline,
 ): Readonly<{ nodes: Nodes; crash: Crash }> {
   let isArmed = false;
-  const mark: Nodes["mark"] = async (scope, holdId, context): Promise<Marked> => {
-    if (!isArmed) return nodes.mark(scope, holdId, context);
+  const mark: Nodes["mark"] = async (what, context): Promise<Marked> => {
+    if (!isArmed) return nodes.mark(what, context);
     isArmed = false;
     timeline().record({
       kind: "note",

@@ -52,7 +52,7 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
     const annotation = options.annotation ?? Karpenter[options.karpenter ?? "v1"].annotation;
     let world: NodesWorld;
     const soon = () => within(60_000);
-    const mark = (id: string) => world.nodes.mark(wholeCluster, id, soon());
+    const mark = (id: string) => world.nodes.mark({ scope: wholeCluster, holdId: id }, soon());
     const release = (id: string) => world.nodes.release(id, soon());
     const marked = (id: string) => ({ [holdLabel]: id });
     const held = (id: string) => ({ labels: marked(id), annotations: { [annotation]: "true" } });
@@ -270,7 +270,7 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
         await world.remove("a");
         await world.add("a", other);
       });
-      const result = await world.nodes.mark(poolScope("batch"), holdId(1), soon());
+      const result = await world.nodes.mark({ scope: poolScope("batch"), holdId: holdId(1) }, soon());
       expect(result).toEqual({ marked: 0, adopted: 0, userHeld: 0, failed: 0, left: false, seen: [] });
       expect(await ours("a")).toEqual(bare);
     });
@@ -279,7 +279,7 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       await world.add("a", { pool: "batch" });
       await world.add("b", { pool: "web" });
       await world.add("c", { pool: "web", ...held(holdId(0)) });
-      expect(await world.nodes.mark(poolScope("batch"), holdId(1), soon())).toMatchObject({
+      expect(await world.nodes.mark({ scope: poolScope("batch"), holdId: holdId(1) }, soon())).toMatchObject({
         marked: 1,
         adopted: 0,
       });
@@ -291,7 +291,10 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
     it("stops at the deadline, says that there is more, and goes on when it is called again", async () => {
       await world.add("a");
       const past = within(-1);
-      expect(await world.nodes.mark(wholeCluster, holdId(1), past)).toMatchObject({ marked: 0, left: true });
+      expect(await world.nodes.mark({ scope: wholeCluster, holdId: holdId(1) }, past)).toMatchObject({
+        marked: 0,
+        left: true,
+      });
       expect(await ours("a")).toEqual(bare);
       expect(await mark(holdId(1))).toMatchObject({ marked: 1, left: false });
       expect(await world.nodes.release(holdId(1), past)).toMatchObject({ released: 0, left: true });
@@ -353,9 +356,9 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
         for (const pool of ["batch", "ci", "web"]) await world.add(pool, { pool });
         const joined = await world.nodes.joinedSince(new Date(0), "all", soon());
         expect(joined.map(({ name }) => name).toSorted()).toEqual(expected);
-        const result = await world.nodes.mark(wholeCluster, holdId(1), soon());
+        const result = await world.nodes.mark({ scope: wholeCluster, holdId: holdId(1) }, soon());
         expect(result.seen.map(({ name }) => name).toSorted()).toEqual(expected);
-        const outside = await world.nodes.mark(poolScope("web"), holdId(2), soon());
+        const outside = await world.nodes.mark({ scope: poolScope("web"), holdId: holdId(2) }, soon());
         expect(outside).toMatchObject({ marked: 0, adopted: 0, left: false });
       } finally {
         await world.close();

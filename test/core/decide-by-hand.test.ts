@@ -10,20 +10,21 @@ import { aHold, aRecord, someRules } from "../support/builders.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 const hold = (record: ScopeRecord, minutesLong: number, now = noon) =>
-  decideHold(
+  decideHold({
     record,
-    watermarkOf(record),
-    { for: minutes(minutesLong), reason: "load test", cause: "hand" },
-    someRules({ maxHold: hours(2) }),
+    watermark: watermarkOf(record),
+    wish: { for: minutes(minutesLong), reason: "load test", cause: "hand" },
+    rules: someRules({ maxHold: hours(2) }),
     now,
-    "new",
-  );
+    newId: "new",
+  });
 
 describe("a hold for an event", () => {
   const rules = someRules({ maxHold: hours(2) });
   const heard = (record: ScopeRecord, minute: number, minutesLong = 30) => {
     const wish = { for: minutes(minutesLong), reason: "deployment", cause: "event", at: noon } as const;
-    return decideHold(record, watermarkOf(record), wish, rules, at(minute), "new");
+    const watermark = watermarkOf(record);
+    return decideHold({ record, watermark, wish, rules, now: at(minute), newId: "new" });
   };
 
   it("lasts from the event's own time, and a second delivery extends nothing", () => {

@@ -91,7 +91,7 @@ describe("answers as no API server gives them", () => {
     const context = until(new Date(Date.now() + 60_000));
     proxy.begin(script);
     const work = {
-      mark: () => nodes.mark("cluster", holdId(2), context),
+      mark: () => nodes.mark({ scope: "cluster", holdId: holdId(2) }, context),
       release: () => nodes.release(holdId(1), context),
       marks: () => nodes.marks([], context),
       joined: () => nodes.joinedSince(new Date(0), "all", context),

@@ -18,7 +18,7 @@ describe("nodes behind an API server", () => {
   });
   afterEach(() => world.close());
 
-  const mark = (id = holdId(1)) => world.nodes.mark(wholeCluster, id, world.soon());
+  const mark = (id = holdId(1)) => world.nodes.mark({ scope: wholeCluster, holdId: id }, world.soon());
   const release = (id = holdId(1)) => world.nodes.release(id, world.soon());
   const heldBy = (id: string) =>
     world.standIn
@@ -327,7 +327,7 @@ describe("nodes behind an API server", () => {
       if (method === "PATCH") world.ahead += 61_000;
     };
 
-    const first = await world.nodes.mark(wholeCluster, holdId(1), context);
+    const first = await world.nodes.mark({ scope: wholeCluster, holdId: holdId(1) }, context);
     world.onRequest = () => {};
     const second = await mark();
 

@@ -50,7 +50,7 @@ describe("what is logged when the cluster does not do as it should", () => {
     const about = { api, karpenter: "v1" as const };
     const nodes = new KubernetesNodes({ ...about, annotation, nodePools, clock, metrics });
     const handler = invocation(telemetry, clock, (_event, context) =>
-      nodes.mark("cluster", holdId(1), context),
+      nodes.mark({ scope: "cluster", holdId: holdId(1) }, context),
     );
 
     await handler({}, context).catch(() => undefined);

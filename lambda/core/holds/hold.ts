@@ -92,13 +92,11 @@ export const untilResumed = new Date("9999-12-31T00:00:00.000Z");
 export const emptyRecord = (scope: Scope): ScopeRecord => ({ scope, version: 0 });
 
 /** What a new hold looks like before any launch extended it. */
-export const newHold = (id: string, now: Date, because: string, expiresAt: Date, causedAt: Date): Hold => ({
-  id,
+export const newHold = (
+  begun: Pick<Hold, "id" | "startedAt" | "startedBecause" | "expiresAt" | "causedAt">,
+): Hold => ({
+  ...begun,
   state: "held",
-  startedAt: now,
-  expiresAt,
-  causedAt,
-  startedBecause: because,
   launches: 0,
   extensions: 0,
   nodes: 0,

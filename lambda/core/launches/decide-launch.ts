@@ -57,9 +57,14 @@ export function decideLaunch(facts: LaunchFacts): LaunchDecision {
   }
   if (news.length === 0) return { action: "ignore", because: "the hold for launches up to then has ended" };
 
-  const because = `a node was launched in NodePool ${latest.nodePool}`;
   const hold = {
-    ...newHold(facts.newId, now, because, expiresAt, latest.launchedAt),
+    ...newHold({
+      id: facts.newId,
+      startedAt: now,
+      startedBecause: `a node was launched in NodePool ${latest.nodePool}`,
+      expiresAt,
+      causedAt: latest.launchedAt,
+    }),
     launches: news.length,
     causes: withLaunches(undefined, news),
     burstFrom: firstOf(news),

@@ -22,7 +22,8 @@ type Marking = Readonly<{ scope: Scope; hold: Hold; armedFor?: Date }>;
 /** Marks for a hold, then looks at the record once more: marks put for a hold that ended meanwhile do not stay. */
 export async function markNodes(context: Context, { scope, hold, armedFor }: Marking): Promise<Marked> {
   const { id: holdId } = hold;
-  const marked = await context.nodes.mark(scope, holdId, context, await outlastingHolds(context));
+  const notToAdopt = await outlastingHolds(context);
+  const marked = await context.nodes.mark({ scope, holdId, notToAdopt }, context);
   const touched = marked.marked + marked.adopted;
   const isAll = !marked.left && marked.failed === 0;
   context.log.info("nodes marked", { scope, holdId, ...marked, seen: marked.seen.length });

@@ -33,15 +33,17 @@ export type HoldDecision =
 /** `at` is when an event happened or a window began: delivered twice, or late, it asks for nothing more. */
 export type HoldRequest = Readonly<{ for: Duration; reason: string; cause: Wish; at?: Date | undefined }>;
 
+export type HoldFacts = Readonly<{
+  record: ScopeRecord;
+  watermark: Watermark;
+  wish: HoldRequest;
+  rules: Rules;
+  now: Date;
+  newId: string;
+}>;
+
 /** Holds from now on for as long as asked, never past the cap; also during a breather, but not in a pause. */
-export function decideHold(
-  record: ScopeRecord,
-  watermark: Watermark,
-  wish: HoldRequest,
-  rules: Rules,
-  now: Date,
-  newId: string,
-): HoldDecision {
+export function decideHold({ record, watermark, wish, rules, now, newId }: HoldFacts): HoldDecision {
   if (isPaused(watermark, now))
     return { action: "refuse", because: `${whyNoneCounts(watermark, now)}: resume first` };
   const at = earlier(wish.at ?? now, now);
@@ -57,7 +59,8 @@ export function decideHold(
   const { hold } = record;
   if (hold?.state !== "held") {
     const cap = capOf(rules, now);
-    const fresh = newHold(newId, now, wish.reason, cap ? earlier(asked, cap) : asked, causedAt);
+    const expiresAt = cap ? earlier(asked, cap) : asked;
+    const fresh = newHold({ id: newId, startedAt: now, startedBecause: wish.reason, expiresAt, causedAt });
     return startInPlace(record, { ...fresh, causes: withWish(undefined, wish.cause, wish.reason) }, now);
   }
   const { expiresAt } = extended(hold, asked, rules);

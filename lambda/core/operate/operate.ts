@@ -32,7 +32,8 @@ export async function holdByHand(context: Context, scope: Scope, wish: HoldReque
   const whole = await wholeClusterRecord(context, scope);
   const decision = await changeRecord(context, scope, (record) => {
     const now = clock.now();
-    return decideHold(record, watermarkOf(record, whole), wish, rules, now, ids.newHoldId(now));
+    const watermark = watermarkOf(record, whole);
+    return decideHold({ record, watermark, wish, rules, now, newId: ids.newHoldId(now) });
   });
   context.log.info("hold by hand decided", {
     scope,
@@ -68,7 +69,7 @@ export async function pause(
   // A pause of everything is kept in the whole cluster's record, where it counts for scopes yet unknown.
   const ending = (record: Parameters<typeof decidePause>[0]) =>
     decidePause(record, until, wish.reason, context.clock.now());
-  const answer = await endHolds(context, wish.scope, because, ending);
+  const answer = await endHolds(context, { scope: wish.scope, because, ending });
   return { ...answer, because, until: wish.for === undefined ? undefined : until };
 }
 

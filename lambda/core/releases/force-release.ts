@@ -32,15 +32,13 @@ export async function forceRelease(
     const decision = decideForce(record, because, context.clock.now(), since);
     return { ...decision, record: { ...decision.record, ...first } };
   };
-  return endHolds(context, scope, because, ending);
+  return endHolds(context, { scope, because, ending });
 }
 
 /** Ends the holds of one scope or of all, then takes off what marks nobody owns. */
 export async function endHolds(
   context: ReleaseContext,
-  scope: Scope | undefined,
-  because: string,
-  ending: Ending,
+  { scope, because, ending }: Readonly<{ scope: Scope | undefined; because: string; ending: Ending }>,
 ): Promise<ReleaseAnswer> {
   const answers: Released[] = [];
   let ended = 0;

@@ -18,7 +18,7 @@ export async function handOver(
   await attemptAll(
     running.map(({ scope, hold }) => async () => {
       if (!isKept(context.rules, scope) || !hold) return;
-      const { adopted } = await context.nodes.mark(scope, hold.id, context);
+      const { adopted } = await context.nodes.mark({ scope, holdId: hold.id }, context);
       context.log.info("nodes handed over", { from: ending.hold.id, to: hold.id, adopted });
     }),
   );

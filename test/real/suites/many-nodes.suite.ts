@@ -97,7 +97,7 @@ describe(`a real API server with ${count} nodes`, () => {
   it("marks and releases all of them, page by page", async () => {
     const { nodes, lists } = holder();
 
-    const done = await nodes.mark(wholeCluster, hold, soon());
+    const done = await nodes.mark({ scope: wholeCluster, holdId: hold }, soon());
 
     expect(done).toMatchObject({ marked: count, failed: 0, left: false });
     expect(lists()).toBe(Math.ceil(count / 500));
@@ -108,14 +108,17 @@ describe(`a real API server with ${count} nodes`, () => {
   it("marks all of them although a list expires in the middle", async () => {
     const { nodes, expired } = holder(compactDuringList());
 
-    const { failed, left } = await nodes.mark(wholeCluster, hold, soon());
+    const { failed, left } = await nodes.mark({ scope: wholeCluster, holdId: hold }, soon());
 
     expect(expired()).toBe(1);
     expect(left).toBe(false);
     // Calls that were open during the restart may have failed, or only their answers.
     expect(failed).toBeLessThanOrEqual(16);
     expect(await marked()).toBeGreaterThanOrEqual(count - failed);
-    expect(await nodes.mark(wholeCluster, hold, soon())).toMatchObject({ failed: 0, left: false });
+    expect(await nodes.mark({ scope: wholeCluster, holdId: hold }, soon())).toMatchObject({
+      failed: 0,
+      left: false,
+    });
     expect(await marked()).toBe(count);
   });
 
@@ -124,7 +127,7 @@ describe(`a real API server with ${count} nodes`, () => {
     onTestFinished(async () => void (await plane.kubectl(["delete", "--filename", file])));
     const { nodes, metrics } = holder();
 
-    const { failed, left } = await nodes.mark(wholeCluster, hold, soon());
+    const { failed, left } = await nodes.mark({ scope: wholeCluster, holdId: hold }, soon());
 
     expect(metrics.total("ApiThrottled")).toBeGreaterThan(0);
     expect([failed, left]).toEqual([0, false]);

@@ -49,7 +49,7 @@ export class TruthRun {
   async play(): Promise<Truth> {
     await this.#prepare();
     const nodes = await this.#holder();
-    await nodes.mark(wholeCluster, holdId, soon());
+    await nodes.mark({ scope: wholeCluster, holdId }, soon());
     await this.#seeMarks();
     const heldAt = Date.now();
 
