@@ -103,7 +103,7 @@ describe("instances that events informed of", () => {
     expect(asked()[0]?.form.get("IncludeManagedResources")).toBe("true");
   });
 
-  it("are not known yet as long as they are pending and EC2 reports no tag of theirs", async () => {
+  it("are unknown as long as they are pending and EC2 returns no tags for them", async () => {
     const port = await launches(() =>
       described([
         { id: "i-1", state: "pending" },

@@ -142,7 +142,7 @@ describe("logging in to an EKS cluster", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("forgets token and endpoint when it is asked to refresh", async () => {
+  it("drops token and endpoint when it must refresh", async () => {
     await tokenOf();
     now = new Date(start.getTime() + 1_000);
     login.refresh();

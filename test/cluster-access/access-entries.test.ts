@@ -97,7 +97,7 @@ it("is no admin afterwards when the work failed", async () => {
   expect(eks.entries.size).toBe(0);
 });
 
-it("stops work that does not end, in time to give the admin right back", async () => {
+it("stops work that does not end, early enough to remove the admin right", async () => {
   const workUntil = new Date(Date.now() + 300);
   let duringWork: number | undefined;
   const work = entriesOf({ workUntil }).asAdmin(async () => {

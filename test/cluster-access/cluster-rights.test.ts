@@ -241,7 +241,7 @@ describe("all marks of a cluster", () => {
     expect(labelled.map(({ metadata }) => metadata.name)).toEqual(["c"]);
   });
 
-  it("leave nothing under the former key on a node that was marked under the present one meanwhile", async () => {
+  it("leave nothing under the old key on a node that was marked under the new key meanwhile", async () => {
     add("a", holdId(2), { [older]: "true" });
     const path = "/api/v1/nodes/a";
     const body = { metadata: { annotations: { [annotation]: "true" } } };

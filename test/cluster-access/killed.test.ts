@@ -128,7 +128,7 @@ describe.each([
   it.each([
     ["a change of the annotation", update],
     ["a destroy", remove],
-  ])("%s, then destroyed, leaves nothing of ours, and all of the users' own", async (_name, request) => {
+  ])("%s, then the destroy, removes everything of ours and nothing of the users'", async (_name, request) => {
     const points = await afterEveryCall(async (calls) => {
       await duringAnUpdate(hasPolicies);
       const isKilled = await killedAfter(calls, request);
@@ -164,7 +164,7 @@ describe.each([true, false])(
       },
     );
 
-    it("does not keep a destroy from removing the other marks and all rights", async () => {
+    it("does not stop a destroy from removing the other marks and all rights", async () => {
       await duringAnUpdate(hasPolicies);
       await failingAt("old", update);
       expect(await failingAt("old", remove)).toBe(false);

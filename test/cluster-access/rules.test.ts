@@ -130,7 +130,7 @@ describe("removing", () => {
     ]);
   });
 
-  it("removes all rights and every other mark though one node cannot be changed", async () => {
+  it("removes all rights and every other mark when one node cannot be changed", async () => {
     failOn(/PATCH .*nodes\/a/);
 
     expect(await remove()).toEqual(["marks on nodes, ClusterRole, binding or policy"]);
@@ -140,7 +140,7 @@ describe("removing", () => {
     expect(entries()).toEqual([]);
   });
 
-  it("is done with a cluster that is gone", async () => {
+  it("succeeds when the cluster is gone", async () => {
     world.config = { ...world.config, cluster: "gone" };
     world.calls.length = 0;
 

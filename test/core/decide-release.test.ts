@@ -29,7 +29,7 @@ describe("a one-shot that fires", () => {
     expect(decision.record).toBeUndefined();
   });
 
-  it("is followed by a breather also when a cap that was lowered ended it", () => {
+  it("is followed by a breather also when a lowered cap ended it", () => {
     const hold = aHold({ expiresAt: at(90) });
     const rules = someRules({ maxHold: minutes(30), breather: minutes(10) });
 
@@ -119,7 +119,7 @@ describe("a release by force", () => {
     expect(decideForce(aRecord({ hold }), "maintenance", at(21)).record.hold).toEqual(hold);
   });
 
-  it("that says when it was asked for ends only what began before, by a launch or a wish from before", () => {
+  it("that carries its request time ends only what began before, by a launch or a wish from before", () => {
     const force = (hold: Hold) => decideForce(aRecord({ hold }), "maintenance", at(5), at(2));
 
     expect(force(aHold()).action).toBe("release");
@@ -134,7 +134,7 @@ describe("a release by force", () => {
     });
   });
 
-  it("that says when it was asked for moves no watermark back, and none into the future", () => {
+  it("that carries its request time moves no watermark back, and none into the future", () => {
     const watermark = (about: Partial<ScopeRecord>, askedAt: Date) =>
       decideForce(aRecord(about), "maintenance", at(5), askedAt).record.launchesCountFrom;
 

@@ -10,7 +10,7 @@ const nothing = { marked: 0, adopted: 0, userHeld: 0, failed: 0, left: true, see
 it.each([
   ["at once while it makes progress", { ...nothing, marked: 7 }, 0],
   ["after a while when it makes none: the API server asks for patience", nothing, seconds(15)],
-])("marking that was cut short goes on %s", async (_, marked, delay) => {
+])("marking that ran out of time continues %s", async (_, marked, delay) => {
   const world = new World();
   const delays: number[] = [];
   const followUps = { enqueue: async (_followUp: unknown, by: number) => void delays.push(by) };

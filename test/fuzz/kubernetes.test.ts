@@ -118,7 +118,7 @@ describe("answers as no API server gives them", () => {
     );
 
   it(
-    "end in a result or a clear error, touch nobody's node, and give no token away",
+    "end in a result or a clear error, change no user's node, and reveal no token",
     async () => {
       await fc.assert(
         fc.asyncProperty(
@@ -142,7 +142,7 @@ describe("answers as no API server gives them", () => {
   );
 
   it(
-    "are never taken for a release that is done",
+    "are never counted as a finished release",
     async () => {
       await fc.assert(
         fc.asyncProperty(

@@ -109,7 +109,7 @@ function expectNamed(error: unknown): void {
 }
 
 it(
-  "a record that cannot be read is named and left alone, and the sweep does the rest",
+  "a record that cannot be read is named and not changed, and the sweep handles all others",
   async () => {
     await fc.assert(
       fc.asyncProperty(

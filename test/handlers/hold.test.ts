@@ -48,7 +48,7 @@ describe("a batch", () => {
     expect(world.holds.records.get("cluster")?.hold).toMatchObject({ launches: 100 });
   });
 
-  it("is not poisoned by a message that can never succeed", async () => {
+  it("is not blocked by a message that always fails", async () => {
     const world = aWorld();
 
     const answer = await handle(

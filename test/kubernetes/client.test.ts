@@ -68,7 +68,7 @@ describe("the client", () => {
     expect(connections).toBeLessThanOrEqual(16);
   });
 
-  it("takes a new connection after one that broke while the function was frozen: the others broke with it", async () => {
+  it("uses a new connection after one broke while the function was frozen, because all of them broke", async () => {
     await Promise.all(Array.from({ length: 16 }, () => client.call(list, soon())));
     const isOld = new WeakSet(sockets);
     let asked = 0;
@@ -172,7 +172,7 @@ describe("the client", () => {
     expect(asked.toSorted()).toEqual([...Array(40).fill("/api/v1/nodes"), ...Array(40).fill("/readyz")]);
   });
 
-  it.each([403, 500, 503])("waits for a server that is just starting: /readyz answers %i", async (status) => {
+  it.each([403, 500, 503])("waits for a server that is starting: /readyz answers %i", async (status) => {
     let asked = 0;
     answer = (request, response) => {
       const isReadyz = request.url === "/readyz";
@@ -347,7 +347,7 @@ describe("the client", () => {
     expect(calls).toBe(1);
   });
 
-  it("looks anew where the cluster is once nobody was there, but not because one that is there fails", async () => {
+  it("reads the cluster's endpoint again when it cannot connect, but not after an error answer", async () => {
     answer = (_, response) => response.writeHead(500).end("{}");
     await expect(client.call(list, soon())).rejects.toThrow(/failed 8 times/);
     expect(refreshes).toBe(0);

@@ -64,7 +64,7 @@ describe("nodes behind an API server", () => {
     ["v1", "karpenter.sh/registered"],
     ["v0.31", "karpenter.sh/initialized"],
   ] as const)(
-    "waits with a node of Karpenter %s until it has registered, which brings its owner's annotation from its template",
+    "marks a node of Karpenter %s only after it has registered and has the annotations of its template",
     async (karpenter, label) => {
       await world.close();
       world = await NodesOnFakeServer.open(2, karpenter);
@@ -188,7 +188,7 @@ describe("nodes behind an API server", () => {
     }
   });
 
-  it("waits as long as the server asks for, and counts how often it was asked", async () => {
+  it("waits as long as the server asks, and counts the throttled calls", async () => {
     world.add("a");
     world.standIn.fail(
       { kind: "status", status: 429, headers: { "retry-after": "7" } },

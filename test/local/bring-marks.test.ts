@@ -52,7 +52,7 @@ describe("a run that is asked to use another annotation", () => {
     expect(annotated()).toEqual({ owners: [second] });
   });
 
-  it("goes on at its next start when it was ended half-way, and holds no node for ever", async () => {
+  it("continues at its next start when it was stopped in the middle, and holds no node for ever", async () => {
     failAt("b");
     await expect(bring(second)).rejects.toThrow("could not be moved");
 
@@ -62,7 +62,7 @@ describe("a run that is asked to use another annotation", () => {
     expect(annotated()).toEqual({ owners: [second] });
   });
 
-  it("brings them back when it was ended half-way and is asked to use the first one again", async () => {
+  it("moves them back when it was stopped in the middle and restarts with the first annotation", async () => {
     failAt("b");
     await expect(bring(second)).rejects.toThrow("could not be moved");
 

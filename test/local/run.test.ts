@@ -80,7 +80,7 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     await expect.poll(held, soon).toEqual(["first", "second"]);
   });
 
-  it("hears of a node once it has registered, and leaves it to an owner whose NodePool's template holds it", async (test) => {
+  it("sees a node only after it has registered, and does not mark it when its template has the user's annotation", async (test) => {
     const { cluster, run, joins, held, expect } = await prepare(test);
     const holder = run("--release-on-exit");
     await holder.until(atWork);
@@ -95,7 +95,7 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     expect(cluster.annotationHistory("a", annotation)).toEqual([undefined, "true", undefined]);
   });
 
-  it("releases on time also after kill -9", async (test) => {
+  it("releases on time also after SIGKILL", async (test) => {
     const { cluster, run, joins, held, expect } = await prepare(test);
     const first = run();
     await first.until(atWork);
@@ -111,7 +111,7 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     expect(cluster.annotationHistory("a", annotation)).toEqual([undefined, "true", undefined]);
   });
 
-  it("goes on with its hold after kill -9, and takes in who came meanwhile", async (test) => {
+  it("continues its hold after SIGKILL, and marks nodes that joined meanwhile", async (test) => {
     const { cluster, run, joins, held, expect } = await prepare(test);
     const first = run("--hold", "10m");
     await first.until(atWork);
@@ -129,7 +129,7 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     expect(cluster.annotationHistory("a", annotation)).toEqual([undefined, "true"]);
   });
 
-  it("releases at its start what ran out while nobody was there", async (test) => {
+  it("releases at its start what expired while it was stopped", async (test) => {
     const { run, joins, held, expect } = await prepare(test);
     const first = run();
     await first.until(atWork);

@@ -3,7 +3,7 @@ import { check } from "./check.ts";
 
 const runs = 3_000;
 
-it(`in ${runs} runs nothing is lost, stuck or stolen`, { timeout: 120_000 }, async () => {
+it(`in ${runs} random runs every rule holds`, { timeout: 120_000 }, async () => {
   const broken = await check({ seed: 20261121, runs });
 
   expect(broken).toBeUndefined();
@@ -11,7 +11,7 @@ it(`in ${runs} runs nothing is lost, stuck or stolen`, { timeout: 120_000 }, asy
 
 const goodDays = 1_000;
 
-it(`on ${goodDays} good days no sweep is needed`, { timeout: 120_000 }, async () => {
+it(`in ${goodDays} runs without faults no sweep is needed`, { timeout: 120_000 }, async () => {
   const broken = await check({ seed: 20261121, runs: goodDays, isGoodDay: true });
 
   expect(broken).toBeUndefined();

@@ -43,7 +43,7 @@ class AutoScenario extends Scenario {
 }
 
 describe("hold=auto", () => {
-  it("waits as long as a relaunch is worth at first, and not at all for bursts that stay away", async () => {
+  it("first waits as long as a relaunch is worth, and not at all when bursts do not return", async () => {
     const world = new AutoScenario();
     for (let i = 0; i < 3; i++) {
       world.burst();
@@ -95,7 +95,7 @@ describe("hold=auto", () => {
     expect(world.learned?.gaps).toEqual([{ nodes: 1, atLeast: 0, atMost: minutes(9) }]);
   });
 
-  it("waits no more once the day's idle budget is spent, and again from midnight UTC on", async () => {
+  it("stops waiting when the day's idle budget is used up, and waits again from midnight UTC", async () => {
     const world = new AutoScenario({ auto: { relaunchCost: minutes(10), idleBudget: minutes(10) } });
     const lengths = () =>
       world
@@ -120,7 +120,7 @@ describe("hold=auto", () => {
     expect(world.learned?.debt).toBe(0);
   });
 
-  it("releases nothing that boots, however short the hold, but for five minutes at most", async () => {
+  it("protects nodes while they boot, however short the hold is, for five minutes at most", async () => {
     const world = new AutoScenario();
     world.burst();
     await world.pass(minutes(90));
@@ -136,7 +136,7 @@ describe("hold=auto", () => {
     expect(world.lasted()).toEqual([11, 3, 5]);
   });
 
-  it("protects what boots for five minutes where use cannot be known", async () => {
+  it("protects booting nodes for five minutes where use cannot be read", async () => {
     const world = new AutoScenario();
     world.nodeClaims.unavailable = { unavailable: "Karpenter is older than v1.0" };
     for (let i = 0; i < 2; i++) {
@@ -146,7 +146,7 @@ describe("hold=auto", () => {
     expect(world.lasted()).toEqual([10, 5]);
   });
 
-  it("never holds longer than the cap, and learns nothing from a hold that was ended by it", async () => {
+  it("never holds longer than the cap, and learns nothing from a hold that the cap ended", async () => {
     const world = new AutoScenario({ maxHold: minutes(20) });
     const use = world.burst();
     for (let minute = 1; minute < 30; minute++) {
@@ -163,7 +163,7 @@ describe("hold=auto", () => {
     expect(world.hold()).toBeDefined();
   });
 
-  it("takes a gap that a pause cut short for at least as long", async () => {
+  it("counts a gap that a pause ended as at least that long", async () => {
     const world = new AutoScenario();
     world.burst();
     await world.pass(minutes(30));
@@ -176,7 +176,7 @@ describe("hold=auto", () => {
     expect(world.learned?.gaps).toEqual([{ nodes: 1, atLeast: minutes(30) - seconds(40) }]);
   });
 
-  it("learns nothing from a hold that was released by force while its burst went on", async () => {
+  it("learns nothing from a hold that was released by force during its burst", async () => {
     const world = new AutoScenario();
     world.burst();
     await world.pass(minutes(2));
@@ -188,7 +188,7 @@ describe("hold=auto", () => {
     expect(world.learned?.gaps).toEqual([]);
   });
 
-  it("learns nothing across a time in which hold was a length", async () => {
+  it("learns nothing across a time with a fixed hold", async () => {
     const world = new AutoScenario();
     world.burst();
     await world.pass(minutes(90));
@@ -204,7 +204,7 @@ describe("hold=auto", () => {
     expect(world.learned?.gaps).toEqual([]);
   });
 
-  it("counts a gap once, however often its launch is delivered, and learns from a launch that was missed", async () => {
+  it("counts a gap once for duplicate events, and learns from a missed launch", async () => {
     const world = new AutoScenario();
     world.burst();
     await world.pass(minutes(90));
@@ -220,7 +220,7 @@ describe("hold=auto", () => {
   });
 
   it.each(["hold", "release"] as const)(
-    "learns the same when the %s function crashes anywhere",
+    "learns the same when the %s function crashes after any call",
     async (name) => {
       const learnedWith = async (calls?: number) => {
         const world = new AutoScenario();

@@ -30,8 +30,8 @@ async function holdOf(world: Scenario, pool: string, n: number, about = {}): Pro
 
 const sweepOnce = async (world: Scenario) => world.finish(await world.sweep());
 
-describe("a sweep whose time is short", () => {
-  it("ends what is overdue and takes orphaned marks off before it marks a slow NodePool", async () => {
+describe("a sweep with little time", () => {
+  it("ends overdue holds and removes orphaned marks before it marks a slow NodePool", async () => {
     const world = pools({ takes: seconds(60) });
     await holdOf(world, "a", 1);
     for (let n = 0; n < 20; n++) world.addNode(`slow-${n}`, { pool: "a" });
@@ -57,7 +57,7 @@ describe("a sweep whose time is short", () => {
     expect(world.marks()).toMatchObject({ quick: holdId(2) });
   });
 
-  it("begins where the last one stopped, so that every NodePool has its turn", async () => {
+  it("starts where the last one stopped, so that it reaches every NodePool", async () => {
     const world = pools({ takes: seconds(40), fails: true });
     for (let n = 0; n < 20; n++) {
       const pool = `a${n.toString().padStart(2, "0")}`;
@@ -72,7 +72,7 @@ describe("a sweep whose time is short", () => {
     expect(world.marks()).toMatchObject({ last: holdId(99) });
   });
 
-  it("releases the marks of other holds though those of one cannot be changed", async () => {
+  it("releases other holds when the nodes of one hold cannot be changed", async () => {
     const world = pools({ takes: seconds(0), fails: true });
     await holdOf(world, "a", 1, { expiresAt: noon });
     await holdOf(world, "b", 2, { expiresAt: noon });
@@ -100,18 +100,18 @@ describe("the plan of a sweep", () => {
     });
   const scopes = (records: readonly { scope: string }[]) => records.map(({ scope }) => scope.at(-1)).join("");
 
-  it("ends the longest overdue first", () => {
+  it("ends the longest overdue hold first", () => {
     expect(scopes(plan().due)).toBe("ed");
   });
 
-  it("goes on with the scope that the last sweep did not reach, also when its record is gone", () => {
+  it("continues with the scope that the last sweep did not reach, also when its record is gone", () => {
     expect(scopes(plan().running)).toBe("abc");
     expect(scopes(plan("nodepool/b").running)).toBe("bca");
     expect(scopes(plan("nodepool/x").running)).toBe("abc");
   });
 });
 
-it("one pass over the marked nodes ends all holds that are due", async () => {
+it("one pass over the marked nodes ends all due holds", async () => {
   const world = pools({ takes: 0 });
   for (let n = 1; n <= 99; n++) {
     await holdOf(world, `p${n}`, n, { expiresAt: noon });

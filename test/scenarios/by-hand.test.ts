@@ -16,7 +16,7 @@ function twoNodes(rules: ConstructorParameters<typeof Scenario>[0] = {}): Scenar
 }
 
 describe("a release by force", () => {
-  it("releases now and says how many; neither late events nor the sweep bring the hold back", async () => {
+  it("releases at once and returns the number of nodes; neither late events nor the sweep restart the hold", async () => {
     const world = twoNodes();
     const launch = world.launch({ joinsAfter: minutes(4) });
     world.launch({ joinsAfter: minutes(4), eventAfter: minutes(6) });
@@ -37,13 +37,13 @@ describe("a release by force", () => {
     expect([world.marks(), world.hold(), world.history().length]).toEqual([{}, undefined, 1]);
   });
 
-  it("with nothing held says so", async () => {
+  it("reports that nothing is held", async () => {
     const answer = await twoNodes().releaseByHand({ force: true });
 
     expect(answer).toMatchObject({ released: 0, because: "nothing is held" });
   });
 
-  it("lets a launch after it hold again", async () => {
+  it("does not stop later launches from holding", async () => {
     const world = twoNodes();
     world.launch();
     await world.pass(minutes(3));
@@ -58,11 +58,11 @@ describe("a release by force", () => {
   });
 
   const cases = [
-    ...[0, 2, 4, 6].map((calls) => ["says when it was asked for", calls, true] as const),
+    ...[0, 2, 4, 6].map((calls) => ["carries its request time", calls, true] as const),
     ...[3, 5, 7].map((calls) => ["was recorded", calls, false] as const),
   ];
   it.each(cases)(
-    "that %s ends no hold that began while it was tried again: crash before call %i",
+    "that %s ends no hold that started before its retry: crash before call %i",
     async (_, calls, saysWhen) => {
       const world = twoNodes();
       world.sweepEvery = undefined;
@@ -83,7 +83,7 @@ describe("a release by force", () => {
     },
   );
 
-  it("of another invocation ends also what began since the last one", async () => {
+  it("by a new request also ends what started since the last one", async () => {
     const world = twoNodes();
     world.launch();
     await world.pass(minutes(3));
@@ -96,7 +96,7 @@ describe("a release by force", () => {
     expect(world.marks()).toEqual({});
   });
 
-  it("that comes too late for what is held says so", async () => {
+  it("that arrives after a newer hold started reports that", async () => {
     const world = twoNodes({ scope: "nodepool" });
     world.launch({ pool: "batch" });
     await world.pass(minutes(1));
@@ -107,7 +107,7 @@ describe("a release by force", () => {
     expect(world.heldNodes()).toEqual(["b", "node-1"]);
   });
 
-  it("also takes off marks that belong to nobody", async () => {
+  it("also removes orphaned marks", async () => {
     const world = twoNodes();
     for (const { name } of world.nodes.all()) world.nodes.mark(name, holdId(0));
 
@@ -142,7 +142,7 @@ describe("a release by force", () => {
 
 describe("a pause", () => {
   it.each(["cluster", "nodepool"] as const)(
-    "releases, and nothing holds until it is over: scope %s",
+    "releases, and nothing holds until it ends: scope %s",
     async (scope) => {
       const world = twoNodes({ scope });
       world.launch();
@@ -165,7 +165,7 @@ describe("a pause", () => {
     },
   );
 
-  it("lasts until resumed when it has no end; then launches count from then on", async () => {
+  it("without an end lasts until it is resumed; launches count from then on", async () => {
     const world = twoNodes();
     await world.control({ do: "pause" });
     world.launch();
@@ -182,26 +182,23 @@ describe("a pause", () => {
     expect(world.heldNodes()).toHaveLength(4);
   });
 
-  it.each(["cluster", "nodepool"] as const)(
-    "reports its reason until it is over: scope %s",
-    async (scope) => {
-      const world = twoNodes({ scope });
-      world.launch();
-      await world.pass(minutes(2));
-      const status = () => world.control({ do: "status" });
+  it.each(["cluster", "nodepool"] as const)("reports its reason until it ends: scope %s", async (scope) => {
+    const world = twoNodes({ scope });
+    world.launch();
+    await world.pass(minutes(2));
+    const status = () => world.control({ do: "status" });
 
-      await world.control({ do: "pause", for: "1h", reason: "Ada replaces every node" });
-      const during = JSON.stringify(await status());
-      await world.pass(minutes(61));
+    await world.control({ do: "pause", for: "1h", reason: "Ada replaces every node" });
+    const during = JSON.stringify(await status());
+    await world.pass(minutes(61));
 
-      const reported = during.match(/"because":"[^"]*"/g);
-      expect(new Set(reported)).toEqual(new Set(['"because":"paused by hand: Ada replaces every node"']));
-      expect(JSON.stringify(await status())).not.toContain("Ada");
-      expect(world.history()).toMatchObject([{ endedBecause: "paused by hand: Ada replaces every node" }]);
-    },
-  );
+    const reported = during.match(/"because":"[^"]*"/g);
+    expect(new Set(reported)).toEqual(new Set(['"because":"paused by hand: Ada replaces every node"']));
+    expect(JSON.stringify(await status())).not.toContain("Ada");
+    expect(world.history()).toMatchObject([{ endedBecause: "paused by hand: Ada replaces every node" }]);
+  });
 
-  it.each(["cluster", "nodepool"] as const)("reports since when it lasts: scope %s", async (scope) => {
+  it.each(["cluster", "nodepool"] as const)("reports when it started: scope %s", async (scope) => {
     const world = twoNodes({ scope });
     world.launch();
     await world.pass(minutes(2));
@@ -215,7 +212,7 @@ describe("a pause", () => {
     expect(new Set(reported)).toEqual(new Set([`"since":"${time.toISOString()}"`]));
   });
 
-  it("reported by an earlier version, which kept neither reason nor beginning, is still a pause", async () => {
+  it("recorded by an earlier version, without reason and start, is still a pause", async () => {
     const world = twoNodes();
     await world.control({ do: "pause" });
     const { quietBecause: _, quietSince: __, ...stored } = world.holds.records.get("cluster") ?? aRecord();
@@ -226,7 +223,7 @@ describe("a pause", () => {
     expect(JSON.stringify(status)).not.toContain('"since"');
   });
 
-  it("refuses a hold by hand and says what to do", async () => {
+  it("refuses a hold by hand, with a remedy", async () => {
     const world = twoNodes();
     await world.control({ do: "pause", for: "1h" });
 
@@ -234,7 +231,7 @@ describe("a pause", () => {
     await expect(world.control({ do: "hold" })).rejects.toThrow("resume first");
   });
 
-  it("of the whole cluster ends also the hold that a new NodePool's launch begins at the same moment", async () => {
+  it("of the whole cluster also ends a hold that a launch in a new NodePool starts at the same time", async () => {
     const world = twoNodes({ scope: "nodepool" });
     world.launch({ pool: "batch" });
     const hold = await world.deliver();
@@ -249,7 +246,7 @@ describe("a pause", () => {
     expect(world.hold("nodepool/batch")).toBeUndefined();
   });
 
-  it("that ends for one NodePool while the cluster is paused says so", async () => {
+  it("resumed for one NodePool while the cluster is paused reports that", async () => {
     const world = twoNodes({ scope: "nodepool" });
     world.launch();
     await world.pass(minutes(1));
@@ -276,7 +273,7 @@ describe("a hold by hand", () => {
     expect(world.history()).toMatchObject([{ startedBecause: "held by hand: load test" }]);
   });
 
-  it("must name a NodePool where holds are by NodePool", async () => {
+  it("must name a NodePool with scope nodepool", async () => {
     const world = twoNodes({ scope: "nodepool" });
 
     await expect(world.control({ do: "hold" })).rejects.toThrow("scope is missing");
@@ -286,7 +283,7 @@ describe("a hold by hand", () => {
 });
 
 describe("in scope nodepool", () => {
-  it("a launch in one NodePool leaves the others free", async () => {
+  it("a launch in one NodePool does not hold the others", async () => {
     const world = twoNodes({ scope: "nodepool" });
     world.launch({ pool: "batch" });
 
@@ -311,7 +308,7 @@ describe("in scope nodepool", () => {
 });
 
 describe("the status", () => {
-  it("reports who is held, until when and why", async () => {
+  it("reports which nodes are held, until when and why", async () => {
     const world = twoNodes();
     world.launch({ joinsAfter: minutes(3) });
     await world.pass(minutes(1));
@@ -344,7 +341,7 @@ describe("the status", () => {
   });
 });
 
-it("a launch dated ahead of our clock, then a release by hand: launches after that still count", async () => {
+it("after a launch dated ahead of our clock and a release by hand, launches still count", async () => {
   const world = twoNodes();
   const ahead = world.launch({ eventAfter: null });
   world.sendEvent({ ...ahead, launchedAt: at(0.9) });

@@ -33,12 +33,12 @@ const releaseCalls = await callsOf(await aboutToRelease(), "release");
 const each = (calls: number) => Array.from({ length: calls + 1 }, (_, n) => n);
 
 describe("a crash of the hold function", () => {
-  it("is tried after every single call there is", () => {
+  it("is tested after every call", () => {
     expect(holdCalls).toBeGreaterThan(10);
   });
 
   describe.each(each(holdCalls))("after %i calls", (calls) => {
-    it("is healed by the redelivery alone", async () => {
+    it("is repaired by the redelivery alone", async () => {
       const world = aboutToHold();
       world.sweepEvery = undefined;
       world.crash = { name: "hold", calls };
@@ -51,7 +51,7 @@ describe("a crash of the hold function", () => {
       expect([world.marks(), world.hold(), world.history().length]).toEqual([{}, undefined, 1]);
     });
 
-    it("is healed by one sweep alone, the event being lost", async () => {
+    it("is repaired by one sweep alone when the event is lost", async () => {
       const world = aboutToHold();
       world.crash = { name: "hold", calls };
       await world.pass(seconds(1));
@@ -68,12 +68,12 @@ describe("a crash of the hold function", () => {
 });
 
 describe("a crash of the release function", () => {
-  it("is tried after every single call there is", () => {
+  it("is tested after every call", () => {
     expect(releaseCalls).toBeGreaterThan(8);
   });
 
   describe.each(each(releaseCalls))("after %i calls", (calls) => {
-    it("is healed by another try alone", async () => {
+    it("is repaired by a retry alone", async () => {
       const world = await aboutToRelease();
       world.sweepEvery = undefined;
       world.crash = { name: "release", calls };
@@ -83,7 +83,7 @@ describe("a crash of the release function", () => {
       expect([world.marks(), world.hold(), world.history().length]).toEqual([{}, undefined, 1]);
     });
 
-    it("is healed by one sweep alone", async () => {
+    it("is repaired by one sweep alone", async () => {
       const world = await aboutToRelease();
       world.crash = { name: "release", calls };
       await world.pass(seconds(1));
@@ -97,7 +97,7 @@ describe("a crash of the release function", () => {
 });
 
 describe("a crash of the sweep", () => {
-  it.each(each(20))("after %i calls is healed by the next sweep", async (calls) => {
+  it.each(each(20))("after %i calls is repaired by the next sweep", async (calls) => {
     const world = aboutToHold();
     world.queue.messages = [];
     world.crash = { name: "sweep", calls };
@@ -112,7 +112,7 @@ describe("a crash of the sweep", () => {
 });
 
 describe("what is lost", () => {
-  it("a lost one-shot is made up for by the sweep", async () => {
+  it("a hold whose one-shot was lost is released by the sweep", async () => {
     const world = await aboutToRelease();
     world.oneShots.armed.clear();
 
@@ -121,7 +121,7 @@ describe("what is lost", () => {
     expect([world.marks(), world.hold()]).toEqual([{}, undefined]);
   });
 
-  it("a one-shot lost early is set again by the sweep", async () => {
+  it("a one-shot lost early is created again by the sweep", async () => {
     const world = aboutToHold();
     await world.pass(minutes(1));
     world.oneShots.armed.clear();
@@ -144,7 +144,7 @@ describe("what is lost", () => {
     expect(world.history()).toHaveLength(1);
   });
 
-  it("a one-shot that fires a little early is armed anew under another name, so that it cannot be taken for done", async () => {
+  it("a one-shot that fires a little early is created again under another name", async () => {
     const world = await aboutToRelease();
     world.sweepEvery = undefined;
     const [oneShot] = world.oneShots.armed.values();
@@ -157,7 +157,7 @@ describe("what is lost", () => {
     expect([world.marks(), world.hold()]).toEqual([{}, undefined]);
   });
 
-  it("a mark left behind is taken off by the sweep, which reports it", async () => {
+  it("an orphaned mark is removed and reported by the sweep", async () => {
     const world = new Scenario();
     world.addNode("a");
     for (const { name } of world.nodes.all()) world.nodes.mark(name, holdId(0));

@@ -56,7 +56,7 @@ describe("a replacement", () => {
     expect(world.metrics.total("ReplacementsIgnored")).toBe(1);
   });
 
-  it("starts none later either, when its event has expired and a sweep finds its node without a mark", async () => {
+  it("starts no hold later either, when its event has expired and a sweep finds its unmarked node", async () => {
     const world = new KarpenterWorld({ hold: hours(6), maxHold: hours(12) });
     const replacement = world.replacement();
     await world.pass(minutes(60));
@@ -68,7 +68,7 @@ describe("a replacement", () => {
     expect(world.hold()).toBeUndefined();
   });
 
-  it("extends no hold, and its node is marked like any other while one is on", async () => {
+  it("extends no hold, and its node is marked like any other during a hold", async () => {
     const world = new KarpenterWorld();
     world.demand();
     await world.pass(minutes(10));
@@ -82,7 +82,7 @@ describe("a replacement", () => {
     expect(world.marks()).toEqual({});
   });
 
-  it("holds where the settings want it to", async () => {
+  it("holds with replacements=hold", async () => {
     const world = new KarpenterWorld({ replacements: "hold" });
     world.replacement();
     await world.pass(seconds(1));
@@ -91,7 +91,7 @@ describe("a replacement", () => {
 });
 
 describe("a demand launch", () => {
-  it("is protected two seconds after it at the latest, whatever is replaced at the same time", async () => {
+  it("is protected within two seconds, whatever is replaced at the same time", async () => {
     const world = new KarpenterWorld();
     world.replacement();
     const { instance } = world.demand();
@@ -103,14 +103,14 @@ describe("a demand launch", () => {
     ]);
   });
 
-  it("is protected at once where its event is older than two seconds", async () => {
+  it("is protected at once when its event is older than two seconds", async () => {
     const world = new KarpenterWorld();
     world.demand({ eventAfter: seconds(3) });
     await world.pass(seconds(3));
     expect(world.hold()?.state).toBe("held");
   });
 
-  it("waits for a replacement's instance to be known, and is held in doubt after a minute", async () => {
+  it("waits until a replacement's instance is known, and holds after a minute in doubt", async () => {
     const world = new KarpenterWorld();
     world.nodeClaims.add({ name: "slow", createdAt: noon });
     world.nameAsReplacement({ name: "slow" });
@@ -145,7 +145,7 @@ describe("a demand launch", () => {
 });
 
 describe("a hold whose nodes are in use", () => {
-  it("is released a hold after the last use, by one list when it is due", async () => {
+  it("is released one hold length after the last use, with one list when it is due", async () => {
     const world = new KarpenterWorld();
     world.sweepEvery = undefined;
     const burst = world.demand();
@@ -163,7 +163,7 @@ describe("a hold whose nodes are in use", () => {
     expect(world.metrics.total("HoldsExtendedByUse")).toBe(1);
   });
 
-  it("is not released by a sweep that comes before the one-shot", async () => {
+  it("is not released by a sweep that runs before the one-shot", async () => {
     const world = new KarpenterWorld();
     const burst = world.demand();
     await world.pass(minutes(15));
@@ -186,9 +186,9 @@ describe("a hold whose nodes are in use", () => {
   });
 
   it.each<[string, Partial<Rules>, (world: KarpenterWorld) => void]>([
-    ["nodes of before the burst", {}, (world) => world.nodeClaims.add({ name: "old", createdAt: at(-60) })],
+    ["nodes older than the burst", {}, (world) => world.nodeClaims.add({ name: "old", createdAt: at(-60) })],
     ["replacements", {}, (world) => void world.replacement()],
-    ["any node, where launches alone extend", { extendOn: "launches" }, (world) => void world.demand()],
+    ["any node with extendOn=launches", { extendOn: "launches" }, (world) => void world.demand()],
   ])("is not extended by the use of %s", async (_, rules, prepare) => {
     const world = new KarpenterWorld(rules);
     world.demand();
@@ -202,7 +202,7 @@ describe("a hold whose nodes are in use", () => {
     expect(world.marks()).toEqual({});
   });
 
-  it("is released ten minutes late at most when its use cannot be read, however often", async () => {
+  it("is released at most ten minutes late when its use cannot be read", async () => {
     const world = new KarpenterWorld({ maxHold: 0 });
     world.demand();
     await world.pass(minutes(15));

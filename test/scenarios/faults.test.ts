@@ -58,8 +58,8 @@ describe("a call of the release function that fails", () => {
   });
 });
 
-describe("a scheduler that is out of order for hours", () => {
-  it("keeps nobody from being marked nor from being released", async () => {
+describe("a scheduler that fails for hours", () => {
+  it("prevents neither marks nor releases", async () => {
     const world = threeNodes();
     world.refuses = (call) => call === "arm";
     world.launch();
@@ -73,8 +73,8 @@ describe("a scheduler that is out of order for hours", () => {
   });
 });
 
-describe("a queue that takes nothing", () => {
-  it("keeps no known launch from being held for", async () => {
+describe("a queue that refuses messages", () => {
+  it("does not prevent the hold of a known launch", async () => {
     const world = threeNodes();
     world.launch({ joinsAfter: null });
     const unknown = world.launch({ joinsAfter: null });
@@ -89,7 +89,7 @@ describe("a queue that takes nothing", () => {
 });
 
 describe("a node", () => {
-  it("whose patch failed at the start is tried again before any sweep", async () => {
+  it("whose first patch failed is retried before any sweep", async () => {
     const world = threeNodes();
     world.sweepEvery = undefined;
     const control = await world.ask({ do: "hold", reason: "nobody joins" });
@@ -104,7 +104,7 @@ describe("a node", () => {
     expect(world.heldNodes()).toEqual(["a", "b", "c"]);
   });
 
-  it("whose patch always fails is left to the sweep after a while", async () => {
+  it("whose patch always fails is left to the sweep after some minutes", async () => {
     const world = threeNodes();
     world.sweepEvery = undefined;
     world.refuses = (call) => call === "patch b";
@@ -116,7 +116,7 @@ describe("a node", () => {
     expect(world.heldNodes()).toEqual(["a", "c"]);
   });
 
-  it("whose patch always fails is reported by every sweep, though no function fails", async () => {
+  it("whose patch always fails is reported by every sweep, although no function fails", async () => {
     const world = threeNodes();
     world.refuses = (call) => call === "patch b";
     await world.control({ do: "hold", for: "1h" });
@@ -129,7 +129,7 @@ describe("a node", () => {
     expect(world.log.reported("invocation failed")).toEqual([]);
   });
 
-  it("deleted half-way through marking or releasing is no failure", async () => {
+  it("deleted during marking or releasing is not a failure", async () => {
     const world = threeNodes();
     world.launch({ joinsAfter: null });
     const hold = await world.deliver();
@@ -150,8 +150,8 @@ describe("a node", () => {
   });
 });
 
-describe("marks that cannot be taken off", () => {
-  it("are reported at every sweep, later and later", async () => {
+describe("marks that cannot be removed", () => {
+  it("are reported by every sweep with a growing delay", async () => {
     const world = threeNodes();
     world.launch();
     await world.pass(minutes(19));
@@ -163,7 +163,7 @@ describe("marks that cannot be taken off", () => {
     expect(lags).toEqual([0, 5, 10, 15, 20, 25].map(minutes));
   });
 
-  it("are tried once a minute and no more, however many sweeps try as well", async () => {
+  it("are retried at most once a minute, however many sweeps retry too", async () => {
     const world = threeNodes();
     // Else each sweep would fall on the moment of a one-shot.
     world.sweepEvery = seconds(5 * 60 + 1);
@@ -179,8 +179,8 @@ describe("marks that cannot be taken off", () => {
   });
 });
 
-describe("a function whose time is over", () => {
-  it("goes on with marking in the next invocation", async () => {
+describe("a function that runs out of time", () => {
+  it("continues marking in the next invocation", async () => {
     const world = threeNodes();
     world.sweepEvery = undefined;
     world.launch({ joinsAfter: null });
@@ -196,7 +196,7 @@ describe("a function whose time is over", () => {
     expect(world.heldNodes()).toEqual(["a", "b", "c"]);
   });
 
-  it("goes on with releasing in a minute", async () => {
+  it("continues the release after a minute", async () => {
     const world = threeNodes();
     world.launch({ joinsAfter: null });
     await world.pass(minutes(19));

@@ -7,7 +7,7 @@ import { noon } from "../../simulator/virtual-clock.ts";
 const at = (minute: number) => after(noon, minutes(minute));
 
 describe("a launch", () => {
-  it("holds the whole cluster and, once it has joined, the new node too, until its time is over", async () => {
+  it("holds the whole cluster, and the new node once it has joined, until the hold expires", async () => {
     const world = new Scenario();
     world.addNode("old");
 
@@ -29,7 +29,7 @@ describe("a launch", () => {
     ]);
   });
 
-  it("needs no sweep when nothing goes wrong", async () => {
+  it("needs no sweep when nothing fails", async () => {
     const world = new Scenario();
     world.sweepEvery = undefined;
     world.addNode("old");
@@ -56,7 +56,7 @@ describe("a launch", () => {
     expect(world.hold()).toMatchObject({ armedFor: at(20), nodes: 1 });
   });
 
-  it("that extends a hold while its start still marks notes its own one-shot, and the start leaves that there", async () => {
+  it("that extends a hold while its start still marks records its one-shot, and the start does not overwrite it", async () => {
     const world = new Scenario();
     world.addNode("old");
     world.launch();
@@ -95,7 +95,7 @@ describe("a launch", () => {
     expect([world.marks(), world.hold()]).toEqual([{}, undefined]);
   });
 
-  it("extends the hold; the one-shot of before releases nothing and is armed anew", async () => {
+  it("extends the hold; the earlier one-shot releases nothing and is created again", async () => {
     const world = new Scenario();
     world.sweepEvery = undefined;
     world.addNode("old");
@@ -128,7 +128,7 @@ describe("a launch", () => {
     expect(world.queue.deadLetters).toEqual([]);
   });
 
-  it("whose node is already there and whose hold is over when its event comes starts nothing", async () => {
+  it("whose node has joined and whose hold time is over before its event arrives starts nothing", async () => {
     const world = new Scenario();
     world.sweepEvery = undefined;
 
@@ -138,7 +138,7 @@ describe("a launch", () => {
     expect([world.hold(), world.marks(), world.calls.includes("arm")]).toEqual([undefined, {}, false]);
   });
 
-  it("is put off by the initial delay without blocking, and counts from when it happened", async () => {
+  it("waits for the initial delay without blocking, and counts from its launch time", async () => {
     const world = new Scenario({ initialDelay: minutes(2) });
     world.launch();
 
@@ -150,7 +150,7 @@ describe("a launch", () => {
     expect(world.hold()).toMatchObject({ startedAt: at(2), expiresAt: at(20) });
   });
 
-  it("just after a release by force holds again, also where a function's clock is behind", async () => {
+  it("just after a forced release holds again, also when a function's clock is behind", async () => {
     const world = new Scenario();
     await world.releaseByHand({ force: true });
     await world.pass(seconds(1));
@@ -161,7 +161,7 @@ describe("a launch", () => {
     expect(world.hold()).toMatchObject({ causedAt: after(noon, seconds(1)) });
   });
 
-  it("from the future holds no longer than one of now, but for the seconds by which clocks differ", async () => {
+  it("dated in the future holds as if it were launched now, plus the seconds by which clocks may differ", async () => {
     const world = new Scenario();
     const { instance } = world.launch({ eventAfter: null });
     world.sendEvent({ instance, launchedAt: at(600) });
@@ -171,7 +171,7 @@ describe("a launch", () => {
     expect(world.hold()).toMatchObject({ expiresAt: at(21) });
   });
 
-  it("that the cloud does not know yet is looked up again until it does", async () => {
+  it("that EC2 does not know yet is retried until EC2 knows it", async () => {
     const world = new Scenario();
     const { instance } = world.launch();
     world.ec2.unlisted.add(instance);
@@ -185,7 +185,7 @@ describe("a launch", () => {
     expect(world.hold()).toMatchObject({ expiresAt: at(20) });
   });
 
-  it("that the cloud knows a second late is held two seconds later, and not only after Karpenter's next look", async () => {
+  it("that EC2 knows a second late is held two seconds later", async () => {
     const world = new Scenario();
     const { instance } = world.launch();
     world.ec2.unlisted.add(instance);
@@ -197,7 +197,7 @@ describe("a launch", () => {
     expect(world.hold()).toMatchObject({ expiresAt: at(20) });
   });
 
-  it("that the cloud never knows is waited for no longer after a while", async () => {
+  it("that EC2 never knows is retried for a limited time", async () => {
     const world = new Scenario();
     const { instance } = world.launch({ joinsAfter: null });
     world.ec2.unlisted.add(instance);
@@ -208,9 +208,9 @@ describe("a launch", () => {
   });
 
   it.each([
-    ["another cluster's instance, or one of no Karpenter", {}, null],
+    ["an instance of another cluster or without Karpenter", {}, null],
     ["a NodePool that is left out", { nodePools: { only: [], except: ["batch"] } }, "batch"],
-    ["a NodePool of a name that none can have", { scope: "nodepool" } as const, "Bad_Pool"],
+    ["a NodePool with an invalid name", { scope: "nodepool" } as const, "Bad_Pool"],
   ])("of %s starts nothing and gets no mark", async (_, rules, pool) => {
     const world = new Scenario(rules);
     world.addNode("old");
@@ -221,7 +221,7 @@ describe("a launch", () => {
     expect([world.hold(), world.marks(), world.history()]).toEqual([undefined, {}, []]);
   });
 
-  it("of a foreign instance, found by the sweep as a node that calls itself Karpenter's, starts nothing", async () => {
+  it("of an instance that is not Karpenter's, found by the sweep on a node with Karpenter's labels, starts nothing", async () => {
     const world = new Scenario();
     world.launch({ pool: null, node: { pool: "default" } });
 
@@ -230,7 +230,7 @@ describe("a launch", () => {
     expect([world.hold(), world.history()]).toEqual([undefined, []]);
   });
 
-  it("of a node whose label names a NodePool that none can be, found by the sweep, starts nothing", async () => {
+  it("of a node whose NodePool label is not a valid name, found by the sweep, starts nothing", async () => {
     const world = new Scenario({ scope: "nodepool" });
     world.launch({ eventAfter: null, node: { pool: "Bad_Pool" } });
 
@@ -239,7 +239,7 @@ describe("a launch", () => {
     expect((await world.holds.all()).records).toEqual([]);
   });
 
-  it("leaves nodes that are not Karpenter's alone", async () => {
+  it("does not change nodes that are not Karpenter's", async () => {
     const world = new Scenario();
     world.addNode("plain", { pool: null });
     world.addNode("old");
@@ -265,7 +265,7 @@ describe("a new node", () => {
     },
   );
 
-  it("that joins after everybody stopped waiting is marked by the sweep", async () => {
+  it("that joins after the last follow-up is marked by the sweep", async () => {
     const world = new Scenario();
     world.launch({ joinsAfter: minutes(14) });
 
@@ -274,7 +274,7 @@ describe("a new node", () => {
     expect(world.heldNodes()).toEqual(["node-1"]);
   });
 
-  it("that never joins ends its waiting", async () => {
+  it("that never joins is awaited for a limited time", async () => {
     const world = new Scenario();
     world.sweepEvery = undefined;
     world.launch({ joinsAfter: null });
@@ -286,7 +286,7 @@ describe("a new node", () => {
     expect(world.log.reported(sentence)).toHaveLength(1);
   });
 
-  it("that another message's look has marked is no reason for a warning when its own message gives up", async () => {
+  it("that another message has marked causes no warning when its own message gives up", async () => {
     const world = new Scenario();
     world.sweepEvery = undefined;
     world.launch({ joinsAfter: minutes(1) });
@@ -300,7 +300,7 @@ describe("a new node", () => {
     expect(world.log.lines.filter(({ level }) => level !== "info")).toEqual([]);
   });
 
-  it("whose event was lost is found by the sweep, which holds from its launch on", async () => {
+  it("whose event was lost is found by the sweep, and holds from its launch time", async () => {
     const world = new Scenario();
     world.launch({ eventAfter: null });
 
@@ -313,7 +313,7 @@ describe("a new node", () => {
     expect([world.marks(), world.history().length]).toEqual([{}, 1]);
   });
 
-  it("launched before the last launch on record starts nothing by the sweep, however late it joined", async () => {
+  it("launched before the last recorded launch does not start a hold by the sweep, however late it joined", async () => {
     const world = new Scenario();
     world.launch({ joinsAfter: minutes(21), eventAfter: null });
     await world.pass(minutes(1));
@@ -325,7 +325,7 @@ describe("a new node", () => {
     expect(world.marks()).toEqual({});
   });
 
-  it("that joined minutes after its launch makes no finished hold begin again", async () => {
+  it("that joined minutes after its launch does not restart a finished hold", async () => {
     const world = new Scenario();
     world.launch({ joinsAfter: minutes(19) });
 

@@ -11,7 +11,7 @@ function threeNodes(): Scenario {
 const reported = (world: Scenario) => world.metrics.all("LaunchToProtectedMs");
 
 describe("how long a launch took to protect the cluster", () => {
-  it("is delivered once, when every node there was is marked, and by no later launch or node", async () => {
+  it("is recorded once, when all existing nodes are marked, and not again for later launches or nodes", async () => {
     const world = threeNodes();
     world.launch({ eventAfter: seconds(3) });
     await world.pass(minutes(10));
@@ -21,7 +21,7 @@ describe("how long a launch took to protect the cluster", () => {
     expect(reported(world)).toEqual([seconds(3)]);
   });
 
-  it("is reported where no node was there to mark, and not again when the first one joins", async () => {
+  it("is recorded when there was no node to mark, and not again when the first one joins", async () => {
     const world = new Scenario();
     world.launch({ eventAfter: seconds(3) });
     await world.pass(minutes(10));
@@ -29,7 +29,7 @@ describe("how long a launch took to protect the cluster", () => {
     expect([world.heldNodes(), reported(world)]).toEqual([["node-1"], [seconds(3)]]);
   });
 
-  it("is not reported while a node is left unmarked, but by whoever marks it", async () => {
+  it("is not recorded while a node is unmarked, but by the invocation that marks it", async () => {
     const world = threeNodes();
     world.sweepEvery = undefined;
     world.launch({ joinsAfter: null });
@@ -43,7 +43,7 @@ describe("how long a launch took to protect the cluster", () => {
     expect([atOnce, reported(world)]).toEqual([[], [seconds(15)]]);
   });
 
-  it("is not reported by a look that its time cut short, but by the next", async () => {
+  it("is not recorded by an invocation that runs out of time, but by the next", async () => {
     const world = threeNodes();
     world.launch({ joinsAfter: null });
     const hold = await world.deliver();
@@ -57,7 +57,7 @@ describe("how long a launch took to protect the cluster", () => {
     expect([world.heldNodes(), reported(world)]).toEqual([["a", "b", "c"], [minutes(2)]]);
   });
 
-  it("counts from the first launch, also when a later one came before all nodes were marked", async () => {
+  it("counts from the first launch, also when a later one arrived before all nodes were marked", async () => {
     const world = threeNodes();
     world.sweepEvery = undefined;
     let isRefused = true;
@@ -74,7 +74,7 @@ describe("how long a launch took to protect the cluster", () => {
   });
 
   it.each(["hold", "sweep"] as const)(
-    "is reported by the %s after a crash before the first mark",
+    "is recorded by the %s after a crash before the first mark",
     async (by) => {
       const world = threeNodes();
       world.sweepEvery = by === "sweep" ? minutes(5) : undefined;
@@ -90,7 +90,7 @@ describe("how long a launch took to protect the cluster", () => {
     },
   );
 
-  it("is not informed of a hold by hand, nor of one that an earlier version began", async () => {
+  it("is not recorded for a hold by hand, nor for one that an earlier version started", async () => {
     const world = threeNodes();
     await world.control({ do: "hold", for: "10m" });
     await world.pass(minutes(11));

@@ -28,9 +28,9 @@ async function releaseCalls(): Promise<number> {
 }
 const moments = Array.from({ length: (await releaseCalls()) + 1 }, (_, n) => n);
 
-describe("a launch while a release is under way", () => {
+describe("a launch during a release", () => {
   it.each(moments)(
-    "ends held, and no node still marked was ever without: after %i calls of it",
+    "ends with a hold, and no node that stayed marked was without a mark: after %i calls of the release",
     async (calls) => {
       const { world, release } = await due();
       while (release.calls < calls && release.state === "running") await world.step(release);
@@ -62,7 +62,7 @@ describe("a launch while a release is under way", () => {
     },
   );
 
-  it("whose two functions take turns at every call loses nothing, however they do", async () => {
+  it("loses nothing in any interleaving of the two functions' calls", async () => {
     for (let first = 0; first < 12; first++) {
       for (let second = 0; second < 16; second++) {
         const { world, release } = await due();
@@ -86,8 +86,8 @@ describe("a launch while a release is under way", () => {
   });
 });
 
-describe("whoever marks", () => {
-  it("takes its marks off again when its hold ended meanwhile", async () => {
+describe("a function that marks", () => {
+  it("removes its marks when its hold ended meanwhile", async () => {
     const world = new Scenario();
     world.sweepEvery = undefined;
     for (const name of names) world.addNode(name);
@@ -101,7 +101,7 @@ describe("whoever marks", () => {
     expect([world.marks(), world.hold(), world.history().length]).toEqual([{}, undefined, 1]);
   });
 
-  it("hands its marks to the present hold when another took its place", async () => {
+  it("hands its marks to the current hold when another replaced its own", async () => {
     const world = new Scenario();
     world.sweepEvery = undefined;
     for (const name of names) world.addNode(name);
@@ -129,7 +129,7 @@ describe("the cap", () => {
     }
   }
 
-  it("ends a constant stream of launches, the breather holds nothing, then launches hold again", async () => {
+  it("ends a hold under constant launches; the breather holds nothing; later launches hold again", async () => {
     const world = new Scenario();
     world.addNode("old");
 
@@ -148,7 +148,7 @@ describe("the cap", () => {
     expect(world.metrics.total("HoldsCapped")).toBe(1);
   });
 
-  it("can be done without", async () => {
+  it("can be turned off", async () => {
     const world = new Scenario({ maxHold: 0 });
 
     await stream(world, 300);
@@ -156,7 +156,7 @@ describe("the cap", () => {
     expect(world.hold()).toMatchObject({ id: holdId(1) });
   });
 
-  it("leaves a hold begun by hand in the breather alone", async () => {
+  it("does not end a hold that was started by hand during the breather", async () => {
     const world = new Scenario();
     world.addNode("old");
     await stream(world, 121);

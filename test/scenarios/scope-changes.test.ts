@@ -13,7 +13,7 @@ it.each([
   ["cluster", "nodepool", { do: "hold", for: "100m" }],
   ["nodepool", "cluster", { do: "hold", for: "100m", scope: "nodepool/a" }],
 ] as const)(
-  "a hold begun with scope %s keeps its nodes to its end with scope %s",
+  "a hold started with scope %s keeps its nodes until it ends with scope %s",
   async (old, present, ask) => {
     const world = twoPools(old);
     await world.control(ask);
@@ -34,7 +34,7 @@ it.each([
   ["cluster", "nodepool", { do: "hold", for: "10m" }],
   ["nodepool", "cluster", { do: "hold", for: "10m", scope: "nodepool/a" }],
 ] as const)(
-  "a hold begun with scope %s hands its nodes over to a running one with scope %s",
+  "a hold started with scope %s hands its nodes to a running hold with scope %s",
   async (old, present, ask) => {
     const world = twoPools(old);
     world.sweepEvery = undefined;

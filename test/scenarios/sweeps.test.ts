@@ -12,7 +12,7 @@ function threeNodes(rules: ConstructorParameters<typeof Scenario>[0] = {}): Scen
 }
 
 describe("a sweep", () => {
-  it("takes nothing from a hold that begins while it is at work, whenever it does", async () => {
+  it("removes no mark of a hold that starts during the sweep, at any call", async () => {
     for (let first = 0; first < 12; first++) {
       for (let second = 0; second < 16; second++) {
         const world = threeNodes();
@@ -58,7 +58,7 @@ describe("a sweep", () => {
     }
   });
 
-  it("counts no launch as ignored once more that its event informed of already", async () => {
+  it("does not count a launch as ignored again that its event has counted", async () => {
     const world = threeNodes();
     await world.control({ do: "pause", for: "1h", reason: "Ada looks after the nodes" });
     world.launch();
@@ -68,7 +68,7 @@ describe("a sweep", () => {
     expect(world.metrics.total("LaunchesIgnored")).toBe(1);
   });
 
-  it("lets a hold of another setting of scope run its time, while the new one adopts its marks without a gap", async () => {
+  it("keeps a hold of the former scope until it expires, while the new hold adopts its marks without a gap", async () => {
     const world = threeNodes();
     world.launch();
     await world.pass(minutes(2));
@@ -86,7 +86,7 @@ describe("a sweep", () => {
     for (const name of names) expect(world.nodes.history(name)).toEqual([undefined, "true"]);
   });
 
-  it("notes when it was done, and that it was not when a part of it failed", async () => {
+  it("records when it finished, and does not when a part failed", async () => {
     const world = threeNodes();
     await world.finish(await world.sweep());
     const noted = world.holds.sweptAt;

@@ -36,7 +36,7 @@ async function aBrokenRecord(broken = "nodepool/a") {
 }
 
 describe("a record that cannot be read", () => {
-  it("does not stop a release by hand of everything, which writes it anew and keeps its pause", async () => {
+  it("does not stop a release of everything by hand, which writes it again and keeps its pause", async () => {
     const { ports, holds, marked } = await aBrokenRecord();
 
     await onHoldExpired(ports)({ force: true }, context);

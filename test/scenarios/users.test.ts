@@ -12,7 +12,7 @@ const stateOf = (world: Scenario, name: string) => {
 
 describe("a user's own annotation", () => {
   it.each(["true", "false", "4h", ""])(
-    "is never touched before, during and after a hold: %j",
+    "is never changed before, during and after a hold: %j",
     async (value) => {
       const world = new Scenario();
       world.addNode("mine", { annotations: { [annotation]: value } });
@@ -31,7 +31,7 @@ describe("a user's own annotation", () => {
     },
   );
 
-  it("set during a hold in place of ours stays after it", async () => {
+  it("that replaces ours during a hold stays after it", async () => {
     const world = new Scenario();
     world.addNode("old");
     world.launch();
@@ -43,7 +43,7 @@ describe("a user's own annotation", () => {
     expect(stateOf(world, "old")).toEqual([{}, { [annotation]: "false" }]);
   });
 
-  it("is what ours becomes when the user takes the label off", async () => {
+  it("is what our annotation becomes when the user removes the label", async () => {
     const world = new Scenario();
     world.addNode("old");
     world.launch();
@@ -57,7 +57,7 @@ describe("a user's own annotation", () => {
 });
 
 describe("a node labelled never", () => {
-  it("is left out for good", async () => {
+  it("is never held", async () => {
     const world = new Scenario();
     world.addNode("left-out", { labels: { [holdLabel]: neverHold } });
     world.launch({ node: { labels: { [holdLabel]: neverHold } } });
@@ -72,7 +72,7 @@ describe("a node labelled never", () => {
 });
 
 describe("the label never", () => {
-  it("put in place of a mark hands the annotation to the user", async () => {
+  it("in place of a mark makes the annotation the user's", async () => {
     const world = new Scenario();
     world.addNode("old");
     world.launch();
@@ -88,8 +88,8 @@ describe("the label never", () => {
   });
 });
 
-describe("a half mark, whose annotation the user took off", () => {
-  it("never fails the release and is not completed by this hold", async () => {
+describe("a half mark, whose annotation the user removed", () => {
+  it("does not fail the release, and this hold does not complete it", async () => {
     const world = new Scenario();
     world.addNode("old");
     world.launch();
@@ -120,18 +120,21 @@ describe("a half mark, whose annotation the user took off", () => {
 });
 
 describe("another generation or annotation", () => {
-  it.each([Karpenter["v0.31"].annotation, "example.com/stay"])("works throughout: %s", async (key) => {
-    const world = new Scenario({ holdAnnotation: key });
-    world.addNode("old");
-    world.addNode("mine", { annotations: { [key]: "true" } });
-    world.launch();
+  it.each([Karpenter["v0.31"].annotation, "example.com/stay"])(
+    "works from launch to release: %s",
+    async (key) => {
+      const world = new Scenario({ holdAnnotation: key });
+      world.addNode("old");
+      world.addNode("mine", { annotations: { [key]: "true" } });
+      world.launch();
 
-    await world.pass(minutes(5));
-    const held = { ...world.nodes.get("old")?.annotations };
-    await world.pass(minutes(20));
+      await world.pass(minutes(5));
+      const held = { ...world.nodes.get("old")?.annotations };
+      await world.pass(minutes(20));
 
-    expect(held).toEqual({ [key]: "true" });
-    expect(stateOf(world, "old")).toEqual([{}, {}]);
-    expect(world.nodes.get("mine")?.annotations).toEqual({ [key]: "true" });
-  });
+      expect(held).toEqual({ [key]: "true" });
+      expect(stateOf(world, "old")).toEqual([{}, {}]);
+      expect(world.nodes.get("mine")?.annotations).toEqual({ [key]: "true" });
+    },
+  );
 });
