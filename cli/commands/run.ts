@@ -3,22 +3,29 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { Command, Option } from "commander";
+import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { defaultSettings, type SettingName } from "../../lambda/settings.ts";
 import { withExamples } from "../terminal/examples.ts";
+import { Failure } from "../terminal/failure.ts";
 import { settingsFrom, withSettings } from "../terminal/setting-flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { untilStopped } from "../terminal/until-stopped.ts";
+import { endAfter, untilStopped } from "../terminal/until-stopped.ts";
 import { jsonLog, textLog } from "../views/run-log.ts";
 
 type RunOptions = Readonly<{
-  kubeconfig: string;
+  kubeconfig?: string;
   context?: string;
   data?: string;
   log: "text" | "json";
   releaseOnExit?: true;
+  releaseOnly?: true;
 }>;
 
 const settings: readonly SettingName[] = ["cluster", ...(Object.keys(defaultSettings) as SettingName[])];
+/** Kubernetes and others kill a process that has not ended after ten seconds, or thirty. */
+const longestStop = seconds(9);
+/** A release of thousands of nodes takes its time, and whoever asks for it waits. */
+const longestRelease = minutes(1);
 const ownDefaults = { sweepEvery: "1m" } as const;
 
 /** Runs the holder as one process on any cluster. */
@@ -29,36 +36,68 @@ export const run = (terminal: Terminal): Command => {
         "and survives its own restart. Let only one holder look after a cluster.",
     )
     .summary("Run the holder as one process on any cluster, without AWS.")
-    .requiredOption("--kubeconfig <path>", "how to reach the cluster")
+    .option(
+      "--kubeconfig <path>",
+      "how to reach the cluster (default: $KUBECONFIG, then ~/.kube/config, then the Pod's service account)",
+    )
     .option("--context <name>", "the kubeconfig's context (default: its current one)")
     .option("--data <folder>", "where to keep the record (default: a folder a cluster in the user's data)")
     .option("--release-on-exit", "release everything when it is stopped")
+    .option("--release-only", "release everything that an earlier run holds, and end")
     .addOption(new Option("--log <form>", "how to log").choices(["text", "json"]).default("text"))
-    .action((options: RunOptions) => hold(options, terminal));
+    .action((options: RunOptions, itself: Command) => hold(options, itself, terminal));
   return withExamples(withSettings(command, settings, ownDefaults), [
     ["run --kubeconfig ~/.kube/config --context kind-kind", "hold the nodes of a cluster on this machine"],
     ["run --kubeconfig prod.yaml --hold 30m --scope nodepool", "30 minutes after each launch, by NodePool"],
     ["run --kubeconfig prod.yaml --hold 5m --release-on-exit", "try it and leave nothing behind"],
+    ["run --kubeconfig prod.yaml --release-only", "release what a stopped run has left held"],
   ]);
 };
 
-async function hold(options: RunOptions, terminal: Terminal): Promise<void> {
-  const { clusterNameIn, readKubeconfig } = await import("../../local/run/kubeconfig.ts");
-  const config = readKubeconfig({ path: options.kubeconfig, context: options.context });
+async function hold(options: RunOptions, itself: Command, terminal: Terminal): Promise<void> {
+  const { clusterNameIn } = await import("../../local/run/kubeconfig.ts");
+  const { findCluster } = await import("../../local/run/find-cluster.ts");
+  const config = findCluster({ path: options.kubeconfig, context: options.context, env: terminal.env });
   const cluster = clusterNameIn(config);
   const chosen = settingsFrom(options, { cluster, ...ownDefaults });
   const folder = options.data ?? join(dataFolder(terminal.env), folderName(config, chosen.cluster));
   const log = options.log === "json" ? jsonLog(terminal, chosen.cluster) : textLog(terminal);
+  const release = options.releaseOnExit === true || options.releaseOnly === true;
+  const freeing = commandThatReleases(itself);
 
-  const { startRun } = await import("../../local/run/run.ts");
+  const { startRun, UnreachableClusterError } = await import("../../local/run/run.ts");
   const stopped = untilStopped();
-  const running = await startRun({ settings: chosen, config, folder, log });
+  // Whatever the cluster does not answer then is done by the next start, as after a crash.
+  void stopped.then(() => endAfter(release ? longestRelease : longestStop, freeing, terminal));
+  const running = await startRun({ settings: chosen, config, folder, log }).catch((error: unknown) => {
+    if (!(error instanceof UnreachableClusterError)) throw error;
+    throw new Failure(error.message, "Check the kubeconfig's server, and the network between.", {
+      cause: error,
+    });
+  });
   log.info("the holder is at work", { cluster: chosen.cluster, record: folder });
-  const signal = await stopped;
-  log.info("the holder stops and finishes its work", { signal });
-  await running.stop({ release: options.releaseOnExit === true });
+  const reason = options.releaseOnly ? "asked to release only" : await stopped;
+  log.info("the holder stops and finishes its work", { because: reason });
+  const { nodes, until } = await running.stop({ release });
+  if (nodes === "unknown" ? until : nodes > 0)
+    log.warn("nodes stay held until the holder runs again", { nodes, until, release: freeing });
   log.info("the holder has stopped");
 }
+
+/** The same command line, asked to release and to end. */
+function commandThatReleases(itself: Command): string {
+  const given = itself.options
+    .filter((option) => itself.getOptionValueSource(option.attributeName()) === "cli")
+    .filter(({ long }) => long && !["--release-on-exit", "--release-only", "--log"].includes(long));
+  const words = given.flatMap((option) => [
+    option.long,
+    quoted(String(itself.opts()[option.attributeName()])),
+  ]);
+  return ["karpenter-node-holder run", ...words, "--release-only"].join(" ");
+}
+
+const quoted = (word: string): string =>
+  /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 /** Clusters of the same name have different addresses, and must not share a record. */
 function folderName(config: KubeConfig, cluster: string): string {

@@ -1,5 +1,6 @@
+import { type Duration, formatDuration } from "../../lambda/core/duration.ts";
 import { Exit } from "./exit-codes.ts";
-import { outliveReader } from "./terminal.ts";
+import { outliveReader, type Terminal } from "./terminal.ts";
 
 /** Settles on the first signal to stop; the second ends the process at once. A closed pipe does not stop it. */
 export function untilStopped(): Promise<NodeJS.Signals> {
@@ -12,4 +13,13 @@ export function untilStopped(): Promise<NodeJS.Signals> {
       });
     }
   });
+}
+
+/** Ends the process if it is still there by then. */
+export function endAfter(limit: Duration, freeing: string, { notify }: Pick<Terminal, "notify">): void {
+  setTimeout(() => {
+    notify(`Failed: what was under way did not end within ${formatDuration(limit)}; nodes may stay held`);
+    notify(`The next start goes on with it. This releases all nodes: ${freeing}`);
+    process.exit(Exit.failed);
+  }, limit).unref();
 }

@@ -2,8 +2,9 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
-import { after, seconds } from "../../lambda/core/duration.ts";
+import { after, later, seconds } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
+import { dueAt } from "../../lambda/core/holds/hold.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Log, Metrics } from "../../lambda/core/ports.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
@@ -32,13 +33,25 @@ export type RunOptions = Readonly<{
   log: Log;
 }>;
 
+/** Nodes that carry a mark of ours, and when the last hold ends; unknown where the cluster does not answer. */
+export type StillHeld = Readonly<{ nodes: number | "unknown"; until?: Date }>;
+
 /** A holder at work on a real cluster. */
 export type Run = Readonly<{
   holder: Holder;
   timeline: Timeline;
-  /** Finishes what is in hand; with `release`, everything is released by force before. */
-  stop: (how?: Readonly<{ release: boolean }>) => Promise<void>;
+  /** Finishes the work under way; with `release`, everything is released by force before. Returns what stays held. */
+  stop: (how?: Readonly<{ release: boolean }>) => Promise<StillHeld>;
 }>;
+
+/** The cluster could not be reached when the holder started. */
+export class UnreachableClusterError extends Error {
+  constructor(server: string, cause: Error) {
+    const reason = cause.cause instanceof Error ? cause.cause : cause;
+    super(`the cluster at ${server} cannot be reached: ${reason.message}`, { cause });
+    this.name = "UnreachableClusterError";
+  }
+}
 
 const noMetrics: Metrics = { add: () => {} };
 
@@ -53,10 +66,9 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
     for (const action of closing.toReversed()) await action();
   };
   try {
-    await checkRights(api, { deadline: after(clock.now(), seconds(10)) }).catch((cause: unknown) => {
+    await checkRights(api, { deadline: after(clock.now(), seconds(5)) }).catch((cause: unknown) => {
       if (!(cause instanceof TryAgainError)) throw cause;
-      const server = config.getCurrentCluster()?.server;
-      throw new TryAgainError(`The cluster at ${server} does not answer: ${cause.message}`, { cause });
+      throw new UnreachableClusterError(config.getCurrentCluster()?.server ?? "", cause);
     });
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const table = SqliteTable.open(join(folder, "record.sqlite"), clock.now());
@@ -73,23 +85,25 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
     const selector = `${poolLabel},${registeredLabel}`;
     const watch = new NodeWatch({ api, login, selector, clock, log, onChange });
     const launches = new WatchedLaunches(watch, { poolLabel, annotation });
+    const holds = new StoredHolds(table);
+    const nodes = new KubernetesNodes({
+      api,
+      karpenter,
+      annotation,
+      nodePools,
+      clock,
+      metrics: noMetrics,
+    });
     const holder = new Holder({
       settings,
       clock: new WallClock(clock),
       log,
       timeline,
       launches,
-      holds: new StoredHolds(table),
+      holds,
       journal: new StoredJournal(table, clock),
       nodeClaims: new KubernetesNodeClaims({ api, karpenter, nodePools }),
-      nodes: new KubernetesNodes({
-        api,
-        karpenter,
-        annotation,
-        nodePools,
-        clock,
-        metrics: noMetrics,
-      }),
+      nodes,
       ids: holdIds,
       metrics: noMetrics,
       queue: { window: 200, visibility: seconds(5) },
@@ -103,9 +117,20 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
       await holder.stop();
       try {
         if (how?.release) await releaseAll(holder);
+        return await stillHeld();
       } finally {
         await close();
       }
+    };
+    const stillHeld = async (): Promise<StillHeld> => {
+      const context = { deadline: after(clock.now(), seconds(3)), log };
+      const marked = await nodes
+        .marks([], context)
+        .then((marks) => [...marks.values()].reduce((sum, count) => sum + count, 0))
+        .catch(() => "unknown" as const);
+      const ends = (await holds.all()).records.flatMap(({ hold }) => (hold ? [dueAt(hold, settings)] : []));
+      const until = ends.reduce(later, clock.now());
+      return { nodes: marked, ...(until > clock.now() && { until }) };
     };
     return { holder, timeline, stop };
   } catch (error) {

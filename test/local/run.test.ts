@@ -10,6 +10,7 @@ import { HolderProcess } from "../support/holder-process.ts";
 
 const { annotation, poolLabel, registeredLabel } = Karpenter.v1;
 const atWork = "the holder is at work";
+const stayHeld = "nodes stay held until the holder runs again";
 
 /** A cluster of its own for one test, and holders that are stopped with it. */
 async function prepare(test: TestContext) {
@@ -23,15 +24,13 @@ async function prepare(test: TestContext) {
   });
   await writeFile(join(folder, "kubeconfig"), cluster.kubeconfig());
   const run = (...flags: string[]) => {
-    const usual = [
-      "--kubeconfig",
-      join(folder, "kubeconfig"),
-      "--data",
-      join(folder, "data"),
-      "--hold",
-      "1m",
-    ];
-    const holder = new HolderProcess([...usual, ...flags]);
+    const holder = new HolderProcess(["--kubeconfig", join(folder, "kubeconfig"), ...usual, ...flags]);
+    started.push(holder);
+    return holder;
+  };
+  const usual = ["--data", join(folder, "data"), "--hold", "1m"];
+  const runWith = (env: Readonly<Record<string, string>>, flags: readonly string[] = usual) => {
+    const holder = new HolderProcess(flags, env);
     started.push(holder);
     return holder;
   };
@@ -47,7 +46,7 @@ async function prepare(test: TestContext) {
       .filter(({ labels, annotations }) => labels?.[holdLabel] && annotations?.[annotation] === "true")
       .map(({ name }) => name);
   // Tests that run together each need the `expect` of their own.
-  return { cluster, run, joins, held, expect: test.expect };
+  return { cluster, folder, run, runWith, joins, held, expect: test.expect };
 }
 
 // Some wait for half a minute, and all start processes: on a busy machine each takes its time.
@@ -145,14 +144,52 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     expect(held()).toEqual([]);
   });
 
-  it("stops when it is asked to, and leaves the hold to its next start", async (test) => {
-    const { run, joins, held, expect } = await prepare(test);
+  it("stops when it is asked to, and says what stays held, until when, and what releases it", async (test) => {
+    const { run, runWith, joins, held, expect } = await prepare(test);
     const holder = run();
     await holder.until(atWork);
     joins("a");
     await expect.poll(held, soon).toEqual(["a"]);
+    const { expiresAt } = await holder.until("launch decided");
     expect(await holder.stop()).toEqual({ code: 0, signal: null });
     expect(held()).toEqual(["a"]);
+    const [left] = holder.logged(stayHeld);
+    expect(left).toMatchObject({ nodes: 1, until: expiresAt });
+
+    const releasing = runWith({}, String(left?.release).split(" ").slice(2));
+    expect(await releasing.ended()).toEqual({ code: 0, signal: null });
+    expect(held()).toEqual([]);
+    expect(releasing.logged(stayHeld)).toEqual([]);
+  });
+
+  it("ends within ten seconds when it is asked to stop, though the cluster answers nothing more", async (test) => {
+    const { cluster, run, joins, expect } = await prepare(test);
+    const holder = run();
+    await holder.until(atWork);
+    cluster.fail({ kind: "hang" }, { method: "PATCH" }, 1_000);
+    joins("a");
+    await holder.until("launch decided");
+    const asked = performance.now();
+    await holder.stop();
+    expect(performance.now() - asked).toBeLessThan(10_000);
+    expect(holder.reported).toMatch(/did not end within 9s.*\n.*run --kubeconfig \S+ .*--release-only/);
+  });
+
+  it("finds the cluster by KUBECONFIG", async (test) => {
+    const { folder, runWith, expect } = await prepare(test);
+    const holder = runWith({ KUBECONFIG: join(folder, "kubeconfig") });
+    await holder.until(atWork);
+    expect(await holder.stop()).toEqual({ code: 0, signal: null });
+  });
+
+  it("says what cannot be reached, and then what to check", async (test) => {
+    const { cluster, run, expect } = await prepare(test);
+    await cluster.stop();
+    const holder = run();
+    expect(await holder.ended()).toEqual({ code: 1, signal: null });
+    expect(holder.reported).toMatch(
+      /^Failed: the cluster at http\S+ cannot be reached: connect ECONNREFUSED \S+\nCheck the kubeconfig's server, and the network between\.\n$/,
+    );
   });
 
   it("releases everything when it stops, if it was asked to, and does not begin again", async (test) => {

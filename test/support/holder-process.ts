@@ -17,9 +17,12 @@ export class HolderProcess {
   readonly #child: ChildProcess;
   readonly #ended: Promise<Ended>;
 
-  constructor(flags: readonly string[]) {
+  constructor(flags: readonly string[], env: Readonly<Record<string, string>> = {}) {
     const args = [main, "run", "--log", "json", ...flags];
-    const child = spawnGuarded(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawnGuarded(process.execPath, args, {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, ...env },
+    });
     const { stdout, stderr } = child;
     if (!stdout || !stderr) throw new Error("the holder cannot be heard");
     this.#child = child;

@@ -1,0 +1,73 @@
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
+import type { RequestOptions } from "node:https";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { beforeEach, expect, it } from "vitest";
+import { type ClusterChoice, findCluster } from "../../local/run/find-cluster.ts";
+
+let home: string;
+let serviceAccount: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "home-"));
+  serviceAccount = join(home, "service-account");
+});
+
+async function writeKubeconfig(file: string, server: string): Promise<string> {
+  const content = {
+    clusters: [{ name: "a", cluster: { server } }],
+    users: [{ name: "me", user: {} }],
+    contexts: [{ name: "one", context: { cluster: "a", user: "me" } }],
+    "current-context": "one",
+  };
+  await mkdir(join(home, ".kube"), { recursive: true });
+  await writeFile(join(home, file), JSON.stringify(content));
+  return join(home, file);
+}
+const inPod = { KUBERNETES_SERVICE_HOST: "10.100.0.1", KUBERNETES_SERVICE_PORT: "443" };
+async function mountServiceAccount(token: string): Promise<void> {
+  await mkdir(serviceAccount, { recursive: true });
+  await writeFile(join(serviceAccount, "token"), token);
+  await writeFile(join(serviceAccount, "ca.crt"), "the cluster's CA");
+}
+const found = (choice: Partial<ClusterChoice> = {}) =>
+  findCluster({ env: {}, home, serviceAccount, ...choice });
+const serverOf = (choice?: Partial<ClusterChoice>) => found(choice).getCurrentCluster()?.server;
+
+it("takes the kubeconfig named before $KUBECONFIG, that before ~/.kube/config, and that before a service account", async () => {
+  await mountServiceAccount("token");
+  expect(serverOf({ env: inPod })).toBe("https://10.100.0.1:443");
+  await writeKubeconfig(".kube/config", "https://home.example");
+  expect(serverOf({ env: inPod })).toBe("https://home.example");
+  const KUBECONFIG = await writeKubeconfig("other", "https://other.example");
+  expect(serverOf({ env: { ...inPod, KUBECONFIG } })).toBe("https://other.example");
+  const path = await writeKubeconfig("named", "https://named.example");
+  expect(serverOf({ path, env: { ...inPod, KUBECONFIG } })).toBe("https://named.example");
+});
+
+it("logs in as the Pod's service account, verifies the cluster by its CA, and reads a renewed token", async () => {
+  await mountServiceAccount("first");
+  const login = async () => {
+    const options: RequestOptions = {};
+    await found({ env: inPod }).applyToHTTPSOptions(options);
+    return options;
+  };
+  expect(await login()).toMatchObject({ headers: { Authorization: "Bearer first" } });
+  expect(String((await login()).ca)).toBe("the cluster's CA");
+  await mountServiceAccount("second");
+  expect(await login()).toMatchObject({ headers: { Authorization: "Bearer second" } });
+});
+
+it("writes an IPv6 address of the cluster in brackets", async () => {
+  await mountServiceAccount("token");
+  expect(serverOf({ env: { KUBERNETES_SERVICE_HOST: "fd00::1" } })).toBe("https://[fd00::1]:443");
+});
+
+it("says where it looked when there is none", () => {
+  expect(() => found()).toThrow("name a kubeconfig with --kubeconfig, or set KUBECONFIG");
+  expect(() => found({ env: inPod })).toThrow("this is no Pod with a service account");
+});
+
+it("merges no kubeconfigs", () => {
+  const KUBECONFIG = ["a", "b"].join(delimiter);
+  expect(() => found({ env: { KUBECONFIG } })).toThrow("KUBECONFIG names several files");
+});
