@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -9,6 +10,8 @@ export default defineConfig({
     maxWorkers: 4,
     // A process runs one file after the other, so that it loads the CDK and the SDKs once.
     isolate: false,
+    // Processes that tests start compile the same sources again and again.
+    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/compile") },
     testTimeout: 20_000,
     hookTimeout: 30_000,
   },
