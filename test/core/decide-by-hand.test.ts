@@ -88,7 +88,11 @@ describe("a hold by hand", () => {
   });
 
   it("is reported who paused and why, where a reason was given", () => {
-    const { record } = decidePause(aRecord(), at(120), "Ada replaces every node", noon);
+    const { record } = decidePause(aRecord(), {
+      until: at(120),
+      reason: "Ada replaces every node",
+      now: noon,
+    });
 
     expect(hold(record, 45)).toEqual({
       action: "refuse",
@@ -102,14 +106,16 @@ describe("a hold by hand", () => {
     const { record: written } = hold(record, 45);
 
     expect(written?.launchesCountFrom).toEqual(at(10));
-    const swept = decideSweep(written ?? record, watermarkOf(written ?? record), someRules(), at(5));
+    const present = written ?? record;
+    const watermark = watermarkOf(present);
+    const swept = decideSweep({ record: present, watermark, rules: someRules(), now: at(5) });
     expect(swept.action).toBe("keep");
   });
 });
 
 describe("a pause", () => {
   it("ends what is held and lets no launch count until it is over", () => {
-    const paused = decidePause(aRecord({ hold: aHold() }), at(120), "upgrade", at(5));
+    const paused = decidePause(aRecord({ hold: aHold() }), { until: at(120), reason: "upgrade", now: at(5) });
 
     expect(paused).toMatchObject({
       action: "release",
@@ -125,19 +131,25 @@ describe("a pause", () => {
   it("takes the place of an earlier one, be it longer or shorter", () => {
     const record = aRecord({ launchesCountFrom: untilResumed, quiet: "paused" });
 
-    expect(decidePause(record, at(60), "upgrade", noon).record.launchesCountFrom).toEqual(at(60));
+    expect(
+      decidePause(record, { until: at(60), reason: "upgrade", now: noon }).record.launchesCountFrom,
+    ).toEqual(at(60));
   });
 
   it("keeps its reason for as long as it lasts, and no longer", () => {
-    const { record } = decidePause(aRecord({ hold: aHold({ capped: true }) }), at(120), "upgrade", noon);
-    const again = decidePause(record, at(60), "another upgrade", at(1)).record;
-    const forced = decideForce(record, "maintenance", at(5)).record;
-    const breather = fence(
-      { ...record, quiet: "paused" },
-      aHold({ capped: true }),
-      someRules(),
-      at(5),
-    ).record;
+    const { record } = decidePause(aRecord({ hold: aHold({ capped: true }) }), {
+      until: at(120),
+      reason: "upgrade",
+      now: noon,
+    });
+    const again = decidePause(record, { until: at(60), reason: "another upgrade", now: at(1) }).record;
+    const forced = decideForce(record, { reason: "maintenance", now: at(5) }).record;
+    const breather = fence({
+      record: { ...record, quiet: "paused" },
+      hold: aHold({ capped: true }),
+      rules: someRules(),
+      now: at(5),
+    }).record;
 
     expect(again.quietBecause).toBe("another upgrade");
     expect(forced.quietBecause).toBe("upgrade");
@@ -145,16 +157,17 @@ describe("a pause", () => {
     for (const over of [
       breather,
       decideResume(record, at(5)).record,
-      decideForce(record, "later", at(121)).record,
+      decideForce(record, { reason: "later", now: at(121) }).record,
     ])
       expect(over).not.toHaveProperty("quietBecause");
   });
 
   it("lasts since it was first asked for; since when an earlier version's lasts nobody knows", () => {
-    const { record } = decidePause(aRecord(), untilResumed, "upgrade", at(5));
+    const { record } = decidePause(aRecord(), { until: untilResumed, reason: "upgrade", now: at(5) });
     const { quietSince: _, ...ofEarlierVersion } = record;
     const resumed = decideResume(record, at(6)).record;
-    const since = (before: ScopeRecord) => decidePause(before, at(60), "again", at(10)).record.quietSince;
+    const since = (before: ScopeRecord) =>
+      decidePause(before, { until: at(60), reason: "again", now: at(10) }).record.quietSince;
 
     expect(record.quietSince).toEqual(at(5));
     expect(since(record)).toEqual(at(5));
@@ -169,7 +182,9 @@ describe("a pause", () => {
   it("does not cut a breather short", () => {
     const record = aRecord({ launchesCountFrom: at(10), quiet: "breather" });
 
-    expect(decidePause(record, at(5), "upgrade", noon).record.launchesCountFrom).toEqual(at(10));
+    expect(
+      decidePause(record, { until: at(5), reason: "upgrade", now: noon }).record.launchesCountFrom,
+    ).toEqual(at(10));
   });
 });
 

@@ -7,8 +7,8 @@ import { noon } from "../../simulator/virtual-clock.ts";
 import { aHold, aRecord, someRules } from "../support/builders.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
-const decide = (record: Parameters<typeof decideRelease>[0], now = at(20), rules = someRules()) =>
-  decideRelease(record, holdId(1), rules, now);
+const decide = (record: ScopeRecord, now = at(20), rules = someRules()) =>
+  decideRelease({ record, holdId: holdId(1), rules, now });
 
 describe("a one-shot that fires", () => {
   it("fences the hold that expired", () => {
@@ -33,7 +33,7 @@ describe("a one-shot that fires", () => {
     const hold = aHold({ expiresAt: at(90) });
     const rules = someRules({ maxHold: minutes(30), breather: minutes(10) });
 
-    const decision = decideRelease(aRecord({ hold }), hold.id, rules, at(31));
+    const decision = decideRelease({ record: aRecord({ hold }), holdId: hold.id, rules, now: at(31) });
 
     expect(decision.record).toMatchObject({ quiet: "breather", launchesCountFrom: at(41) });
   });
@@ -83,7 +83,7 @@ describe("a one-shot that fires", () => {
 
 describe("a release by force", () => {
   it("fences what is held and counts launches from now", () => {
-    const decision = decideForce(aRecord({ hold: aHold() }), "maintenance", at(5));
+    const decision = decideForce(aRecord({ hold: aHold() }), { reason: "maintenance", now: at(5) });
 
     expect(decision).toMatchObject({
       action: "release",
@@ -92,7 +92,7 @@ describe("a release by force", () => {
   });
 
   it("with nothing held still keeps late events from starting anything", () => {
-    const decision = decideForce(aRecord(), "maintenance", at(5));
+    const decision = decideForce(aRecord(), { reason: "maintenance", now: at(5) });
 
     expect(decision).toMatchObject({
       action: "note",
@@ -104,23 +104,26 @@ describe("a release by force", () => {
   it.each(["paused", "breather"] as const)("leaves a silence as it is: %s", (quiet) => {
     const record = aRecord({ launchesCountFrom: at(30), quiet });
 
-    expect(decideForce(record, "maintenance", at(5)).record).toEqual(record);
+    expect(decideForce(record, { reason: "maintenance", now: at(5) }).record).toEqual(record);
   });
 
   it("ends a silence that is over", () => {
     const record = aRecord({ launchesCountFrom: at(1), quiet: "paused" });
 
-    expect(decideForce(record, "maintenance", at(5)).record).toEqual(aRecord({ launchesCountFrom: at(5) }));
+    expect(decideForce(record, { reason: "maintenance", now: at(5) }).record).toEqual(
+      aRecord({ launchesCountFrom: at(5) }),
+    );
   });
 
   it("keeps the reason of a release already under way", () => {
     const hold = aHold({ state: "releasing", endsBecause: "the hold expired" });
 
-    expect(decideForce(aRecord({ hold }), "maintenance", at(21)).record.hold).toEqual(hold);
+    expect(decideForce(aRecord({ hold }), { reason: "maintenance", now: at(21) }).record.hold).toEqual(hold);
   });
 
   it("that carries its request time ends only what began before, by a launch or a wish from before", () => {
-    const force = (hold: Hold) => decideForce(aRecord({ hold }), "maintenance", at(5), at(2));
+    const force = (hold: Hold) =>
+      decideForce(aRecord({ hold }), { reason: "maintenance", now: at(5), askedAt: at(2) });
 
     expect(force(aHold()).action).toBe("release");
     expect(force(aHold({ startedAt: at(3), causedAt: at(1) })).action).toBe("release");
@@ -136,18 +139,22 @@ describe("a release by force", () => {
 
   it("that carries its request time moves no watermark back, and none into the future", () => {
     const watermark = (about: Partial<ScopeRecord>, askedAt: Date) =>
-      decideForce(aRecord(about), "maintenance", at(5), askedAt).record.launchesCountFrom;
+      decideForce(aRecord(about), { reason: "maintenance", now: at(5), askedAt }).record.launchesCountFrom;
 
     expect(watermark({}, at(2))).toEqual(at(2));
     expect(watermark({ launchesCountFrom: at(3) }, at(2))).toEqual(at(3));
     expect(watermark({ launchesCountFrom: at(1) }, at(9))).toEqual(at(5));
-    expect(decideForce(aRecord({ hold: aHold() }), "maintenance", at(5), at(9)).action).toBe("release");
+    expect(
+      decideForce(aRecord({ hold: aHold() }), { reason: "maintenance", now: at(5), askedAt: at(9) }).action,
+    ).toBe("release");
   });
 
   it("keeps a pause without end", () => {
     const record = aRecord({ launchesCountFrom: untilResumed, quiet: "paused" });
 
-    expect(decideForce(record, "maintenance", at(5)).record.launchesCountFrom).toEqual(untilResumed);
+    expect(decideForce(record, { reason: "maintenance", now: at(5) }).record.launchesCountFrom).toEqual(
+      untilResumed,
+    );
   });
 });
 

@@ -7,7 +7,7 @@ import { aHold, aRecord, someRules } from "../support/builders.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 const decide = (record: ScopeRecord, now = at(5), rules = someRules(), whole?: ScopeRecord) =>
-  decideSweep(record, watermarkOf(record, whole), rules, now);
+  decideSweep({ record, watermark: watermarkOf(record, whole), rules, now });
 
 describe("the sweep", () => {
   it("leaves a scope in which nothing is held", () => {

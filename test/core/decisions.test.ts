@@ -33,8 +33,9 @@ const inOrder = (all: readonly Readonly<{ minute: number; toldAfter: number[] }>
 function expire(record: ScopeRecord, now: Date): ScopeRecord {
   const { hold } = record;
   if (!hold || dueAt(hold, rules) > now) return record;
-  const decision = decideRelease(record, hold.id, rules, dueAt(hold, rules));
-  return decideClose(decision.record ?? record, hold.id, dueAt(hold, rules)).record ?? record;
+  const due = dueAt(hold, rules);
+  const decision = decideRelease({ record, holdId: hold.id, rules, now: due });
+  return decideClose(decision.record ?? record, hold.id, due).record ?? record;
 }
 
 function report(record: ScopeRecord, { launchedAt, at }: NewEvent, newId: string): ScopeRecord {

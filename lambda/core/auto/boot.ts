@@ -19,14 +19,17 @@ export type BootDecision =
   | Readonly<{ action: "leave"; because: string; record?: never }>
   | Readonly<{ action: "extend"; because: string; record: ScopeRecord }>;
 
-/** Extends a short hold that is due while its nodes boot; without `claims` it is not known whether they do. */
-export function decideBoot(
-  record: ScopeRecord,
-  holdId: string,
-  claims: readonly NodeClaim[] | undefined,
-  rules: Rules,
-  now: Date,
-): BootDecision {
+export type BootFacts = Readonly<{
+  record: ScopeRecord;
+  holdId: string;
+  /** Undefined: it is not known whether nodes boot. */
+  claims: readonly NodeClaim[] | undefined;
+  rules: Rules;
+  now: Date;
+}>;
+
+/** Extends a short hold that is due while its nodes boot. */
+export function decideBoot({ record, holdId, claims, rules, now }: BootFacts): BootDecision {
   const { hold, lastLaunchAt } = record;
   if (!rules.auto || hold?.id !== holdId || hold.state !== "held") {
     return { action: "leave", because: "the hold is over" };

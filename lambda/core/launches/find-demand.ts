@@ -22,9 +22,11 @@ const timeLimit: Duration = seconds(5);
 /** Separates demand from replacements, and remembers these. */
 export async function findDemand(
   context: Context,
-  scope: Scope,
-  launches: readonly Launch[],
-  firstSeenAt: Date,
+  {
+    scope,
+    launches,
+    firstSeenAt,
+  }: Readonly<{ scope: Scope; launches: readonly Launch[]; firstSeenAt: Date }>,
 ): Promise<Judged> {
   const judged: Judged = { demand: launches, replacements: [], unknown: [] };
   if (context.rules.replacements === "hold" || launches.length === 0) return judged;

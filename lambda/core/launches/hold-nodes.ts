@@ -25,7 +25,8 @@ export async function holdNodes(
   await attemptAll(
     [...scopes].map(([scope, ofScope]) => async () => {
       const { firstSeenAt } = heard;
-      const { demand, replacements, unknown } = await findDemand(context, scope, ofScope, firstSeenAt);
+      const judged = await findDemand(context, { scope, launches: ofScope, firstSeenAt });
+      const { demand, replacements, unknown } = judged;
       await attemptAll([
         () => protectDemand(context, scope, demand),
         () => awaitReplacements(context, scope, replacements),
@@ -37,7 +38,7 @@ export async function holdNodes(
 
 async function protectDemand(context: Context, scope: Scope, demand: readonly Launch[]): Promise<void> {
   if (demand.length === 0) return;
-  const { action } = await protect(context, scope, demand, demand);
+  const { action } = await protect(context, { scope, launches: demand, awaited: demand });
   // Counted here, not of every launch that a sweep looks at: it looks at the same ones each time.
   if (action === "ignore") context.metrics.add("LaunchesIgnored", demand.length);
 }
@@ -65,15 +66,15 @@ async function judgeAgain(
   await context.followUps.enqueue({ kind: "launches", launches, firstSeenAt, attempt: attempt + 1 }, delay);
 }
 
+type Protecting = Readonly<{ scope: Scope; launches: readonly Launch[]; awaited: readonly LaunchEvent[] }>;
+
 /**
  * Records first, arms second, marks third: after a crash in between, the same launches again finish the work.
  * Only the start of a hold marks at once; what joins later is marked by the follow-up that waits for it.
  */
 export async function protect(
   context: Context,
-  scope: Scope,
-  launches: readonly Launch[],
-  awaited: readonly LaunchEvent[],
+  { scope, launches, awaited }: Protecting,
 ): Promise<LaunchDecision> {
   const decision = await decide(context, scope, launches);
   report(context, scope, launches, decision);

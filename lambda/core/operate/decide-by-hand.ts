@@ -77,8 +77,11 @@ export function decideHold({ record, watermark, wish, rules, now, newId }: HoldF
 }
 
 /** Steps aside until then: what is held is released, and launches meanwhile never count. The last wish is the one that counts. */
-export function decidePause(record: ScopeRecord, until: Date, reason: string, now: Date) {
-  const forced = decideForce(record, `paused by hand: ${reason}`, now);
+export function decidePause(
+  record: ScopeRecord,
+  { until, reason, now }: Readonly<{ until: Date; reason: string; now: Date }>,
+) {
+  const forced = decideForce(record, { reason: `paused by hand: ${reason}`, now });
   const { launchesCountFrom, quiet } = record;
   const from = quiet === "breather" && launchesCountFrom ? later(until, launchesCountFrom) : until;
   // One that is asked for again lasts since it began.

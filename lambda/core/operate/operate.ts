@@ -68,7 +68,7 @@ export async function pause(
   const because = `paused by hand: ${wish.reason}`;
   // A pause of everything is kept in the whole cluster's record, where it counts for scopes yet unknown.
   const ending = (record: Parameters<typeof decidePause>[0]) =>
-    decidePause(record, until, wish.reason, context.clock.now());
+    decidePause(record, { until, reason: wish.reason, now: context.clock.now() });
   const answer = await endHolds(context, { scope: wish.scope, because, ending });
   return { ...answer, because, until: wish.for === undefined ? undefined : until };
 }

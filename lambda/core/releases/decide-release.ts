@@ -22,22 +22,26 @@ export type ReleaseDecision =
 
 type Release = Readonly<{ action: "release"; hold: Hold; because: string; record?: ScopeRecord }>;
 
+type ReleaseFacts = Readonly<{ record: ScopeRecord; holdId: string; rules: Rules; now: Date }>;
+
 /** Fences the hold if it has run its time; one extended meanwhile is armed anew. */
-export function decideRelease(record: ScopeRecord, holdId: string, rules: Rules, now: Date): ReleaseDecision {
+export function decideRelease({ record, holdId, rules, now }: ReleaseFacts): ReleaseDecision {
   const { hold } = record;
   if (!hold) return { action: "leave", because: "nothing is held" };
   if (hold.id !== holdId) return { action: "leave", because: "another hold took its place" };
   if (hold.state === "releasing") return { action: "release", hold, because: "its release was not finished" };
   const due = dueAt(hold, rules);
-  if (now >= due) return fence(record, hold, rules, now);
+  if (now >= due) return fence({ record, hold, rules, now });
   if (hold.armedFor?.getTime() !== due.getTime())
     return { action: "rearm", hold, armFor: due, because: "the hold was extended" };
   // Clocks differ. Armed for the same moment again, it would be taken for the one that is just firing.
   return { action: "rearm", hold, armFor: after(due, minutes(1)), because: "the one-shot came early" };
 }
 
+type FenceFacts = Readonly<{ record: ScopeRecord; hold: Hold; rules: Rules; now: Date }>;
+
 /** Ends a hold that is due; after a capped one launches are silent for a breather. */
-export function fence(record: ScopeRecord, hold: Hold, rules: Rules, now: Date): Release {
+export function fence({ record, hold, rules, now }: FenceFacts): Release {
   // Also a cap that was lowered while the hold was on: launches that come all the time would start the next at once.
   const isCapped = hold.capped || dueAt(hold, rules) < hold.expiresAt;
   const because = isCapped ? "the hold has reached its cap" : "the hold expired";
@@ -51,11 +55,13 @@ export function fence(record: ScopeRecord, hold: Hold, rules: Rules, now: Date):
   return { action: "release", hold: next, record: written, because };
 }
 
+type ForceFacts = Readonly<{ reason: string; now: Date; askedAt?: Date | undefined }>;
+
 /**
  * Ends what is held now, by hand; a pause stays a pause, and no launch delivered late brings the hold back.
  * With `askedAt` it may come late itself: then it ends only what began before.
  */
-export function decideForce(record: ScopeRecord, reason: string, now: Date, askedAt?: Date) {
+export function decideForce(record: ScopeRecord, { reason, now, askedAt }: ForceFacts) {
   const { hold } = record;
   const from = askedAt ? earlier(askedAt, now) : now;
   const isSilent = record.launchesCountFrom !== undefined && record.launchesCountFrom > from;

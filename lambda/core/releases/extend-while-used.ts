@@ -33,7 +33,8 @@ export async function extendWhileUsed(context: ReleaseContext, scope: Scope): Pr
   const before: { learned?: Learned | undefined } = {};
   const decision = await changeRecord(context, scope, (present) => {
     before.learned = present.learned;
-    return decideUse(present, burst.hold.id, earlier(usedAt, clock.now()), rules);
+    const facts = { holdId: burst.hold.id, usedAt: earlier(usedAt, clock.now()), rules };
+    return decideUse({ record: present, ...facts });
   });
   reportLearned(metrics, before.learned, decision.record?.learned);
   const { action, because, length } = decision;
@@ -78,8 +79,9 @@ async function protectBooting(
   holdId: string,
   claims: readonly NodeClaim[] | undefined,
 ): Promise<void> {
+  const { rules, clock } = context;
   const { action, because } = await changeRecord(context, scope, (record) =>
-    decideBoot(record, holdId, claims, context.rules, context.clock.now()),
+    decideBoot({ record, holdId, claims, rules, now: clock.now() }),
   );
   context.log.info("boot decided", { scope, holdId, action, because });
 }
@@ -98,8 +100,10 @@ export type UseDecision =
       length?: HoldLength | undefined;
     }>;
 
+type UseFacts = Readonly<{ record: ScopeRecord; holdId: string; usedAt: Date; rules: Rules }>;
+
 /** Use holds as long as a launch does, never past the cap. */
-export function decideUse(record: ScopeRecord, holdId: string, usedAt: Date, rules: Rules): UseDecision {
+export function decideUse({ record, holdId, usedAt, rules }: UseFacts): UseDecision {
   const { hold } = record;
   if (hold?.id !== holdId || hold.state !== "held") return { action: "leave", because: "the hold is over" };
   const use = { at: usedAt, nodes: Math.max(1, hold.launches), kind: "pods" } as const;

@@ -29,7 +29,7 @@ export async function forceRelease(
   const since = askedAt ?? (forced?.id === id ? forced?.at : undefined);
   const first = id ? { forced: { id, at: since ?? context.clock.now() } } : {};
   const ending = (record: ScopeRecord) => {
-    const decision = decideForce(record, because, context.clock.now(), since);
+    const decision = decideForce(record, { reason: because, now: context.clock.now(), askedAt: since });
     return { ...decision, record: { ...decision.record, ...first } };
   };
   return endHolds(context, { scope, because, ending });

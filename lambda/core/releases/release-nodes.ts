@@ -29,7 +29,7 @@ export async function releaseNodes(
   const { rules, clock } = context;
   await extendWhileUsed(context, scope);
   const decision = await changeRecord(context, scope, (record) =>
-    decideRelease(record, holdId, rules, clock.now()),
+    decideRelease({ record, holdId, rules, now: clock.now() }),
   );
   const { action, because } = decision;
   context.log.info("release decided", { scope, holdId, action, because });

@@ -11,13 +11,10 @@ export type SweepDecision =
   | Readonly<{ action: "keep" | "outlast"; hold: Hold; armFor: Date; because: string; record?: never }>
   | Readonly<{ action: "release"; hold: Hold; because: string; record?: ScopeRecord }>;
 
+type SweepFacts = Readonly<{ record: ScopeRecord; watermark: Watermark; rules: Rules; now: Date }>;
+
 /** Compares one record with the clock, from scratch: whatever events lost is made up for. */
-export function decideSweep(
-  record: ScopeRecord,
-  watermark: Watermark,
-  rules: Rules,
-  now: Date,
-): SweepDecision {
+export function decideSweep({ record, watermark, rules, now }: SweepFacts): SweepDecision {
   const { hold } = record;
   if (!hold) return { action: "leave", because: "nothing is held" };
   if (hold.state === "releasing") {
@@ -27,7 +24,7 @@ export function decideSweep(
   if (hold.causedAt < watermark.from) return stop(record, hold, "its launches no longer count", now);
 
   const due = dueAt(hold, rules);
-  if (now >= due) return fence(record, hold, rules, now);
+  if (now >= due) return fence({ record, hold, rules, now });
   const armFor = hold.armedFor && hold.armedFor > now ? hold.armedFor : due;
   if (isKept(rules, record.scope)) return { action: "keep", hold, armFor, because: "the hold goes on" };
   // Nothing marks for it any more, but what it protects stays protected; holds of the new scope adopt its marks.

@@ -36,9 +36,9 @@ async function recover(context: Context, scope: Scope, missed: readonly Launch[]
   // The next sweep finds them again.
   if (context.clock.now() >= context.deadline) return;
   // What is unknown yet was launched within the last minute: the next sweep sees it again.
-  const { demand } = await findDemand(context, scope, missed, context.clock.now());
+  const { demand } = await findDemand(context, { scope, launches: missed, firstSeenAt: context.clock.now() });
   if (demand.length === 0) return;
-  const { action } = await protect(context, scope, demand, []);
+  const { action } = await protect(context, { scope, launches: demand, awaited: [] });
   if (action === "ignore" || action === "await") return;
   context.log.warn("launches were missed", { scope, instances: demand.map((launch) => launch.instance) });
   context.metrics.add("MissedLaunches", demand.length);

@@ -31,9 +31,10 @@ export async function releaseOverdue(context: Context, { due, releasing }: Sweep
 /** Decides again on the present record; none when the hold goes on. */
 async function endHold(context: Context, scope: Scope): Promise<readonly Ending[]> {
   await extendWhileUsed(context, scope);
+  const { rules, clock } = context;
   const whole = await wholeClusterRecord(context, scope);
   const decision = await changeRecord(context, scope, (record) =>
-    decideSweep(record, watermarkOf(record, whole), context.rules, context.clock.now()),
+    decideSweep({ record, watermark: watermarkOf(record, whole), rules, now: clock.now() }),
   );
   logSweepDecision(context, scope, decision);
   if (decision.action === "leave") return [];

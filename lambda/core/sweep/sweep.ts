@@ -78,8 +78,9 @@ async function keepHold(
   whole: ScopeRecord | undefined,
 ): Promise<void> {
   const { scope } = record;
+  const { rules, clock } = context;
   const watermark = watermarkOf(record, scope === wholeCluster ? undefined : whole);
-  const decision = decideSweep(record, watermark, context.rules, context.clock.now());
+  const decision = decideSweep({ record, watermark, rules, now: clock.now() });
   logSweepDecision(context, scope, decision);
   // One that became due meanwhile is released by its one-shot, or by the next sweep.
   if (decision.action !== "keep" && decision.action !== "outlast") return;
