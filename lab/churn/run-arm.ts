@@ -31,14 +31,16 @@ export type ArmRecord = Trial &
   }>;
 
 const tick = 300;
+const driftAlone = [{ nodes: "0", reasons: ["Empty", "Underutilized"] }];
 
 /** Runs one trace in one arm on a fresh cluster with real Karpenter. */
 export async function runArm(trial: Trial, onProgress: (share: number) => void): Promise<ArmRecord> {
   const trace = traceOf(trial.trace, trial.seed);
   const arm = armOf(trial.arm);
   const pool = arm.pool(formatDuration(trial.hold));
-  const oneAtATime = trace.driftsAt === undefined ? [] : [{ nodes: "1", reasons: ["Drifted"] }];
-  const budgets = [...(pool.budgets ?? [{ nodes: "100%" }]), ...oneAtATime];
+  const forDrift = trace.driftsAt === undefined ? [] : [{ nodes: "1", reasons: ["Drifted"] }];
+  const others = trace.driftAlone ? driftAlone : (pool.budgets ?? [{ nodes: "100%" }]);
+  const budgets = [...others, ...forDrift];
   const world = await World.start();
   const folder = await mkdtemp(join(tmpdir(), "churn-"));
   const observer = new Observer();

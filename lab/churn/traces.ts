@@ -18,6 +18,8 @@ export type Trace = Readonly<{
   jobs: readonly Job[];
   /** When the NodePool's template changes, so that every node drifts; at most one node at a time is replaced. */
   driftsAt?: number;
+  /** Whether nodes are disrupted for their drift alone, so that nothing else is launched meanwhile. */
+  driftAlone?: true;
 }>;
 
 type Random = () => number;
@@ -75,11 +77,12 @@ export const traces = {
   }),
   roll: () => ({
     about:
-      "no bursts; once the hold of the first launches has ended, every node drifts (budget: one node at a time)",
+      "no bursts and no consolidation; once the hold of the first launches has ended, every node drifts (budget: one node at a time)",
     lasts: 300,
     services: [...services, { name: "shop", replicas: 14, cpu: "900m" }],
     jobs: [],
     driftsAt: 130,
+    driftAlone: true,
   }),
   daynight: (random) => ({
     about: "day and night: six dense bursts, then two sparse ones",
