@@ -16,6 +16,8 @@ import type { HolderMetrics } from "./metrics.ts";
 
 export type WatchedParts = Readonly<{
   settings: Settings;
+  /** Where the runbook is. */
+  runbookUrl: string;
   /** Of periods long enough to contain a sweep. */
   metrics: HolderMetrics;
   /** Each by the name under which its alarm is known. */
@@ -23,9 +25,25 @@ export type WatchedParts = Readonly<{
   deadLetters: Readonly<Record<string, IQueue>>;
 }>;
 
+/** Whether somebody must be woken, and the command to type first. */
+type Urgency = Readonly<{ severity: "page" | "ticket"; first: string }>;
+
+/** Only what costs money or protection until somebody acts pages. */
+const urgencies = {
+  "dead-letters": { severity: "ticket", first: "doctor" },
+  "function-errors": { severity: "ticket", first: "doctor" },
+  "release-overdue": { severity: "page", first: "doctor" },
+  "marks-orphaned": { severity: "ticket", first: "doctor" },
+  "patches-failing": { severity: "ticket", first: "doctor" },
+  "hold-over-cap": { severity: "page", first: "status" },
+  "sweep-silent": { severity: "page", first: "doctor" },
+  "idle-budget-spent": { severity: "ticket", first: "history" },
+  "slow-protection": { severity: "ticket", first: "doctor" },
+} as const satisfies Record<string, Urgency>;
+
 type Watch = Readonly<{
-  /** The heading in docs/runbook.md, and the alarm's name. */
-  heading: string;
+  /** The heading in the runbook, and the alarm's name. */
+  heading: keyof typeof urgencies;
   /** Which of several things under that heading. */
   of?: string;
   description: string;
@@ -43,7 +61,7 @@ export class Alarms extends Construct {
 
   constructor(scope: Construct, id: string, parts: WatchedParts) {
     super(scope, id);
-    this.all = watches(parts).map((watch) => this.alarm(parts.settings.cluster, watch));
+    this.all = watches(parts).map((watch) => this.alarm(parts, watch));
   }
 
   /** Adds this action to every alarm, for ALARM and for OK. */
@@ -54,12 +72,16 @@ export class Alarms extends Construct {
     }
   }
 
-  private alarm(cluster: string, watch: Watch): Alarm {
+  private alarm({ settings, runbookUrl }: WatchedParts, watch: Watch): Alarm {
+    const { cluster } = settings;
+    const { severity, first } = urgencies[watch.heading];
     const name = watch.of ? `${watch.heading}-${watch.of}` : watch.heading;
     const id = name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
     return new Alarm(this, id, {
       alarmName: alarmName(cluster, name),
-      alarmDescription: `${watch.description} See docs/runbook.md#${watch.heading}`,
+      alarmDescription:
+        `[${severity}] ${watch.description} First: npx karpenter-node-holder ${first} --cluster ${cluster}. ` +
+        `See ${runbookUrl}#${watch.heading}`,
       metric: watch.metric,
       threshold: watch.threshold,
       comparisonOperator: watch.comparison ?? ComparisonOperator.GREATER_THAN_THRESHOLD,
@@ -76,27 +98,31 @@ that counts within one long period does not flap; several periods on end are for
 function watches({ settings, metrics, functions, deadLetters }: WatchedParts): readonly Watch[] {
   const { sweepEvery, initialDelay, maxHold } = settings;
   const always: Watch[] = [
-    ...Object.entries(deadLetters).map(([of, queue]) => ({
-      heading: "dead-letters",
-      of,
-      description: `Some of the ${of} were given up.`,
-      metric: queue.metricApproximateNumberOfMessagesVisible({
-        period: Duration.minutes(5),
-        statistic: "Maximum",
+    ...Object.entries(deadLetters).map(
+      ([of, queue]): Watch => ({
+        heading: "dead-letters",
+        of,
+        description: `Some of the ${of} were given up.`,
+        metric: queue.metricApproximateNumberOfMessagesVisible({
+          period: Duration.minutes(5),
+          statistic: "Maximum",
+        }),
+        // None is normal: a message comes here only after all of its retries.
+        threshold: 0,
+        periods: 1,
       }),
-      // None is normal: a message comes here only after all of its retries.
-      threshold: 0,
-      periods: 1,
-    })),
-    ...Object.entries(functions).map(([of, fn]) => ({
-      heading: "function-errors",
-      of,
-      description: `The ${of} function keeps failing.`,
-      metric: fn.metricErrors({ period: longEnoughForThree(of === "sweep" ? sweepEvery : 0) }),
-      // One error, and a second, are retried and heal; a third says that retries do not help.
-      threshold: 2,
-      periods: 1,
-    })),
+    ),
+    ...Object.entries(functions).map(
+      ([of, fn]): Watch => ({
+        heading: "function-errors",
+        of,
+        description: `The ${of} function keeps failing.`,
+        metric: fn.metricErrors({ period: longEnoughForThree(of === "sweep" ? sweepEvery : 0) }),
+        // One error, and a second, are retried and heal; a third says that retries do not help.
+        threshold: 2,
+        periods: 1,
+      }),
+    ),
     {
       heading: "release-overdue",
       description: "Nodes are held longer than their hold.",

@@ -8,6 +8,7 @@ type Expected = Readonly<{ fits: Check; what: string }>;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+const isVpc: Check = (value) => isObject(value) && "selectSubnets" in value;
 const isTexts: Check = (value) =>
   Token.isUnresolved(value) || (Array.isArray(value) && value.every((item) => typeof item === "string"));
 
@@ -39,8 +40,13 @@ const expected: Record<keyof KarpenterNodeHolderProps, Expected> = {
   holdAnnotation: aSetting,
   access: { fits: (value) => value === "install" || value === "manual", what: "install or manual" },
   vpc: {
-    fits: (value) => isObject(value) && isTexts(value.subnetIds) && isTexts(value.securityGroupIds),
-    what: "{ subnetIds: […], securityGroupIds: […] }",
+    fits: (value) =>
+      isObject(value) && ((isTexts(value.subnetIds) && isTexts(value.securityGroupIds)) || isVpc(value.vpc)),
+    what: "{ subnetIds: […], securityGroupIds: […] } or { vpc: a VPC of the CDK }",
+  },
+  runbookUrl: {
+    fits: (value) => typeof value === "string" && /^https?:/.test(value),
+    what: "an address like https://wiki.example.com/runbook",
   },
   alarmTopic: { fits: (value) => isObject(value) && "topicArn" in value, what: "an SNS topic of the CDK" },
   logRetention: {

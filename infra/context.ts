@@ -3,7 +3,8 @@ import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import { checkSettings, defaultSettings, type Settings } from "../lambda/settings.ts";
 import { nearestName } from "../lambda/spelling.ts";
 import { propOfSetting, unknownName } from "./check-props.ts";
-import { type Access, type HolderVpc, type KarpenterNodeHolderProps, unusable } from "./props.ts";
+import type { HolderVpcIds } from "./network.ts";
+import { type Access, type KarpenterNodeHolderProps, unusable } from "./props.ts";
 
 /** The settings of `cdk deploy -c name=value`. */
 export type ContextSettings = Readonly<{
@@ -19,6 +20,7 @@ export const settingNames: readonly string[] = [
   "vpc",
   "alarmTopicArn",
   "logRetentionDays",
+  "runbookUrl",
   "reserveConcurrency",
 ];
 
@@ -39,6 +41,7 @@ export function readContext(context: Readonly<Record<string, unknown>>): Context
   const vpc = read("vpc", parseVpc, "subnets and security groups, like subnet-1a2b3c4d,sg-5e6f7a8b");
   const alarmTopicArn = read("alarmTopicArn", parseTopic, "the ARN of an SNS topic");
   const logRetention = read("logRetentionDays", parseRetention, `one of ${retentions.join(", ")}`);
+  const runbookUrl = read("runbookUrl", parseUrl, "an address like https://wiki.example.com/runbook");
   const reserveConcurrency = read("reserveConcurrency", parseBoolean, "true or false");
   if (found.length > 0) throw unusable(found);
   return {
@@ -47,6 +50,7 @@ export function readContext(context: Readonly<Record<string, unknown>>): Context
       ...(access && { access }),
       ...(vpc && { vpc }),
       ...(logRetention && { logRetention }),
+      ...(runbookUrl && { runbookUrl }),
       ...(reserveConcurrency !== undefined && { reserveConcurrency }),
     },
     alarmTopicArn,
@@ -97,10 +101,13 @@ const parseAccess = (text: string): Access | undefined =>
 const parseBoolean = (text: string): boolean | undefined =>
   text === "true" || text === "false" ? text === "true" : undefined;
 
+const parseUrl = (text: string): string | undefined =>
+  URL.canParse(text) && /^https?:/.test(text) ? text : undefined;
+
 const parseTopic = (text: string): string | undefined =>
   /^arn:[\w-]+:sns:[\w-]+:\d{12}:[\w.-]+$/.test(text) ? text : undefined;
 
-function parseVpc(text: string): HolderVpc | undefined {
+function parseVpc(text: string): HolderVpcIds | undefined {
   const ids = text.split(",").map((id) => id.trim());
   const subnetIds = ids.filter((id) => /^subnet-([0-9a-f]{8}|[0-9a-f]{17})$/.test(id));
   const securityGroupIds = ids.filter((id) => /^sg-([0-9a-f]{8}|[0-9a-f]{17})$/.test(id));

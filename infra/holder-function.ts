@@ -24,8 +24,8 @@ import { functionName, type Part } from "../lambda/names.ts";
 import { acknowledgeWildcard } from "./acknowledge.ts";
 import { bundleOf } from "./bundles.ts";
 import { functionArn } from "./function-arn.ts";
+import type { HolderVpcIds } from "./network.ts";
 import { recursiveLoopAllowed } from "./partition.ts";
-import type { HolderVpc } from "./props.ts";
 
 export type HolderFunctionProps = Readonly<{
   cluster: string;
@@ -34,7 +34,7 @@ export type HolderFunctionProps = Readonly<{
   timeout: Duration;
   environment: Readonly<Record<string, string>>;
   logRetention: RetentionDays;
-  vpc: HolderVpc | undefined;
+  vpc: HolderVpcIds | undefined;
   /** Settings of asynchronous invocations. */
   whenAsync?: EventInvokeConfigOptions;
   reservedConcurrency?: number;
@@ -100,7 +100,7 @@ export class HolderFunction extends Construct implements IGrantable {
   }
 
   // By ids, because a cluster's subnets need no look-up and no VPC object to be named.
-  private enter(vpc: HolderVpc): void {
+  private enter(vpc: HolderVpcIds): void {
     this.resource.vpcConfig = { subnetIds: [...vpc.subnetIds], securityGroupIds: [...vpc.securityGroupIds] };
     // AWS's managed policy would let a late log line re-create the log group after a destroy.
     this.may({ actions: networkInterfaceActions, resources: ["*"] });

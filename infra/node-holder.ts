@@ -1,6 +1,8 @@
 import { Duration } from "aws-cdk-lib";
 import type { Alarm, IAlarmAction, Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
+import { Connections, type IConnectable } from "aws-cdk-lib/aws-ec2";
+import type { Grant, IGrantable, IRole } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
@@ -18,13 +20,15 @@ import { HoldDuring, type HoldDuringProps, HoldOn, type HoldOnProps } from "./ho
 import type { HolderFunction } from "./holder-function.ts";
 import { LaunchQueue } from "./launch-queue.ts";
 import { HolderMetrics } from "./metrics.ts";
+import { networkOf } from "./network.ts";
 import { refuseSecondHolder } from "./one-holder.ts";
+import { addOutputs } from "./outputs.ts";
 import { type KarpenterNodeHolderProps, type Plan, planOf } from "./props.ts";
 import { ReleaseSchedules } from "./release-schedules.ts";
 import { SweepTimer } from "./sweep-timer.ts";
 
 /** Keeps Karpenter's nodes of one EKS cluster for a while after every launch. */
-export class KarpenterNodeHolder extends Construct {
+export class KarpenterNodeHolder extends Construct implements IConnectable {
   readonly cluster: string;
   /** Every alarm, for those who want to route them one by one. */
   readonly alarms: readonly Alarm[];
@@ -37,15 +41,24 @@ export class KarpenterNodeHolder extends Construct {
   /** Where launches, events and invocations end that could not be handled. */
   readonly deadLetterQueues: readonly IQueue[];
   readonly tableName: string;
+  /** The security groups of the functions, with `vpc`: what the cluster must let in on port 443. */
+  readonly connections: Connections;
+  /** What a shell must run to release every held node at once. */
+  readonly forceReleaseCommand: string;
+  /** With `access: "manual"`, the roles that need an access entry in group karpenter-node-holder. */
+  readonly rolesToAdmit: readonly IRole[];
   private readonly metrics: HolderMetrics;
   private readonly watch: Alarms;
 
   constructor(scope: Construct, id: string, props: KarpenterNodeHolderProps) {
     super(scope, id);
-    const plan = planOf(props);
-    const { cluster, sweepEvery } = plan.settings;
+    const checked = planOf(props);
+    const { cluster, sweepEvery } = checked.settings;
     this.cluster = cluster;
     refuseSecondHolder(this, (one) => one instanceof KarpenterNodeHolder);
+    const network = props.vpc && networkOf(this, props.vpc);
+    this.connections = new Connections({ securityGroups: [...(network?.securityGroups ?? [])] });
+    const plan: Plan = { ...checked, vpc: network?.ids };
 
     const table = new HoldTable(this, `Holds-${cluster}`);
     const launches = new LaunchQueue(this, "Launches", { cluster, consumerTimeout: holdTimeout });
@@ -77,10 +90,13 @@ export class KarpenterNodeHolder extends Construct {
     this.launchQueue = launches.queue;
     this.deadLetterQueues = [launches.deadLetters, launches.undelivered, functions.failures];
     this.tableName = table.name;
+    this.forceReleaseCommand = forceRelease(release.fn);
+    this.rolesToAdmit = plan.access === "manual" ? functions.all.map(({ role }) => role) : [];
 
     this.metrics = new HolderMetrics(cluster, periodWithASweep(plan));
     this.watch = new Alarms(this, "Alarms", {
       settings: plan.settings,
+      runbookUrl: plan.runbookUrl,
       metrics: this.metrics,
       functions: { hold: hold.fn, release: release.fn, sweep: sweep.fn, control: control.fn },
       deadLetters: {
@@ -98,6 +114,21 @@ export class KarpenterNodeHolder extends Construct {
       learns: plan.settings.auto !== undefined,
     });
     this.dashboardName = dashboard.name;
+  }
+
+  /** Lets somebody ask the control function: `status`, `history`, `hold`, `release`, `pause`, `resume`. */
+  grantInvokeControl(grantee: IGrantable): Grant {
+    return this.controlFunction.grantInvoke(grantee);
+  }
+
+  /** Lets somebody force a release, and do no more. */
+  grantInvokeRelease(grantee: IGrantable): Grant {
+    return this.releaseFunction.grantInvoke(grantee);
+  }
+
+  /** Writes what an operator wants to know as outputs: names of functions, queues, dashboard, the forced release. */
+  addOutputs(scope: Construct = new Construct(this, "Outputs")): void {
+    addOutputs(this, scope);
   }
 
   /** Adds this action to every alarm. */
@@ -140,6 +171,10 @@ export class KarpenterNodeHolder extends Construct {
     return this.metric("ReleaseLagMs", "Maximum");
   }
 }
+
+const forceRelease = ({ functionName }: IFunction): string =>
+  `aws lambda invoke --function-name ${functionName} --cli-binary-format raw-in-base64-out ` +
+  `--payload '{"force":true,"reason":"why"}' /dev/stdout`;
 
 function letSeeInstances(fn: HolderFunction): void {
   fn.may({ actions: ["ec2:DescribeInstances"], resources: ["*"] });

@@ -6,9 +6,7 @@ import { BadInputError } from "../lambda/core/errors.ts";
 import type { KarpenterGeneration } from "../lambda/core/marks/keys.ts";
 import { checkSettings, type RawSettings, type Settings } from "../lambda/settings.ts";
 import { isDuration, problemsOf } from "./check-props.ts";
-
-/** Where the functions reach a cluster whose endpoint is private. */
-export type HolderVpc = Readonly<{ subnetIds: readonly string[]; securityGroupIds: readonly string[] }>;
+import { type HolderVpc, type HolderVpcIds, hasIds } from "./network.ts";
 
 /** `install`: the deployment gives itself its rights in the cluster; `manual`: you apply the printed manifest. */
 export type Access = "install" | "manual";
@@ -43,7 +41,10 @@ export interface KarpenterNodeHolderProps {
   /** How often everything is compared from scratch (5 minutes). */
   readonly sweepEvery?: Duration;
   readonly access?: Access;
+  /** Where the functions run, for a cluster whose endpoint is private: ids, or a VPC of the CDK (no VPC). */
   readonly vpc?: HolderVpc;
+  /** Where your copy of the runbook is; each alarm links to its heading there (docs/runbook.md). */
+  readonly runbookUrl?: string;
   /** Receives every alarm. */
   readonly alarmTopic?: ITopic;
   readonly logRetention?: RetentionDays;
@@ -55,20 +56,25 @@ export interface KarpenterNodeHolderProps {
 export type Plan = Readonly<{
   settings: Settings;
   access: Access;
-  vpc: HolderVpc | undefined;
+  vpc: HolderVpcIds | undefined;
+  runbookUrl: string;
   logRetention: RetentionDays;
   reserveConcurrency: boolean;
 }>;
 
 /** Checks what a CDK app gave us; one error names every problem. */
-export function planOf(props: KarpenterNodeHolderProps): Plan {
+export function planOf(props: KarpenterNodeHolderProps): Omit<Plan, "vpc"> {
   if (Token.isUnresolved(props.cluster)) {
     throw unusable(["cluster must be text known at synth, not a token: give the name itself"]);
   }
   const wrong = problemsOf(props);
   const { settings, problems } = checkSettings(asText(props));
   const { vpc } = props;
-  const noVpc = vpc && !wrong.has("vpc") && (vpc.subnetIds.length === 0 || vpc.securityGroupIds.length === 0);
+  const noVpc =
+    vpc &&
+    !wrong.has("vpc") &&
+    hasIds(vpc) &&
+    (vpc.subnetIds.length === 0 || vpc.securityGroupIds.length === 0);
   const all = [
     ...wrong.values(),
     ...problems,
@@ -78,7 +84,7 @@ export function planOf(props: KarpenterNodeHolderProps): Plan {
   return {
     settings,
     access: props.access ?? "install",
-    vpc,
+    runbookUrl: props.runbookUrl ?? "docs/runbook.md",
     logRetention: props.logRetention ?? RetentionDays.ONE_MONTH,
     reserveConcurrency: props.reserveConcurrency ?? false,
   };

@@ -38,15 +38,27 @@ it("watches everything that can go wrong", () => {
   ]);
 });
 
-it("leads from every alarm to its own heading in the runbook, with all three parts", () => {
+it("says how urgent an alarm is and what to type first, and leads to its own heading in the runbook", () => {
+  const described =
+    /^\[(page|ticket)\] .+\. First: (npx .+ --cluster prod)\. See docs\/runbook\.md#([a-z-]+)$/;
   for (const { AlarmName, AlarmDescription } of alarms) {
-    const [, heading] = /See docs\/runbook\.md#([a-z-]+)$/.exec(String(AlarmDescription)) ?? [];
+    const [, severity, first = "", heading] = described.exec(String(AlarmDescription)) ?? [];
     expect(String(AlarmName)).toMatch(new RegExp(`^karpenter-node-holder-prod-${heading}`));
     const [, section = ""] = runbook.split(`\n## ${heading}\n`);
-    const entry = section.split("\n## ")[0];
-    for (const part of ["Description", "Investigation", "Resolution"])
+    const entry = section.split("\n## ")[0]?.toLowerCase();
+    expect(entry).toContain(
+      `**severity.** ${severity}. first command: \`${first.replace("prod", "cluster")}\`.`,
+    );
+    for (const part of ["description", "investigation", "resolution"])
       expect(entry).toContain(`**${part}.**`);
   }
+});
+
+it("links to the runbook's own copy where there is one", () => {
+  const own = synthesize({ runbookUrl: "https://wiki.example.com/runbook" });
+  expect(alarm("sweep-silent", own)?.AlarmDescription).toMatch(
+    / See https:\/\/wiki\.example\.com\/runbook#sweep-silent$/,
+  );
 });
 
 it("describes the alarm of an idle budget in the runbook, too", () => {

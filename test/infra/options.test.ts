@@ -1,10 +1,20 @@
 import { App, Duration, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
-import { expect, it } from "vitest";
+import { Port, SecurityGroup, SubnetType, Vpc } from "aws-cdk-lib/aws-ec2";
+import { AccountPrincipal, Role } from "aws-cdk-lib/aws-iam";
+import { describe, expect, it } from "vitest";
 import { readContext } from "../../infra/context.ts";
 import { HolderStack } from "../../infra/holder-stack.ts";
-import { KarpenterNodeHolder } from "../../infra/index.ts";
-import { everyResource, resourcesOf, synthesize, synthesizeEverything } from "./synthesized.ts";
+import { type HolderVpcObjects, KarpenterNodeHolder } from "../../infra/index.ts";
+import {
+  actions,
+  allowed,
+  everyResource,
+  resourcesOf,
+  synthesize,
+  synthesizeEverything,
+  synthesizeWith,
+} from "./synthesized.ts";
 
 const everything = synthesizeEverything();
 
@@ -73,6 +83,83 @@ it("reports that to let in when access is manual", () => {
   expect(
     JSON.stringify(outputs.RolesToAdmit).match(/"Fn::GetAtt":\["Holder\w+Role\w+","Arn"\]/g),
   ).toHaveLength(4);
+});
+
+it("writes into any stack what an operator wants to know", () => {
+  const template = synthesizeWith((holder) => holder.addOutputs());
+  const values = Object.values(template.findOutputs("*")).map(({ Value }) => JSON.stringify(Value));
+  expect(values).toHaveLength(9);
+  expect(values.join()).toContain("aws lambda invoke --function-name ");
+});
+
+it("lets others ask control or force a release, and no more", () => {
+  const template = synthesizeWith((holder) => {
+    const account = new AccountPrincipal("444455556666");
+    const operators = new Role(holder, "Operators", { assumedBy: account });
+    const oncall = new Role(holder, "Oncall", { assumedBy: account });
+    holder.grantInvokeControl(operators);
+    holder.grantInvokeRelease(oncall);
+  });
+  for (const [role, fn] of [
+    ["Operators", "Control"],
+    ["Oncall", "Release"],
+  ] as const) {
+    const rights = allowed(template, role);
+    expect(actions(rights)).toEqual(["lambda:InvokeFunction"]);
+    expect(JSON.stringify(rights.map(({ Resource }) => Resource))).toContain(`HolderFunctions${fn}`);
+  }
+});
+
+describe("a VPC of the CDK", () => {
+  const own = (stack: Stack) =>
+    Vpc.fromVpcAttributes(stack, "Vpc", {
+      vpcId: "vpc-1",
+      availabilityZones: ["eu-west-1a", "eu-west-1b"],
+      privateSubnetIds: ["subnet-private-a", "subnet-private-b"],
+      isolatedSubnetIds: ["subnet-isolated-a", "subnet-isolated-b"],
+    });
+  const build = (props: (stack: Stack) => Omit<HolderVpcObjects, "vpc">) => {
+    const stack = new Stack(new App(), "Mine");
+    const vpc = { vpc: own(stack), ...props(stack) };
+    const holder = new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", vpc });
+    const template = () => Template.fromStack(stack);
+    return { holder, stack, template };
+  };
+  const networkOfHold = (template: Template) =>
+    [...resourcesOf(template, "AWS::Lambda::Function").values()].find(
+      ({ Properties }) => Properties.FunctionName === "karpenter-node-holder-prod-hold",
+    )?.Properties.VpcConfig;
+
+  it("has the functions in its private subnets, with a security group that the cluster can let in", () => {
+    const { holder, stack, template } = build(() => ({}));
+    const cluster = SecurityGroup.fromSecurityGroupId(stack, "Cluster", "sg-cluster");
+    cluster.connections.allowFrom(holder, Port.tcp(443));
+    const made = template();
+    made.resourceCountIs("AWS::EC2::SecurityGroup", 1);
+    const [group] = resourcesOf(made, "AWS::EC2::SecurityGroup").keys();
+    expect(networkOfHold(made)).toEqual({
+      SubnetIds: ["subnet-private-a", "subnet-private-b"],
+      SecurityGroupIds: [{ "Fn::GetAtt": [group, "GroupId"] }],
+    });
+    made.hasResourceProperties("AWS::EC2::SecurityGroupIngress", {
+      FromPort: 443,
+      GroupId: "sg-cluster",
+      SourceSecurityGroupId: { "Fn::GetAtt": [group, "GroupId"] },
+    });
+  });
+
+  it("has them in the subnets and security groups chosen", () => {
+    const { template } = build((stack) => ({
+      subnets: { subnetType: SubnetType.PRIVATE_ISOLATED },
+      securityGroups: [SecurityGroup.fromSecurityGroupId(stack, "Mine", "sg-mine")],
+    }));
+    const made = template();
+    made.resourceCountIs("AWS::EC2::SecurityGroup", 0);
+    expect(networkOfHold(made)).toEqual({
+      SubnetIds: ["subnet-isolated-a", "subnet-isolated-b"],
+      SecurityGroupIds: ["sg-mine"],
+    });
+  });
 });
 
 it("stands beside the holders of other clusters, however alike their names", () => {

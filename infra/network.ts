@@ -1,0 +1,50 @@
+import {
+  type ISecurityGroup,
+  type IVpc,
+  SecurityGroup,
+  type SubnetSelection,
+  SubnetType,
+} from "aws-cdk-lib/aws-ec2";
+import type { Construct } from "constructs";
+
+/** Subnets and security groups by their ids. */
+export type HolderVpcIds = Readonly<{ subnetIds: readonly string[]; securityGroupIds: readonly string[] }>;
+
+/** A VPC of the CDK; without security groups the holder makes one of its own. */
+export type HolderVpcObjects = Readonly<{
+  vpc: IVpc;
+  /** Private subnets with a way out, unless others are chosen. */
+  subnets?: SubnetSelection;
+  securityGroups?: readonly ISecurityGroup[];
+}>;
+
+/** Where the functions reach a cluster whose endpoint is private. */
+export type HolderVpc = HolderVpcIds | HolderVpcObjects;
+
+/** Where the functions run, and the security groups that the cluster must let in. */
+export type Network = Readonly<{ ids: HolderVpcIds; securityGroups: readonly ISecurityGroup[] }>;
+
+export const hasIds = (vpc: HolderVpc): vpc is HolderVpcIds => "subnetIds" in vpc;
+
+/** Finds subnets and security groups, and makes the one that is missing. */
+export function networkOf(scope: Construct, vpc: HolderVpc): Network {
+  if (hasIds(vpc)) {
+    const securityGroups = vpc.securityGroupIds.map((id, i) =>
+      SecurityGroup.fromSecurityGroupId(scope, `SecurityGroup${i + 1}`, id),
+    );
+    return { ids: vpc, securityGroups };
+  }
+  const { subnets = { subnetType: SubnetType.PRIVATE_WITH_EGRESS }, securityGroups = [] } = vpc;
+  const groups =
+    securityGroups.length > 0
+      ? securityGroups
+      : [
+          new SecurityGroup(scope, "SecurityGroup", {
+            vpc: vpc.vpc,
+            description: "Functions of the node holder; the cluster must let them in on port 443",
+          }),
+        ];
+  const { subnetIds } = vpc.vpc.selectSubnets(subnets);
+  const securityGroupIds = groups.map(({ securityGroupId }) => securityGroupId);
+  return { ids: { subnetIds, securityGroupIds }, securityGroups: groups };
+}
