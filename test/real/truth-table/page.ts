@@ -12,9 +12,12 @@ const ending = `## Not tried here
 
 - **Interruption** (spot, rebalance, scheduled maintenance) and **node repair**: Karpenter's kwok provider has no interruptions, and
   repair waits ten minutes. Neither reads the annotation, by Karpenter's source and documents: a hold does not hold them back.
+  Since v1.15.0 repair counts against budgets, and \`karpenter.sh/do-not-repair\` is a key of its own.
 - **Static NodePools** that are scaled down: as above.
 - What does not pass through Karpenter at all: \`kubectl drain\`, an instance terminated in the cloud's console.
-- **Karpenter before 1.0**. Up to v0.31 (setting \`karpenter: v0.31\`) the annotation is another one, \`karpenter.sh/do-not-consolidate\`.`;
+- **Karpenter before 1.0**. Up to v0.31 (setting \`karpenter: v0.31\`) the annotation is another one, \`karpenter.sh/do-not-consolidate\`,
+  which delays consolidation only. From v0.32 to v0.37 \`karpenter.sh/do-not-disrupt\` delays expiry, too. v0.32 also runs nodes of
+  Provisioners beside those of NodePools; with \`karpenter: v1\` these are not held.`;
 
 /** The page \`docs/what-a-hold-blocks.md\`, from the suite's outcomes on the newest and the oldest version. */
 export function truthTablePage({ karpenter, date, rows }: Outcome, oldest: Outcome): string {
