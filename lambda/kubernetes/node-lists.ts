@@ -120,7 +120,7 @@ export async function* pagesOf(
   const asked = new Set<string>();
   let from = "";
   do {
-    if (asked.has(from)) throw new TryAgainError("the list of nodes goes round in circles");
+    if (asked.has(from)) throw new TryAgainError("the list of nodes repeats a page for ever");
     asked.add(from);
     const page = readPage(await ask(from));
     yield page;

@@ -23,7 +23,7 @@ const secrets = ["the-secret-access-key", "the-session-token"];
 const [secretAccessKey = "", sessionToken = ""] = secrets;
 const clock = { now: () => noon };
 
-/** Played in every run: what would send our login elsewhere, or be asked for ever. */
+/** Played in every run: answers that could send our login elsewhere, or make us retry for ever. */
 const always = [
   '{"cluster":{"endpoint":"http://elsewhere","certificateAuthority":{"data":"Y2E="}}}',
   "<DescribeInstancesResponse><nextToken>round</nextToken></DescribeInstancesResponse>",
@@ -63,7 +63,7 @@ const answer = fc.record({
 });
 
 it(
-  "answers as no AWS gives them end in a result or an error, and give no key away",
+  "malformed answers of AWS end in a result or an error, and reveal no key",
   async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -33,7 +33,7 @@ const odd = fc.oneof(
     '{"source":"karpenter-node-holder.probe","detail":{"id":"../a","sentAt":"+275760-09-13T00:00:00Z"}}',
   ),
   fc.json(),
-  // Right but for one field, which has any JSON for a value.
+  // Valid except for one field, which has any JSON value.
   fc
     .tuple(fc.constantFrom("source", "time", "detail"), fc.jsonValue())
     .map(([name, value]) => JSON.stringify({ ...good, [name]: value })),
@@ -58,7 +58,7 @@ const canBeRead = (body: unknown): boolean => {
 };
 
 it(
-  "a batch loses nothing but what cannot be read, whatever stands beside a launch",
+  "a batch loses only messages that cannot be read",
   async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -87,7 +87,7 @@ it(
 );
 
 it(
-  "an event that is no batch is refused by name",
+  "an event that is not a batch is refused with its problem",
   async () => {
     await fc.assert(
       fc.asyncProperty(

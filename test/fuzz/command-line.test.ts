@@ -55,7 +55,7 @@ const inside = {
 const action = { because: "x", until: noon, resumed: ["cluster"], marked: 1, left: false };
 
 it(
-  "an answer of the control function that is none is reported as such, whatever it is",
+  "an invalid answer of the control function is reported as invalid",
   async () => {
     const answers = fc.oneof(fc.json(), ...[status, inside, action, { holds: [aPastHold()] }].map(mangled));
     await fc.assert(
@@ -76,7 +76,7 @@ it(
   fuzzTime,
 );
 
-describe("what CloudTrail exported", () => {
+describe("an export of CloudTrail", () => {
   const record = {
     eventID: "e",
     eventTime: "2026-11-21T12:00:00Z",
@@ -134,13 +134,13 @@ describe("what CloudTrail exported", () => {
     fuzzTime,
   );
 
-  it("names the line that was cut", () => {
+  it("names an incomplete line", () => {
     expect(() => read(`${JSON.stringify(record)}\n{"eventID":`)).toThrow(
       /line 2 is no JSON, or not all of it/,
     );
   });
 
-  it("is read again where what was kept of it is of another hand", () => {
+  it("is read again when its cache was written by something else", () => {
     const kept = { read: { call: "CreateFleet", from: "never", to: "2026-11-21T12:00:00Z" }, events: [] };
     writeFileSync(file, `${JSON.stringify(kept)}\n{"read":7}\nnull\n`);
     const gap = { from: new Date(0), to: noon };
@@ -149,7 +149,7 @@ describe("what CloudTrail exported", () => {
 });
 
 it(
-  "a page of history is markup of ours alone, whatever holds are called and whenever they were",
+  "a page of history contains only our markup, whatever its holds contain",
   async () => {
     const evil = fc.oneof(
       fc.constantFrom(

@@ -10,7 +10,7 @@ import { errorOf, expectSecret, fuzz, fuzzTime, inTime } from "./fuzz.ts";
 const secrets = ["the-secret-access-key", "the-session-token"];
 const [secretAccessKey = "", sessionToken = ""] = secrets;
 
-/** Which links may be found broken when this question is answered oddly. */
+/** The links that may be reported when this call gets an invalid answer. */
 const asked = {
   identity: ["credentials"],
   functionOf: ["functions"],
@@ -64,7 +64,7 @@ const aRule = fc.record(
   },
   { requiredKeys: [] },
 );
-/** What any of the services may be asked to answer: fields that are theirs, with values that are not. */
+/** Answers with a service's fields and invalid values. */
 const fields = fc.record(
   {
     FunctionArn: odd,
@@ -128,7 +128,7 @@ const answer = fc.record({
     { location: "http://127.0.0.1:1/" },
   ),
 });
-/** Played in every run: pages that lead round in circles. */
+/** Played in every run: pages whose tokens form a circle. */
 const always: [Asked, { status: number; body: string; headers: Record<string, string> }][] = [
   ["launchRule", { status: 200, body: '{"Rules":[],"NextToken":"round"}', headers: {} }],
   ["alarms", { status: 200, body: '{"MetricAlarms":[],"NextToken":"round"}', headers: {} }],
@@ -137,7 +137,7 @@ const always: [Asked, { status: number; body: string; headers: Record<string, st
 const textOf = (finding: Finding) => findingView(finding, (_, text) => text).join("\n");
 
 it(
-  "an odd answer of AWS is reported at its own link, and keeps doctor from no other",
+  "an invalid answer of AWS is reported at its own link, and doctor checks all others",
   async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import fc from "../support/fast-check.ts";
 
-/** What becomes of one honest answer on its way. */
-export type Mangle =
+/** What is changed in one correct answer. */
+export type AnswerChange =
   | Readonly<{ do: "pass" | "reset" | "close early" | "garbage chunks" | "circle" | "forget" }>
   | Readonly<{ do: "cut"; keep: number }>
   | Readonly<{ do: "say"; status: number; body: string }>
@@ -21,7 +21,7 @@ const pages = [
   "{}",
   '"nodes"',
   "<html><body>Sign in</body></html>",
-  '{"kind":"Status","apiVersion":"v1","status":"Failure","message":"so it is","code":500}',
+  '{"kind":"Status","apiVersion":"v1","status":"Failure","message":"internal error","code":500}',
   '{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},"columnDefinitions":[],"rows":[]}',
   '{"kind":"Status","message":{"toString":1}}',
   `{"message":"${"long ".repeat(20_000)}"}`,
@@ -29,10 +29,10 @@ const pages = [
   `{"metadata":{"name":"a","labels":{"__proto__":"x"}},"items":{"length":3}}`,
 ];
 
-/** Answers as no API server gives them, but proxies, faults and foes might. */
-export const mangles: fc.Arbitrary<Mangle> = fc.oneof(
-  { weight: 6, arbitrary: fc.constant<Mangle>({ do: "pass" }) },
-  fc.constantFrom<Mangle>(
+/** Answers that no API server gives, but proxies, faults and attackers might. */
+export const changes: fc.Arbitrary<AnswerChange> = fc.oneof(
+  { weight: 6, arbitrary: fc.constant<AnswerChange>({ do: "pass" }) },
+  fc.constantFrom<AnswerChange>(
     { do: "reset" },
     { do: "close early" },
     { do: "garbage chunks" },
@@ -61,30 +61,30 @@ export const mangles: fc.Arbitrary<Mangle> = fc.oneof(
   },
 );
 
-/** Stands before a server and mangles its answers by a script, over and over from its beginning. */
-export class ManglingProxy {
-  script: readonly Mangle[] = [{ do: "pass" }];
-  /** Requests that came to where redirects lead, with whatever they show. */
-  readonly lured: IncomingMessage["headers"][] = [];
-  readonly #behind: string;
+/** A proxy that changes a server's answers by a script, which it repeats. */
+export class ChangingProxy {
+  script: readonly AnswerChange[] = [{ do: "pass" }];
+  /** The headers of requests that followed a redirect. */
+  readonly redirected: IncomingMessage["headers"][] = [];
+  readonly #target: string;
   readonly #server: Server;
-  readonly #lure: Server;
+  readonly #redirectTarget: Server;
   #count = 0;
 
-  private constructor(behind: string) {
-    this.#behind = behind;
+  private constructor(target: string) {
+    this.#target = target;
     this.#server = createServer((request, response) => {
       this.#serve(request, response).catch(() => request.socket.destroy());
     });
-    this.#lure = createServer((request, response) => {
-      this.lured.push(request.headers);
+    this.#redirectTarget = createServer((request, response) => {
+      this.redirected.push(request.headers);
       response.end("{}");
     });
   }
 
-  static async start(behind: string): Promise<ManglingProxy> {
-    const proxy = new ManglingProxy(behind);
-    for (const server of [proxy.#server, proxy.#lure]) {
+  static async start(target: string): Promise<ChangingProxy> {
+    const proxy = new ChangingProxy(target);
+    for (const server of [proxy.#server, proxy.#redirectTarget]) {
       server.listen(0, "127.0.0.1");
       await once(server, "listening");
     }
@@ -95,20 +95,20 @@ export class ManglingProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  begin(script: readonly Mangle[]): void {
+  begin(script: readonly AnswerChange[]): void {
     this.script = script;
     this.#count = 0;
   }
 
   async stop(): Promise<void> {
-    for (const server of [this.#server, this.#lure]) {
+    for (const server of [this.#server, this.#redirectTarget]) {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     }
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const mangle = this.script[this.#count++ % this.script.length] ?? { do: "pass" };
+    const change = this.script[this.#count++ % this.script.length] ?? { do: "pass" };
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const { method = "GET", url = "/" } = request;
@@ -116,34 +116,34 @@ export class ManglingProxy {
       ([name]) => !/^(host|connection|content-length|transfer-encoding|keep-alive)$/.test(name),
     );
     const body = chunks.length > 0 ? Buffer.concat(chunks) : null;
-    // Whoever goes round comes to the beginning again.
+    // A circular token leads to the first page again.
     const asked = url.replace(`continue=${circle}`, "");
-    const answer = await fetch(`${this.#behind}${asked}`, {
+    const answer = await fetch(`${this.#target}${asked}`, {
       method,
       headers: headers.map(([name, value]): [string, string] => [name, String(value)]),
       body,
     });
-    this.#answer(mangle, request, response, answer.status, await answer.text());
+    this.#answer(change, request, response, answer.status, await answer.text());
   }
 
   #answer(
-    mangle: Mangle,
+    change: AnswerChange,
     request: IncomingMessage,
     response: ServerResponse,
     status: number,
-    honest: string,
+    correct: string,
   ): void {
     const send = (code: number, body: string, headers: Record<string, string> = {}) => {
       response.writeHead(code, { "content-type": "application/json", ...headers });
       response.end(code === 204 ? undefined : body);
     };
-    switch (mangle.do) {
+    switch (change.do) {
       case "reset":
         request.socket.resetAndDestroy();
         break;
       case "close early":
-        response.writeHead(status, { "content-length": String(honest.length + 10) });
-        response.write(honest.slice(0, honest.length / 2));
+        response.writeHead(status, { "content-length": String(correct.length + 10) });
+        response.write(correct.slice(0, correct.length / 2));
         response.socket?.end();
         break;
       case "garbage chunks":
@@ -151,46 +151,46 @@ export class ManglingProxy {
         request.socket.end();
         break;
       case "cut":
-        send(status, honest.slice(0, Math.floor(honest.length * mangle.keep * 0.999)));
+        send(status, correct.slice(0, Math.floor(correct.length * change.keep * 0.999)));
         break;
       case "say":
-        send(mangle.status, mangle.body);
+        send(change.status, change.body);
         break;
       case "echo":
-        send(mangle.status, `you said ${JSON.stringify(request.headers)}`);
+        send(change.status, `request was ${JSON.stringify(request.headers)}`);
         break;
       case "redirect": {
-        const { port } = this.#lure.address() as AddressInfo;
-        send(mangle.status, "", { location: `http://127.0.0.1:${port}/${request.url}` });
+        const { port } = this.#redirectTarget.address() as AddressInfo;
+        send(change.status, "", { location: `http://127.0.0.1:${port}/${request.url}` });
         break;
       }
       case "throttle":
-        send(429, "{}", { "retry-after": mangle.retryAfter });
+        send(429, "{}", { "retry-after": change.retryAfter });
         break;
       case "swap":
-        send(status, swapped(honest, mangle.which, mangle.value));
+        send(status, swapped(correct, change.which, change.value));
         break;
       case "circle":
-        send(status, withContinue(honest, circle));
+        send(status, withContinue(correct, circle));
         break;
       case "forget":
         if (/[?&]continue=/.test(request.url ?? "")) send(410, "{}");
-        else send(status, honest);
+        else send(status, correct);
         break;
       default:
-        send(status, honest);
+        send(status, correct);
     }
   }
 }
 
-/** JSON with one value, wherever it stands, replaced by one of another type. */
+/** JSON with one value, at any place, replaced by one of another type. */
 export function swapped(text: string, which: number, value: unknown): string {
   const root: unknown = JSON.parse(text);
   const places: (() => void)[] = [];
   const visit = (at: unknown) => {
     if (typeof at !== "object" || at === null) return;
     for (const [key, old] of Object.entries(at)) {
-      // An object for an object, or a list for a list, is another statement and not another type.
+      // An object for an object, or a list for a list, is not another type.
       const isOther = typeof old !== typeof value || Array.isArray(old) !== Array.isArray(value);
       if (isOther) places.push(() => Reflect.set(at, key, value));
       visit(old);
@@ -207,12 +207,12 @@ function withContinue(text: string, token: string): string {
   return JSON.stringify({ ...list, metadata: { ...Object(Reflect.get(list, "metadata")), continue: token } });
 }
 
-/** Blanks for as long as somebody reads them. */
-export function pourInto(response: ServerResponse): void {
+/** Sends blanks until the reader closes the connection. */
+export function sendEndlessly(response: ServerResponse): void {
   const much = Buffer.alloc(1024 * 1024, " ");
-  const pour = () => {
+  const send = () => {
     while (!response.destroyed && response.write(much));
   };
-  response.on("drain", pour);
-  pour();
+  response.on("drain", send);
+  send();
 }

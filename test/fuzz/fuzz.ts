@@ -1,19 +1,19 @@
 import { inspect } from "node:util";
 import { expect } from "vitest";
 
-// Enough to find again what was found, in the time that `npm test` has.
+// Enough to find the known mistakes again, in the time of `npm test`.
 const times = Number(process.env.FUZZ_TIMES ?? 0.4);
 
 /**
- * How a fuzz test plays: the same inputs at every `npm test`; others, and more of them, with
+ * The runs of a fuzz test: the same inputs at every `npm test`; others, and more, with
  * `FUZZ_SEED=7 FUZZ_TIMES=100 npx vitest run test/fuzz`.
  */
 export const fuzz = (runs: number) => ({ numRuns: Math.ceil(runs * times) });
 
-/** Longer than a fuzz test plays, and than the longest that one input may take it. */
+/** The timeout of a fuzz test: longer than its runs and its slowest input. */
 export const fuzzTime = 90_000 * Math.max(1, times);
 
-/** What is played with each input; when much time has passed on a busy machine, the rest is left out. */
+/** Runs a test with each input until a time limit, so that a busy machine skips the rest. */
 export function inTime<Given extends unknown[]>(play: (...given: Given) => Promise<void>) {
   const end = performance.now() + 12_000 * Math.max(1, times);
   return async (...given: Given): Promise<void> => {
@@ -21,11 +21,11 @@ export function inTime<Given extends unknown[]>(play: (...given: Given) => Promi
   };
 }
 
-/** Whatever an error carries for all to see, down to its last cause, as the most talkative log would report it. */
+/** An error with all its fields and causes, as the most detailed log would print it. */
 export const everythingIn = (error: unknown): string =>
   inspect(error, { depth: 20, maxStringLength: null, maxArrayLength: null });
 
-/** The error is one of ours, can be read by people, and gives nothing away. */
+/** Checks that an error is one of ours, readable, and without secrets. */
 export function expectClear(
   error: unknown,
   kinds: readonly (abstract new (...given: never[]) => Error)[],
@@ -39,7 +39,7 @@ export function expectClear(
   expectSecret(everythingIn(error), secrets);
 }
 
-/** None of the secrets stands in a text, nor their Base64. */
+/** Checks that a text contains no secret, plain or in Base64. */
 export function expectSecret(text: string, secrets: readonly string[]): void {
   for (const secret of secrets) {
     expect(text.includes(secret), `${secret} in ${text}`).toBe(false);
@@ -47,7 +47,7 @@ export function expectSecret(text: string, secrets: readonly string[]): void {
   }
 }
 
-/** An error that a work ended with; undefined when it ended well. */
+/** The error with which a promise rejects, or undefined. */
 export const errorOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => undefined,

@@ -44,7 +44,7 @@ contexts:
 current-context: x
 `;
 
-/** What comes of a kubeconfig: a login, or an error. */
+/** The result of a kubeconfig: a login, or an error. */
 async function logIn(text: string) {
   writeFileSync(path, text);
   return kubeconfigLogin(readKubeconfig({ path })).access();
@@ -70,7 +70,7 @@ describe("a broken kubeconfig", () => {
   );
 
   it(
-    "is used or refused with a clear error, and nothing secret is reported",
+    "is used, or refused with a clear error without secrets",
     async () => {
       await fc.assert(
         fc.asyncProperty(
@@ -86,7 +86,7 @@ describe("a broken kubeconfig", () => {
     fuzzTime,
   );
 
-  it("is refused at once when it is absurdly large, or grows absurdly when it is read", async () => {
+  it("is refused at once when it is too large, or grows too large when it is parsed", async () => {
     expect(await readOf(" ".repeat(17 * 1024 * 1024))).toMatchObject({ message: /too large/ });
     const levels = Array.from({ length: 30 }, (_, n) => `l${n + 1}: &l${n + 1} [${`*l${n},`.repeat(9)}]`);
     const laughs = ["l0: &l0 [lol]", ...levels, "users: *l30", "clusters: *l30"].join("\n");
@@ -94,7 +94,7 @@ describe("a broken kubeconfig", () => {
   });
 });
 
-describe("what a kubeconfig asks for and we cannot do", () => {
+describe("a kubeconfig with a feature that we do not support", () => {
   const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "true", interactiveMode: "Never" };
 
   it.each<[string, object, object, RegExp]>([
@@ -108,7 +108,7 @@ describe("what a kubeconfig asks for and we cannot do", () => {
     ["groups to impersonate", {}, { as: "me", "as-groups": ["admins"] }, /as-groups cannot be used here/],
     ["a UID to impersonate", {}, { as: "me", "as-uid": "7" }, /as-uid cannot be used here/],
     [
-      "more to impersonate",
+      "extra fields to impersonate",
       {},
       { as: "me", "as-user-extra": { a: ["b"] } },
       /as-user-extra cannot be used here/,
@@ -119,9 +119,9 @@ describe("what a kubeconfig asks for and we cannot do", () => {
       { "auth-provider": { name: "openstack" } },
       /auth-provider cannot be used here/,
     ],
-    ["a program that asks", {}, { exec: { ...exec, interactiveMode: "Always" } }, /nobody can be asked/],
+    ["a program that prompts", {}, { exec: { ...exec, interactiveMode: "Always" } }, /nobody can be asked/],
     [
-      "a program that is reported the cluster",
+      "a program that needs the cluster",
       {},
       { exec: { ...exec, provideClusterInfo: true } },
       /provideClusterInfo/,
@@ -141,13 +141,13 @@ describe("what a kubeconfig asks for and we cannot do", () => {
     ],
     ["a token of two lines", {}, { token: "the-secret-token\n" }, /the user's token must be one word/],
     ["a port without TLS", { server: "http://c" }, {}, /HTTP protocol is not allowed/],
-  ])("is refused, and not passed over in silence: %s", async (_, cluster, user, problem) => {
+  ])("is refused and not ignored: %s", async (_, cluster, user, problem) => {
     const error = await readOf(JSON.stringify(configOf(cluster, user)));
     expect(error).toMatchObject({ message: expect.stringMatching(problem) });
     expectClear(error, [BadInputError, BrokenSetupError], secrets);
   });
 
-  it("does not matter in a context that is not used", async () => {
+  it("is ignored in a context that is not used", async () => {
     const other = { name: "other", cluster: { server: "https://o", "proxy-url": "http://proxy" } };
     const config = configOf({}, { token });
     expect(
@@ -155,23 +155,23 @@ describe("what a kubeconfig asks for and we cannot do", () => {
     ).toBeUndefined();
   });
 
-  it("is a context without a user who is there: it would come as nobody, and trust anybody", async () => {
+  it("is refused when its context names a missing user, because it would be anonymous", async () => {
     const config = JSON.stringify({ ...configOf({}, {}), users: [] });
     expect(await readOf(config)).toMatchObject({ message: expect.stringContaining("names no user") });
   });
 });
 
-describe("a program that should log in", () => {
+describe("a login program", () => {
   const printing = (text: string) => ({
     exec: { command: process.execPath, args: ["-e", `process.stdout.write(${JSON.stringify(text)})`] },
   });
 
   it.each([
-    ["its token alone", token],
-    ["half an answer", `{"status":{"token":"${token}"`],
+    ["only its token", token],
+    ["an incomplete answer", `{"status":{"token":"${token}"`],
     ["an answer without credentials", `{"password":"${password}"}`],
     ["nothing", ""],
-  ])("and prints %s is reported, and not quoted", async (_, printed) => {
+  ])("that prints %s is reported without its output", async (_, printed) => {
     const error = await readOf(JSON.stringify(configOf({}, printing(printed))));
     expect(error).toMatchObject({
       message: expect.stringContaining("gave no credentials as kubectl expects"),
@@ -179,7 +179,7 @@ describe("a program that should log in", () => {
     expectClear(error, [BrokenSetupError], secrets);
   });
 
-  it("and prints a broken certificate is reported", async () => {
+  it("that prints an invalid certificate is reported", async () => {
     const status = { clientCertificateData: "cert", clientKeyData: key };
     const error = await readOf(JSON.stringify(configOf({}, printing(JSON.stringify({ status })))));
     expect(error).toMatchObject({ message: expect.stringMatching(/certificate or key .* cannot be used/) });

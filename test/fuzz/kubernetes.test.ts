@@ -12,7 +12,7 @@ import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kuber
 import { holdId } from "../../simulator/hold-ids.ts";
 import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
-import { type Mangle, ManglingProxy, mangles } from "./faulty-answers.ts";
+import { type AnswerChange, ChangingProxy, changes } from "./faulty-answers.ts";
 import { errorOf, everythingIn, expectClear, expectSecret, fuzz, fuzzTime, inTime } from "./fuzz.ts";
 
 const { annotation } = Karpenter.v1;
@@ -21,7 +21,7 @@ const marked = (holdId: string) => ({
   labels: { ...pool, [holdLabel]: holdId },
   annotations: { [annotation]: "true" },
 });
-/** Nodes nobody of us may touch, and nodes of which marks are put on and taken off. */
+/** Nodes that we must not change, and nodes that are marked and released. */
 const untouchable = {
   "users-own": { labels: pool, annotations: { [annotation]: "true" } },
   never: { labels: { ...pool, [holdLabel]: "never" }, annotations: {} },
@@ -35,12 +35,12 @@ const ours = {
   held3: marked(holdId(1)),
 };
 
-describe("answers as no API server gives them", () => {
+describe("malformed answers of the API server", () => {
   let cluster: FakeKubernetesServer;
-  let proxy: ManglingProxy;
+  let proxy: ChangingProxy;
   beforeAll(async () => {
     cluster = await FakeKubernetesServer.start();
-    proxy = await ManglingProxy.start(cluster.server);
+    proxy = await ChangingProxy.start(cluster.server);
   });
   afterAll(async () => {
     await proxy.stop();
@@ -60,7 +60,7 @@ describe("answers as no API server gives them", () => {
     "rights",
   );
 
-  async function play(action: string, script: readonly Mangle[]) {
+  async function play(action: string, script: readonly AnswerChange[]) {
     for (const name of cluster.nodes().map(({ metadata }) => metadata.name)) cluster.removeNode(name);
     for (const [name, node] of Object.entries({ ...untouchable, ...ours }))
       cluster.addNode({ name, ...node });
@@ -68,7 +68,7 @@ describe("answers as no API server gives them", () => {
     const log = new CollectedLog();
     const metrics = new CollectedMetrics();
     const access = { ...cluster.access(), server: proxy.url };
-    // Pauses take no time but by this clock, so that whoever asks again and again comes to his deadline.
+    // Pauses only move this clock, so that endless retries reach their deadline.
     let slept = 0;
     const clock = { now: () => new Date(Date.now() + slept) };
     const sleep = async (duration: number) => {
@@ -123,14 +123,14 @@ describe("answers as no API server gives them", () => {
       await fc.assert(
         fc.asyncProperty(
           actions,
-          fc.array(mangles, { minLength: 1, maxLength: 12 }),
+          fc.array(changes, { minLength: 1, maxLength: 12 }),
           inTime(async (action, script) => {
             const { answer, error, log, before } = await play(action, script);
             if (error) expectClear(error, [TryAgainError, BrokenSetupError], [cluster.token]);
             expect(JSON.stringify(answer) ?? "").not.toContain("[object ");
             expectSecret(everythingIn(log.lines), [cluster.token]);
             expect(everythingIn(log.lines).length).toBeLessThan(50_000);
-            expect(proxy.lured).toEqual([]);
+            expect(proxy.redirected).toEqual([]);
             const after = look();
             for (const name of Object.keys(untouchable)) expect(after[name]).toEqual(before[name]);
           }),
@@ -146,7 +146,7 @@ describe("answers as no API server gives them", () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(
-          fc.array(mangles, { minLength: 1, maxLength: 6 }),
+          fc.array(changes, { minLength: 1, maxLength: 6 }),
           inTime(async (script) => {
             const { answer, error } = await play("release", script);
             if (error) return;
@@ -164,16 +164,16 @@ describe("answers as no API server gives them", () => {
     fuzzTime,
   );
 
-  it.each<[string, Mangle, RegExp]>([
-    ["goes round in circles", { do: "circle" }, /^the list of nodes goes round in circles$/],
-    ["is forgotten page by page", { do: "forget" }, /answered with 410/],
+  it.each<[string, AnswerChange, RegExp]>([
+    ["has a circular token", { do: "circle" }, /^the list of nodes repeats a page for ever$/],
+    ["expires at every page", { do: "forget" }, /answered with 410/],
     [
-      "comes never",
+      "never arrives",
       { do: "throttle", retryAfter: "0" },
       /too short to try GET .* again: .* 429|the time was over before GET/,
     ],
-  ])("are given up when a list %s", async (_, mangle, expected) => {
-    const { error } = await play("marks", [mangle]);
+  ])("end in an error when a list %s", async (_, change, expected) => {
+    const { error } = await play("marks", [change]);
     expect(error).toMatchObject({ message: expect.stringMatching(expected) });
   });
 });

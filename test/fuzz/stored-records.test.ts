@@ -48,7 +48,7 @@ const value = fc.constantFrom<Item[string] | undefined>(
   { SS: ["a"] },
   { B: new Uint8Array([1, 2, 3]) },
 );
-/** A record of another version, or written by hand: a field is gone, of another type, or unknown. */
+/** A record of another version, or written by hand: a field is missing, of another type, or unknown. */
 const odd = fc.tuple(fc.boolean(), fc.nat(), value).map(([inHold, which, other]): Item => {
   const record = stored("a", running);
   const hold = { ...record.hold?.M };
@@ -76,7 +76,7 @@ afterAll(async () => {
   await dynalite.close();
 });
 
-/** A world whose holds are in a real table: an odd record of one NodePool, and nothing or another of the next. */
+/** A world with a real table: an invalid record of one NodePool, and no record or a second one of the next. */
 async function prepare(item: Item, other?: Item) {
   for (const name of ["cluster", "nodepool/a", "nodepool/b"])
     await client.send(

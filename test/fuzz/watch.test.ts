@@ -9,7 +9,7 @@ import { TooLongError } from "../../lambda/kubernetes/limited-text.ts";
 import { systemClock as clock } from "../../lambda/system-clock.ts";
 import { NodeWatch } from "../../local/run/node-watch.ts";
 import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts";
-import { pourInto } from "./faulty-answers.ts";
+import { sendEndlessly } from "./faulty-answers.ts";
 import { everythingIn, expectClear, expectSecret } from "./fuzz.ts";
 
 const token = "the-secret-token";
@@ -23,29 +23,29 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
 
-describe("a watch that hears nonsense", () => {
+describe("a watch with malformed events", () => {
   it.each<[string, (response: ServerResponse, url: string) => void]>([
-    ["what is no JSON", (response) => response.end("<html>\n")],
-    ["half a line", (response) => response.end('{"type":"ADD')],
+    ["a line that is not JSON", (response) => response.end("<html>\n")],
+    ["an incomplete line", (response) => response.end('{"type":"ADD')],
     ["an event without a type", (response) => response.end(line({ object: node("a") }))],
-    ["a type that is none", (response) => response.end(line({ type: { toString: 1 }, object: {} }))],
+    ["an invalid type", (response) => response.end(line({ type: { toString: 1 }, object: {} }))],
     ["a node without metadata", (response) => response.end(line({ type: "ADDED", object: {} }))],
     [
-      "a node with a name that is none",
+      "a node with an invalid name",
       (response) => response.end(line({ type: "ADDED", object: node("../a") })),
     ],
     [
-      "labels that are none",
+      "invalid labels",
       (response) => response.end(line({ type: "MODIFIED", object: node("a", { labels: { x: 1 } }) })),
     ],
-    ["an error without words", (response) => response.end(line({ type: "ERROR", object: {} }))],
+    ["an error without a message", (response) => response.end(line({ type: "ERROR", object: {} }))],
     [
-      "a refusal that shows the request",
+      "a refusal that contains the request",
       (response) => response.writeHead(403).end(`you said Bearer ${token}`),
     ],
     ["a redirect", (response, url) => response.writeHead(302, { location: `${url}/elsewhere` }).end()],
-    ["a line without end", (response) => pourInto(response)],
-  ])("connects again, learns what is there and gives no token away: %s", async (_, nonsense) => {
+    ["an endless line", (response) => sendEndlessly(response)],
+  ])("connects again, lists all nodes and reveals no token: %s", async (_, nonsense) => {
     const paths = new Set<string>();
     let watches = 0;
     const server: Server = createServer((request, response) => {

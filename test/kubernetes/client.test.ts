@@ -5,7 +5,7 @@ import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { KubernetesClient, OutOfTimeError } from "../../lambda/kubernetes/client.ts";
 import type { ClusterAccess } from "../../lambda/kubernetes/cluster-login.ts";
 import { CollectedMetrics } from "../../simulator/collected-log.ts";
-import { pourInto } from "../fuzz/faulty-answers.ts";
+import { sendEndlessly } from "../fuzz/faulty-answers.ts";
 import { until, within } from "../support/context.ts";
 
 const list = { method: "GET", path: "/api/v1/nodes" } as const;
@@ -226,7 +226,7 @@ describe("the client", () => {
     let calls = 0;
     answer = (_, response) => {
       calls += 1;
-      pourInto(response);
+      sendEndlessly(response);
     };
     // A busy machine may take longer to read so much than one attempt has.
     const patient = new KubernetesClient({

@@ -211,7 +211,7 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     const { run, joins, held, expect } = await prepare(test);
     const holder = run("--release-on-exit");
     await holder.until(atWork);
-    holder.turnAway();
+    holder.closeOutput();
     joins("a");
     await expect.poll(held, soon).toEqual(["a"]);
     expect(await holder.stop()).toEqual({ code: 0, signal: null });
@@ -226,7 +226,7 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     await expect.poll(held, soon).toEqual(["a"]);
     cluster.fail({ kind: "status", status: 403 }, { method: "PATCH" }, 100);
     expect(await holder.stop()).toEqual({ code: 1, signal: null });
-    expect(holder.reported).toContain("some still carry a mark of ours");
+    expect(holder.errors).toContain("some still carry a mark of ours");
   });
 
   it("does not share its record with another holder", async (test) => {
@@ -234,8 +234,8 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     await run().until(atWork);
     const second = run();
     expect(await second.ended()).toEqual({ code: 1, signal: null });
-    expect(second.reported).toContain("another holder is using it");
-    expect(second.reported).not.toContain("    at ");
+    expect(second.errors).toContain("another holder is using it");
+    expect(second.errors).not.toContain("    at ");
   });
 
   it("brings its marks along when it is asked to use another annotation", async (test) => {
@@ -257,7 +257,7 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     const { run, expect } = await prepare(test);
     const holder = run("--hold", "banana", "--scope", "planet");
     expect(await holder.ended()).toEqual({ code: 2, signal: null });
-    expect(holder.reported).toMatch(
+    expect(holder.errors).toMatch(
       /--hold must be auto, or a duration .*; --scope must be cluster or nodepool/,
     );
   });

@@ -5,12 +5,12 @@ import type { World } from "../../simulator/world.ts";
 import { mostSkew } from "./commands.ts";
 import { must } from "./watcher.ts";
 
-/** How long a launch or a node is waited for. */
+/** The longest time for which a launch or a node is awaited. */
 const longestWait: Duration = minutes(10);
-/** Far more calls than any invocation needs, for each node and besides. */
+/** Far more calls than an invocation needs, per node and in total. */
 const mostCalls = { forEachNode: 40, besides: 80 };
 
-/** Nothing is tried for ever, nor at once again and again. */
+/** No call is retried for ever or without a pause. */
 export function checkBounds(world: World, invocation: Invocation, call: string): void {
   const { calls, settings, skew } = invocation;
   const limit = mostCalls.besides + mostCalls.forEachNode * world.nodes.all().length;
@@ -20,7 +20,7 @@ export function checkBounds(world: World, invocation: Invocation, call: string):
   const parsed = message && parseMessage(message.body);
   if (parsed?.kind !== "followUp") return;
   const { followUp } = parsed;
-  // The first one may come late itself.
+  // The first message may be late.
   if (followUp.attempt <= 1) return;
   const oldest = after(world.time, -(longestWait + settings.initialDelay + 2 * mostSkew + skew));
   const facts = () => followUp;

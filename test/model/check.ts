@@ -5,7 +5,7 @@ import { play } from "./run.ts";
 
 export type Replay = Readonly<{ seed: number; runs: number; path?: string; isGoodDay?: boolean }>;
 
-/** Plays that many runs; undefined when all went well, otherwise the smallest that did not, and why. */
+/** Plays random runs; returns undefined, or the smallest failing run and its broken rule. */
 export async function check({ seed, runs, path, isGoodDay = false }: Replay): Promise<string | undefined> {
   const property = isGoodDay
     ? fc.asyncProperty(settings, goodCommands(50), playOnGoodDay)

@@ -2,21 +2,21 @@ import { type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import type { Verdict } from "../../simulator/invocation.ts";
 import fc from "../support/fast-check.ts";
 
-/** Which settings a run has. */
+/** The settings of a run. */
 export type Setting = Readonly<{
   scope: "cluster" | "nodepool";
   maxHold: Duration;
   breather: Duration;
   initialDelay: Duration;
-  /** How many nodes there are from the beginning. */
+  /** The number of nodes at the start. */
   nodes: number;
-  /** Whether the first of them carries a mark of a hold that is gone. */
+  /** Whether the first node has an orphaned mark. */
   orphanedMark: boolean;
-  /** Whether NodePool b is left out. */
+  /** Whether the settings exclude NodePool b. */
   leftOut: boolean;
 }>;
 
-/** Something that happens. Numbers that choose among what is there are taken modulo how much there is. */
+/** One step of a run. A number that selects an item is taken modulo the number of items. */
 export type Command =
   | Readonly<{
       do: "launch";
@@ -44,10 +44,10 @@ export type Command =
   | Readonly<{ do: "pass"; time: Duration }>
   | Readonly<{ do: "user"; node: number; action: UserAction }>;
 
-/** How an invocation begins: with a clock that is ahead or behind, and whether it is left to run to its end. */
+/** The start of an invocation: its clock's offset, and whether it runs to its end at once. */
 type Begun = Readonly<{ skew: Duration; atOnce: boolean }>;
 
-/** Other settings; functions that run already keep theirs. */
+/** New settings; running functions keep theirs. */
 export type Change =
   | Readonly<{ scope: "cluster" | "nodepool" }>
   | Readonly<{ hold: Duration }>
@@ -56,12 +56,12 @@ export type Change =
   | Readonly<{ initialDelay: Duration }>
   | Readonly<{ leftOut: boolean }>;
 
-/** What does not work until it is repaired: the patches of one node, or a service. */
+/** A fault that lasts until it is repaired: the patches of one node, or a service. */
 export type Outage = "node" | "list" | "arm" | "enqueue" | "instances" | "remember";
 
 export type UserAction = "annotate true" | "annotate false" | "unannotate" | "unlabel" | "never" | "delete";
 
-/** No function's clock is off by more. */
+/** The largest offset of a function's clock. */
 export const mostSkew = seconds(4);
 
 const index = fc.nat({ max: 7 });
@@ -90,7 +90,7 @@ const request = fc.record({
   for: fc.constantFrom("1m", "10m", "30m", "5h"),
   scope: fc.constantFrom(...scopes),
 });
-// A pause without end, but no hold of five hours.
+// A pause may have no end; a hold of five hours is refused.
 const asked = request.map(({ do: action, for: time, scope }) => ({
   do: action,
   reason: "model",
@@ -121,7 +121,7 @@ const deliver = {
 };
 const stepping = fc.record({ do: fc.constant("step"), who: index, times: fc.integer({ min: 1, max: 9 }) });
 const asking = fc.record({ do: fc.constant("ask"), request: asked, ...begun });
-// No time at all means: to the moment when something falls due.
+// Zero means: until the next event is due.
 const goodTimes = among(0, 0, 0, seconds(1), minutes(1), minutes(5), minutes(15));
 
 const good: [number, fc.Arbitrary<Command>][] = [
@@ -223,10 +223,10 @@ const anyOf = (weighted: readonly [number, fc.Arbitrary<Command>][], most: numbe
     size: "max",
   });
 
-/** Whatever may happen. */
+/** All commands. */
 export const commands = (most: number): fc.Arbitrary<Command[]> => anyOf(weighted, most);
 
-/** What happens on a good day: functions meet and clocks differ, but nothing fails or gets lost. */
+/** The commands of a run without faults: functions interleave and clocks differ, but nothing fails or is lost. */
 export const goodCommands = (most: number): fc.Arbitrary<Command[]> => anyOf(good, most);
 
 export const settings: fc.Arbitrary<Setting> = fc.record({

@@ -8,11 +8,11 @@ import { rulesOf } from "./stage.ts";
 import { lacksMark } from "./unhealed.ts";
 import { must, Watcher } from "./watcher.ts";
 
-/** A pending node is checked for at least so often, and clocks differ. */
+/** The longest time between checks for a pending node, plus the difference of clocks. */
 const longestUnmarked = minutes(2) + seconds(30);
 const pools = ["a", "b"];
 
-/** Without failure, loss or crash everything is held and released without a single sweep. */
+/** Without failures, losses and crashes everything is held and released without a sweep. */
 export async function playOnGoodDay(setting: Setting, commands: readonly Command[]): Promise<void> {
   const world = new Scenario(rulesOf(setting));
   world.sweepEvery = undefined;
@@ -74,7 +74,7 @@ async function carryOut(world: Scenario, command: Command): Promise<void> {
   }
 }
 
-/** Everything due happens in its time, but for what falls due at the very end. */
+/** Runs everything on time, except what is due at the very end. */
 async function pass(world: Scenario, duration: Duration): Promise<void> {
   for (const invocation of world.running) await world.finish(invocation);
   const end = after(world.time, duration || minutes(60));

@@ -2,7 +2,7 @@ import type { World } from "../../simulator/world.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 
-/** History lists every hold that ended, and no other. */
+/** History lists exactly the holds that ended. */
 export class HistoryRules {
   readonly #world: World;
   readonly #records: RecordRules;

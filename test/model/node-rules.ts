@@ -11,15 +11,15 @@ import { must } from "./watcher.ts";
 const annotation = Karpenter.v1.annotation;
 type Seen = Readonly<{ label: string | undefined; value: string | undefined }>;
 
-/** What our functions may do to a node in one step. */
+/** What our functions may change on a node in one step. */
 export class NodeRules {
   readonly #world: World;
   readonly #records: RecordRules;
   #seen = new Map<string, Seen>();
-  /** Marks that were put for a hold already over, by a function that is still at work. */
+  /** Marks set for a hold that had ended, by a function that still runs. */
   readonly #late = new Map<string, Readonly<{ by: Invocation; holdId: string }>>();
 
-  /** The hold for which a node was last marked, if that hold was running. */
+  /** The running hold for which a node was last marked. */
   readonly #timely = new Map<string, string>();
 
   /** Every hold that has marked a node since a user last changed it. */
@@ -80,7 +80,7 @@ export class NodeRules {
     else this.#late.set(name, { by, holdId });
   }
 
-  /** Who marks for a hold that is over must see that itself, and not leave it to the sweep. */
+  /** A function that marks for an ended hold must remove these marks itself, and not leave them to the sweep. */
   #checkLookBack(by: Invocation): void {
     const isLate = this.#world.time.getTime() + by.skew >= by.deadline.getTime();
     for (const [name, late] of this.#late) {
@@ -88,7 +88,10 @@ export class NodeRules {
       this.#late.delete(name);
       if (by.wasHindered || isLate || by.state !== "done") continue;
       const stays = this.#labelOf(name) === late.holdId;
-      must(!stays, "who marked for a hold that is over looks back", () => ({ name, late: late.holdId }));
+      must(!stays, "a function that marked for an ended hold removes its marks", () => ({
+        name,
+        late: late.holdId,
+      }));
     }
   }
 
@@ -123,7 +126,7 @@ export class NodeRules {
     must(!isRunning, "no node of a running hold loses its annotation", facts);
   }
 
-  /** A hold that has marked a node keeps it to its end, whichever hold marks it besides. */
+  /** A hold that has marked a node keeps it until the hold ends, whichever other hold marks it too. */
   #checkCovered({ settings, skew }: Invocation, name: string, facts: () => unknown): void {
     const now = after(this.#world.time, skew + mostSkew);
     const whole = this.#world.holds.records.get(wholeCluster)?.launchesCountFrom ?? new Date(0);

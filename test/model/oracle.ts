@@ -2,9 +2,9 @@ import type { Hold, ScopeRecord } from "../../lambda/core/holds/hold.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import type { Scope } from "../../lambda/core/scope.ts";
 
-// What the rules say, written once more: a watcher who asked the core itself would share its mistakes.
+// The rules, written a second time: a check that called the core would repeat its mistakes.
 
-/** When a hold must be over, whatever launched. */
+/** When a hold must end, whatever is launched. */
 export const latestEnd = (hold: Hold, { maxHold }: Pick<Rules, "maxHold">): Date | undefined =>
   maxHold > 0 ? new Date(hold.startedAt.getTime() + maxHold) : undefined;
 
@@ -14,17 +14,17 @@ export function dueOf(hold: Hold, rules: Rules): Date {
   return end && end < hold.expiresAt ? end : hold.expiresAt;
 }
 
-/** From when launches count, by the scope's own record or the whole cluster's. */
+/** The time from which launches count, from the record of the scope or of the cluster. */
 export function countsFrom(record: ScopeRecord | undefined, whole: ScopeRecord | undefined): Date {
   const times = [record, whole].map((one) => one?.launchesCountFrom?.getTime() ?? 0);
   return new Date(Math.max(...times));
 }
 
-/** The scope in which a launch of this NodePool is held for. */
+/** The scope that a launch of this NodePool holds. */
 export const scopeFor = (rules: Rules, pool: string): Scope =>
   rules.scope === "nodepool" ? `nodepool/${pool}` : "cluster";
 
-/** Whether a scope's holds belong to the setting there is now. */
+/** Whether a scope's holds belong to the current setting. */
 export const belongs = (rules: Rules, scope: Scope): boolean =>
   (rules.scope === "cluster") === (scope === "cluster");
 

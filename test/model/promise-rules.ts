@@ -16,13 +16,13 @@ type Kept = {
   maxHold: Duration;
 };
 
-/** A launch that was heard is held for, to its end, unless somebody or the cap ends it. */
+/** A handled launch is held until its expiry, unless an operator or the cap ends the hold. */
 export class PromiseRules {
   readonly #world: World;
   #promises: Kept[] = [];
-  /** A launch that was held for with a shorter setting is not held for again with a longer one. */
+  /** A launch that was held with a shorter setting is not held again with a longer one. */
   #shortestHold = Number.POSITIVE_INFINITY;
-  /** When somebody or the cap last ended a hold: that ends all promises to launches until then. */
+  /** When an operator or the cap last ended a hold: earlier launches need not be held any more. */
   readonly #cuts = new Map<Scope | "everywhere", Date>();
   readonly #hearing = new Map<Invocation, Kept[]>();
 
@@ -38,7 +38,7 @@ export class PromiseRules {
     for (const one of [...this.#promises, ...[...this.#hearing.values()].flat()])
       if (maxHold > 0 && !(one.maxHold > 0 && one.maxHold < maxHold)) one.maxHold = maxHold;
     if (invocation.state === "running") return;
-    // While it is in doubt whether a launch is demand, a follow-up looks at it again.
+    // While it is unknown whether a launch is demand, a follow-up checks it again.
     const isSure = invocation.state === "done" && !invocation.wasHindered;
     if (isSure) this.#promises.push(...(this.#hearing.get(invocation) ?? []));
     this.#hearing.delete(invocation);
@@ -58,7 +58,7 @@ export class PromiseRules {
     if (isPast(record?.launchesCountFrom) || isPast(this.#silentUntil(wholeCluster))) return;
     const hold = record?.hold;
     const facts = () => ({ launch, record });
-    must(hold?.state === "held", "a launch that was heard is held for", facts);
+    must(hold?.state === "held", "a handled launch is held", facts);
     const asked = after(launch.launchedAt, asks - mostSkew);
     const expiry = earlier(asked, latestEnd(hold, { maxHold }) ?? asked);
     must(hold.expiresAt >= expiry, "a hold lasts as long as each launch asks", facts);

@@ -7,30 +7,30 @@ import { mostSkew } from "./commands.ts";
 import { belongs, dueOf, latestEnd } from "./oracle.ts";
 import { must } from "./watcher.ts";
 
-/** Why a hold that ended by its time ended. */
+/** The reasons of holds that expired. */
 const expired = /^the hold expired$/;
 
-/** What was seen of one hold, from its beginning to its end. */
+/** The observed history of one hold. */
 export type Life = { scope: Scope; hold: Hold; extensions: number; endsBecause?: string };
 
-/** Which changes of a record are right. */
+/** The rules for changes of a record. */
 export class RecordRules {
-  /** Every hold there ever was, by its id. */
+  /** Every hold of the run, by its id. */
   readonly lives = new Map<string, Life>();
-  /** NewEvent when a hold ends for another reason than its time, or the watermark moves; maybe in every scope. */
+  /** Called when a hold ends early or the watermark moves; for one scope or for all. */
   cutShort: (scope: Scope | "everywhere", until: Date) => void = () => {};
-  /** The nodes that were marked while this hold was running, and still are. */
+  /** The nodes that were marked during this hold and still are. */
   marksLeft: (holdId: string) => readonly string[] = () => [];
   readonly #world: World;
   readonly #seen = new Map<Scope, ScopeRecord>();
-  /** Since when a scope is released by hand. */
+  /** When a scope was last released by hand. */
   readonly #forced = new Map<Scope, Date>();
 
   constructor(world: World) {
     this.#world = world;
   }
 
-  /** The hold of this id as its record has it now. */
+  /** The current record of this hold. */
   hold(holdId: string): Hold | undefined {
     const life = this.lives.get(holdId);
     const hold = life && this.#world.holds.records.get(life.scope)?.hold;
@@ -72,10 +72,10 @@ export class RecordRules {
     facts: () => unknown,
   ): void {
     must(before.hold?.state !== "held", "a running hold is never replaced", facts);
-    must(!this.lives.has(hold.id), "a hold's id is its own", facts);
-    must(hold.state === "held", "a hold begins held", facts);
+    must(!this.lives.has(hold.id), "a hold's id is unique", facts);
+    must(hold.state === "held", "a hold starts in state held", facts);
     const now = after(this.#world.time, invocation.skew);
-    must(hold.expiresAt > new Date(now.getTime() - 300_000), "no hold begins that is over already", facts);
+    must(hold.expiresAt > new Date(now.getTime() - 300_000), "no hold starts after its expiry", facts);
     const cap = latestEnd(hold, invocation.settings);
     must(!cap || hold.expiresAt <= after(cap, mostSkew), "no hold is longer than the cap", facts);
     this.lives.set(hold.id, { scope: record.scope, hold, extensions: 0 });
@@ -85,7 +85,7 @@ export class RecordRules {
     const forced = this.#forced.get(record.scope) ?? new Date(0);
     must(after(hold.causedAt, mostSkew) >= forced, "a forced release stays released", facts);
     const last = before.lastLaunchAt ?? new Date(0);
-    must(hold.causedAt > last, "a launch that is no news starts nothing", facts);
+    must(hold.causedAt > last, "a launch that is not new starts nothing", facts);
     const earliest = after(hold.causedAt, invocation.settings.initialDelay - mostSkew);
     must(this.#world.time >= earliest, "nothing is held before the initial delay", facts);
     const expiry = after(hold.causedAt, invocation.settings.hold);
@@ -101,7 +101,7 @@ export class RecordRules {
     facts: () => unknown,
   ): void {
     const life = this.lives.get(hold.id);
-    must(life !== undefined, "a hold is known from its beginning", facts);
+    must(life !== undefined, "a hold is recorded from its start", facts);
     must(hold.expiresAt >= old.expiresAt, "expiry never moves back", facts);
     must(hold.nodes >= old.nodes && hold.launches >= old.launches, "a hold only counts up", facts);
     if (hold.expiresAt > old.expiresAt) {
@@ -112,7 +112,7 @@ export class RecordRules {
     }
     life.hold = hold;
     if (old.state === hold.state) return;
-    must(old.state === "held", "a release is never taken back", facts);
+    must(old.state === "held", "a release is never undone", facts);
     this.#fenced(invocation, before, record, hold, facts);
   }
 
@@ -128,7 +128,11 @@ export class RecordRules {
     const now = after(this.#world.time, invocation.skew);
     const isByTime = isCapped || expired.test(because);
     must(!isByTime || now >= dueOf(hold, invocation.settings), "no hold ends before its time", facts);
-    must(isCapped || !expired.test(because) || !hold.capped, "a capped hold ends as one", facts);
+    must(
+      isCapped || !expired.test(because) || !hold.capped,
+      "a capped hold ends with the cap as its reason",
+      facts,
+    );
     if (isCapped || !isByTime) this.cutShort(record.scope, this.#world.time);
     if (because.includes(" by hand: ")) this.#forced.set(record.scope, invocation.begunAt);
     const cap = latestEnd(hold, invocation.settings);

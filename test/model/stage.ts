@@ -9,9 +9,9 @@ import { Watcher } from "./watcher.ts";
 
 const annotation = Karpenter.v1.annotation;
 const pools = ["a", "b"];
-/** More functions are never at work at the same time. */
+/** The largest number of functions that run at the same time. */
 const mostAtWork = 4;
-/** A function that is still at work so long after its deadline is ended by its runtime. */
+/** The runtime stops a function this long after its deadline. */
 const grace = seconds(30);
 
 /** The settings of a run. */
@@ -25,7 +25,7 @@ export const rulesOf = ({ scope, maxHold, breather, initialDelay, leftOut }: Set
 
 const poolsOf = ({ leftOut }: Pick<Setting, "leftOut">) => ({ only: [], except: leftOut ? ["b"] : [] });
 
-/** Carries commands out on a world, with a watcher who looks at every step. */
+/** Runs commands on a world; a watcher checks every step. */
 export class Stage {
   readonly world: World;
   readonly watcher: Watcher;
@@ -94,7 +94,7 @@ export class Stage {
     }
   }
 
-  /** Lets time pass: nodes join, the cloud learns of its instances, what is at work for too long is ended. */
+  /** Moves the clock: nodes join, EC2 lists its instances, functions that run too long are stopped. */
   async pass(time: Duration): Promise<void> {
     const { world } = this;
     const end = after(world.time, time);
@@ -105,7 +105,7 @@ export class Stage {
     this.watcher.accept();
   }
 
-  /** Everything that waits happens: messages, one-shots, retries; then a sweep that nothing disturbs. */
+  /** Runs all waiting messages, one-shots and retries, then a sweep without disturbance. */
   async settle(): Promise<void> {
     const { world } = this;
     this.#repair();

@@ -9,7 +9,7 @@ import { countsFrom, dueOf, isCovered, scopeFor } from "./oracle.ts";
 
 const annotation = Karpenter.v1.annotation;
 
-/** Everything that one sweep must put right, each as a line. */
+/** Everything that one sweep must repair, one line each. */
 export function* unhealed(world: World): Generator<string> {
   const records = [...world.holds.records.values()];
   const whole = world.holds.records.get(wholeCluster);
@@ -38,7 +38,7 @@ function mustEnd(world: World, record: ScopeRecord, whole: ScopeRecord | undefin
   return hold.causedAt < countsFrom(record, whole);
 }
 
-/** Whether a node that a running hold covers is not in it. */
+/** Whether a node that a running hold covers lacks its mark. */
 export function lacksMark(world: World, { hold }: ScopeRecord, node: NodeView): boolean {
   if (hold?.state !== "held" || after(dueOf(hold, world.settings), -mostSkew) <= world.time) return false;
   const label = node.labels[holdLabel];
@@ -47,7 +47,7 @@ export function lacksMark(world: World, { hold }: ScopeRecord, node: NodeView): 
   return value === undefined || (label !== undefined && value === markValue);
 }
 
-/** A hold that was begun with another setting of `scope` keeps its nodes until it is due. */
+/** A hold that started with another setting of `scope` keeps its nodes until it is due. */
 const isOutlasting = (world: World, label: string | undefined): boolean =>
   [...world.holds.records.values()].some(
     ({ scope, hold }) =>
@@ -57,7 +57,7 @@ const isOutlasting = (world: World, label: string | undefined): boolean =>
       after(dueOf(hold, world.settings), mostSkew) > world.time,
   );
 
-/** A launch nobody informed of, seen by its node; the sweep can only see what joined unmarked. */
+/** A launch without a handled event, found by its node; the sweep can only find nodes that joined unmarked. */
 function wasMissed(
   world: World,
   record: ScopeRecord | undefined,

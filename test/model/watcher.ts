@@ -16,17 +16,17 @@ export function must(isTrue: boolean, rule: string, facts: () => unknown = () =>
   if (!isTrue) throw new Broken(`${rule} ${JSON.stringify(facts())}`);
 }
 
-/** A sweep whose calls take longer need not finish. */
+/** A sweep with slower calls need not finish. */
 const longestUndisturbed: Duration = seconds(30);
 
-/** Looks at the world after every step, and at what one undisturbed sweep must have healed. */
+/** Checks the rules after every step, and what one undisturbed sweep must repair. */
 export class Watcher {
   readonly #world: World;
   readonly #nodes: NodeRules;
   readonly #records: RecordRules;
   readonly #history: HistoryRules;
   readonly #promises: PromiseRules;
-  /** What was ill when a sweep began, and has been ever since. */
+  /** What needed repair when a sweep started, and has needed it ever since. */
   readonly #sweeps = new Map<Invocation, Set<string>>();
 
   /** The calls that fail until they are repaired. */
@@ -40,7 +40,7 @@ export class Watcher {
     this.#promises = new PromiseRules(world, this.#records);
   }
 
-  /** What users and time did since the last look is no one's fault. */
+  /** Changes by users and by time since the last check break no rule. */
   accept(): void {
     this.#nodes.accept();
     this.#watchSweeps();
@@ -58,17 +58,17 @@ export class Watcher {
     this.#endSweep(invocation);
   }
 
-  /** The settings have changed: a sweep that runs already does not know them. */
+  /** The settings have changed; a running sweep does not know them. */
   deployed(): void {
     this.#sweeps.clear();
   }
 
-  /** What must be true when nothing has been launched for long and everything had its time. */
+  /** What must be true long after the last launch, when all work is finished. */
   atRest(): void {
     this.#history.atRest();
     this.#nodes.atRest();
     must(this.#world.running.size === 0, "every function ends");
-    must(this.#world.queue.messages.length === 0, "every waiting ends", () => this.#world.queue.messages);
+    must(this.#world.queue.messages.length === 0, "the queue gets empty", () => this.#world.queue.messages);
   }
 
   #watchSweeps(): void {
@@ -81,22 +81,22 @@ export class Watcher {
     const found = this.#sweeps.get(invocation);
     if (!found || invocation.state === "running") return;
     this.#sweeps.delete(invocation);
-    // Each part of a sweep has a share of its time: a slow one leaves the rest to the next.
+    // Each part of a sweep has a share of its time; a slow part leaves the rest to the next sweep.
     const isSlow = this.#world.time > after(invocation.begunAt, longestUndisturbed);
     if (invocation.wasDisturbed || isSlow) return;
     const { refused } = invocation;
     if (!refused.every((call) => call.startsWith("patch "))) return;
-    must(invocation.state === "done", "a sweep that nothing hinders succeeds", () => `${invocation.answer}`);
-    if (refused.length === 0) must(found.size === 0, "one sweep heals all", () => [...found]);
+    must(invocation.state === "done", "an undisturbed sweep succeeds", () => `${invocation.answer}`);
+    if (refused.length === 0) must(found.size === 0, "one sweep repairs everything", () => [...found]);
     const nodes = new Set(refused.map((call) => call.slice("patch ".length)));
     const rest = [...found].filter((one) => !this.#isAbout(nodes, one));
-    must(rest.length === 0, "a node that cannot be changed keeps no other waiting", () => ({
+    must(rest.length === 0, "a node that cannot be changed does not delay others", () => ({
       rest,
       refused,
     }));
   }
 
-  /** Whether one of these nodes, or a hold that has marked one of them, is meant. */
+  /** Whether a line is about one of these nodes, or a hold that has marked one of them. */
   #isAbout(nodes: ReadonlySet<string>, line: string): boolean {
     const labels = this.#world.nodes
       .all()

@@ -10,7 +10,7 @@ import { noon } from "../../simulator/virtual-clock.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 
-/** A cluster with `hold=auto`, whose launches have NodeClaims that are used as reported. */
+/** A cluster with `hold=auto`, whose launches have NodeClaims with the given use. */
 class AutoScenario extends Scenario {
   constructor(about: ConstructorParameters<typeof Scenario>[0] = {}) {
     super({ hold: minutes(10), auto: { relaunchCost: minutes(10) }, ...about });
@@ -20,7 +20,7 @@ class AutoScenario extends Scenario {
     return this.holds.records.get(wholeCluster)?.learned;
   }
 
-  /** One node, used for the first time so long after its launch; null: never. */
+  /** Launches one node that is first used this long after its launch; null: never. */
   burst(usedAfter: Duration | null = seconds(40)): (usedAt: Date) => void {
     const { node: name, instance, launchedAt } = this.launch();
     const use = (lastPodEventAt?: Date) =>
@@ -51,7 +51,7 @@ describe("hold=auto", () => {
     }
 
     expect(world.lasted()).toEqual([11, 1, 1]);
-    // Ten minutes for the first burst, and none for the second, which was not held for.
+    // Ten minutes for the first burst, and none for the second, which was not held.
     expect(world.metrics.total("IdleNodeMinutes")).toBe(10);
     expect(world.metrics.total("RelaunchesSpared")).toBe(0);
     expect(world.history().map(({ length }) => length?.because)).toEqual([
@@ -102,7 +102,7 @@ describe("hold=auto", () => {
         .history()
         .toSorted((a, b) => a.startedAt.getTime() - b.startedAt.getTime())
         .map(({ length }) => [length?.length, length?.action]);
-    // Returns after eleven minutes: just too late for the first length.
+    // The burst returns after eleven minutes, just too late for the first length.
     for (let i = 0; i < 3; i++) {
       world.burst();
       await world.pass(minutes(11.5));
@@ -215,7 +215,7 @@ describe("hold=auto", () => {
     world.launch({ eventAfter: null });
     await world.pass(minutes(30));
 
-    // The use of the first burst was 40 s after its launch; the others were never seen to be used.
+    // The first burst was used 40 s after its launch, the others never.
     expect(world.learned?.gaps.map(({ atLeast }) => Math.round(atLeast / minutes(1)))).toEqual([89, 60]);
   });
 

@@ -12,7 +12,7 @@ function addMarked(world: Scenario, name: string, pool: string, n: number): void
   world.nodes.mark(name, holdId(n));
 }
 
-/** Holds by NodePool; each change of a node whose name begins with `slow` takes that long, and may fail. */
+/** Holds by NodePool; each change of a node whose name starts with `slow` takes that long, and may fail. */
 function pools(slow: { takes: number; fails?: boolean }): Scenario {
   const world = new Scenario({ scope: "nodepool" });
   world.refuses = (call) => {

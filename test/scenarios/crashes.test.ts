@@ -3,7 +3,7 @@ import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { Scenario } from "../../simulator/scenario.ts";
 
-/** Three nodes and a launch whose event is about to be handled. */
+/** Three nodes and a launch whose event is not handled yet. */
 function aboutToHold(): Scenario {
   const world = new Scenario();
   for (const name of ["a", "b", "c"]) world.addNode(name);
@@ -11,14 +11,14 @@ function aboutToHold(): Scenario {
   return world;
 }
 
-/** The same cluster, held, a moment before the release. */
+/** The same cluster with a hold that is released next. */
 async function aboutToRelease(): Promise<Scenario> {
   const world = aboutToHold();
   await world.pass(seconds(19 * 60 + 59));
   return world;
 }
 
-/** How many calls the function makes when nothing goes wrong. */
+/** The number of calls of the function without faults. */
 async function callsOf(world: Scenario, name: "hold" | "release"): Promise<number> {
   let calls = 0;
   world.watch = (invocation) => {

@@ -7,7 +7,7 @@ import { noon } from "../../simulator/virtual-clock.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 
-/** A cluster in which Karpenter makes NodeClaims and writes events. */
+/** A cluster in which Karpenter creates NodeClaims and writes events. */
 class KarpenterWorld extends Scenario {
   constructor(rules: Partial<Rules> = {}) {
     super(rules);
@@ -22,7 +22,7 @@ class KarpenterWorld extends Scenario {
     return { ...launch, name };
   }
 
-  /** Launches in the place of other nodes. */
+  /** Launches that replace other nodes. */
   replacement(about: LaunchOptions & Readonly<{ isNamed?: boolean }> = {}) {
     const { isNamed = true, ...rest } = about;
     const launch = this.demand(rest);
@@ -34,7 +34,7 @@ class KarpenterWorld extends Scenario {
     this.nodeClaims.events.set(name, this.time);
   }
 
-  /** A pod was scheduled to this NodeClaim's node, or has left it. */
+  /** A pod was scheduled to this NodeClaim's node or removed from it. */
   use({ name }: Readonly<{ name: string }>): void {
     const claim = this.nodeClaims.claims.get(name);
     if (claim) this.nodeClaims.claims.set(name, { ...claim, lastPodEventAt: this.time });

@@ -3,7 +3,7 @@ import { minutes, seconds } from "../../lambda/core/duration.ts";
 import type { Invocation, Verdict } from "../../simulator/invocation.ts";
 import { Scenario } from "../../simulator/scenario.ts";
 
-/** Runs the invocation with one of its calls going wrong. */
+/** Runs the invocation with a fault at one of its calls. */
 async function withFault(
   world: Scenario,
   invocation: Invocation,
@@ -139,7 +139,7 @@ describe("a node", () => {
     await world.pass(seconds(20 * 60 - 1));
     world.time = new Date(world.time.getTime() + 1000);
     const [oneShot] = world.oneShots.armed.values();
-    if (!oneShot) throw new Error("nothing was armed");
+    if (!oneShot) throw new Error("there is no one-shot");
     const release = await world.fire(oneShot);
     while (release.waitsFor !== "patch c") await world.step(release);
     world.nodes.remove("c");
@@ -165,7 +165,7 @@ describe("marks that cannot be removed", () => {
 
   it("are retried at most once a minute, however many sweeps retry too", async () => {
     const world = threeNodes();
-    // Else each sweep would fall on the moment of a one-shot.
+    // Otherwise each sweep would run at the time of a one-shot.
     world.sweepEvery = seconds(5 * 60 + 1);
     world.launch();
     await world.pass(minutes(19));
@@ -203,7 +203,7 @@ describe("a function that runs out of time", () => {
     world.sweepEvery = undefined;
     world.time = new Date(world.time.getTime() + minutes(1));
     const [oneShot] = world.oneShots.armed.values();
-    if (!oneShot) throw new Error("nothing was armed");
+    if (!oneShot) throw new Error("there is no one-shot");
     const release = await world.fire(oneShot);
     while (release.waitsFor !== "patch b") await world.step(release);
     world.time = new Date(world.time.getTime() + minutes(5));

@@ -282,7 +282,8 @@ describe("a new node", () => {
     await world.pass(minutes(13));
 
     expect(world.queue.messages).toEqual([]);
-    const sentence = "pending nodes no longer awaited: marked by another look, or left to the sweep";
+    const sentence =
+      "stopped waiting for pending nodes: another invocation has marked them, or the sweep will";
     expect(world.log.reported(sentence)).toHaveLength(1);
   });
 

@@ -8,7 +8,7 @@ import { noon } from "../../simulator/virtual-clock.ts";
 const at = (minute: number) => after(noon, minutes(minute));
 const names = ["a", "b", "c"];
 
-/** A cluster whose hold is due now, and its release about to begin. */
+/** A cluster whose hold is due now; its release runs next. */
 async function due(): Promise<{ world: Scenario; release: Invocation }> {
   const world = new Scenario();
   world.sweepEvery = undefined;
@@ -17,7 +17,7 @@ async function due(): Promise<{ world: Scenario; release: Invocation }> {
   await world.pass(seconds(20 * 60 - 1));
   world.time = at(20);
   const [oneShot] = world.oneShots.armed.values();
-  if (!oneShot) throw new Error("nothing was armed");
+  if (!oneShot) throw new Error("there is no one-shot");
   return { world, release: await world.fire(oneShot) };
 }
 

@@ -47,7 +47,7 @@ describe("a sweep", () => {
       world.sweepEvery = undefined;
       world.time = new Date(world.time.getTime() + minutes(1));
       const [oneShot] = world.oneShots.armed.values();
-      if (!oneShot) throw new Error("nothing was armed");
+      if (!oneShot) throw new Error("there is no one-shot");
       const release = await world.fire(oneShot);
       for (let n = 0; n < first; n++) await world.step(release);
       await world.finish(await world.sweep());
@@ -60,7 +60,7 @@ describe("a sweep", () => {
 
   it("does not count a launch as ignored again that its event has counted", async () => {
     const world = threeNodes();
-    await world.control({ do: "pause", for: "1h", reason: "Ada looks after the nodes" });
+    await world.control({ do: "pause", for: "1h", reason: "Ada checks the nodes" });
     world.launch();
 
     await world.pass(minutes(30));

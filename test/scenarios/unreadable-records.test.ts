@@ -19,7 +19,7 @@ const context = until(after(noon, minutes(5)));
 const tomorrow = "2026-11-22T12:00:00.000Z";
 const paused = { quiet: "paused", quietBecause: "on call", launchesCountFrom: tomorrow };
 
-/** Holds by NodePool: of `a` the record cannot be read, of `b` it can; each has a node. */
+/** Holds by NodePool, each with a node: the record of `a` cannot be read, that of `b` can. */
 async function aBrokenRecord(broken = "nodepool/a") {
   const table = SqliteTable.inMemory();
   const holds = new StoredHolds(table);

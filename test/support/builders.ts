@@ -6,7 +6,7 @@ import { wholeCluster } from "../../lambda/core/scope.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 
-/** A hold begun at noon by one launch, of 20 minutes. */
+/** A hold of 20 minutes, started at noon by one launch. */
 export const aHold = (about: Partial<Hold> = {}): Hold => ({
   id: holdId(1),
   state: "held",
@@ -21,13 +21,13 @@ export const aHold = (about: Partial<Hold> = {}): Hold => ({
   ...about,
 });
 
-/** The whole cluster's record, never written yet, without a hold. */
+/** The cluster's record before its first write, without a hold. */
 export const aRecord = (about: Partial<ScopeRecord> = {}): ScopeRecord => ({
   ...emptyRecord(wholeCluster),
   ...about,
 });
 
-/** A hold of 20 minutes that began at noon and has run its time. */
+/** A hold of 20 minutes that started at noon and expired. */
 export const aPastHold = (about: Partial<PastHold> = {}): PastHold => ({
   scope: wholeCluster,
   id: holdId(1),

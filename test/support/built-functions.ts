@@ -1,4 +1,4 @@
 import { buildStaleFunctions } from "../../scripts/bundles.ts";
 
-/** Before all tests: synth and the size budget look at the bundles, so they are built when a source is newer. */
+/** Runs before all tests: they synthesize and measure the bundles, which are rebuilt when a source is newer. */
 export default buildStaleFunctions;

@@ -1,6 +1,6 @@
 import type { Terminal } from "../../cli/terminal/terminal.ts";
 
-/** A terminal that keeps what it was reported; nobody watches it, so it has no colours. */
+/** A terminal that collects its output; not interactive, so without colours. */
 export class CollectedTerminal implements Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly isWatched = false;
@@ -15,12 +15,12 @@ export class CollectedTerminal implements Terminal {
   readonly notify = (line: string): void => void this.#reported.push(line);
   readonly style = (_style: unknown, text: string): string => text;
 
-  /** What a pipe would read. */
+  /** Everything printed to stdout. */
   get output(): string {
     return this.#out.join("\n");
   }
 
-  /** What people were reported beside it. */
+  /** Everything printed to stderr. */
   get reported(): string {
     return this.#reported.join("\n");
   }

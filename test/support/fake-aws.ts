@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A request as it came over the wire. */
+/** A received HTTP request. */
 export type AwsRequest = Readonly<{
   method: string;
   path: string;
@@ -11,7 +11,7 @@ export type AwsRequest = Readonly<{
 }>;
 export type AwsAnswer = Readonly<{ status?: number; headers?: Record<string, string>; body: string }>;
 
-/** What a client is made of so that it reaches the fake; retries follow each other at once. */
+/** The configuration of a client that calls the fake. */
 export type FakeClientConfig = Readonly<{
   endpoint: string;
   region: string;
@@ -24,7 +24,7 @@ export type FakeAws = Readonly<{
   close: () => Promise<void>;
 }>;
 
-/** An AWS endpoint on loopback that answers as reported and keeps what it was asked; "hang up" breaks the connection. */
+/** An AWS endpoint on loopback that answers with `answer` and records its requests; "hang up" closes the connection. */
 export async function fakeAws(
   answer: (request: AwsRequest, count: number) => AwsAnswer | "hang up" | Promise<AwsAnswer>,
 ): Promise<FakeAws> {
@@ -35,10 +35,10 @@ export async function fakeAws(
     const { method = "", url = "", headers } = incoming;
     const request = { method, path: url, headers, body: Buffer.concat(chunks).toString() };
     requests.push(request);
-    const reported = await answer(request, requests.length);
-    if (reported === "hang up") return void incoming.socket.destroy();
-    response.writeHead(reported.status ?? 200, reported.headers);
-    response.end(reported.body);
+    const result = await answer(request, requests.length);
+    if (result === "hang up") return void incoming.socket.destroy();
+    response.writeHead(result.status ?? 200, result.headers);
+    response.end(result.body);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -54,10 +54,10 @@ export async function fakeAws(
   };
 }
 
-/** A success as the JSON protocols report it. */
+/** A success in AWS's JSON protocols. */
 export const json = (body: unknown): AwsAnswer => ({ body: JSON.stringify(body) });
 
-/** A failure as the JSON protocols report it. */
+/** A failure in AWS's JSON protocols. */
 export const jsonError = (name: string, message: string, status = 400): AwsAnswer => ({
   status,
   headers: { "x-amzn-errortype": name, "content-type": "application/json" },

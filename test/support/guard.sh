@@ -1,7 +1,7 @@
 #!/bin/sh
-# guard.sh process|group PROGRAM …: becomes the program and leaves a watcher beside it. Descriptor 3 is a pipe from whoever started
-# it: when that breaks off, also by `kill -9`, the watcher ends the program, or its whole process group. A line on it sends the
-# watcher away.
+# guard.sh process|group PROGRAM …: starts a watcher and becomes the program. Descriptor 3 is a pipe from the process that started
+# it: when the pipe closes, also after `kill -9`, the watcher kills the program, or its whole process group. A line on the pipe ends
+# the watcher.
 that=$$
 [ "$1" = group ] && that=-$$
 shift

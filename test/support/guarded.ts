@@ -10,11 +10,11 @@ export type GuardedOptions = Readonly<{
   stdio: readonly ["ignore", Output, Output];
   cwd?: string;
   env?: NodeJS.ProcessEnv;
-  /** In a process group of its own, which ends as a whole. */
+  /** Starts it in its own process group, which is killed as a whole. */
   group?: boolean;
 }>;
 
-/** Starts a program that never outlives us: it is killed when we are gone, also by `kill -9`. */
+/** Starts a program that is killed when this process ends, also after `kill -9`. */
 export function spawnGuarded(
   command: string,
   args: readonly string[],
@@ -29,8 +29,8 @@ export function spawnGuarded(
   });
   const watched = child.stdio[3];
   if (!(watched instanceof Writable)) throw new Error("no pipe to the watcher");
-  watched.on("error", () => {}); // the watcher was ended with its group
-  // Its process id may soon be another's.
+  watched.on("error", () => {}); // the watcher ended with its group
+  // Another process may get its id soon.
   child.once("exit", () => watched.end("ended\n"));
   return child;
 }

@@ -9,11 +9,11 @@ export type Ended = Readonly<{ code: number | null; signal: NodeJS.Signals | nul
 
 const main = join(import.meta.dirname, "../../cli/main.ts");
 
-/** The command `run` as a process of its own, and what it logs. */
+/** The command `run` as a separate process, and its log. */
 export class HolderProcess {
   readonly lines: LogLine[] = [];
-  /** What it reported beside its log. */
-  reported = "";
+  /** Its stderr. */
+  errors = "";
   readonly #child: ChildProcess;
   readonly #ended: Promise<Ended>;
 
@@ -24,12 +24,12 @@ export class HolderProcess {
       env: { ...process.env, ...env },
     });
     const { stdout, stderr } = child;
-    if (!stdout || !stderr) throw new Error("the holder cannot be heard");
+    if (!stdout || !stderr) throw new Error("the holder has no output");
     this.#child = child;
     this.#ended = once(child, "exit").then(([code, signal]) => ({ code, signal }));
     createInterface({ input: stdout }).on("line", (line) => this.lines.push(JSON.parse(line)));
     stderr.on("data", (text) => {
-      this.reported += text;
+      this.errors += text;
     });
   }
 
@@ -37,7 +37,7 @@ export class HolderProcess {
     return this.#child.pid;
   }
 
-  /** Everything it logged with this message. */
+  /** All log lines with this message. */
   logged(message: string): readonly LogLine[] {
     return this.lines.filter((line) => line.message === message);
   }
@@ -48,25 +48,25 @@ export class HolderProcess {
     for (;;) {
       const [line] = this.logged(message);
       if (line) return line;
-      if (this.#child.exitCode !== null) throw new Error(`it ended before "${message}": ${this.reported}`);
-      if (performance.now() > end) throw new Error(`waited in vain for "${message}": ${this.reported}`);
+      if (this.#child.exitCode !== null) throw new Error(`it ended before "${message}": ${this.errors}`);
+      if (performance.now() > end) throw new Error(`waited without success for "${message}": ${this.errors}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
 
-  /** Ends it as it is, in the middle of whatever it does. */
+  /** Kills it. */
   kill(): Promise<Ended> {
     this.#child.kill("SIGKILL");
     return this.ended();
   }
 
-  /** Reads no more of what it reports, as `tee` does once Ctrl-C has ended it. */
-  turnAway(): void {
+  /** Closes the pipes of its output, as `tee` does when Ctrl-C ends it. */
+  closeOutput(): void {
     this.#child.stdout?.destroy();
     this.#child.stderr?.destroy();
   }
 
-  /** Asks it to stop and waits until it has. */
+  /** Stops it with SIGTERM and waits until it has ended. */
   stop(): Promise<Ended> {
     this.#child.kill("SIGTERM");
     return this.ended();

@@ -29,7 +29,7 @@ export async function awaitPendingNodes(
   if (givenUp.length > 0) {
     const instances = givenUp.map((launch) => launch.instance);
     // Whom another message's look has marked, this one never saw: it lists nodes without a mark only.
-    context.log.info("pending nodes no longer awaited: marked by another look, or left to the sweep", {
+    context.log.info("stopped waiting for pending nodes: another invocation has marked them, or the sweep will", {
       scope,
       instances,
     });
