@@ -29,10 +29,13 @@ export async function awaitPendingNodes(
   if (givenUp.length > 0) {
     const instances = givenUp.map((launch) => launch.instance);
     // Whom another message's look has marked, this one never saw: it lists nodes without a mark only.
-    context.log.info("stopped waiting for pending nodes: another invocation has marked them, or the sweep will", {
-      scope,
-      instances,
-    });
+    context.log.info(
+      "stopped waiting for pending nodes: another invocation has marked them, or the sweep will",
+      {
+        scope,
+        instances,
+      },
+    );
   }
   const isUnfinished = marked?.left ?? false;
   const isWorthAnotherTry = (marked?.failed ?? 0) > 0 && attempt < delays.length;
