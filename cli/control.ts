@@ -41,7 +41,7 @@ function parse(payload: Uint8Array | undefined): unknown {
     return text === "" ? undefined : JSON.parse(text);
   } catch (error) {
     throw new Failure(
-      `the control function answered with what is no JSON: ${text.slice(0, 200)}`,
+      `the control function answered with something that is not JSON: ${text.slice(0, 200)}`,
       "Run doctor: its code may be of another version.",
       { cause: error },
     );

@@ -62,7 +62,7 @@ export const propOfSetting: Readonly<Record<string, keyof KarpenterNodeHolderPro
   logRetentionDays: "logRetention",
 };
 
-/** What an app without types can get wrong, by the name of the prop: the compiler has told all others. */
+/** What an app without types can get wrong, by the name of the prop: the compiler reports all others. */
 export function problemsOf(props: KarpenterNodeHolderProps): ReadonlyMap<string, string> {
   const problems = Object.entries(props).flatMap(([name, value]): [string, string][] => {
     const known = Object.entries(expected).find(([one]) => one === name)?.[1];

@@ -8,7 +8,7 @@ export type Part = (typeof parts)[number];
 const longestFunctionName = 64;
 const longestScheduleGroupName = 64;
 
-/** The name a function of this cluster has, so that nobody must look it up: karpenter-node-holder-prod-release. */
+/** The fixed name of a function of this cluster, for example karpenter-node-holder-prod-release. */
 export const functionName = (cluster: string, part: Part): string =>
   nameFor(cluster, `-${part}`, longestFunctionName);
 

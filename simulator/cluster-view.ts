@@ -4,7 +4,7 @@ import type { FakeEc2, NodeOptions } from "./fake-ec2.ts";
 import type { FakeCluster } from "./fake-kubernetes/fake-cluster.ts";
 import type { NodeObject } from "./fake-kubernetes/objects.ts";
 
-/** A node without what Karpenter and Kubernetes put on every node; `pool` only when it is Karpenter's. */
+/** A node without the labels that every node has; `pool` only for Karpenter's nodes. */
 export type NodeView = Readonly<{
   name: string;
   instance: string;
@@ -43,7 +43,7 @@ export class ClusterView {
     return this.#options.cluster.annotationHistory(name, this.#options.annotation());
   }
 
-  /** Adds a node that has been there for long. */
+  /** Adds an old node. */
   add(name: string, options?: NodeOptions): void {
     this.#options.ec2.addNode(name, options);
   }
@@ -57,20 +57,20 @@ export class ClusterView {
     this.#options.cluster.editNode(name, { [kind]: { [key]: value ?? null } });
   }
 
-  /** Puts the mark of a hold on a node, as a crash may leave it. */
+  /** Marks a node with a hold, as a crash may leave it. */
   mark(name: string, holdId: string): void {
     this.edit(name, "labels", holdLabel, holdId);
     this.edit(name, "annotations", this.#options.annotation(), markValue);
   }
 
-  /** The names of the nodes that carry a label of ours, with their hold. */
+  /** The nodes with our label, and their hold ids. */
   marks(): Record<string, string> {
     return Object.fromEntries(
       this.all().flatMap(({ name, labels }) => (labels[holdLabel] ? [[name, labels[holdLabel]]] : [])),
     );
   }
 
-  /** The names of the nodes that carry the whole mark, of this hold or of any. */
+  /** The nodes with a complete mark, of this hold or of any. */
   held(holdId?: string): readonly string[] {
     const annotation = this.#options.annotation();
     return this.all()

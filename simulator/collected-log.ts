@@ -3,7 +3,7 @@ import type { Fields, Log, Metrics } from "../lambda/core/ports.ts";
 
 export type LogLine = Readonly<{ level: "info" | "warn" | "error"; sentence: string; fields: Fields }>;
 
-/** Keeps what was logged, for a test to look at. */
+/** Records log lines for tests. */
 export class CollectedLog implements Log {
   readonly lines: LogLine[] = [];
 
@@ -19,13 +19,13 @@ export class CollectedLog implements Log {
     this.lines.push({ level: "error", sentence, fields });
   }
 
-  /** The fields of every line with this sentence. */
+  /** The fields of every line with this message. */
   reported(sentence: string): readonly Fields[] {
     return this.lines.filter((line) => line.sentence === sentence).map(({ fields }) => fields);
   }
 }
 
-/** Keeps what was measured, for a test to look at. */
+/** Records metrics for tests. */
 export class CollectedMetrics implements Metrics {
   readonly values: Readonly<{ name: MetricName; value: number }>[] = [];
 
@@ -33,7 +33,7 @@ export class CollectedMetrics implements Metrics {
     this.values.push({ name, value });
   }
 
-  /** Every value of this metric, the first reported first. */
+  /** Every value of this metric, oldest first. */
   all(name: MetricName): readonly number[] {
     return this.values.filter((one) => one.name === name).map(({ value }) => value);
   }

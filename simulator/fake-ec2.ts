@@ -22,7 +22,7 @@ export type LaunchOptions = Pool &
     joinsAfter?: Duration | null;
     /** How late the event is; null: it is lost. */
     eventAfter?: Duration | null;
-    /** How late the same event is sent again. */
+    /** When a duplicate of the event is sent. */
     duplicatesAfter?: readonly Duration[];
     /** How late EC2 lists the instance. */
     knownAfter?: Duration;
@@ -38,16 +38,16 @@ export type FakeEc2Options = Readonly<{
   send: (event: unknown, delay: Duration) => void;
 }>;
 
-/** The labels that Karpenter puts on a node of its own when it registers. */
+/** The labels that Karpenter puts on its nodes when they register. */
 export function karpentersLabels(karpenter: KarpenterGeneration, nodePool: string): Record<string, string> {
   const { poolLabel, registeredLabel } = Karpenter[karpenter];
   return { [poolLabel]: nodePool, [registeredLabel]: "true" };
 }
 
-/** How long an instance boots before its node joins. */
+/** The boot time of an instance until its node joins. */
 const boot: Duration = seconds(40);
 
-/** EC2 and Karpenter in memory: an instance is launched, its event is sent, and its node joins after its boot. */
+/** EC2 and Karpenter in memory: an instance is launched, its event is sent, and its node joins later. */
 export class FakeEc2 implements Launches {
   readonly instances = new Map<string, Instance>();
   /** Launched, but not listed yet. */
@@ -61,7 +61,7 @@ export class FakeEc2 implements Launches {
     this.#options = options;
   }
 
-  /** Launches an instance for Karpenter, as it does for a pod without room. */
+  /** Launches an instance as Karpenter does for a pending pod. */
   launch(options: LaunchOptions = {}): LaunchEvent & Readonly<{ node: string }> {
     const { clock, timeline, send } = this.#options;
     const {
@@ -90,7 +90,7 @@ export class FakeEc2 implements Launches {
     return { instance, launchedAt, node };
   }
 
-  /** Adds a node that has been there for long. */
+  /** Adds an old node. */
   addNode(name: string, { age = hours(24), pool = "default", ...options }: NodeOptions = {}): void {
     const joinedAt = after(this.#options.clock.now(), -age);
     this.add(`i-${name}`, joinedAt, pool ?? undefined);
@@ -108,7 +108,7 @@ export class FakeEc2 implements Launches {
     this.#options.cluster.removeNode(node);
   }
 
-  /** Nothing that still boots joins any more. */
+  /** Instances that still boot never join. */
   close(): void {
     for (const cancel of this.#booting.splice(0)) cancel();
   }

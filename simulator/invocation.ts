@@ -2,14 +2,14 @@ import type { Duration } from "../lambda/core/duration.ts";
 import type { Settings } from "../lambda/settings.ts";
 import type { Message } from "../local/holder/message-queue.ts";
 
-/** What happens to a call: it is made, it fails without an effect, or it is made and its answer is lost. */
+/** The outcome of a call: it is made, it fails without effect, or it is made and its answer is lost. */
 export type Verdict = "done" | "refused" | "answer lost";
 
 export type FunctionName = "hold" | "release" | "sweep" | "control";
 
 export type InvocationOptions = Readonly<{
   name: FunctionName;
-  /** How far this function's clock is ahead of the true time. */
+  /** How far this function's clock is ahead. */
   skew: Duration;
   begunAt: Date;
   deadline: Date;
@@ -25,7 +25,7 @@ type Waiting = Readonly<{ call: string; go: (verdict: Verdict) => void }>;
 /** Every promise that can be settled without another step is settled. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** One run of a function, which waits before every call until it may go on. */
+/** One run of a function, which waits before every call until it is stepped. */
 export class Invocation {
   readonly name: FunctionName;
   readonly skew: Duration;
@@ -37,7 +37,7 @@ export class Invocation {
   calls = 0;
   /** Whether a single call of it failed. */
   wasDisturbed = false;
-  /** Which of its calls met something that does not work for the time being. */
+  /** Its calls that met a lasting fault. */
   readonly refused: string[] = [];
   state: "running" | "done" | "failed" | "crashed" = "running";
   answer: unknown;
@@ -84,7 +84,7 @@ export class Invocation {
     await settled();
   }
 
-  /** The process is gone: nothing after the last call ever happens. */
+  /** Ends the process: nothing after the last call happens. */
   crash(): void {
     this.#end("crashed", undefined);
   }

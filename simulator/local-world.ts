@@ -23,7 +23,7 @@ export type LocalWorldOptions = Readonly<{
   api?: KubernetesCaller;
   /** The record that an earlier process left. */
   holds?: MemoryHolds;
-  /** Puts something between the core and the nodes. */
+  /** Wraps the port for nodes. */
   nodes?: (nodes: Nodes) => Nodes;
 }>;
 

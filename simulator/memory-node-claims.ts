@@ -10,7 +10,7 @@ export class MemoryNodeClaims implements NodeClaims {
   readonly events = new Map<string, Date>();
   unavailable: Unavailable | undefined = { unavailable: "the cluster has no NodeClaims" };
 
-  /** Karpenter is here, and has made this NodeClaim. */
+  /** Adds a NodeClaim, as Karpenter creates it. */
   add(claim: NodeClaim & Readonly<{ nodePool?: string }>): void {
     this.unavailable = undefined;
     this.claims.set(claim.name, { nodePool: "default", ...claim });

@@ -8,7 +8,7 @@ import { World } from "./world.ts";
 
 const largestBatch = 100;
 
-/** A world in which everything happens in its time, one function after the other. */
+/** A world in which all work runs on time, one function after the other. */
 export class Scenario extends World {
   /** How often the sweep runs; undefined: never. */
   sweepEvery: Duration | undefined = minutes(5);
@@ -27,12 +27,12 @@ export class Scenario extends World {
     this.queue.send(launchEvent(instance, launchedAt), delay);
   }
 
-  /** Adds a node that has been there for long. */
+  /** Adds an old node. */
   addNode(name: string, options?: NodeOptions): void {
     this.nodes.add(name, options);
   }
 
-  /** Lets time pass, and everything happen that is due meanwhile. */
+  /** Moves the clock and runs everything that is due meanwhile. */
   async pass(duration: Duration): Promise<void> {
     const end = after(this.time, duration);
     for (let next = this.nextMoment(end); next; next = this.nextMoment(end)) {

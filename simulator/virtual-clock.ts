@@ -3,7 +3,7 @@ import type { AlarmClock, Cancel } from "../local/holder/alarm-clock.ts";
 
 type Entry = { moment: Date; action: () => Promise<void> | void };
 
-/** How long a jump from one moment to the next takes on the wall; no time at all unless somebody watches. */
+/** The real duration of a jump from one moment to the next; zero unless a person watches. */
 export type Pace = (from: Date, to: Date) => Promise<void>;
 
 /** When simulated time begins. */

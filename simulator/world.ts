@@ -28,9 +28,9 @@ const timeouts: Record<FunctionName, Duration> = {
   sweep: minutes(5),
   control: minutes(2),
 };
-/** When Lambda invokes again what it was sent asynchronously and what failed. */
+/** Lambda's delays before it retries a failed asynchronous invocation. */
 const retriesAfter = [minutes(1), minutes(2)];
-/** With less time left the client begins no request. */
+/** With less time left the client starts no request. */
 const shortestRequest: Duration = 300;
 
 type Retry = Readonly<{ at: Date; payload: unknown; attempt: number; id: string }>;
@@ -41,7 +41,7 @@ type Start = Readonly<{
   onEnd?: (invocation: Invocation) => void;
 }>;
 
-/** Everything outside of the core, in memory and in virtual time; the handlers and the node adapter are the real ones. */
+/** Everything outside the core, in memory and virtual time; handlers and node adapter are the real ones. */
 export class World {
   settings: Settings;
   readonly clock = new VirtualClock();
@@ -92,7 +92,7 @@ export class World {
     this.clock.set(now);
   }
 
-  /** What a function of the present deployment works with. */
+  /** The ports of a function of the current deployment. */
   get ports(): Ports {
     const { karpenter, holdAnnotation: annotation, nodePools } = this.settings;
     const { clock, metrics } = this.#outside;
@@ -123,7 +123,7 @@ export class World {
     });
   }
 
-  /** A one-shot fires; afterwards it is gone, unless it is to fire once more. */
+  /** Fires a one-shot and deletes it, unless it is to fire again. */
   fire({ name, scope, holdId }: OneShot, { skew = 0, isDuplicated = false } = {}): Promise<Invocation> {
     if (!isDuplicated) this.oneShots.armed.delete(name);
     this.oneShots.fired.add(name);

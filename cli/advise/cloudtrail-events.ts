@@ -60,7 +60,7 @@ export function recordsIn(text: string): readonly unknown[] {
 function recordsInLine(line: string, n: number): readonly unknown[] {
   if (line.trim() === "") return [];
   const read = tryParse(line);
-  if (read === undefined) throw new Error(`line ${n + 1} is no JSON, or not all of it`);
+  if (read === undefined) throw new Error(`line ${n + 1} is not complete JSON`);
   return recordsInDocument(read);
 }
 

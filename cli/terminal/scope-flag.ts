@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from "commander";
 import { parseScope } from "../../lambda/core/scope.ts";
 
-/** The flag that narrows a action to one scope; what it means to leave it out depends on the action. */
+/** The flag that narrows an action to one scope; what it means to leave it out depends on the action. */
 export const scopeFlag = (otherwise = "default: all there is"): Option =>
   new Option("--scope <scope>", `cluster, or nodepool/NAME (${otherwise})`).argParser((text) => {
     const scope = parseScope(text);

@@ -11,7 +11,7 @@ import { type ControlPlane, tokenOf, type User } from "../../test/real/engines/c
 import { until } from "../../test/real/engines/processes.ts";
 import type { BareLoop, Door } from "./bare-loop.ts";
 
-const nobody = { add: () => {} };
+const noMetrics = { add: () => {} };
 
 /** Bare HTTP to this control plane. */
 export const doorOf = (plane: ControlPlane, user: User): Door => ({
@@ -50,7 +50,7 @@ export function clientOf(plane: ControlPlane, user: User): KubernetesClient {
   return new KubernetesClient({
     login: kubeconfigLogin(plane.config(user)),
     clock: systemClock,
-    metrics: nobody,
+    metrics: noMetrics,
   });
 }
 
@@ -78,7 +78,7 @@ export function holderNodes(plane: ControlPlane, around = (api: KubernetesCaller
     annotation: Karpenter.v1.annotation,
     nodePools: { only: [], except: [] },
     clock: systemClock,
-    metrics: nobody,
+    metrics: noMetrics,
   });
   return { nodes, close: () => api.close() };
 }

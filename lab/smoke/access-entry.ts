@@ -30,7 +30,7 @@ async function associate(smoke: Smoke): Promise<Seen> {
     eks.send(new CreateAccessEntryCommand({ ...entry, type: "STANDARD" })),
   );
   const created = Date.now();
-  // Nobody can assume the role, and the policy shows one namespace only.
+  // The role cannot be assumed, and the policy allows reads in one namespace only.
   const policyArn = `arn:${smoke.partition}:eks::aws:cluster-access-policy/AmazonEKSViewPolicy`;
   const accessScope = { type: "namespace" as const, namespaces: ["default"] };
   await whileNamed(smoke, "ResourceNotFoundException", () =>

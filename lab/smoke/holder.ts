@@ -145,7 +145,7 @@ async function release(smoke: Smoke, ask: Ask, { view }: HolderOptions): Promise
   return judged(isRight, `released ${inSeconds(Math.max(0, late))} after its end${left}`);
 }
 
-/** Without the user's kubeconfig nobody knows. */
+/** Unknown without the user's kubeconfig. */
 export const marksCheck = (view: ClusterView | undefined): Check => ({
   assumption: "no mark and no right stays in the cluster",
   expected: "nothing",

@@ -152,7 +152,7 @@ function explain({ cluster, account, region, prefix }: Smoke, { scale }: Options
 
   1. create temporary resources named ${prefix}*: a table, two queues, two roles, three schedules in a
      group of their own, and one access entry in cluster ${cluster} that shows the namespace default to a
-     role that nobody can assume
+     role that cannot be assumed
   2. deploy the stack of the node holder for ${cluster} with hold=2m
   3. ${launch}, and keep Karpenter's nodes from disruption for two minutes
   4. destroy the stack, and remove everything else again, also after a failure or Ctrl-C
@@ -162,7 +162,8 @@ AWS charges some cents for this, and the nodes of the launch as always.
 }
 
 async function agreed(): Promise<boolean> {
-  if (!process.stdin.isTTY) throw new Error("nobody can be asked here: add --yes to go on without asking");
+  if (!process.stdin.isTTY)
+    throw new Error("there is no terminal to ask: add --yes to continue without a question");
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return /^y(es)?$/i.test((await terminal.question("Go on? [y/N] ")).trim());

@@ -40,7 +40,7 @@ const byName = new Map(
 export const isAws = (error: unknown, meaning: AwsMeaning): boolean =>
   error instanceof Error && byName.get(error.name) === meaning;
 
-/** These stay the same until somebody changes the account. */
+/** These errors stay until the account is changed. */
 const lasting: readonly AwsMeaning[] = ["denied", "bad credentials", "not found", "quota exceeded"];
 const throttled = /Throttl|TooManyRequests|LimitExceeded|ThroughputExceeded|SlowDown/i;
 

@@ -55,7 +55,7 @@ function pieces(followUp: FollowUp): FollowUp[] {
   if (followUp.kind === "launches") {
     return chunks(followUp.launches).map((launches) => ({ ...followUp, launches }));
   }
-  // Whoever awaits nobody goes on with marking.
+  // A follow-up without awaited launches continues marking.
   if (followUp.awaited.length === 0) return [followUp];
   return chunks(followUp.awaited).map((awaited) => ({ ...followUp, awaited }));
 }

@@ -1,7 +1,7 @@
 import { dump } from "js-yaml";
 import { accessManifest, clusterRole } from "./manifest.ts";
 
-/** Whom the rights are for: the deployed functions, or `run`, which also watches. */
+/** The user of the rights: the deployed functions, or `run`, which also watches nodes. */
 export type RightsFor = "functions" | "run";
 
 /** The manifest as text for `kubectl apply`; the same input gives the same bytes. */

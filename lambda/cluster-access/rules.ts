@@ -53,7 +53,7 @@ export async function installAccess(ports: AccessPorts, desired: DesiredAccess):
     await establish(ports, desired);
   } catch (error) {
     ports.log.error("cluster access could not be installed", { cluster: desired.cluster, hadRights, error });
-    // Roles with an entry already work by rights that somebody gave by hand, and keep them.
+    // Roles that already have an entry got their rights by hand, and keep them.
     if (!hadRights) await removeAccess(ports, desired);
     throw error;
   }

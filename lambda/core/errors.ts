@@ -17,7 +17,7 @@ export class TryAgainError extends Error {
   }
 }
 
-/** Something is not set up as it must be; trying again changes nothing until somebody mends it. */
+/** The set-up is wrong; a retry fails until it is repaired. */
 export class BrokenSetupError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

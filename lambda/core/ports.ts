@@ -15,7 +15,7 @@ export interface Holds {
   replace(record: ScopeRecord): Promise<void>;
 }
 
-/** Every record; those that cannot be read stop nobody from reading the others. */
+/** Every record; a record that cannot be read does not block the others. */
 export type AllHolds = Readonly<{
   records: readonly ScopeRecord[];
   unreadable: readonly UnreadableRecordError[];

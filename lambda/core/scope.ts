@@ -22,7 +22,7 @@ export function parseScope(text: string): Scope | undefined {
 /** NodePools to include (all when none is named) and to leave out. */
 export type NodePoolFilter = Readonly<{ only: readonly string[]; except: readonly string[] }>;
 
-/** A name that no NodePool can have was written by a hand, and nobody could read a scope of that name again. */
+/** An invalid NodePool name was written by hand; a scope with that name could not be parsed again. */
 export const admits = (filter: NodePoolFilter, nodePool: string): boolean =>
   poolName.test(nodePool) &&
   (filter.only.length === 0 || filter.only.includes(nodePool)) &&

@@ -4,13 +4,13 @@ import { anyObject, fields, list, matching, parse, textAs } from "../schemas/par
 import { moment, scope, wholeNumber } from "../schemas/values.ts";
 import { probeSource } from "./event-sources.ts";
 
-/** What a message in the launch queue says. */
+/** The content of a message in the launch queue. */
 export type Message =
   | Readonly<{ kind: "launch"; launch: LaunchEvent }>
   | (Readonly<{ kind: "probe" }> & Probe)
   | Readonly<{ kind: "followUp"; followUp: FollowUp }>;
 
-/** Reads one queue message's body. */
+/** Parses the body of one queue message. */
 export function parseMessage(body: unknown): Message {
   const envelope = parse("This message cannot be used", message, body, "the message");
   if ("followUp" in envelope) {
@@ -67,7 +67,7 @@ const launches = list(
 const attempt = wholeNumber(1_000_000);
 
 /** Version 0.1 wrote other names; its messages may be in the queue while a new version is deployed. */
-const withPresentNames = v.pipe(
+const withCurrentNames = v.pipe(
   anyObject,
   v.transform(({ firstHeardAt, ...rest }) => ({
     ...(firstHeardAt !== undefined && { firstSeenAt: firstHeardAt }),
@@ -82,7 +82,7 @@ const withPresentNames = v.pipe(
 */
 const followUpEnvelope = fields({
   followUp: v.pipe(
-    withPresentNames,
+    withCurrentNames,
     v.variant(
       "kind",
       [

@@ -9,7 +9,7 @@ import { explained, isStatus, KubernetesError, meaningOf, statusIn } from "./err
 import { TooLongError } from "./limited-text.ts";
 import { type HttpRequest, type HttpResponse, KubernetesTransport, type Timer } from "./transport.ts";
 
-/** One request, as the API knows it. */
+/** One request to the Kubernetes API. */
 export type KubernetesCall = Readonly<{
   method: "GET" | "PATCH" | "POST" | "PUT" | "DELETE";
   path: string;
@@ -17,31 +17,31 @@ export type KubernetesCall = Readonly<{
   accept?: string;
   contentType?: string;
   body?: unknown;
-  /** The answer's body is of no use to the caller, and reading it costs. */
+  /** The caller does not need the answer's body, and reading it takes time. */
   ignoresAnswer?: boolean;
 }>;
 
-/** With less time left nothing is begun that the deadline would cut off before its answer. */
+/** With less time left no request starts, because its answer would come after the deadline. */
 const shortest: Duration = 300;
 
-/** What the client needs beside a login. */
+/** The client's login and settings. */
 export type KubernetesClientOptions = Readonly<{
   login: ClusterLogin;
   clock: Clock;
   metrics: Metrics;
-  /** The longest one attempt may take. */
+  /** The timeout of one attempt. */
   requestTimeout?: Duration;
   sleep?: (duration: Duration) => Promise<void>;
   timer?: Timer;
   random?: () => number;
 }>;
 
-/** Anything that carries a call to the API server and answers with the body. */
+/** Sends a call to the API server and returns the answer's body. */
 export interface KubernetesCaller {
   call(call: KubernetesCall, context: Pick<CallContext, "deadline">): Promise<unknown>;
 }
 
-/** The deadline came before the answer; nothing else was wrong. */
+/** The deadline passed before the answer; there was no other error. */
 export class OutOfTimeError extends TryAgainError {}
 
 type Answer =
@@ -49,13 +49,13 @@ type Answer =
   | Readonly<{ kind: "refused"; error: KubernetesError; pause?: undefined }>
   | Readonly<{ kind: "logged out"; error: KubernetesError; access: ClusterAccess }>
   | Readonly<{ kind: "throttled"; error: KubernetesError; pause?: Duration | undefined }>
-  | Readonly<{ kind: "unlucky"; error: unknown; pause?: Duration | undefined }>;
+  | Readonly<{ kind: "transient"; error: unknown; pause?: Duration | undefined }>;
 
 type Connection = Readonly<{ access: ClusterAccess; transport: KubernetesTransport }>;
 
 const wait = (duration: Duration) => new Promise<void>((resolve) => setTimeout(resolve, duration));
 
-/** Asks a cluster's API and does not take a passing trouble for an answer. */
+/** Calls a cluster's API and retries transient errors. */
 export class KubernetesClient implements KubernetesCaller {
   readonly #options: KubernetesClientOptions;
   #connection: Connection | undefined;
@@ -65,7 +65,7 @@ export class KubernetesClient implements KubernetesCaller {
     this.#options = options;
   }
 
-  /** Retries what may pass until it is answered, hopeless, or the deadline has come. */
+  /** Retries transient errors until there is an answer, too many attempts, or no time. */
   async call(call: KubernetesCall, { deadline }: Pick<CallContext, "deadline">): Promise<unknown> {
     const { metrics, random = Math.random } = this.#options;
     let refreshed = false;
@@ -83,10 +83,10 @@ export class KubernetesClient implements KubernetesCaller {
         continue;
       }
       if (answer.kind === "throttled") metrics.add("ApiThrottled", 1);
-      if (answer.kind === "unlucky" && attempt >= mostAttempts) {
-        // Nobody was there: a cluster made anew under its old name is somewhere else.
+      if (answer.kind === "transient" && attempt >= mostAttempts) {
+        // There was no server: a cluster that was created again under its old name has another address.
         if (!(answer.error instanceof KubernetesError)) this.#options.login.refresh();
-        throw hopeless(call, attempt, answer.error);
+        throw failedTooOften(call, attempt, answer.error);
       }
       const pause = (answer.pause ?? 0) + pauseAfter(attempt, random);
       await this.#pause(pause, call, deadline, answer.error);
@@ -109,17 +109,17 @@ export class KubernetesClient implements KubernetesCaller {
       const timeout = Math.min(left, requestTimeout);
       const ignoreBody = call.ignoresAnswer === true;
       const response = await transport.send(requestOf(call, access), { timeout, ignoreBody, timer });
-      return this.#judge(call, access, response);
+      return this.#classify(call, access, response);
     } catch (error) {
       if (error instanceof TooLongError)
         throw new TryAgainError(`${name(call)}: ${error.message}`, { cause: error });
-      // While a function is frozen its connections die unnoticed, all of them: one reports the others.
+      // While a function is frozen all its connections break unnoticed: after one error, close the others.
       transport.closeIdle();
-      return { kind: "unlucky", error };
+      return { kind: "transient", error };
     }
   }
 
-  #judge(call: KubernetesCall, access: ClusterAccess, { status, headers, body }: HttpResponse): Answer {
+  #classify(call: KubernetesCall, access: ClusterAccess, { status, headers, body }: HttpResponse): Answer {
     if (status >= 200 && status < 300) {
       return call.ignoresAnswer ? { kind: "done", body: undefined } : read(body, access);
     }
@@ -130,11 +130,11 @@ export class KubernetesClient implements KubernetesCaller {
     const meaning = meaningOf(status, call.method);
     if (meaning === "throttled") return { kind: "throttled", error, pause };
     if (meaning === "login") return { kind: "logged out", error, access };
-    if (meaning === "retry") return { kind: "unlucky", error, pause };
+    if (meaning === "retry") return { kind: "transient", error, pause };
     return { kind: "refused", error };
   }
 
-  /** An API server that has not read yet who may do what refuses everybody, and this too, which else everybody may ask. */
+  /** A starting API server answers 403 to everyone, even on /readyz. */
   async #isReady(deadline: Date): Promise<boolean> {
     const answer = await this.#attempt({ method: "GET", path: "/readyz", ignoresAnswer: true }, deadline);
     return answer.kind === "done";
@@ -149,7 +149,7 @@ export class KubernetesClient implements KubernetesCaller {
     await sleep(pause);
   }
 
-  // Many calls in flight are refused together: one of them renews the login for all.
+  // Many open calls are refused together: the first one renews the login for all.
   #refreshLogin(refused: ClusterAccess): void {
     if (this.#refused === refused) return;
     this.#refused = refused;
@@ -160,14 +160,14 @@ export class KubernetesClient implements KubernetesCaller {
     const access = await this.#options.login.access();
     const present = this.#connection;
     if (present?.access === access) return present;
-    // Another token alone needs no other connections.
+    // A new token alone needs no new connections.
     if (present?.access.server === access.server && isDeepStrictEqual(present.access.tls, access.tls)) {
       this.#connection = { access, transport: present.transport };
       return this.#connection;
     }
     const connection = { access, transport: new KubernetesTransport(access) };
     this.#connection = connection;
-    // Requests under way end on the old connections.
+    // Running requests end on the old connections.
     present?.transport.close();
     return connection;
   }
@@ -185,29 +185,29 @@ function requestOf(call: KubernetesCall, { headers }: ClusterAccess): HttpReques
 
 const name = (call: KubernetesCall): string => `${call.method} ${call.path}`;
 
-/** The parser's own complaint would quote what it met, whatever that is. */
+/** Not the parser's message, because it quotes the input. */
 function read(body: string, access: ClusterAccess): Answer {
   try {
     return { kind: "done", body: JSON.parse(body) };
   } catch {
-    const said = statusIn(body, access).message;
-    return { kind: "unlucky", error: new Error(`the answer is no JSON, or not all of it: ${said}`) };
+    const message = statusIn(body, access).message;
+    return { kind: "transient", error: new Error(`the answer is not complete JSON: ${message}`) };
   }
 }
 
-/** We do not follow: where it leads nobody should see our login. */
+/** Redirects are not followed: another server must not get our login. */
 const redirected = (location: string | undefined): string =>
   location && URL.canParse(location) ? `go to ${new URL(location).origin}` : "";
 
-/** Some clusters hide from everybody whether they are ready: there it may be a refusal like any other. */
+/** Some clusters never show whether they are ready: there the 403 may be an ordinary refusal. */
 const refusedByAll = (call: KubernetesCall, cause: KubernetesError) =>
   new TryAgainError(
-    `${name(call)} was refused (403) by an API server that does not say that it is ready: unless it is just ` +
+    `${name(call)} was refused (403) by an API server that does not report itself ready: unless it is just ` +
       "starting, check ClusterRole, binding and the access entry's group",
     { cause },
   );
 
-const hopeless = (call: KubernetesCall, attempts: number, cause: unknown) =>
+const failedTooOften = (call: KubernetesCall, attempts: number, cause: unknown) =>
   new TryAgainError(`${name(call)} failed ${attempts} times: ${reasonOf(cause)}`, { cause });
 
 const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

@@ -45,7 +45,7 @@ export function meaningOf(
   return status >= 500 || (status === 409 && method === "PATCH") ? "retry" : "caller";
 }
 
-/** The error for the caller, with the remedy where somebody must change the set-up. */
+/** The error for the caller, with the remedy when the set-up must change. */
 export function explained(error: KubernetesError): Error {
   const remedy = remedies[error.status];
   return remedy ? new BrokenSetupError(`${remedy} (${error.message})`, { cause: error }) : error;

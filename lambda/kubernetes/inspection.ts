@@ -20,7 +20,7 @@ export type KubernetesInspectionOptions = Readonly<{
 }>;
 
 const karpentersFinalizer = "karpenter.sh/termination";
-/** Draining takes its time; after this somebody should look. */
+/** Draining takes some time; a deletion that takes longer than this is reported. */
 const longEnough: Duration = minutes(30);
 const aDay: Duration = hours(24);
 const maxProblems = 20;
@@ -42,7 +42,7 @@ const needless: readonly Right[] = [
 const nameOf = ({ verb, resource, namespace }: Right): string =>
   `${verb} ${resource}${namespace ? ` in namespace ${namespace}` : ""}`;
 
-/** Looks around in a real cluster as a member of our group: asks for its rights, lists nodes, tries changes dry. */
+/** Inspects a cluster with the holder's rights: reviews the rights, lists nodes, tries changes as dry runs. */
 export class KubernetesInspection implements Inspection {
   readonly #options: KubernetesInspectionOptions;
 
@@ -62,10 +62,10 @@ export class KubernetesInspection implements Inspection {
     if (missing.includes("list nodes")) {
       return { ...rights, ...nothing, foreignChange: "not tried", ownChange: "not tried" };
     }
-    const { forTrial, ...seen } = await this.#lookAtNodes(context);
+    const { forTrial, ...seen } = await this.#inspectNodes(context);
     // Without the right to patch, every change is refused, whatever the policy says.
     const node = missing.includes("patch nodes") ? undefined : forTrial;
-    return { ...rights, ...seen, ...(await this.#tryOut(node, context)) };
+    return { ...rights, ...seen, ...(await this.#tryChanges(node, context)) };
   }
 
   async #version(context: CallContext): Promise<string> {
@@ -73,7 +73,7 @@ export class KubernetesInspection implements Inspection {
     return textOr(asRecord(answer, "the version").gitVersion, "unknown");
   }
 
-  /** Those of the actions that we may, or may not, do. */
+  /** The actions that we may do, or with `wanted` false those that we may not do. */
   async #rights(actions: readonly Right[], wanted: boolean, context: CallContext): Promise<string[]> {
     const answers = await Promise.all(actions.map((action) => this.#may(action, context)));
     return actions.filter((_, i) => answers[i] === wanted).map(nameOf);
@@ -90,7 +90,7 @@ export class KubernetesInspection implements Inspection {
     return asRecord(asRecord(answer, "the review").status, "the review's status").allowed === true;
   }
 
-  async #lookAtNodes(context: CallContext) {
+  async #inspectNodes(context: CallContext) {
     const { api, karpenter, nodePools, annotation, clock, pageSize = 250 } = this.#options;
     const now = clock.now();
     const stuck: KeptNode[] = [];
@@ -113,7 +113,7 @@ export class KubernetesInspection implements Inspection {
     return { nodes, stuck, userHeld, ineffective, forTrial };
   }
 
-  async #tryOut(node: NodeLife | undefined, context: CallContext) {
+  async #tryChanges(node: NodeLife | undefined, context: CallContext) {
     const { api, annotation } = this.#options;
     const untried: TrialResult = { trial: "not tried" };
     const foreign = node ? await tryForeignChange(api, node, context) : untried;
@@ -140,7 +140,7 @@ function canCarryMark({ labels, annotations, deletedAt }: NodeLife, annotation: 
   return annotations?.[annotation] === undefined || isHoldId(label);
 }
 
-/** The node's own annotation, and who put it there; no later than its node, where nobody is known to have written it. */
+/** The user's annotation and its author; without a known author it counts from the node's creation. */
 function keptByUser(node: NodeLife, annotation: string): KeptNode | undefined {
   if (node.annotations?.[annotation] !== "true" || node.labels?.[holdLabel] !== undefined) return undefined;
   const writer = node.writers.find(({ annotations }) => annotations.includes(annotation));

@@ -10,12 +10,12 @@ import { type LabelSelector, selectorText } from "./label-selector.ts";
 import { asRecord, parseNode } from "./node-objects.ts";
 
 const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
-/** A server forgets a list after minutes; one that forgets each would be asked for ever. */
+/** A server expires a list after minutes; without a limit, lists that always expire would restart for ever. */
 const mostRestarts = 5;
 
 /**
- * Selectors for the lists we need; undefined where no node can match. A node that has not registered yet may not be
- * marked: that its user holds it, in the NodePool's template, comes with the registration.
+ * Selectors for our lists; undefined where no node can match. A node is not marked before it has registered, because
+ * only then it has the annotations of its NodePool's template, and the user's may be among them.
  */
 export const selectors = (karpenter: KarpenterGeneration, pools: NodePoolFilter) => {
   const { poolLabel, registeredLabel } = Karpenter[karpenter];
@@ -53,10 +53,10 @@ const isLabelled = { key: holdLabel, operator: "Exists" } as const;
 const notLabelled = (...values: readonly string[]) =>
   ({ key: holdLabel, operator: "NotIn", values: [...values, neverHold] }) as const;
 
-/** Nodes with the mark of any hold, and those whose label is their user's: no selector knows these apart. */
+/** Nodes with the mark of any hold, and nodes with a user's value in the label: no selector distinguishes them. */
 export const markedByAnyone: LabelSelector = [isLabelled, notLabelled()];
 
-/** Lists metadata page by page, each node once, so that memory stays flat however many nodes there are. */
+/** Lists metadata page by page, each node once, so that memory use does not grow with the cluster. */
 export const listNodes = (
   api: KubernetesCaller,
   selector: LabelSelector | undefined,
@@ -64,7 +64,7 @@ export const listNodes = (
   pageSize: number,
 ): AsyncGenerator<NodeMeta, void, undefined> => listMetadata(api, selector, context, pageSize, parseNode);
 
-/** The same, for those who want to know more or less of a node's metadata. */
+/** The same, with another parser of the metadata. */
 export async function* listMetadata<T extends Readonly<{ name: string }>>(
   api: KubernetesCaller,
   selector: LabelSelector | undefined,
@@ -73,13 +73,13 @@ export async function* listMetadata<T extends Readonly<{ name: string }>>(
   parse: (node: unknown) => T,
 ): AsyncGenerator<T, void, undefined> {
   if (selector === undefined) return;
-  const given = new Set<string>();
+  const returned = new Set<string>();
   let restarts = 0;
   const ask = async (from: string): Promise<unknown> => {
     try {
       return await askPage(api, selector, from, context, pageSize);
     } catch (error) {
-      // The server has forgotten where the list was: it begins again, and nodes already given are passed over.
+      // The list has expired on the server: list again, and skip nodes that were returned already.
       if (from === "" || !isStatus(error, 410) || restarts === mostRestarts) throw error;
       restarts += 1;
       return askPage(api, selector, "", context, pageSize);
@@ -87,14 +87,14 @@ export async function* listMetadata<T extends Readonly<{ name: string }>>(
   };
   for await (const page of readAhead(pagesOf(ask))) {
     for (const node of page.items.map(parse)) {
-      if (given.has(node.name)) continue;
-      given.add(node.name);
+      if (returned.has(node.name)) continue;
+      returned.add(node.name);
       yield node;
     }
   }
 }
 
-/** The same pages; while one is used, the next is on its way. */
+/** The same pages; the next one is requested while one is used. */
 async function* readAhead<T>(pages: AsyncGenerator<T, void>): AsyncGenerator<T, void, undefined> {
   let next = pages.next();
   try {
@@ -102,7 +102,7 @@ async function* readAhead<T>(pages: AsyncGenerator<T, void>): AsyncGenerator<T, 
       const { value, done } = await next;
       if (done) return;
       next = pages.next();
-      // Whoever reads on learns of the failure; whoever stops does not need the page.
+      // An error is thrown when the next page is read; a reader that stops does not need it.
       next.catch(() => {});
       yield value;
     }
@@ -113,7 +113,7 @@ async function* readAhead<T>(pages: AsyncGenerator<T, void>): AsyncGenerator<T, 
 
 type Page = Readonly<{ items: readonly unknown[]; next: string; resourceVersion: string }>;
 
-/** A list's pages, as long as there is a next one; a server that leads round in circles is not followed. */
+/** The pages of a list; an error when the server repeats a page. */
 export async function* pagesOf(
   ask: (from: string) => Promise<unknown>,
 ): AsyncGenerator<Page, void, undefined> {
@@ -130,11 +130,11 @@ export async function* pagesOf(
 
 function readPage(body: unknown): Page {
   const { items, metadata } = asRecord(body, "the list of nodes");
-  const reported = asRecord(metadata, "the list's metadata");
-  // Whoever takes another answer for an empty list ends a hold with its marks still on. Go writes an empty one as null.
+  const listMetadata = asRecord(metadata, "the list's metadata");
+  // Another answer must not count as an empty list: the hold would end with its marks still set. Go encodes an empty list as null.
   if (!Array.isArray(items) && items !== null) throw new TryAgainError("the list of nodes has no items");
   const text = (name: "continue" | "resourceVersion"): string => {
-    const { [name]: value = "" } = reported;
+    const { [name]: value = "" } = listMetadata;
     if (typeof value === "string") return value;
     throw new TryAgainError(`the list's metadata.${name} must be text`);
   };

@@ -3,7 +3,7 @@ import type { NodeMeta } from "../core/marks/plan-marks.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Reads an object out of an API answer. */
+/** Checks that a value of an API answer is an object. */
 export function asRecord(value: unknown, what: string): Json {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new TryAgainError(`${what} must be an object, not ${brief(value)}`);
@@ -13,10 +13,10 @@ export function asRecord(value: unknown, what: string): Json {
 
 const brief = (value: unknown): string => JSON.stringify(value)?.slice(0, 100) ?? "missing";
 
-/** A name becomes part of a path. */
+/** Valid names only, because a name becomes part of a path. */
 const nodeName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
-/** Reads a node's metadata, from a whole Node or from its metadata alone. */
+/** Parses a node's metadata, from a whole Node or from its metadata alone. */
 export function parseNode(value: unknown): NodeMeta {
   const metadata = asRecord(asRecord(value, "a node").metadata, "a node's metadata");
   const { name, uid, creationTimestamp, labels, annotations } = metadata;
@@ -33,7 +33,7 @@ export function parseNode(value: unknown): NodeMeta {
   };
 }
 
-/** The cloud's id of a node's instance where it has one, else its provider id, else its name. */
+/** The id of a node's instance; without one its provider id, or its name. */
 export function instanceOf(node: unknown): string {
   const { spec, metadata } = asRecord(node, "a node");
   const providerId = asRecord(spec ?? {}, "a node's spec").providerID;
@@ -43,7 +43,7 @@ export function instanceOf(node: unknown): string {
   return instanceIn(providerId);
 }
 
-/** The cloud's id of an instance in a provider id: AWS ends it with that. */
+/** The instance id in a provider id; on AWS it is the last part. */
 export const instanceIn = (providerId: string): string =>
   providerId.startsWith("aws://") ? (providerId.split("/").at(-1) ?? providerId) : providerId;
 
@@ -57,25 +57,25 @@ function texts(value: unknown, what: string): Readonly<Record<string, string>> {
 
 const isThere = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** Text of an answer, or what stands in for it where it is none. */
+/** A text of an answer, or the fallback when it is not text. */
 export const textOr = (value: unknown, fallback: string): string =>
   typeof value === "string" ? value : fallback;
 
-/** What has no time is from before all times. */
+/** A missing time counts as 1970. */
 function momentOf(value: unknown, what: string): Date {
   const moment = new Date(typeof value === "string" ? value : isThere(value) ? Number.NaN : 0);
   if (Number.isNaN(moment.getTime())) throw new TryAgainError(`${what} must be a time, not ${brief(value)}`);
   return moment;
 }
 
-/** A node's metadata with what its life is reported by: its end, and who wrote when. */
+/** A node's metadata with its deletion, its finalizers and its writers. */
 export type NodeLife = NodeMeta &
   Readonly<{ deletedAt?: Date; finalizers: readonly string[]; writers: readonly Writer[] }>;
 
-/** One manager of a node's fields: when it last wrote, and which annotations are its own. */
+/** One manager of a node's fields: its last write, and the annotations it owns. */
 export type Writer = Readonly<{ manager: string; at: Date; annotations: readonly string[] }>;
 
-/** Reads a node's metadata with its end and its writers. */
+/** Parses a node's metadata with its deletion, its finalizers and its writers. */
 export function parseNodeLife(value: unknown): NodeLife {
   const { deletionTimestamp, finalizers, managedFields } = asRecord(
     asRecord(value, "a node").metadata,

@@ -1,9 +1,9 @@
 import type { Clock } from "../../lambda/core/ports.ts";
 
-/** Takes a action back that has not been done yet. */
+/** Cancels an action that has not run yet. */
 export type Cancel = () => void;
 
-/** A clock that also wakes: a action is done once its moment has come, never before. */
+/** A clock that also runs actions, at their time or later, never earlier. */
 export interface AlarmClock extends Clock {
   at(moment: Date, action: () => Promise<void>): Cancel;
 }

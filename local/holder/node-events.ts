@@ -24,7 +24,7 @@ type MarkView = Readonly<{ holdId: string | undefined; isAnnotated: boolean }>;
 function viewOf(node: NodeMeta | undefined, { annotation }: NodeKeys): MarkView {
   const label = node?.labels?.[holdLabel];
   const isAnnotated = node?.annotations?.[annotation] !== undefined;
-  // Our label alone keeps nobody from disrupting the node.
+  // Our label alone does not protect a node.
   return { holdId: isAnnotated && isHoldId(label) ? label : undefined, isAnnotated };
 }
 

@@ -16,14 +16,14 @@ export type TimelineEvent = Readonly<{ at: Date }> &
     | Readonly<{ kind: "note"; text: string }>
   );
 
-/** A event before the timeline has put its time to it. */
+/** An event before the timeline adds its time. */
 export type NewEvent<T = TimelineEvent> = T extends TimelineEvent ? Omit<T, "at"> : never;
 
 type Listener = (event: TimelineEvent) => void;
 
 const longest = 10_000;
 
-/** Keeps what happened, in order, and reports it to whoever follows. */
+/** Records events in order and passes them to its listeners. */
 export class Timeline {
   readonly #now: () => Date;
   readonly #listeners = new Set<Listener>();

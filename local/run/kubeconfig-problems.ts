@@ -1,6 +1,6 @@
 type Section = Readonly<Record<string, unknown>>;
 
-/** What we would have to pass over in silence, and so reach another cluster or come as somebody else. */
+/** Fields that we do not support; ignoring them could reach another cluster or use another login. */
 const unknownToUs = {
   cluster: { "proxy-url": "a proxy is not used: run where the cluster can be reached without one" },
   user: {
@@ -69,7 +69,7 @@ function execProblems(exec: unknown): readonly string[] {
     ...(isText(command) && command !== "" ? [] : ["exec.command must be text"]),
     ...(isListOf(args, isText) ? [] : ["exec.args must be a list of texts"]),
     ...(isListOf(env, isPair) ? [] : ["exec.env must be a list of names and values"]),
-    ...(interactiveMode === "Always" ? ["exec.interactiveMode is Always, but nobody can be asked here"] : []),
+    ...(interactiveMode === "Always" ? ["exec.interactiveMode is Always, but there is no prompt here"] : []),
     ...(provideClusterInfo === true ? ["exec.provideClusterInfo cannot be used here"] : []),
   ];
 }

@@ -81,7 +81,7 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
       for (const one of reported) timeline.record(one);
       hear(change, holder, settings);
     };
-    // A node appears for us when it registers: before, nobody knows whether its owner holds it.
+    // A node counts when it registers: before, its template's annotations are missing.
     const selector = `${poolLabel},${registeredLabel}`;
     const watch = new NodeWatch({ api, login, selector, clock, log, onChange });
     const launches = new WatchedLaunches(watch, { poolLabel, annotation });

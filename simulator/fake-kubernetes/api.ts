@@ -6,7 +6,7 @@ import { type Json, type NodeObject, Refusal } from "./objects.ts";
 import { statusOf } from "./status.ts";
 import { viewNode, viewOf } from "./views.ts";
 
-/** One request, however it came; `body` is parsed when it is needed. */
+/** One request, in process or over HTTP; `body` is parsed when it is needed. */
 export type ApiRequest = Readonly<{
   method: string;
   path: string;
@@ -20,7 +20,7 @@ export type ApiAnswer = Readonly<{ status: number; body: Json }>;
 
 const nodePath = /^\/api\/v1\/nodes(?:\/([^/]+)(?:\/(status))?)?$/;
 
-/** Answers requests about nodes as the real server would; what it refuses it throws. */
+/** Answers requests for nodes as the real server does; a refusal is thrown. */
 export class NodeApi {
   readonly lists: Lists;
   readonly #store: NodeStore;
@@ -48,7 +48,7 @@ export class NodeApi {
       this.#store.remove(name);
       return { status: 200, body: statusOf(200, "", "") };
     }
-    // Without this parameter the server takes the client's name.
+    // Without this parameter the server uses the client's name.
     const by = {
       part: part === "status" ? "status" : "node",
       manager: query.get("fieldManager") ?? "unknown",
@@ -65,7 +65,7 @@ export class NodeApi {
     const type = contentType.split(";")[0]?.trim();
     if (type === "application/json-patch+json")
       return this.#store.replace(name, applyJsonPatch(node, body()), by);
-    // For what our clients change, labels, annotations and flags, a strategic merge is a merge.
+    // For labels, annotations and flags, which our clients change, a strategic merge is a plain merge.
     if (type === "application/merge-patch+json" || type === "application/strategic-merge-patch+json")
       return this.#store.replace(name, applyMergePatch(node, body()), by);
     const message = `the body of the request was in an unknown format - ${type}`;

@@ -1,6 +1,6 @@
 import type { Json } from "./objects.ts";
 
-/** What kubectl asks before it asks for anything: which resources there are. */
+/** The discovery documents that kubectl reads first. */
 export const discovery: Readonly<Record<string, Json>> = {
   "/version": { major: "1", minor: "36", gitVersion: "v1.36.1", platform: "node/stand-in" },
   "/healthz": "ok",

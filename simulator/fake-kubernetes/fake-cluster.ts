@@ -48,7 +48,7 @@ export class FakeCluster implements KubernetesCaller {
     return this.api.answer(request);
   }
 
-  /** A node joins the cluster, ready. */
+  /** Adds a ready node. */
   addNode(node: FakeNode): NodeObject {
     const { name, labels = {}, annotations = {}, providerId, joinedAt } = node;
     const born = joinedAt ? { creationTimestamp: joinedAt.toISOString() } : {};
@@ -74,18 +74,18 @@ export class FakeCluster implements KubernetesCaller {
     return this.store.all();
   }
 
-  /** Every value this annotation had on the node, from its beginning; equal neighbours are listed once. */
+  /** Every value of this annotation since the node joined, without repetitions. */
   annotationHistory(name: string, key: string): readonly (string | undefined)[] {
     const values = this.store.annotationsOf(name).map((one) => one[key]?.toString());
     return values.filter((value, i) => i === 0 || value !== values[i - 1]);
   }
 
-  /** Calls back at every change, until the function given back is called. */
+  /** Calls `listener` at every change; returns a function that stops this. */
   onChange(listener: (change: NodeChange) => void): () => void {
     return this.store.listen(listener);
   }
 
-  /** No list or watch that began earlier can go on. */
+  /** Expires all lists and watches that started earlier. */
   forgetThePast(): void {
     this.store.forget();
     this.api.lists.forget();

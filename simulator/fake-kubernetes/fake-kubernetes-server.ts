@@ -23,7 +23,7 @@ const largestBody = 3 * 1024 * 1024;
 
 /** The fake cluster behind HTTP on loopback, with the real protocol, for our client and kubectl. */
 export class FakeKubernetesServer extends FakeCluster {
-  /** The token that opens the API. */
+  /** The bearer token of the API. */
   readonly token = randomUUID();
   readonly #http: Server;
   readonly #faults = new Faults();
@@ -66,7 +66,7 @@ export class FakeKubernetesServer extends FakeCluster {
    */
   kubeconfig(): string {
     const name = "fake";
-    // client-node refuses an address without TLS unless it is reported not to verify any.
+    // client-node refuses an address without TLS unless verification is off.
     const cluster = { server: `${this.server}/${this.token}`, "insecure-skip-tls-verify": true };
     const config = {
       apiVersion: "v1",
@@ -79,12 +79,12 @@ export class FakeKubernetesServer extends FakeCluster {
     return JSON.stringify(config, undefined, 2);
   }
 
-  /** The next calls that match go wrong. */
+  /** Adds a fault for the next calls that match. */
   fail(fault: Fault, match?: FaultMatch, times?: number): void {
     this.#faults.plan(fault, match, times);
   }
 
-  /** Every connection breaks, also those of watches. */
+  /** Closes every connection, including watches. */
   cutConnections(): void {
     this.#http.closeAllConnections();
   }
@@ -110,7 +110,7 @@ export class FakeKubernetesServer extends FakeCluster {
     if (fault?.kind === "hang") return;
     if (fault?.kind === "reset") return void socket.resetAndDestroy();
     if (fault?.kind === "status") {
-      const { status, message = "so it was planned" } = fault;
+      const { status, message = "planned fault" } = fault;
       return send(response, status, statusOf(status, "", message), fault.headers);
     }
     if (fault?.kind === "lost") {
@@ -142,7 +142,7 @@ export class FakeKubernetesServer extends FakeCluster {
   }
 }
 
-/** The token opens as a header or as the first part of the path, from which it is then removed. */
+/** Accepts the token as a header or as the first part of the path, from which it is then removed. */
 function isAllowed(url: URL, authorization: string | undefined, token: string): boolean {
   if (isSame(authorization ?? "", `Bearer ${token}`)) return true;
   const [, first = "", ...rest] = url.pathname.split("/");

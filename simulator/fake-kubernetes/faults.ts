@@ -1,14 +1,14 @@
-/** What may go wrong with a call. `lost`: the action is done, but the answer never arrives. */
+/** The fault of a call. `lost`: the change is made, but the answer never arrives. */
 export type Fault =
   | Readonly<{ kind: "status"; status: number; headers?: Readonly<Record<string, string>>; message?: string }>
   | Readonly<{ kind: "reset" | "hang" | "lost" }>;
 
-/** Which calls a fault meets; what is left out matches all. */
+/** The calls that a fault applies to; a missing field matches all. */
 export type FaultMatch = Readonly<{ method?: string; path?: string | RegExp }>;
 
 type Planned = { readonly match: FaultMatch; readonly fault: Fault; left: number };
 
-/** Faults planned ahead, met by the next calls that match. */
+/** Planned faults for the next calls that match. */
 export class Faults {
   readonly #planned: Planned[] = [];
 

@@ -4,7 +4,7 @@ import type { NodeStore } from "./node-store.ts";
 import { badRequest, type Json, type NodeObject, Refusal, textsOf } from "./objects.ts";
 import { type View, viewNodes } from "./views.ts";
 
-/** Which nodes a list or a watch is about. */
+/** Selects the nodes of a list or a watch. */
 export function selectionOf(query: URLSearchParams): (node: NodeObject) => boolean {
   const labels = parseLabelSelector(query.get("labelSelector") ?? "");
   const name = parseFieldSelector(query.get("fieldSelector") ?? "");
@@ -15,7 +15,7 @@ type Rest = Readonly<{ nodes: readonly NodeObject[]; version: number }>;
 
 const tokenForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** How many lists may be open at once; the oldest is forgotten. */
+/** The maximum number of open lists; the oldest expires. */
 const openLists = 1_000;
 
 /** Lists page by page; every page shows the nodes as they were when the first was asked for. */
@@ -36,12 +36,12 @@ export class Lists {
     const rest = nodes.slice(page.length);
     const metadata: Record<string, Json> = { resourceVersion: String(version) };
     if (rest.length > 0) metadata.continue = this.#keep({ nodes: rest, version });
-    // The real server counts only where it need not look at each.
+    // The real server counts only lists without a selector.
     if (rest.length > 0 && !query.has("labelSelector")) metadata.remainingItemCount = rest.length;
     return viewNodes(page, metadata, view, now);
   }
 
-  /** From now on no list that was begun can go on. */
+  /** Expires every open list. */
   forget(): void {
     this.#rests.clear();
   }

@@ -19,13 +19,13 @@ export type NodeChange = Readonly<{
   before?: NodeObject;
 }>;
 
-/** Which part of a node a client changes, and the name by which the server records it. */
+/** The part of a node that a client changes, and the manager's name that the server records. */
 export type ChangedBy = Readonly<{ part?: "node" | "status"; manager: string }>;
 
-/** How many changes a watch may have missed and still go on. */
+/** The number of changes that a watch may have missed and still continue. */
 const remembered = 10_000;
 
-/** The nodes, in versions, and who is reported when they change. */
+/** The nodes with their versions, and the listeners for changes. */
 export class NodeStore {
   readonly #nodes = new Map<string, NodeObject>();
   readonly #listeners = new Set<(change: NodeChange) => void>();
@@ -113,12 +113,12 @@ export class NodeStore {
     return this.#changes.filter((change) => change.version > version);
   }
 
-  /** As the real server does from time to time: old versions are no more. */
+  /** Drops old versions, as the real server does from time to time. */
   forget(): void {
     this.#changes = [];
   }
 
-  /** Calls back at every change, until the function given back is called. */
+  /** Calls `listener` at every change; returns a function that stops this. */
   listen(listener: (change: NodeChange) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

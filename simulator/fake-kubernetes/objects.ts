@@ -1,11 +1,11 @@
-/** Whatever JSON can say. */
+/** Any JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [key: string]: Json };
 
 export type NodeMetadata = JsonObject &
   Readonly<{ name: string; uid: string; resourceVersion: string; creationTimestamp: string }>;
 
-/** A Node as the server keeps it; never changed, only replaced. */
+/** A stored Node; never changed, only replaced. */
 export type NodeObject = Readonly<{
   apiVersion: "v1";
   kind: "Node";
@@ -21,7 +21,7 @@ export const isObject = (value: Json | undefined): value is JsonObject =>
 export const textsOf = (value: Json | undefined): Readonly<Record<string, string>> =>
   isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, text]) => [key, String(text)])) : {};
 
-/** An answer that is not the one asked for; `reason` and `message` as the real server words them. */
+/** An error answer with the reason and message of the real server. */
 export class Refusal extends Error {
   readonly status: number;
   readonly reason: string;

@@ -1,6 +1,6 @@
 import type { Json } from "./objects.ts";
 
-/** What the server says when it does not do what was asked. */
+/** The Status object of an error answer. */
 export const statusOf = (code: number, reason: string, message: string): Json => ({
   kind: "Status",
   apiVersion: "v1",

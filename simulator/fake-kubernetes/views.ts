@@ -1,7 +1,7 @@
 import type { Json, JsonObject, NodeObject } from "./objects.ts";
 import { isObject, textsOf } from "./objects.ts";
 
-/** How a client wants to be informed of nodes: whole, their metadata alone, or as rows for a person. */
+/** The form of an answer: whole nodes, their metadata alone, or table rows. */
 export type View = "whole" | "metadata" | "table";
 
 /** The first form in an Accept header that we know. */

@@ -5,7 +5,7 @@ import type { Json, JsonObject, NodeObject } from "./objects.ts";
 import { statusOf } from "./status.ts";
 import { type View, viewNode } from "./views.ts";
 
-/** Streams changes to one client until it goes away or its time is over. */
+/** Streams changes to one client until it disconnects or its timeout ends. */
 export function serveWatch(
   store: NodeStore,
   query: URLSearchParams,
@@ -61,7 +61,7 @@ export function serveWatch(
   });
 }
 
-/** A node that comes into the selection is added to it, one that leaves it deleted. */
+/** A node that enters the selection is reported as added, one that leaves it as deleted. */
 function seenAs(
   { type, node, before }: NodeChange,
   selects: (node: NodeObject) => boolean,

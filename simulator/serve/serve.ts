@@ -16,7 +16,7 @@ import { tidyUp } from "./tidy-up.ts";
 
 export type ServeOptions = Readonly<{ hold: Duration; launchEvery: Duration; log: Log }>;
 
-/** A holder at work on a stand-in cluster that kubectl can reach. */
+/** A running holder with a fake cluster that kubectl can reach. */
 export type Served = Readonly<{
   world: LocalWorld;
   /** The address of the fake Kubernetes API. */

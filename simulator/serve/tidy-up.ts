@@ -4,10 +4,10 @@ import { systemClock } from "../../lambda/system-clock.ts";
 import type { LocalWorld } from "../local-world.ts";
 
 const lookEvery: Duration = seconds(10);
-/** A new node is left alone for so long, as Karpenter does with nodes that have only just come up. */
+/** A new node is not removed before this age, as in Karpenter. */
 const recent: Duration = seconds(45);
 
-/** Takes a new node away now and then unless it is annotated: what Karpenter does to nodes nobody needs. */
+/** Removes unannotated new nodes from time to time, as Karpenter removes empty nodes. */
 export function tidyUp(world: LocalWorld, stays: readonly string[], annotation: string): () => void {
   const timer = setInterval(() => {
     const nodes = world.cluster.nodes().map(parseNode);

@@ -6,7 +6,7 @@ import type { FakeCluster } from "../fake-kubernetes/fake-cluster.ts";
 /** What the API server had written on a node from a moment on. */
 export type Sight = Readonly<{ at: Date; annotation: string | undefined; holdId: string | undefined }>;
 
-/** Writes down every version of every node as the API server made it. */
+/** Records every version of every node. */
 export class Observer {
   readonly #sights = new Map<string, Sight[]>();
 

@@ -2,7 +2,7 @@ import { after, type Duration, minutes, seconds } from "../../lambda/core/durati
 import type { AlarmClock } from "../../local/holder/alarm-clock.ts";
 import type { LocalWorld } from "../local-world.ts";
 
-/** What the story's other parts must know of its plot. */
+/** What the other parts need to know about the script. */
 export const plot = {
   hold: minutes(20),
   first: minutes(1),

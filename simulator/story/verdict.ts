@@ -3,7 +3,7 @@ import type { PastHold } from "../../lambda/core/holds/hold.ts";
 import type { Observer } from "./observer.ts";
 import { plot } from "./script.ts";
 
-/** One promise and whether it was kept; `saw` says what was found. */
+/** One promise, whether it was kept, and what was found. */
 export type Check = Readonly<{ promise: string; isKept: boolean; saw: string }>;
 
 /** What the verdict is based on: the API server's own history, and the record. */
@@ -12,7 +12,7 @@ export type Evidence = Readonly<{ begin: Date; end: Date; observer: Observer; hi
 const [dora, emil, frida] = plot.newNodes;
 const theirs = plot.here.filter((node) => node !== plot.usersOwn);
 
-/** Judges by what the API server and the record say; nobody's word counts. */
+/** Checks the promises only by the API server's history and the record. */
 export function judge({ begin, end, observer, history }: Evidence): readonly Check[] {
   const moment = (time: Duration) => after(begin, time);
   const report = (at: Date | undefined) => (at ? formatDuration(at.getTime() - begin.getTime()) : "never");
@@ -70,12 +70,12 @@ export function judge({ begin, end, observer, history }: Evidence): readonly Che
       saw: `it was ${users.join(", then ")}`,
     },
     {
-      promise: "after a crash the launch comes again and holds every node",
+      promise: "after a crash the launch event is delivered again and holds every node",
       isKept: within(crashed, moment(plot.third + minutes(2))),
       saw: `held since ${formatAll(crashed)}`,
     },
     {
-      promise: "the sweep makes up for the lost one-shot: the hold ends on time",
+      promise: "the sweep replaces the lost one-shot: the hold ends on time",
       isKept:
         within([second?.endedAt], after(lastsUntil, seconds(5))) && (second?.endedAt ?? end) >= lastsUntil,
       saw: `ended ${report(second?.endedAt)}, due ${report(lastsUntil)}`,

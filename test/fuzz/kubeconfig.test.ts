@@ -119,7 +119,7 @@ describe("a kubeconfig with a feature that we do not support", () => {
       { "auth-provider": { name: "openstack" } },
       /auth-provider cannot be used here/,
     ],
-    ["a program that prompts", {}, { exec: { ...exec, interactiveMode: "Always" } }, /nobody can be asked/],
+    ["a program that prompts", {}, { exec: { ...exec, interactiveMode: "Always" } }, /there is no prompt/],
     [
       "a program that needs the cluster",
       {},

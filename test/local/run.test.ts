@@ -172,7 +172,7 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     const asked = performance.now();
     await holder.stop();
     expect(performance.now() - asked).toBeLessThan(10_000);
-    expect(holder.reported).toMatch(/did not end within 9s.*\n.*run --kubeconfig \S+ .*--release-only/);
+    expect(holder.errors).toMatch(/did not end within 9s.*\n.*run --kubeconfig \S+ .*--release-only/);
   });
 
   it("finds the cluster by KUBECONFIG", async (test) => {
@@ -187,7 +187,7 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     await cluster.stop();
     const holder = run();
     expect(await holder.ended()).toEqual({ code: 1, signal: null });
-    expect(holder.reported).toMatch(
+    expect(holder.errors).toMatch(
       /^Failed: the cluster at http\S+ cannot be reached: connect ECONNREFUSED \S+\nCheck the kubeconfig's server, and the network between\.\n$/,
     );
   });

@@ -8,7 +8,7 @@ export const bootTime = minutes(5);
 /** How often it is asked whether they are. */
 export const bootCheck = minutes(1);
 
-/** Until when a launch is protected before it is asked whether its nodes are used, or where nobody can ask. */
+/** Until when a launch is protected before the use of its nodes counts, or where use cannot be read. */
 export function bootsUntil(launchedAt: Date, { auto, extendOn }: Rules, now: Date): Date {
   if (!auto) return launchedAt;
   const end = after(launchedAt, bootTime);

@@ -8,7 +8,7 @@ export type Learned = Readonly<{
   gaps: readonly Gap[];
   /** What the learned lengths have cost of late beyond what is allowed, in relaunches of one node; never below 0. */
   debt: number;
-  /** When capacity was last known to be in use, and how long it is held from then on; missing while nobody watches. */
+  /** When capacity was last known to be in use, and how long it is held from then on; missing while nothing is observed. */
   idle?: Idle;
   /** The idle time of the last day that had any. */
   spent?: Spent;

@@ -64,13 +64,13 @@ export type ScopeRecord = Readonly<{
   quiet?: "paused" | "breather";
   /** Since when it does; an earlier version did not report. */
   quietSince?: Date;
-  /** What whoever paused gave for a reason. */
+  /** The reason given for the pause. */
   quietBecause?: string;
   /** How soon capacity was needed again, with `hold=auto`. */
   learned?: Learned;
   /** Launches that never count, also when Karpenter's events about them have expired. */
   replacements?: readonly RememberedReplacement[];
-  /** The last release by hand that somebody may try again. */
+  /** The last release by hand, which may be retried. */
   forced?: Forced;
 }>;
 
@@ -86,7 +86,7 @@ export type PastHold = Readonly<
 /** How long history is kept. */
 export const historyDays = 90;
 
-/** A paused holder that nobody resumes stays paused. */
+/** A pause without an end lasts until it is resumed. */
 export const untilResumed = new Date("9999-12-31T00:00:00.000Z");
 
 export const emptyRecord = (scope: Scope): ScopeRecord => ({ scope, version: 0 });

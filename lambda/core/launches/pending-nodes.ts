@@ -6,14 +6,14 @@ import { isKept } from "../rules.ts";
 
 type PendingNodes = Omit<Extract<FollowUp, { kind: "pendingNodes" }>, "kind">;
 
-/** After so long the sweep takes over. */
+/** A pending node is awaited this long; after that the sweep takes over. */
 export const giveUpAfter = minutes(10);
 const delays = [15, 15, 20, 30, 30, 60, 60, 120].map(seconds);
 
-/** How long to wait before the next look: often while nodes boot, seldom later. */
+/** The delay before the next check: short while nodes boot, longer later. */
 export const delayOf = (attempt: number): Duration => delays[attempt] ?? minutes(2);
 
-/** Looks again later for those who have not joined; also goes on with marking that was cut short or failed. */
+/** Queues another check for nodes that have not joined, or whose marks failed or ran out of time. */
 export async function awaitPendingNodes(
   context: Context,
   pending: PendingNodes,
@@ -22,13 +22,13 @@ export async function awaitPendingNodes(
   const { scope, attempt } = pending;
   const joined = new Set(marked?.seen.map((node) => node.instance));
   const missing = pending.awaited.filter((launch) => !joined.has(launch.instance));
-  // One look is due even for a launch delivered late: after a crash it is what marks the others, too.
+  // Even a launch delivered late gets one check: after a crash it also marks the other nodes.
   const isYoung = (launch: LaunchEvent) => context.clock.now() < after(launch.launchedAt, giveUpAfter);
   const awaited = attempt === 0 ? missing : missing.filter(isYoung);
   const givenUp = missing.filter((launch) => !awaited.includes(launch));
   if (givenUp.length > 0) {
     const instances = givenUp.map((launch) => launch.instance);
-    // Whom another message's look has marked, this one never saw: it lists nodes without a mark only.
+    // A node marked by another invocation is not in this one's list, which has only nodes without a mark.
     context.log.info(
       "stopped waiting for pending nodes: another invocation has marked them, or the sweep will",
       {
@@ -38,15 +38,15 @@ export async function awaitPendingNodes(
     );
   }
   const isUnfinished = marked?.left ?? false;
-  const isWorthAnotherTry = (marked?.failed ?? 0) > 0 && attempt < delays.length;
-  if (awaited.length === 0 && !isUnfinished && !isWorthAnotherTry) return;
-  // Unfinished without any progress: the API server asked us to wait for longer than this invocation lasts.
+  const shouldRetry = (marked?.failed ?? 0) > 0 && attempt < delays.length;
+  if (awaited.length === 0 && !isUnfinished && !shouldRetry) return;
+  // Unfinished without progress: the API server asked us to wait longer than this invocation lasts.
   const isMoving = (marked?.marked ?? 0) + (marked?.adopted ?? 0) > 0;
   const delay = isUnfinished && isMoving ? 0 : delayOf(attempt);
   await context.followUps.enqueue({ kind: "pendingNodes", scope, awaited, attempt: attempt + 1 }, delay);
 }
 
-/** Looks whether awaited nodes have joined, and marks all that have. */
+/** Checks which awaited nodes have joined, and marks them. */
 export async function markJoinedNodes(context: Context, pending: PendingNodes): Promise<void> {
   const { scope, awaited } = pending;
   const hold = (await context.holds.find(scope))?.hold;

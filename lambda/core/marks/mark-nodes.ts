@@ -63,7 +63,7 @@ function noteMarks(record: ScopeRecord, { holdId, touched, isAll, armedFor }: No
   return { isOurs: true, record: { ...record, hold: next }, ...(isProtectedNow && { protected: hold }) };
 }
 
-/** Whoever marked the last node of the beginning reports it, once; later launches may have moved the cause since. */
+/** The invocation that marks the last node of the start records it, once; later launches may have moved the cause since. */
 function reportProtected(context: Context, { causedAt, startedAt }: Hold): void {
   const lag = context.clock.now().getTime() - earlier(causedAt, startedAt).getTime();
   context.metrics.add("LaunchToProtectedMs", Math.max(0, lag));

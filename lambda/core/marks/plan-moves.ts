@@ -64,10 +64,10 @@ function markOn(node: ManagedNode, keys: MarkKeys): Mark | undefined {
   return { label, former, present: isOurs && value === markValue ? "ours" : "its owner's" };
 }
 
-function setBy({ writers }: ManagedNode, key: string): "us" | "somebody else" | "unknown" {
+function setBy({ writers }: ManagedNode, key: string): "us" | "another manager" | "unknown" {
   const managers = writers
     .filter(({ annotations }) => annotations.includes(key))
     .map(({ manager }) => manager);
   if (managers.length === 0) return "unknown";
-  return managers.every((manager) => manager === holderName) ? "us" : "somebody else";
+  return managers.every((manager) => manager === holderName) ? "us" : "another manager";
 }

@@ -25,7 +25,7 @@ export type ClusterFindings = Readonly<{
   /** The cluster's own clock, where a trial reported it. */
   clusterTime?: Date;
   nodes: number;
-  /** Karpenter's finalizer keeps these from going, and nobody takes it off. */
+  /** Karpenter's finalizer blocks the deletion of these nodes, and nothing removes it. */
   stuck: readonly KeptNode[];
   /** Held by their users for longer than a day. */
   userHeld: readonly KeptNode[];

@@ -1,6 +1,6 @@
 import { after, type Duration, minutes } from "../duration.ts";
 
-/** Whoever sent a probe has given up by then. */
+/** The sender of a probe stops waiting after this time. */
 const longestWait: Duration = minutes(10);
 /** A flood of probes must not keep launches waiting; doctor sends one at a time. */
 const mostInABatch = 2;

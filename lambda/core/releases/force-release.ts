@@ -15,7 +15,7 @@ export type ForceRequest = Readonly<{
   reason: string;
   scope?: Scope | undefined;
   askedAt?: Date | undefined;
-  /** Of the invocation, where nobody waits for it: what fails then is tried again under the same id. */
+  /** The id of an asynchronous invocation; its retries have the same id. */
   id?: string | undefined;
 }>;
 
@@ -35,7 +35,7 @@ export async function forceRelease(
   return endHolds(context, { scope, because, ending });
 }
 
-/** Ends the holds of one scope or of all, then takes off what marks nobody owns. */
+/** Ends the holds of one scope or of all, then removes orphaned marks. */
 export async function endHolds(
   context: ReleaseContext,
   { scope, because, ending }: Readonly<{ scope: Scope | undefined; because: string; ending: Ending }>,

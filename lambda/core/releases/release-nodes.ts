@@ -64,6 +64,6 @@ export async function closeRelease(
   return released;
 }
 
-/** About a minute later, and on the whole minute: whoever else puts this hold's release off then sets the same one-shot. */
+/** About a minute later, on the whole minute, so that concurrent invocations create the same one-shot. */
 const aMinuteFrom = (now: Date): Date =>
   new Date(Math.ceil(after(now, seconds(30)).getTime() / minutes(1)) * minutes(1));

@@ -20,7 +20,7 @@ export function decideSweep({ record, watermark, rules, now }: SweepFacts): Swee
   if (hold.state === "releasing") {
     return { action: "release", hold, because: "its release was not finished" };
   }
-  // A launch that was decided upon while somebody paused or released the whole cluster.
+  // A launch that was decided while the whole cluster was paused or released.
   if (hold.causedAt < watermark.from) return stop(record, hold, "its launches no longer count", now);
 
   const due = dueAt(hold, rules);
