@@ -40,6 +40,17 @@ describe("a hold for an event", () => {
   ])("is not started again by a delivery %s", (_, record, minute, length) => {
     expect(heard(record, minute, length).action).toBe("leave");
   });
+
+  it("says why it asks for nothing", () => {
+    const before = "it was launched before the holder was asked to start afresh";
+    expect(heard(aRecord(), 30).because).toBe("the time it asks for is over");
+    expect(heard(aRecord({ launchesCountFrom: at(30) }), 30, 60).because).toBe(before);
+  });
+
+  it("counts from the very moment of a release by hand, and in a breather", () => {
+    expect(heard(aRecord({ launchesCountFrom: noon }), 5).action).toBe("start");
+    expect(heard(aRecord({ launchesCountFrom: at(10), quiet: "breather" }), 5).action).toBe("start");
+  });
 });
 
 describe("a hold by hand", () => {
@@ -57,13 +68,13 @@ describe("a hold by hand", () => {
   it("extends a running hold, never past the cap", () => {
     expect(hold(aRecord({ hold: aHold() }), 45)).toMatchObject({
       action: "extend",
-      hold: { expiresAt: at(45) },
+      hold: { expiresAt: at(45), extensions: 1 },
     });
     expect(hold(aRecord({ hold: aHold() }), 300)).toMatchObject({ hold: { expiresAt: at(120) } });
   });
 
-  it("never shortens one", () => {
-    const decision = hold(aRecord({ hold: aHold({ expiresAt: at(60) }) }), 45);
+  it.each([45, 60])("never shortens one: %i minutes asked of one that lasts 60", (asked) => {
+    const decision = hold(aRecord({ hold: aHold({ expiresAt: at(60) }) }), asked);
 
     expect(decision).toMatchObject({ action: "keep", because: "the hold lasts longer already" });
     expect(decision.record).toBeUndefined();
@@ -202,6 +213,7 @@ describe("resuming", () => {
     ["never paused", aRecord()],
     ["released by force by a clock that is ahead", aRecord({ launchesCountFrom: at(5.1) })],
     ["paused once", aRecord({ launchesCountFrom: at(1), quiet: "paused" as const })],
+    ["paused until now", aRecord({ launchesCountFrom: at(5), quiet: "paused" as const })],
   ])("changes nothing where nothing is paused: %s", (_, record) => {
     expect(decideResume(record, at(5))).toEqual({ action: "leave", because: "nothing was paused" });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
-import { untilResumed, type Watermark } from "../../lambda/core/holds/hold.ts";
+import { type Hold, untilResumed, type Watermark } from "../../lambda/core/holds/hold.ts";
 import { decideLaunch, type LaunchFacts } from "../../lambda/core/launches/decide-launch.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
@@ -47,6 +47,33 @@ describe("the first launch", () => {
 
     expect(decision).toMatchObject({ action: "start", hold: { expiresAt: at(20), launches: 3 } });
   });
+
+  it("starts a hold that knows its burst, its causes, and that its nodes are not marked yet", () => {
+    const { hold } = decide({ launches: [launchAt(0), launchAt(-2), launchAt(-1)] }) as { hold: Hold };
+
+    const causes = { launches: { default: 3 } };
+    expect(hold).toMatchObject({ burstFrom: at(-2), causes, unprotected: true });
+    expect(hold).not.toHaveProperty("length");
+  });
+
+  it("names the NodePool of the first of two at the same time", () => {
+    const launches = ["a", "b"].map((nodePool) => aLaunch({ instance: nodePool, nodePool }));
+
+    expect(decide({ launches }).because).toBe("a node was launched in NodePool a");
+  });
+
+  it("has the learned length, and is learned from even when its hold would be over", () => {
+    const rules = someRules({ auto: { relaunchCost: minutes(10) } });
+
+    expect(decide({ rules })).toMatchObject({ hold: { length: { action: "default" } } });
+    expect(decide({ rules, now: at(60) })).toMatchObject({
+      action: "ignore",
+      record: { lastLaunchAt: noon, learned: { idle: { since: noon } } },
+    });
+    const record = held({ expiresAt: at(10) });
+    expect(decide({ rules, record, launches: [launchAt(5)] })).toMatchObject({ hold: { length: {} } });
+    expect(decide({ rules, record: held({ expiresAt: at(5) }) }).record?.hold).not.toHaveProperty("length");
+  });
 });
 
 describe("a later launch", () => {
@@ -64,7 +91,33 @@ describe("a later launch", () => {
         launches: 2,
       },
       record: { lastLaunchAt: at(5) },
+      because: "a later launch extends the hold",
     });
+    expect(decision.record?.hold).not.toHaveProperty("length");
+  });
+
+  it("belongs to the burst that began with the hold's first launch", () => {
+    const burstOf = (about: Partial<Hold>) =>
+      decide({ record: held(about), launches: [launchAt(7), launchAt(5)], now: at(8) }).record?.hold;
+
+    expect(burstOf({ burstFrom: noon })).toMatchObject({
+      burstFrom: noon,
+      causes: { launches: { default: 2 } },
+    });
+    expect(burstOf({})?.burstFrom).toEqual(at(5));
+  });
+
+  it("known already extends a hold that is shorter than the settings say now, and is not counted again", () => {
+    const record = held({ expiresAt: at(10), burstFrom: noon });
+
+    const decision = decide({ record, launches: [launchAt(-1)], now: at(6) });
+
+    expect(decision).toMatchObject({
+      action: "extend",
+      hold: { expiresAt: at(19), launches: 1, burstFrom: noon },
+      record: { lastLaunchAt: noon },
+    });
+    expect(decision.record?.hold).not.toHaveProperty("causes");
   });
 
   it("extends a hold that is due but not yet fenced", () => {
@@ -78,7 +131,11 @@ describe("a later launch", () => {
 
     const decision = decide({ record, launches: [launchAt(5)], now: at(6) });
 
-    expect(decision).toMatchObject({ action: "await", hold: { expiresAt: at(60), extensions: 0 } });
+    expect(decision).toMatchObject({
+      action: "await",
+      hold: { expiresAt: at(60), extensions: 0 },
+      because: "the hold lasts as long already",
+    });
     expect(decision.record).toMatchObject({ lastLaunchAt: at(5) });
   });
 
@@ -91,6 +148,7 @@ describe("a later launch", () => {
       action: "start",
       hold: { id: "new", expiresAt: at(41) },
       superseded: { id: holdId(1), endedAt: at(21), endedBecause: "the hold expired", nodes: 7 },
+      because: "a node was launched in NodePool default, while the last hold was being released",
     });
   });
 });
@@ -102,7 +160,7 @@ describe("a duplicate, a late or a reordered event", () => {
   ])("writes nothing into a running hold: %s", (_, minute) => {
     const decision = decide({ record: held(), launches: [launchAt(minute)], now: at(6) });
 
-    expect(decision.action).toBe("await");
+    expect(decision).toMatchObject({ action: "await", because: "the hold lasts as long already" });
     expect(decision.record).toBeUndefined();
   });
 
@@ -132,7 +190,11 @@ describe("the cap", () => {
 
     const decision = decide({ record, rules, launches: [launchAt(110)], now: at(110) });
 
-    expect(decision).toMatchObject({ action: "cap", hold: { expiresAt: at(120), capped: true } });
+    expect(decision).toMatchObject({
+      action: "cap",
+      hold: { expiresAt: at(120), capped: true },
+      because: "holds last 2h at most, whatever launches",
+    });
   });
 
   it("moves no further once it is reached", () => {

@@ -25,7 +25,12 @@ describe("a one-shot that fires", () => {
   it("releases nothing and is armed anew when the hold was extended", () => {
     const decision = decide(aRecord({ hold: aHold({ expiresAt: at(25) }) }));
 
-    expect(decision).toMatchObject({ action: "rearm", armFor: at(25), hold: { expiresAt: at(25) } });
+    expect(decision).toMatchObject({
+      action: "rearm",
+      armFor: at(25),
+      hold: { expiresAt: at(25) },
+      because: "the hold was extended",
+    });
     expect(decision.record).toBeUndefined();
   });
 
@@ -108,11 +113,13 @@ describe("a release by force", () => {
   });
 
   it("ends a silence that is over", () => {
-    const record = aRecord({ launchesCountFrom: at(1), quiet: "paused" });
+    for (const minute of [1, 5]) {
+      const record = aRecord({ launchesCountFrom: at(minute), quiet: "paused" });
 
-    expect(decideForce(record, { reason: "maintenance", now: at(5) }).record).toEqual(
-      aRecord({ launchesCountFrom: at(5) }),
-    );
+      expect(decideForce(record, { reason: "maintenance", now: at(5) }).record).toEqual(
+        aRecord({ launchesCountFrom: at(5) }),
+      );
+    }
   });
 
   it("keeps the reason of a release already under way", () => {
@@ -129,7 +136,7 @@ describe("a release by force", () => {
     expect(force(aHold({ startedAt: at(3), causedAt: at(1) })).action).toBe("release");
     // By hand in a breather: its cause is the breather's end.
     expect(force(aHold({ startedAt: at(1), causedAt: at(10) })).action).toBe("release");
-    const later = aHold({ startedAt: at(3), causedAt: at(2) });
+    const later = aHold({ startedAt: at(2), causedAt: at(2) });
     expect(force(later)).toEqual({
       action: "note",
       because: "the hold began after its release was asked for",

@@ -21,11 +21,12 @@ describe("the sweep", () => {
   });
 
   it("arms for the expiry when nothing was armed or the one-shot came and went", () => {
-    expect(decide(aRecord({ hold: aHold() }))).toMatchObject({ action: "keep", armFor: at(20) });
-    expect(decide(aRecord({ hold: aHold({ expiresAt: at(40), armedFor: at(20) }) }), at(21))).toMatchObject({
-      action: "keep",
-      armFor: at(40),
-    });
+    const because = "the hold goes on";
+    expect(decide(aRecord({ hold: aHold() }))).toMatchObject({ action: "keep", armFor: at(20), because });
+    for (const minute of [20, 21])
+      expect(
+        decide(aRecord({ hold: aHold({ expiresAt: at(40), armedFor: at(20) }) }), at(minute)),
+      ).toMatchObject({ action: "keep", armFor: at(40), because });
   });
 
   it("fences a hold whose release never came, and begins the breather of a capped one", () => {
@@ -50,7 +51,11 @@ describe("the sweep", () => {
     const rules = someRules({ scope: "nodepool" });
     const record = aRecord({ hold: aHold({ capped: true }) });
 
-    expect(decide(record, at(5), rules)).toMatchObject({ action: "outlast", armFor: at(20) });
+    expect(decide(record, at(5), rules)).toMatchObject({
+      action: "outlast",
+      armFor: at(20),
+      because: "holds are kept in another scope now: this one runs its time",
+    });
     expect(decide(record, at(20), rules)).toMatchObject({
       action: "release",
       record: { hold: { state: "releasing" } },
@@ -67,7 +72,12 @@ describe("the sweep", () => {
 
       const decision = decide(pool({ hold: aHold({ causedAt: noon }) }), at(5), rules, whole);
 
-      expect(decision).toMatchObject({ action: "release", because: "its launches no longer count" });
+      const because = "its launches no longer count";
+      expect(decision).toMatchObject({
+        action: "release",
+        because,
+        record: { scope: "nodepool/batch", hold: { state: "releasing", endsBecause: because } },
+      });
     });
 
     it("keeps a hold whose launch came after", () => {

@@ -28,6 +28,22 @@ it("merges new launches, and those that are tried again by how often they were t
   ]);
 });
 
+it("makes no batch of nothing, and keeps the two kinds of follow-ups apart", () => {
+  const pending = { kind: "pendingNodes", scope: "cluster", attempt: 1, awaited: [] } as const;
+  const launches = { kind: "launches", attempt: 1, firstSeenAt: noon, launches: [launch("i-1")] } as const;
+
+  expect(mergeLaunches([], [pending], noon)).toEqual([]);
+  expect(mergePendingNodes([launches], noon)).toEqual([]);
+});
+
+it("counts a duplicate at its later time, whichever comes first", () => {
+  const late = after(noon, minutes(1));
+
+  const [batch] = mergeLaunches([launch("i-1", late), launch("i-1")], [], late);
+
+  expect(batch?.launches).toEqual([launch("i-1", late)]);
+});
+
 it("moves times in the future back, so that every follow-up ends", () => {
   const future = after(noon, hours(24));
   const launches = [launch("i-1", future)];
@@ -59,4 +75,5 @@ it("answers the newest probes only, and none that nobody waits for any more", ()
   const probes = [1, 11, 0, 2].map((ago) => ({ sentAt: after(noon, -minutes(ago)) }));
 
   expect(probesToAnswer(probes, noon)).toEqual([{ sentAt: noon }, { sentAt: after(noon, -minutes(1)) }]);
+  expect(probesToAnswer([{ sentAt: after(noon, -minutes(10)) }], noon)).toEqual([]);
 });

@@ -36,11 +36,18 @@ describe("a hold's mark", () => {
     expect(planMark(node, h2, key)).toEqual(decision);
   });
 
+  it("is not put in the place of one that is not to be adopted", () => {
+    const node = aNode(h1, { key: "true" });
+    expect(planMark(node, h2, key, new Set([h1]))).toEqual({ outcome: "passed" });
+    expect(planMark(node, h2, key, new Set([h2])).outcome).toBe("adopted");
+  });
+
   it.each([
     ["a mark", aNode(h1, { key: "true" }), { outcome: "released", change: set(null, null) }],
     ["half a mark", aNode(h1), { outcome: "released", change: set(null, null) }],
     ["a user's value", aNode(h1, { key: "8h" }), { outcome: "kept", change: set(null, "8h") }],
     ["another hold's mark", aNode(h2, { key: "true" }), { outcome: "kept" }],
+    ["half another hold's mark", aNode(h2), { outcome: "kept" }],
     ["a user's annotation", aNode(undefined, { key: "true" }), { outcome: "kept" }],
     ["a bare node", aNode(), { outcome: "released" }],
   ])("released from %s", (_, node, decision) => {

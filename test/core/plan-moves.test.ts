@@ -69,25 +69,41 @@ describe("the removal of a mark", () => {
       { old: "true", new: "true" },
       { [holderName]: ["old", "new"] },
       [null, null],
+      "released",
     ],
+    ["takes one of which nobody recorded who set it", { new: "true" }, {}, [null, null], "released"],
     [
       "leaves the owner's annotation under the present key",
       { old: "true", new: "true" },
       { kubectl: ["new"] },
       [null, "true"],
+      "kept",
+    ],
+    [
+      "leaves the owner's annotation alone beside our label",
+      { new: "true" },
+      { kubectl: ["new"] },
+      [null, "true"],
+      "kept",
     ],
     [
       "leaves the owner's annotation under a former key",
       { old: "true", new: "true" },
       { [holderName]: ["new"], kubectl: ["old"] },
       ["true", null],
+      "released",
     ],
-    ["leaves the owner's value", { new: "8h" }, {}, [null, "8h"]],
-    ["takes half a mark", {}, {}, [null, null]],
-  ])("%s", (_, annotations, writers, [old = null, present = null]) => {
+    ["leaves the owner's value", { new: "8h" }, {}, [null, "8h"], "kept"],
+    ["takes half a mark", {}, {}, [null, null], "released"],
+  ])("%s", (_, annotations, writers, [old = null, present = null], outcome) => {
     const node = aNode(h1, annotations as Record<string, string>, writers as Writers);
-    expect(planRemoval(node, keys).change).toEqual(change(null, { old, new: present }));
+    expect(planRemoval(node, keys)).toEqual({ outcome, change: change(null, { old, new: present }) });
   });
+});
+
+it("is none on a node without labels", () => {
+  const { labels: _, ...bare } = aNode(h1, { old: "true", new: "true" });
+  for (const plan of [planMove, planRemoval]) expect(plan(bare, keys)).toEqual({ outcome: "kept" });
 });
 
 it.each(usersLabels)("changes no node that its user labelled %j", (label) => {

@@ -27,6 +27,7 @@ describe("a scope", () => {
       "nodepool/A",
       "nodepool/a,b=c",
       "nodepool/a b",
+      "nodegroupbatch",
     ];
     const long = `nodepool/${"a".repeat(254)}`;
 
