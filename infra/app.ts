@@ -2,8 +2,8 @@ import { App, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { BadInputError } from "../lambda/core/errors.ts";
 import { stackName } from "../lambda/names.ts";
-import { readContext } from "./context.ts";
 import { HolderStack } from "./holder-stack.ts";
+import { readContext } from "./settings/context.ts";
 
 // Where to deploy comes from the CDK command line: its profile's account and region.
 try {

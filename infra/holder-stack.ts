@@ -1,8 +1,8 @@
 import { Stack, type StackProps } from "aws-cdk-lib";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
-import type { ContextSettings } from "./context.ts";
 import { KarpenterNodeHolder } from "./node-holder.ts";
+import type { ContextSettings } from "./settings/context.ts";
 
 /** The repository's own stack: one holder for one cluster, and what its operator will want to know. */
 export class HolderStack extends Stack {

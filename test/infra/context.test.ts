@@ -1,7 +1,7 @@
 import { Duration } from "aws-cdk-lib";
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import { expect, it } from "vitest";
-import { readContext } from "../../infra/context.ts";
+import { readContext } from "../../infra/settings/context.ts";
 import { minutes } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
 

@@ -3,9 +3,9 @@ import { Template } from "aws-cdk-lib/assertions";
 import { Port, SecurityGroup, SubnetType, Vpc } from "aws-cdk-lib/aws-ec2";
 import { AccountPrincipal, Role } from "aws-cdk-lib/aws-iam";
 import { describe, expect, it } from "vitest";
-import { readContext } from "../../infra/context.ts";
 import { HolderStack } from "../../infra/holder-stack.ts";
 import { type HolderVpcObjects, KarpenterNodeHolder } from "../../infra/index.ts";
+import { readContext } from "../../infra/settings/context.ts";
 import {
   actions,
   allowed,

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { describe, expect, it } from "vitest";
-import { readContext } from "../../infra/context.ts";
 import { HolderStack } from "../../infra/holder-stack.ts";
+import { readContext } from "../../infra/settings/context.ts";
 import { resourcesOf } from "./synthesized.ts";
 
 function templateIn(region?: string): Template {

@@ -5,9 +5,9 @@ import type { IGrantable } from "aws-cdk-lib/aws-iam";
 import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct, type IConstruct } from "constructs";
-import { launchesAndProbes, probeSource } from "../lambda/handlers/event-sources.ts";
-import { acknowledge } from "./acknowledge.ts";
-import type { HolderFunction } from "./holder-function.ts";
+import { launchesAndProbes, probeSource } from "../../lambda/handlers/event-sources.ts";
+import { acknowledge } from "../acknowledge.ts";
+import type { HolderFunction } from "../functions/holder-function.ts";
 
 const sealed = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true } as const;
 const longestRetention = Duration.days(14);

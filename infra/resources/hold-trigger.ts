@@ -6,11 +6,11 @@ import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { CfnSchedule } from "aws-cdk-lib/aws-scheduler";
 import { type IQueue, Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import { formatDuration, hours, minutes } from "../lambda/core/duration.ts";
-import { parseScope } from "../lambda/core/scope.ts";
-import { acknowledge } from "./acknowledge.ts";
-import { isDuration } from "./check-props.ts";
-import { unusable } from "./props.ts";
+import { formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
+import { parseScope } from "../../lambda/core/scope.ts";
+import { acknowledge } from "../acknowledge.ts";
+import { isDuration } from "../settings/check-props.ts";
+import { unusable } from "../settings/plan.ts";
 
 type Trigger = Readonly<{
   /** How long each event or window holds, counted from its own time; never past `maxHold`. */

@@ -1,7 +1,7 @@
 import { type Duration, Token } from "aws-cdk-lib";
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
-import { nearestName } from "../lambda/spelling.ts";
-import type { KarpenterNodeHolderProps } from "./props.ts";
+import { nearestName } from "../../lambda/spelling.ts";
+import type { KarpenterNodeHolderProps } from "../props.ts";
 
 type Check = (value: unknown) => boolean;
 type Expected = Readonly<{ fits: Check; what: string }>;

@@ -1,10 +1,11 @@
 import { Duration } from "aws-cdk-lib";
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
-import { checkSettings, defaultSettings, type Settings } from "../lambda/settings.ts";
-import { nearestName } from "../lambda/spelling.ts";
+import { checkSettings, defaultSettings, type Settings } from "../../lambda/settings.ts";
+import { nearestName } from "../../lambda/spelling.ts";
+import type { HolderVpcIds } from "../network.ts";
+import type { Access, KarpenterNodeHolderProps } from "../props.ts";
 import { propOfSetting, unknownName } from "./check-props.ts";
-import type { HolderVpcIds } from "./network.ts";
-import { type Access, type KarpenterNodeHolderProps, unusable } from "./props.ts";
+import { unusable } from "./plan.ts";
 
 /** The settings of `cdk deploy -c name=value`. */
 export type ContextSettings = Readonly<{

@@ -2,9 +2,9 @@ import { Duration } from "aws-cdk-lib";
 import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import { acknowledge } from "./acknowledge.ts";
+import { acknowledge } from "../acknowledge.ts";
+import type { Plan } from "../settings/plan.ts";
 import { HolderFunction } from "./holder-function.ts";
-import type { Plan } from "./props.ts";
 
 /** As long as the hold function may take; the queue waits six times as long. */
 export const holdTimeout = Duration.minutes(2);

@@ -3,12 +3,12 @@ import type { Role } from "aws-cdk-lib/aws-iam";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Provider } from "aws-cdk-lib/custom-resources";
 import { Construct } from "constructs";
-import { AccessEnvironment } from "../lambda/cluster-access/template-names.ts";
-import { holderName } from "../lambda/core/marks/keys.ts";
-import { SettingEnvironment, vpcVariable } from "../lambda/environment.ts";
-import { acknowledge, acknowledgeWildcard } from "./acknowledge.ts";
-import { HolderFunction } from "./holder-function.ts";
-import type { Plan } from "./props.ts";
+import { AccessEnvironment } from "../../lambda/cluster-access/template-names.ts";
+import { holderName } from "../../lambda/core/marks/keys.ts";
+import { SettingEnvironment, vpcVariable } from "../../lambda/environment.ts";
+import { acknowledge, acknowledgeWildcard } from "../acknowledge.ts";
+import { HolderFunction } from "../functions/holder-function.ts";
+import type { Plan } from "../settings/plan.ts";
 
 const adminPolicy = "AmazonEKSClusterAdminPolicy";
 

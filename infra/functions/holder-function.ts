@@ -20,12 +20,12 @@ import {
 } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import { functionName, type Part } from "../lambda/names.ts";
-import { acknowledgeWildcard } from "./acknowledge.ts";
+import { functionName, type Part } from "../../lambda/names.ts";
+import { acknowledgeWildcard } from "../acknowledge.ts";
+import type { HolderVpcIds } from "../network.ts";
+import { recursiveLoopAllowed } from "../partition.ts";
 import { bundleOf } from "./bundles.ts";
 import { functionArn } from "./function-arn.ts";
-import type { HolderVpcIds } from "./network.ts";
-import { recursiveLoopAllowed } from "./partition.ts";
 
 export type HolderFunctionProps = Readonly<{
   cluster: string;

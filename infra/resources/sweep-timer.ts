@@ -2,7 +2,7 @@ import type { Duration } from "aws-cdk-lib";
 import { Rule, Schedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction as FunctionTarget } from "aws-cdk-lib/aws-events-targets";
 import { Construct } from "constructs";
-import type { HolderFunction } from "./holder-function.ts";
+import type { HolderFunction } from "../functions/holder-function.ts";
 
 /** Wakes the sweep. */
 export class SweepTimer extends Construct {

@@ -1,8 +1,8 @@
-import { Environment, SettingEnvironment } from "../lambda/environment.ts";
-import { type SettingName, type Settings, writeSettings } from "../lambda/settings.ts";
-import type { HoldTable } from "./hold-table.ts";
-import type { LaunchQueue } from "./launch-queue.ts";
-import type { ReleaseSchedules } from "./release-schedules.ts";
+import { Environment, SettingEnvironment } from "../../lambda/environment.ts";
+import { type SettingName, type Settings, writeSettings } from "../../lambda/settings.ts";
+import type { HoldTable } from "../resources/hold-table.ts";
+import type { LaunchQueue } from "../resources/launch-queue.ts";
+import type { ReleaseSchedules } from "../resources/release-schedules.ts";
 
 type Resources = Readonly<{
   table: HoldTable;

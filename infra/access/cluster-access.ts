@@ -1,10 +1,10 @@
 import { CustomResource, Duration, FileSystem, Lazy, Stack } from "aws-cdk-lib";
 import { Construct, type IConstruct } from "constructs";
-import { accessResource, adminRightResource } from "../lambda/cluster-access/template-names.ts";
-import { bundleOf } from "./bundles.ts";
+import { accessResource, adminRightResource } from "../../lambda/cluster-access/template-names.ts";
+import { bundleOf } from "../functions/bundles.ts";
+import type { HolderFunction } from "../functions/holder-function.ts";
+import type { Plan } from "../settings/plan.ts";
 import { ClusterAdmin } from "./cluster-admin.ts";
-import type { HolderFunction } from "./holder-function.ts";
-import type { Plan } from "./props.ts";
 
 /** Our rights in the cluster: who may log in, and with `access: install` all that is written there. */
 export class ClusterAccess extends Construct {

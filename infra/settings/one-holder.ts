@@ -1,6 +1,6 @@
 import { Stack } from "aws-cdk-lib";
 import type { IConstruct } from "constructs";
-import { unusable } from "./props.ts";
+import { unusable } from "./plan.ts";
 
 type Holder = IConstruct & Readonly<{ cluster: string }>;
 

@@ -1,6 +1,6 @@
 import type { Duration } from "aws-cdk-lib";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
-import { type MetricName, metricNamespace } from "../lambda/core/metrics.ts";
+import { type MetricName, metricNamespace } from "../../lambda/core/metrics.ts";
 
 /** The holder's own metrics of one cluster, as the functions emit them. */
 export class HolderMetrics {

@@ -9,9 +9,9 @@ import {
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import { minutes } from "../lambda/core/duration.ts";
-import { alarmName } from "../lambda/names.ts";
-import type { Settings } from "../lambda/settings.ts";
+import { minutes } from "../../lambda/core/duration.ts";
+import { alarmName } from "../../lambda/names.ts";
+import type { Settings } from "../../lambda/settings.ts";
 import type { HolderMetrics } from "./metrics.ts";
 
 export type WatchedParts = Readonly<{
