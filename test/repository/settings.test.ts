@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { settingNames } from "../../infra/context.ts";
+import { settingNames } from "../../infra/settings/context.ts";
 import { defaultSettings } from "../../lambda/settings.ts";
 
 /** The settings of a page's table, with the default that it names. */
