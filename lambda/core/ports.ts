@@ -61,6 +61,8 @@ export interface Nodes {
   marks(except: readonly string[], context: CallContext): Promise<ReadonlyMap<string, number>>;
   /** Nodes that joined after `since`: all of them, or those that carry no mark (and are not labelled `never`). */
   joinedSince(since: Date, which: "all" | "unmarked", context: CallContext): Promise<readonly NodeSeen[]>;
+  /** Whether any node of the scope joined after `since`. */
+  hasJoined(scope: Scope, since: Date, context: CallContext): Promise<boolean>;
   /** How many nodes carry the user's own annotation and no mark of ours. */
   countUserHeld(context: CallContext): Promise<number>;
 }

@@ -13,7 +13,7 @@ import type {
   ReleasedAll,
   WhatToMark,
 } from "../core/ports.ts";
-import { type NodePoolFilter, wholeCluster } from "../core/scope.ts";
+import { type NodePoolFilter, type Scope, wholeCluster } from "../core/scope.ts";
 import { type KubernetesCaller, OutOfTimeError } from "./client.ts";
 import { forEachConcurrent } from "./for-each-concurrent.ts";
 import type { LabelSelector } from "./label-selector.ts";
@@ -118,6 +118,13 @@ export class KubernetesNodes implements Nodes {
       if (found !== "gone") seen.push(this.#seenAs(node, instanceOf(found)));
     });
     return seen;
+  }
+
+  async hasJoined(scope: Scope, since: Date, context: CallContext): Promise<boolean> {
+    for await (const node of this.#list(this.#select.registered(scope), context)) {
+      if (node.createdAt > since) return true;
+    }
+    return false;
   }
 
   async countUserHeld(context: CallContext): Promise<number> {

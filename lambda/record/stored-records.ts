@@ -38,6 +38,7 @@ const learned = v.pipe(
 const optionalParts = {
   hold: v.exactOptional(hold),
   lastLaunchAt: v.exactOptional(moment),
+  unjoinedSince: v.exactOptional(moment),
   launchesCountFrom: v.exactOptional(moment),
   quiet: v.exactOptional(v.picklist(["paused", "breather"], "paused or breather")),
   quietSince: v.exactOptional(moment),

@@ -22,6 +22,7 @@ export function crashingNodes(
     releaseAll: (...args) => nodes.releaseAll(...args),
     marks: (...args) => nodes.marks(...args),
     joinedSince: (...args) => nodes.joinedSince(...args),
+    hasJoined: (...args) => nodes.hasJoined(...args),
     countUserHeld: (...args) => nodes.countUserHeld(...args),
   };
   return {

@@ -334,6 +334,16 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       expect(await names(new Date(Date.now() + 60_000), "all")).toEqual([]);
     });
 
+    it("reports whether any node of a scope has joined since a moment, marked or not", async () => {
+      await world.add("a", { ...held(holdId(1)), pool: "web" });
+      await world.add("b", { pool: null });
+      const hourAgo = new Date(Date.now() - 3_600_000);
+      expect(await world.nodes.hasJoined(wholeCluster, hourAgo, soon())).toBe(true);
+      expect(await world.nodes.hasJoined(poolScope("web"), hourAgo, soon())).toBe(true);
+      expect(await world.nodes.hasJoined(poolScope("ci"), hourAgo, soon())).toBe(false);
+      expect(await world.nodes.hasJoined(wholeCluster, new Date(Date.now() + 60_000), soon())).toBe(false);
+    });
+
     it("counts the nodes that the user holds", async () => {
       await world.add("a", { annotations: { [annotation]: "true" } });
       await world.add("b", { annotations: { [annotation]: "false" } });

@@ -352,5 +352,7 @@ describe("nodes behind an API server", () => {
     await expect(world.nodes.marks([], past)).rejects.toBeInstanceOf(TryAgainError);
     await expect(world.nodes.countUserHeld(past)).rejects.toBeInstanceOf(TryAgainError);
     await expect(world.nodes.joinedSince(new Date(0), "all", past)).rejects.toBeInstanceOf(TryAgainError);
+    const joined = world.nodes.hasJoined(wholeCluster, new Date(0), past);
+    await expect(joined).rejects.toBeInstanceOf(TryAgainError);
   });
 });

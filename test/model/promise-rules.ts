@@ -5,6 +5,7 @@ import { parseMessage } from "../../lambda/handlers/events.ts";
 import type { Invocation } from "../../simulator/invocation.ts";
 import type { World } from "../../simulator/world.ts";
 import { mostSkew } from "./commands.ts";
+import { isDoubtful } from "./join-rules.ts";
 import { isCovered, latestEnd, scopeFor } from "./oracle.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
@@ -33,6 +34,12 @@ export class PromiseRules {
 
   check(invocation: Invocation, call: string): void {
     if (invocation.name === "hold" && call === "") this.#hearing.set(invocation, this.#heard(invocation));
+    for (const [by, kept] of this.#hearing) {
+      this.#hearing.set(
+        by,
+        kept.filter(({ scope, launch }) => !isDoubtful(this.#world, scope, launch.launchedAt)),
+      );
+    }
     const { maxHold, hold } = invocation.settings;
     this.#shortestHold = Math.min(this.#shortestHold, hold);
     for (const one of [...this.#promises, ...[...this.#hearing.values()].flat()])

@@ -4,6 +4,7 @@ import type { Invocation } from "../../simulator/invocation.ts";
 import type { World } from "../../simulator/world.ts";
 import { checkBounds } from "./bounds.ts";
 import { HistoryRules } from "./history-rules.ts";
+import { JoinRules } from "./join-rules.ts";
 import { NodeRules } from "./node-rules.ts";
 import { PromiseRules } from "./promise-rules.ts";
 import { RecordRules } from "./record-rules.ts";
@@ -26,6 +27,7 @@ export class Watcher {
   readonly #records: RecordRules;
   readonly #history: HistoryRules;
   readonly #promises: PromiseRules;
+  readonly #joins: JoinRules;
   /** What needed repair when a sweep started, and has needed it ever since. */
   readonly #sweeps = new Map<Invocation, Set<string>>();
 
@@ -38,6 +40,7 @@ export class Watcher {
     this.#nodes = new NodeRules(world, this.#records);
     this.#history = new HistoryRules(world, this.#records);
     this.#promises = new PromiseRules(world, this.#records);
+    this.#joins = new JoinRules(world);
   }
 
   /** Changes by users and by time since the last check break no rule. */
@@ -51,6 +54,7 @@ export class Watcher {
     this.#nodes.check(invocation);
     this.#history.check(call);
     this.#promises.check(invocation, call);
+    this.#joins.check(invocation);
     checkBounds(this.#world, invocation, call);
     if (invocation.name === "sweep" && call === "")
       this.#sweeps.set(invocation, new Set(unhealed(this.#world)));

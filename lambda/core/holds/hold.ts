@@ -1,6 +1,6 @@
 import type { HoldLength } from "../auto/decide-hold-length.ts";
 import type { Learned } from "../auto/learned.ts";
-import { after, earlier, later } from "../duration.ts";
+import { after, earlier, later, seconds } from "../duration.ts";
 import type { Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
 
@@ -58,6 +58,8 @@ export type ScopeRecord = Readonly<{
   version: number;
   hold?: Hold;
   lastLaunchAt?: Date;
+  /** The first launch that counted and since which no node is known to have joined. */
+  unjoinedSince?: Date;
   /** The watermark: launches before it start and extend nothing, however late they are reported. */
   launchesCountFrom?: Date;
   /** Why the watermark lies in the future, while it does. */
@@ -179,6 +181,15 @@ export function countingFrom(record: ScopeRecord, from: Date): ScopeRecord {
 export function withoutLaunchAhead(record: ScopeRecord, now: Date): ScopeRecord {
   const { lastLaunchAt, ...rest } = record;
   return lastLaunchAt && lastLaunchAt > now ? rest : record;
+}
+
+/** A node that joined after this shows that launches lead to nodes: the clocks of cloud and cluster differ by seconds. */
+export const joinsCountFrom = (unjoinedSince: Date): Date => after(unjoinedSince, -seconds(10));
+
+/** The record once a node has joined. */
+export function withJoinedNode(record: ScopeRecord): ScopeRecord {
+  const { unjoinedSince: _, ...rest } = record;
+  return rest;
 }
 
 export const isPaused = (watermark: Watermark, now: Date): boolean =>

@@ -71,7 +71,7 @@ export function decideLaunch(facts: LaunchFacts): LaunchDecision {
     ...(length && { length }),
     unprotected: true,
   };
-  return startInPlace(seen, hold, now);
+  return startInPlace({ ...seen, unjoinedSince: record.unjoinedSince ?? firstOf(news) }, hold, now);
 }
 
 /** A new hold where none is running; one that is still being released goes to history, its marks are adopted. */
@@ -110,7 +110,11 @@ function decideExtension(
     ...(news.length > 0 && length && { length }),
     extensions: hold.extensions + (moves ? 1 : 0),
   };
-  const written = { ...record, hold: next, ...(news.length > 0 && { lastLaunchAt: latest.launchedAt }) };
+  const counted = news.length > 0 && {
+    lastLaunchAt: latest.launchedAt,
+    unjoinedSince: record.unjoinedSince ?? firstOf(news),
+  };
+  const written = { ...record, hold: next, ...counted };
   if (capped && !hold.capped) {
     const because = `holds last ${formatDuration(rules.maxHold)} at most, whatever launches`;
     return { action: "cap", hold: next, record: written, because };

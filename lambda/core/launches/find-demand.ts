@@ -1,7 +1,7 @@
 import { after, type Duration, earlier, minutes, seconds } from "../duration.ts";
 import { BrokenSetupError } from "../errors.ts";
 import { changeRecord } from "../holds/change-record.ts";
-import type { ScopeRecord } from "../holds/hold.ts";
+import { emptyRecord, type ScopeRecord } from "../holds/hold.ts";
 import type { Context, Launch, Replacement, Unavailable } from "../ports.ts";
 import { reportLimit } from "../report-limit.ts";
 import type { Scope } from "../scope.ts";
@@ -13,6 +13,8 @@ export type Judged = Readonly<{
   demand: readonly Launch[];
   replacements: readonly Launch[];
   unknown: readonly Launch[];
+  /** What was known of the scope. */
+  record: ScopeRecord;
 }>;
 
 /** A node joins long after its NodeClaim was made; without a cloud that is all we hear of it. */
@@ -28,10 +30,10 @@ export async function findDemand(
     firstSeenAt,
   }: Readonly<{ scope: Scope; launches: readonly Launch[]; firstSeenAt: Date }>,
 ): Promise<Judged> {
-  const judged: Judged = { demand: launches, replacements: [], unknown: [] };
+  const record = (await context.holds.find(scope)) ?? emptyRecord(scope);
+  const judged: Judged = { demand: launches, replacements: [], unknown: [], record };
   if (context.rules.replacements === "hold" || launches.length === 0) return judged;
-  const record = await context.holds.find(scope);
-  const remembered = new Set(record?.replacements?.map(({ instance }) => instance));
+  const remembered = new Set(record.replacements?.map(({ instance }) => instance));
   const isNew = (launch: Launch) => !remembered.has(launch.instance);
   const replacements = launches.some(isNew) ? await readReplacements(context, record, launches) : [];
   const facts = { remembered, replacements, firstSeenAt, now: context.clock.now() };
@@ -40,16 +42,21 @@ export async function findDemand(
 
   logVerdicts(context, scope, launches.filter(isNew), verdicts);
   await rememberAll(context, scope, those("replacement").filter(isNew), replacements);
-  return { demand: those("demand"), replacements: those("replacement"), unknown: those("unknown yet") };
+  return {
+    demand: those("demand"),
+    replacements: those("replacement"),
+    unknown: those("unknown yet"),
+    record,
+  };
 }
 
 async function readReplacements(
   context: Context,
-  record: ScopeRecord | undefined,
+  record: ScopeRecord,
   launches: readonly Launch[],
 ): Promise<readonly Replacement[] | Unavailable | "no answer"> {
   const oldest = launches.map(({ launchedAt }) => launchedAt).reduce(earlier);
-  const known = new Set(record?.replacements?.flatMap(({ nodeClaim }) => nodeClaim ?? []));
+  const known = new Set(record.replacements?.flatMap(({ nodeClaim }) => nodeClaim ?? []));
   const deadline = earlier(context.deadline, after(context.clock.now(), timeLimit));
   try {
     const found = await context.nodeClaims.replacements(after(oldest, -nodeClaimIsOlderBy), known, {

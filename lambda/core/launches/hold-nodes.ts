@@ -10,6 +10,7 @@ import { armRelease } from "../releases/arm-release.ts";
 import { scopeOf } from "../rules.ts";
 import type { Scope } from "../scope.ts";
 import { decideLaunch, type LaunchDecision } from "./decide-launch.ts";
+import { retryDoubtful, separateDoubtful } from "./doubtful-launches.ts";
 import { findDemand } from "./find-demand.ts";
 import { judgeAgainAfter } from "./judge-launches.ts";
 import { awaitPendingNodes } from "./pending-nodes.ts";
@@ -26,11 +27,13 @@ export async function holdNodes(
     [...scopes].map(([scope, ofScope]) => async () => {
       const { firstSeenAt } = heard;
       const judged = await findDemand(context, { scope, launches: ofScope, firstSeenAt });
-      const { demand, replacements, unknown } = judged;
+      const { record, demand, replacements, unknown } = judged;
+      const { counting, doubtful } = await separateDoubtful(context, { scope, record, demand });
       await attemptAll([
-        () => protectDemand(context, scope, demand),
+        () => protectDemand(context, scope, counting),
         () => awaitReplacements(context, scope, replacements),
         () => judgeAgain(context, unknown, heard),
+        () => retryDoubtful(context, doubtful, heard),
       ]);
     }),
   );

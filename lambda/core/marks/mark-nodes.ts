@@ -1,6 +1,6 @@
 import { earlier } from "../duration.ts";
 import { changeRecord } from "../holds/change-record.ts";
-import { dueAt, type Hold, type ScopeRecord } from "../holds/hold.ts";
+import { dueAt, type Hold, joinsCountFrom, type ScopeRecord, withJoinedNode } from "../holds/hold.ts";
 import type { Context, Marked } from "../ports.ts";
 import { setOneShot } from "../releases/arm-release.ts";
 import { outlastingHolds } from "../releases/hand-over.ts";
@@ -24,30 +24,34 @@ export async function markNodes(context: Context, { scope, hold, armedFor }: Mar
   const { id: holdId } = hold;
   const notToAdopt = await outlastingHolds(context);
   const marked = await context.nodes.mark({ scope, holdId, notToAdopt }, context);
-  const touched = marked.marked + marked.adopted;
-  const isAll = !marked.left && marked.failed === 0;
+  const touched = touchedBy(marked);
   context.log.info("nodes marked", { scope, holdId, ...marked, seen: marked.seen.length });
-  if (touched === 0 && !marked.left && !(isAll && hold.unprotected) && !armedFor) return marked;
+  if (touched === 0 && !marked.left && !(isComplete(marked) && hold.unprotected) && !armedFor) return marked;
 
-  const note = { holdId, touched, isAll, armedFor };
-  const after = await changeRecord(context, scope, (record) => noteMarks(record, note));
-  if (after.protected) reportProtected(context, after.protected);
-  if (after.isOurs) return marked;
-  if (after.present) {
-    context.log.info("marks handed to the present hold", { scope, holdId, present: after.present.id });
-    return markNodes(context, { scope, hold: after.present });
+  const note = { holdId, marked, armedFor };
+  const noted = await changeRecord(context, scope, (record) => noteMarks(record, note));
+  if (noted.protected) reportProtected(context, noted.protected);
+  if (noted.isOurs) return marked;
+  if (noted.present) {
+    context.log.info("marks handed to the present hold", { scope, holdId, present: noted.present.id });
+    return markNodes(context, { scope, hold: noted.present });
   }
   const released = await context.nodes.release(holdId, context);
   context.log.info("marks taken off again: their hold ended meanwhile", { scope, holdId, ...released });
   return { ...marked, marked: 0, adopted: 0 };
 }
 
+const touchedBy = ({ marked, adopted }: Marked): number => marked + adopted;
+const isComplete = ({ left, failed }: Marked): boolean => !left && failed === 0;
+
 type Noted = Readonly<{ isOurs: boolean; present?: Hold; protected?: Hold; record?: ScopeRecord }>;
 
-type Note = Readonly<{ holdId: string; touched: number; isAll: boolean; armedFor: Date | undefined }>;
+type Note = Readonly<{ holdId: string; marked: Marked; armedFor: Date | undefined }>;
 
-function noteMarks(record: ScopeRecord, { holdId, touched, isAll, armedFor }: Note): Noted {
+function noteMarks(record: ScopeRecord, { holdId, marked, armedFor }: Note): Noted {
   const { hold } = record;
+  const touched = touchedBy(marked);
+  const isAll = isComplete(marked);
   if (hold?.state !== "held") return { isOurs: false };
   if (hold.id !== holdId) return { isOurs: false, present: hold };
   const { unprotected = false, ...rest } = hold;
@@ -60,8 +64,13 @@ function noteMarks(record: ScopeRecord, { holdId, touched, isAll, armedFor }: No
     nodes: hold.nodes + touched,
     ...(isArmedNow && { armedFor }),
   };
-  return { isOurs: true, record: { ...record, hold: next }, ...(isProtectedNow && { protected: hold }) };
+  const written = { ...(showsJoined(record, marked) ? withJoinedNode(record) : record), hold: next };
+  return { isOurs: true, record: written, ...(isProtectedNow && { protected: hold }) };
 }
+
+/** Whether launches of this scope lead to nodes. */
+const showsJoined = ({ unjoinedSince }: ScopeRecord, { seen }: Marked): boolean =>
+  unjoinedSince !== undefined && seen.some(({ joinedAt }) => joinedAt > joinsCountFrom(unjoinedSince));
 
 /** The invocation that marks the last node of the start records it, once; later launches may have moved the cause since. */
 function reportProtected(context: Context, { causedAt, startedAt }: Hold): void {

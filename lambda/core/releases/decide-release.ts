@@ -1,5 +1,5 @@
 import { unwatched } from "../auto/observe.ts";
-import { after, earlier, minutes } from "../duration.ts";
+import { after, type Duration, earlier, minutes } from "../duration.ts";
 import {
   countingFrom,
   dueAt,
@@ -9,10 +9,14 @@ import {
   pastOf,
   type ScopeRecord,
   silenced,
+  withJoinedNode,
   withoutHold,
   withoutLaunchAhead,
 } from "../holds/hold.ts";
 import { isKept, type Rules } from "../rules.ts";
+
+/** Most nodes have joined after so long. */
+const longestBoot: Duration = minutes(5);
 
 /** What a one-shot that fired means, and why. */
 export type ReleaseDecision =
@@ -46,7 +50,8 @@ export function fence({ record, hold, rules, now }: FenceFacts): Release {
   const isCapped = hold.capped || dueAt(hold, rules) < hold.expiresAt;
   const because = isCapped ? "the hold has reached its cap" : "the hold expired";
   const next = fenced(hold, because);
-  const over = { ...(isCapped ? unwatched(record, now) : record), hold: next };
+  const judged = isTooShort(record, now) ? withJoinedNode(record) : record;
+  const over = { ...(isCapped ? unwatched(judged, now) : judged), hold: next };
   // A hold left behind by another setting of scope ends without: the whole cluster's silence is every NodePool's.
   const needsBreather = isCapped && isKept(rules, record.scope);
   const written = needsBreather
@@ -54,6 +59,10 @@ export function fence({ record, hold, rules, now }: FenceFacts): Release {
     : over;
   return { action: "release", hold: next, record: written, because };
 }
+
+/** Nodes that boot need not have joined by the end of a short hold. */
+const isTooShort = ({ unjoinedSince }: ScopeRecord, now: Date): boolean =>
+  unjoinedSince !== undefined && now < after(unjoinedSince, longestBoot);
 
 type ForceFacts = Readonly<{ reason: string; now: Date; askedAt?: Date | undefined }>;
 

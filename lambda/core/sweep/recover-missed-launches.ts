@@ -1,5 +1,6 @@
 import { attemptAll } from "../attempt-all.ts";
 import { after } from "../duration.ts";
+import { separateDoubtful } from "../launches/doubtful-launches.ts";
 import { findDemand } from "../launches/find-demand.ts";
 import { protect } from "../launches/hold-nodes.ts";
 import type { Context, Launch } from "../ports.ts";
@@ -36,10 +37,12 @@ async function recover(context: Context, scope: Scope, missed: readonly Launch[]
   // The next sweep finds them again.
   if (context.clock.now() >= context.deadline) return;
   // What is unknown yet was launched within the last minute: the next sweep sees it again.
-  const { demand } = await findDemand(context, { scope, launches: missed, firstSeenAt: context.clock.now() });
-  if (demand.length === 0) return;
-  const { action } = await protect(context, { scope, launches: demand, awaited: [] });
+  const firstSeenAt = context.clock.now();
+  const { record, demand } = await findDemand(context, { scope, launches: missed, firstSeenAt });
+  const { counting } = await separateDoubtful(context, { scope, record, demand });
+  if (counting.length === 0) return;
+  const { action } = await protect(context, { scope, launches: counting, awaited: [] });
   if (action === "ignore" || action === "await") return;
-  context.log.warn("launches were missed", { scope, instances: demand.map((launch) => launch.instance) });
-  context.metrics.add("MissedLaunches", demand.length);
+  context.log.warn("launches were missed", { scope, instances: counting.map((launch) => launch.instance) });
+  context.metrics.add("MissedLaunches", counting.length);
 }
