@@ -1,10 +1,10 @@
 import { after, type Duration, later, minutes, seconds } from "../../lambda/core/duration.ts";
-import type { Launch } from "../../lambda/core/ports.ts";
+import type { Rules } from "../../lambda/core/rules.ts";
 import type { Scope } from "../../lambda/core/scope.ts";
 import type { Invocation } from "../../simulator/invocation.ts";
 import type { World } from "../../simulator/world.ts";
 import { mostSkew } from "./commands.ts";
-import { scopeFor } from "./oracle.ts";
+import { isCovered, scopeFor } from "./oracle.ts";
 import { must } from "./watcher.ts";
 
 /** Launches without a node that joins count for so long. */
@@ -13,20 +13,22 @@ const longestBoot: Duration = minutes(5);
 const clocksDiffer: Duration = seconds(10);
 
 /** Whether a launch counts only once a node has joined, and none has. */
-export function isDoubtful(world: World, scope: Scope, launchedAt: Launch["launchedAt"]): boolean {
+export function isDoubtful(world: World, rules: Rules, scope: Scope, launchedAt: Date): boolean {
   const since = world.holds.records.get(scope)?.unjoinedSince;
   if (!since || launchedAt < after(since, joinsWithin)) return false;
-  const joins = world.nodes.all().filter(({ pool }) => pool && scopeFor(world.settings, pool) === scope);
+  const joins = world.nodes
+    .all()
+    .filter(({ pool }) => isCovered(rules, pool) && scopeFor(rules, pool) === scope);
   return !joins.some(({ joinedAt }) => joinedAt > after(since, -clocksDiffer));
 }
 
-/** Launches that lead to no node hold nodes for minutes only, however many there are. */
+/** Launches that lead to no node hold nodes for minutes only: to count for longer they need a node that joined. */
 export class JoinRules {
   readonly #world: World;
   /** By scope, the last launch that counted. */
   readonly #counted = new Map<Scope, Date>();
-  /** By scope, the first launch that counted since a node joined. */
-  readonly #first = new Map<Scope, Date>();
+  /** By scope, the first launch of these ten minutes, and the last node that had joined when they began. */
+  readonly #windows = new Map<Scope, Readonly<{ from: Date; joinedAt: Date }>>();
   readonly #joined = new Map<Scope, Date>();
 
   constructor(world: World) {
@@ -34,30 +36,35 @@ export class JoinRules {
   }
 
   check(invocation: Invocation): void {
-    const never = new Date(0);
     for (const { pool, joinedAt } of this.#world.nodes.all()) {
       for (const scope of pool ? (["cluster", `nodepool/${pool}`] as const) : [])
-        this.#joined.set(scope, later(this.#joined.get(scope) ?? never, joinedAt));
+        this.#joined.set(scope, later(this.#joined.get(scope) ?? joinedAt, joinedAt));
     }
     for (const [scope, { lastLaunchAt, hold }] of this.#world.holds.records) {
-      const first = this.#first.get(scope);
-      if (first && this.#isForgotten(scope, first, hold?.state === "held")) this.#first.delete(scope);
-      if (!lastLaunchAt || lastLaunchAt <= (this.#counted.get(scope) ?? never)) continue;
+      const window = this.#windows.get(scope);
+      const isShort = window && this.#world.time < after(window.from, longestBoot + mostSkew);
+      if (isShort && hold?.state !== "held") this.#windows.delete(scope);
+      if (!lastLaunchAt || lastLaunchAt <= (this.#counted.get(scope) ?? 0)) continue;
       this.#counted.set(scope, lastLaunchAt);
-      if (!this.#first.has(scope)) this.#first.set(scope, lastLaunchAt);
-      const from = this.#first.get(scope) ?? never;
-      // In doubt, when the API server does not answer, a launch is held for.
-      const isSure = !invocation.wasHindered && this.#world.time < invocation.deadline;
-      const isEarly = lastLaunchAt < after(from, joinsWithin + mostSkew);
-      if (isSure)
-        must(isEarly, "launches without a node count for ten minutes", () => ({ from, scope, hold }));
-      if (!isEarly) this.#first.delete(scope);
+      this.#checkCounted(invocation, scope, lastLaunchAt);
     }
   }
 
-  #isForgotten(scope: Scope, first: Date, isHeld: boolean): boolean {
-    const joined = this.#joined.get(scope);
-    if (joined && joined > after(first, -clocksDiffer)) return true;
-    return !isHeld && this.#world.time < after(first, longestBoot + mostSkew);
+  #checkCounted(invocation: Invocation, scope: Scope, launchedAt: Date): void {
+    const window = this.#windows.get(scope);
+    if (window && launchedAt < after(window.from, 2 * joinsWithin + mostSkew)) return;
+    const joinedAt = this.#joined.get(scope) ?? new Date(0);
+    // Twice as long, because a join may be noted after the launches that followed it.
+    // In doubt, when the API server does not answer, a launch is held for.
+    const isSure = !invocation.wasHindered && this.#world.time < invocation.deadline;
+    if (window && isSure) {
+      const facts = () => ({ scope, launchedAt, joinedAt, window });
+      must(
+        joinedAt > window.joinedAt || joinedAt > after(window.from, -clocksDiffer),
+        "launches without a node count for minutes only",
+        facts,
+      );
+    }
+    this.#windows.set(scope, { from: launchedAt, joinedAt });
   }
 }

@@ -37,7 +37,7 @@ export class PromiseRules {
     for (const [by, kept] of this.#hearing) {
       this.#hearing.set(
         by,
-        kept.filter(({ scope, launch }) => !isDoubtful(this.#world, scope, launch.launchedAt)),
+        kept.filter(({ scope, launch }) => !isDoubtful(this.#world, by.settings, scope, launch.launchedAt)),
       );
     }
     const { maxHold, hold } = invocation.settings;
