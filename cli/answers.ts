@@ -27,6 +27,8 @@ const scopeStatus = fields({
   ),
   because: anyText,
   nodesHeld: count,
+  // A holder of 0.1 names none.
+  nodes: v.optional(list(anyText), []),
   awaited: count,
   holdId: v.exactOptional(anyText),
   since: v.exactOptional(moment),

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { formatDuration } from "../../lambda/core/duration.ts";
 
 export type Output = "table" | "wide" | "json";
 
@@ -11,5 +12,21 @@ export const withOutput = (
     new Option("-o, --output <form>", "output format").choices([...choices]).default("table"),
   );
 
-/** An answer for programs: whole, and one way only. */
-export const asJson = (answer: unknown): string => JSON.stringify(answer, null, 2);
+/** Numbers of milliseconds in the answers. */
+const durations: ReadonlySet<string> = new Set([
+  ...["hold", "relaunchCost", "idleBudget", "maxHold", "breather", "initialDelay"],
+  ...["length", "atHalfCost", "atDoubleCost"],
+]);
+
+/** An answer for programs: whole, with each duration in milliseconds and, beside it, as people write it. */
+export const asJson = (answer: unknown): string => JSON.stringify(withReadable(answer), null, 2);
+
+function withReadable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withReadable);
+  if (typeof value !== "object" || value === null || value instanceof Date) return value;
+  const entries = Object.entries(value).flatMap(([name, inner]) => {
+    const text = durations.has(name) && typeof inner === "number" && [[`${name}Text`, formatDuration(inner)]];
+    return [[name, withReadable(inner)], ...(text || [])];
+  });
+  return Object.fromEntries(entries);
+}

@@ -30,6 +30,7 @@ export function statusView(status: StatusAnswer, style: Style, wide: boolean): s
       ? table([[...heading, ...rest, "WHY"].map((one) => style("dim", one)), ...rows])
       : [nothing]),
     "",
+    ...(wide ? scopes.flatMap(heldNodes) : []),
     ...scopes.flatMap(({ scope, length }) =>
       length ? [`Holds of ${scope} last ${describeLength(length)}.`] : [],
     ),
@@ -54,6 +55,13 @@ function row(scope: ScopeStatus, now: Date, style: Style, wide: boolean): string
     ...rest,
     scope.because,
   ];
+}
+
+/** The names that the answer has; of more nodes it has only the number. */
+function heldNodes({ scope, nodes = [], nodesHeld }: ScopeStatus): string[] {
+  if (nodes.length === 0) return [];
+  const more = nodesHeld > nodes.length ? ` and ${nodesHeld - nodes.length} more` : "";
+  return [`Nodes held in ${scope}: ${nodes.join(", ")}${more}.`];
 }
 
 function rulesOf({ rules, version }: StatusAnswer): string {

@@ -59,6 +59,8 @@ export interface Nodes {
   releaseAll(holdIds: ReadonlySet<string>, context: CallContext): Promise<ReleasedAll>;
   /** The ids of all holds that have marks on nodes, with how many; those named are left out by the server. */
   marks(except: readonly string[], context: CallContext): Promise<ReadonlyMap<string, number>>;
+  /** The names of the nodes that carry each hold's mark. */
+  markedNodes(context: CallContext): Promise<ReadonlyMap<string, readonly string[]>>;
   /** Nodes that joined after `since`: all of them, or those that carry no mark (and are not labelled `never`). */
   joinedSince(since: Date, which: "all" | "unmarked", context: CallContext): Promise<readonly NodeSeen[]>;
   /** Whether any node of the scope joined after `since`. */

@@ -96,10 +96,22 @@ export class KubernetesNodes implements Nodes {
   }
 
   async marks(except: readonly string[], context: CallContext): Promise<ReadonlyMap<string, number>> {
-    const found = new Map<string, number>();
-    for await (const node of this.#list(this.#select.markedByOthers(except), context)) {
-      const holdId = node.labels?.[holdLabel];
-      if (isHoldId(holdId)) found.set(holdId, (found.get(holdId) ?? 0) + 1);
+    const names = await this.#namesByHold(except, context);
+    return new Map([...names].map(([holdId, { length }]) => [holdId, length]));
+  }
+
+  markedNodes(context: CallContext): Promise<ReadonlyMap<string, readonly string[]>> {
+    return this.#namesByHold([], context);
+  }
+
+  async #namesByHold(except: readonly string[], context: CallContext): Promise<Map<string, string[]>> {
+    const found = new Map<string, string[]>();
+    for await (const { name, labels } of this.#list(this.#select.markedByOthers(except), context)) {
+      const holdId = labels?.[holdLabel];
+      if (!isHoldId(holdId)) continue;
+      const names = found.get(holdId);
+      if (names) names.push(name);
+      else found.set(holdId, [name]);
     }
     return found;
   }

@@ -21,6 +21,7 @@ export function crashingNodes(
     release: (...args) => nodes.release(...args),
     releaseAll: (...args) => nodes.releaseAll(...args),
     marks: (...args) => nodes.marks(...args),
+    markedNodes: (...args) => nodes.markedNodes(...args),
     joinedSince: (...args) => nodes.joinedSince(...args),
     hasJoined: (...args) => nodes.hasJoined(...args),
     countUserHeld: (...args) => nodes.countUserHeld(...args),

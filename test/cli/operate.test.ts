@@ -76,11 +76,20 @@ describe("status", () => {
     expect(output).toContain("12:10:00Z (in 10m)  20261121t115000-abc");
   });
 
-  it("gives programs the answer as it came", async () => {
+  it("names the nodes held to those who want it wide, and how many more there are", async () => {
+    const named = { ...held, nodes: ["a", "b"] };
+    const prod = await holder(() => ({ ...status, scopes: [named] }));
+    const { output } = await prod.run("status", "--cluster", "prod", "-o", "wide");
+    expect(output).toContain("Nodes held in cluster: a, b and 3 more.");
+    expect((await prod.run("status", "--cluster", "prod")).output).not.toContain("Nodes held in");
+  });
+
+  it("gives programs the answer as it came, with each duration also as text", async () => {
     const answer = { ...status, scopes: [held], news: "of a later version" };
     const prod = await holder(() => answer);
     const { output } = await prod.run("status", "--cluster", "prod", "-o", "json");
-    expect(JSON.parse(output)).toEqual(answer);
+    const texts = { holdText: "20m", maxHoldText: "2h", breatherText: "10m", initialDelayText: "0s" };
+    expect(JSON.parse(output)).toEqual({ ...answer, rules: { ...rules, ...texts } });
   });
 
   it("says that a pause without an end ends by hand, and since when it lasts where that is known", async () => {

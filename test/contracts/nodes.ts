@@ -313,6 +313,10 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
         [holdId(2), 2],
       ]);
       expect([...(await world.nodes.marks([holdId(2)], soon()))]).toEqual([[holdId(1), 1]]);
+      expect([...(await world.nodes.markedNodes(soon()))].toSorted()).toEqual([
+        [holdId(1), ["a"]],
+        [holdId(2), ["b", "c"]],
+      ]);
     });
 
     it("reports which nodes have joined since a moment", async () => {

@@ -324,6 +324,7 @@ describe("the status", () => {
           because: "1 launch in NodePool default",
           until: at(20),
           nodesHeld: 2,
+          nodes: ["a", "b"],
           awaited: 1,
           nextSchedule: at(20),
         },

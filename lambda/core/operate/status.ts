@@ -27,6 +27,8 @@ export type ScopeStatus = Readonly<{
   extensions?: number;
   capped?: boolean;
   nodesHeld: number;
+  /** The first of them by name. */
+  nodes?: readonly string[];
   awaited: number;
   nextSchedule?: Date;
   /** With `hold=auto`, how long holds last here now, and why. */
@@ -49,7 +51,7 @@ export async function getStatus(context: Context): Promise<Status> {
   const now = context.clock.now();
   const [{ records }, marks, nodesUserHeld, awaited, lastSweep, limits] = await Promise.all([
     context.holds.all(),
-    context.nodes.marks([], context),
+    context.nodes.markedNodes(context),
     context.nodes.countUserHeld(context),
     countAwaited(context, now),
     context.journal.lastSweep(),
@@ -61,7 +63,7 @@ export async function getStatus(context: Context): Promise<Status> {
   );
   const scopes = shown.map((record) => ({
     ...describe(record, whole, context.rules, now),
-    nodesHeld: record.hold ? (marks.get(record.hold.id) ?? 0) : 0,
+    ...nodesOf(record.hold && marks.get(record.hold.id)),
     awaited: awaited.get(record.scope) ?? 0,
     ...lengthOf(record, context.rules, now),
   }));
@@ -69,6 +71,14 @@ export async function getStatus(context: Context): Promise<Status> {
   const found = { scopes, nodesUserHeld, limits, ...(lastSweep && { lastSweep }) };
   return { cluster: rules.cluster, at: now, rules, ...found };
 }
+
+/** Five thousand names would be the largest part of the answer, and nobody reads them. */
+const mostNames = 50;
+
+const nodesOf = (names: readonly string[] = []) => ({
+  nodesHeld: names.length,
+  ...(names.length > 0 && { nodes: names.toSorted().slice(0, mostNames) }),
+});
 
 /** Where the settings do not ask for it, nothing is missing. */
 async function findLimits(context: Context): Promise<readonly string[]> {
@@ -82,7 +92,7 @@ function lengthOf(record: ScopeRecord, rules: Rules, now: Date): Pick<ScopeStatu
   return length ? { length } : {};
 }
 
-type Described = Omit<ScopeStatus, "nodesHeld" | "awaited" | "length">;
+type Described = Omit<ScopeStatus, "nodesHeld" | "nodes" | "awaited" | "length">;
 
 function describe(record: ScopeRecord, whole: ScopeRecord | undefined, rules: Rules, now: Date): Described {
   const { scope, hold } = record;
