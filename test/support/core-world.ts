@@ -1,0 +1,53 @@
+import type { Duration } from "../../lambda/core/duration.ts";
+import { hours } from "../../lambda/core/duration.ts";
+import type { ScopeRecord } from "../../lambda/core/holds/hold.ts";
+import type { Context, FollowUp, Marked, Released } from "../../lambda/core/ports.ts";
+import { nothingReleased } from "../../lambda/core/releases/release-nodes.ts";
+import type { Rules } from "../../lambda/core/rules.ts";
+import { World } from "../../simulator/world.ts";
+import { someRules } from "./builders.ts";
+import { until } from "./context.ts";
+
+const nothingMarked: Marked = { marked: 0, adopted: 0, userHeld: 0, failed: 0, left: false, seen: [] };
+
+type Answers = Readonly<{
+  records?: readonly ScopeRecord[];
+  rules?: Partial<Rules>;
+  marked?: Partial<Marked>;
+  released?: Partial<Released>;
+}>;
+
+/** A context whose nodes and schedules only write down what they are asked, for the tests of one use case. */
+export function coreWorld({ records = [], rules = {}, marked = {}, released = {} }: Answers = {}) {
+  const world = new World();
+  for (const record of records) world.holds.records.set(record.scope, record);
+  const calls: unknown[][] = [];
+  const queued: Readonly<{ followUp: FollowUp; delay: Duration }>[] = [];
+  const context: Context = {
+    ...world.ports,
+    ...until(new Date(world.time.getTime() + hours(1))),
+    rules: someRules(rules),
+    holds: world.holds,
+    journal: world.holds,
+    nodes: {
+      ...world.ports.nodes,
+      mark: async ({ scope, holdId, notToAdopt }) => {
+        calls.push(["mark", scope, holdId, ...(notToAdopt ?? [])]);
+        return { ...nothingMarked, ...marked };
+      },
+      release: async (holdId) => {
+        calls.push(["release", holdId]);
+        return { ...nothingReleased, ...released };
+      },
+    },
+    schedules: {
+      arm: async (scope, holdId, at) => {
+        calls.push(["arm", scope, holdId, at]);
+        return "armed";
+      },
+    },
+    followUps: { enqueue: async (followUp, delay) => void queued.push({ followUp, delay }) },
+  };
+  const record = (scope: ScopeRecord["scope"] = "cluster") => world.holds.records.get(scope);
+  return { world, context, calls, queued, record, metrics: world.metrics };
+}
