@@ -10,6 +10,7 @@ import { markdownTable } from "../../scripts/markdown-table.ts";
 import type { Archived } from "./archive.ts";
 import { type ArmName, arms } from "./arms.ts";
 import { type Figures, figuresOf } from "./figures.ts";
+import type { ArmRecord } from "./run-arm.ts";
 import { type TraceName, traceOf, traces } from "./traces.ts";
 
 const columns: readonly (readonly [label: string, figure: keyof Figures])[] = [
@@ -92,12 +93,54 @@ function page(archived: readonly Archived[]): string {
       ["Arm", "What it is"],
       Object.entries(arms).map(([name, { about }]) => [`\`${name}\``, about]),
     ),
+    ...comparison(archived),
     "## Results",
     ...tracesIn(archived).map((trace) => section(trace, archived)),
     limits,
     provenance(archived),
   ].join("\n\n")}\n`;
 }
+
+/** The holder beside `consolidateAfter` of the same length, and whether it costs more than it may. */
+function comparison(archived: readonly Archived[]): readonly string[] {
+  const find = (arm: ArmName, { trace, seed }: ArmRecord) =>
+    archived.find(({ record }) => record.arm === arm && record.trace === trace && record.seed === seed)
+      ?.record;
+  const rows = tracesIn(archived).flatMap((trace) =>
+    archived.flatMap(({ record }) => {
+      const native = find("consolidate-after", record);
+      if (record.trace !== trace || record.arm !== "holder" || !native) return [];
+      const [ours, theirs] = [figuresOf(record), figuresOf(native)];
+      const nodeTime = ours.nodeMinutes / theirs.nodeMinutes;
+      const isReached = ours.launched <= theirs.launched * 1.1 && nodeTime <= 1.05;
+      const launched = `${ours.launched} against ${theirs.launched}`;
+      const alone = find("none", record);
+      const drift = alone ? ratio(ours.driftDone, figuresOf(alone).driftDone) : undefined;
+      const verdict = isReached ? "yes" : "no";
+      return [[`\`${trace}\``, String(record.seed), launched, nodeTime.toFixed(2), verdict, drift ?? "–"]];
+    }),
+  );
+  if (rows.length === 0) return [];
+  return [
+    "## The holder against `consolidateAfter` of the same length",
+    "The goal on every trace: at most 10 % more launches, at no more than 1.05 times the node-minutes. Where both are alike, `consolidateAfter` alone is enough, and simpler.",
+    markdownTable(
+      [
+        "Trace",
+        "Seed",
+        "nodes launched",
+        "node-minutes, ratio",
+        "goal reached",
+        "drift done, against `none`",
+      ],
+      rows,
+      [1, 3, 5],
+    ),
+  ];
+}
+
+const ratio = (value: number | undefined, other: number | undefined): string | undefined =>
+  value !== undefined && other ? (value / other).toFixed(2) : undefined;
 
 function section(trace: TraceName, archived: readonly Archived[]): string {
   const records = archived.map(({ record }) => record).filter((record) => record.trace === trace);
