@@ -34,7 +34,7 @@ export const endToEnd: Bench = {
       loop.close();
       const runs: Record<Start, Parts[]> = { cold: [], warm: [] };
       for (let round = 0; round < rounds; round++) {
-        await cluster.makeCold("hold");
+        await cluster.forceColdStart("hold");
         runs.cold.push(await launchOnce(cluster, door));
         runs.warm.push(await launchOnce(cluster, door));
       }
@@ -84,7 +84,7 @@ function doorOf({ config }: DeployedCluster): Door {
 
 async function launchOnce(cluster: DeployedCluster, door: Door): Promise<Parts> {
   await cluster.releaseAll();
-  await cluster.forgetMessages();
+  await cluster.purgeLaunchQueue();
   const watch = await MarksWatch.open(door);
   try {
     const begun = Date.now();
@@ -141,7 +141,7 @@ const plotOf = (parts: Record<Start, Parts>, rounds: number): Plot => ({
 /** Many launches at once, through bus, queue and function. */
 async function burst(cluster: DeployedCluster, launches: number): Promise<readonly Figure[]> {
   await cluster.releaseAll();
-  await cluster.forgetMessages();
+  await cluster.purgeLaunchQueue();
   const before = await cluster.schedules();
   const instances = new Set(await cluster.launchMany(launches));
   let traces: readonly Trace[] = [];

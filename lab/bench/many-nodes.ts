@@ -11,9 +11,9 @@ const plans: Readonly<Record<Size, readonly number[]>> = {
 const limit = 256;
 
 /** What the marking process reports at its end. */
-export type NewEvent = Readonly<{ invocations: number; failed: number; peakMb: number }>;
+export type Figures = Readonly<{ invocations: number; failed: number; peakMb: number }>;
 
-type Run = NewEvent & Readonly<{ nodes: number; wrong: number }>;
+type Run = Figures & Readonly<{ nodes: number; wrong: number }>;
 
 /** Marks and releases 100,000 nodes in one process, cut short again and again as a function would be. */
 export const manyNodes: Bench = {
@@ -83,13 +83,13 @@ function isMarkedOnce(cluster: FakeKubernetesServer, name: string): boolean {
   );
 }
 
-function inAnotherProcess(access: Readonly<{ server: string; token: string }>): Promise<NewEvent> {
+function inAnotherProcess(access: Readonly<{ server: string; token: string }>): Promise<Figures> {
   return new Promise((resolve, reject) => {
     const child = fork(`${import.meta.dirname}/many-nodes-process.ts`, [access.server, access.token], {
       // Without a limit Node collects its garbage late, and the figure would be the machine's.
       execArgv: ["--max-old-space-size=160", "--max-semi-space-size=4"],
     });
-    child.once("message", (reported) => resolve(reported as NewEvent));
+    child.once("message", (reported) => resolve(reported as Figures));
     child.once("error", reject);
     child.once("exit", (code) => code !== 0 && reject(new Error(`the marking process ended with ${code}`)));
   });

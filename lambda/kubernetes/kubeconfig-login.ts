@@ -41,7 +41,7 @@ export function kubeconfigLogin(
   };
 }
 
-/** NewEvent at once, and not as a connection that fails again and again. */
+/** Reported at once, instead of as a connection that fails again and again. */
 function refuseBroken(tls: ClusterAccess["tls"]): void {
   try {
     createSecureContext(tls);

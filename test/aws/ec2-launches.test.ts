@@ -11,7 +11,7 @@ const v1 = { ...owned, "karpenter.sh/nodepool": "batch", "eks:eks-cluster-name":
 const autoMode = { "eks:eks-cluster-name": "prod", "eks:kubernetes-node-pool-name": "general-purpose" };
 const v031 = { ...owned, "karpenter.sh/provisioner-name": "old" };
 
-type NewEvent = Readonly<{
+type DescribedInstance = Readonly<{
   id: string;
   launchedAt?: Date;
   tags?: Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ type NewEvent = Readonly<{
 }>;
 
 /** DescribeInstances' answer as EC2 writes it. */
-function described(instances: readonly NewEvent[], nextToken = ""): AwsAnswer {
+function described(instances: readonly DescribedInstance[], nextToken = ""): AwsAnswer {
   const items = instances.map(({ id, launchedAt = noon, tags = {}, state = "running" }) => {
     const tagItems = Object.entries(tags).map(([k, v]) => `<item><key>${k}</key><value>${v}</value></item>`);
     const launchTime = `<launchTime>${launchedAt.toISOString()}</launchTime>`;

@@ -15,17 +15,17 @@ const rules = someRules({ maxHold: hours(1) });
 const launches = fc.array(
   fc.record({
     minute: fc.nat({ max: 120 }),
-    toldAfter: fc.array(fc.nat({ max: 45 }), { minLength: 1, maxLength: 3 }),
+    deliveredAfter: fc.array(fc.nat({ max: 45 }), { minLength: 1, maxLength: 3 }),
   }),
   { maxLength: 20 },
 );
-type NewEvent = Readonly<{ launchedAt: Date; at: Date }>;
+type Delivery = Readonly<{ launchedAt: Date; at: Date }>;
 
-const inOrder = (all: readonly Readonly<{ minute: number; toldAfter: number[] }>[]): NewEvent[] =>
+const inOrder = (all: readonly Readonly<{ minute: number; deliveredAfter: number[] }>[]): Delivery[] =>
   all
-    .flatMap(({ minute, toldAfter }) => {
+    .flatMap(({ minute, deliveredAfter }) => {
       const launchedAt = after(noon, minutes(minute));
-      return toldAfter.map((late) => ({ launchedAt, at: after(launchedAt, minutes(late)) }));
+      return deliveredAfter.map((late) => ({ launchedAt, at: after(launchedAt, minutes(late)) }));
     })
     .toSorted((a, b) => a.at.getTime() - b.at.getTime());
 
@@ -38,7 +38,7 @@ function expire(record: ScopeRecord, now: Date): ScopeRecord {
   return decideClose(decision.record ?? record, hold.id, due).record ?? record;
 }
 
-function report(record: ScopeRecord, { launchedAt, at }: NewEvent, newId: string): ScopeRecord {
+function report(record: ScopeRecord, { launchedAt, at }: Delivery, newId: string): ScopeRecord {
   const launch = { instance: "i-1", launchedAt, nodePool: "default" };
   const facts = { record, watermark: watermarkOf(record), launches: [launch], rules, now: at, newId };
   return decideLaunch(facts).record ?? record;
@@ -85,7 +85,7 @@ it("the order in which launches of the same time are reported does not matter", 
       const at = after(noon, minutes(19));
       const reported = offsets.map((minute) => ({ launchedAt: after(noon, minutes(minute)), at }));
       const shuffled = gen(() => fc.shuffledSubarray(reported, { minLength: reported.length }));
-      const expiryOf = (all: readonly NewEvent[]) =>
+      const expiryOf = (all: readonly Delivery[]) =>
         all.reduce((record, one) => report(record, one, "hold"), aRecord()).hold?.expiresAt;
 
       expect(expiryOf(shuffled)).toEqual(expiryOf(reported));

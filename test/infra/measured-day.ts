@@ -15,7 +15,7 @@ type Day = Readonly<{
   joinsAfter: Duration;
 }>;
 
-type NewEvent = {
+type Invoked = {
   readonly name: FunctionName;
   readonly calls: string[];
   readonly lines: LogLine[];
@@ -116,8 +116,8 @@ function tableCalls({ calls }: Scenario): { reads: number; writes: number } {
 }
 
 /** Keeps for each invocation what it called and reported; they run one after the other. */
-function listen(world: Scenario): ReadonlyMap<Invocation, NewEvent> {
-  const reported = new Map<Invocation, NewEvent>();
+function listen(world: Scenario): ReadonlyMap<Invocation, Invoked> {
+  const reported = new Map<Invocation, Invoked>();
   const { log, metrics } = world;
   world.watch = (invocation, call) => {
     const one = reported.get(invocation) ?? { name: invocation.name, calls: [], lines: [], metrics: [] };
@@ -129,7 +129,7 @@ function listen(world: Scenario): ReadonlyMap<Invocation, NewEvent> {
   return reported;
 }
 
-async function bytesOf(invocations: readonly NewEvent[]): Promise<number> {
+async function bytesOf(invocations: readonly Invoked[]): Promise<number> {
   let bytes = 0;
   const count = (line: string) => {
     bytes += Buffer.byteLength(line) + bytesBesideALine;

@@ -58,7 +58,7 @@ export function alarmCases(open: () => AlarmWorld): void {
   describe("exactly one alarm goes off", () => {
     beforeEach(async () => {
       const { watched, emulator } = open();
-      await watched.bringAgainAfter(4);
+      await watched.setRetryDelay(4);
       await watched.releaseAll();
       await watched.empty();
       emulator.advanceAlarms(hours(24));
@@ -101,7 +101,7 @@ export function alarmCases(open: () => AlarmWorld): void {
     });
 
     it("when a message can never be handled", async () => {
-      await open().watched.bringAgainAfter(1);
+      await open().watched.setRetryDelay(1);
       await open().watched.send("poison");
 
       await watch().untilOn("dead-letters-launches");
@@ -111,7 +111,7 @@ export function alarmCases(open: () => AlarmWorld): void {
       const { watched, emulator } = open();
       await forbid(emulator, watched, "release", "dynamodb:GetItem");
 
-      await watched.invokeLater("release", { force: true, reason: "test" });
+      await watched.invokeAsync("release", { force: true, reason: "test" });
 
       await watch().untilOn("dead-letters-invocations", "function-errors-release");
     });

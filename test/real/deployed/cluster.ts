@@ -32,9 +32,9 @@ export const queues = [
   "FunctionsFailures",
 ] as const;
 type Queue = (typeof queues)[number];
-type Answer = Readonly<{ failed: boolean; said: Readonly<Record<string, unknown>> }>;
+type Answer = Readonly<{ failed: boolean; answer: Readonly<Record<string, unknown>> }>;
 
-/** One cluster with its holder: what happens there, and what can be seen of it. */
+/** One cluster with its deployed holder: actions and observations. */
 export class DeployedCluster {
   readonly name: string;
   readonly core: CoreV1Api;
@@ -53,17 +53,17 @@ export class DeployedCluster {
     this.core = this.config.makeApiClient(CoreV1Api);
   }
 
-  /** An instance is launched; the bus hears of it as on AWS. */
+  /** Launches an instance; its events reach the bus as on AWS. */
   async launch(tags: Tags = tagsOf.v1(this.name)): Promise<string> {
     return (await this.launchMany(1, tags))[0] ?? "";
   }
 
-  /** Many in one call, as Karpenter's fleets are. */
+  /** Launches many in one call, as Karpenter's fleets do. */
   async launchMany(count: number, tags: Tags = tagsOf.v1(this.name)): Promise<readonly string[]> {
     return this.instances.launch(count, tags);
   }
 
-  /** The kubelet of an instance registers its node. */
+  /** Registers the node of an instance. */
   async join(
     instance: string,
     generation: keyof typeof Karpenter = "v1",
@@ -78,7 +78,7 @@ export class DeployedCluster {
     return name;
   }
 
-  /** Each node's hold, where label and annotation are both there. */
+  /** The hold of each node with a complete mark. */
   async marks(annotation: string = Karpenter.v1.annotation): Promise<Record<string, string>> {
     const { items } = await this.core.listNode();
     return Object.fromEntries(
@@ -105,7 +105,7 @@ export class DeployedCluster {
     await until("every node to be released", areFree, within, 500);
   }
 
-  /** Plain invocation, as by `aws lambda invoke`. */
+  /** Invokes a function and waits, as `aws lambda invoke` does. */
   async invoke(part: Part, payload: object): Promise<Answer> {
     const answer = await this.#emulator.client(LambdaClient).send(
       new InvokeCommand({
@@ -115,29 +115,29 @@ export class DeployedCluster {
     );
     return {
       failed: answer.FunctionError !== undefined,
-      said: JSON.parse(new TextDecoder().decode(answer.Payload)),
+      answer: JSON.parse(new TextDecoder().decode(answer.Payload)),
     };
   }
 
-  /** Invocation that nobody waits for, as Scheduler does it. */
-  async invokeLater(part: Part, payload: object): Promise<void> {
+  /** Invokes a function asynchronously, as Scheduler does. */
+  async invokeAsync(part: Part, payload: object): Promise<void> {
     const FunctionName = functionName(this.name, part);
     const command = { FunctionName, InvocationType: "Event", Payload: JSON.stringify(payload) } as const;
     await this.#emulator.client(LambdaClient).send(new InvokeCommand(command));
   }
 
   async control(payload: object): Promise<Readonly<Record<string, unknown>>> {
-    return (await this.invoke("control", payload)).said;
+    return (await this.invoke("control", payload)).answer;
   }
 
-  /** Ends whatever is held; returns in another second, because launches are told with whole seconds. */
+  /** Ends every hold and waits for the next second, because launch times have whole seconds. */
   async releaseAll(): Promise<Answer> {
     const answer = await this.invoke("release", { force: true, reason: "test" });
     await nextSecond();
     return answer;
   }
 
-  /** Ends a pause; what is launched from here on counts. */
+  /** Ends a pause; later launches count. */
   async resume(): Promise<Readonly<Record<string, unknown>>> {
     const answer = await this.control({ do: "resume" });
     await nextSecond();
@@ -172,7 +172,7 @@ export class DeployedCluster {
     return Role;
   }
 
-  /** Roles that may log in, with the groups they then have. */
+  /** The roles with access, and their groups. */
   async accessEntries(): Promise<Record<string, readonly string[]>> {
     const eks = this.#emulator.client(EKSClient);
     const { accessEntries = [] } = await eks.send(new ListAccessEntriesCommand({ clusterName: this.name }));
@@ -188,21 +188,21 @@ export class DeployedCluster {
     await this.#emulator.client(SQSClient).send(new SendMessageCommand({ QueueUrl, MessageBody: body }));
   }
 
-  /** What failed comes again after this time; deployed it is twelve minutes. */
-  async bringAgainAfter(seconds: number): Promise<void> {
+  /** Sets the delay before a failed message is delivered again; the deployed one is twelve minutes. */
+  async setRetryDelay(seconds: number): Promise<void> {
     const QueueUrl = await this.#queue("LaunchesQueue");
     const Attributes = { VisibilityTimeout: String(seconds) };
     await this.#emulator.client(SQSClient).send(new SetQueueAttributesCommand({ QueueUrl, Attributes }));
   }
 
-  /** Drops what waits in the queue, follow-ups too. */
-  async forgetMessages(): Promise<void> {
+  /** Deletes all messages of the launch queue, including follow-ups. */
+  async purgeLaunchQueue(): Promise<void> {
     const QueueUrl = await this.#queue("LaunchesQueue");
     await this.#emulator.client(SQSClient).send(new PurgeQueueCommand({ QueueUrl }));
   }
 
-  /** The next invocation finds no process of this function, and starts one. */
-  async makeCold(part: Part): Promise<void> {
+  /** Makes the next invocation of this function a cold start. */
+  async forceColdStart(part: Part): Promise<void> {
     const lambda = this.#emulator.client(LambdaClient);
     const FunctionName = functionName(this.name, part);
     const { Timeout } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }));
@@ -210,9 +210,9 @@ export class DeployedCluster {
     await waitUntilFunctionUpdatedV2({ client: lambda, maxWaitTime: 60 }, { FunctionName });
   }
 
-  /** All of them, also those put off and those at work. */
+  /** The number of messages, including delayed ones and those in flight. */
   async messagesIn(queue: Queue): Promise<number> {
-    const asked = new GetQueueAttributesCommand({
+    const command = new GetQueueAttributesCommand({
       QueueUrl: await this.#queue(queue),
       AttributeNames: [
         "ApproximateNumberOfMessages",
@@ -220,11 +220,11 @@ export class DeployedCluster {
         "ApproximateNumberOfMessagesNotVisible",
       ],
     });
-    const { Attributes = {} } = await this.#emulator.client(SQSClient).send(asked);
+    const { Attributes = {} } = await this.#emulator.client(SQSClient).send(command);
     return Object.values(Attributes).reduce((sum, count) => sum + Number(count), 0);
   }
 
-  /** Throws away what waits in the queues, and what was given up. */
+  /** Deletes all messages of all queues, including dead letters. */
   async empty(): Promise<void> {
     for (const queue of queues) {
       const QueueUrl = await this.#queue(queue);
@@ -241,7 +241,7 @@ export class DeployedCluster {
   }
 }
 
-/** EC2 tells launches in whole seconds: one in this second still counts as from before. */
+/** EC2's launch times have whole seconds: a launch in this second still counts as earlier. */
 async function nextSecond(): Promise<void> {
   const now = Math.floor(Date.now() / 1000);
   await until("the next second", async () => Math.floor(Date.now() / 1000) > now, 2_000, 50);

@@ -9,10 +9,10 @@ import { forbid } from "./rights.ts";
 /** Every failure is logged and retried, and does not stop other work. */
 export function failureCases(open: () => Readonly<{ prod: DeployedCluster; emulator: Emulator }>): void {
   describe("failures", () => {
-    beforeEach(() => open().prod.bringAgainAfter(2));
+    beforeEach(() => open().prod.setRetryDelay(2));
     afterEach(async () => {
       await open().prod.releaseAll();
-      await open().prod.bringAgainAfter(720);
+      await open().prod.setRetryDelay(720);
     });
 
     it("a malformed message becomes a dead letter, and a launch in the same queue is held", async () => {
@@ -71,7 +71,7 @@ export function failureCases(open: () => Readonly<{ prod: DeployedCluster; emula
       await plane.startApiServer();
       const joined = await prod.join(instance);
       expect(await prod.untilMarked([joined, node])).toBe(hold);
-      expect((await prod.releaseAll()).said).toMatchObject({ failed: 0, left: false });
+      expect((await prod.releaseAll()).answer).toMatchObject({ failed: 0, left: false });
       expect(await prod.marks()).toEqual({});
     });
 
@@ -83,7 +83,7 @@ export function failureCases(open: () => Readonly<{ prod: DeployedCluster; emula
       onTestFinished(() => plane.startApiServer());
 
       await plane.stopApiServer();
-      await prod.invokeLater("release", { force: true, reason: "the API server is down" });
+      await prod.invokeAsync("release", { force: true, reason: "the API server is down" });
       await prod.untilLogged("release", /nodes failed \d+ times/, 120_000);
       await plane.startApiServer();
 
@@ -102,7 +102,7 @@ export function failureCases(open: () => Readonly<{ prod: DeployedCluster; emula
       await prod.untilMarked([node]);
       const restore = await removeAccess("release");
 
-      await prod.invokeLater("release", { force: true, reason: "no access" });
+      await prod.invokeAsync("release", { force: true, reason: "no access" });
       const isReported = async () => (await prod.messagesIn("FunctionsFailures")) === 1;
       await until("the failed invocation to reach its queue", isReported, 60_000, 500);
       expect(await prod.marks()).toHaveProperty(node);

@@ -116,8 +116,8 @@ export function holdCases(open: () => World): void {
       const again = await prod.releaseAll();
 
       const count = (await prod.core.listNode()).items.length;
-      expect(released.said).toMatchObject({ released: count, failed: 0 });
-      expect(again.said).toMatchObject({ released: 0, because: "nothing is held" });
+      expect(released.answer).toMatchObject({ released: count, failed: 0 });
+      expect(again.answer).toMatchObject({ released: 0, because: "nothing is held" });
       expect(await prod.marks()).toEqual({});
     });
 
@@ -143,10 +143,10 @@ export function holdCases(open: () => World): void {
     });
 
     it("get an error that names what is wrong with a request", async () => {
-      const { failed, said } = await open().prod.invoke("release", { force: "yes" });
+      const { failed, answer } = await open().prod.invoke("release", { force: "yes" });
 
       expect(failed).toBe(true);
-      expect(said.errorMessage).toMatch(/force must be true/);
+      expect(answer.errorMessage).toMatch(/force must be true/);
     });
   });
 }

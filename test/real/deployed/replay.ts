@@ -15,11 +15,11 @@ export function replayCases(open: () => Readonly<{ prod: DeployedCluster; emulat
   describe("dead letters", () => {
     beforeEach(async () => {
       await open().prod.empty();
-      await open().prod.bringAgainAfter(1);
+      await open().prod.setRetryDelay(1);
     });
     afterEach(async () => {
       await open().prod.releaseAll();
-      await open().prod.bringAgainAfter(720);
+      await open().prod.setRetryDelay(720);
     });
 
     /** Makes some launches dead letters; returns their instances when the table is reachable again. */

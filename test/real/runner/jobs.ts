@@ -5,7 +5,7 @@ import { newestKarpenter, oldestKarpenter, type Part } from "../engines/build.ts
 /** One suite, with one version of Karpenter where it needs one. */
 export type Job = Readonly<{ title: string; suite: string; karpenter: string }>;
 
-/** Asked for what does not exist. */
+/** An argument that does not exist. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
@@ -14,13 +14,13 @@ const suiteFiles = globSync("*.suite.ts", { cwd: join(import.meta.dirname, "../s
 export const suites = suiteFiles.map((file) => basename(file, ".suite.ts")).sort();
 const withKarpenter = ["karpenter", "truth-table"];
 const onAnyKarpenter = [...withKarpenter, "deployed-karpenter"];
-/** A suite of several minutes that starts last keeps the whole run waiting for it alone. */
+/** Long suites, which start first, so that the run does not end with a wait for one of them. */
 const longest = [...withKarpenter, "smoke", "deployed-karpenter", "churn", "deployed"];
-/** Whether Karpenter is at work most of its time; the churn lab's is always the newest. */
+/** Whether Karpenter runs most of the time; the churn lab always uses the newest. */
 export const hasKarpenter = ({ suite }: Pick<Job, "suite">): boolean =>
   [...withKarpenter, "churn"].includes(suite);
 
-/** What to run for these names; without any, every suite, the longest first, some also on the oldest version of Karpenter. */
+/** The jobs for these names; by default every suite, the longest first, some also on the oldest version of Karpenter. */
 export function jobsOf(names: readonly string[]): Job[] {
   if (names.length > 0) return names.map(jobOf);
   const onOldest = onAnyKarpenter.map((suite) => `${suite}@${oldestKarpenter}`);
@@ -40,7 +40,7 @@ function jobOf(title: string): Job {
   return { title, suite, karpenter: karpenter ?? newestKarpenter };
 }
 
-/** What a job needs to be built. A suite builds what it finds missing, but then nobody sees how far it is. */
+/** The parts that a job needs. A suite builds missing parts itself, but without showing its progress. */
 export function partsOf({ suite, karpenter }: Job): readonly Part[] {
   if (hasKarpenter({ suite })) return ["control-plane", "kubelet", `karpenter-${karpenter}`];
   if (["ground", "package"].includes(suite)) return [];

@@ -12,7 +12,7 @@ import { rows } from "../truth-table/rows.ts";
 const root = resolve(import.meta.dirname, "../../..");
 const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-// Only what no other suite runs.
+// Only commands that no other suite runs.
 describe("npm scripts for developers", () => {
   const into = engineFolder("commands");
   const shell = new Shell(into, { INTO: into, CLUSTER: join(into, "admin.kubeconfig") });
@@ -46,7 +46,7 @@ describe("npm scripts for developers", () => {
     expect(output).toContain("the run passes now");
   });
 
-  it("test:real contracts proves the contracts on a cluster of one's own and leaves it as it was", async () => {
+  it("test:real contracts runs on the user's own cluster and leaves it as it was", async () => {
     const plane = await ControlPlane.start();
     try {
       writeFileSync(join(into, "admin.kubeconfig"), readFileSync(plane.kubeconfig("admin")), { mode: 0o600 });

@@ -15,7 +15,7 @@ const { annotation, poolLabel } = Karpenter.v1;
 const timeLeft = (at: number) => at - Date.now();
 
 /*
-What is otherwise than on AWS, beside what deployed.suite.ts says of the emulator:
+Differences from AWS, in addition to those in deployed.suite.ts:
 - Karpenter's kwok provider makes the nodes, five seconds after their launch (AWS: half a minute to a minute).
 - Their instances are launched and terminated by a bridge (ec2-bridge.ts), which also writes the instances' ids into the
   provider ids of NodeClaims and Nodes, and keeps Karpenter's garbage collection from nodes that have just joined.
@@ -29,14 +29,14 @@ describe("the deployed holder and real Karpenter", () => {
 
   beforeAll(async () => {
     account = await DeployedWorld.start();
-    // Hourly, so that no sweep does what the events should have done.
+    // Hourly, so that no sweep does the work of the events.
     prod = await account.cluster("prod", { hold: "90s", sweepEvery: "1h" });
     world = await World.on(prod.plane, process.env.KARPENTER_VERSION);
     endBridge = await bridgeToEc2(world, {
       launch: (nodePool) => prod.launch(tagsOf.v1(prod.name, nodePool)),
       terminate: (instance) => prod.instances.terminate(instance),
     });
-    // Only a newer kwok provider lets nodes wait.
+    // Only newer kwok providers can delay nodes.
     const joinsAfter = process.env.KARPENTER_VERSION?.startsWith("1.0.") ? undefined : "5s";
     for (const name of ["default", "other"]) await world.pool({ name, joinsAfter });
     await world.pool({ name: "users", joinsAfter, annotations: { [annotation]: "true" } });
@@ -46,14 +46,14 @@ describe("the deployed holder and real Karpenter", () => {
     await account?.stop();
   });
 
-  it("control: while the holder is paused, Karpenter launches instances and soon takes the surplus away", async () => {
+  it("control: while the holder is paused, Karpenter launches instances and soon removes the surplus", async () => {
     await prod.control({ do: "pause", for: "1h", reason: "control" });
 
     await world.scale("work", { replicas: 2, spread: true, pool: "default" });
     await world.untilReady(2);
     expect((await world.nodes()).map(instanceOf).sort()).toEqual(await prod.instances.ids());
     const isHeard = async () => (await prod.messagesIn("LaunchesQueue")) === 0;
-    await until("the launches to be heard", isHeard, 30_000, 250);
+    await until("the launches to be handled", isHeard, 30_000, 250);
     await world.scale("work", { replicas: 0, spread: true, pool: "default" });
 
     await world.untilReady(0, 60_000);
@@ -62,7 +62,7 @@ describe("the deployed holder and real Karpenter", () => {
     await prod.resume();
   });
 
-  it("Karpenter's launches hold all nodes, the next one extends it, the one-shot ends it, and Karpenter tidies up", async () => {
+  it("a launch of Karpenter holds all nodes, the next one extends the hold, its one-shot ends it, and Karpenter consolidates", async () => {
     await world.scale("users", { replicas: 1, pool: "users" });
     await world.scale("work", { replicas: 3, spread: true, pool: "default" });
     const first = await world.untilReady(4);
@@ -94,19 +94,19 @@ describe("the deployed holder and real Karpenter", () => {
     expect((await prod.control({ do: "history", limit: 1 })).holds).toMatchObject([{ id: holdId }]);
   });
 
-  it("a forced release by plain invocation lets Karpenter tidy up long before the hold's end", async () => {
+  it("a forced release lets Karpenter consolidate long before the hold's expiry", async () => {
     await prod.control({ do: "hold", for: "1h", reason: "maintenance" });
     const [other = ""] = await of("other");
     await prod.untilMarked([other]);
     await world.scale("more", { replicas: 0, pool: "other" });
 
-    const { said } = await prod.invoke("release", { force: true, reason: "done" });
+    const { answer } = await prod.invoke("release", { force: true, reason: "done" });
 
-    expect(said).toMatchObject({ released: 1, failed: 0 });
+    expect(answer).toMatchObject({ released: 1, failed: 0 });
     expect(await world.untilReady(1, 65_000)).toEqual(await of("users"));
   });
 
-  it("the user's own annotation has outlived all of it", async () => {
+  it("the user's own annotation is still there", async () => {
     const { metadata } = (await world.nodes())[0] ?? {};
 
     expect(metadata?.labels?.[poolLabel]).toBe("users");

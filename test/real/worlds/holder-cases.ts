@@ -112,7 +112,7 @@ export function holderCases(open: () => World): void {
 
       await world.pool({ name: "default", labels: { rolled: String(Date.now()) } });
       await world.scale("work", { replicas: 4, spread: true, pool: "default" });
-      await until("the newcomer's hold", async () => (await marked()).length > 0, 60_000);
+      await until("the joined's hold", async () => (await marked()).length > 0, 60_000);
     });
 
     it("continues while the nodes of the burst are used, and ends one hold length after that", async () => {
