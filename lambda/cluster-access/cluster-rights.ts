@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { after, type Duration, minutes } from "../core/duration.ts";
 import { TryAgainError } from "../core/errors.ts";
+import type { ManagedNode } from "../core/marks/annotation-owners.ts";
 import { holderName } from "../core/marks/keys.ts";
 import type { Decision } from "../core/marks/plan-marks.ts";
-import { type ManagedNode, type MarkKeys, planMove, planRemoval } from "../core/marks/plan-moves.ts";
+import { type MarkKeys, planMove, planRemoval } from "../core/marks/plan-moves.ts";
 import type { CallContext, Clock, Log } from "../core/ports.ts";
 import type { KubernetesCaller } from "../kubernetes/client.ts";
 import { isStatus, isUnknownKind } from "../kubernetes/error.ts";

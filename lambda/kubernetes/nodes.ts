@@ -1,4 +1,5 @@
 import { after, type Duration, hours } from "../core/duration.ts";
+import type { ManagedNode } from "../core/marks/annotation-owners.ts";
 import { isHoldId } from "../core/marks/hold-id.ts";
 import { holdLabel, Karpenter, type KarpenterGeneration } from "../core/marks/keys.ts";
 import { type NodeMeta, planMark, planRelease } from "../core/marks/plan-marks.ts";
@@ -17,9 +18,9 @@ import { type NodePoolFilter, type Scope, wholeCluster } from "../core/scope.ts"
 import { type KubernetesCaller, OutOfTimeError } from "./client.ts";
 import { forEachConcurrent } from "./for-each-concurrent.ts";
 import type { LabelSelector } from "./label-selector.ts";
-import { type Changed, changeNode, type NodeChange, readNode } from "./node-changes.ts";
-import { listNodes, selectors } from "./node-lists.ts";
-import { instanceOf, parseNode } from "./node-objects.ts";
+import { changeNode, readNode } from "./node-changes.ts";
+import { listMetadata, listNodes, selectors } from "./node-lists.ts";
+import { instanceOf, parseNode, parseNodeLife } from "./node-objects.ts";
 import { releaseAll } from "./release-all.ts";
 import { inFlight } from "./transport.ts";
 
@@ -54,8 +55,8 @@ export class KubernetesNodes implements Nodes {
     const candidates = this.#select.registered(scope);
     const nodes = this.#list(this.#select.withoutMarkOf(scope, holdId), context);
     const counts = await this.#each(nodes, async (node) => {
-      const wantsWhole = this.#isYoung(node);
-      const { outcome, answer } = await this.#change(node, { plan, candidates, wantsWhole, context });
+      const change = { plan, parse: parseNode, candidates, wantsWhole: this.#isYoung(node), context };
+      const { outcome, answer } = await changeNode(this.#options.api, node, change);
       if (outcome === "gone" || outcome === "failed" || outcome === "left") return outcome;
       const found = await this.#see(node, answer, context);
       if (found) seen.push(found);
@@ -70,23 +71,17 @@ export class KubernetesNodes implements Nodes {
   }
 
   async release(holdId: string, context: CallContext): Promise<Released> {
-    const plan = (node: NodeMeta) => planRelease(node, holdId, this.#options.annotation);
-    const nodes = this.#list(this.#select.markedBy(holdId), context);
-    const counts = await this.#each(nodes, async (node) => {
-      return (await this.#change(node, { plan, wantsWhole: false, context })).outcome;
-    });
+    const nodes = this.#listManaged(this.#select.markedBy(holdId), context);
+    const counts = await this.#each(nodes, (node) => this.#release(node, holdId, context));
     const { released = 0, kept = 0, failed = 0 } = counts;
     this.#options.metrics.add("NodesReleased", released);
     return { released, kept, failed, left: counts.left !== undefined };
   }
 
   async releaseAll(holdIds: ReadonlySet<string>, context: CallContext): Promise<ReleasedAll> {
-    const { annotation, clock, metrics } = this.#options;
-    const release = async (node: NodeMeta, holdId: string, own: CallContext) => {
-      const plan = (present: NodeMeta) => planRelease(present, holdId, annotation);
-      return (await this.#change(node, { plan, wantsWhole: false, context: own })).outcome;
-    };
-    const marked = this.#list(this.#select.markedByOthers([]), context);
+    const { clock, metrics } = this.#options;
+    const release = (node: ManagedNode, holdId: string, own: CallContext) => this.#release(node, holdId, own);
+    const marked = this.#listManaged(this.#select.markedByOthers([]), context);
     const result = await releaseAll(marked, { holdIds, release, clock }, context);
     for (const { released, failed } of result.released.values()) {
       metrics.add("NodesReleased", released);
@@ -152,9 +147,14 @@ export class KubernetesNodes implements Nodes {
     return listNodes(api, selector, context, pageSize);
   }
 
-  async #each<Outcome extends string>(
-    nodes: AsyncIterable<NodeMeta>,
-    act: (node: NodeMeta) => Promise<Outcome>,
+  #listManaged(selector: LabelSelector | undefined, context: CallContext): AsyncGenerator<ManagedNode, void> {
+    const { api, pageSize = 500 } = this.#options;
+    return listMetadata(api, selector, context, pageSize, parseNodeLife);
+  }
+
+  async #each<Outcome extends string, Node extends NodeMeta>(
+    nodes: AsyncIterable<Node>,
+    act: (node: Node) => Promise<Outcome>,
   ): Promise<Partial<Record<Outcome | "left" | "failed", number>>> {
     const counts: Partial<Record<Outcome | "left" | "failed", number>> = {};
     try {
@@ -171,11 +171,11 @@ export class KubernetesNodes implements Nodes {
     return counts;
   }
 
-  #change<Outcome extends string>(
-    node: NodeMeta,
-    change: Omit<NodeChange<Outcome, NodeMeta>, "parse">,
-  ): Promise<Changed<Outcome>> {
-    return changeNode(this.#options.api, node, { ...change, parse: parseNode });
+  async #release(node: ManagedNode, holdId: string, context: CallContext) {
+    const { api, annotation } = this.#options;
+    const plan = (present: ManagedNode) => planRelease(present, holdId, annotation);
+    const change = { plan, parse: parseNodeLife, wantsWhole: false, context };
+    return (await changeNode(api, node, change)).outcome;
   }
 
   /** The node with its instance; undefined when it is too old to be awaited, or when it could not be read. */

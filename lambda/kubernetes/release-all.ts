@@ -1,7 +1,7 @@
 import { after, type Duration, earlier, seconds } from "../core/duration.ts";
+import type { ManagedNode } from "../core/marks/annotation-owners.ts";
 import { isHoldId } from "../core/marks/hold-id.ts";
 import { holdLabel } from "../core/marks/keys.ts";
-import type { NodeMeta } from "../core/marks/plan-marks.ts";
 import type { CallContext, Clock, Released, ReleasedAll } from "../core/ports.ts";
 import { OutOfTimeError } from "./client.ts";
 import { forEachConcurrent } from "./for-each-concurrent.ts";
@@ -11,7 +11,7 @@ type Outcome = "released" | "kept" | "gone" | "failed" | "left";
 
 export type ReleaseAllOptions = Readonly<{
   holdIds: ReadonlySet<string>;
-  release: (node: NodeMeta, holdId: string, context: CallContext) => Promise<Outcome>;
+  release: (node: ManagedNode, holdId: string, context: CallContext) => Promise<Outcome>;
   clock: Clock;
 }>;
 
@@ -22,14 +22,14 @@ const mostProblems = 5;
 
 /** Takes marks off in one pass over all marked nodes. Nodes that cannot be changed delay those of other holds little. */
 export async function releaseAll(
-  nodes: AsyncIterable<NodeMeta>,
+  nodes: AsyncIterable<ManagedNode>,
   { holdIds, release, clock }: ReleaseAllOptions,
   context: CallContext,
 ): Promise<ReleasedAll> {
   const released = new Map<string, Released>();
   const others = new Map<string, number>();
   const problems = new Map<string, number>();
-  const visit = async (node: NodeMeta): Promise<void> => {
+  const visit = async (node: ManagedNode): Promise<void> => {
     const holdId = node.labels?.[holdLabel];
     if (!isHoldId(holdId)) return;
     if (!holdIds.has(holdId)) return void increment(others, holdId);

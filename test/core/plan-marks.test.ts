@@ -12,6 +12,7 @@ const aNode = (label?: string, annotations?: Record<string, string>) => ({
   name: "a",
   uid: "1",
   createdAt: noon,
+  writers: [],
   ...(label !== undefined && { labels: { [holdLabel]: label } }),
   ...(annotations && { annotations }),
 });

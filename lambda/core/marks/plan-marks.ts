@@ -1,3 +1,4 @@
+import { formerKeysOn, type ManagedNode, removed, setBy } from "./annotation-owners.ts";
 import { isHoldId } from "./hold-id.ts";
 import { holdLabel, isExcluded, markValue } from "./keys.ts";
 
@@ -47,16 +48,22 @@ export function planMark(
   };
 }
 
-/** Label and annotation are removed where both are ours; another value is the user's, and only the label is removed. */
-export function planRelease(node: NodeMeta, holdId: string, annotation: string): Decision<ReleaseOutcome> {
+/**
+ * Label and annotation are removed where both are ours; another value is the user's, and only the label is removed. After
+ * a change of the annotation key, until all marks are moved, ours may be under the former key: only the API server knows,
+ * and whoever set the present one beside it.
+ */
+export function planRelease(node: ManagedNode, holdId: string, annotation: string): Decision<ReleaseOutcome> {
   const label = labelOf(node);
   const value = node.annotations?.[annotation];
   if (label !== holdId || !isHoldId(label)) {
     return { outcome: label === undefined && value === undefined ? "released" : "kept" };
   }
-  const isUsers = value !== undefined && value !== markValue;
+  const former = formerKeysOn(node, { present: annotation, former: [] });
+  const isOurs = value === markValue && (former.length === 0 || setBy(node, annotation) === "us");
+  const isUsers = value !== undefined && !isOurs;
   return {
     outcome: isUsers ? "kept" : "released",
-    change: { label: null, annotations: { [annotation]: isUsers ? value : null } },
+    change: { label: null, annotations: { ...removed(former), [annotation]: isUsers ? value : null } },
   };
 }

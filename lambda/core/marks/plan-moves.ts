@@ -1,10 +1,7 @@
+import { formerKeysOn, type ManagedNode, removed, setBy } from "./annotation-owners.ts";
 import { isHoldId } from "./hold-id.ts";
-import { holderName, holdLabel, markValue } from "./keys.ts";
-import type { Decision, MarkChange, NodeMeta } from "./plan-marks.ts";
-
-/** A node's metadata with the managers that the API server records for its annotations. */
-export type ManagedNode = NodeMeta &
-  Readonly<{ writers: readonly Readonly<{ manager: string; annotations: readonly string[] }>[] }>;
+import { holdLabel, markValue } from "./keys.ts";
+import type { Decision, MarkChange } from "./plan-marks.ts";
 
 /** The annotation key of our marks, and those of earlier deployments, as far as they are recorded. */
 export type MarkKeys = Readonly<{ present: string; former: readonly string[] }>;
@@ -38,8 +35,6 @@ function removal(node: ManagedNode, keys: MarkKeys, { former, present }: Mark): 
   return { label: null, annotations: { ...Object.fromEntries(all), ...removed(ours) } };
 }
 
-const removed = (keys: readonly string[]) => Object.fromEntries(keys.map((key) => [key, null]));
-
 type Mark = Readonly<{
   label: string;
   /** The other keys under which the node has an annotation of ours. */
@@ -51,23 +46,11 @@ type Mark = Readonly<{
 function markOn(node: ManagedNode, keys: MarkKeys): Mark | undefined {
   const label = node.labels?.[holdLabel];
   if (!isHoldId(label)) return undefined;
-  const { [keys.present]: value, ...others } = node.annotations ?? {};
-  const former = Object.keys(others).filter((key) => {
-    if (others[key] !== markValue) return false;
-    const by = setBy(node, key);
-    return by === "us" || (by === "unknown" && keys.former.includes(key));
-  });
+  const value = node.annotations?.[keys.present];
+  const former = formerKeysOn(node, keys);
   if (value === undefined) return { label, former, present: "absent" };
   const by = setBy(node, keys.present);
   // Without a record of who set it, a second annotation beside a mark is the owner's.
   const isOurs = by === "us" || (by === "unknown" && former.length === 0);
   return { label, former, present: isOurs && value === markValue ? "ours" : "its owner's" };
-}
-
-function setBy({ writers }: ManagedNode, key: string): "us" | "another manager" | "unknown" {
-  const managers = writers
-    .filter(({ annotations }) => annotations.includes(key))
-    .map(({ manager }) => manager);
-  if (managers.length === 0) return "unknown";
-  return managers.every((manager) => manager === holderName) ? "us" : "another manager";
 }
