@@ -13,7 +13,7 @@ async function due(): Promise<{ world: Scenario; release: Invocation }> {
   const world = new Scenario();
   world.sweepEvery = undefined;
   for (const name of names) world.addNode(name);
-  world.launch({ joinsAfter: null });
+  world.launch({ joinsAfter: seconds(30) });
   await world.pass(seconds(20 * 60 - 1));
   world.time = at(20);
   const [oneShot] = world.oneShots.armed.values();
@@ -47,7 +47,7 @@ describe("a launch during a release", () => {
         id: isFenced ? holdId(2) : holdId(1),
         expiresAt: at(40),
       });
-      expect(world.heldNodes()).toEqual([...names, "node-2"]);
+      expect(world.heldNodes()).toEqual([...names, "node-1", "node-2"]);
       for (const name of stillMarked) {
         expect(world.nodes.history(name)).toEqual([undefined, "true"]);
       }
@@ -77,6 +77,7 @@ describe("a launch during a release", () => {
 
         expect(world.heldNodes(), `${first} calls of the release, then ${second} of the hold`).toEqual([
           ...names,
+          "node-1",
           "node-2",
         ]);
         await world.pass(minutes(20));
