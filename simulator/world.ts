@@ -1,11 +1,12 @@
 import { after, type Duration, minutes } from "../lambda/core/duration.ts";
 import { TryAgainError } from "../lambda/core/errors.ts";
-import type { CallContext, Ports } from "../lambda/core/ports.ts";
+import type { CallContext, Nodes, Ports } from "../lambda/core/ports.ts";
 import { onOperatorAsked } from "../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../lambda/handlers/release.ts";
 import { onOverdueSwept } from "../lambda/handlers/sweep.ts";
-import { type KubernetesCall, OutOfTimeError } from "../lambda/kubernetes/client.ts";
+import { type KubernetesCall, type KubernetesCaller, OutOfTimeError } from "../lambda/kubernetes/client.ts";
+import { dryRunOf } from "../lambda/kubernetes/dry-run.ts";
 import { KubernetesNodes } from "../lambda/kubernetes/nodes.ts";
 import { readSettings, type Settings } from "../lambda/settings.ts";
 import { type Message, MessageQueue } from "../local/holder/message-queue.ts";
@@ -63,6 +64,9 @@ export class World {
   watch: (invocation: Invocation, call: string) => void = () => {};
   retries: Retry[] = [];
   readonly #outside: Omit<Ports, "rules" | "nodes">;
+  readonly #api: KubernetesCaller = {
+    call: (call, { deadline }) => this.#callCluster(call, deadline),
+  };
   #requests = 0;
   #current: Invocation | undefined;
 
@@ -94,14 +98,18 @@ export class World {
 
   /** The ports of a function of the current deployment. */
   get ports(): Ports {
+    return { ...this.#outside, rules: this.settings, nodes: this.#nodesThrough(this.#api) };
+  }
+
+  /** Nodes whose changes the cluster checks and does not keep. */
+  get dryRunNodes(): Nodes {
+    return this.#nodesThrough(dryRunOf(this.#api));
+  }
+
+  #nodesThrough(api: KubernetesCaller): Nodes {
     const { karpenter, holdAnnotation: annotation, nodePools } = this.settings;
     const { clock, metrics } = this.#outside;
-    const api = {
-      call: (call: KubernetesCall, { deadline }: Pick<CallContext, "deadline">) =>
-        this.#callCluster(call, deadline),
-    };
-    const nodes = new KubernetesNodes({ api, karpenter, annotation, nodePools, clock, metrics });
-    return { ...this.#outside, rules: this.settings, nodes };
+    return new KubernetesNodes({ api, karpenter, annotation, nodePools, clock, metrics });
   }
 
   /** Deploys other settings; functions that run already keep theirs. */
@@ -146,7 +154,9 @@ export class World {
   }
 
   ask(request: unknown, skew = 0): Promise<Invocation> {
-    return this.#start("control", (ports, context) => onOperatorAsked(ports)(request, context), { skew });
+    const { dryRunNodes } = this;
+    const work: Work = (ports, context) => onOperatorAsked(ports, { dryRunNodes })(request, context);
+    return this.#start("control", work, { skew });
   }
 
   dueOneShots(): readonly OneShot[] {

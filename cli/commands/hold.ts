@@ -3,6 +3,7 @@ import { type Duration, formatDuration, hours, minutes } from "../../lambda/core
 import { parseUserAction } from "../answers.ts";
 import { controlOf } from "../control.ts";
 import { type ClusterFlags, durationFlag, withCluster } from "../terminal/cluster-flags.ts";
+import { dryRunFlag, dryRunOf, nothingChanged } from "../terminal/dry-run-flag.ts";
 import { withExamples } from "../terminal/examples.ts";
 import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
 import { scopeFlag } from "../terminal/scope-flag.ts";
@@ -10,7 +11,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { formatMoment } from "../terminal/times.ts";
 
 type HoldOptions = ClusterFlags &
-  Readonly<{ for?: Duration; reason: string; scope?: string; output: Output }>;
+  Readonly<{ for?: Duration; reason: string; scope?: string; dryRun?: true; output: Output }>;
 
 /** Starts or extends a hold by hand. */
 export const hold = (terminal: Terminal): Command =>
@@ -24,6 +25,7 @@ export const hold = (terminal: Terminal): Command =>
       )
       .requiredOption("--reason <text>", "why, for the record")
       .addOption(scopeFlag("default: cluster; required where scope is nodepool"))
+      .addOption(dryRunFlag())
       .action((options: HoldOptions) => begin(options, terminal)),
     [
       ['hold --cluster prod --for 45m --reason "load test"', "keep every node for 45 minutes"],
@@ -37,12 +39,13 @@ export const hold = (terminal: Terminal): Command =>
 async function begin(options: HoldOptions, terminal: Terminal): Promise<void> {
   const { scope, reason, output } = options;
   const asked = options.for === undefined ? {} : { for: formatDuration(options.for) };
-  const answer = await controlOf(
-    options,
-    terminal.env,
-  )({ do: "hold", ...asked, reason, ...(scope && { scope }) });
+  const request = { do: "hold", ...asked, reason, ...(scope && { scope }) };
+  const answer = await controlOf(options, terminal.env)(dryRunOf(options, request));
   if (output === "json") return terminal.out(asJson(answer));
   const { until, because, marked = 0, userHeld = 0 } = parseUserAction(answer);
-  terminal.out(`Held until ${formatMoment(until, new Date())}: ${because}.`);
-  terminal.out(`Nodes marked now: ${marked}; held by their users already: ${userHeld}.`);
+  const end = formatMoment(until, new Date());
+  terminal.out(options.dryRun ? `Would hold until ${end}: ${because}.` : `Held until ${end}: ${because}.`);
+  const now = options.dryRun ? "Nodes that would be marked now" : "Nodes marked now";
+  terminal.out(`${now}: ${marked}; held by their users already: ${userHeld}.`);
+  if (options.dryRun) terminal.out(nothingChanged);
 }

@@ -3,6 +3,7 @@ import { type Duration, formatDuration, hours, minutes } from "../../lambda/core
 import { type ActionAnswer, parseUserAction } from "../answers.ts";
 import { controlOf } from "../control.ts";
 import { type ClusterFlags, durationFlag, withCluster } from "../terminal/cluster-flags.ts";
+import { dryRunFlag, dryRunOf, nothingChanged } from "../terminal/dry-run-flag.ts";
 import { withExamples } from "../terminal/examples.ts";
 import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
 import { scopeFlag } from "../terminal/scope-flag.ts";
@@ -11,7 +12,7 @@ import { formatMoment } from "../terminal/times.ts";
 import { failWhereSomeStay, formatReleased } from "../views/release-view.ts";
 
 type PauseOptions = ClusterFlags &
-  Readonly<{ for?: Duration; reason?: string; scope?: string; output: Output }>;
+  Readonly<{ for?: Duration; reason?: string; scope?: string; dryRun?: true; output: Output }>;
 
 /** Steps aside: releases, and holds nothing meanwhile. */
 export const pause = (terminal: Terminal): Command =>
@@ -25,6 +26,7 @@ export const pause = (terminal: Terminal): Command =>
       )
       .option("--reason <text>", "why, and who: shown by status during the pause")
       .addOption(scopeFlag())
+      .addOption(dryRunFlag())
       .action((options: PauseOptions) => stepAside(options, terminal)),
     [
       ['pause --cluster prod --for 2h --reason "Ada replaces every node"', "pause for two hours"],
@@ -36,7 +38,7 @@ async function stepAside(options: PauseOptions, terminal: Terminal): Promise<voi
   const { reason, scope, output } = options;
   const asked = options.for === undefined ? {} : { for: formatDuration(options.for) };
   const request = { do: "pause", ...asked, ...(reason && { reason }), ...(scope && { scope }) };
-  const answer = await controlOf(options, terminal.env)(request);
+  const answer = await controlOf(options, terminal.env)(dryRunOf(options, request));
   const action = parseUserAction(answer);
   if (output === "json") terminal.out(asJson(answer));
   else formatPause(action, options, terminal);
@@ -47,6 +49,7 @@ function formatPause(action: ActionAnswer, options: PauseOptions, terminal: Term
   const until = action.until
     ? `until ${formatMoment(action.until, new Date())}`
     : `until \`resume --cluster ${options.cluster}\``;
-  terminal.out(`Paused ${until}.`);
-  if (action.released) formatReleased(action, terminal);
+  terminal.out(`${options.dryRun ? "Would pause" : "Paused"} ${until}.`);
+  if (action.released) formatReleased(action, terminal, options.dryRun);
+  else if (options.dryRun) terminal.out(nothingChanged);
 }

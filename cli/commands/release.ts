@@ -3,6 +3,7 @@ import { BadInputError } from "../../lambda/core/errors.ts";
 import { parseUserAction } from "../answers.ts";
 import { controlOf } from "../control.ts";
 import { type ClusterFlags, withCluster } from "../terminal/cluster-flags.ts";
+import { dryRunFlag, dryRunOf } from "../terminal/dry-run-flag.ts";
 import { withExamples } from "../terminal/examples.ts";
 import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
 import { scopeFlag } from "../terminal/scope-flag.ts";
@@ -10,7 +11,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { failWhereSomeStay, formatReleased } from "../views/release-view.ts";
 
 type ReleaseOptions = ClusterFlags &
-  Readonly<{ force?: true; reason?: string; scope?: string; output: Output }>;
+  Readonly<{ force?: true; reason?: string; scope?: string; dryRun?: true; output: Output }>;
 
 /** Ends holds at once. */
 export const release = (terminal: Terminal): Command =>
@@ -20,24 +21,26 @@ export const release = (terminal: Terminal): Command =>
       .option("--force", "confirm")
       .option("--reason <text>", "why, for the record")
       .addOption(scopeFlag())
+      .addOption(dryRunFlag())
       .action((options: ReleaseOptions) => end(options, terminal)),
     [
       ["release --cluster prod --force", "release every node now"],
+      ["release --cluster prod --dry-run", "how many nodes that would be"],
       ['release --cluster prod --force --scope nodepool/batch --reason "job is done"', "only one NodePool's"],
     ],
   );
 
 async function end(options: ReleaseOptions, terminal: Terminal): Promise<void> {
   const { force, reason, scope, output } = options;
-  if (!force) {
+  if (!force && !options.dryRun) {
     throw new BadInputError("This release cannot be done", [
-      "holds end by themselves; add --force to end them now",
+      "holds end by themselves; add --force to end them now, or --dry-run to see what that would do",
     ]);
   }
   const request = { do: "release", ...(reason && { reason }), ...(scope && { scope }) };
-  const answer = await controlOf(options, terminal.env)(request);
+  const answer = await controlOf(options, terminal.env)(dryRunOf(options, request));
   const action = parseUserAction(answer);
   if (output === "json") terminal.out(asJson(answer));
-  else formatReleased(action, terminal);
+  else formatReleased(action, terminal, options.dryRun);
   failWhereSomeStay(action);
 }
