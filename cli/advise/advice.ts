@@ -125,7 +125,9 @@ function reasonFor(chosen: Candidate, { regretted, candidates }: Facts): string 
   return `${sentence} for ${costOf(chosen)}${most === chosen ? "" : beyond}.`;
 }
 
-const costOf = ({ idleMinutes, idleShare }: Candidate): string =>
-  `${(idleMinutes / 60).toFixed(1)} idle node-hours (${(100 * idleShare).toFixed(1)} % more)`;
+const costOf = ({ idleMinutes, idleShare, money }: Candidate): string => {
+  const inMoney = money === undefined ? "" : `, ${money.toFixed(2)} in money`;
+  return `${(idleMinutes / 60).toFixed(1)} idle node-hours (${(100 * idleShare).toFixed(1)} % more${inMoney})`;
+};
 
 const minutesOf = (from: Date, to: Date): number => Math.max(0, to.getTime() - from.getTime()) / minutes(1);

@@ -45,7 +45,7 @@ export function advicePage({ cluster, from, to, advice, assumptions }: Page): st
 function section(advice: Advice): string {
   const { of, launches, terminations, regretted } = advice;
   const seen = `${launches} nodes launched, ${terminations} taken away by Karpenter, ${regretted} of those regretted.`;
-  const plots = regretted > 0 ? [avoidedPlot(advice), costPlot(advice)] : [];
+  const plots = regretted > 0 ? [avoidedPlot(advice), costPlot(advice), ...moneyPlots(advice)] : [];
   return element(
     "section",
     {},
@@ -78,6 +78,16 @@ const avoidedPlot = (advice: Advice): LinePlot => ({
   ],
   ...noteOf(advice),
 });
+
+/** Only with prices; a hold whose cost is not known has no point. */
+function moneyPlots(advice: Advice): readonly LinePlot[] {
+  const points = advice.candidates.flatMap(({ hold, money }) =>
+    money === undefined ? [] : [[hold / minutes(1), money] as const],
+  );
+  if (points.length === 0) return [];
+  const y = { label: "in the currency of your prices" };
+  return [{ title: "The same in money", x, y, series: [{ name: "cost", points }], ...noteOf(advice) }];
+}
 
 const costPlot = (advice: Advice): LinePlot => ({
   title: "What it would have cost",

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import type { PriceOf } from "./advice.ts";
+import type { NodeLife } from "./lives.ts";
 
 /** Prices an hour by instance type, from a file like {"m5.large": 0.096}, or one price for all. */
 export function readPrices(path: string | undefined, price: number | undefined): PriceOf | undefined {
@@ -12,6 +13,18 @@ export function readPrices(path: string | undefined, price: number | undefined):
   if (problems.length > 0) throw new BadInputError("These prices cannot be used", problems);
   const known = new Map(Object.entries(read).map(([type, value]) => [type, Number(value)]));
   return (type) => known.get(type ?? "") ?? price;
+}
+
+/** Names the instance types whose nodes have no price, so that their cost is not taken for none. */
+export function describeMissingPrices(lives: readonly NodeLife[], priceOf: PriceOf | undefined): string[] {
+  if (!priceOf) return [];
+  const unpriced = lives.filter(({ instanceType }) => priceOf(instanceType) === undefined);
+  if (unpriced.length === 0) return [];
+  const types = [...new Set(unpriced.map(({ instanceType = "an unknown type" }) => instanceType))].sort();
+  const what = `No price is known for ${types.join(", ")} (${unpriced.length} of ${lives.length} nodes)`;
+  return [
+    `${what}: a hold that keeps one of these has no cost in money here. Add them to --prices, or give --price.`,
+  ];
 }
 
 function parse(path: string): Readonly<Record<string, unknown>> {

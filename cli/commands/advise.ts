@@ -102,7 +102,7 @@ export const advise = (terminal: Terminal): Command =>
 async function answer(options: AdviseOptions, terminal: Terminal): Promise<void> {
   const { out, style } = terminal;
   const { adviseAll, usualHolds } = await import("../advise/advice.ts");
-  const { readPrices } = await import("../advise/prices.ts");
+  const { describeMissingPrices, readPrices } = await import("../advise/prices.ts");
   const priceOf = readPrices(options.prices, options.price);
   const now = new Date();
   const events = options.from
@@ -121,13 +121,14 @@ async function answer(options: AdviseOptions, terminal: Terminal): Promise<void>
 
   const { adviceJson, adviceView } = await import("../advise/view.ts");
   const { assumptions } = await import("../advise/assumptions.ts");
+  const notes = [...describeMissingPrices(lives, priceOf), ...assumptions(question)];
   if (options.output === "json") out(asJson({ cluster: options.cluster, advice: advice.map(adviceJson) }));
   else for (const one of advice) out(`${adviceView(one, style).join("\n")}\n`);
-  if (options.output !== "json") for (const one of assumptions(question)) out(style("dim", `· ${one}`));
+  if (options.output !== "json") for (const one of notes) out(style("dim", `· ${one}`));
   if (!options.html) return;
   const { advicePage } = await import("../advise/page.ts");
   const from = lives[0]?.launchedAt ?? until;
-  const page = { cluster: options.cluster, from, to: until, advice, assumptions: assumptions(question) };
+  const page = { cluster: options.cluster, from, to: until, advice, assumptions: notes };
   writeFileSync(options.html, advicePage(page), { mode: 0o600 });
   terminal.notify(`The report is in ${options.html}.`);
 }

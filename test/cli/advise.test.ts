@@ -240,6 +240,23 @@ describe("advise", () => {
     expect(candidates[0].money).toBeCloseTo(candidates[0].idleMinutes / 100);
   });
 
+  it("shows the money in the report, and names the instance types without a price", async () => {
+    const html = join(folder, "priced.html");
+    const prices = join(folder, "some-prices.json");
+    writeFileSync(prices, JSON.stringify({ "m5.large": 0.6 }));
+    const { output } = await advise("--from", exported(churn), "--prices", prices, "--html", html);
+    expect(readFileSync(html, "utf8")).toContain("The same in money");
+    expect(output).toMatch(/Recommended: .* in money\)/);
+    expect(output).not.toContain("No price is known");
+
+    writeFileSync(prices, JSON.stringify({ "c7g.large": 0.6 }));
+    const unpriced = await advise("--from", exported(churn), "--prices", prices, "--html", html);
+    const named = "No price is known for m5.large (20 of 20 nodes)";
+    expect(unpriced.output).toContain(named);
+    expect(readFileSync(html, "utf8")).toContain(named);
+    expect(readFileSync(html, "utf8")).not.toContain("The same in money");
+  });
+
   it("writes a report that needs nothing else, and that names cannot break", async () => {
     const html = join(folder, "advice.html");
     const named = JSON.parse(JSON.stringify(churn).replaceAll('"batch"', '"<script>alert(1)</script>"'));
