@@ -79,12 +79,12 @@ const avoidedPlot = (advice: Advice): LinePlot => ({
   ...noteOf(advice),
 });
 
-/** Only with prices; a hold whose cost is not known has no point. */
+/** Only where the cost of each hold is known: the others alone would look cheap. */
 function moneyPlots(advice: Advice): readonly LinePlot[] {
   const points = advice.candidates.flatMap(({ hold, money }) =>
     money === undefined ? [] : [[hold / minutes(1), money] as const],
   );
-  if (points.length === 0) return [];
+  if (points.length < advice.candidates.length) return [];
   const y = { label: "in the currency of your prices" };
   return [{ title: "The same in money", x, y, series: [{ name: "cost", points }], ...noteOf(advice) }];
 }
