@@ -38,7 +38,7 @@ const command = new Command("npm start --")
   .option("--log", "show the holder's own log as well")
   .helpOption("-h, --help", "display help")
   .exitOverride()
-  .showHelpAfterError("See --help for what can be said.")
+  .showHelpAfterError("See --help for all options.")
   .action(async (options: Options) => {
     process.exitCode = await started(options);
   });

@@ -6,7 +6,7 @@ import { TryAgainError } from "../../lambda/core/errors.ts";
 import { errorOf } from "../fuzz/fuzz.ts";
 import { fakeAws } from "../support/fake-aws.ts";
 
-it("does not wait for an answer for ever", async () => {
+it("stops waiting for an answer", async () => {
   const aws = await fakeAws(() => new Promise(() => {}));
   onTestFinished(aws.close);
   // The deployed defaults, but a hundredth of the time for an answer.

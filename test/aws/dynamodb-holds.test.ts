@@ -61,7 +61,7 @@ describe("what the table is asked", () => {
     ]);
   });
 
-  it("requests no values of a failed condition where it has no condition", async () => {
+  it("requests no values of a failed condition when it has no condition", async () => {
     aws = await fakeAws(() => json({}));
     const database = new DynamoDBClient(aws.client);
     await new DynamodbTable(database, "the-table").put("sweep", "last", { at: noon });
@@ -76,12 +76,12 @@ describe("a write whose condition fails", () => {
     body: JSON.stringify({ __type: "ConditionalCheckFailedException", message: "no", Item }),
   });
 
-  it("is done when the retry only met its own first try, whose answer got lost", async () => {
+  it("succeeds when the retry finds its own first write, whose answer was lost", async () => {
     const holds = await holdsOn((count) => (count === 1 ? "hang up" : refusal(sent()[0].Item)), 2);
     expect(await holds.write(aRecord({ hold: aHold() }))).toBe(true);
   });
 
-  it("is not done when somebody else wrote meanwhile, however alike", async () => {
+  it("fails when another function wrote meanwhile, even the same values", async () => {
     const other = { ...keys, version: { N: "1" } };
     const retried = await holdsOn((count) => (count === 1 ? "hang up" : refusal(other)), 2);
     expect(await retried.write(aRecord({ hold: aHold() }))).toBe(false);
@@ -92,8 +92,8 @@ describe("a write whose condition fails", () => {
   });
 });
 
-describe("what goes wrong", () => {
-  it("reads throttling that outlasts the retries as `try again`, with its cause", async () => {
+describe("errors", () => {
+  it("reports throttling after all retries as `try again`, with its cause", async () => {
     const holds = await holdsOn(() => jsonError("ProvisionedThroughputExceededException", "slow down"), 2);
     const error = await holds.find(wholeCluster).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(TryAgainError);
@@ -122,7 +122,7 @@ describe("what goes wrong", () => {
     await expect(holds.all()).rejects.toBeInstanceOf(TryAgainError);
   });
 
-  it("reads an endpoint out of reach as `try again`", async () => {
+  it("reports an unreachable endpoint as `try again`", async () => {
     const holds = await holdsOn(() => json({}));
     await aws.close();
     await expect(holds.find(wholeCluster)).rejects.toBeInstanceOf(TryAgainError);
@@ -139,7 +139,7 @@ describe("what goes wrong", () => {
     expect(aws.requests).toHaveLength(1);
   });
 
-  it("leaves a fault of our own as it is", async () => {
+  it("does not change an error of our own code", async () => {
     const holds = await holdsOn(() => jsonError("ValidationException", "the expression is wrong"));
     await expect(holds.find(wholeCluster)).rejects.toMatchObject({ name: "ValidationException" });
   });
@@ -162,7 +162,7 @@ describe("what goes wrong", () => {
       { hold: { M: { id: { S: "a" } } } },
       /record cluster: hold.startedAt must be a time like .*, but is missing/,
     ],
-  ])("names the table, the item and the field when %s is not what it must be", async (_, broken, message) => {
+  ])("names the table, the item and the field when %s is invalid", async (_, broken, message) => {
     const holds = await holdsOn(() => json({ Item: { ...keys, version: { N: "1" }, ...broken } }));
     await expect(holds.find(wholeCluster)).rejects.toThrow(message);
   });

@@ -59,7 +59,7 @@ const asked = () =>
   });
 
 describe("instances that events informed of", () => {
-  it("are asked for by filter, so that one unknown yet is no error", async () => {
+  it("are requested by filter, so that an unknown instance is not an error", async () => {
     const port = await launches(() => described([]));
     expect(await port.find(["i-1", "i-2"])).toEqual(new Map());
     const [request] = asked();
@@ -67,7 +67,7 @@ describe("instances that events informed of", () => {
     expect([...(request?.form.keys() ?? [])].some((key) => key.startsWith("InstanceId"))).toBe(false);
   });
 
-  it("are Karpenter's when their tags say so, whatever its generation", async () => {
+  it("are Karpenter's by their tags, for every generation", async () => {
     const port = await launches(() =>
       described([
         { id: "i-1", tags: v1 },
@@ -86,7 +86,7 @@ describe("instances that events informed of", () => {
     ]);
   });
 
-  it("are EKS Auto Mode's, too, and requested although EKS manages them", async () => {
+  it("are EKS Auto Mode's too, and are found although EKS manages them", async () => {
     const port = await launches(() =>
       described([
         { id: "i-1", tags: autoMode },
@@ -137,7 +137,7 @@ describe("instances that events informed of", () => {
 });
 
 describe("launches since a moment", () => {
-  it("are this cluster's, of every generation, and not yet gone", async () => {
+  it("are of this cluster, of every generation, and not terminated", async () => {
     const port = await launches(() => described([]));
     await port.since(noon);
     const states = { "instance-state-name": ["pending", "running"] };
@@ -156,7 +156,7 @@ describe("launches since a moment", () => {
     expect(await port.since(noon)).toEqual([{ instance: "i-1", launchedAt: noon, nodePool: "batch" }]);
   });
 
-  it("leave out what was launched before", async () => {
+  it("exclude earlier launches", async () => {
     const port = await launches((count) =>
       count === 1
         ? described(
@@ -175,9 +175,9 @@ describe("launches since a moment", () => {
   });
 });
 
-describe("what goes wrong", () => {
+describe("errors", () => {
   it.each(["find", "since"] as const)(
-    "may pass when EC2 takes too long: %s has a time limit",
+    "are transient when EC2 takes too long: %s has a time limit",
     async (what) => {
       // One page after the other, for ever.
       aws = await fakeAws((_, count) => described([], `page-${count}`));
@@ -188,13 +188,13 @@ describe("what goes wrong", () => {
     },
   );
 
-  it("may pass when EC2 throttles, after the SDK has tried again", async () => {
+  it("are transient when EC2 throttles, after the SDK's retries", async () => {
     const port = await launches(() => failed("RequestLimitExceeded", 503), 2);
     await expect(port.find(["i-1"])).rejects.toThrow(TryAgainError);
     expect(aws.requests).toHaveLength(2);
   });
 
-  it("is a broken set-up when the role may not ask, and says which right is missing", async () => {
+  it("are a broken set-up when the role lacks a permission, which the error names", async () => {
     const port = await launches(() => failed("UnauthorizedOperation", 403));
     const asking = port.since(noon);
     await expect(asking).rejects.toThrow(BrokenSetupError);

@@ -48,7 +48,7 @@ function signatureOf(url: URL, cluster: string): string {
 }
 
 describe("a login token", () => {
-  it("is a signed question to the regional STS that only this cluster's name completes", async () => {
+  it("is a signed request to the regional STS that is valid only for this cluster", async () => {
     const token = await eksToken("prod", "eu-west-1", async () => credentials, start);
 
     const url = urlOf(token);
@@ -118,7 +118,7 @@ describe("logging in to an EKS cluster", () => {
   });
   const tokenOf = async () => (await login.access()).headers.authorization ?? "";
 
-  it("knows where the cluster is and that to trust there", async () => {
+  it("knows the cluster's endpoint and certificate", async () => {
     const { server: where, tls, headers } = await login.access();
     expect(where).toBe("https://prod.example.com");
     expect(tls).toEqual({ ca: "a certificate" });
@@ -159,7 +159,7 @@ describe("logging in to an EKS cluster", () => {
     ],
     ["AccessDeniedException", 403, BrokenSetupError, /allow this role eks:DescribeCluster/],
     ["ServerException", 500, TryAgainError, /could not be described/],
-  ])("says what to do about %s, and asks again the next time", async (type, status, kind, message) => {
+  ])("reports %s with a remedy, and tries again the next time", async (type, status, kind, message) => {
     answer = { status, type, body: { message: "no" } };
     const failure = login.access();
     await expect(failure).rejects.toBeInstanceOf(kind);

@@ -58,13 +58,13 @@ describe("a one-shot", () => {
     expect(sent()[0]).toMatchObject({ path: `/schedules/${holdId}-1795263601` });
   });
 
-  it("has a name that Scheduler takes, whatever the time", async () => {
+  it("has a name that is valid for Scheduler, whatever the time", async () => {
     const port = await schedules();
     await port.arm(wholeCluster, holdId, new Date("9999-12-31T00:00:00Z"));
     expect(sent()[0].path).toMatch(/^\/schedules\/[0-9a-zA-Z_.-]{1,64}$/);
   });
 
-  it("whose time is past or less than a minute ahead is set a minute ahead, under the name of its own time", async () => {
+  it("whose time is past or less than a minute ahead is set a minute ahead, and keeps the name of its time", async () => {
     const port = await schedules();
     for (const ahead of [-minutes(3), 0, seconds(59)]) {
       await port.arm(wholeCluster, holdId, after(noon, ahead));
@@ -75,14 +75,14 @@ describe("a one-shot", () => {
     expect(expression()).toBe("at(2026-11-21T12:01:01)");
   });
 
-  it("that exists already is left as it is", async () => {
+  it("that exists already is not changed", async () => {
     const port = await schedules(() => jsonError("ConflictException", "Schedule already exists.", 409));
     expect(await port.arm(wholeCluster, holdId, after(noon, minutes(20)))).toBe("already armed");
     expect(await port.arm(wholeCluster, holdId, noon)).toBe("already armed");
   });
 });
 
-describe("what goes wrong", () => {
+describe("errors", () => {
   it.each([
     ["AccessDeniedException", 403],
     ["ResourceNotFoundException", 404],

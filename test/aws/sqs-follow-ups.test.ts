@@ -35,7 +35,7 @@ const pendingNodes = (count: number): FollowUp => ({
   awaited: launches(count),
   attempt: 3,
 });
-const heard = (count: number): FollowUp => ({
+const launchesOf = (count: number): FollowUp => ({
   kind: "launches",
   launches: launches(count),
   firstSeenAt: noon,
@@ -43,13 +43,13 @@ const heard = (count: number): FollowUp => ({
 });
 
 describe("a follow-up", () => {
-  it("goes to the launch queue in words that the hold function understands", async () => {
+  it("goes to the launch queue in the format of the hold function", async () => {
     const port = await later();
     await port.enqueue(pendingNodes(2), seconds(30));
-    await port.enqueue(heard(1), seconds(30));
+    await port.enqueue(launchesOf(1), seconds(30));
     expect(bodies().map(parseMessage)).toEqual([
       { kind: "followUp", followUp: pendingNodes(2) },
-      { kind: "followUp", followUp: heard(1) },
+      { kind: "followUp", followUp: launchesOf(1) },
     ]);
     expect(aws.requests[0]?.headers["x-amz-target"]).toBe("AmazonSQS.SendMessageBatch");
   });
@@ -61,14 +61,14 @@ describe("a follow-up", () => {
     [seconds(30) + 1, 31],
     [hours(2), 900],
     [-seconds(5), 0],
-  ])("is put off by whole seconds, rounded up, and by 15 minutes at most: %d ms", async (delay, expected) => {
+  ])("is delayed by whole seconds, rounded up, and at most 15 minutes: %d ms", async (delay, expected) => {
     const port = await later();
-    await port.enqueue(heard(1), delay);
+    await port.enqueue(launchesOf(1), delay);
     expect(batches()[0]?.[0]?.DelaySeconds).toBe(expected);
   });
 
-  it.each([pendingNodes, heard])(
-    "comes back in pieces when it is long, nothing lost: %o",
+  it.each([pendingNodes, launchesOf])(
+    "is split into several messages when it is long: %o",
     async (followUp) => {
       const port = await later();
       await port.enqueue(followUp(5_001), minutes(1));
@@ -92,7 +92,7 @@ describe("a follow-up", () => {
     }
   });
 
-  it("that awaits nobody is sent all the same, because it goes on with marking", async () => {
+  it("without awaited launches is sent too, because it continues marking", async () => {
     const port = await later();
     await port.enqueue(pendingNodes(0), seconds(30));
     expect(bodies().map(parseMessage)).toEqual([{ kind: "followUp", followUp: pendingNodes(0) }]);
@@ -100,13 +100,13 @@ describe("a follow-up", () => {
 
   it("of no launches is not sent", async () => {
     const port = await later();
-    await port.enqueue(heard(0), seconds(30));
+    await port.enqueue(launchesOf(0), seconds(30));
     expect(aws.requests).toEqual([]);
   });
 
   it("writes dates as ISO strings", async () => {
     aws = await fakeAws(() => json({}));
-    expect(JSON.parse(writeFollowUp(heard(1)))).toEqual({
+    expect(JSON.parse(writeFollowUp(launchesOf(1)))).toEqual({
       followUp: {
         kind: "launches",
         launches: [{ instance: "i-00000000000000000", launchedAt: "2026-11-21T12:00:00.000Z" }],
@@ -117,8 +117,8 @@ describe("a follow-up", () => {
   });
 });
 
-describe("what goes wrong", () => {
-  it("is tried again when some messages of a batch were not taken", async () => {
+describe("errors", () => {
+  it("are transient when some messages of a batch were refused", async () => {
     const port = await later(([first, ...others]) =>
       json({
         Successful: others.map(({ Id }) => ({ Id })),
@@ -130,21 +130,21 @@ describe("what goes wrong", () => {
     await expect(sending).rejects.toThrow(/1 of 3 .*InternalError not today/);
   });
 
-  it("is a broken set-up when the queue is not there or not ours to use", async () => {
+  it("are a broken set-up when the queue does not exist or is forbidden", async () => {
     for (const name of ["QueueDoesNotExist", "AccessDeniedException"]) {
       const port = await later(() => jsonError(name, "no"));
-      await expect(port.enqueue(heard(1), 0)).rejects.toThrow(BrokenSetupError);
+      await expect(port.enqueue(launchesOf(1), 0)).rejects.toThrow(BrokenSetupError);
       await aws.close();
     }
   });
 
-  it("is tried again when the queue throttles or fails", async () => {
+  it("are transient when the queue throttles or fails", async () => {
     for (const [name, status] of [
       ["RequestThrottled", 400],
       ["InternalFailure", 500],
     ] as const) {
       const port = await later(() => jsonError(name, "later", status));
-      await expect(port.enqueue(heard(1), 0)).rejects.toThrow(TryAgainError);
+      await expect(port.enqueue(launchesOf(1), 0)).rejects.toThrow(TryAgainError);
       await aws.close();
     }
   });

@@ -35,7 +35,7 @@ const aQuestion = (about: Partial<Question> = {}): Question => {
 /** Every quarter of an hour a node lives for five minutes. */
 const churn = (times: number) => Array.from({ length: times }, (_, i) => aLife(i * 15, i * 15 + 5));
 
-describe("what was regretted", () => {
+describe("a needless launch", () => {
   it("is an end soon followed by a launch in the same NodePool", () => {
     const lives = [aLife(0, 5), aLife(10, 60), aLife(100, 110, "other")];
     expect([...regrettedEnds(lives, minutes(15)).keys()]).toEqual([lives[0]]);
@@ -62,12 +62,12 @@ describe("a replay with a holder", () => {
     expect({ avoided, idle, kept: kept.length }).toEqual({ avoided: 1, idle: minutes(5), kept: 1 });
   });
 
-  it("lets a node go at the end of the hold where nobody needed it", () => {
+  it("releases an unused node at the end of the hold", () => {
     const { avoided, idle } = replay([aLife(0, 5)], aPlan());
     expect({ avoided, idle }).toEqual({ avoided: 0, idle: minutes(15) });
   });
 
-  it("stops nothing that Karpenter had begun before the launch", () => {
+  it("does not stop a disruption that started before the launch", () => {
     expect(replay([aLife(-100, 2), aLife(0)], aPlan()).kept).toEqual([]);
   });
 
@@ -76,18 +76,18 @@ describe("a replay with a holder", () => {
     expect(replay(lives, aPlan()).kept.map(({ to }) => to)).toEqual([at(10), at(30)]);
   });
 
-  it("learns the length with auto: bursts that stay away cost no idle time beyond the first", () => {
+  it("learns the length with auto: bursts that do not return cost idle time only once", () => {
     const sparse = Array.from({ length: 6 }, (_, i) => aLife(i * 60, i * 60 + 4));
     const { idle, avoided } = replay(sparse, aPlan({ relaunchCost: minutes(10) }));
     expect({ idle, avoided }).toEqual({ idle: minutes(6), avoided: 0 });
   });
 
-  it("learns the length with auto: bursts that return soon are held for", () => {
+  it("learns the length with auto: it holds for bursts that return soon", () => {
     const dense = Array.from({ length: 6 }, (_, i) => aLife(i * 8, i * 8 + 5));
     expect(replay(dense, aPlan({ relaunchCost: minutes(10) })).avoided).toBe(5);
   });
 
-  it("keeps nothing past the cap, nor in the breather after it", () => {
+  it("keeps no node past the cap, nor in the breather after it", () => {
     const busy = Array.from({ length: 13 }, (_, i) => aLife(i * 10));
     const lives = [...busy, aLife(-50, 118), aLife(-50, 125)];
     const { kept } = replay(lives, aPlan());
@@ -157,7 +157,7 @@ describe("a replay with a holder", () => {
 });
 
 describe("advice", () => {
-  it("recommends the shortest hold that brings most of what can be had, and says why", () => {
+  it("recommends the shortest hold with most of the possible benefit, and says why", () => {
     const { recommended, because } = advise("cluster", churn(20), aQuestion());
     // A launch holds, and each that it spares extends the hold, until the cap.
     expect(recommended).toMatchObject({ hold: minutes(20), avoided: 15 });
@@ -178,7 +178,7 @@ describe("advice", () => {
       Array.from({ length: 10 }, (_, i) => aLife(i * 170, i * 170 + 160)),
       "no hold tried",
     ],
-  ])("says that the holder would not help when %s", (_, lives, expected) => {
+  ])("reports that the holder would not help when %s", (_, lives, expected) => {
     const { recommended, because } = advise("cluster", lives, aQuestion());
     expect(recommended).toBeUndefined();
     expect(because).toContain("The holder would not help");
@@ -193,7 +193,7 @@ describe("advice", () => {
     expect(unpriced.candidates[0]).not.toHaveProperty("money");
   });
 
-  it("advises each NodePool by itself where there are several", () => {
+  it("advises each NodePool separately when there are several", () => {
     const lives = [...churn(20), aLife(0, 300, "steady")];
     const advice = adviseAll(lives, aQuestion());
     expect(advice.map(({ of, recommended }) => [of, recommended !== undefined])).toEqual([
@@ -223,17 +223,17 @@ describe("lives", () => {
     ...about,
   });
 
-  it("take a launch delivered twice for one, and the first of several ends", () => {
+  it("count a duplicate launch once, and use the first of several ends", () => {
     expect(nodeLives([end({ at: at(9) }), launch(), launch({ id: "e3" }), end()])).toEqual([
       { instance: "i-1", nodePool: "default", launchedAt: at(0), endedAt: at(5), endedBy: "karpenter" },
     ]);
   });
 
-  it("know who ended a node", () => {
+  it("name who ended a node", () => {
     expect(nodeLives([launch(), end({ by: "somebody" })])[0]?.endedBy).toBe("others");
   });
 
-  it("leave out instances that are nobody's nodes", () => {
+  it("exclude instances that are not nodes", () => {
     expect(nodeLives([end()])).toEqual([]);
   });
 });

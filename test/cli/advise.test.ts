@@ -31,7 +31,7 @@ describe("CloudTrail's records", () => {
     ]);
   });
 
-  it("reads an end and who wanted it", () => {
+  it("reads a termination and its caller", () => {
     expect(instanceEventsIn(terminate(1, 5, { arn: "arn:somebody" }), "prod")).toMatchObject([
       { kind: "terminated", at: at(5), instance: idOf(1), by: "arn:somebody" },
     ]);
@@ -42,12 +42,12 @@ describe("CloudTrail's records", () => {
     expect(reported.map(({ instance }) => instance)).toEqual([1, 2, 3].map(idOf));
   });
 
-  it("reads a spot instance that EC2 took back, which is no end by Karpenter", () => {
+  it("reads a spot interruption, which is not a termination by Karpenter", () => {
     const reported = [fleet(1, 0), run(1, 0), evict(1, 5)].flatMap((one) => instanceEventsIn(one, "prod"));
     expect(nodeLives(reported)).toMatchObject([{ instance: idOf(1), endedAt: at(5), endedBy: "others" }]);
   });
 
-  it("reads that Karpenter ended what its fleet began", () => {
+  it("reads that Karpenter terminated an instance of its fleet", () => {
     for (const launch of [fleet(1, 0), run(1, 0)]) {
       const reported = [launch, terminate(1, 5)].flatMap((one) => instanceEventsIn(one, "prod"));
       expect(nodeLives(reported)).toMatchObject([{ endedAt: at(5), endedBy: "karpenter" }]);
@@ -122,7 +122,7 @@ describe("reading from CloudTrail", () => {
     return { it, waits, aws };
   };
 
-  it("asks for launches and ends page by page, not more than two times a second", async () => {
+  it("reads launches and terminations page by page, at most twice a second", async () => {
     const { it, waits, aws } = await reader((call, page) => {
       if (call === "CreateFleet" && page === 1) return { Events: lookup(fleet(2, 30)), NextToken: "more" };
       if (call === "CreateFleet") return { Events: lookup(fleet(1, 0)) };
@@ -135,7 +135,7 @@ describe("reading from CloudTrail", () => {
     expect(waits.every((ms) => ms >= 500)).toBe(true);
   });
 
-  it("does not take an empty page for the end while another follows", async () => {
+  it("continues after an empty page when another follows", async () => {
     const path = join(folder, "events.jsonl");
     const failing = await reader((call, page) =>
       call === "CreateFleet" && page === 1
@@ -151,7 +151,7 @@ describe("reading from CloudTrail", () => {
     expect(archive.events).toHaveLength(1);
   });
 
-  it("goes on where it was broken off, and asks for nothing twice", async () => {
+  it("continues where it was interrupted, and requests nothing twice", async () => {
     const path = join(folder, "events.jsonl");
     const failing = await reader((call, page) => {
       if (call === "CreateFleet" && page === 1) return { Events: lookup(fleet(2, 30)), NextToken: "more" };
@@ -189,7 +189,7 @@ describe("advise", () => {
     return path;
   };
 
-  it("recommends a hold, with its reason and what it takes for granted", async () => {
+  it("recommends a hold, with its reason and its assumptions", async () => {
     const { exit, output } = await advise("--from", exported(churn));
     expect(exit).toBe(0);
     expect(output).toContain("20 nodes launched, 20 taken away by Karpenter, 19 of those regretted");
@@ -213,7 +213,7 @@ describe("advise", () => {
     expect(output).toContain("20 nodes launched, 20 taken away by Karpenter");
   });
 
-  it("does not take clusters of one name in several accounts or regions for one", async () => {
+  it("separates clusters of the same name in several accounts or regions", async () => {
     const elsewhere = { recipientAccountId: "444455556666", awsRegion: "us-west-2" };
     const launches = [fleet(1, 0), terminate(1, 5), { ...fleet(2, 0), ...elsewhere }];
     const { exit, reported } = await advise("--from", exported(launches));
@@ -257,7 +257,7 @@ describe("advise", () => {
     expect(readFileSync(html, "utf8")).not.toContain("The same in money");
   });
 
-  it("writes a report that needs nothing else, and that names cannot break", async () => {
+  it("writes a self-contained report that escapes names", async () => {
     const html = join(folder, "advice.html");
     const named = JSON.parse(JSON.stringify(churn).replaceAll('"batch"', '"<script>alert(1)</script>"'));
     const { exit, reported } = await advise("--from", exported([...churn, ...named]), "--html", html);
@@ -271,7 +271,7 @@ describe("advise", () => {
     expect(page.match(/(?:src|href)=/g)).toBeNull();
   });
 
-  it("keeps what it read by account and region, because a cluster of the same name is another there", async () => {
+  it("caches by account and region, because clusters there may have the same name", async () => {
     let account = "111122223333";
     const aws = await fakeAws(({ headers }) =>
       headers["x-amz-target"]
@@ -298,7 +298,7 @@ describe("advise", () => {
     }
   });
 
-  it("names the path where a report cannot be written, and asks nobody to report that", async () => {
+  it("names the path when a report cannot be written, and does not ask for a bug report", async () => {
     const html = join(folder, "nowhere", "advice.html");
     const { exit, reported } = await advise("--from", exported(churn), "--html", html);
     expect(exit).toBe(1);
@@ -322,7 +322,7 @@ describe("advise", () => {
     expect(reported).toContain(expected);
   });
 
-  it("ends with 2 for prices that are none, naming each", async () => {
+  it("ends with 2 for invalid prices, naming each", async () => {
     const prices = join(folder, "prices.json");
     writeFileSync(prices, JSON.stringify({ "m5.large": "cheap" }));
     const { exit, reported } = await advise("--from", exported(churn), "--prices", prices);

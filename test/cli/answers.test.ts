@@ -69,7 +69,7 @@ describe("an answer of the control function", () => {
       aCheck({ cluster: { stuck: [{ node: "a" }] } }),
       ["cluster.stuck[0].since must be a time like 2026-01-31T09:30:00Z, but is missing"],
     ],
-  ])("is refused with path and expectation of every problem: %s", (_, parse, answer, problems) => {
+  ])("is refused with the path and the expected value of every problem: %s", (_, parse, answer, problems) => {
     const refused = () => parse(overTheWire(answer));
     expect(refused).toThrow(Failure);
     for (const problem of problems) expect(refused).toThrow(problem);

@@ -29,7 +29,7 @@ describe("the command line", () => {
     expect(output).toContain("Exit codes: 0 success, 1 failure, 2 wrong usage.");
   });
 
-  it("reports what can be said when nothing was", async () => {
+  it("displays help without arguments", async () => {
     const { exit, output, reported } = await run();
     expect({ exit, output }).toEqual({ exit: 2, output: "" });
     expect(reported).toContain("Usage: karpenter-node-holder");
@@ -38,7 +38,7 @@ describe("the command line", () => {
   it.each([
     [["hodl"], "hodl"],
     [["--loud"], "unknown option '--loud'"],
-  ])("does not understand %j", async (words, expected) => {
+  ])("rejects %j", async (words, expected) => {
     const { exit, reported } = await run(...words);
     expect(exit).toBe(2);
     expect(reported).toContain(expected);

@@ -22,7 +22,7 @@ const denied = async () => {
 };
 
 describe("doctor", () => {
-  it("finds every link whole in a healthy account", async () => {
+  it("finds every link healthy in a healthy account", async () => {
     const findings = await examined(anAccount());
     expect(findings.filter(({ verdict }) => verdict !== "ok")).toEqual([]);
     expect(verdictView(findings, (_, text) => text)).toBe("All links hold.");
@@ -172,7 +172,7 @@ describe("doctor", () => {
       "access entries",
       "is an admin of prod since",
     ],
-  ])("names the one link when %s", async (_, about, link, says) => {
+  ])("names exactly one link when %s", async (_, about, link, says) => {
     const findings = await examined(anAccount(about));
     expect(broken(findings)).toEqual([link]);
     const finding = findings.find(({ verdict }) => verdict === "fail");
@@ -182,7 +182,7 @@ describe("doctor", () => {
 
   it.each<[how: string, about: Parameters<typeof aCheck>[0], link: LinkName, description: string]>([
     [
-      "the cluster lets nobody in",
+      "the cluster refuses the login",
       { cluster: { works: false, because: "refused the login (401)" } },
       "login",
       "401",
@@ -210,7 +210,7 @@ describe("doctor", () => {
       "1h ago",
     ],
     ["no sweep ever ran", { record: { lastSweep: undefined } }, "sweep", "no sweep"],
-  ])("names the one link when, seen from inside, %s", async (_, about, link, says) => {
+  ])("names exactly one link when, inside the cluster, %s", async (_, about, link, says) => {
     const findings = await examined(anAccount(), { check: () => aCheck(about) });
     expect(broken(findings)).toEqual([link]);
     expect(findings.find(({ verdict }) => verdict === "fail")?.what).toContain(says);
@@ -231,7 +231,7 @@ describe("doctor", () => {
     expect(broken(findings)).toEqual(["holds"]);
   });
 
-  it("finds the one-shot of a hold that begins, though the record does not name it yet", async () => {
+  it("finds the one-shot of a new hold before the record names it", async () => {
     const { armedFor: _, ...beginning } = inTime;
     const check = () => aCheck({ record: { holds: [beginning] } });
     const named = scheduleName(inTime.id, inTime.expiresAt);
@@ -242,13 +242,13 @@ describe("doctor", () => {
     ]);
   });
 
-  it("asks for no one-shot that may have fired a moment ago", async () => {
+  it("does not require a one-shot that may have fired a moment ago", async () => {
     const due = { ...inTime, armedFor: after(noon, -minutes(1)) };
     const check = () => aCheck({ record: { holds: [due] } });
     expect(broken(await examined(anAccount({ scheduleExists: async () => false }), { check }))).toEqual([]);
   });
 
-  it("reports what only follows from a broken link as that", async () => {
+  it("reports the consequences of a broken link as consequences", async () => {
     const check = () => aCheck({ cluster: { works: false, because: "refused the login (401)" } });
     const findings = await examined(anAccount({ accessGroups: none }), { check });
     expect(new Set(broken(findings))).toEqual(new Set(["access entries"]));
@@ -258,25 +258,25 @@ describe("doctor", () => {
     });
   });
 
-  it("does not blame the ClusterRole where the functions are in no group it is bound to", async () => {
+  it("does not blame the ClusterRole when the functions are not in its group", async () => {
     const cluster = { missingRights: ["get nodes"], foreignChange: "not tried", ownChange: "not tried" };
     const strangers = anAccount({ accessGroups: async () => ["strangers"] });
     const findings = await examined(strangers, { check: () => aCheck({ cluster }) });
     expect(new Set(broken(findings))).toEqual(new Set(["access entries"]));
   });
 
-  it("sends no probe on a way that is known to be broken", async () => {
+  it("sends no probe when a link on its way is broken", async () => {
     const account = anAccount({ mapping: none });
     const findings = await examined(account);
     expect(account.did).toEqual([]);
     expect(findings.at(-1)).toMatchObject({ link: "probe", verdict: "skipped" });
   });
 
-  it("fails when a probe does not come through a way that looks whole", async () => {
+  it("fails when a probe is lost although every link is healthy", async () => {
     expect(broken(await examined(anAccount(), { probe: () => null }))).toEqual(["probe"]);
   });
 
-  it("names code of another version: a warning where all is of it, a failure where it is mixed", async () => {
+  it("names code of another version: a warning when all functions have it, a failure when they are mixed", async () => {
     const old = await examined(anAccount(), {
       check: () => aCheck({ version: "0.0.1" }),
       probe: () => aTrip(),
@@ -286,7 +286,7 @@ describe("doctor", () => {
     expect(broken(mixed)).toEqual(["code"]);
   });
 
-  it("passes on what an alarm says, which leads to the runbook", async () => {
+  it("shows an alarm's text, which links to the runbook", async () => {
     const alarms = async () => [anAlarm("function-errors-hold", "ALARM"), anAlarm("sweep-silent", "OK")];
     expect(warned(await examined(anAccount({ alarms })))).toMatchObject([
       { what: "function-errors-hold is on", remedy: expect.stringMatching(/^What it is about\. See docs/) },
@@ -324,7 +324,7 @@ describe("doctor", () => {
       "nodes",
     ],
     ["a cluster's clock that is off", {}, { cluster: { clusterTime: after(noon, minutes(5)) } }, "clock"],
-  ])("warns of %s, and breaks nothing", async (_, about, check, link) => {
+  ])("warns of %s without failing", async (_, about, check, link) => {
     const findings = await examined(anAccount(about), { check: () => aCheck(check) });
     expect(broken(findings)).toEqual([]);
     expect(warned(findings).map((one) => one.link)).toEqual([link]);
@@ -368,7 +368,7 @@ describe("doctor", () => {
     },
   );
 
-  it("does not try the policy where there is no node", async () => {
+  it("does not test the policy without a node", async () => {
     const check = () => aCheck({ cluster: { nodes: 0, foreignChange: "not tried", ownChange: "not tried" } });
     const findings = await examined(anAccount(), { check });
     expect(findings.find(({ link }) => link === "policy")).toMatchObject({ verdict: "skipped" });
@@ -380,25 +380,22 @@ describe("doctor", () => {
     ["missing", "fail", "ClusterRole is missing"],
     ["unknown to this cluster", "warn", "knows no ClusterRole"],
     ["right", "ok", "as we write them"],
-  ] as const)(
-    "compares role and policy with a way of one's own into the cluster: %s",
-    async (state, verdict, says) => {
-      const compareManifest = async () => [{ kind: "ClusterRole", state }];
-      const findings = await examined(anAccount(), { compareManifest });
-      expect(findings.find(({ link }) => link === "manifest")).toMatchObject({
-        verdict,
-        what: expect.stringContaining(says),
-      });
-    },
-  );
+  ] as const)("compares role and policy with the user's kubeconfig: %s", async (state, verdict, says) => {
+    const compareManifest = async () => [{ kind: "ClusterRole", state }];
+    const findings = await examined(anAccount(), { compareManifest });
+    expect(findings.find(({ link }) => link === "manifest")).toMatchObject({
+      verdict,
+      what: expect.stringContaining(says),
+    });
+  });
 
-  it("blames no queue for a rule that it may not look at", async () => {
+  it("blames no queue for a rule that it may not read", async () => {
     const findings = await examined(anAccount({ launchRule: denied }));
     expect(broken(findings)).toEqual([]);
     expect(warned(findings)).toMatchObject([{ link: "rule", what: "could not be checked: not allowed" }]);
   });
 
-  it("warns of what it may not look at, and goes on", async () => {
+  it("warns of what it may not read, and continues", async () => {
     const findings = await examined(anAccount({ role: denied, alarms: denied }));
     expect(warned(findings).map(({ link }) => link)).toEqual(["schedule role", "alarms"]);
     expect(broken(findings)).toEqual([]);
@@ -430,8 +427,8 @@ describe("doctor", () => {
   });
 });
 
-describe("mending", () => {
-  it("does each action once, and reports which failed", async () => {
+describe("fixes", () => {
+  it("runs each action once, and reports which failed", async () => {
     const reported: string[] = [];
     const account = anAccount({ enableRule: () => Promise.reject(new Error("not allowed")) });
     const about = {
@@ -447,7 +444,7 @@ describe("mending", () => {
     ]);
   });
 
-  it("says so where nothing can be repaired from here", async () => {
+  it("reports that nothing can be repaired automatically", async () => {
     const reported: string[] = [];
     expect(
       await applyFixes(await examined(anAccount({ tableStatus: none })), (line) => reported.push(line)),

@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it("draws each hold as a bar and reports the same in words", () => {
+it("draws each hold as a bar and lists the same as text", () => {
   const page = historyPage([past("b", "2026-11-20"), past("a", "2026-11-18")], "prod", new Date());
   expect(page).toContain("Holds of prod");
   expect(page).toContain("2 holds, caused by 8 launches.");
@@ -37,7 +37,7 @@ it("draws each hold as a bar and reports the same in words", () => {
   expect(page.match(/<caption>/g)).toHaveLength(1);
 });
 
-it("dates its times where the time of day alone would leave open which day's it is", () => {
+it("shows dates when the time of day is ambiguous", () => {
   const dated = "from 11-18 10:00 until 11-18 10:30";
   const several = [past("b", "2026-11-20"), past("a", "2026-11-18")];
   expect(historyPage(several, "prod", new Date("2026-11-20T12:00:00Z"))).toContain(dated);

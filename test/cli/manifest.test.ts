@@ -45,7 +45,7 @@ describe("the command manifest", () => {
   it.each([
     [["--karpenter", "v2"], "--karpenter must be v1 or v0.31"],
     [["--for", "fun"], "Allowed choices are functions, run"],
-  ])("does not understand %j", async (flags, expected) => {
+  ])("rejects %j", async (flags, expected) => {
     const { exit, output, reported } = await manifest(...flags);
     expect({ exit, output }).toEqual({ exit: 2, output: "" });
     expect(reported).toContain(expected);

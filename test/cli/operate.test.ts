@@ -144,7 +144,7 @@ describe("actions", () => {
     ["release --force --scope nodepool/a", { do: "release", scope: "nodepool/a" }, "Nodes released: 7"],
     ["pause --for 2h", { do: "pause", for: "2h" }, "Paused until"],
     ["resume", { do: "resume" }, "Resumed cluster: the pause is over."],
-  ])("does what was typed: %s", async (line, request, expected) => {
+  ])("sends the typed request: %s", async (line, request, expected) => {
     const prod = await holder(answering);
     const { exit, output } = await prod.run(...line.split(" "), "--cluster", "prod");
     expect(exit).toBe(0);
@@ -174,7 +174,7 @@ describe("actions", () => {
     ["status", "--cluster"],
     ["status --cluster not/a/name", "letters, digits"],
     ["history --cluster prod --limit 0", "whole number"],
-  ])("asks nothing and ends with 2 when it does not understand: %s", async (line, expected) => {
+  ])("sends nothing and ends with 2 for a wrong command: %s", async (line, expected) => {
     const prod = await holder(answering);
     const { exit, reported } = await prod.run(...line.split(" "));
     expect({ exit, asked: prod.asked }).toEqual({ exit: 2, asked: [] });
@@ -203,7 +203,7 @@ describe("history", () => {
     expect(prod.asked).toEqual([{ do: "history", limit: 20 }]);
   });
 
-  it("draws holds where they were along time, the oldest on top", async () => {
+  it("draws holds along time, the oldest on top", async () => {
     const second = {
       ...past,
       id: "b",
@@ -219,10 +219,10 @@ describe("history", () => {
   });
 });
 
-describe("when it does not work", () => {
+describe("a failed command", () => {
   const ask = (fake: FakeControl) => fake.run("status", "--cluster", "prdo");
 
-  it("lists the holders there are when there is none of this name", async () => {
+  it("lists the existing holders when the name is wrong", async () => {
     const missing = () => refused("ResourceNotFoundException", "Function not found", 404);
     const { exit, reported } = await ask(await holder(missing, ["staging", "prod"]));
     expect(exit).toBe(1);
@@ -231,7 +231,7 @@ describe("when it does not work", () => {
     );
   });
 
-  it("says how to go on when the holders may not be listed", async () => {
+  it("gives a remedy when the holders may not be listed", async () => {
     const missing = () => refused("ResourceNotFoundException", "Function not found", 404);
     const { reported } = await ask(await holder(missing, "denied"));
     expect(reported).toContain("Check --cluster, --region and --profile");
@@ -243,14 +243,14 @@ describe("when it does not work", () => {
     ["AccessDeniedException", "no", "may not invoke karpenter-node-holder-prdo-control"],
     ["ThrottlingException", "no", "try again in a moment"],
     ["TooManyRequestsException", "no", "try again in a moment"],
-  ])("says what to do about %s", async (name, what, remedy) => {
+  ])("gives a remedy for %s", async (name, what, remedy) => {
     const { exit, reported } = await ask(await holder(() => refused(name, "no", 403)));
     expect(exit).toBe(1);
     expect(reported).toContain(what);
     expect(reported).toContain(remedy);
   });
 
-  it("reports what the function says, without its stack trace", async () => {
+  it("reports the function's error without its stack trace", async () => {
     const failing = () => new FunctionFailure("BrokenSetupError", "The cluster refused the login (401)");
     const { exit, reported } = await ask(await holder(failing));
     expect(exit).toBe(1);
@@ -258,7 +258,7 @@ describe("when it does not work", () => {
     expect(reported).not.toContain("somewhere.ts");
   });
 
-  it("passes on why a wish was refused, as no mistake in typing", async () => {
+  it("reports why a request was refused, and not as a usage error", async () => {
     const refusing = () => new FunctionFailure("BadInputError", "Cannot hold: paused by hand: resume first");
     const prod = await holder(refusing);
     const { exit, reported } = await prod.run("hold", "--cluster", "prod", "--reason", "x");
@@ -266,7 +266,7 @@ describe("when it does not work", () => {
     expect(reported).toContain("resume first\nNothing was changed.");
   });
 
-  it("says that an answer is of another version when it cannot read it", async () => {
+  it("reports another version when it cannot parse an answer", async () => {
     const { exit, reported } = await ask(await holder(() => ({ cluster: "prdo" })));
     expect(exit).toBe(1);
     expect(reported).toContain("rules must be an object");

@@ -12,7 +12,7 @@ it.each([
   expect(printable(text)).not.toMatch(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/u);
 });
 
-it("leaves our own colours, lines and every script as they are", () => {
+it("keeps our colours, lines and every script", () => {
   const text = `${styleText("red", "błąd", { validateStream: false })}\n\tمرحبا 節点 –`;
   expect(printable(text)).toBe(text);
 });

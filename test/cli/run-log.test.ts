@@ -12,7 +12,7 @@ const fields = {
   error: new Error("it failed", { cause: new Error("the wire was cut") }),
 };
 
-it("logs one line a fact for people, without what is not there and without a stack", () => {
+it("logs one line per event for people, without missing values and stack traces", () => {
   const terminal = new CollectedTerminal();
   textLog(terminal).warn("launch decided", fields);
   expect(terminal.output).toMatch(
@@ -20,7 +20,7 @@ it("logs one line a fact for people, without what is not there and without a sta
   );
 });
 
-it("logs one JSON line a fact in the form of the functions' logs", () => {
+it("logs one JSON line per event in the format of the functions' logs", () => {
   const terminal = new CollectedTerminal();
   jsonLog(terminal, "prod").error("launch decided", fields);
   expect(JSON.parse(terminal.output)).toEqual({

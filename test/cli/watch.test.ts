@@ -15,20 +15,20 @@ const times = (count: number) => {
   return async () => left-- > 0;
 };
 
-it("draws in place where somebody watches", async () => {
+it("redraws in place on a terminal", async () => {
   const { drawn, terminal } = drawing(true);
   let turn = 0;
   await watch(async () => `picture ${++turn}`, 1, terminal, times(2));
   expect(drawn).toEqual([1, 2, 3].map((n) => `\u001b[H\u001b[2Jpicture ${n}`));
 });
 
-it("draws below each other into a file", async () => {
+it("prints one below the other into a file", async () => {
   const { drawn, terminal } = drawing(false);
   await watch(async () => "picture", 1, terminal, times(1));
   expect(drawn).toEqual(["picture\n", "picture\n"]);
 });
 
-it("goes on after a failure, and shows it beside what it knew", async () => {
+it("continues after an error, and shows it with the last known state", async () => {
   const { drawn, terminal } = drawing(false);
   let turn = 0;
   const picture = async () => {
@@ -41,7 +41,7 @@ it("goes on after a failure, and shows it beside what it knew", async () => {
   expect(drawn[2]).toBe("picture 3\n");
 });
 
-it("fails when even the first picture cannot be had", async () => {
+it("fails when the first read fails", async () => {
   const { terminal } = drawing(false);
   await expect(watch(() => Promise.reject(new Error("no")), 1, terminal, times(1))).rejects.toThrow("no");
 });

@@ -66,7 +66,7 @@ it("creates and deletes a role's entry in our group; again, it changes nothing",
   expect(eks.entries.size).toBe(0);
 });
 
-it("brings an entry that somebody changed back into our group", async () => {
+it("moves an entry that was changed back into our group", async () => {
   eks.entries.set(hold, { groups: ["others"], policies: new Set() });
   await entries.create(hold);
   expect(eks.entries.get(hold)?.groups).toEqual(["karpenter-node-holder"]);

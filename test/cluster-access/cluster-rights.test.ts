@@ -101,7 +101,7 @@ describe("our rights in a cluster", () => {
     expect(await stored("none").annotations()).toEqual([]);
   });
 
-  it("record no key that is none, whoever changed the objects", async () => {
+  it("record only valid keys, also when the objects were changed", async () => {
     const foreign = {
       metadata: { annotations: { "karpenter-node-holder/hold-annotations": "x,y/'z" } },
       spec: { variables: [null, { name: "keys", expression: { toString: 1 } }] },

@@ -137,7 +137,7 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       expect(await ours("a")).toEqual({ label: undefined, annotation: value });
     });
 
-    it("adopts an older hold's mark without taking the annotation off for a moment", async () => {
+    it("adopts an older hold's mark without removing the annotation for a moment", async () => {
       await world.add("a");
       await mark(holdId(1));
       const result = await mark(holdId(2));
@@ -185,7 +185,7 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       expect(await ours("a")).toEqual(bare);
     });
 
-    it("hands an annotation the user has changed over to the user", async () => {
+    it("leaves an annotation that the user has changed to the user", async () => {
       await world.add("a", { labels: marked(holdId(1)), annotations: { [annotation]: "8h" } });
       expect(await release(holdId(1))).toEqual({ released: 0, kept: 1, failed: 0, left: false });
       expect(await ours("a")).toEqual({ label: undefined, annotation: "8h" });
@@ -201,14 +201,14 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       expect(await world.history("a")).toEqual([undefined, "true"]);
     });
 
-    it("passes by a mark that a newer hold has adopted meanwhile", async () => {
+    it("skips a mark that a newer hold has adopted meanwhile", async () => {
       await world.add("a", held(holdId(1)));
       world.beforeNextPatch("a", () => world.edit("a", "labels", holdLabel, holdId(2)));
       expect(await release(holdId(1))).toEqual({ released: 0, kept: 1, failed: 0, left: false });
       expect(await ours("a")).toEqual(heldIn(holdId(2)));
     });
 
-    it("looks again when a node has changed under its hands", async () => {
+    it("reads a node again that changed meanwhile", async () => {
       await world.add("a");
       await world.add("b", held(holdId(1)));
       await world.add("c");
@@ -224,7 +224,7 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       expect(await ours("c")).toEqual({ label: neverHold, annotation: undefined });
     });
 
-    it("takes what is done when its turn comes for done", async () => {
+    it("accepts work that another function has done meanwhile", async () => {
       await world.add("a");
       await world.add("b", held(holdId(1)));
       world.beforeNextPatch("a", async () => {
@@ -241,14 +241,14 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       expect(await ours("a")).toEqual(bare);
     });
 
-    it("hands over what the user changes in the middle of a release", async () => {
+    it("gives the user an annotation that they change during a release", async () => {
       await world.add("a", held(holdId(1)));
       world.beforeNextPatch("a", () => world.edit("a", "annotations", annotation, "8h"));
       expect(await release(holdId(1))).toEqual({ released: 0, kept: 1, failed: 0, left: false });
       expect(await ours("a")).toEqual({ label: undefined, annotation: "8h" });
     });
 
-    it("is not disturbed by nodes that go away half-way", async () => {
+    it("is not disturbed by nodes that are deleted meanwhile", async () => {
       await world.add("a");
       await world.add("b");
       await world.add("c", held(holdId(0)));
@@ -288,7 +288,7 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       expect(await ours("c")).toEqual(heldIn(holdId(0)));
     });
 
-    it("stops at the deadline, says that there is more, and goes on when it is called again", async () => {
+    it("stops at the deadline, reports that there is more, and continues when it is called again", async () => {
       await world.add("a");
       const past = within(-1);
       expect(await world.nodes.mark({ scope: wholeCluster, holdId: holdId(1) }, past)).toMatchObject({

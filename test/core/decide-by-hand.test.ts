@@ -21,16 +21,16 @@ const hold = (record: ScopeRecord, minutesLong: number, now = noon) =>
 
 describe("a hold for an event", () => {
   const rules = someRules({ maxHold: hours(2) });
-  const heard = (record: ScopeRecord, minute: number, minutesLong = 30) => {
+  const deliver = (record: ScopeRecord, minute: number, minutesLong = 30) => {
     const wish = { for: minutes(minutesLong), reason: "deployment", cause: "event", at: noon } as const;
     const watermark = watermarkOf(record);
     return decideHold({ record, watermark, wish, rules, now: at(minute), newId: "new" });
   };
 
   it("lasts from the event's own time, and a second delivery extends nothing", () => {
-    const first = heard(aRecord(), 5);
+    const first = deliver(aRecord(), 5);
     expect(first).toMatchObject({ hold: { expiresAt: at(30), causes: { event: "deployment" } } });
-    expect(heard(first.record ?? aRecord(), 10).action).toBe("keep");
+    expect(deliver(first.record ?? aRecord(), 10).action).toBe("keep");
   });
 
   it.each([
@@ -38,18 +38,18 @@ describe("a hold for an event", () => {
     ["of a hold that was capped", aRecord(), 121, 300],
     ["of a hold that was released by hand", aRecord({ launchesCountFrom: at(6) }), 10, 30],
   ])("is not started again by a delivery %s", (_, record, minute, length) => {
-    expect(heard(record, minute, length).action).toBe("leave");
+    expect(deliver(record, minute, length).action).toBe("leave");
   });
 
   it("says why it asks for nothing", () => {
     const before = "it was launched before the holder was asked to start afresh";
-    expect(heard(aRecord(), 30).because).toBe("the time it asks for is over");
-    expect(heard(aRecord({ launchesCountFrom: at(30) }), 30, 60).because).toBe(before);
+    expect(deliver(aRecord(), 30).because).toBe("the time it asks for is over");
+    expect(deliver(aRecord({ launchesCountFrom: at(30) }), 30, 60).because).toBe(before);
   });
 
   it("counts from the very moment of a release by hand, and in a breather", () => {
-    expect(heard(aRecord({ launchesCountFrom: noon }), 5).action).toBe("start");
-    expect(heard(aRecord({ launchesCountFrom: at(10), quiet: "breather" }), 5).action).toBe("start");
+    expect(deliver(aRecord({ launchesCountFrom: noon }), 5).action).toBe("start");
+    expect(deliver(aRecord({ launchesCountFrom: at(10), quiet: "breather" }), 5).action).toBe("start");
   });
 });
 
@@ -80,13 +80,13 @@ describe("a hold by hand", () => {
     expect(decision.record).toBeUndefined();
   });
 
-  it("says that the cap is the reason when nothing more can be had", () => {
+  it("names the cap as the reason when it cannot extend further", () => {
     const decision = hold(aRecord({ hold: aHold({ expiresAt: at(120) }) }), 300);
 
     expect(decision).toMatchObject({ action: "keep", because: "holds last 2h at most" });
   });
 
-  it("during a release is a new hold that takes the old one's place", () => {
+  it("during a release is a new hold that replaces the old one", () => {
     const decision = hold(aRecord({ hold: aHold({ state: "releasing" }) }), 45, at(21));
 
     expect(decision).toMatchObject({ action: "start", hold: { id: "new" }, superseded: { id: holdId(1) } });
@@ -98,7 +98,7 @@ describe("a hold by hand", () => {
     expect(decision).toEqual({ action: "refuse", because: "paused until resumed: resume first" });
   });
 
-  it("is reported who paused and why, where a reason was given", () => {
+  it("reports who paused and why, when a reason was given", () => {
     const { record } = decidePause(aRecord(), {
       until: at(120),
       reason: "Ada replaces every node",
@@ -139,7 +139,7 @@ describe("a pause", () => {
     });
   });
 
-  it("takes the place of an earlier one, be it longer or shorter", () => {
+  it("replaces an earlier one, longer or shorter", () => {
     const record = aRecord({ launchesCountFrom: untilResumed, quiet: "paused" });
 
     expect(
@@ -147,7 +147,7 @@ describe("a pause", () => {
     ).toEqual(at(60));
   });
 
-  it("keeps its reason for as long as it lasts, and no longer", () => {
+  it("keeps its reason until it ends", () => {
     const { record } = decidePause(aRecord({ hold: aHold({ capped: true }) }), {
       until: at(120),
       reason: "upgrade",
@@ -173,7 +173,7 @@ describe("a pause", () => {
       expect(over).not.toHaveProperty("quietBecause");
   });
 
-  it("lasts since it was first asked for; since when an earlier version's lasts nobody knows", () => {
+  it("keeps its start time; a pause of an earlier version has none", () => {
     const { record } = decidePause(aRecord(), { until: untilResumed, reason: "upgrade", now: at(5) });
     const { quietSince: _, ...ofEarlierVersion } = record;
     const resumed = decideResume(record, at(6)).record;
@@ -190,7 +190,7 @@ describe("a pause", () => {
     );
   });
 
-  it("does not cut a breather short", () => {
+  it("does not shorten a breather", () => {
     const record = aRecord({ launchesCountFrom: at(10), quiet: "breather" });
 
     expect(

@@ -36,7 +36,7 @@ describe("the first launch", () => {
     });
   });
 
-  it("asked to late that its hold would be over starts nothing", () => {
+  it("delivered after its hold would have expired starts nothing", () => {
     const decision = decide({ now: at(20) });
 
     expect(decision).toEqual({ action: "ignore", because: "its hold would be over already" });
@@ -139,7 +139,7 @@ describe("a later launch", () => {
     expect(decision.record).toMatchObject({ lastLaunchAt: at(5) });
   });
 
-  it("while a release is under way starts a new hold, and the old one goes to history", () => {
+  it("during a release starts a new hold, and the old one goes to history", () => {
     const record = held({ state: "releasing", endsBecause: "the hold expired", nodes: 7 });
 
     const decision = decide({ record, launches: [launchAt(21)], now: at(21) });
@@ -175,7 +175,7 @@ describe("a duplicate, a late or a reordered event", () => {
     });
   });
 
-  it("beside news is not counted again", () => {
+  it("together with a new launch is not counted again", () => {
     const decision = decide({ record: held(), launches: [launchAt(0), launchAt(5)], now: at(6) });
 
     expect(decision).toMatchObject({ action: "extend", hold: { launches: 2 } });
@@ -185,7 +185,7 @@ describe("a duplicate, a late or a reordered event", () => {
 describe("the cap", () => {
   const rules = someRules({ maxHold: hours(2) });
 
-  it("ends a hold whatever launches, and says so once", () => {
+  it("ends a hold whatever is launched, and reports that once", () => {
     const record = aRecord({ hold: aHold({ expiresAt: at(115) }), lastLaunchAt: at(95) });
 
     const decision = decide({ record, rules, launches: [launchAt(110)], now: at(110) });
@@ -208,7 +208,7 @@ describe("the cap", () => {
     });
   });
 
-  it("is none when it is set to nothing", () => {
+  it("does not exist when it is turned off", () => {
     const record = aRecord({ hold: aHold({ expiresAt: at(1000) }), lastLaunchAt: at(980) });
 
     const decision = decide({

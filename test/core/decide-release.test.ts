@@ -22,7 +22,7 @@ describe("a one-shot that fires", () => {
     expect(decision.record?.launchesCountFrom).toBeUndefined();
   });
 
-  it("releases nothing and is armed anew when the hold was extended", () => {
+  it("releases nothing and is created again when the hold was extended", () => {
     const decision = decide(aRecord({ hold: aHold({ expiresAt: at(25) }) }));
 
     expect(decision).toMatchObject({
@@ -43,7 +43,7 @@ describe("a one-shot that fires", () => {
     expect(decision.record).toMatchObject({ quiet: "breather", launchesCountFrom: at(41) });
   });
 
-  it("a little too early is armed for a moment later, not for the one it was armed for", () => {
+  it("a little too early is created again for a later time", () => {
     const decision = decide(aRecord({ hold: aHold({ armedFor: at(20) }) }), at(19.9));
 
     expect(decision).toMatchObject({ action: "rearm", armFor: at(21), because: "the one-shot came early" });
@@ -53,18 +53,18 @@ describe("a one-shot that fires", () => {
     ["nothing is held", aRecord()],
     ["another hold took its place", aRecord({ hold: aHold({ id: holdId(2) }) })],
     ["another hold took its place", aRecord({ hold: aHold({ id: holdId(2), state: "releasing" }) })],
-  ])("leaves everything as it is: %s", (because, record) => {
+  ])("changes nothing: %s", (because, record) => {
     expect(decide(record)).toEqual({ action: "leave", because });
   });
 
-  it("goes on with a release that was not finished, and writes nothing for it", () => {
+  it("continues an unfinished release without a write", () => {
     const decision = decide(aRecord({ hold: aHold({ state: "releasing" }) }), noon);
 
     expect(decision).toMatchObject({ action: "release", because: "its release was not finished" });
     expect(decision.record).toBeUndefined();
   });
 
-  it("heeds a cap that was lowered meanwhile at once", () => {
+  it("applies a lowered cap at once", () => {
     const record = aRecord({ hold: aHold({ expiresAt: at(60) }) });
 
     expect(decide(record, at(30), someRules({ maxHold: minutes(30) })).action).toBe("release");
@@ -96,7 +96,7 @@ describe("a release by force", () => {
     });
   });
 
-  it("with nothing held still keeps late events from starting anything", () => {
+  it("without a hold still prevents holds by late events", () => {
     const decision = decideForce(aRecord(), { reason: "maintenance", now: at(5) });
 
     expect(decision).toMatchObject({
@@ -106,13 +106,13 @@ describe("a release by force", () => {
     });
   });
 
-  it.each(["paused", "breather"] as const)("leaves a silence as it is: %s", (quiet) => {
+  it.each(["paused", "breather"] as const)("does not change a pause or breather: %s", (quiet) => {
     const record = aRecord({ launchesCountFrom: at(30), quiet });
 
     expect(decideForce(record, { reason: "maintenance", now: at(5) }).record).toEqual(record);
   });
 
-  it("ends a silence that is over", () => {
+  it("removes a pause or breather that has ended", () => {
     for (const minute of [1, 5]) {
       const record = aRecord({ launchesCountFrom: at(minute), quiet: "paused" });
 
@@ -128,7 +128,7 @@ describe("a release by force", () => {
     expect(decideForce(aRecord({ hold }), { reason: "maintenance", now: at(21) }).record.hold).toEqual(hold);
   });
 
-  it("that carries its request time ends only what began before, by a launch or a wish from before", () => {
+  it("with a request time ends only holds whose launch or request is earlier", () => {
     const force = (hold: Hold) =>
       decideForce(aRecord({ hold }), { reason: "maintenance", now: at(5), askedAt: at(2) });
 
@@ -144,7 +144,7 @@ describe("a release by force", () => {
     });
   });
 
-  it("that carries its request time moves no watermark back, and none into the future", () => {
+  it("with a request time moves no watermark back or into the future", () => {
     const watermark = (about: Partial<ScopeRecord>, askedAt: Date) =>
       decideForce(aRecord(about), { reason: "maintenance", now: at(5), askedAt }).record.launchesCountFrom;
 

@@ -10,17 +10,17 @@ const decide = (record: ScopeRecord, now = at(5), rules = someRules(), whole?: S
   decideSweep({ record, watermark: watermarkOf(record, whole), rules, now });
 
 describe("the sweep", () => {
-  it("leaves a scope in which nothing is held", () => {
+  it("does nothing for a scope without a hold", () => {
     expect(decide(aRecord())).toEqual({ action: "leave", because: "nothing is held" });
   });
 
-  it("arms the release again for when it was armed, in case that was lost", () => {
+  it("creates the one-shot again for its time, in case it was lost", () => {
     const decision = decide(aRecord({ hold: aHold({ expiresAt: at(40), armedFor: at(20) }) }));
 
     expect(decision).toMatchObject({ action: "keep", armFor: at(20) });
   });
 
-  it("arms for the expiry when nothing was armed or the one-shot came and went", () => {
+  it("creates a one-shot for the expiry when there is none or it has fired", () => {
     const because = "the hold goes on";
     expect(decide(aRecord({ hold: aHold() }))).toMatchObject({ action: "keep", armFor: at(20), because });
     for (const minute of [20, 21])
@@ -29,7 +29,7 @@ describe("the sweep", () => {
       ).toMatchObject({ action: "keep", armFor: at(40), because });
   });
 
-  it("fences a hold whose release never came, and begins the breather of a capped one", () => {
+  it("fences an overdue hold, and starts the breather of a capped one", () => {
     const decision = decide(aRecord({ hold: aHold({ capped: true }) }), at(20));
 
     expect(decision).toMatchObject({
@@ -38,7 +38,7 @@ describe("the sweep", () => {
     });
   });
 
-  it("goes on with a release that was not finished", () => {
+  it("continues an unfinished release", () => {
     const decision = decide(aRecord({ hold: aHold({ state: "releasing" }) }));
 
     expect(decision).toMatchObject({
@@ -47,7 +47,7 @@ describe("the sweep", () => {
     });
   });
 
-  it("lets holds that another setting of scope left behind run their time, and then ends them without a breather", () => {
+  it("ends holds of a former scope when they expire, without a breather", () => {
     const rules = someRules({ scope: "nodepool" });
     const record = aRecord({ hold: aHold({ capped: true }) });
 

@@ -6,7 +6,7 @@ import { noon } from "../../simulator/virtual-clock.ts";
 
 const launch = (instance: string, launchedAt = noon) => ({ instance, launchedAt });
 
-it("merges new launches, and those that are tried again by how often they were tried", () => {
+it("merges new launches, and retried launches by their attempt", () => {
   const late = after(noon, minutes(1));
   const followUp = (attempt: number, firstSeenAt: Date, instance: string) => ({
     kind: "launches" as const,
@@ -58,7 +58,7 @@ it("moves times in the future back, so that every follow-up ends", () => {
   expect(pending?.awaited).toEqual([launch("i-1", after(noon, minutes(1)))]);
 });
 
-it("checks each scope once, as often tried as the message that was tried least", () => {
+it("checks each scope once, with the lowest attempt of its messages", () => {
   const pending = (attempt: number, instance: string) => ({
     kind: "pendingNodes" as const,
     scope: "cluster" as const,
@@ -71,7 +71,7 @@ it("checks each scope once, as often tried as the message that was tried least",
   ]);
 });
 
-it("answers the newest probes only, and none that nobody waits for any more", () => {
+it("answers only the newest probes, and none whose sender has stopped waiting", () => {
   const probes = [1, 11, 0, 2].map((ago) => ({ sentAt: after(noon, -minutes(ago)) }));
 
   expect(probesToAnswer(probes, noon)).toEqual([{ sentAt: noon }, { sentAt: after(noon, -minutes(1)) }]);

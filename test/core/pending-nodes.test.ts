@@ -60,7 +60,7 @@ describe("a marking", () => {
     ["at once while it adopts", { left: true, adopted: 7 }, 0],
     ["after a while when it makes none: the API server asks for patience", { left: true }, seconds(15)],
     ["after a while where nodes failed", { failed: 1, marked: 7 }, seconds(15)],
-  ])("that is not continues %s", async (_, marked, delay) => {
+  ])("that ran out of time continues %s", async (_, marked, delay) => {
     expect((await queuedAfter([], marked)).map((one) => one.delay)).toEqual([delay]);
   });
 

@@ -38,7 +38,7 @@ describe("a mark under a former annotation", () => {
 
   it.each([
     ["set the present one", { old: "true", new: "true" }, { [holderName]: ["old"], kubectl: ["new"] }, null],
-    ["set the present one, as nobody records", { old: "true", new: "true" }, {}, null],
+    ["set the new one, but no writer is recorded", { old: "true", new: "true" }, {}, null],
     [
       "set both in turn with us",
       { old: "true", new: "true" },

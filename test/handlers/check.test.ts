@@ -57,7 +57,7 @@ describe("a check from inside", () => {
     });
   });
 
-  it("is refused by a holder that cannot look around", async () => {
+  it("is refused by a holder without an inspection", async () => {
     await expect(check(new World())).rejects.toThrow("cannot be checked");
   });
 });

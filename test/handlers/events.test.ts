@@ -25,7 +25,7 @@ describe("a message", () => {
     });
   });
 
-  it("of ours asks to look again", () => {
+  it("that is a follow-up asks for another check", () => {
     const launchedAt = noon.toISOString();
     const awaited = [{ instance: "i-1", launchedAt }];
     const pendingNodes = { kind: "pendingNodes", scope: "nodepool/batch", attempt: 3, awaited };
@@ -33,10 +33,10 @@ describe("a message", () => {
 
     const read = [parse({ followUp: pendingNodes }), parse({ followUp: launches })];
 
-    const heard = [{ instance: "i-1", launchedAt: noon }];
+    const parsed = [{ instance: "i-1", launchedAt: noon }];
     expect(read).toEqual([
-      { kind: "followUp", followUp: { ...pendingNodes, awaited: heard } },
-      { kind: "followUp", followUp: { kind: "launches", attempt: 1, firstSeenAt: noon, launches: heard } },
+      { kind: "followUp", followUp: { ...pendingNodes, awaited: parsed } },
+      { kind: "followUp", followUp: { kind: "launches", attempt: 1, firstSeenAt: noon, launches: parsed } },
     ]);
   });
 
@@ -124,7 +124,7 @@ describe("a message", () => {
     for (const [n, problem] of expected.entries()) expect(problems[n]).toContain(problem);
   });
 
-  it("that is no JSON is refused with its beginning only", () => {
+  it("that is not JSON is refused with its beginning only", () => {
     const parseIt = () => parseMessage(`{"token": ${"x".repeat(1_000_000)}`);
 
     expect(parseIt).toThrow(/^This message cannot be used: the message must be JSON, not "\{.{0,100}…$/);

@@ -100,7 +100,7 @@ describe("a batch", () => {
     ]);
   });
 
-  it("gives no launch up because another, which was held up on its way, has waited too long", async () => {
+  it("gives no launch up because another one was delayed", async () => {
     const world = aWorld();
     const followUp = (instance: string, firstSeenAt: Date) => {
       const launches = [{ instance, launchedAt: firstSeenAt.toISOString() }];
@@ -207,7 +207,7 @@ describe("a batch", () => {
   });
 });
 
-describe("what somebody else may send to the queue", () => {
+describe("messages that others send to the queue", () => {
   it.each([
     { kind: "launches", attempt: 1, firstSeenAt: "2126-01-01T00:00:00Z", launches: [forged()] },
     { kind: "pendingNodes", attempt: 1, scope: "cluster", awaited: [forged()] },

@@ -18,7 +18,7 @@ it("shows the figures that the script works out", () => {
 it.each([quiet, { title: "Ten bursts", launches: 200, elsewhere: 200, holds: 10, nodes: 3 }])(
   "assumes no less than a day of the real handlers takes: $title",
   async (day) => {
-    // So late that nobody looks for it any more.
+    // So late that no function reads it any more.
     const joinsAfter = minutes(11);
     const measured = await measuredDay({ ...day, joinsAfter });
     for (const [what, count] of Object.entries(countsOf(day)))

@@ -50,7 +50,7 @@ it("keeps queues encrypted and closed to anything but TLS", () => {
   expect(policies.match(/"aws:SecureTransport":"false"/g)).toHaveLength(queues.size);
 });
 
-it("keeps invocations that nobody waits for and that failed for good, but no sweep: the next one is as good", () => {
+it("keeps asynchronous invocations that failed for good, except sweeps", () => {
   const configured = [...resourcesOf(template, "AWS::Lambda::EventInvokeConfig").values()];
   const kept = configured.filter(({ Properties }) => Properties.DestinationConfig);
   for (const { Properties } of configured) {

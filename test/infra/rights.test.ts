@@ -46,7 +46,7 @@ it("names the resource of everything that has one", () => {
   }
 });
 
-it("lets nobody pass any role but the one-shots', and to nobody but Scheduler", () => {
+it("allows iam:PassRole only for the one-shots' role, and only to Scheduler", () => {
   for (const role of roles) {
     const passing = allowed(template, role).filter(({ Action }) => Action.includes("iam:PassRole"));
     expect(passing).toEqual([

@@ -20,7 +20,7 @@ it("leaves a key alone that is no constant text, or would mean something else", 
   expect(withPlainKeys(rest)).toBe(rest);
 });
 
-it("leaves out of a bundle what nobody calls", () => {
+it("removes unused code from a bundle", () => {
   const hold = readFileSync(bundleFile("hold"), "utf8");
 
   expect(hold).toContain('"DescribeInstances"');

@@ -81,7 +81,7 @@ describe("the client", () => {
     expect(asked).toBe(2);
   });
 
-  it("lets calls under way end when the way into the cluster changes", async () => {
+  it("lets running calls end when the cluster's endpoint changes", async () => {
     const arrived = Promise.withResolvers<ServerResponse>();
     answer = (_, response) => arrived.resolve(response);
     const slow = client.call(list, soon());
@@ -134,7 +134,7 @@ describe("the client", () => {
     expect(refreshes).toBe(1);
   });
 
-  it("lets a failing login's own error through", async () => {
+  it("passes the error of a failed login on", async () => {
     const broken = new BrokenSetupError("there is no such cluster");
     const login = { access: () => Promise.reject(broken), refresh: () => {} };
     const lost = new KubernetesClient({
@@ -145,7 +145,7 @@ describe("the client", () => {
     await expect(lost.call(list, soon())).rejects.toBe(broken);
   });
 
-  it("reports a refusal in the server's own words", async () => {
+  it("reports a refusal with the server's message", async () => {
     answer = (_, response) => {
       response.statusCode = 404;
       response.end(JSON.stringify({ kind: "Status", message: 'nodes "a" not found' }));
@@ -213,7 +213,7 @@ describe("the client", () => {
     expect(asked).toEqual(["/api/v1/nodes"]);
   });
 
-  it("reports nobody its login, also where a proxy shows it what it sent", async () => {
+  it("never reveals its login, also when a proxy returns the request", async () => {
     token = "Bearer the-secret-token";
     answer = (request, response) => {
       response.statusCode = 400;
@@ -222,7 +222,7 @@ describe("the client", () => {
     await expect(client.call(list, soon())).rejects.toThrow('odd: {"authorization":"Bearer (our login)"');
   });
 
-  it("reads an answer without end only so far, and does not ask again", async () => {
+  it("stops reading an endless answer, and does not retry it", async () => {
     let calls = 0;
     answer = (_, response) => {
       calls += 1;
@@ -242,7 +242,7 @@ describe("the client", () => {
     await patient.close();
   });
 
-  it("ends at its deadline also when an answer drips on and on", async () => {
+  it("ends at its deadline also when an answer arrives very slowly", async () => {
     answer = (_, response) => {
       const drip = setInterval(() => response.write(" "), 10);
       response.on("close", () => clearInterval(drip));
@@ -253,7 +253,7 @@ describe("the client", () => {
     await expect(ignored).rejects.toBeInstanceOf(OutOfTimeError);
   });
 
-  it("says at the deadline what was wrong all the time", async () => {
+  it("reports the last error at the deadline", async () => {
     answer = (_, response) => {
       response.statusCode = 503;
       response.end("the server is being upgraded");
@@ -276,7 +276,7 @@ describe("the client", () => {
     await hasty.close();
   });
 
-  it("takes half an answer for none", async () => {
+  it("does not accept an incomplete answer", async () => {
     let calls = 0;
     answer = (_, response) => {
       calls += 1;
@@ -286,7 +286,7 @@ describe("the client", () => {
   });
 
   it.each([false, true])(
-    "asks again when an answer breaks off (nobody wants it: %s)",
+    "retries when an answer is incomplete (its body is ignored: %s)",
     async (ignoresAnswer) => {
       let calls = 0;
       answer = (_, response) => {
@@ -303,7 +303,7 @@ describe("the client", () => {
     },
   );
 
-  it("leaves no timer behind that would keep a command from ending", async () => {
+  it("leaves no timer that would delay the end of a command", async () => {
     let started = 0;
     let calledOff = 0;
     const counting = new KubernetesClient({
@@ -324,7 +324,7 @@ describe("the client", () => {
     await counting.close();
   });
 
-  it("asks nothing after the deadline", async () => {
+  it("sends nothing after the deadline", async () => {
     await expect(client.call(list, within(-1))).rejects.toBeInstanceOf(OutOfTimeError);
     expect(connections).toBe(0);
   });
@@ -334,7 +334,7 @@ describe("the client", () => {
     await expect(client.call(list, within(500))).rejects.toBeInstanceOf(OutOfTimeError);
   });
 
-  it("does not repeat a conflict of what is not a patch", async () => {
+  it("retries a conflict only for patches", async () => {
     let calls = 0;
     answer = (_, response) => {
       calls += 1;
@@ -357,7 +357,7 @@ describe("the client", () => {
     expect(refreshes).toBe(1);
   });
 
-  it("says why nothing answers", async () => {
+  it("reports why there is no answer", async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
     const failure = client.call(list, soon());

@@ -26,8 +26,8 @@ function openWork() {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-describe("working in turns", () => {
-  it("does everything, so many at a time, and takes no item before a hand is free", async () => {
+describe("a concurrency limit", () => {
+  it("processes all items, at most this many at a time, and takes no item early", async () => {
     const work = openWork();
     const taken: number[] = [];
     const done = forEachConcurrent(countTo(10, taken), 4, work.act);
@@ -41,7 +41,7 @@ describe("working in turns", () => {
     expect(work.most()).toBe(4);
   });
 
-  it("ends what is under way, and takes nothing more, when one fails", async () => {
+  it("finishes running items and takes no more when one fails", async () => {
     const work = openWork();
     const taken: number[] = [];
     let isOver = false;

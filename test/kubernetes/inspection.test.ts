@@ -71,8 +71,8 @@ function aCluster(
   return { calls, inspect: () => inspection.inspect(until(after(noon, minutes(1)))) };
 }
 
-describe("looking around in a cluster", () => {
-  it("finds nothing amiss where rights and policy are as they should be", async () => {
+describe("an inspection of a cluster", () => {
+  it("finds no problem when rights and policy are correct", async () => {
     const { inspect, calls } = aCluster();
     expect(await inspect()).toMatchObject({
       kubernetes: "v1.36.1",
@@ -101,18 +101,18 @@ describe("looking around in a cluster", () => {
     });
   });
 
-  it("tries nothing where it may not even list nodes", async () => {
+  it("tries nothing when it may not list nodes", async () => {
     const { inspect, calls } = aCluster({ rights: [] });
     expect(await inspect()).toMatchObject({ foreignChange: "not tried", ownChange: "not tried" });
     expect(calls.some((call) => call.method === "PATCH")).toBe(false);
   });
 
-  it("sees that nobody refuses what is not ours to change", async () => {
+  it("detects that changes beyond a mark are not refused", async () => {
     const { inspect } = aCluster({ patch: () => aNode("a") });
     expect(await inspect()).toMatchObject({ foreignChange: "admitted", ownChange: "admitted" });
   });
 
-  it("sees that the policy refuses even our mark, and what it said", async () => {
+  it("detects that the policy refuses our mark, with its message", async () => {
     const patch = () => {
       throw denial;
     };
@@ -123,14 +123,14 @@ describe("looking around in a cluster", () => {
     });
   });
 
-  it("takes a node that changed meanwhile for no answer", async () => {
+  it("draws no conclusion from a conflict", async () => {
     const patch = () => {
       throw new KubernetesError("PATCH", 422, { message: "admission: a policy denied request" });
     };
     expect(await aCluster({ patch }).inspect()).toMatchObject({ foreignChange: "not tried" });
   });
 
-  it("takes a webhook's refusal for a refusal", async () => {
+  it("counts a webhook's refusal as a refusal", async () => {
     const patch = () => {
       throw explained(new KubernetesError("PATCH", 403, {}));
     };
@@ -176,12 +176,12 @@ describe("looking around in a cluster", () => {
       aNode("long", { annotations, managedFields: wrote(hours(25)) }),
       aNode("since-today", { annotations, managedFields: wrote(hours(3)) }),
       aNode("ours", { annotations, labels: { [holdLabel]: holdId(1) } }),
-      aNode("by-nobody-known", { annotations }),
+      aNode("by-unknown-writer", { annotations }),
     ];
     const { userHeld } = await aCluster({ nodes }).inspect();
     expect(userHeld).toEqual([
       { node: "long", since: after(noon, -hours(25)), by: "kubectl-annotate" },
-      { node: "by-nobody-known", since: after(noon, -hours(100)) },
+      { node: "by-unknown-writer", since: after(noon, -hours(100)) },
     ]);
   });
 
@@ -212,7 +212,7 @@ describe("looking around in a cluster", () => {
     });
   });
 
-  it("fails as a broken set-up where the cluster lets nobody in", async () => {
+  it("fails as a broken set-up where the cluster refuses the login", async () => {
     const refused = new BrokenSetupError("The cluster refused the login (401)");
     const api: KubernetesCaller = { call: () => Promise.reject(refused) };
     const options = {

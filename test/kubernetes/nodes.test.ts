@@ -85,7 +85,7 @@ describe("nodes behind an API server", () => {
   it.each<[string, Record<string, string>]>([
     ["registered in the same NodePool", { [poolLabel]: "default", [registeredLabel]: "true" }],
     ["not registered yet", { [poolLabel]: "default" }],
-  ])("does not touch another node that got the name of a listed one, %s", async (_, labels) => {
+  ])("does not change a new node with the name of a listed one, %s", async (_, labels) => {
     world.add("a");
     beforeFirstPatch(() => {
       world.standIn.removeNode("a");
@@ -108,7 +108,7 @@ describe("nodes behind an API server", () => {
     },
   );
 
-  it("releases no mark of another node that got the name of a listed one", async () => {
+  it("does not release a new node with the name of a listed one", async () => {
     world.add("a");
     await mark();
     const marked = world.standIn.nodes()[0]?.metadata;
@@ -124,7 +124,7 @@ describe("nodes behind an API server", () => {
     expect(heldBy(holdId(1))).toEqual(["a"]);
   });
 
-  it("neither reads nor reports nodes that joined long ago, for nobody awaits them", async () => {
+  it("neither reads nor returns nodes that joined long ago", async () => {
     const labels = { [poolLabel]: "default", [registeredLabel]: "true" };
     const joinedAt = new Date(Date.now() - 2 * 3_600_000);
     world.standIn.addNode({ name: "old", labels, providerId: "aws:///z/i-old", joinedAt });
@@ -145,7 +145,7 @@ describe("nodes behind an API server", () => {
     ["a reset", { kind: "reset" }],
     ["no answer", { kind: "hang" }],
     ["an answer that is lost", { kind: "lost" }],
-  ])("with %s on one call, whichever it is", (what, fault) => {
+  ])("with %s on any one call", (what, fault) => {
     const isListProof = what === "a conflict";
 
     it.each([1, 2, 3, 4, 5, 6, 7, 8])("loses no mark (call %i)", async (nth) => {
@@ -201,7 +201,7 @@ describe("nodes behind an API server", () => {
     expect(world.metrics.total("ApiThrottled")).toBe(2);
   });
 
-  it("does the rest of the batch when one node cannot be changed, and reports which and why", async () => {
+  it("changes all other nodes when one cannot be changed, and reports which and why", async () => {
     world.add(...names);
     world.standIn.fail({ kind: "status", status: 500, message: "no etcd" }, { path: "/api/v1/nodes/b" }, 99);
 
@@ -223,7 +223,7 @@ describe("nodes behind an API server", () => {
     expect(await mark()).toMatchObject({ marked: 4, failed: 1, left: false });
   });
 
-  it("gives a node up whose patch is refused three times", async () => {
+  it("gives a node up when its patch is refused three times", async () => {
     world.add("a");
     world.standIn.fail(
       { kind: "status", status: 422, message: "refused by a policy" },
@@ -237,7 +237,7 @@ describe("nodes behind an API server", () => {
     );
   });
 
-  it("begins a list again that the server has forgotten, and takes each node once", async () => {
+  it("starts an expired list again, and returns each node once", async () => {
     world.add(...names);
     let pages = 0;
     world.onRequest = ({ method, query }) => {
@@ -254,7 +254,7 @@ describe("nodes behind an API server", () => {
     expect(world.log.lines).toEqual([]);
   });
 
-  it("asks to try again when the list cannot be had, and keeps the reason", async () => {
+  it("fails with `try again` when the list fails, with its cause", async () => {
     world.add(...names);
     world.standIn.fail({ kind: "status", status: 500, message: "no etcd" }, { path: "/api/v1/nodes" }, 99);
     const failure = mark();
@@ -263,7 +263,7 @@ describe("nodes behind an API server", () => {
     await expect(failure).rejects.toMatchObject({ cause: { status: 500 } });
   });
 
-  it("finishes what it has begun before it reports that the list broke off", async () => {
+  it("finishes started changes before it reports that the list failed", async () => {
     world.add(...names);
     world.onRequest = ({ query }) => {
       if (query.has("continue"))
@@ -282,7 +282,7 @@ describe("nodes behind an API server", () => {
     await expect(failure).rejects.toMatchObject({ cause: { status: 403 } });
   });
 
-  it("blames nobody's ClusterRole while the API server is just starting and refuses everybody", async () => {
+  it("does not blame the ClusterRole while a starting API server answers 403 to everyone", async () => {
     world.standIn.fail({ kind: "status", status: 403, message: "nodes is forbidden" }, {}, 99);
     const failure = release();
     await expect(failure).rejects.toBeInstanceOf(TryAgainError);
@@ -290,13 +290,13 @@ describe("nodes behind an API server", () => {
     await expect(failure).rejects.toMatchObject({ cause: { status: 403 } });
   });
 
-  it("waits for an API server that is just starting", async () => {
+  it("waits for an API server that is starting", async () => {
     world.add(...names);
     world.standIn.fail({ kind: "status", status: 403, message: "nodes is forbidden" }, {}, 6);
     expect(await mark()).toMatchObject({ marked: 5, failed: 0 });
   });
 
-  it("logs in anew once when the login is refused", async () => {
+  it("renews the login once when it is refused", async () => {
     world.add(...names);
     world.standIn.fail({ kind: "status", status: 401 });
     expect(await mark()).toMatchObject({ marked: 5 });
@@ -311,7 +311,7 @@ describe("nodes behind an API server", () => {
     expect(world.logins).toBe(1);
   });
 
-  it("gives all nodes up when the login is refused in the middle, and says so once", async () => {
+  it("stops at all nodes when the login is refused in the middle, and reports that once", async () => {
     world.add(...names);
     world.standIn.fail({ kind: "status", status: 401 }, { method: "PATCH" }, 99);
     const failure = mark();
@@ -347,7 +347,7 @@ describe("nodes behind an API server", () => {
     expect(world.pauses).toEqual([]);
   });
 
-  it("does not answer with half a count when the time is over", async () => {
+  it("does not return a partial count when the time is over", async () => {
     const past = within(-1);
     await expect(world.nodes.marks([], past)).rejects.toBeInstanceOf(TryAgainError);
     await expect(world.nodes.countUserHeld(past)).rejects.toBeInstanceOf(TryAgainError);

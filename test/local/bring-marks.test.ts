@@ -44,7 +44,7 @@ describe("a run that is asked to use another annotation", () => {
       }),
     );
 
-  it("brings its marks along, and leaves to its owner what the owner holds", async () => {
+  it("moves its marks, and does not change the user's annotations", async () => {
     await bring(second);
 
     expect(annotated()).toEqual({ a: [second], b: [second], c: [second], owners: [second] });

@@ -63,7 +63,7 @@ beforeEach(async () => {
 afterEach(() => page.stop());
 
 describe("the page's server", () => {
-  it("sends one HTML file that asks nobody else for anything", async () => {
+  it("sends one self-contained HTML file", async () => {
     reported.hold(3);
     const html = await (await fetch(page.url)).text();
     expect(html).toContain("node-2");
@@ -72,7 +72,7 @@ describe("the page's server", () => {
     expect(elsewhere).toEqual([]);
   });
 
-  it("reports each event and a new picture to whoever listens", async () => {
+  it("sends each event and a new picture to its listeners", async () => {
     const stop = new AbortController();
     const response = await fetch(`${page.url}events`, { signal: stop.signal });
     expect(response.headers.get("content-type")).toBe("text/event-stream");
@@ -100,7 +100,7 @@ describe("the page's server", () => {
     expect(tables).toContain("<td>01-01 12:00</td><td>01-04 12:02</td>");
   });
 
-  it("answers nobody who came by another name, and knows no other paths", async () => {
+  it("refuses other host names and other paths", async () => {
     const rebound = await new Promise<number | undefined>((resolve, reject) => {
       get(page.url, { headers: { host: "evil.example" } }, (response) => {
         response.resume();
@@ -136,7 +136,7 @@ describe.skipIf(!chromium)("the page in a browser", () => {
     await sees('document.getElementById("state").textContent').toContain("it has run its time");
   });
 
-  it("is used by keyboard: arrows report each thing's story, Escape lets go", async () => {
+  it("is used by keyboard: arrows show the details of each item, Escape closes them", async () => {
     reported.hold(3);
     await browser.open(page.url);
     await sees(lanes).toBe(3);
@@ -151,7 +151,7 @@ describe.skipIf(!chromium)("the page in a browser", () => {
     await sees(chosen).toBe("");
   });
 
-  it("rests while it is paused, and goes on from there", async () => {
+  it("stands still while it is paused, and continues from there", async () => {
     reported.hold(2);
     await browser.open(page.url);
     await sees(lanes).toBe(2);
@@ -178,7 +178,7 @@ describe.skipIf(!chromium)("the page in a browser", () => {
     ["dark", 3],
     ["light", 300],
     ["dark", 300],
-  ])("wears the %s theme and fits its width with %i nodes", async (theme, nodes) => {
+  ])("uses the %s theme and fits its width with %i nodes", async (theme, nodes) => {
     reported.hold(nodes);
     reported.release(nodes);
     await browser.open(page.url, { theme });
@@ -192,7 +192,7 @@ describe.skipIf(!chromium)("the page in a browser", () => {
     }
   });
 
-  it("asks its own server and nobody else", async () => {
+  it("contacts only its own server", async () => {
     await browser.open(page.url);
     await sees("document.body.dataset.connection").toBe("open");
     const asked = await browser.read('performance.getEntriesByType("resource").map((one) => one.name)');

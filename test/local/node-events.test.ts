@@ -46,7 +46,7 @@ describe("what a change of a node means", () => {
     expect(nodeEventsOf(before, now, keys)).toEqual(expected);
   });
 
-  it("a node born held by its user joins first", () => {
+  it("a node with a user's annotation from its start joins first", () => {
     const kinds = nodeEventsOf(undefined, node(undefined, "true"), keys).map(({ kind }) => kind);
     expect(kinds).toEqual(["node joined", "node user-held"]);
   });

@@ -53,7 +53,7 @@ describe("the watch of nodes", () => {
     cluster.addNode({ name, labels: { pool: "web" }, providerId: `kwok://${name}` });
   const soon = { timeout: 10_000, interval: 10 };
 
-  it("reports those that are there, and of each that joins, changes and goes", async () => {
+  it("reports existing nodes, and each that joins, changes and leaves", async () => {
     joins("a");
     cluster.addNode({ name: "other" });
     await watch.start();
@@ -66,7 +66,7 @@ describe("the watch of nodes", () => {
     expect([...watch.nodes.values()].map(({ instance }) => instance)).toEqual(["kwok://b"]);
   });
 
-  it("lists from the beginning when the server has forgotten in the middle where the list was", async () => {
+  it("starts its list again when the list expires in the middle", async () => {
     for (let i = 0; i < 251; i++) joins(`node-${i}`);
     let isForgotten = false;
     beforeNextPage = () => {
@@ -86,7 +86,7 @@ describe("the watch of nodes", () => {
     await expect.poll(() => reported, soon).toEqual(["joined late"]);
   });
 
-  it("takes a node that came back under its name for another", async () => {
+  it("reports a new node with the name of a deleted one as another node", async () => {
     joins("a");
     await watch.start();
     cluster.removeNode("a");
@@ -107,7 +107,7 @@ describe("the watch of nodes", () => {
     await expect.poll(() => reported, soon).toEqual(["joined meanwhile"]);
   });
 
-  it("goes on from where it was when its connection breaks, and hears nothing twice", async () => {
+  it("continues after a broken connection, and reports nothing twice", async () => {
     await watch.start();
     joins("a");
     joins("b");
@@ -117,7 +117,7 @@ describe("the watch of nodes", () => {
     await expect.poll(() => reported, soon).toEqual(["joined a", "joined b", "joined c"]);
   });
 
-  it("lists anew when the server has forgotten where it was, and finds who came and who went", async () => {
+  it("lists again when its version has expired, and reports what joined and left meanwhile", async () => {
     joins("stays");
     joins("goes");
     beforeNextWatch = () => {

@@ -44,7 +44,7 @@ describe("the queue within one process", () => {
     expect(batches.map(({ bodies }) => bodies.length)).toEqual([100, 100, 50]);
   });
 
-  it("keeps a follow-up until its delay is over, and wraps it as the functions expect it", async () => {
+  it("keeps a follow-up until its delay is over, in the functions' format", async () => {
     const { queue, batches, pass } = prepare();
     const followUp = { kind: "pendingNodes", scope: "cluster", awaited: [], attempt: 1 } as const;
     await queue.enqueue(followUp, seconds(15));
@@ -54,7 +54,7 @@ describe("the queue within one process", () => {
     expect(batches[0]?.bodies).toEqual([{ followUp }]);
   });
 
-  it("brings a whole batch again when its delivery failed", async () => {
+  it("redelivers a whole batch when its delivery failed", async () => {
     const { queue, batches, pass } = prepare((_, count) => (count === 1 ? "all" : []));
     queue.send("a");
     queue.send("b");
@@ -67,7 +67,7 @@ describe("the queue within one process", () => {
     expect(batches[1]?.at).toEqual(after(noon, seconds(31)));
   });
 
-  it("brings only those again that were reported", async () => {
+  it("redelivers only the reported messages", async () => {
     const { queue, batches, pass } = prepare(({ ids }, count) => (count === 1 ? ids.slice(0, 1) : []));
     queue.send("a");
     queue.send("b");
@@ -75,7 +75,7 @@ describe("the queue within one process", () => {
     expect(batches.map(({ bodies }) => bodies)).toEqual([["a", "b"], ["a"]]);
   });
 
-  it("makes a dead letter of what always fails, and goes on with the rest", async () => {
+  it("makes a message that always fails a dead letter, and delivers the others", async () => {
     const { queue, batches, pass } = prepare(({ ids, bodies }) =>
       ids.filter((_, i) => bodies[i] === "poison"),
     );

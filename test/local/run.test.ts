@@ -54,7 +54,7 @@ const soon = { timeout: 60_000, interval: 20 };
 
 // Together, because they mostly wait.
 describe.concurrent("the command run", { timeout: 180_000 }, () => {
-  it("takes a node that appears for a launch, holds all nodes and releases them when the time is over", async (test) => {
+  it("counts a new node as a launch, holds all nodes and releases them at the expiry", async (test) => {
     const { cluster, run, joins, held, expect } = await prepare(test);
     joins("old", minutes(60));
     const holder = run();
@@ -69,7 +69,7 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     expect(cluster.annotationHistory("old", annotation)).toEqual([undefined, "true", undefined]);
   });
 
-  it("marks a later new node at once, not with the next sweep", async (test) => {
+  it("marks a later node at once, not with the next sweep", async (test) => {
     const { run, joins, held, expect } = await prepare(test);
     const holder = run();
     await holder.until(atWork);
@@ -207,7 +207,7 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     expect(held()).toEqual([]);
   });
 
-  it("goes on, and releases at its end, when nobody reads its log any more", async (test) => {
+  it("continues, and releases at its end, when the reader of its log has ended", async (test) => {
     const { run, joins, held, expect } = await prepare(test);
     const holder = run("--release-on-exit");
     await holder.until(atWork);
@@ -218,7 +218,7 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     expect(held()).toEqual([]);
   });
 
-  it("fails when it could not release everything as it was reported", async (test) => {
+  it("fails when it could not release everything as requested", async (test) => {
     const { cluster, run, joins, held, expect } = await prepare(test);
     const holder = run("--release-on-exit");
     await holder.until(atWork);
@@ -238,7 +238,7 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     expect(second.errors).not.toContain("    at ");
   });
 
-  it("brings its marks along when it is asked to use another annotation", async (test) => {
+  it("moves its marks to another annotation", async (test) => {
     const { cluster, run, joins, held, expect } = await prepare(test);
     const first = run();
     await first.until(atWork);

@@ -32,7 +32,7 @@ describe("one-shots within one process", () => {
     expect(fired.map(({ holdId }) => holdId)).toEqual(["hold-1", "hold-2"]);
   });
 
-  it("can be armed anew once they fired, also for a time that is past", async () => {
+  it("can be created again after they fired, also for a past time", async () => {
     const { clock, fired, timers } = prepare();
     await timers.arm("cluster", "hold-1", after(noon, -minutes(5)));
     await clock.runUntil(noon);
@@ -41,7 +41,7 @@ describe("one-shots within one process", () => {
     expect(fired).toHaveLength(2);
   });
 
-  it("are forgotten when they are lost, and can be armed again", async () => {
+  it("can be created again after they were lost", async () => {
     const { clock, fired, timers } = prepare();
     const at = after(noon, minutes(20));
     await timers.arm("cluster", "hold-1", at);
@@ -51,7 +51,7 @@ describe("one-shots within one process", () => {
     expect(await timers.arm("cluster", "hold-1", at)).toBe("armed");
   });
 
-  it("fire no more once they are closed, also those armed afterwards", async () => {
+  it("never fire after they are closed, also those created afterwards", async () => {
     const { clock, fired, timers } = prepare();
     await timers.arm("cluster", "hold-1", after(noon, minutes(1)));
     timers.close();

@@ -78,7 +78,7 @@ describe("a hold's band", () => {
     ]);
   });
 
-  it("goes on to the end while nobody ended it", () => {
+  it("continues to the end of the picture while it has not ended", () => {
     const { holds } = readTimeline([holdStarted("h1", 5, 65)], bounds);
     expect(holds).toMatchObject([{ to: at(100).getTime(), isOpen: true }]);
   });

@@ -13,7 +13,7 @@ it.each(rows.map((row) => [row.what, row] as const))(
   },
 );
 
-it("reports what was seen, also where nobody expected it", () => {
+it("reports every outcome, also an unexpected one", () => {
   const row = {
     what: "Drift",
     course: "after the hold",

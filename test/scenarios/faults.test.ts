@@ -92,7 +92,7 @@ describe("a node", () => {
   it("whose first patch failed is retried before any sweep", async () => {
     const world = threeNodes();
     world.sweepEvery = undefined;
-    const control = await world.ask({ do: "hold", reason: "nobody joins" });
+    const control = await world.ask({ do: "hold", reason: "no node joins" });
     while (control.waitsFor !== "patch b") await world.step(control);
     await world.step(control, "refused");
     await world.finish(control);

@@ -4,7 +4,7 @@ import { systemClock } from "../../lambda/system-clock.ts";
 import { WallClock } from "../../local/holder/wall-clock.ts";
 import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 
-describe("the clock that runs fast", () => {
+describe("the virtual clock", () => {
   it("does actions in the order of their moments, each at its own", async () => {
     const clock = new VirtualClock(noon);
     const done: string[] = [];
@@ -18,7 +18,7 @@ describe("the clock that runs fast", () => {
     expect(clock.now()).toEqual(after(noon, minutes(3)));
   });
 
-  it("stands still while a action is being done, and does what the action plans", async () => {
+  it("stands still while an action runs, and runs what the action plans", async () => {
     const clock = new VirtualClock(noon);
     const done: Date[] = [];
     clock.at(after(noon, minutes(1)), async () => {
@@ -29,7 +29,7 @@ describe("the clock that runs fast", () => {
     expect(done).toEqual([after(noon, minutes(1) + seconds(1))]);
   });
 
-  it("never goes back for a action that is late, and leaves those beyond the end undone", async () => {
+  it("never goes back for a late action, and does not run actions after the end", async () => {
     const clock = new VirtualClock(noon);
     const done: string[] = [];
     clock.at(after(noon, -minutes(1)), async () => void done.push("late"));
@@ -40,7 +40,7 @@ describe("the clock that runs fast", () => {
   });
 });
 
-describe("the clock on the wall", () => {
+describe("the wall clock", () => {
   const clock = new WallClock(systemClock);
 
   it("never wakes before the moment, and at once for one that is past", async () => {
@@ -50,10 +50,10 @@ describe("the clock on the wall", () => {
     await new Promise<void>((resolve) => clock.at(after(clock.now(), -minutes(1)), async () => resolve()));
   });
 
-  it("does not wake for a action that was taken back", async () => {
+  it("does not run a cancelled action", async () => {
     const done: string[] = [];
     const moment = after(clock.now(), 10);
-    const cancel = clock.at(moment, async () => void done.push("taken back"));
+    const cancel = clock.at(moment, async () => void done.push("cancelled"));
     cancel();
     await new Promise<void>((resolve) => clock.at(after(moment, 10), async () => resolve()));
     expect(done).toEqual([]);

@@ -29,7 +29,7 @@ describe("the story of a hold", () => {
     ]);
   });
 
-  it("has no colours where nobody watches", () => {
+  it("has no colours without a terminal", () => {
     expect(terminal.output).not.toContain("\u001b");
   });
 });

@@ -28,7 +28,7 @@ const decide = (learned: Learned, cost = relaunchCost, most = cap) =>
   decideHoldLength(learned, cost, { cap: most });
 
 describe("the length of a hold", () => {
-  it("is what a relaunch is worth while nothing is known", () => {
+  it("is what a relaunch is worth as long as nothing is known", () => {
     expect(decide(nothingLearned)).toEqual({
       length: minutes(10),
       action: "default",
@@ -47,7 +47,7 @@ describe("the length of a hold", () => {
     });
   });
 
-  it("is nothing where bursts stay away longer than a relaunch is worth", () => {
+  it("is zero when bursts stay away longer than a relaunch is worth", () => {
     const { length, because } = decide(knowing(returned(3), ...times(11, returned(90))));
     expect(length).toBe(0);
     expect(because).toBe(
@@ -80,7 +80,7 @@ describe("the length of a hold", () => {
     expect(decide(knowing(returned(60, 20), returned(4, 1))).length).toBe(0);
   });
 
-  it("takes a burst that was not seen to return for at least as long as those that were away longer", () => {
+  it("counts a burst that has not returned like those that were away longer", () => {
     const returns = times(3, returned(6));
     expect(decide(knowing(...returns, ...times(9, stillAwayAfter(1)))).length).toBeGreaterThan(minutes(6));
     expect(decide(knowing(...returns, ...times(9, stillAwayAfter(30)))).length).toBe(0);
@@ -159,7 +159,7 @@ describe("whatever the gaps are", () => {
         ),
     );
 
-  it("costs at most 2.1 times the best length in hindsight, and what a few relaunches cost", () => {
+  it("costs at most 2.1 times the best length in hindsight, plus a few relaunches", () => {
     const burst = fc.record({
       nodes: fc.integer({ min: 1, max: 10 }),
       gap: fc.oneof(fc.constant(-1), fc.integer({ min: 1, max: 15 }), fc.integer({ min: 1, max: 600 })),
@@ -176,7 +176,7 @@ describe("whatever the gaps are", () => {
     );
   });
 
-  it("stops using what it learned from work that plays against it, and says so", () => {
+  it("stops using learned lengths for adversarial work, and reports that", () => {
     const against = Array.from({ length: 300 }, (_, i) => ({ nodes: 1, gap: i % 4 === 3 ? 600 : -1 }));
     const { cost, gaps } = play(against, cap);
     expect(cost).toBeLessThanOrEqual(2.1 * bestConstant(gaps, cap) + 4 * relaunchCost + cap + relaunchCost);

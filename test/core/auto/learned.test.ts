@@ -68,14 +68,14 @@ describe("no gap is learned", () => {
   });
 });
 
-describe("when nobody knows any more", () => {
+describe("when observation stops", () => {
   it("a gap counts as at least that long, and what comes next ends none", () => {
     const stopped = stopWatching(learnedFromUses(launch(0), launch(30)), at(45), false);
     expect(stopped.gaps).toEqual([exactly(30), { nodes: 5, atLeast: minutes(15) }]);
     expect(learnFromUse(stopped, launch(200), length, terms).gaps).toEqual(stopped.gaps);
   });
 
-  it("a burst that may still go on teaches nothing", () => {
+  it("a burst that may still continue teaches nothing", () => {
     expect(stopWatching(learnedFromUses(launch(0)), at(5), true)).toEqual(nothingLearned);
     expect(stopWatching(learnedFromUses(launch(0), pods(4)), at(4.5), true)).toEqual(nothingLearned);
   });
@@ -148,7 +148,7 @@ describe("the record of what was learned", () => {
   });
 
   it.each(["", "1", "2 debt=0", "1 debt=-1", "1 debt=0 6@", "1 debt=0 6@9-3", "1 debt=0 6@240 idle=x/6/1"])(
-    "takes nothing from text that it does not know: %j",
+    "reads nothing from unknown text: %j",
     (text) => {
       expect(readLearned(text)).toBeUndefined();
     },
