@@ -9,7 +9,8 @@ import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/c
 import { KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { changeNode } from "../../lambda/kubernetes/node-changes.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
-import { CollectedLog } from "../../simulator/collected-log.ts";
+import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
+import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts";
 import { FakeCluster } from "../../simulator/fake-kubernetes/fake-cluster.ts";
 import { type Json, textsOf } from "../../simulator/fake-kubernetes/objects.ts";
 import { FakeEks } from "./fake-eks.ts";
@@ -87,6 +88,21 @@ export class AccessWorld {
     const plan = (one: typeof node) => planMark(one, holdId, annotation);
     const context = { deadline: new Date(Date.now() + 60_000), log: this.log };
     await changeNode(this.cluster, node, { plan, parse: parseNode, wantsWhole: false, context });
+  }
+
+  /** The nodes as functions that use this annotation change them. */
+  functions(annotation: string): KubernetesNodes {
+    const clock = { now: () => new Date() };
+    const nodePools = { only: [], except: [] };
+    const metrics = new CollectedMetrics();
+    return new KubernetesNodes({
+      api: this.cluster,
+      karpenter: "v1",
+      annotation,
+      nodePools,
+      clock,
+      metrics,
+    });
   }
 
   /** Labels and annotations of every node that has more of them than its name. */

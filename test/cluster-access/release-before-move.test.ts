@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { hours } from "../../lambda/core/duration.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
-import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
-import { CollectedMetrics } from "../../simulator/collected-log.ts";
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
 import { AccessWorld, holdId } from "./access-world.ts";
 
@@ -30,12 +28,8 @@ async function betweenUpdateAndMove() {
   cluster.editNode("owners", { annotations: { [present]: "true" } });
   cluster.editNode("changed", { annotations: { [former]: "8h" } });
   cluster.editNode("also", { annotations: { "example.com/keep": "true" } });
-  const clock = { now: () => new Date() };
-  const nodePools = { only: [], except: [] };
-  const metrics = new CollectedMetrics();
-  const options = { api: cluster, karpenter: "v1", annotation: present, nodePools, clock, metrics } as const;
   const context = { deadline: new Date(Date.now() + hours(1)), log: world.log };
-  return { world, nodes: new KubernetesNodes(options), context };
+  return { world, nodes: world.functions(present), context };
 }
 
 const texts = ({ nodes }: AccessWorld) =>
