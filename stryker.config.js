@@ -1,7 +1,8 @@
 /** @type {import("@stryker-mutator/api/core").PartialStrykerOptions} */
 export default {
   testRunner: "vitest",
-  plugins: ["@stryker-mutator/vitest-runner"],
+  plugins: ["@stryker-mutator/vitest-runner", "./scripts/ignored-mutations.js"],
+  ignorers: ["log-calls"],
   vitest: { configFile: "vitest.mutate.config.ts", related: false },
   mutate: ["lambda/core/**/*.ts", "lambda/cluster-access/rules.ts"],
   // Node runs the sources as they are. Stryker would rewrite tsconfig.json with an API that TypeScript 7 does not have.

@@ -92,6 +92,19 @@ describe("marking", () => {
     expect(hold).toMatchObject({ id: holdId(2), nodes: 2 });
   });
 
+  it.each([
+    ["joined since then", -9, undefined],
+    ["joined before", -10, noon],
+  ])("notes that launches lead to nodes where one %s", async (_, second, unjoinedSince) => {
+    const node = { name: "a", instance: "i-1", nodePool: "default", joinedAt: after(noon, seconds(second)) };
+    const { context, record } = coreWorld({
+      marked: { marked: 1, seen: [{ ...node, joinedAt: at(-60) }, node] },
+      records: [aRecord({ hold: aHold(), unjoinedSince: noon })],
+    });
+    await markNodes(context, { scope: "cluster", hold: aHold() });
+    expect(record()?.unjoinedSince).toEqual(unjoinedSince);
+  });
+
   it("adopts no mark of a hold that another setting of scope left behind", async () => {
     const { context, calls } = coreWorld({
       records: [

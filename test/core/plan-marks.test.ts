@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { holdLabel } from "../../lambda/core/marks/keys.ts";
+import { holdLabel, isIneffective, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { planMark, planRelease } from "../../lambda/core/marks/plan-marks.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
@@ -17,6 +17,21 @@ const aNode = (label?: string, annotations?: Record<string, string>) => ({
   ...(annotations && { annotations }),
 });
 const set = (label: string | null, value: string | null) => ({ label, annotations: { [key]: value } });
+
+describe("a user's annotation", () => {
+  const { v1, "v0.31": older } = Karpenter;
+
+  it.each([
+    [v1.annotation, "true", false],
+    [v1.annotation, "false", false],
+    [v1.annotation, "30m", true],
+    [v1.annotation, "", true],
+    [v1.annotation, undefined, false],
+    [older.annotation, "30m", false],
+  ])("%s=%s protects nothing: %s", (annotation, value, expected) => {
+    expect(isIneffective(annotation, value)).toBe(expected);
+  });
+});
 
 describe("a hold's mark", () => {
   it.each([
