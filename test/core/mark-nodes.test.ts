@@ -58,8 +58,10 @@ describe("marking", () => {
   it.each([
     ["no node was changed", {}],
     ["time ran out before the first", { left: true }],
-  ])("writes nothing where %s", async (_, marked) => {
-    expect((await mark(marked)).version).toBe(1);
+  ])("writes nothing, and leaves the marks, where %s", async (_, marked) => {
+    const { calls, version } = await mark(marked);
+    expect(version).toBe(1);
+    expect(calls).toEqual([["mark", "cluster", holdId(1)]]);
   });
 
   it.each([

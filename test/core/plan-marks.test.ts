@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { holdLabel, isIneffective, Karpenter } from "../../lambda/core/marks/keys.ts";
+import { clusterTag, holderName, holdLabel, isIneffective, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { planMark, planRelease } from "../../lambda/core/marks/plan-marks.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
@@ -31,6 +31,10 @@ describe("a user's annotation", () => {
   ])("%s=%s protects nothing: %s", (annotation, value, expected) => {
     expect(isIneffective(annotation, value)).toBe(expected);
   });
+});
+
+it("instances of a cluster are known by its tag", () => {
+  expect(clusterTag("prod")).toBe("kubernetes.io/cluster/prod");
 });
 
 describe("a hold's mark", () => {
@@ -69,6 +73,36 @@ describe("a hold's mark", () => {
   ])("released from %s", (_, node, decision) => {
     expect(planRelease(node, h1, key)).toEqual(decision);
   });
+
+  const [both, old] = [{ key: "true", old: "true" }, { old: "true" }];
+  it.each([
+    ["both keys, where we set both", both, { [holderName]: ["key", "old"] }, "released", null],
+    [
+      "the former key, where a user set the present one",
+      both,
+      { [holderName]: ["old"], kubectl: ["key"] },
+      "kept",
+      "true",
+    ],
+    [
+      "the former key, where nobody recorded the present one",
+      both,
+      { [holderName]: ["old"] },
+      "kept",
+      "true",
+    ],
+    ["the former key alone", old, { [holderName]: ["old"] }, "released", null],
+  ])(
+    "is released from %s",
+    (_, annotations, writers: Record<string, readonly string[]>, outcome, present) => {
+      const managers = Object.entries(writers).map(([manager, own]) => ({ manager, annotations: own }));
+      const node = { ...aNode(h1, annotations), writers: managers };
+      expect(planRelease(node, h1, key)).toEqual({
+        outcome,
+        change: { label: null, annotations: { old: null, key: present } },
+      });
+    },
+  );
 
   it.each(usersLabels)("never changes a node that its user labelled %j", (label) => {
     for (const annotations of [{}, { [key]: "true" }, { [key]: "true", [other]: "true" }]) {

@@ -56,6 +56,7 @@ describe("a mark under a former annotation", () => {
   it.each([
     ["has another value", { old: "8h" }, {}],
     ["was set by its owner", { old: "true" }, { kubectl: ["old"] }],
+    ["is under the present key already", { new: "true" }, { [holderName]: ["new"] }],
     ["is not recorded as ours by the cluster or the node", { foreign: "true" }, {}],
   ])("is none where the annotation %s", (_, annotations, writers) => {
     expect(planMove(aNode(h1, annotations, writers), keys)).toEqual({ outcome: "kept" });
