@@ -3,8 +3,11 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { Command, Option } from "commander";
-import { minutes, seconds } from "../../lambda/core/duration.ts";
-import { defaultSettings, type SettingName } from "../../lambda/settings.ts";
+import { formatDuration, minutes, seconds } from "../../lambda/core/duration.ts";
+import { defaultSettings, type SettingName, type Settings } from "../../lambda/settings.ts";
+import { systemClock } from "../../lambda/system-clock.ts";
+import type { Run } from "../../local/run/run.ts";
+import { countFlag } from "../terminal/cluster-flags.ts";
 import { withExamples } from "../terminal/examples.ts";
 import { Failure } from "../terminal/failure.ts";
 import { settingsFrom, withSettings } from "../terminal/setting-flags.ts";
@@ -19,6 +22,7 @@ type RunOptions = Readonly<{
   log: "text" | "json";
   releaseOnExit?: true;
   releaseOnly?: true;
+  page?: number | true;
 }>;
 
 const settings: readonly SettingName[] = ["cluster", ...(Object.keys(defaultSettings) as SettingName[])];
@@ -44,12 +48,18 @@ export const run = (terminal: Terminal): Command => {
     .option("--data <folder>", "where to keep the record (default: a folder a cluster in the user's data)")
     .option("--release-on-exit", "release everything when it is stopped")
     .option("--release-only", "release everything that an earlier run holds, and end")
+    .addOption(
+      new Option("--page [port]", "show what happens on a page of this machine, on any port").argParser(
+        countFlag(1, 65_535),
+      ),
+    )
     .addOption(new Option("--log <form>", "how to log").choices(["text", "json"]).default("text"))
     .action((options: RunOptions, itself: Command) => hold(options, itself, terminal));
   return withExamples(withSettings(command, settings, ownDefaults), [
     ["run --kubeconfig ~/.kube/config --context kind-kind", "hold the nodes of a cluster on this machine"],
     ["run --kubeconfig prod.yaml --hold 30m --scope nodepool", "30 minutes after each launch, by NodePool"],
     ["run --kubeconfig prod.yaml --hold 5m --release-on-exit", "try it and leave nothing behind"],
+    ["run --page 8080", "show it on http://127.0.0.1:8080/"],
     ["run --kubeconfig prod.yaml --release-only", "release what a stopped run has left held"],
   ]);
 };
@@ -76,19 +86,39 @@ async function hold(options: RunOptions, itself: Command, terminal: Terminal): P
     });
   });
   log.info("the holder is at work", { cluster: chosen.cluster, record: folder });
+  const page = options.page === undefined ? undefined : await servePage(running, chosen, options.page);
+  if (page) log.info("the page is served", { url: page.url });
   const reason = options.releaseOnly ? "asked to release only" : await stopped;
   log.info("the holder stops and finishes its work", { because: reason });
+  await page?.stop();
   const { nodes, until } = await running.stop({ release });
   if (nodes === "unknown" ? until : nodes > 0)
     log.warn("nodes stay held until the holder runs again", { nodes, until, release: freeing });
   log.info("the holder has stopped");
 }
 
+/** Shows what happens, on loopback alone; without the page there is no holder either. */
+async function servePage(running: Run, { cluster, hold }: Settings, port: number | true) {
+  const { LivePage } = await import("../../local/page/live-page.ts");
+  const events = running.timeline;
+  const about = `Each launch holds the nodes of ${cluster} for ${formatDuration(hold)}.`;
+  const options = { events, clock: systemClock, title: `The holder of ${cluster}`, about };
+  try {
+    return await LivePage.start(options, port === true ? 0 : port);
+  } catch (cause) {
+    await running.stop();
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Failure(`the page cannot be served: ${reason}`, "Choose another port, or none: --page.", {
+      cause,
+    });
+  }
+}
+
 /** The same command line, asked to release and to end. */
 function commandThatReleases(itself: Command): string {
   const given = itself.options
     .filter((option) => itself.getOptionValueSource(option.attributeName()) === "cli")
-    .filter(({ long }) => long && !["--release-on-exit", "--release-only", "--log"].includes(long));
+    .filter(({ long }) => long && !["--release-on-exit", "--release-only", "--log", "--page"].includes(long));
   const words = given.flatMap((option) => [
     option.long,
     quoted(String(itself.opts()[option.attributeName()])),

@@ -55,9 +55,9 @@ body[data-connection=lost] #state{color:var(--knh-eviction)}
 
 const sha = (content: string) => `'sha256-${createHash("sha256").update(content).digest("base64")}'`;
 
-/** Only the page's own script may run, and it may call only its own server. */
+/** Only the page's own script may run, and it may call only its own server; its icon is an empty one. */
 const policy =
-  `default-src 'none'; script-src ${sha(pageScript)}; style-src 'unsafe-inline'; connect-src 'self'; ` +
+  `default-src 'none'; script-src ${sha(pageScript)}; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; ` +
   "base-uri 'none'; form-action 'none'";
 
 /** One self-contained HTML file. */

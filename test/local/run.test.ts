@@ -175,6 +175,26 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     expect(holder.errors).toMatch(/did not end within 9s.*\n.*run --kubeconfig \S+ .*--release-only/);
   });
 
+  it("shows what happens on a page of this machine", async (test) => {
+    const { run, joins, held, expect } = await prepare(test);
+    const holder = run("--page");
+    const { url } = await holder.until("the page is served");
+    joins("shown");
+    await expect.poll(held, soon).toEqual(["shown"]);
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
+    await expect.poll(async () => (await fetch(String(url))).text(), soon).toContain("shown");
+
+    expect(await holder.stop()).toEqual({ code: 0, signal: null });
+  });
+
+  it("ends where its page cannot be served, and says how to go on", async (test) => {
+    const { cluster, run, expect } = await prepare(test);
+    const taken = new URL(cluster.server).port;
+    const holder = run("--page", taken);
+    expect(await holder.ended()).toEqual({ code: 1, signal: null });
+    expect(holder.errors).toMatch(/^Failed: the page cannot be served: .*EADDRINUSE.*\nChoose another port/);
+  });
+
   it("finds the cluster by KUBECONFIG", async (test) => {
     const { folder, runWith, expect } = await prepare(test);
     const holder = runWith({ KUBECONFIG: join(folder, "kubeconfig") });
