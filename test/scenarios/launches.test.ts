@@ -29,20 +29,6 @@ describe("a launch", () => {
     ]);
   });
 
-  it("needs no sweep when nothing fails", async () => {
-    const world = new Scenario();
-    world.sweepEvery = undefined;
-    world.addNode("old");
-
-    world.launch({ joinsAfter: minutes(3) });
-    await world.pass(minutes(4));
-    const held = world.heldNodes();
-    await world.pass(minutes(16));
-
-    expect(held).toEqual(["node-1", "old"]);
-    expect([world.marks(), world.hold()]).toEqual([{}, undefined]);
-  });
-
   it("that starts a hold writes its record twice: before the one-shot is set, and after the nodes are marked", async () => {
     const world = new Scenario();
     world.addNode("old");

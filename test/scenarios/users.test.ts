@@ -56,21 +56,6 @@ describe("a user's own annotation", () => {
   });
 });
 
-describe("a node labelled never", () => {
-  it("is never held", async () => {
-    const world = new Scenario();
-    world.addNode("left-out", { labels: { [holdLabel]: neverHold } });
-    world.launch({ node: { labels: { [holdLabel]: neverHold } } });
-
-    await world.pass(minutes(30));
-
-    for (const name of ["left-out", "node-1"]) {
-      expect(world.nodes.get(name)?.labels).toEqual({ [holdLabel]: neverHold });
-      expect(world.nodes.history(name)).toEqual([undefined]);
-    }
-  });
-});
-
 describe("the label never", () => {
   it("in place of a mark makes the annotation the user's", async () => {
     const world = new Scenario();
