@@ -1,4 +1,12 @@
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -263,6 +271,7 @@ describe("advise", () => {
     const { exit, reported } = await advise("--from", exported([...churn, ...named]), "--html", html);
     expect(exit).toBe(0);
     expect(reported).toContain(html);
+    expect((statSync(html).mode & 0o777).toString(8)).toBe("600");
     const page = readFileSync(html, "utf8");
     expect(page).toMatch(/^<!doctype html>/);
     expect(page).toContain("recommended: 20m");

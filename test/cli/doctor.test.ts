@@ -444,6 +444,18 @@ describe("fixes", () => {
     ]);
   });
 
+  it("take an admin right that a killed access function left, and no right of one still at work", async () => {
+    const leftSince = (since: Date) =>
+      anAccount({ adminSince: async (role) => (role.endsWith("/cluster-access") ? since : undefined) });
+    const killed = leftSince(new Date(0));
+    expect(await applyFixes(await examined(killed), () => {})).toBe(true);
+    expect(killed.did).toContain("delete entry");
+
+    const working = leftSince(noon);
+    expect(await applyFixes(await examined(working), () => {})).toBe(false);
+    expect(working.did).not.toContain("delete entry");
+  });
+
   it("reports that nothing can be repaired automatically", async () => {
     const reported: string[] = [];
     expect(
