@@ -27,7 +27,7 @@ type RunOptions = Readonly<{
 
 const settings: readonly SettingName[] = ["cluster", ...(Object.keys(defaultSettings) as SettingName[])];
 /** Kubernetes and others kill a process that has not ended after ten seconds, or thirty. */
-const longestStop = seconds(9);
+const longestStop = seconds(8);
 /** A release of thousands of nodes takes long, and its caller waits. */
 const longestRelease = minutes(1);
 const ownDefaults = { sweepEvery: "1m" } as const;

@@ -2,11 +2,11 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
-import { after, later, seconds } from "../../lambda/core/duration.ts";
+import { after, later, minutes, seconds } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
 import { dueAt } from "../../lambda/core/holds/hold.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
-import type { Log, Metrics } from "../../lambda/core/ports.ts";
+import type { Holds, Log, Metrics, Nodes } from "../../lambda/core/ports.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
 import { KubernetesNodeClaims } from "../../lambda/kubernetes/nodeclaims.ts";
@@ -110,6 +110,7 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
       followUps: (queue) => launches.hurry(queue),
     });
     await watch.start();
+    await warnOfForeignMarks({ holds, nodes, log });
     await holder.start();
 
     const stop: Run["stop"] = async (how) => {
@@ -137,6 +138,15 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
     await close();
     throw error;
   }
+}
+
+/** The first sweep releases nodes that this record does not know: another holder's would be among them. */
+async function warnOfForeignMarks({ holds, nodes, log }: Readonly<{ holds: Holds; nodes: Nodes; log: Log }>) {
+  const known = (await holds.all()).records.flatMap(({ hold }) => hold?.id ?? []);
+  const marks = await nodes.marks(known, { deadline: after(clock.now(), minutes(1)), log });
+  const count = [...marks.values()].reduce((sum, marked) => sum + marked, 0);
+  if (count > 0)
+    log.warn("nodes held by a holder with another record are released: is one deployed?", { nodes: count });
 }
 
 async function releaseAll(holder: Holder): Promise<void> {

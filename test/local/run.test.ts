@@ -144,9 +144,10 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     expect(held()).toEqual([]);
   });
 
-  it("stops when it is asked to, and says what stays held, until when, and what releases it", async (test) => {
-    const { run, runWith, joins, held, expect } = await prepare(test);
-    const holder = run();
+  it("finds its cluster by KUBECONFIG; stopped, it says what stays held, until when, and what releases it", async (test) => {
+    const { folder, runWith, joins, held, expect } = await prepare(test);
+    const env = { KUBECONFIG: join(folder, "kubeconfig") };
+    const holder = runWith(env);
     await holder.until(atWork);
     joins("a");
     await expect.poll(held, soon).toEqual(["a"]);
@@ -156,13 +157,13 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     const [left] = holder.logged(stayHeld);
     expect(left).toMatchObject({ nodes: 1, until: expiresAt });
 
-    const releasing = runWith({}, String(left?.release).split(" ").slice(2));
+    const releasing = runWith(env, String(left?.release).split(" ").slice(2));
     expect(await releasing.ended()).toEqual({ code: 0, signal: null });
     expect(held()).toEqual([]);
     expect(releasing.logged(stayHeld)).toEqual([]);
   });
 
-  it("ends within ten seconds when it is asked to stop, though the cluster answers nothing more", async (test) => {
+  it("ends soon when it is asked to stop, though the cluster answers nothing more", async (test) => {
     const { cluster, run, joins, expect } = await prepare(test);
     const holder = run();
     await holder.until(atWork);
@@ -171,8 +172,9 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     await holder.until("launch decided");
     const asked = performance.now();
     await holder.stop();
-    expect(performance.now() - asked).toBeLessThan(10_000);
-    expect(holder.errors).toMatch(/did not end within 9s.*\n.*run --kubeconfig \S+ .*--release-only/);
+    // The call under way alone would take a minute.
+    expect(performance.now() - asked).toBeLessThan(30_000);
+    expect(holder.errors).toMatch(/did not end within 8s.*\n.*run --kubeconfig \S+ .*--release-only/);
   });
 
   it("shows what happens on a page of this machine", async (test) => {
@@ -193,13 +195,6 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     const holder = run("--page", taken);
     expect(await holder.ended()).toEqual({ code: 1, signal: null });
     expect(holder.errors).toMatch(/^Failed: the page cannot be served: .*EADDRINUSE.*\nChoose another port/);
-  });
-
-  it("finds the cluster by KUBECONFIG", async (test) => {
-    const { folder, runWith, expect } = await prepare(test);
-    const holder = runWith({ KUBECONFIG: join(folder, "kubeconfig") });
-    await holder.until(atWork);
-    expect(await holder.stop()).toEqual({ code: 0, signal: null });
   });
 
   it("says what cannot be reached, and then what to check", async (test) => {
