@@ -117,12 +117,12 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
     this.dashboardName = dashboard.name;
   }
 
-  /** Lets somebody ask the control function: `status`, `history`, `hold`, `release`, `pause`, `resume`. */
+  /** Grants the use of the control function: `status`, `history`, `hold`, `release`, `pause`, `resume`. */
   grantInvokeControl(grantee: IGrantable): Grant {
     return this.controlFunction.grantInvoke(grantee);
   }
 
-  /** Lets somebody force a release, and do no more. */
+  /** Grants forced releases only. */
   grantInvokeRelease(grantee: IGrantable): Grant {
     return this.releaseFunction.grantInvoke(grantee);
   }

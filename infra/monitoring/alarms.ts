@@ -25,10 +25,10 @@ export type WatchedParts = Readonly<{
   deadLetters: Readonly<Record<string, IQueue>>;
 }>;
 
-/** Whether somebody must be woken, and the command to type first. */
+/** The severity of an alarm, and the first command to type. */
 type Urgency = Readonly<{ severity: "page" | "ticket"; first: string }>;
 
-/** Only what costs money or protection until somebody acts pages. */
+/** Only alarms that cost money or protection until an operator acts have severity page. */
 const urgencies = {
   "dead-letters": { severity: "ticket", first: "doctor" },
   "function-errors": { severity: "ticket", first: "doctor" },

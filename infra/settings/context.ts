@@ -59,8 +59,8 @@ export function readContext(context: Readonly<Record<string, unknown>>): Context
 }
 
 /**
- * The CDK passes over what nobody reads: a cap that is not there would be found out by its nodes. Its own keys, and
- * those of other tools, stand beside ours, so that only what looks like one of ours is refused.
+ * The CDK ignores unknown context keys, so a misspelled cap would have no effect. The CDK's own keys, and
+ * those of other tools, are beside ours, so only keys that resemble ours are refused.
  */
 const misspelled = (given: readonly string[]): string[] =>
   given

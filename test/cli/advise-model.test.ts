@@ -230,7 +230,7 @@ describe("lives", () => {
   });
 
   it("name who ended a node", () => {
-    expect(nodeLives([launch(), end({ by: "somebody" })])[0]?.endedBy).toBe("others");
+    expect(nodeLives([launch(), end({ by: "a user" })])[0]?.endedBy).toBe("others");
   });
 
   it("exclude instances that are not nodes", () => {

@@ -40,8 +40,8 @@ describe("CloudTrail's records", () => {
   });
 
   it("reads a termination and its caller", () => {
-    expect(instanceEventsIn(terminate(1, 5, { arn: "arn:somebody" }), "prod")).toMatchObject([
-      { kind: "terminated", at: at(5), instance: idOf(1), by: "arn:somebody" },
+    expect(instanceEventsIn(terminate(1, 5, { arn: "arn:a-user" }), "prod")).toMatchObject([
+      { kind: "terminated", at: at(5), instance: idOf(1), by: "arn:a-user" },
     ]);
   });
 

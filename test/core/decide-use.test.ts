@@ -98,7 +98,7 @@ describe("a hold that is due while its nodes boot", () => {
     expect(boot(claims)).toEqual({ action: "leave", because: "no node of the hold is booting" });
   });
 
-  it("lasts for five minutes from the launch where nobody can ask", () => {
+  it("lasts for five minutes from the launch where use cannot be read", () => {
     expect(boot(undefined)).toEqual(extendedTo(at(5)));
   });
 

@@ -85,7 +85,7 @@ describe("a hold's mark", () => {
       "true",
     ],
     [
-      "the former key, where nobody recorded the present one",
+      "the former key, when no writer of the present one is recorded",
       both,
       { [holderName]: ["old"] },
       "kept",

@@ -72,7 +72,7 @@ describe("the removal of a mark", () => {
       [null, null],
       "released",
     ],
-    ["takes one of which nobody recorded who set it", { new: "true" }, {}, [null, null], "released"],
+    ["removes one without a recorded writer", { new: "true" }, {}, [null, null], "released"],
     [
       "leaves the owner's annotation under the present key",
       { old: "true", new: "true" },

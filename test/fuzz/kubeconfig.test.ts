@@ -26,7 +26,7 @@ const configOf = (cluster: object, user: object) => ({
 });
 const whole = configOf(
   { "certificate-authority-data": base64("ca"), "tls-server-name": "c" },
-  { token, username: "me", password, "client-key-data": base64(key), as: "somebody" },
+  { token, username: "me", password, "client-key-data": base64(key), as: "another-user" },
 );
 const asYaml = `apiVersion: v1
 clusters:

@@ -8,8 +8,8 @@ import { delayOf, giveUpAfter } from "./pending-nodes.ts";
 import type { LaunchBatch } from "./resolve-launches.ts";
 
 /**
- * Launches count for so long while none of their nodes joins. Whoever may tag instances like Karpenter's could else hold
- * the nodes of a cluster for ever, hold after hold.
+ * Launches count this long while none of their nodes joins. Otherwise a principal that may set Karpenter's tags on
+ * instances could hold the nodes of a cluster for ever, hold after hold.
  */
 const joinsWithin: Duration = minutes(10);
 const timeLimit: Duration = seconds(30);
@@ -32,7 +32,7 @@ export async function separateDoubtful(
   return { counting: launches.filter((launch) => !isDoubtful(launch)), doubtful };
 }
 
-/** A node that was marked by nobody is not in the record, nor is one that was marked by a function that crashed then. */
+/** The record lacks nodes that were never marked, and nodes marked by a function that crashed. */
 async function hasJoined(context: Context, scope: Scope, unjoinedSince: Date): Promise<boolean> {
   const deadline = earlier(context.deadline, after(context.clock.now(), timeLimit));
   try {

@@ -6,12 +6,12 @@ export type ManagedNode = NodeMeta &
   Readonly<{ writers: readonly Readonly<{ manager: string; annotations: readonly string[] }>[] }>;
 
 /** Who set an annotation, as far as the API server recorded it. */
-export function setBy({ writers }: ManagedNode, key: string): "us" | "somebody else" | "unknown" {
+export function setBy({ writers }: ManagedNode, key: string): "us" | "another manager" | "unknown" {
   const managers = writers
     .filter(({ annotations }) => annotations.includes(key))
     .map(({ manager }) => manager);
   if (managers.length === 0) return "unknown";
-  return managers.every((manager) => manager === holderName) ? "us" : "somebody else";
+  return managers.every((manager) => manager === holderName) ? "us" : "another manager";
 }
 
 /** The keys beside the present one under which the node has an annotation of ours: a deployment changed the key. */

@@ -32,7 +32,7 @@ export const Karpenter = {
 
 /**
  * Whether a user's annotation protects nothing: Karpenter 1.0 and later knows one value, on Nodes and in templates.
- * With "false" nobody expects it to.
+ * The value "false" is no mistake: it protects nothing on purpose.
  */
 export const isIneffective = (annotation: string, value: string | undefined): value is string =>
   annotation === Karpenter.v1.annotation && value !== undefined && value !== markValue && value !== "false";

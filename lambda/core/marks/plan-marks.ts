@@ -50,8 +50,8 @@ export function planMark(
 
 /**
  * Label and annotation are removed where both are ours; another value is the user's, and only the label is removed. After
- * a change of the annotation key, until all marks are moved, ours may be under the former key: only the API server knows,
- * and whoever set the present one beside it.
+ * a change of the annotation key, until all marks are moved, ours may be under the former key: only the API server's managed fields show
+ * that, and who set the present key beside it.
  */
 export function planRelease(node: ManagedNode, holdId: string, annotation: string): Decision<ReleaseOutcome> {
   const label = labelOf(node);

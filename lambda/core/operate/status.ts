@@ -72,7 +72,7 @@ export async function getStatus(context: Context): Promise<Status> {
   return { cluster: rules.cluster, at: now, rules, ...found };
 }
 
-/** Five thousand names would be the largest part of the answer, and nobody reads them. */
+/** The limit of node names, so that the answer stays small. */
 const mostNames = 50;
 
 const nodesOf = (names: readonly string[] = []) => ({
