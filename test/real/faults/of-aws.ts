@@ -49,7 +49,7 @@ export function awsFaults(open: () => FaultsWorld): void {
       const world = open();
       await world.launch();
       expect(await world.deliver()).toBe("done");
-      await world.advance(minutes(10));
+      await world.advance(minutes(9));
       await world.launch();
       expect(await world.deliver()).toBe("done");
       const { scheduler } = world.engines;
