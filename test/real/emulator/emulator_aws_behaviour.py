@@ -14,7 +14,7 @@ import time
 
 from ministack.core.concurrency import spawn_background
 from ministack.core.responses import error_response_json
-from ministack.services import ec2, eks, eventbridge, lambda_svc, scheduler, sqs
+from ministack.services import cloudwatch_logs, ec2, eks, eventbridge, lambda_svc, scheduler, sqs
 from ministack.services.cloudformation import provisioners
 
 switches = pathlib.Path(os.environ["BEHAVIOUR_FILE"])
@@ -241,7 +241,18 @@ def dispatch(deliver, *args):
     return None
 
 
+# Always on: a function that logs to a named group may not create that group, so late logs do not bring a deleted one back.
+
+
+def emit_logs(emit, func, *args, **kwargs):
+    config = func.get("config") or func
+    group = (config.get("LoggingConfig") or {}).get("LogGroup")
+    if group is None or group in cloudwatch_logs._log_groups:
+        emit(func, *args, **kwargs)
+
+
 def begin():
+    wrap(lambda_svc, "_emit_lambda_logs", emit_logs)
     wrap(eks, "_create_access_entry", create_entry)
     wrap(eks, "_associate_access_policy", associate)
     for name in ("_describe_access_entry", "_update_access_entry", "_delete_access_entry", "_associate_access_policy", "_disassociate_access_policy", "_list_associated_access_policies"):
