@@ -148,11 +148,11 @@ async function readCloudTrail(
   const from = after(now, -options.since);
   // The newest quarter of an hour is not in CloudTrail yet, and must not count as read.
   const to = after(now, -minutes(15));
-  let lastTold = 0;
+  let lastPrinted = 0;
   try {
     await new CloudTrailReader(config, options.cluster).read(archive, from, to, (progress) => {
-      if (Date.now() - lastTold < 5_000) return;
-      lastTold = Date.now();
+      if (Date.now() - lastPrinted < 5_000) return;
+      lastPrinted = Date.now();
       const back = about(now.getTime() - progress.reached.getTime());
       notify(`${progress.call}: read back to ${back} ago, ${progress.events} events of this cluster so far`);
     });

@@ -19,7 +19,7 @@ export function untilStopped(): Promise<NodeJS.Signals> {
 export function endAfter(limit: Duration, freeing: string, { notify }: Pick<Terminal, "notify">): void {
   setTimeout(() => {
     notify(`Failed: what was under way did not end within ${formatDuration(limit)}; nodes may stay held`);
-    notify(`The next start goes on with it. This releases all nodes: ${freeing}`);
+    notify(`The next start continues it. This releases all nodes: ${freeing}`);
     process.exit(Exit.failed);
   }, limit).unref();
 }

@@ -16,7 +16,7 @@ export function formatReleased(
   const users = kept > 0 ? `; ${kept} stay, because their mark is not ours any more` : "";
   out(`${isDryRun ? "Nodes that would be released" : "Nodes released"}: ${released}${users} (${because}).`);
   if (isDryRun) out(nothingChanged);
-  else if (left) out("Some nodes are left: the sweep goes on with them.");
+  else if (left) out("Some nodes are left: the sweep continues with them.");
 }
 
 /** Nodes that could not be changed are still held. */

@@ -22,7 +22,7 @@ export function statusView(status: StatusAnswer, style: Style, wide: boolean): s
   const heading = ["SCOPE", "STATE", "SINCE", "UNTIL", "LAUNCHES", "EXTENSIONS", "NODES", "AWAITED"];
   const rest = wide ? ["NEXT SCHEDULE", "HOLD"] : [];
   const rows = scopes.map((scope) => row(scope, at, style, wide));
-  const nothing = "Nothing was ever held here: no launch was heard of yet.";
+  const nothing = "Nothing has been held yet: no launch has arrived.";
   return [
     `${style("bold", status.cluster)}  ${rulesOf(status)}`,
     "",

@@ -109,7 +109,7 @@ describe("status", () => {
     const { exit, output } = await holding.run("status", "--cluster", cluster);
     expect({ exit, output }).toEqual({
       exit: 0,
-      output: expect.stringContaining("no launch was heard of yet"),
+      output: expect.stringContaining("no launch has arrived"),
     });
     expect(holding.functionNames[0]).toMatch(/^karpenter-node-holder-c+-[0-9a-f]{8}-control$/);
     expect(holding.functionNames[0]).toHaveLength(64);

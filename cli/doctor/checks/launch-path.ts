@@ -20,7 +20,7 @@ function judgeRule(doctor: Doctor, rule: RuleFacts): Finding {
   if (!isEnabled) {
     return fail(
       "rule",
-      `${name} is disabled: no launch is heard of`,
+      `${name} is disabled: launches do not reach the holder`,
       `aws events enable-rule --name ${name}`,
       {
         action: `enable rule ${name}`,

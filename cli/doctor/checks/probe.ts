@@ -24,7 +24,7 @@ export async function checkProbe(doctor: Doctor, skew: Duration): Promise<Findin
     if (doctor.clock.now() >= end) break;
     await doctor.sleep(pause);
   }
-  const what = `a probe put on the bus was not heard of within ${giveUpAfter / seconds(1)} s`;
+  const what = `a probe put on the bus did not arrive within ${giveUpAfter / seconds(1)} s`;
   const remedy = `Look at the hold function's log: aws logs tail /aws/lambda/${functionName(doctor.cluster, "hold")} --since 10m`;
   return [fail("probe", what, remedy)];
 }
