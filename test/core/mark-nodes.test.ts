@@ -23,7 +23,8 @@ async function mark(
 
 describe("marking", () => {
   it("counts new and adopted marks in the record", async () => {
-    const { hold, result } = await mark({ marked: 3, adopted: 1 }, { nodes: 5 });
+    const seen = [{ name: "a", instance: "i-1", nodePool: "default", joinedAt: noon }];
+    const { hold, result } = await mark({ marked: 3, adopted: 1, seen }, { nodes: 5 });
     expect(hold?.nodes).toBe(9);
     expect(result).toMatchObject({ marked: 3, adopted: 1 });
   });

@@ -102,6 +102,11 @@ describe("the removal of a mark", () => {
   });
 });
 
+it("takes half a mark from a node without annotations", () => {
+  const { annotations: _, ...half } = aNode(h1, {});
+  expect(planRemoval(half, keys).outcome).toBe("released");
+});
+
 it("is none on a node without labels", () => {
   const { labels: _, ...bare } = aNode(h1, { old: "true", new: "true" });
   for (const plan of [planMove, planRemoval]) expect(plan(bare, keys)).toEqual({ outcome: "kept" });
