@@ -17,8 +17,8 @@ export function must(isTrue: boolean, rule: string, facts: () => unknown = () =>
   if (!isTrue) throw new Broken(`${rule} ${JSON.stringify(facts())}`);
 }
 
-/** A sweep with slower calls need not finish. */
-const longestUndisturbed: Duration = seconds(30);
+/** A sweep with slower calls need not finish: it gives up a node that does not answer within 15 seconds. */
+const longestUndisturbed: Duration = seconds(10);
 
 /** Checks the rules after every step, and what one undisturbed sweep must repair. */
 export class Watcher {
