@@ -73,7 +73,7 @@ async function runAll(trials: readonly Trial[], archive: Archive, parallel: numb
   const waiting = [...trials];
   const progress = new Progress(
     trials.map(({ trace, seed, share: part }) => traceOf(trace, seed).lasts * part),
-    parallel,
+    Math.min(parallel, trials.length),
   );
   const work = async () => {
     for (let trial = waiting.shift(); trial; trial = waiting.shift()) {
