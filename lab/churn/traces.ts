@@ -77,9 +77,10 @@ export const traces = {
   }),
   roll: () => ({
     about:
-      "no bursts and no consolidation; once the hold of the first launches has ended, every node drifts (budget: one node at a time)",
+      "full nodes, no bursts and no consolidation; once the hold of the first launches has ended, every node drifts (budget: one node at a time)",
     lasts: 300,
-    services: [...services, { name: "shop", replicas: 14, cpu: "900m" }],
+    // Pods that fill their nodes fit nowhere but on the replacement, so that none of them waits for another node.
+    services: [{ name: "shop", replicas: 12, cpu: "1800m" }],
     jobs: [],
     driftsAt: 130,
     driftAlone: true,
