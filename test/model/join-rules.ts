@@ -30,6 +30,8 @@ export class JoinRules {
   /** By scope, the first launch of these ten minutes, and the last node that had joined when they began. */
   readonly #windows = new Map<Scope, Readonly<{ from: Date; joinedAt: Date }>>();
   readonly #joined = new Map<Scope, Date>();
+  /** By scope, since when the record knows of no node that joined. */
+  readonly #unjoined = new Map<Scope, Date | undefined>();
 
   constructor(world: World) {
     this.#world = world;
@@ -40,7 +42,9 @@ export class JoinRules {
       for (const scope of pool ? (["cluster", `nodepool/${pool}`] as const) : [])
         this.#joined.set(scope, later(this.#joined.get(scope) ?? joinedAt, joinedAt));
     }
-    for (const [scope, { lastLaunchAt, hold }] of this.#world.holds.records) {
+    for (const [scope, { lastLaunchAt, hold, unjoinedSince }] of this.#world.holds.records) {
+      if (!unjoinedSince) this.#checkJoined(invocation, scope);
+      this.#unjoined.set(scope, unjoinedSince);
       const window = this.#windows.get(scope);
       const isShort = window && this.#world.time < after(window.from, longestBoot + mostSkew);
       if (isShort && hold?.state !== "held") this.#windows.delete(scope);
@@ -50,14 +54,29 @@ export class JoinRules {
     }
   }
 
+  /** A join may be noted late, after launches that followed it: the next launch then begins its own ten minutes. */
+  #checkJoined(invocation: Invocation, scope: Scope): void {
+    const since = this.#unjoined.get(scope);
+    if (!since) return;
+    const joinedAt = this.#joined.get(scope) ?? new Date(0);
+    if (this.#isSure(invocation)) {
+      const facts = () => ({ scope, since, joinedAt });
+      must(joinedAt > after(since, -clocksDiffer), "no join is noted where no node joined", facts);
+    }
+    this.#windows.delete(scope);
+  }
+
+  /** In doubt, when the API server does not answer, a launch is held for. */
+  #isSure({ wasHindered, deadline }: Invocation): boolean {
+    return !wasHindered && this.#world.time < deadline;
+  }
+
   #checkCounted(invocation: Invocation, scope: Scope, launchedAt: Date): void {
     const window = this.#windows.get(scope);
     if (window && launchedAt < after(window.from, 2 * joinsWithin + mostSkew)) return;
     const joinedAt = this.#joined.get(scope) ?? new Date(0);
     // Twice as long, because a join may be noted after the launches that followed it.
-    // In doubt, when the API server does not answer, a launch is held for.
-    const isSure = !invocation.wasHindered && this.#world.time < invocation.deadline;
-    if (window && isSure) {
+    if (window && this.#isSure(invocation)) {
       const facts = () => ({ scope, launchedAt, joinedAt, window });
       must(
         joinedAt > window.joinedAt || joinedAt > after(window.from, -clocksDiffer),
