@@ -1,4 +1,5 @@
 import { after, type Duration, later, minutes, seconds } from "../../lambda/core/duration.ts";
+import type { Hold } from "../../lambda/core/holds/hold.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import type { Scope } from "../../lambda/core/scope.ts";
 import type { Invocation } from "../../simulator/invocation.ts";
@@ -43,7 +44,7 @@ export class JoinRules {
         this.#joined.set(scope, later(this.#joined.get(scope) ?? joinedAt, joinedAt));
     }
     for (const [scope, { lastLaunchAt, hold, unjoinedSince }] of this.#world.holds.records) {
-      if (!unjoinedSince) this.#checkJoined(invocation, scope);
+      if (!unjoinedSince) this.#checkJoined(invocation, scope, hold);
       this.#unjoined.set(scope, unjoinedSince);
       const window = this.#windows.get(scope);
       const isShort = window && this.#world.time < after(window.from, longestBoot + mostSkew);
@@ -55,9 +56,12 @@ export class JoinRules {
   }
 
   /** A join may be noted late, after launches that followed it: the next launch then begins its own ten minutes. */
-  #checkJoined(invocation: Invocation, scope: Scope): void {
+  #checkJoined(invocation: Invocation, scope: Scope, hold: Hold | undefined): void {
     const since = this.#unjoined.get(scope);
     if (!since) return;
+    // A hold that ends sooner than a node boots shows nothing.
+    const isShort = this.#world.time < after(since, longestBoot + mostSkew);
+    if (isShort && hold?.state !== "held") return;
     const joinedAt = this.#joined.get(scope) ?? new Date(0);
     if (this.#isSure(invocation)) {
       const facts = () => ({ scope, since, joinedAt });
