@@ -72,8 +72,8 @@ type Step = keyof typeof steps;
 type Parts = Readonly<Record<Step, number>>;
 
 const notes = `Launch: the call of RunInstances. The end is seen from outside, by a watch on the API server; the parts are the function's own line
-"calls made". The emulator's services answer in other times than AWS's, and it starts a function at once: on AWS the queue gathers a batch
-for up to a second. That second is chosen: it makes of a burst a few batches, and Karpenter itself waits longer than that before it disrupts.
+"calls made". The emulator's services answer in other times than AWS's, and it starts a function at once. The launch queue has no batching window,
+and the emulator lets a quiet queue with one wait for 20 seconds, as AWS's documents say.
 The login goes on beside everything before the list since the function started; [decision 9](decisions/0009-bundles-of-what-is-called.md) reports
 how the start was cut. What is left are the patches, one a node, which the API server answers at its own pace. By default a launch is judged when it is two seconds old, because the event of a replacement may come that late: "queue to function" contains these two seconds. With \`replacements=hold\` it does not.`;
 
