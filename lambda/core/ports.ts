@@ -49,7 +49,7 @@ export type ProbeAnswer = Readonly<{
 /** The nodes of Karpenter that the settings admit; no other node is ever seen or touched. */
 export interface Nodes {
   /**
-   * Puts this hold's mark on every node of the scope that does not carry it, and adopts older holds' marks in place.
+   * Puts this hold's mark on every node of the scope that does not carry it, and adopts the marks of other holds in place.
    * A user's own annotation and a node labelled `never` are left alone.
    */
   mark(what: WhatToMark, context: CallContext): Promise<Marked>;
@@ -69,8 +69,8 @@ export interface Nodes {
   countUserHeld(context: CallContext): Promise<number>;
 }
 
-/** `notToAdopt` are holds whose marks stay theirs. */
-export type WhatToMark = Readonly<{ scope: Scope; holdId: string; notToAdopt?: ReadonlySet<string> }>;
+/** `adopts` decides whose marks this hold takes over; those of all other holds where it is missing. */
+export type WhatToMark = Readonly<{ scope: Scope; holdId: string; adopts?: (holdId: string) => boolean }>;
 
 /** A node as the cluster reports it; `instance` is the cloud's id where the node has one, else its provider id. */
 export type NodeSeen = Readonly<{ name: string; instance: string; nodePool: string; joinedAt: Date }>;

@@ -30,7 +30,7 @@ export async function tryOwnChange(
   annotation: string,
   context: CallContext,
 ): Promise<TrialResult> {
-  const { change } = planMark(node, trialHoldId, annotation);
+  const { change } = planMark(node, { holdId: trialHoldId, annotation });
   if (!change) return { trial: "not tried" };
   return dryRun(api, node, context, {
     contentType: "application/json-patch+json",

@@ -48,10 +48,10 @@ export class KubernetesNodes implements Nodes {
     this.#select = selectors(options.karpenter, options.nodePools);
   }
 
-  async mark({ scope, holdId, notToAdopt }: WhatToMark, context: CallContext): Promise<Marked> {
+  async mark({ scope, holdId, adopts }: WhatToMark, context: CallContext): Promise<Marked> {
     const { annotation, metrics } = this.#options;
     const seen: NodeSeen[] = [];
-    const plan = (node: NodeMeta) => planMark(node, holdId, annotation, notToAdopt);
+    const plan = (node: NodeMeta) => planMark(node, { holdId, annotation, ...(adopts && { adopts }) });
     const candidates = this.#select.registered(scope);
     const nodes = this.#list(this.#select.withoutMarkOf(scope, holdId), context);
     const counts = await this.#each(nodes, async (node) => {
@@ -173,7 +173,7 @@ export class KubernetesNodes implements Nodes {
 
   async #release(node: ManagedNode, holdId: string, context: CallContext) {
     const { api, annotation } = this.#options;
-    const plan = (present: ManagedNode) => planRelease(present, holdId, annotation);
+    const plan = (present: ManagedNode) => planRelease(present, { holdId, annotation });
     const change = { plan, parse: parseNodeLife, wantsWhole: false, context };
     return (await changeNode(api, node, change)).outcome;
   }

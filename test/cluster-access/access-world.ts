@@ -85,7 +85,7 @@ export class AccessWorld {
   /** One of our functions marks a node that is there. */
   async mark(name: string, annotation: string): Promise<void> {
     const node = parseNode(this.cluster.nodes().find(({ metadata }) => metadata.name === name));
-    const plan = (one: typeof node) => planMark(one, holdId, annotation);
+    const plan = (one: typeof node) => planMark(one, { holdId, annotation });
     const context = { deadline: new Date(Date.now() + 60_000), log: this.log };
     await changeNode(this.cluster, node, { plan, parse: parseNode, wantsWhole: false, context });
   }

@@ -1,7 +1,8 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import { armRelease } from "../../lambda/core/releases/arm-release.ts";
-import { handOver, outlastingHolds } from "../../lambda/core/releases/hand-over.ts";
+import { type Ending, handOver, outlastingHolds } from "../../lambda/core/releases/hand-over.ts";
+import { wholeCluster } from "../../lambda/core/scope.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { aHold, aRecord } from "../support/builders.ts";
@@ -16,16 +17,27 @@ const records = [
   aRecord({ scope: "nodepool/gpu" }),
 ];
 
-it("hands the nodes of a hold of another setting to the running holds of this one", async () => {
-  const { context, calls } = coreWorld({ records, rules: { scope: "nodepool" } });
-  await handOver(context, { scope: "cluster", hold: aHold() });
-  expect(calls).toEqual([["mark", pool, holdId(2)]]);
+const cluster: Ending = { scope: wholeCluster, hold: aHold({ id: holdId(8) }) };
+const batch: Ending = { scope: pool, hold: aHold({ id: holdId(9) }) };
+const markedBy = { cluster: ["mark", wholeCluster, holdId(1)], batch: ["mark", pool, holdId(2)] };
+
+describe.each(["cluster", "nodepool"] as const)("with scope=%s, the nodes of a hold that ends", (scope) => {
+  it.each([
+    ["of the whole cluster go to the running holds of its NodePools", [cluster], [markedBy.batch]],
+    ["of one NodePool go to the running hold of the whole cluster", [batch], [markedBy.cluster]],
+    ["among others go to the holds beside each", [cluster, batch], [markedBy.cluster, markedBy.batch]],
+    ["go nowhere when none ends", [], []],
+  ])("%s", async (_, endings, marks) => {
+    const { context, calls } = coreWorld({ records, rules: { scope } });
+    await handOver(context, endings);
+    expect(calls.map((call) => call.slice(0, 3))).toEqual(marks);
+  });
 });
 
-it("hands nothing over where the hold's own scope is still kept", async () => {
+it("takes nodes over from no hold that goes on", async () => {
   const { context, calls } = coreWorld({ records });
-  await handOver(context, { scope: "cluster", hold: aHold() });
-  expect(calls).toEqual([]);
+  await handOver(context, [{ scope: pool, hold: aHold({ id: holdId(3) }) }]);
+  expect(calls).toEqual([[...markedBy.cluster, holdId(1), holdId(2)]]);
 });
 
 it.each([

@@ -81,6 +81,17 @@ describe("marking", () => {
     expect(result).toMatchObject({ marked: 0, adopted: 0, userHeld: 4 });
   });
 
+  it("hands the nodes to a running hold beside its own when its hold is closed by then", async () => {
+    const beside = aRecord({ scope: "nodepool/web", hold: aHold({ id: holdId(2) }) });
+    const { context, calls } = coreWorld({ marked: { marked: 2 }, records: [aRecord(), beside] });
+    await markNodes(context, { scope: "cluster", hold: aHold() });
+    expect(calls).toEqual([
+      ["mark", "cluster", holdId(1), holdId(2)],
+      ["mark", "nodepool/web", holdId(2), holdId(2)],
+      ["release", holdId(1)],
+    ]);
+  });
+
   it("takes no mark off where it put none and its hold is over", async () => {
     const { calls } = await mark({}, {}, aHold({ state: "releasing" }));
     expect(calls).toEqual([["mark", "cluster", holdId(1)]]);

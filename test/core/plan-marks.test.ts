@@ -18,6 +18,9 @@ const aNode = (label?: string, annotations?: Record<string, string>) => ({
 });
 const set = (label: string | null, value: string | null) => ({ label, annotations: { [key]: value } });
 
+const byH1 = { holdId: h1, annotation: key };
+const byH2 = { holdId: h2, annotation: key };
+
 describe("a user's annotation", () => {
   const { v1, "v0.31": older } = Karpenter;
 
@@ -53,13 +56,13 @@ describe("a hold's mark", () => {
     ["a user's value", aNode(undefined, { key: "8h" }), { outcome: "userHeld" }],
     ["a user's value in an older mark", aNode(h1, { key: "8h" }), { outcome: "userHeld" }],
   ])("on %s", (_, node, decision) => {
-    expect(planMark(node, h2, key)).toEqual(decision);
+    expect(planMark(node, byH2)).toEqual(decision);
   });
 
   it("is not put in the place of one that is not to be adopted", () => {
     const node = aNode(h1, { key: "true" });
-    expect(planMark(node, h2, key, new Set([h1]))).toEqual({ outcome: "passed" });
-    expect(planMark(node, h2, key, new Set([h2])).outcome).toBe("adopted");
+    expect(planMark(node, { ...byH2, adopts: (id) => id !== h1 })).toEqual({ outcome: "passed" });
+    expect(planMark(node, { ...byH2, adopts: (id) => id === h1 }).outcome).toBe("adopted");
   });
 
   it.each([
@@ -71,7 +74,7 @@ describe("a hold's mark", () => {
     ["a user's annotation", aNode(undefined, { key: "true" }), { outcome: "kept" }],
     ["a bare node", aNode(), { outcome: "released" }],
   ])("released from %s", (_, node, decision) => {
-    expect(planRelease(node, h1, key)).toEqual(decision);
+    expect(planRelease(node, byH1)).toEqual(decision);
   });
 
   const [both, old] = [{ key: "true", old: "true" }, { old: "true" }];
@@ -97,7 +100,7 @@ describe("a hold's mark", () => {
     (_, annotations, writers: Record<string, readonly string[]>, outcome, present) => {
       const managers = Object.entries(writers).map(([manager, own]) => ({ manager, annotations: own }));
       const node = { ...aNode(h1, annotations), writers: managers };
-      expect(planRelease(node, h1, key)).toEqual({
+      expect(planRelease(node, byH1)).toEqual({
         outcome,
         change: { label: null, annotations: { old: null, key: present } },
       });
@@ -107,9 +110,9 @@ describe("a hold's mark", () => {
   it.each(usersLabels)("never changes a node that its user labelled %j", (label) => {
     for (const annotations of [{}, { [key]: "true" }, { [key]: "true", [other]: "true" }]) {
       const node = aNode(label, annotations);
-      expect(planMark(node, h1, key)).toEqual({ outcome: "passed" });
-      expect(planRelease(node, h1, key).change).toBeUndefined();
-      expect(planRelease(node, label, key).change).toBeUndefined();
+      expect(planMark(node, byH1)).toEqual({ outcome: "passed" });
+      expect(planRelease(node, byH1).change).toBeUndefined();
+      expect(planRelease(node, { holdId: label, annotation: key }).change).toBeUndefined();
     }
   });
 });

@@ -31,8 +31,10 @@ export function coreWorld({ records = [], rules = {}, marked = {}, released = {}
     journal: world.holds,
     nodes: {
       ...world.ports.nodes,
-      mark: async ({ scope, holdId, notToAdopt }) => {
-        calls.push(["mark", scope, holdId, ...(notToAdopt ?? [])]);
+      mark: async ({ scope, holdId, adopts }) => {
+        const others = [...world.holds.records.values()].flatMap(({ hold }) => hold?.id ?? []);
+        const spared = adopts ? others.filter((id) => !adopts(id)) : [];
+        calls.push(["mark", scope, holdId, ...spared]);
         return { ...nothingMarked, ...marked };
       },
       release: async (holdId) => {

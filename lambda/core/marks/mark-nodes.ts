@@ -3,7 +3,7 @@ import { changeRecord } from "../holds/change-record.ts";
 import { dueAt, type Hold, joinsCountFrom, type ScopeRecord, withJoinedNode } from "../holds/hold.ts";
 import type { Context, Marked } from "../ports.ts";
 import { setOneShot } from "../releases/arm-release.ts";
-import { outlastingHolds } from "../releases/hand-over.ts";
+import { handOver, outlastingHolds } from "../releases/hand-over.ts";
 import type { Scope } from "../scope.ts";
 
 /**
@@ -22,8 +22,9 @@ type Marking = Readonly<{ scope: Scope; hold: Hold; armedFor?: Date }>;
 /** Marks for a hold, then looks at the record once more: marks put for a hold that ended meanwhile do not stay. */
 export async function markNodes(context: Context, { scope, hold, armedFor }: Marking): Promise<Marked> {
   const { id: holdId } = hold;
-  const notToAdopt = await outlastingHolds(context);
-  const marked = await context.nodes.mark({ scope, holdId, notToAdopt }, context);
+  const outlasting = await outlastingHolds(context);
+  const adopts = (other: string) => !outlasting.has(other);
+  const marked = await context.nodes.mark({ scope, holdId, adopts }, context);
   const touched = touchedBy(marked);
   context.log.info("nodes marked", { scope, holdId, ...marked, seen: marked.seen.length });
   if (touched === 0 && !marked.left && !(isComplete(marked) && hold.unprotected) && !armedFor) return marked;
@@ -36,6 +37,7 @@ export async function markNodes(context: Context, { scope, hold, armedFor }: Mar
     context.log.info("marks handed to the present hold", { scope, holdId, present: noted.present.id });
     return markNodes(context, { scope, hold: noted.present });
   }
+  await handOver(context, [{ scope, hold }]);
   const released = await context.nodes.release(holdId, context);
   context.log.info("marks taken off again: their hold ended meanwhile", { scope, holdId, ...released });
   return { ...marked, marked: 0, adopted: 0 };

@@ -29,21 +29,21 @@ export type ReleaseOutcome = "released" | "kept";
 
 const labelOf = (node: NodeMeta) => node.labels?.[holdLabel];
 
-/** A node is marked where it has no annotation, and adopted where the annotation is an older hold's. */
+type MarkOf = Readonly<{ holdId: string; annotation: string }>;
+
+/** A node is marked where it has no annotation, and adopted where it has the mark of another hold that `adopts` names. */
 export function planMark(
   node: NodeMeta,
-  holdId: string,
-  annotation: string,
-  notToAdopt?: ReadonlySet<string>,
+  { holdId, annotation, adopts = () => true }: MarkOf & Readonly<{ adopts?: (holdId: string) => boolean }>,
 ): Decision<MarkOutcome> {
   const label = labelOf(node);
   const value = node.annotations?.[annotation];
   if (label === holdId) return { outcome: "already" };
-  if (isExcluded(label) || notToAdopt?.has(label ?? "")) return { outcome: "passed" };
-  const isOlderHolds = label !== undefined;
-  if (value !== undefined && !(isOlderHolds && value === markValue)) return { outcome: "userHeld" };
+  if (isExcluded(label) || (label !== undefined && !adopts(label))) return { outcome: "passed" };
+  const isOtherHolds = label !== undefined;
+  if (value !== undefined && !(isOtherHolds && value === markValue)) return { outcome: "userHeld" };
   return {
-    outcome: isOlderHolds ? "adopted" : "marked",
+    outcome: isOtherHolds ? "adopted" : "marked",
     change: { label: holdId, annotations: { [annotation]: markValue } },
   };
 }
@@ -53,7 +53,7 @@ export function planMark(
  * a change of the annotation key, until all marks are moved, ours may be under the former key: only the API server's managed fields show
  * that, and who set the present key beside it.
  */
-export function planRelease(node: ManagedNode, holdId: string, annotation: string): Decision<ReleaseOutcome> {
+export function planRelease(node: ManagedNode, { holdId, annotation }: MarkOf): Decision<ReleaseOutcome> {
   const label = labelOf(node);
   const value = node.annotations?.[annotation];
   if (label !== holdId || !isHoldId(label)) {

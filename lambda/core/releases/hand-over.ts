@@ -5,36 +5,43 @@ import type { ReleaseContext } from "../ports.ts";
 import { isKept } from "../rules.ts";
 import { type Scope, wholeCluster } from "../scope.ts";
 
+/** A hold that ends now. */
+export type Ending = Readonly<{ scope: Scope; hold: Hold }>;
+
 /**
- * A hold that was begun under another setting of `scope` keeps its nodes until its end. Then the running holds of the
- * present setting take over those nodes that are theirs, so that none is without a mark in between.
+ * While the setting `scope` changes, holds of the whole cluster and of single NodePools run side by side, each until its
+ * end. Where one ends, the running ones that also protect its nodes take them over, so that none is without a mark in
+ * between. The own setting does not matter: functions of both settings may be at work.
  */
-export async function handOver(
-  context: ReleaseContext,
-  ending: Readonly<{ scope: Scope; hold: Hold }>,
-): Promise<void> {
-  if (isKept(context.rules, ending.scope)) return;
-  const running = (await context.holds.all()).records.filter((record) => isRunning(context, record));
+export async function handOver(context: ReleaseContext, endings: readonly Ending[]): Promise<void> {
+  if (endings.length === 0) return;
+  const ending = new Set(endings.map(({ hold }) => hold.id));
+  const adopts = (holdId: string) => ending.has(holdId);
+  const records = endings.some(({ scope }) => scope === wholeCluster)
+    ? (await context.holds.all()).records
+    : await clusterRecord(context);
   await attemptAll(
-    running.map(({ scope, hold }) => async () => {
-      if (!isKept(context.rules, scope) || !hold) return;
-      const { adopted } = await context.nodes.mark({ scope, holdId: hold.id }, context);
-      context.log.info("nodes handed over", { from: ending.hold.id, to: hold.id, adopted });
+    records.map(({ scope, hold }) => async () => {
+      if (!isRunning(context, hold) || !endings.some((from) => isBeside(scope, from.scope))) return;
+      const { adopted } = await context.nodes.mark({ scope, holdId: hold.id, adopts }, context);
+      context.log.info("nodes handed over", { endings: ending.size, to: hold.id, adopted });
     }),
   );
 }
 
+/** Whether holds of two scopes can share nodes: one is the whole cluster's, the other a NodePool's. */
+const isBeside = (one: Scope, other: Scope): boolean => (one === wholeCluster) !== (other === wholeCluster);
+
 /** The ids of holds that were begun under another setting of `scope` and have not ended: their marks are not adopted. */
 export async function outlastingHolds(context: ReleaseContext): Promise<ReadonlySet<string>> {
   const records =
-    context.rules.scope === "cluster"
-      ? (await context.holds.all()).records
-      : [await readableRecord(context, wholeCluster)].filter((record) => record !== undefined);
-  const outlasting = records.filter(
-    (record) => !isKept(context.rules, record.scope) && isRunning(context, record),
-  );
-  return new Set(outlasting.flatMap(({ hold }) => hold?.id ?? []));
+    context.rules.scope === "cluster" ? (await context.holds.all()).records : await clusterRecord(context);
+  const others = records.filter(({ scope }) => !isKept(context.rules, scope));
+  return new Set(others.flatMap(({ hold }) => (isRunning(context, hold) ? hold.id : [])));
 }
 
-const isRunning = ({ rules, clock }: ReleaseContext, { hold }: ScopeRecord): boolean =>
+const clusterRecord = async (context: ReleaseContext): Promise<readonly ScopeRecord[]> =>
+  [await readableRecord(context, wholeCluster)].filter((record) => record !== undefined);
+
+const isRunning = ({ rules, clock }: ReleaseContext, hold: Hold | undefined): hold is Hold =>
   hold?.state === "held" && dueAt(hold, rules) > clock.now();

@@ -1,17 +1,15 @@
 import { attemptAll } from "../attempt-all.ts";
 import { changeRecord, wholeClusterRecord } from "../holds/change-record.ts";
-import { type Hold, watermarkOf } from "../holds/hold.ts";
+import { watermarkOf } from "../holds/hold.ts";
 import type { Context } from "../ports.ts";
 import { armRelease } from "../releases/arm-release.ts";
 import { extendWhileUsed } from "../releases/extend-while-used.ts";
-import { handOver } from "../releases/hand-over.ts";
+import { type Ending, handOver } from "../releases/hand-over.ts";
 import { closeRelease, nothingReleased } from "../releases/release-nodes.ts";
 import type { Scope } from "../scope.ts";
 import { decideSweep, logSweepDecision } from "./decide-sweep.ts";
 import { releaseOrphans, runningHolds } from "./orphaned-marks.ts";
 import type { SweepPlan } from "./plan-sweep.ts";
-
-type Ending = Readonly<{ scope: Scope; hold: Hold }>;
 
 /**
  * Ends every hold that is due, then takes all their marks off in one pass over the marked nodes: a list for each of
@@ -23,7 +21,7 @@ export async function releaseOverdue(context: Context, { due, releasing }: Sweep
     ...due.map(({ scope }) => async () => {
       if (context.clock.now() < context.deadline) endings.push(...(await endHold(context, scope)));
     }),
-    () => attemptAll(endings.map((ending) => () => handOver(context, ending))),
+    () => handOver(context, endings),
     () => releaseMarks(context, endings),
   ]);
 }

@@ -358,7 +358,7 @@ describe("what a real API server allows the holder to do", () => {
     const held = async () => parseNodeLife(await admin.call({ method: "GET", path }, soon()));
     const release = async () => {
       const node = await held();
-      const planned = planRelease(node, h1, annotation).change;
+      const planned = planRelease(node, { holdId: h1, annotation }).change;
       if (planned) {
         const contentType = "application/json-patch+json";
         await holder.call({ method: "PATCH", path, contentType, body: markPatch(node, planned) }, soon());
