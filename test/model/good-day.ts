@@ -3,10 +3,10 @@ import { wholeCluster } from "../../lambda/core/scope.ts";
 import type { NodeView } from "../../simulator/cluster-view.ts";
 import { Scenario } from "../../simulator/scenario.ts";
 import { type Command, mostSkew, type Setting } from "./commands.ts";
-import { countsFrom, isCovered, scopeFor } from "./oracle.ts";
+import { countsFrom, isCovered, scopeFor } from "./rules/oracle.ts";
+import { lacksMark } from "./rules/unhealed.ts";
+import { must, Watcher } from "./rules/watcher.ts";
 import { rulesOf } from "./stage.ts";
-import { lacksMark } from "./unhealed.ts";
-import { must, Watcher } from "./watcher.ts";
 
 /** The longest time between checks for a pending node, plus the difference of clocks. */
 const longestUnmarked = minutes(2) + seconds(30);

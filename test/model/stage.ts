@@ -5,7 +5,7 @@ import { holdId } from "../../simulator/hold-ids.ts";
 import type { Invocation } from "../../simulator/invocation.ts";
 import { World } from "../../simulator/world.ts";
 import type { Change, Command, Outage, Setting, UserAction } from "./commands.ts";
-import { Watcher } from "./watcher.ts";
+import { Watcher } from "./rules/watcher.ts";
 
 const annotation = Karpenter.v1.annotation;
 const pools = ["a", "b"];

@@ -1,10 +1,10 @@
-import { after, type Duration, earlier, later } from "../../lambda/core/duration.ts";
-import type { LaunchEvent } from "../../lambda/core/ports.ts";
-import { type Scope, wholeCluster } from "../../lambda/core/scope.ts";
-import { parseMessage } from "../../lambda/handlers/events.ts";
-import type { Invocation } from "../../simulator/invocation.ts";
-import type { World } from "../../simulator/world.ts";
-import { mostSkew } from "./commands.ts";
+import { after, type Duration, earlier, later } from "../../../lambda/core/duration.ts";
+import type { LaunchEvent } from "../../../lambda/core/ports.ts";
+import { type Scope, wholeCluster } from "../../../lambda/core/scope.ts";
+import { parseMessage } from "../../../lambda/handlers/events.ts";
+import type { Invocation } from "../../../simulator/invocation.ts";
+import type { World } from "../../../simulator/world.ts";
+import { mostSkew } from "../commands.ts";
 import { isDoubtful } from "./join-rules.ts";
 import { isCovered, latestEnd, scopeFor } from "./oracle.ts";
 import type { RecordRules } from "./record-rules.ts";

@@ -1,6 +1,6 @@
-import type { Hold, ScopeRecord } from "../../lambda/core/holds/hold.ts";
-import type { Rules } from "../../lambda/core/rules.ts";
-import type { Scope } from "../../lambda/core/scope.ts";
+import type { Hold, ScopeRecord } from "../../../lambda/core/holds/hold.ts";
+import type { Rules } from "../../../lambda/core/rules.ts";
+import type { Scope } from "../../../lambda/core/scope.ts";
 
 // The rules, written a second time: a check that called the core would repeat its mistakes.
 

@@ -1,4 +1,4 @@
-import type { World } from "../../simulator/world.ts";
+import type { World } from "../../../simulator/world.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 

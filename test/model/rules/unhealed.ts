@@ -1,10 +1,10 @@
-import { after } from "../../lambda/core/duration.ts";
-import type { ScopeRecord } from "../../lambda/core/holds/hold.ts";
-import { holdLabel, Karpenter, markValue, neverHold } from "../../lambda/core/marks/keys.ts";
-import { wholeCluster } from "../../lambda/core/scope.ts";
-import type { NodeView } from "../../simulator/cluster-view.ts";
-import type { World } from "../../simulator/world.ts";
-import { mostSkew } from "./commands.ts";
+import { after } from "../../../lambda/core/duration.ts";
+import type { ScopeRecord } from "../../../lambda/core/holds/hold.ts";
+import { holdLabel, Karpenter, markValue, neverHold } from "../../../lambda/core/marks/keys.ts";
+import { wholeCluster } from "../../../lambda/core/scope.ts";
+import type { NodeView } from "../../../simulator/cluster-view.ts";
+import type { World } from "../../../simulator/world.ts";
+import { mostSkew } from "../commands.ts";
 import { countsFrom, dueOf, isCovered, scopeFor } from "./oracle.ts";
 
 const annotation = Karpenter.v1.annotation;

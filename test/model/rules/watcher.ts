@@ -1,7 +1,7 @@
-import { after, type Duration, seconds } from "../../lambda/core/duration.ts";
-import { holdLabel } from "../../lambda/core/marks/keys.ts";
-import type { Invocation } from "../../simulator/invocation.ts";
-import type { World } from "../../simulator/world.ts";
+import { after, type Duration, seconds } from "../../../lambda/core/duration.ts";
+import { holdLabel } from "../../../lambda/core/marks/keys.ts";
+import type { Invocation } from "../../../simulator/invocation.ts";
+import type { World } from "../../../simulator/world.ts";
 import { checkBounds } from "./bounds.ts";
 import { HistoryRules } from "./history-rules.ts";
 import { JoinRules } from "./join-rules.ts";

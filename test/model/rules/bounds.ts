@@ -1,8 +1,8 @@
-import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
-import { parseMessage } from "../../lambda/handlers/events.ts";
-import type { Invocation } from "../../simulator/invocation.ts";
-import type { World } from "../../simulator/world.ts";
-import { mostSkew } from "./commands.ts";
+import { after, type Duration, minutes } from "../../../lambda/core/duration.ts";
+import { parseMessage } from "../../../lambda/handlers/events.ts";
+import type { Invocation } from "../../../simulator/invocation.ts";
+import type { World } from "../../../simulator/world.ts";
+import { mostSkew } from "../commands.ts";
 import { must } from "./watcher.ts";
 
 /** The longest time for which a launch or a node is awaited. */

@@ -1,9 +1,9 @@
-import { after } from "../../lambda/core/duration.ts";
-import { holdLabel, Karpenter, markValue, neverHold } from "../../lambda/core/marks/keys.ts";
-import { nodePoolOf, wholeCluster } from "../../lambda/core/scope.ts";
-import type { Invocation } from "../../simulator/invocation.ts";
-import type { World } from "../../simulator/world.ts";
-import { mostSkew } from "./commands.ts";
+import { after } from "../../../lambda/core/duration.ts";
+import { holdLabel, Karpenter, markValue, neverHold } from "../../../lambda/core/marks/keys.ts";
+import { nodePoolOf, wholeCluster } from "../../../lambda/core/scope.ts";
+import type { Invocation } from "../../../simulator/invocation.ts";
+import type { World } from "../../../simulator/world.ts";
+import { mostSkew } from "../commands.ts";
 import { dueOf, isCovered } from "./oracle.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";

@@ -1,10 +1,10 @@
-import { after, type Duration, later, minutes, seconds } from "../../lambda/core/duration.ts";
-import type { Hold } from "../../lambda/core/holds/hold.ts";
-import type { Rules } from "../../lambda/core/rules.ts";
-import type { Scope } from "../../lambda/core/scope.ts";
-import type { Invocation } from "../../simulator/invocation.ts";
-import type { World } from "../../simulator/world.ts";
-import { mostSkew } from "./commands.ts";
+import { after, type Duration, later, minutes, seconds } from "../../../lambda/core/duration.ts";
+import type { Hold } from "../../../lambda/core/holds/hold.ts";
+import type { Rules } from "../../../lambda/core/rules.ts";
+import type { Scope } from "../../../lambda/core/scope.ts";
+import type { Invocation } from "../../../simulator/invocation.ts";
+import type { World } from "../../../simulator/world.ts";
+import { mostSkew } from "../commands.ts";
 import { isCovered, scopeFor } from "./oracle.ts";
 import { must } from "./watcher.ts";
 

@@ -1,9 +1,9 @@
-import { after } from "../../lambda/core/duration.ts";
-import type { Hold, ScopeRecord } from "../../lambda/core/holds/hold.ts";
-import { type Scope, wholeCluster } from "../../lambda/core/scope.ts";
-import type { Invocation } from "../../simulator/invocation.ts";
-import type { World } from "../../simulator/world.ts";
-import { mostSkew } from "./commands.ts";
+import { after } from "../../../lambda/core/duration.ts";
+import type { Hold, ScopeRecord } from "../../../lambda/core/holds/hold.ts";
+import { type Scope, wholeCluster } from "../../../lambda/core/scope.ts";
+import type { Invocation } from "../../../simulator/invocation.ts";
+import type { World } from "../../../simulator/world.ts";
+import { mostSkew } from "../commands.ts";
 import { belongs, dueOf, latestEnd } from "./oracle.ts";
 import { must } from "./watcher.ts";
 
