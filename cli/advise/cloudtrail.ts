@@ -7,9 +7,10 @@ import { instanceEventsIn, recordsIn, watchedCalls } from "./cloudtrail-events.t
 /** CloudTrail answers two look-ups a second, for the whole account. */
 const pace = 550;
 
-export type Progress = (
-  progress: Readonly<{ call: string; reached: Date; events: number; pages: number }>,
-) => void;
+/** What was read last, and the share of all that is to be read. */
+export type ReadSoFar = Readonly<{ call: string; reached: Date; events: number; share: number }>;
+type OnRead = (soFar: ReadSoFar) => void;
+type Gap = Readonly<{ from: Date; to: Date }>;
 type Wait = (milliseconds: number) => Promise<void>;
 
 /** Reads what CloudTrail keeps of launches and ends into the archive, from the newest to the oldest. */
@@ -29,21 +30,24 @@ export class CloudTrailReader {
     this.#wait = wait;
   }
 
-  async read(archive: Archive, from: Date, to: Date, progress: Progress): Promise<void> {
-    for (const call of watchedCalls) {
-      for (const gap of archive.gaps(call, from, to)) await this.#readGap(archive, call, gap, progress);
+  async read(archive: Archive, from: Date, to: Date, onRead: OnRead): Promise<void> {
+    const gaps = watchedCalls.flatMap((call) =>
+      archive.gaps(call, from, to).map((gap) => ({ call, gap, length: lengthOf(gap) })),
+    );
+    const all = gaps.reduce((sum, { length }) => sum + length, 0);
+    let done = 0;
+    for (const { call, gap, length } of gaps) {
+      await this.#readGap(archive, call, gap, (reached) => {
+        const share = (done + lengthOf({ from: reached, to: gap.to })) / all;
+        onRead({ call, reached, events: archive.events.length, share });
+      });
+      done += length;
     }
   }
 
-  async #readGap(
-    archive: Archive,
-    call: string,
-    gap: Readonly<{ from: Date; to: Date }>,
-    progress: Progress,
-  ): Promise<void> {
+  async #readGap(archive: Archive, call: string, gap: Gap, onRead: (reached: Date) => void): Promise<void> {
     let NextToken: string | undefined;
     let unread = gap.to;
-    let pages = 0;
     do {
       const answer = await this.#client.send(
         new LookupEventsCommand({
@@ -55,7 +59,6 @@ export class CloudTrailReader {
         }),
       );
       NextToken = answer.NextToken;
-      pages += 1;
       const entries = answer.Events ?? [];
       const events = recordsIn(JSON.stringify(entries)).flatMap((one) =>
         instanceEventsIn(one, this.#cluster),
@@ -67,8 +70,10 @@ export class CloudTrailReader {
       const from = earlier(reached, unread);
       archive.keep({ call, from, to: unread }, events);
       unread = from;
-      progress({ call, reached: unread, events: archive.events.length, pages });
+      onRead(unread);
       await this.#wait(pace);
     } while (NextToken);
   }
 }
+
+const lengthOf = ({ from, to }: Gap): number => to.getTime() - from.getTime();

@@ -8,6 +8,7 @@ import { awsConfig, type ClusterFlags, durationOption, withCluster } from "../te
 import { withExamples } from "../terminal/examples.ts";
 import { Failure } from "../terminal/failure.ts";
 import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
+import { Progress } from "../terminal/progress.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { about } from "../terminal/times.ts";
 
@@ -137,8 +138,9 @@ async function answer(options: AdviseOptions, terminal: Terminal): Promise<void>
 async function readCloudTrail(
   options: AdviseOptions,
   now: Date,
-  { env, notify }: Terminal,
+  terminal: Terminal,
 ): Promise<readonly InstanceEvent[]> {
+  const { env, notify } = terminal;
   const { Archive } = await import("../advise/archive.ts");
   const { cacheFile } = await import("../advise/cache-file.ts");
   const { CloudTrailReader } = await import("../advise/cloudtrail.ts");
@@ -148,15 +150,19 @@ async function readCloudTrail(
   const from = after(now, -options.since);
   // The newest quarter of an hour is not in CloudTrail yet, and must not count as read.
   const to = after(now, -minutes(15));
-  let lastPrinted = 0;
+  const progress = new Progress(1, terminal);
+  const task = progress.begin("CloudTrail");
   try {
-    await new CloudTrailReader(config, options.cluster).read(archive, from, to, (progress) => {
-      if (Date.now() - lastPrinted < 5_000) return;
-      lastPrinted = Date.now();
-      const back = about(now.getTime() - progress.reached.getTime());
-      notify(`${progress.call}: read back to ${back} ago, ${progress.events} events of this cluster so far`);
+    await new CloudTrailReader(config, options.cluster).read(archive, from, to, (soFar) => {
+      const back = about(now.getTime() - soFar.reached.getTime());
+      task.advance(
+        soFar.share,
+        `${soFar.call} read back to ${back} ago, ${soFar.events} events of this cluster so far`,
+      );
     });
+    progress.stop();
   } catch (error) {
+    progress.stop();
     notify(`What was read is kept in ${path}; the same command goes on from there.`);
     throw explainAwsError(error, "look up CloudTrail events");
   }

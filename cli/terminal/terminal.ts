@@ -10,6 +10,8 @@ export type Terminal = Readonly<{
   out: (line: string) => void;
   /** Messages for people, on stderr. */
   notify: (line: string) => void;
+  /** Replaces the last line of stderr; undefined where it is not a terminal. */
+  rewrite?: (line: string) => void;
   /** Whether `out` is a terminal. */
   isWatched: boolean;
   /** Dresses text up where colours are wanted. */
@@ -23,10 +25,16 @@ export function processTerminal(): Terminal {
     env: process.env,
     out: (line) => process.stdout.write(`${printable(line)}\n`),
     notify: (line) => process.stderr.write(`${printable(line)}\n`),
+    ...(process.stderr.isTTY && {
+      rewrite: (line: string) => process.stderr.write(`\r\u001b[K${oneLine(line)}`),
+    }),
     isWatched: process.stdout.isTTY === true,
     style: (style, text) => styleText(style, text, { stream: process.stdout }),
   };
 }
+
+/** A longer line would wrap, and a wrapped line cannot be replaced. */
+const oneLine = (line: string): string => printable(line).slice(0, (process.stderr.columns || 80) - 1);
 
 /** From now on a reader may leave: Ctrl-C ends `tee` first, and what there is to do at the end is still to be done. */
 export function outliveReader(): void {

@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { Progress } from "../../cli/terminal/progress.ts";
+import { processTerminal } from "../../cli/terminal/terminal.ts";
 import { formatDuration, parseDuration } from "../../lambda/core/duration.ts";
 import { pagesFolder } from "../../scripts/pages-folder.ts";
 import { buildFolder, newestKarpenter } from "../../test/real/engines/build.ts";
@@ -7,7 +9,6 @@ import { Archive } from "./archive.ts";
 import { type ArmName, arms } from "./arms.ts";
 import { writeDocument } from "./document.ts";
 import { figuresOf } from "./figures.ts";
-import { Progress } from "./progress.ts";
 import { runArm, type Trial } from "./run-arm.ts";
 import { type TraceName, traceOf, traces } from "./traces.ts";
 
@@ -71,22 +72,25 @@ const trialsOf = ({ trace, arm, seed, hold, share: part }: Options): readonly Tr
 /** Runs the trials, so many at once, and keeps each record as soon as it is there. */
 async function runAll(trials: readonly Trial[], archive: Archive, parallel: number): Promise<void> {
   const waiting = [...trials];
-  const progress = new Progress(
-    trials.map(({ trace, seed, share: part }) => traceOf(trace, seed).lasts * part),
-    Math.min(parallel, trials.length),
-  );
+  const progress = new Progress(sum(trials.map(lengthOf)), processTerminal());
   const work = async () => {
     for (let trial = waiting.shift(); trial; trial = waiting.shift()) {
       const { trace, arm, seed, hold } = trial;
       const name = `${trace}, ${arm}, seed ${seed}`;
-      const task = progress.begin(`${name} (hold ${formatDuration(hold)})`);
-      const record = await runArm(trial, (part) => task.advance(part));
+      const task = progress.begin(name, lengthOf(trial));
+      progress.print(`started: ${name} (hold ${formatDuration(hold)})`);
+      const record = await runArm(trial, task.advance);
       archive.write(record, newestKarpenter);
       task.end(`${name}: ${JSON.stringify(figuresOf(record))}`);
     }
   };
   await Promise.all(Array.from({ length: parallel }, work));
+  progress.stop();
 }
+
+/** In seconds; starting a cluster takes some seconds more. */
+const lengthOf = ({ trace, seed, share: part }: Trial): number => traceOf(trace, seed).lasts * part + 20;
+const sum = (lengths: readonly number[]): number => lengths.reduce((total, length) => total + length, 0);
 
 function names<T extends string>(flags: string, description: string, known: readonly T[]): Option {
   const parse = (text: string): readonly T[] => {

@@ -30,11 +30,16 @@ export const stepsFor = (counts: readonly number[]): readonly Step[] =>
 /** How much work a step is beside others. */
 export const workOf = ({ count }: Step): number => count ** 1.7;
 
-export function measure({ family, count }: Step, traces: number): Measured {
+export function measure(
+  { family, count }: Step,
+  traces: number,
+  advance: (share: number) => void = () => {},
+): Measured {
   const ratios: Record<string, number[]> = {};
   let cost = 0;
   const costOfConstants = constants.map(() => 0);
   for (let number = 0; number < traces; number++) {
+    advance(number / traces);
     for (const [name, rule] of Object.entries(rules)) {
       // An adversary's bursts depend on the rule, so every rule has its own best constant.
       const played = play(traceOf(family, number, count), count, rule, terms);

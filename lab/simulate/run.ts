@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { formatDuration, seconds } from "../../lambda/core/duration.ts";
+import { Progress } from "../../cli/terminal/progress.ts";
+import { processTerminal } from "../../cli/terminal/terminal.ts";
 import { pagesFolder } from "../../scripts/pages-folder.ts";
 import { type Measured, measure, stepsFor, workOf } from "./measure.ts";
 import { figuresOf, goalCount, plotFile, plotOf, withFigures } from "./page.ts";
@@ -34,17 +35,14 @@ if (!Number.isSafeInteger(traces) || traces < 1) {
 
 const steps = stepsFor([12, goalCount, 72, 144]);
 const allWork = steps.reduce((sum, step) => sum + workOf(step), 0);
-const begun = performance.now();
-let doneWork = 0;
+const progress = new Progress(allWork, processTerminal());
 const measured: Measured[] = [];
 for (const step of steps) {
-  measured.push(measure(step, traces));
-  doneWork += workOf(step);
-  const left = ((performance.now() - begun) / doneWork) * (allWork - doneWork);
-  const share = Math.round((100 * doneWork) / allWork);
-  const estimate = share < 100 ? `, about ${formatDuration(Math.max(left, seconds(1)))} left` : "";
-  process.stderr.write(`${step.count} bursts, ${step.family}: ${share} % done${estimate}\n`);
+  const task = progress.begin(`${step.count} bursts, ${step.family}`, workOf(step));
+  measured.push(measure(step, traces, task.advance));
+  task.end();
 }
+progress.stop();
 
 const figures = figuresOf(measured, traces);
 process.stdout.write(`\n${figures}\n`);

@@ -7,6 +7,8 @@ import {
   durationOption,
   withCluster,
 } from "../../cli/terminal/cluster-flags.ts";
+import { Progress } from "../../cli/terminal/progress.ts";
+import { processTerminal } from "../../cli/terminal/terminal.ts";
 import { partitionOf } from "../../lambda/aws/partitions.ts";
 import { type Duration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { accessEntryChecks } from "./access-entry.ts";
@@ -24,7 +26,20 @@ import { storeChecks } from "./stores.ts";
 type Options = ClusterFlags &
   Readonly<{ yes?: true; kubeconfig?: string; scale?: Scaling; wait: Duration; context: readonly string[] }>;
 
-const report = (line: string) => process.stderr.write(`${line}\n`);
+/** How long each part usually takes. */
+const usual = {
+  "the account": seconds(10),
+  "assumptions, with temporary resources": minutes(2),
+  "the holder at work": minutes(8),
+  "destroying the holder": minutes(3),
+} as const;
+const all = Object.values(usual).reduce((sum, one) => sum + one, 0);
+let progress: Progress | undefined;
+
+function report(line: string): void {
+  if (progress) progress.print(line);
+  else process.stderr.write(`${line}\n`);
+}
 
 const command = withCluster(new Command("npm run smoke --"), process)
   .description(
@@ -70,10 +85,12 @@ async function smoke(options: Options): Promise<void> {
   if (!options.yes && !(await agreed())) throw new Error("nothing was created");
 
   const rows: Row[] = [];
+  progress = new Progress(all, processTerminal());
   try {
     await check(run, options, rows);
   } finally {
     const left = await cleanup.run(report);
+    progress.stop();
     for (const one of left)
       rows.push({ assumption: "everything is removed", expected: "removed", seen: one, verdict: "broken" });
     process.stdout.write(`\n${tableOf(rows).join("\n")}\n`);
@@ -84,7 +101,17 @@ async function smoke(options: Options): Promise<void> {
 
 async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
   const inVpc = options.context.some((one) => one.startsWith("vpc="));
-  const look = async (checks: readonly Check[], togetherOrInOrder: "together" | "in order") => {
+  const look = async (
+    part: keyof typeof usual,
+    checks: readonly Check[],
+    togetherOrInOrder: "together" | "in order",
+  ) => {
+    const task = progress?.beginTimed(part, usual[part]);
+    const areRight = await lookAtAll(checks, togetherOrInOrder);
+    task?.end();
+    return areRight;
+  };
+  const lookAtAll = async (checks: readonly Check[], togetherOrInOrder: "together" | "in order") => {
     const add = async (one: Check) => {
       run.signal.throwIfAborted();
       const row = await rowOf(one);
@@ -97,10 +124,10 @@ async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
     return true;
   };
   report("checking the account; nothing is created yet");
-  if (!(await look(accountChecks(run, inVpc), "together"))) return;
+  if (!(await look("the account", accountChecks(run, inVpc), "together"))) return;
   report("checking assumptions with temporary resources; takes about two minutes");
   const assumptions = [...oneShotChecks(run), ...storeChecks(run), ...accessEntryChecks(run)];
-  if (!(await look(assumptions, "together"))) return;
+  if (!(await look("assumptions, with temporary resources", assumptions, "together"))) return;
 
   const view = options.kubeconfig ? ClusterView.from(options.kubeconfig) : undefined;
   const cdk = cdkFor(run, ["hold=2m", ...options.context]);
@@ -111,7 +138,7 @@ async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
   };
   run.cleanup.add(`the holder of ${run.cluster}`, destroy);
   const steps = holderChecks(run, { cdk, view, scaling: options.scale, waitForLaunch: options.wait });
-  await look(steps, "in order");
+  await look("the holder at work", steps, "in order");
   report("destroying the holder");
   const destroyed: Check = {
     assumption: "the stack is destroyed",
@@ -121,7 +148,7 @@ async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
       return { seen: "complete", verdict: "holds" };
     },
   };
-  await look([destroyed, leftoversCheck(run), marksCheck(view)], "in order");
+  await look("destroying the holder", [destroyed, leftoversCheck(run), marksCheck(view)], "in order");
 }
 
 async function identify(options: Options, cleanup: Cleanup, signal: AbortSignal): Promise<Smoke> {

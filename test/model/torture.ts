@@ -1,7 +1,9 @@
 import { parseArgs } from "node:util";
+import { Progress } from "../../cli/terminal/progress.ts";
+import { processTerminal } from "../../cli/terminal/terminal.ts";
 import { check } from "./check.ts";
 
-/** Runs between two lines of progress. */
+/** Runs of one seed. */
 const chunk = 2_000;
 
 const { values } = parseArgs({
@@ -24,17 +26,19 @@ process.exitCode = values.path === undefined ? await torture() : await replay(va
 
 /** Each chunk has its own seed, so that a failure is replayed without the chunks before it. */
 async function torture(): Promise<number> {
-  const begun = Date.now();
+  const progress = new Progress(runs, processTerminal());
   for (let done = 0; done < runs; done += chunk) {
-    const broken = await check({ seed: seed + done / chunk, runs: Math.min(chunk, runs - done), isGoodDay });
+    const ofChunk = Math.min(chunk, runs - done);
+    const task = progress.begin(`${done} of ${runs} runs played, every rule held`, ofChunk);
+    const broken = await check({ seed: seed + done / chunk, runs: ofChunk, isGoodDay });
+    task.end();
     if (broken !== undefined) {
-      console.error(`broken after at most ${done + chunk} runs:\n${broken}`);
+      progress.print(`broken after at most ${done + ofChunk} runs:\n${broken}`);
       return 1;
     }
-    const played = Math.min(runs, done + chunk);
-    const rate = Math.round((played * 1000) / (Date.now() - begun));
-    console.log(`${played} of ${runs} runs played, ${rate} a second, every rule held`);
   }
+  progress.stop();
+  console.log(`${runs} runs played, every rule held`);
   return 0;
 }
 

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { Progress } from "../../../cli/terminal/progress.ts";
+import { processTerminal } from "../../../cli/terminal/terminal.ts";
+import { formatDuration } from "../../../lambda/core/duration.ts";
 import { Builds } from "../engines/builds.ts";
 import { hasKarpenter, type Job } from "./jobs.ts";
 import { failure, noTests, type Outcome, sum } from "./outcome.ts";
 import { type RunContext, runJob } from "./run-job.ts";
-
-const print = (text: string) => process.stderr.write(`${text}\n`);
+import { UsualTimes } from "./usual-times.ts";
 
 /** Two cores can run this many: suites with Karpenter mostly wait for its timers. */
 const maxAtOnce = 3;
@@ -19,7 +21,12 @@ export async function runAll(
   const builds = new Builds();
   const building = builds.build(jobs, stopped);
   const waiting = [...jobs];
-  const running = new Map<Job, number>();
+  const running = new Set<Job>();
+  const usual = new UsualTimes();
+  const times = jobs.map((job) => usual.of(job.title));
+  const terminal = processTerminal();
+  // A suite that runs alone prints its own tests, which a moving line would disturb.
+  const progress = new Progress(sumOf(times), context.live ? { notify: terminal.notify } : terminal);
   let total = noTests;
 
   const worker = async () => {
@@ -30,14 +37,17 @@ export async function runAll(
     }
   };
   const hasRoom = (job: Job) =>
-    [...running.keys()].filter((other) => hasKarpenter(other) === hasKarpenter(job)).length < maxOfOneKind;
+    [...running].filter((other) => hasKarpenter(other) === hasKarpenter(job)).length < maxOfOneKind;
   const run = async (job: Job) => {
-    print(`── ${job.title}${context.live ? "" : " starts"}`);
+    progress.print(`── ${job.title}${context.live ? "" : " starts"}`);
     const began = performance.now();
-    running.set(job, began);
+    const task = progress.beginTimed(job.title, usual.of(job.title));
+    running.add(job);
     const { outcome, output } = await outcomeOf(job);
     running.delete(job);
-    if (!context.live) print(`\n── ${job.title} took ${secondsSince(began)}\n${output}`);
+    const took = performance.now() - began;
+    if (outcome.failed === 0) usual.keep(job.title, took);
+    task.end(context.live ? undefined : `\n── ${job.title} took ${formatDuration(took)}\n${output}`);
     total = sum(total, {
       ...outcome,
       failures: outcome.failures.map((why) => `${job.title}: ${why}`),
@@ -48,14 +58,9 @@ export async function runAll(
       ? runJob(job, context, stopped)
       : { outcome: failure("could not be built"), output: "" };
 
-  const printRunning = () =>
-    print(
-      `  running: ${[...running].map(([{ title }, began]) => `${title} ${secondsSince(began)}`).join(", ")}`,
-    );
-  const clock = context.live ? undefined : setInterval(() => running.size > 0 && printRunning(), 60_000);
   await Promise.all([building, ...Array.from({ length: maxAtOnce }, worker)]);
-  clearInterval(clock);
+  progress.stop();
   return total;
 }
 
-const secondsSince = (began: number): string => `${Math.round((performance.now() - began) / 1000)} s`;
+const sumOf = (times: readonly number[]): number => times.reduce((all, time) => all + time, 0);
