@@ -6,7 +6,7 @@ import { build } from "esbuild";
 import { Environment, SettingEnvironment } from "../../lambda/environment.ts";
 import { type Part, parts } from "../../lambda/names.ts";
 import { bundleInto } from "../../scripts/bundles.ts";
-import { type Bench, count, type Figure, median, ms, type Plot, type Size } from "./figure.ts";
+import { type Advance, type Bench, count, type Figure, median, ms, type Plot, type Size } from "./figure.ts";
 
 const plans: Readonly<Record<Size, number>> = { whole: 15, quick: 1 };
 
@@ -36,7 +36,8 @@ const uses: Readonly<Record<Part, readonly Dependency[]>> = {
 export const coldStart: Bench = {
   name: "cold-start",
   title: "Cold start: importing each function's bundle",
-  async run(size) {
+  seconds: 60,
+  async run(size, advance) {
     const folder = mkdtempSync(join(tmpdir(), "cold-start-"));
     try {
       const files: Record<string, string> = {};
@@ -50,7 +51,7 @@ export const coldStart: Bench = {
         files[part] = own;
         clients.push(await bundleInto(part, own).then(({ metafile }) => clientsIn(metafile)));
       }
-      const times = measure(files, plans[size]);
+      const times = measure(files, plans[size], advance);
       const all = parts.map((part, i) => ({
         part,
         ...coldOf(part, files, times),
@@ -95,7 +96,6 @@ const figureOf = ({ part, own, cpu, together, oneByOne, size, bareSize }: Cold):
   beside: `its dependencies as they come: together ${ms(together)}, ${kB(bareSize)}; one by one ${ms(oneByOne)}`,
   goal: "≤ 1.5 × their sum",
   reached: own <= 1.5 * oneByOne,
-  ...(part === "hold" && { answers: "`hold` cold start: import" }),
 });
 
 /** A client that a function's path does not use would be compiled for nothing. */
@@ -107,7 +107,6 @@ const hintOf = (all: readonly Cold[]): Figure => ({
     const used = uses[part].filter((name) => name !== "powertools");
     return clients === used.toSorted().join(", ");
   }),
-  answers: "`hold` cold start: nothing loaded that its path does not use",
 });
 
 type Metafile = Awaited<ReturnType<typeof bundleInto>>["metafile"];
@@ -171,10 +170,11 @@ const { user, system } = process.cpuUsage(begun[1]);
 console.log(JSON.stringify({ time: performance.now() - begun[0], cpu: (user + system) / 1000 }));`;
 
 /** The medians of each file's import, all files in turns so that a slow moment hits all alike. */
-function measure(files: Record<string, string>, rounds: number): Record<string, Import> {
+function measure(files: Record<string, string>, rounds: number, advance: Advance): Record<string, Import> {
   const imports = new Map<string, Import[]>(Object.keys(files).map((name) => [name, []]));
   const env = functionEnvironment();
   for (let round = 0; round < rounds; round++) {
+    advance(round / rounds, `round ${round + 1} of ${rounds}`);
     for (const [name, file] of Object.entries(files)) {
       const node = ["--input-type=module", "-e", script, file];
       const said = execFileSync(process.execPath, node, { env, encoding: "utf8" });

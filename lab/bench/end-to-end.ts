@@ -21,7 +21,8 @@ const plans: Readonly<Record<Size, Plan>> = {
 export const endToEnd: Bench = {
   name: "end-to-end",
   title: `From a launch to ${nodes} marked nodes, on the deployed stack`,
-  async run(size) {
+  seconds: 150,
+  async run(size, advance) {
     const { rounds, launches } = plans[size];
     // Only what AWS's documents say of a launch's way; whatever else delays it is not the holder's.
     const world = await DeployedWorld.start(["quiet-queues-wait"]);
@@ -34,6 +35,7 @@ export const endToEnd: Bench = {
       loop.close();
       const runs: Record<Start, Parts[]> = { cold: [], warm: [] };
       for (let round = 0; round < rounds; round++) {
+        advance((round + 1) / (rounds + 2), `round ${round + 1} of ${rounds}`);
         await cluster.forceColdStart("hold");
         runs.cold.push(await launchOnce(cluster, door));
         runs.warm.push(await launchOnce(cluster, door));
@@ -161,7 +163,6 @@ async function burst(cluster: DeployedCluster, launches: number): Promise<readon
       value: `${decided().size} held in ${traces.length} batches, ${writes} record writes, ${oneShots} one-shot, ${dead} dead letters`,
       goal: `all ${count(launches)}; one record write a batch at most, and two for the start; 1 one-shot; 0 dead letters`,
       reached: decided().size === launches && writes <= traces.length + 2 && oneShots === 1 && dead === 0,
-      answers: `A burst of ${count(launches)} launches, deployed`,
     },
   ];
 }

@@ -1,3 +1,4 @@
+import type { Task } from "../../cli/terminal/progress.ts";
 import type { BarPlot } from "../../report/plots/bar-plot.ts";
 import type { LinePlot } from "../../report/plots/line-plot.ts";
 
@@ -8,8 +9,6 @@ export type Figure = Readonly<{
   beside?: string;
   goal?: string;
   reached?: boolean;
-  /** The goal of the design that this figure answers. */
-  answers?: string;
 }>;
 
 /** A plot of a benchmark, by the name of its picture. */
@@ -20,7 +19,16 @@ export type Measured = Readonly<{ figures: readonly Figure[]; plots?: readonly P
 /** Quick: as much of everything as it takes to see that it works; such figures say nothing. */
 export type Size = "whole" | "quick";
 
-export type Bench = Readonly<{ name: string; title: string; run(size: Size): Promise<Measured> }>;
+/** Reports how much is done, from 0 to 1, and what is done now. */
+export type Advance = Task["advance"];
+
+export type Bench = Readonly<{
+  name: string;
+  title: string;
+  /** About how long it takes on two cores; the time left is estimated with it. */
+  seconds: number;
+  run(size: Size, advance: Advance): Promise<Measured>;
+}>;
 
 export const ms = (value: number): string => `${count(Math.round(value))} ms`;
 export const count = (value: number): string => value.toLocaleString("en");
@@ -33,6 +41,8 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   await work();
   return performance.now() - began;
 }
+
+export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 export const median = (values: readonly number[]): number => {
   const sorted = values.toSorted((a, b) => a - b);

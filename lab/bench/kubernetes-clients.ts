@@ -24,7 +24,8 @@ const jsonPatch = setHeaderOptions("Content-Type", PatchStrategy.JsonPatch);
 export const kubernetesClients: Bench = {
   name: "clients",
   title: "Our client for Kubernetes beside client-node's generated one",
-  async run(size) {
+  seconds: 60,
+  async run(size, advance) {
     const { rounds, nodes } = plans[size];
     const plane = await ControlPlane.start();
     const loop = new BareLoop(doorOf(plane, "admin"), inFlight);
@@ -35,11 +36,15 @@ export const kubernetesClients: Bench = {
       forEachConcurrent(iterate(names), inFlight, act);
     try {
       await createNodes(loop, names);
-      const costs = await inRounds("patches", rounds, [
-        { bare: () => loop.each(names, "PATCH", () => patch) },
-        { own: () => each((name) => own.call(patchOf(name), within(minutes(5)))) },
-        { generated: () => each((name) => generated.patchNode({ name, body: patch }, jsonPatch)) },
-      ]);
+      const costs = await inRounds(
+        rounds,
+        [
+          { bare: () => loop.each(names, "PATCH", () => patch) },
+          { own: () => each((name) => own.call(patchOf(name), within(minutes(5)))) },
+          { generated: () => each((name) => generated.patchNode({ name, body: patch }, jsonPatch)) },
+        ],
+        (round) => advance(round / rounds, `round ${round} of ${rounds}`),
+      );
       const [bare, ours, theirs] = [costs.bare, costs.own, costs.generated].map(costOf);
       if (!bare || !ours || !theirs) throw new Error("a client was not measured");
       const reported = (cost: typeof bare) => `${ms(cost.time)}, ${cpu(cost, nodes)}`;

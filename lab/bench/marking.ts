@@ -4,17 +4,45 @@ import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { ControlPlane } from "../../test/real/engines/control-plane.ts";
 import { within } from "../../test/support/context.ts";
 import { BareLoop } from "./bare-loop.ts";
-import { type Bench, count, type Figure, median, ms, type Plot, rate, type Size } from "./figure.ts";
+import {
+  type Advance,
+  type Bench,
+  count,
+  type Figure,
+  median,
+  ms,
+  type Plot,
+  rate,
+  type Size,
+  sum,
+} from "./figure.ts";
 import { createNodes, doorOf, holderNodes, installRights, nodeNames } from "./nodes-on-plane.ts";
 import { type Cost, costOf, cpu, inRounds, type Rounds } from "./rounds.ts";
 
-/** How often each size is measured, and how often what is only shown beside it. */
-type Plan = Readonly<{ rounds: number; few: number; sizes: readonly number[]; shown: readonly number[] }>;
+type Sized = Readonly<{ nodes: number; rounds: number }>;
+/** What is measured, so that all of it takes less than five minutes on two cores; `tried` is only shown beside it. */
+type Plan = Readonly<{ tried: Sized; sizes: readonly Sized[]; shown: readonly number[] }>;
 
 const plans: Readonly<Record<Size, Plan>> = {
-  whole: { rounds: 7, few: 3, sizes: [100, 1_000, 5_000], shown: [1_000, 5_000] },
-  quick: { rounds: 1, few: 1, sizes: [20, 50], shown: [20, 50] },
+  whole: {
+    tried: { nodes: 200, rounds: 3 },
+    sizes: [
+      { nodes: 100, rounds: 7 },
+      { nodes: 1_000, rounds: 5 },
+      { nodes: 5_000, rounds: 3 },
+    ],
+    shown: [1_000, 5_000],
+  },
+  quick: {
+    tried: { nodes: 20, rounds: 1 },
+    sizes: [
+      { nodes: 20, rounds: 1 },
+      { nodes: 50, rounds: 1 },
+    ],
+    shown: [20, 50],
+  },
 };
+const triedLimits = [8, 16, 32];
 const goal = 90;
 /** client-go's default, which the first node holder used: five requests a second after a burst of ten. */
 const clientGo = (requests: number) => ((requests - 10) / 5) * 1000;
@@ -23,25 +51,30 @@ const clientGo = (requests: number) => ((requests - 10) / 5) * 1000;
 export const marking: Bench = {
   name: "marking",
   title: "Marking and releasing, on a real kube-apiserver",
-  async run(size) {
+  seconds: 270,
+  async run(size, advance) {
     const plan = plans[size];
-    const { sizes, shown } = plan;
+    const { sizes, shown, tried } = plan;
+    const counted = countedPatches(plan, advance);
     const plane = await ControlPlane.start();
     const admin = new BareLoop(doorOf(plane, "admin"), 16);
     try {
-      const names = nodeNames(Math.max(...sizes));
-      const some = names.slice(0, shown[0]);
+      const names = nodeNames(Math.max(...sizes.map(({ nodes }) => nodes)));
+      const some = names.slice(0, tried.nodes);
       await createNodes(admin, some);
       await installRights(plane);
-      const limits = await tryLimits(plane, plan, some);
+      const limits = await tryLimits(plane, tried, some, counted);
       const limit = limits[0]?.limit ?? 16;
-      const policy = await policyCost(plane, plan, limit, some);
+      const policy = await policyCost(plane, { ...tried, limit }, some, counted);
       await admin.each(some, "DELETE", () => undefined);
-      const measured = await measureAll(plane, plan, admin, limit, names);
-      const figures = measured
-        .filter(({ nodes }) => shown.includes(nodes))
-        .flatMap((one) => figuresOf(one, plan));
-      return { figures: [...figures, limitFigure(limits), policy], notes, plots: [plotOf(measured, plan)] };
+      const measured = await measureAll({ plane, plan, admin, limit, counted }, names);
+      const figures = measured.filter(({ nodes }) => shown.includes(nodes)).flatMap(figuresOf);
+      const roundsOf = sizes.map(({ nodes, rounds }) => `${rounds} at ${count(nodes)} nodes`).join(", ");
+      return {
+        figures: [...figures, limitFigure(limits), policy],
+        notes: `${notes} Rounds: ${roundsOf}.`,
+        plots: [plotOf(measured)],
+      };
     } finally {
       admin.close();
       await plane.stop();
@@ -67,37 +100,60 @@ const halves = [
 const bareMark = () => halves.map((half) => ({ op: "add", ...half }));
 const bareRelease = () => halves.map(({ path }) => ({ op: "remove", path }));
 
+type Counted = (patches: number, now: string) => void;
+
+/** Reports how many of the plan's patches are done. */
+function countedPatches({ tried, sizes }: Plan, advance: Advance): Counted {
+  const ofTried = tried.rounds * tried.nodes * 2 * (triedLimits.length + 2);
+  const all = ofTried + sum(sizes.map(({ nodes, rounds }) => nodes * rounds * 4));
+  let done = 0;
+  return (patches, now) => {
+    done += patches;
+    advance(done / all, now);
+  };
+}
+
+type Ground = Readonly<{
+  plane: ControlPlane;
+  plan: Plan;
+  admin: BareLoop;
+  limit: number;
+  counted: Counted;
+}>;
+
 /** In a cluster that grows, because the holder marks all there are. */
-async function measureAll(
-  plane: ControlPlane,
-  plan: Plan,
-  admin: BareLoop,
-  limit: number,
-  names: readonly string[],
-): Promise<readonly Measured[]> {
+async function measureAll(ground: Ground, names: readonly string[]): Promise<readonly Measured[]> {
+  const { plane, plan, admin, limit } = ground;
   const loop = new BareLoop(doorOf(plane, "holder"), limit);
   const measured: Measured[] = [];
-  for (const [i, size] of plan.sizes.entries()) {
-    await createNodes(admin, names.slice(plan.sizes[i - 1] ?? 0, size));
-    measured.push(await measure(plane, loop, plan, names.slice(0, size)));
+  for (const [i, { nodes, rounds }] of plan.sizes.entries()) {
+    await createNodes(admin, names.slice(plan.sizes[i - 1]?.nodes ?? 0, nodes));
+    measured.push(await measure(ground, loop, { rounds, names: names.slice(0, nodes) }));
   }
   loop.close();
   return measured;
 }
 
-async function measure(plane: ControlPlane, loop: BareLoop, { rounds }: Plan, names: readonly string[]) {
+async function measure(
+  { plane, counted }: Ground,
+  loop: BareLoop,
+  { rounds, names }: Readonly<{ rounds: number; names: readonly string[] }>,
+): Promise<Measured> {
   const { nodes, close } = holderNodes(plane);
   const patient = () => within(hours(1));
-  const measured = await inRounds(`marking ${count(names.length)} nodes`, rounds, [
+  const groups = [
     {
       "bare mark": () => loop.each(names, "PATCH", bareMark),
       "bare release": () => loop.each(names, "PATCH", bareRelease),
     },
     {
-      mark: (round) => nodes.mark({ scope: "cluster", holdId: holdOf(round) }, patient()),
-      release: (round) => nodes.release(holdOf(round), patient()),
+      mark: (round: number) => nodes.mark({ scope: "cluster", holdId: holdOf(round) }, patient()),
+      release: (round: number) => nodes.release(holdOf(round), patient()),
     },
-  ]);
+  ];
+  const measured = await inRounds<Work>(rounds, groups, (round) =>
+    counted(4 * names.length, `${count(names.length)} nodes, round ${round} of ${rounds} done`),
+  );
   await close();
   return { nodes: names.length, rounds: measured };
 }
@@ -112,15 +168,16 @@ const bothWays = (loop: BareLoop, names: readonly string[]) => async () => {
 /** The bare loop with more and more requests in flight, the fastest first. */
 async function tryLimits(
   plane: ControlPlane,
-  { few }: Plan,
+  { rounds, nodes }: Sized,
   names: readonly string[],
+  counted: Counted,
 ): Promise<readonly Tried[]> {
-  const loops = [8, 16, 32].map((limit) => new BareLoop(doorOf(plane, "holder"), limit));
+  const loops = triedLimits.map((limit) => new BareLoop(doorOf(plane, "holder"), limit));
   const turns = loops.map((loop) => ({ [loop.limit]: bothWays(loop, names) }));
-  const rounds = await inRounds("the bare loop's requests in flight", few, turns);
+  const costs = await inRounds(rounds, turns, () => counted(2 * nodes * loops.length, "requests in flight"));
   for (const loop of loops) loop.close();
-  return Object.entries(rounds)
-    .map(([limit, costs]) => ({ limit: Number(limit), time: costOf(costs).time }))
+  return Object.entries(costs)
+    .map(([limit, ofLimit]) => ({ limit: Number(limit), time: costOf(ofLimit).time }))
     .toSorted((a, b) => a.time - b.time);
 }
 
@@ -133,26 +190,26 @@ const limitFigure = (tried: readonly Tried[]): Figure => ({
 /** The same patches as an administrator, that neither RBAC nor our policy concerns. */
 async function policyCost(
   plane: ControlPlane,
-  { few }: Plan,
-  limit: number,
+  { rounds, nodes, limit }: Sized & Readonly<{ limit: number }>,
   names: readonly string[],
+  counted: Counted,
 ): Promise<Figure> {
   const admin = new BareLoop(doorOf(plane, "admin"), limit);
   const holder = new BareLoop(doorOf(plane, "holder"), limit);
-  const rounds = await inRounds("the price of the policy", few, [
-    { admin: bothWays(admin, names) },
-    { holder: bothWays(holder, names) },
-  ]);
+  const groups = [{ admin: bothWays(admin, names) }, { holder: bothWays(holder, names) }];
+  const costs = await inRounds<"admin" | "holder">(rounds, groups, () =>
+    counted(4 * nodes, "the policy's cost"),
+  );
   for (const loop of [admin, holder]) loop.close();
   const each = ({ time }: Cost) => `${ms(time)}, ${Math.round((time / names.length / 2) * 1000)} µs a patch`;
   return {
     what: `${count(2 * names.length)} bare patches as the holder, under its RBAC and admission policy`,
-    value: each(costOf(rounds.holder)),
-    beside: `as an administrator, that neither concerns: ${each(costOf(rounds.admin))}`,
+    value: each(costOf(costs.holder)),
+    beside: `as an administrator, that neither concerns: ${each(costOf(costs.admin))}`,
   };
 }
 
-function figuresOf({ nodes, rounds }: Measured, { shown }: Plan): Figure[] {
+function figuresOf({ nodes, rounds }: Measured): Figure[] {
   return (["mark", "release"] as const).map((what) => {
     const [own, bare] = [costOf(rounds[what]), costOf(rounds[`bare ${what}`])];
     const shares = rounds[what].map((cost, round) => (rounds[`bare ${what}`][round]?.time ?? 0) / cost.time);
@@ -164,12 +221,11 @@ function figuresOf({ nodes, rounds }: Measured, { shown }: Plan): Figure[] {
       beside: `bare PATCH loop ${ms(bare.time)}, ${cpu(bare, nodes)}; ${limits}`,
       goal: `≥ ${goal} %`,
       reached: share >= goal,
-      ...(nodes === shown[0] && { answers: `${what} ${count(nodes)} nodes, real kube-apiserver` }),
     };
   });
 }
 
-function plotOf(all: readonly Measured[], { rounds }: Plan): Plot {
+function plotOf(all: readonly Measured[]): Plot {
   const line = (name: string, work: Work) => ({
     name,
     points: all.map((one) => [one.nodes, Math.round(costOf(one.rounds[work]).time)] as const),
@@ -178,7 +234,7 @@ function plotOf(all: readonly Measured[], { rounds }: Plan): Plot {
     name: "marking",
     lines: {
       title: "Marking and releasing",
-      subtitle: `medians of ${rounds}, as the holder's own user under its policy`,
+      subtitle: "medians, as the holder's own user under its policy",
       x: { label: "nodes" },
       y: { label: "time", unit: "ms" },
       series: [

@@ -4,21 +4,22 @@ import { version } from "../../lambda/version.ts";
 import type { Bench, Figure, Measured, Plot, Size } from "./figure.ts";
 import { titleOf } from "./plot.ts";
 
-export type Result = Readonly<{ bench: Bench }> & Measured;
-
 /** On what, with what and when; the load reports whether the machine was busy with something else. */
 export type Circumstances = Readonly<{ machine: string; versions: string; date: string; load: string }>;
 
-const loadBefore = loadavg()[0] ?? 0;
+export type Result = Readonly<{ bench: Bench; size: Size; circumstances: Circumstances }> & Measured;
 
-export function circumstances(): Circumstances {
+/** Call it when a benchmark begins; it returns what to call at its end. */
+export function observeCircumstances(): () => Circumstances {
+  const loadOf = () => (loadavg()[0] ?? 0).toFixed(1);
+  const before = loadOf();
   const processors = cpus();
-  return {
+  return () => ({
     machine: `${processors.length} × ${processors[0]?.model ?? "processor"}, ${type()} ${release()}`,
     versions: `holder ${version}, Node ${process.version}, Kubernetes ${kubernetesVersion()}`,
     date: new Date().toISOString().slice(0, 10),
-    load: `${loadBefore.toFixed(1)} before the run, ${loadavg()[2]?.toFixed(1)} on average of its last quarter of an hour`,
-  };
+    load: `${before} before, ${loadOf()} at the end`,
+  });
 }
 
 const imageOf = (plot: Plot): string => `images/bench-${plot.name}.svg`;
@@ -28,48 +29,39 @@ const table = (columns: readonly string[], rows: readonly (readonly string[])[])
   [columns, columns.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
 
 const columns = ["What", "Measured", "Beside it", "Goal", "Reached"];
+const headingOf = ({ title }: Pick<Bench, "title">): string => `## ${title}`;
 
-export function tableOf({ bench, figures }: Result): string {
+/** The section of one benchmark; where everything was smaller, it says that it is no measurement. */
+export function sectionOf({ bench, size, circumstances, figures, notes, plots = [] }: Result): string {
+  const { machine, versions, date, load } = circumstances;
   const rows = figures.map((one) => [one.what, one.value, one.beside ?? "", one.goal ?? "", yes(one)]);
-  return `## ${bench.title}\n\n${table(columns, rows)}\n`;
+  const warning = size === "quick" ? "**No measurement**: made smaller by `--quick`. " : "";
+  return [
+    headingOf(bench),
+    table(columns, rows),
+    ...(notes ? [notes] : []),
+    `${warning}${date}; ${versions}; ${machine}; load ${load}.`,
+    ...plots.map((plot) => `![${titleOf(plot)}](${imageOf(plot)})`),
+  ].join("\n\n");
 }
 
-function sectionOf(result: Result): string {
-  const plots = (result.plots ?? []).map((plot) => `![${titleOf(plot)}](${imageOf(plot)})\n`);
-  return [tableOf(result), ...(result.notes ? [`${result.notes}\n`] : []), ...plots].join("\n");
-}
+const intro = `# Performance
 
-/** Each goal of the design with the figure that answers it. */
-function goals(results: readonly Result[]): string {
-  const rows = results
-    .flatMap(({ figures }) => figures)
-    .flatMap((one) =>
-      one.answers ? [[one.answers, one.value, one.beside ?? "", one.goal ?? "", yes(one)]] : [],
-    );
-  const churn = [
-    "Churn on real Karpenter, without and with the holder",
-    "[its own page](churn.md)",
-    "",
-    "counted and plotted",
-    "yes",
-  ];
-  return `## The goals\n\n${table(columns, [...rows, churn])}\n`;
-}
+Written by \`npm run bench -- --write\`, which replaces the sections of the benchmarks that it runs. What limits a figure stands beside it, measured in turns in the same run; times are medians. Compare within a line, not between sections: each names its own day, machine and load. What the holder does to churn on real Karpenter has [its own page](churn.md).`;
 
-/** The whole page; where everything was smaller, it says that it is no measurement. */
-export function page(results: readonly Result[], size: Size): string {
-  const { machine, versions, date, load } = circumstances();
-  const intro = [
-    "# Performance",
-    "",
-    size === "whole"
-      ? "Written by `npm run bench -- --write`. What limits a figure stands beside it, measured in turns in the same run; times are medians. Compare within a line, not between days: the machine is shared, and its load is reported."
-      : "**No measurement**: written by `npm run bench -- --quick --write`, everything smaller, only to see that it works.",
-    "",
-    `Machine: ${machine}; load ${load}. Versions: ${versions}. Date: ${date}.`,
-    "",
-  ].join("\n");
-  return [intro, goals(results), ...results.map(sectionOf)].join("\n");
+/** The page with these results: sections of benchmarks that were not run stay as they are. */
+export function pageWith(
+  results: readonly Result[],
+  old: string,
+  benches: readonly Pick<Bench, "title">[],
+): string {
+  const oldSections = old.split(/^(?=## )/m).map((section) => section.trim());
+  const sections = benches.flatMap((bench) => {
+    const result = results.find((one) => one.bench.title === bench.title);
+    if (result) return [sectionOf(result)];
+    return oldSections.filter((section) => section.split("\n")[0] === headingOf(bench));
+  });
+  return `${[intro, ...sections].join("\n\n")}\n`;
 }
 
 /** From the module the control plane is built of. */

@@ -7,19 +7,19 @@ type Works<Name extends string> = Readonly<Partial<Record<Name, (round: number) 
 
 /** Each group takes its turn again and again, in alternating order, so that a slow moment hits all alike. */
 export async function inRounds<Name extends string>(
-  title: string,
   rounds: number,
   groups: readonly Works<Name>[],
+  onRound: (round: number) => void,
 ): Promise<Rounds<Name>> {
   const costs: Partial<Record<Name, Cost[]>> = {};
   for (let round = 0; round < rounds; round++) {
-    process.stderr.write(`  ${title}: round ${round + 1} of ${rounds}\n`);
     for (const group of round % 2 === 0 ? groups : groups.toReversed()) {
       for (const name of Object.keys(group) as Name[]) {
         const work = group[name];
         if (work) costs[name] = [...(costs[name] ?? []), await measureCost(() => work(round))];
       }
     }
+    onRound(round + 1);
   }
   return costs as Rounds<Name>;
 }

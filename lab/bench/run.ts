@@ -1,17 +1,19 @@
-import { globSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { Progress } from "../../cli/terminal/progress.ts";
+import { processTerminal } from "../../cli/terminal/terminal.ts";
 import { pagesFolder } from "../../scripts/pages-folder.ts";
 import { buildFolder } from "../../test/real/engines/build.ts";
 import { burst } from "./burst.ts";
 import { coldStart } from "./cold-start.ts";
 import { endToEnd } from "./end-to-end.ts";
-import type { Bench, Size } from "./figure.ts";
+import { type Bench, type Size, sum } from "./figure.ts";
 import { kubernetesClients } from "./kubernetes-clients.ts";
 import { launchCost } from "./launch-cost.ts";
 import { manyNodes } from "./many-nodes.ts";
 import { marking } from "./marking.ts";
-import { circumstances, page, type Result, tableOf } from "./page.ts";
+import { observeCircumstances, pageWith, type Result, sectionOf } from "./page.ts";
 import { drawPlot } from "./plot.ts";
 import { whyBusy } from "./quiet.ts";
 import { sweep } from "./sweep.ts";
@@ -33,7 +35,8 @@ usage: npm run bench [-- BENCH …] [--write] [--quick] [--into FOLDER]
 
   ${benches.map(({ name, title }) => `${name.padEnd(14)} ${title}`).join("\n  ")}
 
-Without a name all are run. Figures go to build/bench.json; --write also puts them into docs/performance.md.
+Without a name all are run. Figures go to build/bench; --write also puts them into docs/performance.md,
+where the sections of other benchmarks stay as they are.
 On a machine that is busy with other work no page is written.
 --quick is smaller, to see that it works: its figures say nothing, and go to build/bench-quick.
 --into FOLDER puts all of it there.`;
@@ -56,26 +59,26 @@ if (unknown.length > 0) {
   process.stderr.write(`there is no benchmark "${unknown.join(", ")}"\n\n${help}\n`);
   process.exit(2);
 }
-if (values.write && positionals.length > 0) {
-  process.stderr.write("--write writes the whole page: run all benchmarks for it\n");
-  process.exit(2);
-}
-
 const size: Size = values.quick ? "quick" : "whole";
 const into = values.into ?? (values.quick ? join(buildFolder, "bench-quick") : undefined);
 
 const writesFigures = values.write === true && size === "whole";
 if (writesFigures) await refuseWhenBusy();
 
+const chosen = benches.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+const progress = new Progress(sum(chosen.map(({ seconds }) => seconds)), processTerminal());
 const results: Result[] = [];
-for (const bench of benches) {
-  if (positionals.length > 0 && !positionals.includes(bench.name)) continue;
-  process.stderr.write(`${bench.title} …\n`);
-  const result = { bench, ...(await bench.run(size)) };
+for (const bench of chosen) {
+  const task = progress.begin(bench.title, bench.seconds);
+  const circumstances = observeCircumstances();
+  const measured = await bench.run(size, task.advance);
+  task.end(`${bench.title}: measured`);
+  const result = { bench, size, ...measured, circumstances: circumstances() };
   results.push(result);
-  process.stdout.write(`\n${tableOf(result)}\n`);
+  process.stdout.write(`\n${sectionOf(result)}\n`);
 }
-writeFigures(into ?? buildFolder);
+progress.stop();
+writeFigures(join(into ?? buildFolder, "bench"));
 if (writesFigures) await refuseWhenBusy();
 if (values.write) writePage(pagesFolder(into));
 
@@ -89,20 +92,19 @@ async function refuseWhenBusy(): Promise<void> {
 
 function writeFigures(folder: string): void {
   mkdirSync(folder, { recursive: true });
-  const figures = { ...circumstances(), size, results: results.map(plain) };
-  writeFileSync(join(folder, "bench.json"), `${JSON.stringify(figures, undefined, 2)}\n`);
+  for (const { bench, ...result } of results) {
+    const figures = { name: bench.name, title: bench.title, ...result };
+    writeFileSync(join(folder, `${bench.name}.json`), `${JSON.stringify(figures, undefined, 2)}\n`);
+  }
 }
 
 function writePage(folder: string): void {
   const images = join(folder, "images");
   mkdirSync(images, { recursive: true });
-  for (const old of globSync("bench-*.svg", { cwd: images })) rmSync(join(images, old));
   for (const plot of results.flatMap(({ plots = [] }) => plots)) {
     writeFileSync(join(images, `bench-${plot.name}.svg`), drawPlot(plot));
   }
-  writeFileSync(join(folder, "performance.md"), page(results, size));
-}
-
-function plain({ bench, figures, plots }: Result) {
-  return { name: bench.name, title: bench.title, figures, plots };
+  const page = join(folder, "performance.md");
+  const old = existsSync(page) ? readFileSync(page, "utf8") : "";
+  writeFileSync(page, pageWith(results, old, benches));
 }

@@ -66,7 +66,7 @@ describe("npm scripts for developers", () => {
     const page = written("bench/performance.md");
     expect(page).toContain("**No measurement**");
     expect(outlineOf(page)).toEqual(outlineOf(readFileSync(join(root, "docs/performance.md"), "utf8")));
-    for (const text of [page, written("bench/bench.json")])
+    for (const text of [page, written("bench/bench/marking.json")])
       expect(text).not.toMatch(/NaN|undefined|Infinity|null/);
     const pictures = globSync("images/*.svg", { cwd: join(into, "bench") });
     expect(pictures.length).toBeGreaterThan(5);
