@@ -7,13 +7,12 @@ export type Around = <T>(call: string, effect: () => Promise<T>) => Promise<T>;
 /** What the ports of the simulated world are made of. */
 export type Stores = Readonly<{
   holds: Ports["holds"] & Ports["journal"];
-  nodeClaims: Ports["nodeClaims"];
   ec2: Ports["launches"];
   oneShots: Ports["schedules"];
   queue: Ports["followUps"];
 }>;
 
-type Intercepted = Pick<Ports, "holds" | "journal" | "nodeClaims" | "launches" | "schedules" | "followUps">;
+type Intercepted = Pick<Ports, "holds" | "journal" | "launches" | "schedules" | "followUps">;
 
 /** The ports of the simulated world, with every call of theirs under the model's control. */
 export function interceptedPorts(stores: Stores, around: Around): Intercepted {
@@ -35,11 +34,6 @@ export function interceptedPorts(stores: Stores, around: Around): Intercepted {
         answerProbe: "answerProbe",
         findProbe: "findProbe",
       },
-      around,
-    ),
-    nodeClaims: intercepted<Ports["nodeClaims"]>(
-      stores.nodeClaims,
-      { replacements: "replacements", launchedSince: "launchedSince", limits: "limits" },
       around,
     ),
     launches: intercepted<Ports["launches"]>(stores.ec2, { find: "instances", since: "launches" }, around),

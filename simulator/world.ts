@@ -1,25 +1,27 @@
 import { after, type Duration, minutes } from "../lambda/core/duration.ts";
 import { TryAgainError } from "../lambda/core/errors.ts";
-import type { CallContext, Nodes, Ports } from "../lambda/core/ports.ts";
+import type { CallContext, NodeClaims, Nodes, Ports } from "../lambda/core/ports.ts";
 import { onOperatorAsked } from "../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../lambda/handlers/release.ts";
 import { onOverdueSwept } from "../lambda/handlers/sweep.ts";
 import { type KubernetesCall, type KubernetesCaller, OutOfTimeError } from "../lambda/kubernetes/client.ts";
 import { dryRunOf } from "../lambda/kubernetes/dry-run.ts";
+import { KubernetesNodeClaims } from "../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../lambda/kubernetes/nodes.ts";
 import { readSettings, type Settings } from "../lambda/settings.ts";
 import { type Message, MessageQueue } from "../local/holder/message-queue.ts";
 import type { OneShot } from "../local/holder/one-shots.ts";
+import { answerCall, nameOf } from "./cluster-calls.ts";
 import { ClusterView } from "./cluster-view.ts";
 import { CollectedLog, CollectedMetrics } from "./collected-log.ts";
 import { FakeEc2 } from "./fake-ec2.ts";
 import { FakeCluster } from "./fake-kubernetes/fake-cluster.ts";
+import { FakeNodeClaims } from "./fake-node-claims.ts";
 import { countedIds } from "./hold-ids.ts";
 import { type Around, interceptedPorts } from "./intercepted-ports.ts";
 import { type FunctionName, Invocation, type Verdict } from "./invocation.ts";
 import { MemoryHolds } from "./memory-holds.ts";
-import { MemoryNodeClaims } from "./memory-node-claims.ts";
 import { ScheduledOneShots } from "./scheduled-one-shots.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
@@ -52,7 +54,7 @@ export class World {
   readonly nodes: ClusterView;
   readonly ec2: FakeEc2;
   readonly holds: MemoryHolds;
-  readonly nodeClaims = new MemoryNodeClaims();
+  readonly nodeClaims = new FakeNodeClaims(this.clock);
   readonly oneShots = new ScheduledOneShots();
   readonly queue: MessageQueue;
   readonly running = new Set<Invocation>();
@@ -63,7 +65,7 @@ export class World {
   /** Called after each step of an invocation with the call it made; at its beginning there is none yet. */
   watch: (invocation: Invocation, call: string) => void = () => {};
   retries: Retry[] = [];
-  readonly #outside: Omit<Ports, "rules" | "nodes">;
+  readonly #outside: Omit<Ports, "rules" | "nodes" | "nodeClaims">;
   readonly #api: KubernetesCaller = {
     call: (call, { deadline }) => this.#callCluster(call, deadline),
   };
@@ -98,12 +100,18 @@ export class World {
 
   /** The ports of a function of the current deployment. */
   get ports(): Ports {
-    return { ...this.#outside, rules: this.settings, nodes: this.#nodesThrough(this.#api) };
+    const { settings: rules } = this;
+    return { ...this.#outside, rules, nodes: this.#nodesThrough(this.#api), nodeClaims: this.#nodeClaims };
   }
 
   /** Nodes whose changes the cluster checks and does not keep. */
   get dryRunNodes(): Nodes {
     return this.#nodesThrough(dryRunOf(this.#api));
+  }
+
+  get #nodeClaims(): NodeClaims {
+    const { karpenter, nodePools } = this.settings;
+    return new KubernetesNodeClaims({ api: this.#api, karpenter, nodePools });
   }
 
   #nodesThrough(api: KubernetesCaller): Nodes {
@@ -207,7 +215,7 @@ export class World {
     const name = nameOf(call);
     if (deadline.getTime() - this.#now().getTime() < shortestRequest)
       return Promise.reject(new OutOfTimeError(`no time is left for ${name}`));
-    return this.#around(name, () => this.cluster.call(call), deadline);
+    return this.#around(name, () => answerCall(this, call), deadline);
   }
 
   async #around<T>(call: string, effect: () => Promise<T>, deadline?: Date): Promise<T> {
@@ -230,11 +238,6 @@ export class World {
   #now(): Date {
     return after(this.time, this.#current?.skew ?? 0);
   }
-}
-
-function nameOf({ method, path }: KubernetesCall): string {
-  const node = path.slice("/api/v1/nodes/".length);
-  return node === "" ? "list" : `${method.toLowerCase()} ${node}`;
 }
 
 function failuresIn(answer: unknown): string[] {

@@ -138,7 +138,8 @@ describe("hold=auto", () => {
 
   it("protects booting nodes for five minutes where use cannot be read", async () => {
     const world = new AutoScenario();
-    world.nodeClaims.unavailable = { unavailable: "Karpenter is older than v1.0" };
+    world.nodeClaims.version = "v1beta1";
+    world.nodeClaims.refusedWith = undefined;
     for (let i = 0; i < 2; i++) {
       world.launch();
       await world.pass(minutes(90));

@@ -11,7 +11,7 @@ const at = (minute: number) => after(noon, minutes(minute));
 class KarpenterWorld extends Scenario {
   constructor(rules: Partial<Rules> = {}) {
     super(rules);
-    this.nodeClaims.unavailable = undefined;
+    this.nodeClaims.refusedWith = undefined;
   }
 
   /** Launches for waiting pods. */
@@ -36,8 +36,7 @@ class KarpenterWorld extends Scenario {
 
   /** A pod was scheduled to this NodeClaim's node or removed from it. */
   use({ name }: Readonly<{ name: string }>): void {
-    const claim = this.nodeClaims.claims.get(name);
-    if (claim) this.nodeClaims.claims.set(name, { ...claim, lastPodEventAt: this.time });
+    this.nodeClaims.use(name);
   }
 }
 
@@ -124,12 +123,12 @@ describe("a demand launch", () => {
   });
 
   it.each([
-    ["without the rights", { unavailable: "the holder may not list", isMissingRight: true }, 1],
-    ["where there are no NodeClaims", { unavailable: "the cluster has no NodeClaims" }, 0],
-  ])("is protected at once %s", async (_, unavailable, missing) => {
+    ["without the rights", 403, 1],
+    ["where there are no NodeClaims", 404, 0],
+  ] as const)("is protected at once %s", async (_, status, missing) => {
     const world = new KarpenterWorld();
     world.demand();
-    world.nodeClaims.unavailable = unavailable;
+    world.nodeClaims.refusedWith = status;
     await world.pass(0);
     expect(world.hold()?.state).toBe("held");
     expect(world.metrics.total("RightsMissing")).toBe(missing);
@@ -137,7 +136,7 @@ describe("a demand launch", () => {
 
   it("is held within a minute when Karpenter's events cannot be read", async () => {
     const world = new KarpenterWorld();
-    world.refuses = (call) => call === "replacements";
+    world.refuses = (call) => call === "events";
     world.demand();
     await world.pass(minutes(1.2));
     expect(world.hold()?.state).toBe("held");
@@ -206,7 +205,7 @@ describe("a hold whose nodes are in use", () => {
     const world = new KarpenterWorld({ maxHold: 0 });
     world.demand();
     await world.pass(minutes(15));
-    world.refuses = (call) => call === "launchedSince";
+    world.refuses = (call) => call === "claims";
     await world.pass(minutes(10));
     const inDoubt = Object.keys(world.marks());
     await world.pass(minutes(10));

@@ -13,13 +13,13 @@ import { onHoldExpired } from "../../../lambda/handlers/release.ts";
 import { onOverdueSwept } from "../../../lambda/handlers/sweep.ts";
 import { invocation } from "../../../lambda/invocation.ts";
 import type { KubernetesCaller } from "../../../lambda/kubernetes/client.ts";
+import { KubernetesNodeClaims } from "../../../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../../../lambda/kubernetes/nodes.ts";
 import { functionName } from "../../../lambda/names.ts";
 import { holdIds } from "../../../lambda/system-clock.ts";
 import { type Message, MessageQueue } from "../../../local/holder/message-queue.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { launchEvent } from "../../../simulator/fake-ec2.ts";
-import { MemoryNodeClaims } from "../../../simulator/memory-node-claims.ts";
 import { dynamodbStore } from "../../contracts/dynamodb-store.ts";
 import type { OpenHolds } from "../../contracts/holds.ts";
 import type { Datum } from "../../repository/alarm-signals.ts";
@@ -86,7 +86,11 @@ export class FaultsWorld {
       holds: store.holds,
       journal: store.journal,
       nodes: nodesBehind(this.cluster, { clock, metrics }),
-      nodeClaims: new MemoryNodeClaims(),
+      nodeClaims: new KubernetesNodeClaims({
+        api: this.cluster,
+        karpenter: "v0.31",
+        nodePools: { only: [], except: [] },
+      }),
       launches: new Ec2Launches(new EC2Client({ ...client, endpoint: engines.ec2.url }), "prod"),
       schedules: new SchedulerReleases({
         client: new SchedulerClient({ ...client, endpoint: engines.scheduler.url }),

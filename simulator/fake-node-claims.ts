@@ -1,0 +1,80 @@
+import { after, type Duration, hours } from "../lambda/core/duration.ts";
+import { Karpenter } from "../lambda/core/marks/keys.ts";
+import type { Clock, NodeClaim } from "../lambda/core/ports.ts";
+import type { KubernetesCall } from "../lambda/kubernetes/client.ts";
+import { explained, KubernetesError } from "../lambda/kubernetes/error.ts";
+import { parseFieldSelector, parseLabelSelector } from "./fake-kubernetes/label-selector.ts";
+
+type Stored = NodeClaim & Readonly<{ nodePool: string }>;
+
+/** How long an API server keeps events. */
+const eventsKept: Duration = hours(1);
+const claimsPath = /^\/apis\/karpenter\.sh\/(v1|v1beta1)\/nodeclaims$/;
+const eventsPath = "/api/v1/namespaces/default/events";
+const { poolLabel } = Karpenter.v1;
+
+/** Karpenter's NodeClaims and events, as the API server answers; a cluster without any, unless a test adds one. */
+export class FakeNodeClaims {
+  readonly claims = new Map<string, Stored>();
+  /** Which NodeClaims an event names as replacements, and when Karpenter writes it. */
+  readonly events = new Map<string, Date>();
+  /** Refuses every list: 403 without the rights, 404 where there are no NodeClaims. */
+  refusedWith: 403 | 404 | undefined = 404;
+  /** Karpenter before v1.0 serves v1beta1, which does not record use. */
+  version: "v1" | "v1beta1" = "v1";
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Adds a NodeClaim, as Karpenter creates it. */
+  add(claim: NodeClaim & Readonly<{ nodePool?: string }>): void {
+    if (this.refusedWith === 404) this.refusedWith = undefined;
+    this.claims.set(claim.name, { nodePool: "default", ...claim });
+  }
+
+  /** A pod was scheduled to this NodeClaim's node, removed from it or finished on it. */
+  use(name: string): void {
+    const claim = this.claims.get(name);
+    if (claim) this.claims.set(name, { ...claim, lastPodEventAt: this.#clock.now() });
+  }
+
+  static answers({ path }: KubernetesCall): boolean {
+    return path === eventsPath || claimsPath.test(path);
+  }
+
+  /** Answers a list of NodeClaims or of the events about replacements. */
+  answer({ path, query = {} }: KubernetesCall): unknown {
+    const [, version] = claimsPath.exec(path) ?? [];
+    const isUnknown = version !== undefined && version !== this.version;
+    const status = this.refusedWith ?? (isUnknown ? 404 : undefined);
+    if (status) throw explained(new KubernetesError(`GET ${path}`, status, {}));
+    const items = version === undefined ? this.#events() : this.#claims(query);
+    return { items, metadata: { resourceVersion: "1" } };
+  }
+
+  #events(): readonly unknown[] {
+    const now = this.#clock.now();
+    return [...this.events]
+      .filter(([, at]) => at <= now && now < after(at, eventsKept))
+      .map(([name, at]) => ({ metadata: { creationTimestamp: text(at) }, involvedObject: { name } }));
+  }
+
+  #claims({ labelSelector = "", fieldSelector = "" }: Readonly<Record<string, string>>): readonly unknown[] {
+    const labels = parseLabelSelector(labelSelector);
+    const isNamed = parseFieldSelector(fieldSelector);
+    return [...this.claims.values()]
+      .filter(({ name, nodePool }) => isNamed(name) && labels({ [poolLabel]: nodePool }))
+      .map(({ name, createdAt, instance, lastPodEventAt }) => ({
+        metadata: { name, creationTimestamp: text(createdAt) },
+        status: {
+          ...(instance && { providerID: `aws:///eu-central-1a/${instance}` }),
+          ...(lastPodEventAt && this.version === "v1" && { lastPodEventTime: text(lastPodEventAt) }),
+        },
+      }));
+  }
+}
+
+/** The API server keeps whole seconds. */
+const text = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, "Z");
