@@ -9,13 +9,16 @@ import { Failure } from "./terminal/failure.ts";
 /** One item a NodePool, node or hold. */
 export const many = 100_000;
 
-/** Reads an answer of the control function. One that cannot be read is not caused by what was typed. */
+/** Reads a holder's answer. One that cannot be read is not caused by what was typed. */
 export function parseAnswer<S extends v.GenericSchema>(schema: S, answer: unknown): v.InferOutput<S> {
   try {
-    return parse("The control function's answer is not understood", schema, answer, "the answer");
+    return parse("The holder's answer is not understood", schema, answer, "the answer");
   } catch (error) {
     if (!(error instanceof BadInputError)) throw error;
-    throw new Failure(error.message, "Its version may be another than this command line's: run doctor.");
+    throw new Failure(
+      error.message,
+      "Its version may be another than this command line's: use the same for both.",
+    );
   }
 }
 
@@ -59,7 +62,7 @@ const status = fields({
   limits: v.optional(list(anyText), []),
 });
 
-/** A status as the control function returns it, with dates. */
+/** A status as a holder returns it, with dates. */
 export type StatusAnswer = Readonly<v.InferOutput<typeof status>>;
 
 /** Reads the answer to `status`. */

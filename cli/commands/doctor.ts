@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { controlOf } from "../control.ts";
+import { deployedHolder } from "../control/deployed.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { applyFixes } from "../doctor/fixes.ts";
 import { findingJson, findingView, verdictView } from "../doctor/view.ts";
@@ -49,7 +49,7 @@ async function check(options: DoctorOptions, terminal: Terminal): Promise<void> 
     cluster,
     ...(await withOwnRights(options)),
     account: new AwsAccount(awsConfig(options, terminal.env), cluster),
-    ask: controlOf(options, terminal.env),
+    ask: deployedHolder(options, terminal.env).ask,
     clock: { now: () => new Date() },
     sleep: (duration: number) => new Promise<void>((resolve) => setTimeout(resolve, duration)),
   };

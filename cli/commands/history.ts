@@ -2,20 +2,20 @@ import { writeFile } from "node:fs/promises";
 import { Command } from "commander";
 import type { PastHold } from "../../lambda/core/holds/hold.ts";
 import { parseHistory } from "../answers.ts";
-import { controlOf } from "../control.ts";
-import { type ClusterFlags, countFlag, withCluster } from "../terminal/cluster-flags.ts";
+import { controlOf } from "../control/control.ts";
+import { countFlag, type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
 import { withExamples } from "../terminal/examples.ts";
 import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { historyTable, historyTimeline } from "../views/history-view.ts";
 
-type HistoryOptions = ClusterFlags &
+type HistoryOptions = HolderFlags &
   Readonly<{ output: Output; limit: number; timeline?: true; ascii?: true; html?: string; open?: true }>;
 
 /** Shows the holds of the last 90 days. */
 export const history = (terminal: Terminal): Command =>
   withExamples(
-    withOutput(withCluster(new Command("history"), terminal))
+    withOutput(withHolder(new Command("history"), terminal))
       .description("Show past holds of the last 90 days.")
       .option("--limit <count>", "how many, to 1000, the newest first", countFlag(1, 1000), 20)
       .option("--timeline", "draw them along time")
@@ -34,12 +34,13 @@ export const history = (terminal: Terminal): Command =>
 
 async function notify(options: HistoryOptions, terminal: Terminal): Promise<void> {
   const { env, out, style } = terminal;
-  const answer = await controlOf(options, env)({ do: "history", limit: options.limit });
+  const { ask, name } = await controlOf(options, env);
+  const answer = await ask({ do: "history", limit: options.limit });
   if (options.output === "json") return out(asJson(answer));
   const holds = parseHistory(answer);
   if (holds.length === 0) return out("Nothing was held in the last 90 days.");
   const now = new Date();
-  if (options.html !== undefined || options.open) return drawn(options, holds, now, terminal);
+  if (options.html !== undefined || options.open) return drawn(holds, { ...options, name, now }, terminal);
   const lines = options.timeline
     ? historyTimeline(holds, now, style, options.ascii === true)
     : historyTable(holds, now, style, options.output === "wide");
@@ -47,15 +48,14 @@ async function notify(options: HistoryOptions, terminal: Terminal): Promise<void
 }
 
 async function drawn(
-  { cluster, html, open }: HistoryOptions,
   holds: readonly PastHold[],
-  now: Date,
+  { html, open, name, now }: Readonly<{ html?: string; open?: true; name: string; now: Date }>,
   { out, notify: remark }: Terminal,
 ): Promise<void> {
   const { historyPage } = await import("../views/history-page.ts");
   const { openInBrowser, pageFile } = await import("../terminal/open-page.ts");
   const file = html ?? (await pageFile("history.html"));
-  await writeFile(file, historyPage(holds, cluster, now), { mode: 0o600 });
+  await writeFile(file, historyPage(holds, name, now), { mode: 0o600 });
   out(file);
   if (open && !(await openInBrowser(file)))
     remark("No browser could be opened here: open the file yourself.");

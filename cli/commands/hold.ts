@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { type Duration, formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
 import { parseUserAction } from "../answers.ts";
-import { controlOf } from "../control.ts";
-import { type ClusterFlags, durationFlag, withCluster } from "../terminal/cluster-flags.ts";
+import { controlOf } from "../control/control.ts";
+import { durationFlag, type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
 import { dryRunFlag, dryRunOf, nothingChanged } from "../terminal/dry-run-flag.ts";
 import { withExamples } from "../terminal/examples.ts";
 import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
@@ -10,13 +10,13 @@ import { scopeFlag } from "../terminal/scope-flag.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { formatMoment } from "../terminal/times.ts";
 
-type HoldOptions = ClusterFlags &
+type HoldOptions = HolderFlags &
   Readonly<{ for?: Duration; reason: string; scope?: string; dryRun?: true; output: Output }>;
 
 /** Starts or extends a hold by hand. */
 export const hold = (terminal: Terminal): Command =>
   withExamples(
-    withOutput(withCluster(new Command("hold"), terminal), ["table", "json"])
+    withOutput(withHolder(new Command("hold"), terminal), ["table", "json"])
       .description("Start or extend a hold now, as a launch would; never past the cap.")
       .option(
         "--for <duration>",
@@ -40,7 +40,8 @@ async function begin(options: HoldOptions, terminal: Terminal): Promise<void> {
   const { scope, reason, output } = options;
   const asked = options.for === undefined ? {} : { for: formatDuration(options.for) };
   const request = { do: "hold", ...asked, reason, ...(scope && { scope }) };
-  const answer = await controlOf(options, terminal.env)(dryRunOf(options, request));
+  const { ask } = await controlOf(options, terminal.env);
+  const answer = await ask(dryRunOf(options, request));
   if (output === "json") return terminal.out(asJson(answer));
   const { until, because, marked = 0, userHeld = 0 } = parseUserAction(answer);
   const end = formatMoment(until, new Date());

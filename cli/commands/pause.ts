@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { type Duration, formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
 import { type ActionAnswer, parseUserAction } from "../answers.ts";
-import { controlOf } from "../control.ts";
-import { type ClusterFlags, durationFlag, withCluster } from "../terminal/cluster-flags.ts";
+import { controlOf } from "../control/control.ts";
+import { durationFlag, type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
 import { dryRunFlag, dryRunOf, nothingChanged } from "../terminal/dry-run-flag.ts";
 import { withExamples } from "../terminal/examples.ts";
 import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
@@ -11,13 +11,13 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { formatMoment } from "../terminal/times.ts";
 import { failWhereSomeStay, formatReleased } from "../views/release-view.ts";
 
-type PauseOptions = ClusterFlags &
+type PauseOptions = HolderFlags &
   Readonly<{ for?: Duration; reason?: string; scope?: string; dryRun?: true; output: Output }>;
 
 /** Steps aside: releases, and holds nothing meanwhile. */
 export const pause = (terminal: Terminal): Command =>
   withExamples(
-    withOutput(withCluster(new Command("pause"), terminal), ["table", "json"])
+    withOutput(withHolder(new Command("pause"), terminal), ["table", "json"])
       .description("Release all nodes and start no holds, for a while or until resumed.")
       .option(
         "--for <duration>",
@@ -38,18 +38,23 @@ async function stepAside(options: PauseOptions, terminal: Terminal): Promise<voi
   const { reason, scope, output } = options;
   const asked = options.for === undefined ? {} : { for: formatDuration(options.for) };
   const request = { do: "pause", ...asked, ...(reason && { reason }), ...(scope && { scope }) };
-  const answer = await controlOf(options, terminal.env)(dryRunOf(options, request));
+  const { ask, flags } = await controlOf(options, terminal.env);
+  const answer = await ask(dryRunOf(options, request));
   const action = parseUserAction(answer);
   if (output === "json") terminal.out(asJson(answer));
-  else formatPause(action, options, terminal);
+  else formatPause(action, { ...options, flags }, terminal);
   failWhereSomeStay(action);
 }
 
-function formatPause(action: ActionAnswer, options: PauseOptions, terminal: Terminal): void {
+function formatPause(
+  action: ActionAnswer,
+  { dryRun, flags }: Readonly<{ dryRun?: true; flags: string }>,
+  terminal: Terminal,
+): void {
   const until = action.until
     ? `until ${formatMoment(action.until, new Date())}`
-    : `until \`resume --cluster ${options.cluster}\``;
-  terminal.out(`${options.dryRun ? "Would pause" : "Paused"} ${until}.`);
-  if (action.released) formatReleased(action, terminal, options.dryRun);
-  else if (options.dryRun) terminal.out(nothingChanged);
+    : `until \`resume ${flags}\``;
+  terminal.out(`${dryRun ? "Would pause" : "Paused"} ${until}.`);
+  if (action.released) formatReleased(action, terminal, dryRun);
+  else if (dryRun) terminal.out(nothingChanged);
 }

@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { parseUserAction } from "../answers.ts";
-import { controlOf } from "../control.ts";
-import { type ClusterFlags, withCluster } from "../terminal/cluster-flags.ts";
+import { controlOf } from "../control/control.ts";
+import { type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
 import { dryRunFlag, dryRunOf } from "../terminal/dry-run-flag.ts";
 import { withExamples } from "../terminal/examples.ts";
 import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
@@ -10,13 +10,13 @@ import { scopeFlag } from "../terminal/scope-flag.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { failWhereSomeStay, formatReleased } from "../views/release-view.ts";
 
-type ReleaseOptions = ClusterFlags &
+type ReleaseOptions = HolderFlags &
   Readonly<{ force?: true; reason?: string; scope?: string; dryRun?: true; output: Output }>;
 
 /** Ends holds at once. */
 export const release = (terminal: Terminal): Command =>
   withExamples(
-    withOutput(withCluster(new Command("release"), terminal), ["table", "json"])
+    withOutput(withHolder(new Command("release"), terminal), ["table", "json"])
       .description("End holds now; launches before now do not start them again.")
       .option("--force", "confirm")
       .option("--reason <text>", "why, for the record")
@@ -27,6 +27,7 @@ export const release = (terminal: Terminal): Command =>
       ["release --cluster prod --force", "release every node now"],
       ["release --cluster prod --dry-run", "how many nodes that would be"],
       ['release --cluster prod --force --scope nodepool/batch --reason "job is done"', "only one NodePool's"],
+      ["release --run --force", "release what a `run` on this machine holds"],
     ],
   );
 
@@ -38,7 +39,8 @@ async function end(options: ReleaseOptions, terminal: Terminal): Promise<void> {
     ]);
   }
   const request = { do: "release", ...(reason && { reason }), ...(scope && { scope }) };
-  const answer = await controlOf(options, terminal.env)(dryRunOf(options, request));
+  const { ask } = await controlOf(options, terminal.env);
+  const answer = await ask(dryRunOf(options, request));
   const action = parseUserAction(answer);
   if (output === "json") terminal.out(asJson(answer));
   else formatReleased(action, terminal, options.dryRun);

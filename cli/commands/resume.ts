@@ -1,18 +1,18 @@
 import { Command } from "commander";
 import { parseUserAction } from "../answers.ts";
-import { controlOf } from "../control.ts";
-import { type ClusterFlags, withCluster } from "../terminal/cluster-flags.ts";
+import { controlOf } from "../control/control.ts";
+import { type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
 import { withExamples } from "../terminal/examples.ts";
 import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
 import { scopeFlag } from "../terminal/scope-flag.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-type ResumeOptions = ClusterFlags & Readonly<{ scope?: string; output: Output }>;
+type ResumeOptions = HolderFlags & Readonly<{ scope?: string; output: Output }>;
 
 /** Ends a pause or a breather. */
 export const resume = (terminal: Terminal): Command =>
   withExamples(
-    withOutput(withCluster(new Command("resume"), terminal), ["table", "json"])
+    withOutput(withHolder(new Command("resume"), terminal), ["table", "json"])
       .description("End a pause or a breather: launches count again.")
       .addOption(scopeFlag())
       .action((options: ResumeOptions) => goOn(options, terminal)),
@@ -21,7 +21,8 @@ export const resume = (terminal: Terminal): Command =>
 
 async function goOn(options: ResumeOptions, terminal: Terminal): Promise<void> {
   const { scope, output } = options;
-  const answer = await controlOf(options, terminal.env)({ do: "resume", ...(scope && { scope }) });
+  const { ask } = await controlOf(options, terminal.env);
+  const answer = await ask({ do: "resume", ...(scope && { scope }) });
   if (output === "json") return terminal.out(asJson(answer));
   const { resumed, because } = parseUserAction(answer);
   terminal.out(

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { Command, Option } from "commander";
@@ -7,9 +6,11 @@ import { formatDuration, minutes, seconds } from "../../lambda/core/duration.ts"
 import { defaultSettings, type SettingName, type Settings } from "../../lambda/settings.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import type { Run } from "../../local/run/run.ts";
+import { dataFolder } from "../control/run-folders.ts";
 import { countFlag } from "../terminal/cluster-flags.ts";
 import { withExamples } from "../terminal/examples.ts";
 import { Failure } from "../terminal/failure.ts";
+import { quoted } from "../terminal/quoted.ts";
 import { settingsFrom, withSettings } from "../terminal/setting-flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { endAfter, untilStopped } from "../terminal/until-stopped.ts";
@@ -85,7 +86,8 @@ async function hold(options: RunOptions, itself: Command, terminal: Terminal): P
       cause: error,
     });
   });
-  log.info("the holder is at work", { cluster: chosen.cluster, record: folder });
+  const operate = `karpenter-node-holder status --run ${quoted(folder)}`;
+  log.info("the holder is at work", { cluster: chosen.cluster, record: folder, operate });
   const page = options.page === undefined ? undefined : await servePage(running, chosen, options.page);
   if (page) log.info("the page is served", { url: page.url });
   const reason = options.releaseOnly ? "asked to release only" : await stopped;
@@ -126,14 +128,8 @@ function commandThatReleases(itself: Command): string {
   return ["karpenter-node-holder run", ...words, "--release-only"].join(" ");
 }
 
-const quoted = (word: string): string =>
-  /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-
 /** Clusters of the same name have different addresses, and must not share a record. */
 function folderName(config: KubeConfig, cluster: string): string {
   const server = config.getCurrentCluster()?.server ?? "";
   return `${cluster}-${createHash("sha256").update(server).digest("hex").slice(0, 8)}`;
 }
-
-const dataFolder = ({ XDG_DATA_HOME }: Terminal["env"]): string =>
-  join(XDG_DATA_HOME || join(homedir(), ".local", "share"), "karpenter-node-holder");

@@ -1,20 +1,20 @@
 import { Command } from "commander";
 import { type Duration, hours, seconds } from "../../lambda/core/duration.ts";
 import { parseStatus } from "../answers.ts";
-import { controlOf } from "../control.ts";
-import { type ClusterFlags, durationOption, withCluster } from "../terminal/cluster-flags.ts";
+import { controlOf } from "../control/control.ts";
+import { durationOption, type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
 import { withExamples } from "../terminal/examples.ts";
 import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { statusView } from "../views/status-view.ts";
 import { watch } from "../views/watch.ts";
 
-type StatusOptions = ClusterFlags & Readonly<{ output: Output; watch?: true; every: Duration }>;
+type StatusOptions = HolderFlags & Readonly<{ output: Output; watch?: true; every: Duration }>;
 
 /** Shows current holds: nodes, expiry and cause. */
 export const status = (terminal: Terminal): Command =>
   withExamples(
-    withOutput(withCluster(new Command("status"), terminal))
+    withOutput(withHolder(new Command("status"), terminal))
       .description("Show current holds: nodes, expiry and cause.")
       .option("-w, --watch", "draw it again and again, until you press Ctrl-C")
       .addOption(
@@ -25,11 +25,12 @@ export const status = (terminal: Terminal): Command =>
       ["status --cluster prod", "current holds"],
       ["status --cluster prod -o wide --watch", "everything, refreshed every five seconds"],
       ["status --cluster prod -o json | jq '.scopes[].state'", "for a program"],
+      ["status --run", "the same of a `run` on this machine"],
     ],
   );
 
 async function notify(options: StatusOptions, terminal: Terminal): Promise<void> {
-  const ask = controlOf(options, terminal.env);
+  const { ask } = await controlOf(options, terminal.env);
   const picture = async (): Promise<string> => {
     const answer = await ask({ do: "status" });
     if (options.output === "json") return asJson(answer);

@@ -3,7 +3,7 @@ import type { Duration } from "../../lambda/core/duration.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
 import { SettingEnvironment } from "../../lambda/environment.ts";
-import type { Ask } from "../control.ts";
+import type { Ask } from "../control/client.ts";
 import type { Account, FunctionFacts } from "./aws/account.ts";
 import type { IneffectiveTemplate } from "./checks/annotations.ts";
 

@@ -5,24 +5,36 @@ import type { Terminal } from "./terminal.ts";
 
 /** Region, profile and endpoint, as in every AWS tool. */
 export type AwsFlags = Readonly<{ region?: string; profile?: string; endpointUrl?: string }>;
-/** Which holder a command is about. */
+/** Which deployed holder a command is about. */
 export type ClusterFlags = AwsFlags & Readonly<{ cluster: string }>;
+/** Which holder a command is about: a deployed one, or a `run` on this machine by its folder. */
+export type HolderFlags = (ClusterFlags & Readonly<{ run?: undefined }>) | Readonly<{ run: string | true }>;
 
 /** Names the cluster where the flag does not. */
 export const clusterVariable = "KARPENTER_NODE_HOLDER_CLUSTER";
 
-/** Adds the flags with which a command finds the holder of a cluster. */
+/** Adds the flags with which a command finds the holder deployed for a cluster. */
 export const withCluster = (command: Command, { env }: Pick<Terminal, "env">): Command =>
   withAws(
     command
       .option("--cluster <name>", `the EKS cluster's name (required, or set ${clusterVariable})`, clusterName)
       // Not left to commander: it would complain of a missing flag before it names the misspelled one.
       .hook("preAction", (_, action) => {
-        if (action.opts().cluster !== undefined) return;
+        const { cluster, run } = action.opts();
+        if (cluster !== undefined || run !== undefined) return;
         const named = env[clusterVariable];
         if (!named) action.error(`error: name the cluster: --cluster NAME, or set ${clusterVariable}`);
         else action.setOptionValueWithSource("cluster", readVariable(action, named), "env");
       }),
+  );
+
+/** Adds the flags with which a command finds a holder: deployed, or a `run` on this machine. */
+export const withHolder = (command: Command, terminal: Pick<Terminal, "env">): Command =>
+  withCluster(command, terminal).addOption(
+    new Option(
+      "--run [folder]",
+      "the holder without AWS on this machine, by the folder of its --data (default: the only one at work)",
+    ).conflicts(["cluster", "region", "profile", "endpointUrl"]),
   );
 
 function readVariable(command: Command, text: string): string {

@@ -10,12 +10,12 @@ import { readTimeline } from "../../report/timeline/timeline.ts";
 import { absolute } from "../terminal/times.ts";
 
 /** Past holds on a page of their own: when they were, how long and why. */
-export function historyPage(holds: readonly PastHold[], cluster: string, now: Date): string {
+export function historyPage(holds: readonly PastHold[], holder: string, now: Date): string {
   const timeline = readTimeline(holds.flatMap(eventsOf));
   const clock = utcFor(timeline.from, now.getTime());
   const launches = holds.reduce((sum, hold) => sum + hold.launches, 0);
   return drawPage({
-    title: `Holds of ${cluster}`,
+    title: `Holds of ${holder}`,
     about:
       "When Karpenter was kept from disrupting nodes, and why. A hold starts with a launch and is extended by later ones.",
     state: `${counted(holds.length, "hold")}, caused by ${counted(launches, "launch", "launches")}.`,

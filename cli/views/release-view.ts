@@ -24,6 +24,6 @@ export function failWhereSomeStay({ failed = 0 }: ActionAnswer): void {
   if (failed === 0) return;
   throw new Failure(
     `${failed} nodes could not be changed`,
-    "The sweep retries; if it keeps failing, run `doctor`.",
+    "The sweep retries; if it keeps failing, run `doctor`, or read the log of `run`.",
   );
 }

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
 import { commandLine } from "../../cli/command-line.ts";
-import { type Ask, controlOf } from "../../cli/control.ts";
+import type { Ask } from "../../cli/control/client.ts";
+import { deployedHolder } from "../../cli/control/deployed.ts";
 import { type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { probeDetailType, probeSource } from "../../lambda/handlers/event-sources.ts";
 import { type Check, judged, noted, type Seen } from "./assumption.ts";
@@ -21,7 +22,7 @@ type Held = Readonly<{ state: string; nodesHeld: number; awaited: number; until:
 
 /** The holder deployed, looked at, and at work on one launch; in this order. */
 export function holderChecks(smoke: Smoke, options: HolderOptions): readonly Check[] {
-  const ask = controlOf({ cluster: smoke.cluster, ...flagsOf(smoke) }, process.env);
+  const { ask } = deployedHolder({ cluster: smoke.cluster, ...flagsOf(smoke) }, process.env);
   return [
     { assumption: "the stack deploys", expected: "complete", look: () => deploy(options) },
     { assumption: "every link works", expected: "doctor finds nothing", look: () => examine(smoke) },

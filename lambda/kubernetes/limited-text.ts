@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 /** Many times the largest page of nodes; more than this is no answer to anything we ask. */
 export const longestAnswer = 64 * 1024 * 1024;
 
-/** A body was larger than any answer is; trying again would only read it again. */
+/** A body was larger than any we expect; trying again would only read it again. */
 export class TooLongError extends Error {}
 
 /** A body as text; one that has no end is not read to it. */
@@ -13,7 +13,7 @@ export function limitedText(body: Readable, most = longestAnswer): Promise<strin
     let size = 0;
     body.on("data", (piece: Buffer) => {
       size += piece.length;
-      if (size > most) body.destroy(new TooLongError(`the answer is longer than ${most} bytes`));
+      if (size > most) body.destroy(new TooLongError(`the body is longer than ${most} bytes`));
       else pieces.push(piece);
     });
     body.once("end", () => resolve(Buffer.concat(pieces).toString()));

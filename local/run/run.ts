@@ -8,6 +8,7 @@ import { dueAt } from "../../lambda/core/holds/hold.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Holds, Log, Metrics, Nodes } from "../../lambda/core/ports.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
+import { dryRunOf } from "../../lambda/kubernetes/dry-run.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
 import { KubernetesNodeClaims } from "../../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
@@ -20,6 +21,7 @@ import { nodeEventsOf } from "../holder/node-events.ts";
 import { Timeline } from "../holder/timeline.ts";
 import { WallClock } from "../holder/wall-clock.ts";
 import { bringMarks } from "./bring-marks.ts";
+import { ControlSocket } from "./control-socket.ts";
 import { type NodeChange, NodeWatch } from "./node-watch.ts";
 import { checkRights } from "./rights.ts";
 import { SqliteTable } from "./sqlite-table.ts";
@@ -86,14 +88,8 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
     const watch = new NodeWatch({ api, login, selector, clock, log, onChange });
     const launches = new WatchedLaunches(watch, { poolLabel, annotation });
     const holds = new StoredHolds(table);
-    const nodes = new KubernetesNodes({
-      api,
-      karpenter,
-      annotation,
-      nodePools,
-      clock,
-      metrics: noMetrics,
-    });
+    const reached = { api, karpenter, annotation, nodePools, clock, metrics: noMetrics };
+    const nodes = new KubernetesNodes(reached);
     const holder = new Holder({
       settings,
       clock: new WallClock(clock),
@@ -104,6 +100,7 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
       journal: new StoredJournal(table, clock),
       nodeClaims: new KubernetesNodeClaims({ api, karpenter, nodePools }),
       nodes,
+      dryRunNodes: new KubernetesNodes({ ...reached, api: dryRunOf(api) }),
       ids: holdIds,
       metrics: noMetrics,
       queue: { window: 200, visibility: seconds(5) },
@@ -111,9 +108,12 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
     });
     await watch.start();
     await warnOfForeignMarks({ holds, nodes, log });
+    const control = await ControlSocket.open({ folder, answer: (payload) => holder.ask(payload), log });
+    closing.push(() => control.close());
     await holder.start();
 
     const stop: Run["stop"] = async (how) => {
+      await control.close();
       await watch.stop();
       await holder.stop();
       try {

@@ -1,4 +1,4 @@
-import type { Ask } from "../../cli/control.ts";
+import type { Ask } from "../../cli/control/client.ts";
 import type { Account, FunctionFacts, QueueFacts, RuleFacts } from "../../cli/doctor/aws/account.ts";
 import type { Doctor } from "../../cli/doctor/doctor.ts";
 import { examine } from "../../cli/doctor/examine.ts";

@@ -270,6 +270,6 @@ describe("a failed command", () => {
     const { exit, reported } = await ask(await holder(() => ({ cluster: "prdo" })));
     expect(exit).toBe(1);
     expect(reported).toContain("rules must be an object");
-    expect(reported).toContain("run doctor");
+    expect(reported).toContain("use the same for both");
   });
 });

@@ -236,7 +236,7 @@ describe("the client", () => {
       timer: () => () => {},
     });
     await expect(patient.call(list, soon())).rejects.toThrow(
-      /^GET .*: the answer is longer than 67108864 bytes/,
+      /^GET .*: the body is longer than 67108864 bytes/,
     );
     expect(calls).toBe(1);
     await patient.close();

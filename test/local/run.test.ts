@@ -2,10 +2,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "vitest";
+import { commandLine } from "../../cli/command-line.ts";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
+import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { HolderProcess } from "../support/holder-process.ts";
 
 const { annotation, poolLabel, registeredLabel } = Karpenter.v1;
@@ -161,6 +163,20 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     expect(await releasing.ended()).toEqual({ code: 0, signal: null });
     expect(held()).toEqual([]);
     expect(releasing.logged(stayHeld)).toEqual([]);
+  });
+
+  it("names the command that shows its status, and answers it until it ends", async (test) => {
+    const { run, expect } = await prepare(test);
+    const holder = run();
+    const { operate } = await holder.until(atWork);
+    const type = async () => {
+      const terminal = new CollectedTerminal();
+      const exit = await commandLine(String(operate).split(" ").slice(1), terminal);
+      return { exit, text: terminal.output + terminal.reported };
+    };
+    expect(await type()).toEqual({ exit: 0, text: expect.stringContaining("holds 1m after each launch") });
+    expect(await holder.stop()).toEqual({ code: 0, signal: null });
+    expect(await type()).toEqual({ exit: 1, text: expect.stringContaining("no `run` is at work") });
   });
 
   it("ends soon when it is asked to stop, though the cluster answers nothing more", async (test) => {

@@ -25,7 +25,7 @@ import { DeleteScheduleCommand, ListSchedulesCommand, SchedulerClient } from "@a
 import { SetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { KubernetesObjectApi, RbacAuthorizationV1Api } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { controlOf } from "../../../cli/control.ts";
+import { deployedHolder } from "../../../cli/control/deployed.ts";
 import type { FunctionFacts, QueueFacts, RuleFacts } from "../../../cli/doctor/aws/account.ts";
 import { AwsAccount } from "../../../cli/doctor/aws/aws-account.ts";
 import { examine } from "../../../cli/doctor/examine.ts";
@@ -310,7 +310,7 @@ describe("doctor on a real deployment", () => {
     const doctor = {
       cluster,
       account,
-      ask: controlOf({ cluster, region: "us-east-1", endpointUrl: operated.emulator.endpoint }, {}),
+      ask: deployedHolder({ cluster, region: "us-east-1", endpointUrl: operated.emulator.endpoint }, {}).ask,
       clock: { now: () => after(new Date(), -minutes(3)) },
       sleep: (duration: number) => new Promise<void>((resolve) => setTimeout(resolve, duration)),
     };

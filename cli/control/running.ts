@@ -1,0 +1,62 @@
+import { request } from "node:http";
+import { limitedText } from "../../lambda/kubernetes/limited-text.ts";
+import { withShortPath } from "../../local/run/socket-path.ts";
+import { Failure } from "../terminal/failure.ts";
+import { quoted } from "../terminal/quoted.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { type ControlClient, giveUpAfter, holderFailed, parseJson } from "./client.ts";
+import { onlyRunFolder } from "./run-folders.ts";
+
+const who = "the holder";
+
+/** A `run` on this machine, over the socket in its data folder; without a folder, the only one at work. */
+export async function runningHolder(chosen: string | true, env: Terminal["env"]): Promise<ControlClient> {
+  const folder = chosen === true ? await onlyRunFolder(env) : chosen;
+  const ask: ControlClient["ask"] = async (payload) => {
+    const { status, text } = await withShortPath(folder, (socket) =>
+      post(socket, JSON.stringify(payload)),
+    ).catch((error: unknown) => {
+      throw unreachable(folder, error);
+    });
+    const answer = parseJson(who, text);
+    if (status !== 200) throw holderFailed(who, answer, "The log of `run` says more.");
+    return answer;
+  };
+  return { ask, name: `run in ${folder}`, flags: `--run ${quoted(folder)}` };
+}
+
+function post(socketPath: string, body: string): Promise<Readonly<{ status: number; text: string }>> {
+  return new Promise((resolve, reject) => {
+    const signal = AbortSignal.timeout(giveUpAfter);
+    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
+    request({ socketPath, method: "POST", headers, signal, agent: false })
+      .once("error", reject)
+      .once("response", (response) => {
+        const status = response.statusCode ?? 0;
+        limitedText(response).then((text) => resolve({ status, text }), reject);
+      })
+      .end(body);
+  });
+}
+
+/** Why a holder gave no answer, and what to do. */
+function unreachable(folder: string, cause: unknown): unknown {
+  const code: unknown = Object(cause).code;
+  if (code === "ENOENT" || code === "ECONNREFUSED" || code === "ENOTDIR")
+    return new Failure(
+      `no \`run\` is at work with the data folder ${folder}`,
+      "Start it, or name the folder of its --data: --run FOLDER. Without it, `run --release-only` releases what it left held.",
+      { cause },
+    );
+  if (code === "EACCES")
+    return new Failure(
+      `the data folder ${folder} is another user's`,
+      "Use the account under which `run` works.",
+      {
+        cause,
+      },
+    );
+  return cause instanceof Error
+    ? new Failure(`the holder did not answer (${cause.message})`, "The log of `run` says more.", { cause })
+    : cause;
+}

@@ -1,0 +1,114 @@
+import { statSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { KubeConfig } from "@kubernetes/client-node";
+import { beforeEach, describe, expect, it, type TestContext } from "vitest";
+import { commandLine } from "../../cli/command-line.ts";
+import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
+import { readSettings } from "../../lambda/settings.ts";
+import { startRun } from "../../local/run/run.ts";
+import { CollectedLog } from "../../simulator/collected-log.ts";
+import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
+import { CollectedTerminal } from "../support/collected-terminal.ts";
+
+const { poolLabel, registeredLabel } = Karpenter.v1;
+
+let data: string;
+beforeEach(async (test) => {
+  data = await mkdtemp(join(tmpdir(), "run-commands-"));
+  test.onTestFinished(() => rm(data, { recursive: true }));
+});
+
+/** A `run` of a cluster with one old node, with its folder where `run` makes it by default. */
+async function start(test: TestContext, cluster = "prod") {
+  const server = await FakeKubernetesServer.start();
+  test.onTestFinished(() => server.stop());
+  const labels = { [poolLabel]: "default", [registeredLabel]: "true" };
+  server.addNode({ name: "a", labels, providerId: "kwok://a", joinedAt: new Date(0) });
+  const config = new KubeConfig();
+  config.loadFromString(server.kubeconfig());
+  const folder = join(data, "karpenter-node-holder", `${cluster}-0123abcd`);
+  const settings = readSettings({ cluster });
+  const running = await startRun({ settings, config, folder, log: new CollectedLog() });
+  let stopped: Promise<unknown> | undefined;
+  const stop = () => (stopped ??= running.stop());
+  test.onTestFinished(async () => void (await stop()));
+  const held = () => server.nodes().map((node) => parseNode(node).labels?.[holdLabel] !== undefined);
+  return { folder, held, stop };
+}
+
+/** Types a command as an operator on the machine of `run`. */
+async function type(...words: string[]) {
+  // A name in the environment is for deployed holders.
+  const terminal = new CollectedTerminal({
+    XDG_DATA_HOME: data,
+    KARPENTER_NODE_HOLDER_CLUSTER: "other",
+  });
+  const exit = await commandLine(words, terminal);
+  return { exit, output: terminal.output, reported: terminal.reported };
+}
+
+describe("commands with --run", () => {
+  it("hold, show, try, release, pause and resume as with a deployed holder", async (test) => {
+    const { folder, held } = await start(test);
+    expect((await type("hold", "--run", folder, "--reason", "test", "--for", "45m")).output).toMatch(
+      /^Held until .* \(in 45m\): held by hand: test\.\nNodes marked now: 1; /,
+    );
+    expect(held()).toEqual([true]);
+    expect((statSync(folder).mode & 0o777).toString(8)).toBe("700");
+    expect((await type("status", "--run", folder, "-o", "wide")).output).toMatch(
+      /^prod .*cluster +held .*Nodes held in cluster: a\./s,
+    );
+
+    const tried = await type("release", "--run", folder, "--dry-run");
+    expect(tried.output).toMatch(/^Nodes that would be released: 1 .*\n.*nothing was changed/);
+    expect(held()).toEqual([true]);
+    const released = await type("release", "--run", folder, "--force", "--scope", "cluster");
+    expect(released.output).toContain("Nodes released: 1");
+    expect(held()).toEqual([false]);
+
+    const paused = await type("pause", "--run", folder);
+    expect(paused.output).toContain(`Paused until \`resume --run ${folder}\`.`);
+    const refused = await type("hold", "--run", folder, "--reason", "test");
+    expect(refused.exit).toBe(1);
+    expect(refused.reported).toMatch(/^Failed: .*paused until resumed.*\nNothing was changed\.$/);
+    expect((await type("resume", "--run", folder)).output).toContain("Resumed cluster");
+
+    const { holds } = JSON.parse((await type("history", "--run", folder, "-o", "json")).output);
+    expect(holds).toMatchObject([{ scope: "cluster", nodes: 1 }]);
+  });
+
+  it("find the only run at work without its folder, and ask which where there are more", async (test) => {
+    const { folder, stop } = await start(test);
+    expect((await type("status", "--run")).output).toMatch(/^prod /);
+
+    const other = await start(test, "staging");
+    const { exit, reported } = await type("status", "--run");
+    expect(exit).toBe(1);
+    expect(reported).toBe(
+      `Failed: more than one \`run\` is at work on this machine\nName one: --run ${folder}, or --run ${other.folder}.`,
+    );
+    await stop();
+    expect((await type("status", "--run")).output).toMatch(/^staging /);
+  });
+
+  it("say what to do where no run is at work", async (test) => {
+    const { folder, stop } = await start(test);
+    await stop();
+    const stopped = await type("status", "--run", folder);
+    expect(stopped.exit).toBe(1);
+    expect(stopped.reported).toMatch(
+      /^Failed: no `run` is at work with the data folder \S+\nStart it, .*--release-only/,
+    );
+    const none = await type("status", "--run");
+    expect(none.reported).toMatch(/^Failed: no `run` is at work .*\nStart it, /);
+  });
+
+  it("take no flag that leads to a deployed holder", async () => {
+    const { exit, reported } = await type("status", "--run", "--cluster", "prod");
+    expect(exit).toBe(2);
+    expect(reported).toContain("'--run [folder]' cannot be used with option '--cluster <name>'");
+  });
+});
