@@ -3,8 +3,10 @@ import { join } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { Command, Option } from "commander";
 import { formatDuration, minutes, seconds } from "../../lambda/core/duration.ts";
+import { BadInputError } from "../../lambda/core/errors.ts";
 import { defaultSettings, type SettingName, type Settings } from "../../lambda/settings.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
+import { PrometheusMetrics } from "../../local/metrics/prometheus.ts";
 import type { Run } from "../../local/run/run.ts";
 import { dataFolder } from "../control/run-folders.ts";
 import { countFlag } from "../terminal/cluster-flags.ts";
@@ -24,6 +26,8 @@ type RunOptions = Readonly<{
   releaseOnExit?: true;
   releaseOnly?: true;
   page?: number | true;
+  metricsPort?: number;
+  metricsHost?: string;
 }>;
 
 const settings: readonly SettingName[] = ["cluster", ...(Object.keys(defaultSettings) as SettingName[])];
@@ -31,6 +35,10 @@ const settings: readonly SettingName[] = ["cluster", ...(Object.keys(defaultSett
 const longestStop = seconds(8);
 /** A release of thousands of nodes takes long, and its caller waits. */
 const longestRelease = minutes(1);
+/** Flags that a release of what was left needs not. */
+const notForReleasing: ReadonlySet<string> = new Set([
+  ...["--release-on-exit", "--release-only", "--log", "--page", "--metrics-port", "--metrics-host"],
+]);
 const ownDefaults = { sweepEvery: "1m" } as const;
 
 /** Runs the holder as one process on any cluster. */
@@ -54,6 +62,13 @@ export const run = (terminal: Terminal): Command => {
         countFlag(1, 65_535),
       ),
     )
+    .addOption(
+      new Option(
+        "--metrics-port <port>",
+        "serve metrics to Prometheus at /metrics; 0 takes any port",
+      ).argParser(countFlag(0, 65_535)),
+    )
+    .option("--metrics-host <address>", "where to serve metrics (default: 127.0.0.1, this machine only)")
     .addOption(new Option("--log <form>", "how to log").choices(["text", "json"]).default("text"))
     .action((options: RunOptions, itself: Command) => hold(options, itself, terminal));
   return withExamples(withSettings(command, settings, ownDefaults), [
@@ -61,6 +76,7 @@ export const run = (terminal: Terminal): Command => {
     ["run --kubeconfig prod.yaml --hold 30m --scope nodepool", "30 minutes after each launch, by NodePool"],
     ["run --kubeconfig prod.yaml --hold 5m --release-on-exit", "try it and leave nothing behind"],
     ["run --page 8080", "show it on http://127.0.0.1:8080/"],
+    ["run --metrics-port 9100", "serve metrics on http://127.0.0.1:9100/metrics"],
     ["run --kubeconfig prod.yaml --release-only", "release what a stopped run has left held"],
   ]);
 };
@@ -68,6 +84,8 @@ export const run = (terminal: Terminal): Command => {
 async function hold(options: RunOptions, itself: Command, terminal: Terminal): Promise<void> {
   const { clusterNameIn } = await import("../../local/run/kubeconfig.ts");
   const { findCluster } = await import("../../local/run/find-cluster.ts");
+  if (options.metricsHost !== undefined && options.metricsPort === undefined)
+    throw new BadInputError("These flags do not fit", ["--metrics-host needs --metrics-port"]);
   const config = findCluster({ path: options.kubeconfig, context: options.context, env: terminal.env });
   const cluster = clusterNameIn(config);
   const chosen = settingsFrom(options, { cluster, ...ownDefaults });
@@ -80,47 +98,69 @@ async function hold(options: RunOptions, itself: Command, terminal: Terminal): P
   const stopped = untilStopped();
   // Whatever the cluster does not answer then is done by the next start, as after a crash.
   void stopped.then(() => endAfter(release ? longestRelease : longestStop, freeing, terminal));
-  const running = await startRun({ settings: chosen, config, folder, log }).catch((error: unknown) => {
-    if (!(error instanceof UnreachableClusterError)) throw error;
-    throw new Failure(error.message, "Check the kubeconfig's server, and the network between.", {
-      cause: error,
-    });
-  });
+  const metrics = new PrometheusMetrics(chosen.cluster);
+  const running = await startRun({ settings: chosen, config, folder, log, metrics }).catch(
+    (error: unknown) => {
+      if (!(error instanceof UnreachableClusterError)) throw error;
+      throw new Failure(error.message, "Check the kubeconfig's server, and the network between.", {
+        cause: error,
+      });
+    },
+  );
   const operate = `karpenter-node-holder status --run ${quoted(folder)}`;
   log.info("the holder is at work", { cluster: chosen.cluster, record: folder, operate });
-  const page = options.page === undefined ? undefined : await servePage(running, chosen, options.page);
+  const page = await serve("page", running, () => startPage(running, chosen, options.page));
   if (page) log.info("the page is served", { url: page.url });
+  const served = await serve("metrics", running, () => startMetrics(metrics, options));
+  if (served) log.info("metrics are served", { url: served.url });
   const reason = options.releaseOnly ? "asked to release only" : await stopped;
   log.info("the holder stops and finishes its work", { because: reason });
   await page?.stop();
+  await served?.stop();
   const { nodes, until } = await running.stop({ release });
   if (nodes === "unknown" ? until : nodes > 0)
     log.warn("nodes stay held until the holder runs again", { nodes, until, release: freeing });
   log.info("the holder has stopped");
 }
 
-/** Shows what happens, on loopback alone; without the page there is no holder either. */
-async function servePage(running: Run, { cluster, hold }: Settings, port: number | true) {
+/** Starts what listens on a port; without it there is no holder either. */
+async function serve<T>(what: "page" | "metrics", running: Run, start: () => Promise<T>): Promise<T> {
+  try {
+    return await start();
+  } catch (cause) {
+    await running.stop();
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const [failed, flag] = { page: ["the page", "--page"], metrics: ["metrics", "--metrics-port"] }[what];
+    throw new Failure(`${failed} cannot be served: ${reason}`, `Choose another port, or none: ${flag}.`, {
+      cause,
+    });
+  }
+}
+
+/** The page shows what happens, on loopback alone. */
+async function startPage(running: Run, { cluster, hold }: Settings, port: RunOptions["page"]) {
+  if (port === undefined) return undefined;
   const { LivePage } = await import("../../local/page/live-page.ts");
   const events = running.timeline;
   const about = `Each launch holds the nodes of ${cluster} for ${formatDuration(hold)}.`;
   const options = { events, clock: systemClock, title: `The holder of ${cluster}`, about };
-  try {
-    return await LivePage.start(options, port === true ? 0 : port);
-  } catch (cause) {
-    await running.stop();
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Failure(`the page cannot be served: ${reason}`, "Choose another port, or none: --page.", {
-      cause,
-    });
-  }
+  return LivePage.start(options, port === true ? 0 : port);
+}
+
+async function startMetrics(
+  metrics: PrometheusMetrics,
+  { metricsPort: port, metricsHost: host }: RunOptions,
+) {
+  if (port === undefined) return undefined;
+  const { MetricsServer } = await import("../../local/metrics/metrics-server.ts");
+  return MetricsServer.start({ metrics, port, host });
 }
 
 /** The same command line, asked to release and to end. */
 function commandThatReleases(itself: Command): string {
   const given = itself.options
     .filter((option) => itself.getOptionValueSource(option.attributeName()) === "cli")
-    .filter(({ long }) => long && !["--release-on-exit", "--release-only", "--log", "--page"].includes(long));
+    .filter(({ long }) => long && !notForReleasing.has(long));
   const words = given.flatMap((option) => [
     option.long,
     quoted(String(itself.opts()[option.attributeName()])),

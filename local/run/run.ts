@@ -33,6 +33,7 @@ export type RunOptions = Readonly<{
   /** Where the record is kept; one holder at a time. */
   folder: string;
   log: Log;
+  metrics?: Metrics;
 }>;
 
 /** Nodes that carry a mark of ours, and when the last hold ends; unknown where the cluster does not answer. */
@@ -58,11 +59,17 @@ export class UnreachableClusterError extends Error {
 const noMetrics: Metrics = { add: () => {} };
 
 /** Starts the holder as one process on the cluster of a kubeconfig. */
-export async function startRun({ settings, config, folder, log }: RunOptions): Promise<Run> {
+export async function startRun({
+  settings,
+  config,
+  folder,
+  log,
+  metrics = noMetrics,
+}: RunOptions): Promise<Run> {
   const { holdAnnotation: annotation, nodePools, karpenter } = settings;
   const { poolLabel, registeredLabel } = Karpenter[karpenter];
   const login = kubeconfigLogin(config);
-  const api = new KubernetesClient({ login, clock, metrics: noMetrics });
+  const api = new KubernetesClient({ login, clock, metrics });
   const closing: (() => Promise<unknown>)[] = [() => api.close()];
   const close = async () => {
     for (const action of closing.toReversed()) await action();
@@ -88,7 +95,7 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
     const watch = new NodeWatch({ api, login, selector, clock, log, onChange });
     const launches = new WatchedLaunches(watch, { poolLabel, annotation });
     const holds = new StoredHolds(table);
-    const reached = { api, karpenter, annotation, nodePools, clock, metrics: noMetrics };
+    const reached = { api, karpenter, annotation, nodePools, clock, metrics };
     const nodes = new KubernetesNodes(reached);
     const holder = new Holder({
       settings,
@@ -100,9 +107,9 @@ export async function startRun({ settings, config, folder, log }: RunOptions): P
       journal: new StoredJournal(table, clock),
       nodeClaims: new KubernetesNodeClaims({ api, karpenter, nodePools }),
       nodes,
-      dryRunNodes: new KubernetesNodes({ ...reached, api: dryRunOf(api) }),
+      dryRunNodes: new KubernetesNodes({ ...reached, api: dryRunOf(api), metrics: noMetrics }),
       ids: holdIds,
-      metrics: noMetrics,
+      metrics,
       queue: { window: 200, visibility: seconds(5) },
       followUps: (queue) => launches.hurry(queue),
     });

@@ -205,12 +205,32 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     expect(await holder.stop()).toEqual({ code: 0, signal: null });
   });
 
-  it("ends where its page cannot be served, and says how to go on", async (test) => {
+  it("serves its metrics at the port that it is told", async (test) => {
+    const { run, joins, held, expect } = await prepare(test);
+    const holder = run("--metrics-port", "0", "--cluster", "prod");
+    const { url } = await holder.until("metrics are served");
+    joins("a");
+    await expect.poll(held, soon).toEqual(["a"]);
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
+    const text = async () => (await fetch(String(url))).text();
+    for (const figure of ["holds_started_total", "nodes_held_total"])
+      await expect.poll(text, soon).toContain(`karpenter_node_holder_${figure}{cluster="prod"} 1\n`);
+
+    expect(await holder.stop()).toEqual({ code: 0, signal: null });
+  });
+
+  it("ends where its page or its metrics cannot be served, and says how to go on", async (test) => {
     const { cluster, run, expect } = await prepare(test);
     const taken = new URL(cluster.server).port;
     const holder = run("--page", taken);
     expect(await holder.ended()).toEqual({ code: 1, signal: null });
     expect(holder.errors).toMatch(/^Failed: the page cannot be served: .*EADDRINUSE.*\nChoose another port/);
+    const other = run("--metrics-port", taken);
+    expect(await other.ended()).toEqual({ code: 1, signal: null });
+    expect(other.errors).toMatch(/^Failed: metrics cannot be served: .*EADDRINUSE.*\nChoose another port/);
+    const without = run("--metrics-host", "127.0.0.1");
+    expect(await without.ended()).toEqual({ code: 2, signal: null });
+    expect(without.errors).toContain("--metrics-host needs --metrics-port");
   });
 
   it("says what cannot be reached, and then what to check", async (test) => {

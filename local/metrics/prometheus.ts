@@ -1,0 +1,78 @@
+import { Metric, type MetricName } from "../../lambda/core/metrics.ts";
+import type { Metrics } from "../../lambda/core/ports.ts";
+
+/** A counter sums values, a gauge keeps the last one, a summary has the sum and the number of them. */
+type Family = Readonly<{ type: "counter" | "gauge" | "summary"; help: string }>;
+
+const counter = (help: string): Family => ({ type: "counter", help });
+const gauge = (help: string): Family => ({ type: "gauge", help });
+const summary = (help: string): Family => ({ type: "summary", help });
+
+export const families: Readonly<Record<MetricName, Family>> = {
+  LaunchesSeen: counter("Nodes that were seen to be launched."),
+  LaunchesIgnored: counter("Launches that started and extended no hold."),
+  ReplacementsIgnored: counter("Launches that only replaced other nodes."),
+  HoldsStarted: counter("Holds started."),
+  HoldsExtended: counter("Holds extended by launches."),
+  HoldsExtendedByUse: counter("Holds extended by the use of their nodes."),
+  HoldsCapped: counter("Holds that reached their cap."),
+  NodesHeld: counter("Nodes marked."),
+  NodesReleased: counter("Nodes released."),
+  NodesUserHeld: gauge("Nodes with their user's own annotation, when nodes were last marked."),
+  NodePatchFailures: counter("Nodes that could not be patched."),
+  ApiThrottled: counter("Calls that the Kubernetes API throttled."),
+  RightsMissing: counter("Calls that needed a right which the cluster has not given."),
+  LaunchToProtectedMs: summary("From a launch to the protection of all nodes."),
+  ReleaseLagMs: summary("How much later than due nodes were released."),
+  OrphansFound: counter("Marks found that no hold owned."),
+  MissedLaunches: counter("Launches that only the sweep found."),
+  OldestHoldMs: gauge("Age of the oldest hold at the last sweep."),
+  HoldActive: gauge("Holds at the last sweep."),
+  NodesHeldNow: gauge("Nodes held at the last sweep."),
+  LearnedHoldMs: summary("With hold=auto, the length of holds, once a scope at each sweep."),
+  IdleNodeMinutes: counter("With hold=auto, the estimated time that held nodes were idle."),
+  RelaunchesSpared: counter("With hold=auto, the estimated number of nodes not launched again."),
+};
+
+/** What Prometheus calls a metric: in its own style, and in seconds. */
+export function prometheusName(name: MetricName): string {
+  const words = name.replace(/Ms$/, "Seconds").replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return `karpenter_node_holder${words}${families[name].type === "counter" ? "_total" : ""}`;
+}
+
+/** Collects metrics since the process started, for Prometheus to read. */
+export class PrometheusMetrics implements Metrics {
+  readonly #labels: string;
+  readonly #values = new Map<MetricName, Readonly<{ sum: number; count: number; last: number }>>();
+
+  constructor(cluster: string) {
+    this.#labels = `{cluster="${escaped(cluster)}"}`;
+  }
+
+  add(name: MetricName, value: number): void {
+    const added = Metric[name] === "Milliseconds" ? value / 1_000 : value;
+    const { sum, count } = this.#values.get(name) ?? { sum: 0, count: 0 };
+    this.#values.set(name, { sum: sum + added, count: count + 1, last: added });
+  }
+
+  /** Everything in Prometheus's text format. */
+  text(): string {
+    const names = Object.keys(families) as MetricName[];
+    return `${names.flatMap((name) => this.#linesOf(name)).join("\n")}\n`;
+  }
+
+  #linesOf(metric: MetricName): readonly string[] {
+    const { type, help } = families[metric];
+    const name = prometheusName(metric);
+    const heading = [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
+    const values = this.#values.get(metric);
+    // A gauge has no value before its first one; all else begins with none.
+    if (type === "gauge") return values ? [...heading, `${name}${this.#labels} ${values.last}`] : [];
+    const { sum = 0, count = 0 } = values ?? {};
+    if (type === "counter") return [...heading, `${name}${this.#labels} ${sum}`];
+    return [...heading, `${name}_sum${this.#labels} ${sum}`, `${name}_count${this.#labels} ${count}`];
+  }
+}
+
+const escaped = (value: string): string =>
+  value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");

@@ -1,0 +1,82 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import type { MetricName } from "../../lambda/core/metrics.ts";
+import { MetricsServer } from "../../local/metrics/metrics-server.ts";
+import { families, PrometheusMetrics, prometheusName } from "../../local/metrics/prometheus.ts";
+
+const namesOf = (type: string) =>
+  (Object.keys(families) as MetricName[]).filter((name) => families[name].type === type);
+const serve = async (metrics: PrometheusMetrics, host?: string) =>
+  MetricsServer.start({ metrics, port: 0, host });
+
+describe("metrics for Prometheus", () => {
+  it("sum counters, keep the last value of a gauge, and have sum and number of durations in seconds", () => {
+    const metrics = new PrometheusMetrics("prod");
+    for (const value of [2, 3]) {
+      metrics.add("NodesReleased", value);
+      metrics.add("OldestHoldMs", value);
+      metrics.add("ReleaseLagMs", value * 1_000);
+    }
+    const text = metrics.text();
+    expect(text).toMatch(
+      /^# HELP karpenter_node_holder_nodes_released_total .+\n# TYPE \S+ counter\nkarpenter_node_holder_nodes_released_total\{cluster="prod"\} 5\n/m,
+    );
+    expect(text).toMatch(
+      /^# TYPE karpenter_node_holder_oldest_hold_seconds gauge\n\S+_seconds\{cluster="prod"\} 0\.003\n/m,
+    );
+    expect(text).toMatch(
+      /^# TYPE karpenter_node_holder_release_lag_seconds summary\n\S+_seconds_sum\{cluster="prod"\} 5\n\S+_seconds_count\{cluster="prod"\} 2\n/m,
+    );
+  });
+
+  it("begin with 0, except gauges, which have no value yet", () => {
+    const lines = new PrometheusMetrics("prod").text().trimEnd().split("\n");
+    const values = lines.filter((line) => !line.startsWith("#"));
+    expect(values.every((line) => line.endsWith(" 0"))).toBe(true);
+    expect(values).toHaveLength(namesOf("counter").length + 2 * namesOf("summary").length);
+  });
+
+  it("escape the name of the cluster, and follow the text format line by line", () => {
+    const metrics = new PrometheusMetrics('a"b\\c\nd');
+    for (const name of Object.keys(families) as MetricName[]) metrics.add(name, 1);
+    expect(metrics.text()).toContain('{cluster="a\\"b\\\\c\\nd"} 1\n');
+    for (const line of metrics.text().trimEnd().split("\n"))
+      expect(line).toMatch(
+        /^(# HELP [a-z_]+ [^\\]+|# TYPE [a-z_]+ (counter|gauge|summary)|[a-z_]+\{cluster="[^\n]+"\} [\d.]+)$/,
+      );
+  });
+
+  it("are all named in the documents, by their type", () => {
+    const page = readFileSync("docs/run.md", "utf8");
+    for (const type of ["counter", "gauge", "summary"]) {
+      const [, row = ""] = new RegExp(`^\\| ${type} \\|.*?\\|(.*)\\|$`, "m").exec(page) ?? [];
+      const named = [...row.matchAll(/`(\w+)`/g)].map(([, name]) => name);
+      const expected = namesOf(type).map((name) =>
+        prometheusName(name).replace("karpenter_node_holder_", ""),
+      );
+      expect(named.toSorted()).toEqual(expected.toSorted());
+    }
+  });
+});
+
+describe("the server of metrics", () => {
+  it("serves them at one address, by GET alone", async (test) => {
+    const server = await serve(new PrometheusMetrics("prod"));
+    test.onTestFinished(() => server.stop());
+    expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
+    const response = await fetch(server.url);
+    expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    expect(await response.text()).toBe(new PrometheusMetrics("prod").text());
+    const statusOf = async (path: string, method = "GET") =>
+      (await fetch(server.url.replace("/metrics", path), { method })).status;
+    expect(await statusOf("/metrics", "POST")).toBe(405);
+    expect(await statusOf("/")).toBe(404);
+    expect(await statusOf("//")).toBe(404);
+  });
+
+  it("listens elsewhere only where it is told to", async (test) => {
+    const server = await serve(new PrometheusMetrics("prod"), "0.0.0.0");
+    test.onTestFinished(() => server.stop());
+    expect(server.url).toMatch(/^http:\/\/0\.0\.0\.0:/);
+  });
+});
