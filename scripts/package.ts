@@ -63,7 +63,7 @@ async function buildConstruct(dist: string): Promise<void> {
 }
 
 /** In pieces, so that a command loads only what it needs; returns the folders of the packages inside. */
-async function buildCommandLine(dist: string): Promise<readonly string[]> {
+export async function buildCommandLine(dist: string): Promise<readonly string[]> {
   const { metafile } = await build({
     ...common,
     entryPoints: [join(root, "cli", "main.ts")],

@@ -1,11 +1,13 @@
+import { mkdtempSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, it, type TestContext } from "vitest";
+import { afterAll, beforeAll, describe, it, type TestContext } from "vitest";
 import { commandLine } from "../../cli/command-line.ts";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
+import { buildCommandLine } from "../../scripts/package.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { HolderProcess } from "../support/holder-process.ts";
@@ -13,6 +15,11 @@ import { HolderProcess } from "../support/holder-process.ts";
 const { annotation, poolLabel, registeredLabel } = Karpenter.v1;
 const atWork = "the holder is at work";
 const stayHeld = "nodes stay held until the holder runs again";
+
+// A process starts three times as fast from the bundle as from the sources.
+const dist = mkdtempSync(join(tmpdir(), "command-line-"));
+beforeAll(() => buildCommandLine(dist));
+afterAll(() => rm(dist, { recursive: true }));
 
 /** A cluster of its own for one test, and holders that are stopped with it. */
 async function prepare(test: TestContext) {
@@ -25,17 +32,14 @@ async function prepare(test: TestContext) {
     await rm(folder, { recursive: true, force: true });
   });
   await writeFile(join(folder, "kubeconfig"), cluster.kubeconfig());
-  const run = (...flags: string[]) => {
-    const holder = new HolderProcess(["--kubeconfig", join(folder, "kubeconfig"), ...usual, ...flags]);
-    started.push(holder);
-    return holder;
-  };
   const usual = ["--data", join(folder, "data"), "--hold", "1m"];
   const runWith = (env: Readonly<Record<string, string>>, flags: readonly string[] = usual) => {
-    const holder = new HolderProcess(flags, env);
+    const holder = new HolderProcess(flags, env, join(dist, "cli", "main.js"));
     started.push(holder);
     return holder;
   };
+  const run = (...flags: string[]) =>
+    runWith({}, ["--kubeconfig", join(folder, "kubeconfig"), ...usual, ...flags]);
   /** A node that joined so long ago; a hold of a minute has what is left of it. */
   const joins = (name: string, ago = 0) => {
     const labels = { [poolLabel]: "default", [registeredLabel]: "true" };

@@ -7,7 +7,7 @@ import { spawnGuarded } from "./guarded.ts";
 export type LogLine = Readonly<{ level: string; message: string } & Record<string, unknown>>;
 export type Ended = Readonly<{ code: number | null; signal: NodeJS.Signals | null }>;
 
-const main = join(import.meta.dirname, "../../cli/main.ts");
+const sources = join(import.meta.dirname, "../../cli/main.ts");
 
 /** The command `run` as a separate process, and its log. */
 export class HolderProcess {
@@ -17,7 +17,7 @@ export class HolderProcess {
   readonly #child: ChildProcess;
   readonly #ended: Promise<Ended>;
 
-  constructor(flags: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  constructor(flags: readonly string[], env: Readonly<Record<string, string>> = {}, main = sources) {
     const args = [main, "run", "--log", "json", ...flags];
     const child = spawnGuarded(process.execPath, args, {
       stdio: ["ignore", "pipe", "pipe"],
