@@ -17,6 +17,7 @@ it("shows the figures that the script works out", () => {
 
 it.each([quiet, { title: "Ten bursts", launches: 200, elsewhere: 200, holds: 10, nodes: 3 }])(
   "assumes no less than a day of the real handlers takes: $title",
+  { timeout: 60_000 },
   async (day) => {
     // So late that no function reads it any more.
     const joinsAfter = minutes(11);
