@@ -9,6 +9,7 @@ import { release } from "./commands/release.ts";
 import { resume } from "./commands/resume.ts";
 import { run } from "./commands/run.ts";
 import { status } from "./commands/status.ts";
+import { template } from "./commands/template.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** One command: its name, flags and action. The action loads heavy imports. */
@@ -25,5 +26,6 @@ export const commands: readonly MakeCommand[] = [
   doctor,
   advise,
   manifest,
+  template,
   run,
 ];

@@ -32,4 +32,5 @@ function nameFor(cluster: string, suffix: string, longest: number): string {
   return whole.slice(0, longest - end.length) + end;
 }
 
-const fingerprint = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 8);
+export const fingerprint = (text: string): string =>
+  createHash("sha256").update(text).digest("hex").slice(0, 8);

@@ -1,13 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BuildOptions, build } from "esbuild";
-import { zipSync } from "fflate";
 import { parts } from "../lambda/names.ts";
 import { packagesFile } from "./bundles.ts";
 import { bundledPackages, licensesOf } from "./licenses.ts";
 import { plainSchemaKeys } from "./schema-keys.ts";
+import { buildTemplates } from "./templates.ts";
 import { withoutUnusedClients } from "./unused-clients.ts";
+import { zipFolder } from "./zip-folder.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -27,20 +28,20 @@ export async function buildPackage(dist: string): Promise<ReadonlySet<string>> {
   for (const folder of ["cjs", "cli", "infra", "lambda", "local", "report"]) {
     rmSync(join(dist, folder), { recursive: true, force: true });
   }
-  for (const part of parts) zipFunction(join(dist, "functions", part));
+  for (const part of parts) {
+    const folder = join(dist, "functions", part);
+    zipFolder(folder, `${folder}.zip`);
+  }
   await buildConstruct(dist);
   const functions: unknown = JSON.parse(readFileSync(packagesFile(dist), "utf8"));
   if (!Array.isArray(functions)) throw new Error("the functions' build has listed no packages");
-  const packages = new Set<string>([...functions, ...(await buildCommandLine(dist))]);
+  const packages = new Set<string>([
+    ...functions,
+    ...(await buildCommandLine(dist)),
+    ...buildTemplates(join(dist, "template")),
+  ]);
   writeFileSync(join(dist, "THIRD-PARTY-LICENSES"), licensesOf(packages));
   return packages;
-}
-
-/** Bundle and source map take a third of their size, and Lambda takes them as they are; the same bytes each time. */
-function zipFunction(folder: string): void {
-  const mtime = new Date(1980, 0, 1);
-  const contents = readdirSync(folder).map((name) => [name, [readFileSync(join(folder, name)), { mtime }]]);
-  writeFileSync(`${folder}.zip`, zipSync(Object.fromEntries(contents), { level: 9 }));
 }
 
 /** As ESM and as CommonJS, with declarations; the CDK stays outside. */

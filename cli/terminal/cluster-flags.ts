@@ -14,19 +14,21 @@ export type HolderFlags = (ClusterFlags & Readonly<{ run?: undefined }>) | Reado
 export const clusterVariable = "KARPENTER_NODE_HOLDER_CLUSTER";
 
 /** Adds the flags with which a command finds the holder deployed for a cluster. */
-export const withCluster = (command: Command, { env }: Pick<Terminal, "env">): Command =>
-  withAws(
-    command
-      .option("--cluster <name>", `the EKS cluster's name (required, or set ${clusterVariable})`, clusterName)
-      // Not left to commander: it would complain of a missing flag before it names the misspelled one.
-      .hook("preAction", (_, action) => {
-        const { cluster, run } = action.opts();
-        if (cluster !== undefined || run !== undefined) return;
-        const named = env[clusterVariable];
-        if (!named) action.error(`error: name the cluster: --cluster NAME, or set ${clusterVariable}`);
-        else action.setOptionValueWithSource("cluster", readVariable(action, named), "env");
-      }),
-  );
+export const withCluster = (command: Command, terminal: Pick<Terminal, "env">): Command =>
+  withAws(withClusterName(command, terminal));
+
+/** Adds the flag that names the cluster. */
+export const withClusterName = (command: Command, { env }: Pick<Terminal, "env">): Command =>
+  command
+    .option("--cluster <name>", `the EKS cluster's name (required, or set ${clusterVariable})`, clusterName)
+    // Not left to commander: it would complain of a missing flag before it names the misspelled one.
+    .hook("preAction", (_, action) => {
+      const { cluster, run } = action.opts();
+      if (cluster !== undefined || run !== undefined) return;
+      const named = env[clusterVariable];
+      if (!named) action.error(`error: name the cluster: --cluster NAME, or set ${clusterVariable}`);
+      else action.setOptionValueWithSource("cluster", readVariable(action, named), "env");
+    });
 
 /** Adds the flags with which a command finds a holder: deployed, or a `run` on this machine. */
 export const withHolder = (command: Command, terminal: Pick<Terminal, "env">): Command =>

@@ -23,6 +23,7 @@ const names = [
   "lambda/settings.ts",
   "lambda/spelling.ts",
   "lambda/names.ts",
+  "lambda/package-root.ts",
   "lambda/version.ts",
   "lambda/core/duration.ts",
   "lambda/core/scope.ts",

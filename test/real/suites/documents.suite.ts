@@ -4,6 +4,7 @@ import { CoreV1Api } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { Emulator } from "../emulator/emulator.ts";
+import { PlainDeployment } from "../emulator/plain-deployment.ts";
 import { Shell } from "../runner/shell.ts";
 
 const { annotation: holdAnnotation, poolLabel, registeredLabel } = Karpenter.v1;
@@ -139,6 +140,29 @@ describe("the operators' commands in the documents, run in a shell", { timeout: 
         )
       ).errors,
     ).toContain('"karpenter-node-holder" not found');
+  });
+
+  it("deploys without the CDK, and deletes", async () => {
+    await run("npm run build");
+    const folder = join(emulator.folder, "template");
+    const command = `npx karpenter-node-holder template --cluster prod --bucket assets --hold 25m --out ${folder}`;
+    expect(await run(command)).toContain("aws cloudformation deploy --stack-name karpenter-node-holder-prod");
+    const plain = new PlainDeployment(emulator);
+    await plain.upload(folder, "assets", "karpenter-node-holder/");
+    await plain.create("karpenter-node-holder-prod", "assets/karpenter-node-holder/template.json");
+    expect(await run("npx karpenter-node-holder status --cluster prod")).toContain(
+      "holds 25m after each launch",
+    );
+    await hold();
+    expect(await marks()).toEqual([
+      ["a", "true", "ours"],
+      ["own", "true", "not ours"],
+    ]);
+    await plain.delete("karpenter-node-holder-prod");
+    expect(await marks()).toEqual([
+      ["a", undefined, "not ours"],
+      ["own", "true", "not ours"],
+    ]);
   });
 
   it("installs rights by hand, and removes them", async () => {

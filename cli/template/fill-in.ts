@@ -1,0 +1,96 @@
+import { SettingEnvironment } from "../../lambda/environment.ts";
+import { fingerprint, functionName, parts, scheduleGroupName } from "../../lambda/names.ts";
+import { readSettings, type Settings, writeSettings } from "../../lambda/settings.ts";
+
+/** The cluster of the templates that come with the package; so long that every name is cut and thereby unique. */
+export const anyCluster = `AnyCluster${"0".repeat(60)}`;
+
+/** The templates differ in resources by these settings; everything else can be filled in. */
+export const templateKinds = ["install-fixed", "install-auto", "manual-fixed", "manual-auto"] as const;
+export type TemplateKind = (typeof templateKinds)[number];
+
+/** Each asset: a function of ours, or CDK's provider of custom resources. */
+export type Asset = (typeof parts)[number] | "provider";
+type Code = Readonly<{ S3Bucket: string; S3Key: string }>;
+
+export type Resource = Readonly<{
+  Type: string;
+  Properties: {
+    FunctionName?: unknown;
+    PolicyName?: string;
+    Code?: Asset | Code;
+    Environment?: { Variables: Record<string, unknown> };
+    AlarmName?: string;
+    Threshold?: number;
+    AlarmActions?: readonly string[];
+    OKActions?: readonly string[];
+    holdAnnotation?: string;
+  };
+}>;
+export type Template = Readonly<{ Resources: Readonly<Record<string, Resource>> }>;
+
+export type Choice = Readonly<{
+  settings: Settings;
+  access: "install" | "manual";
+  alarmTopicArn?: string;
+  /** Where the code of each asset is. */
+  codeOf: (asset: Asset) => Code;
+}>;
+
+export const kindOf = ({ settings, access }: Pick<Choice, "settings" | "access">): TemplateKind =>
+  `${access}-${settings.auto ? "auto" : "fixed"}`;
+
+/** Fills cluster, settings and assets into a template that came with the package. */
+export function fillIn(text: string, choice: Choice): Template {
+  const template: Template = JSON.parse(renamed(text, choice.settings.cluster));
+  for (const [id, resource] of Object.entries(template.Resources)) {
+    change(resource, choice);
+    // The CDK names a policy after its id.
+    if (resource.Type === "AWS::IAM::Policy") resource.Properties.PolicyName = id.slice(-128);
+  }
+  return template;
+}
+
+/** A resource named for its cluster in the construct is so here, too: for another cluster it is another resource. */
+function renamed(text: string, cluster: string): string {
+  const inIds = `${cluster.replaceAll(/[^0-9A-Za-z]/g, "")}${fingerprint(cluster)}`;
+  const names = [
+    ...parts.map((part) => [functionName(anyCluster, part), functionName(cluster, part)] as const),
+    [scheduleGroupName(anyCluster), scheduleGroupName(cluster)] as const,
+    [`HolderHolds${anyCluster}`, `HolderHolds${inIds}`] as const,
+    [`HolderAccess${anyCluster}`, `HolderAccess${inIds}`] as const,
+    [anyCluster, cluster] as const,
+  ];
+  return names.reduce((all, [old, name]) => all.replaceAll(old, name), text);
+}
+
+function change({ Properties }: Resource, { settings, alarmTopicArn, codeOf }: Choice): void {
+  const variables = Properties.Environment?.Variables;
+  if (variables) setVariables(variables, settings);
+  if (typeof Properties.Code === "string") Properties.Code = codeOf(Properties.Code);
+  if (Properties.holdAnnotation) Properties.holdAnnotation = settings.holdAnnotation;
+  if (Properties.AlarmName) changeAlarm(Properties, settings, alarmTopicArn);
+}
+
+/** Only those that the function has: the one that installs the access reads few. */
+function setVariables(variables: Record<string, unknown>, settings: Settings): void {
+  const isOfAll = SettingEnvironment.hold in variables;
+  const values = writeSettings(settings);
+  for (const [name, variable] of Object.entries(SettingEnvironment)) {
+    const value = Object.entries(values).find(([one]) => one === name)?.[1] ?? "";
+    if (!isOfAll && !(variable in variables)) continue;
+    if (value === "") delete variables[variable];
+    else variables[variable] = value;
+  }
+}
+
+/** Two alarms compare with a setting; the template has them for its default. */
+function changeAlarm(alarm: Resource["Properties"], settings: Settings, topic: string | undefined): void {
+  const usual = readSettings({ cluster: settings.cluster });
+  const raised = (of: string, by: number) => {
+    if (alarm.AlarmName?.endsWith(of) && alarm.Threshold !== undefined) alarm.Threshold += by;
+  };
+  raised("-hold-over-cap", settings.maxHold - usual.maxHold);
+  raised("-slow-protection", settings.initialDelay - usual.initialDelay);
+  if (topic) Object.assign(alarm, { AlarmActions: [topic], OKActions: [topic] });
+}

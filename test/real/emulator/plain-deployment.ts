@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { until } from "../engines/processes.ts";
+import { type Emulator, region } from "./emulator.ts";
+
+/** Does what `aws s3 cp` and `aws cloudformation deploy` do, which not every machine has. */
+export class PlainDeployment {
+  readonly #emulator: Emulator;
+
+  constructor(emulator: Emulator) {
+    this.#emulator = emulator;
+  }
+
+  /** Puts every file of the folder into a new bucket. */
+  async upload(folder: string, bucket: string, prefix: string): Promise<void> {
+    await this.#s3("PUT", bucket);
+    for (const name of readdirSync(folder))
+      await this.#s3("PUT", `${bucket}/${prefix}${name}`, readFileSync(join(folder, name)));
+  }
+
+  /** Creates a stack from a template in a bucket, and waits for it. */
+  async create(stack: string, templateUrl: string): Promise<void> {
+    await this.#cloudFormation({
+      Action: "CreateStack",
+      StackName: stack,
+      TemplateURL: `${this.#emulator.endpoint}/${templateUrl}`,
+      "Capabilities.member.1": "CAPABILITY_IAM",
+    });
+    await this.#statusOf(stack, /^CREATE_COMPLETE$/);
+  }
+
+  async delete(stack: string): Promise<void> {
+    await this.#cloudFormation({ Action: "DeleteStack", StackName: stack });
+    await this.#statusOf(stack, /^(DELETE_COMPLETE|gone)$/);
+  }
+
+  async #statusOf(stack: string, wanted: RegExp): Promise<void> {
+    await until(
+      `the stack to be ${wanted}`,
+      async () => {
+        const answer = await this.#cloudFormation({ Action: "DescribeStacks", StackName: stack });
+        const status = /<StackStatus>(\w+)</.exec(answer)?.[1] ?? "gone";
+        if (/FAILED|ROLLBACK/.test(status)) throw new Error(answer);
+        return wanted.test(status);
+      },
+      300_000,
+    );
+  }
+
+  #s3(method: string, path: string, body?: Buffer<ArrayBuffer>): Promise<string> {
+    return this.#call(`/${path}`, { method, headers: signedFor("s3"), ...(body && { body }) });
+  }
+
+  #cloudFormation(parameters: Readonly<Record<string, string>>): Promise<string> {
+    const body = new URLSearchParams({ ...parameters, Version: "2010-05-15" });
+    return this.#call("/", { method: "POST", headers: signedFor("cloudformation"), body });
+  }
+
+  async #call(path: string, request: RequestInit): Promise<string> {
+    const answer = await fetch(`${this.#emulator.endpoint}${path}`, request);
+    const text = await answer.text();
+    if (!answer.ok && !text.includes("does not exist")) throw new Error(`${path}: ${answer.status} ${text}`);
+    return text;
+  }
+}
+
+/** The emulator finds the service in it, and checks no signature. */
+const signedFor = (service: string) => ({
+  authorization: `AWS4-HMAC-SHA256 Credential=test/20260101/${region}/${service}/aws4_request, SignedHeaders=host, Signature=0`,
+});
