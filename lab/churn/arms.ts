@@ -37,6 +37,11 @@ export const arms = {
     holder: { extendOn: "launches", replacements: "hold" },
   },
   holder: { about: "the holder with its defaults", pool: atOnce, holder: {} },
+  auto: {
+    about: "a holder that learns its length (`hold=auto`, `relaunchCost=1m`)",
+    pool: atOnce,
+    holder: { hold: "auto", relaunchCost: "1m" },
+  },
 } as const satisfies Record<string, Arm>;
 
 export type ArmName = keyof typeof arms;
