@@ -1,3 +1,4 @@
+import { formatDuration, minutes } from "../../lambda/core/duration.ts";
 import type { RawSettings } from "../../lambda/settings.ts";
 import type { NodePool } from "../../test/real/engines/karpenter.ts";
 
@@ -7,6 +8,9 @@ export type Arm = Readonly<{
   pool: (hold: string) => Pick<NodePool, "consolidateAfter" | "consolidationPolicy" | "budgets">;
   holder?: RawSettings;
 }>;
+
+/** What the arm `auto` is told that a relaunch is worth. */
+export const relaunchCost = minutes(1);
 
 const atOnce = () => ({ consolidateAfter: "0s" });
 
@@ -38,9 +42,9 @@ export const arms = {
   },
   holder: { about: "the holder with its defaults", pool: atOnce, holder: {} },
   auto: {
-    about: "a holder that learns its length (`hold=auto`, `relaunchCost=1m`)",
+    about: `a holder that learns its length (\`hold=auto\`, \`relaunchCost=${formatDuration(relaunchCost)}\`)`,
     pool: atOnce,
-    holder: { hold: "auto", relaunchCost: "1m" },
+    holder: { hold: "auto", relaunchCost: formatDuration(relaunchCost) },
   },
 } as const satisfies Record<string, Arm>;
 

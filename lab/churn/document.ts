@@ -11,6 +11,7 @@ import type { Archived } from "./archive.ts";
 import { type ArmName, arms } from "./arms.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 import type { ArmRecord } from "./run-arm.ts";
+import { totals } from "./totals.ts";
 import { type TraceName, traceOf, traces } from "./traces.ts";
 
 const columns: readonly (readonly [label: string, figure: keyof Figures])[] = [
@@ -94,6 +95,7 @@ function page(archived: readonly Archived[]): string {
       Object.entries(arms).map(([name, { about }]) => [`\`${name}\``, about]),
     ),
     ...comparison(archived),
+    ...totals(archived),
     "## Results",
     ...tracesIn(archived).map((trace) => section(trace, archived)),
     limits,

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { ArmName } from "../../lab/churn/arms.ts";
 import { figuresOf } from "../../lab/churn/figures.ts";
 import type { ArmRecord } from "../../lab/churn/run-arm.ts";
+import { totals } from "../../lab/churn/totals.ts";
 import { type TraceName, traceOf, traces } from "../../lab/churn/traces.ts";
 import { at, evicted, gone, joined } from "../report/events.ts";
 
@@ -39,6 +41,33 @@ describe("the churn lab counts", () => {
     expect(figuresOf(aRecord({ waits }))).toMatchObject({ waitMedian: 51, wait95th: 96 });
     expect(figuresOf(aRecord({}))).toMatchObject({ waitMedian: undefined, driftDone: undefined });
   });
+});
+
+it("compares a hold that learns with each arm on the traces that both have run", () => {
+  const run = (arm: ArmName, trace: TraceName, events: ArmRecord["events"]) => ({
+    record: aRecord({ arm, trace, events }),
+    machine: "",
+    load: 0,
+    karpenter: "",
+  });
+  // Ten node-minutes and one launch for each node that stays; ten for the eviction.
+  const [once, twice] = [[joined("a", 0)], [joined("a", 0), joined("b", 0), evicted("web-1", "a", 1)]];
+  const archived = [
+    run("auto", "dense", once),
+    run("auto", "ci", twice),
+    run("none", "dense", twice),
+    run("none", "sparse", twice),
+    run("holder", "dense", once),
+    run("holder", "ci", once),
+    run("balanced", "sparse", once),
+  ];
+  const table = totals(archived).at(-1) ?? "";
+  const cells = table.split("\n").map((row) => row.split("|").map((cell) => cell.trim()));
+  expect(cells.slice(2).map((row) => row.slice(1, -1))).toEqual([
+    ["`none`", "dense", "32", "11", "0.34"],
+    ["`holder`", "dense, ci", "22", "43", "1.95"],
+  ]);
+  expect(totals([run("none", "dense", once)])).toEqual([]);
 });
 
 describe.each(Object.keys(traces) as TraceName[])("the trace %s", (name) => {
