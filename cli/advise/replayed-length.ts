@@ -27,7 +27,7 @@ export class ReplayedLength {
     const since = this.#learned.idle?.since;
     this.#nodes = since && use.at < after(since, sameBurst) ? this.#nodes + 1 : 1;
     const terms = { relaunchCost, cap: maxHold || hours(24) };
-    const learned = learnFromUse(this.#learned, { ...use, nodes: this.#nodes }, 0, terms);
+    const learned = learnFromUse(this.#learned, { ...use, nodes: this.#nodes }, terms);
     const { length } = decideHoldLength(learned, relaunchCost, terms);
     this.#learned = learned.idle ? { ...learned, idle: { ...learned.idle, length } } : learned;
     return Math.max(length, bootCheck);

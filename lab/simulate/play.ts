@@ -18,7 +18,7 @@ export function play(trace: Trace, count: number, rule: Rule, terms: Terms): Pla
   const random = randomOf(1);
   /** What a use teaches, and how long its nodes are held from then on. */
   const notice = ({ learned, dueAt }: State, use: Use, held: boolean): State => {
-    const observed = learnFromUse(learned, { ...use, kind: "pods", held }, 0, terms);
+    const observed = learnFromUse(learned, { ...use, kind: "pods", held }, terms);
     const length = rule(observed, terms, random);
     const idle = { since: use.at, nodes: use.nodes, length };
     return { learned: { ...observed, idle }, dueAt: later(dueAt, after(use.at, length)) };

@@ -61,13 +61,13 @@ it.each([
 ])("a one-shot that is set: %s", async (_, present, written) => {
   const before = aRecord({ hold: present });
   const { context, calls, record } = coreWorld({ records: [before] });
-  await armRelease(context, "cluster", aHold(), at(20));
+  await armRelease(context, { scope: wholeCluster, hold: aHold(), at: at(20) });
   expect(calls).toEqual([["arm", "cluster", holdId(1), at(20)]]);
   expect(record()).toEqual(written ? aRecord({ version: 1, hold: written }) : before);
 });
 
 it("a one-shot of a hold that is closed by then is noted nowhere", async () => {
   const { context, record } = coreWorld({ records: [aRecord()] });
-  await armRelease(context, "cluster", aHold(), at(20));
+  await armRelease(context, { scope: wholeCluster, hold: aHold(), at: at(20) });
   expect(record()).toEqual(aRecord());
 });

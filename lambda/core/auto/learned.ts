@@ -49,13 +49,22 @@ export const isTrusted = ({ gaps, debt }: Learned): boolean =>
   debt < allowedLoss * Math.max(1, ...gaps.map(({ nodes }) => nodes));
 
 /**
- * Learns from a use that ends a gap, and watches the next one; `length` is how long the capacity is held from then on.
+ * Learns from a use that ends a gap, and watches the next one; `terms.length` is how long the capacity is held from then on.
  * The last use is the observation's id: gaps never overlap, so a use that is not later was counted already.
  */
-export function learnFromUse(learned: Learned, use: Use, length: Duration, terms: Terms): Learned {
+export function learnFromUse(
+  learned: Learned,
+  use: Use,
+  terms: Terms & Readonly<{ length?: Duration }>,
+): Learned {
   const { idle } = learned;
   const { at, from = at, nodes, held, kind } = use;
-  const next: Idle = { since: at, nodes, length, ...(kind === "launch" && { busy: true }) };
+  const next: Idle = {
+    since: at,
+    nodes,
+    length: terms.length ?? 0,
+    ...(kind === "launch" && { busy: true }),
+  };
   if (!idle) return { ...learned, idle: next };
   if (at <= idle.since) return learned;
   const gap = wholeSeconds(idle.since, from);

@@ -12,7 +12,7 @@ export function observe(record: ScopeRecord, rules: Rules, use: Omit<Use, "held"
   if (!auto) return { record: changeLearned(record, forgetIdle), rules };
   const terms = { relaunchCost: auto.relaunchCost, cap: longestHold(rules) };
   const before = record.learned ?? nothingLearned;
-  const known = learnFromUse(before, { ...use, held: isHeld(record) }, 0, terms);
+  const known = learnFromUse(before, { ...use, held: isHeld(record) }, terms);
   const length = decideLengthNow(known, auto.relaunchCost, { ...terms, ...auto, now: use.at });
   const own = { ...rules, hold: length.length };
   if (known === before || !known.idle) return { record, rules: own, length };

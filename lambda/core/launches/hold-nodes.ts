@@ -85,7 +85,7 @@ export async function protect(
 
   const { hold } = decision;
   if (decision.action !== "start") {
-    if (!hold.armedFor) await armRelease(context, scope, hold, dueAt(hold, context.rules));
+    if (!hold.armedFor) await armRelease(context, { scope, hold, at: dueAt(hold, context.rules) });
     await awaitPendingNodes(context, { scope, awaited, attempt: 0 });
     return decision;
   }

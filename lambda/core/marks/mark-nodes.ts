@@ -13,7 +13,7 @@ import type { Scope } from "../scope.ts";
 export async function armAndMark(context: Context, scope: Scope, hold: Hold): Promise<Marked> {
   if (hold.armedFor) return markNodes(context, { scope, hold });
   const armedFor = dueAt(hold, context.rules);
-  await setOneShot(context, scope, hold, armedFor);
+  await setOneShot(context, { scope, hold, at: armedFor });
   return markNodes(context, { scope, hold, armedFor });
 }
 

@@ -3,14 +3,18 @@ import type { Hold, ScopeRecord } from "../holds/hold.ts";
 import type { ReleaseContext } from "../ports.ts";
 import type { Scope } from "../scope.ts";
 
+/** A hold of a scope, and when its one-shot is to fire. */
+type OneShot = Readonly<{ scope: Scope; hold: Hold; at: Date }>;
+
 /** Sets the one-shot and notes it in the record, so that extensions need not set another. */
-export async function armRelease(context: ReleaseContext, scope: Scope, hold: Hold, at: Date): Promise<void> {
-  await setOneShot(context, scope, hold, at);
+export async function armRelease(context: ReleaseContext, oneShot: OneShot): Promise<void> {
+  const { scope, hold, at } = oneShot;
+  await setOneShot(context, oneShot);
   await changeRecord(context, scope, (record) => ({ record: withArmed(record, hold.id, at) }));
 }
 
 /** Sets the one-shot alone: the record does not know of it until it is noted there. */
-export async function setOneShot(context: ReleaseContext, scope: Scope, hold: Hold, at: Date): Promise<void> {
+export async function setOneShot(context: ReleaseContext, { scope, hold, at }: OneShot): Promise<void> {
   const result = await context.schedules.arm(scope, hold.id, at);
   context.log.info("release armed", { scope, holdId: hold.id, at, result });
 }

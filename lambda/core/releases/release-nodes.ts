@@ -33,7 +33,8 @@ export async function releaseNodes(
   );
   const { action, because } = decision;
   context.log.info("release decided", { scope, holdId, action, because });
-  if (decision.action === "rearm") await armRelease(context, scope, decision.hold, decision.armFor);
+  if (decision.action === "rearm")
+    await armRelease(context, { scope, hold: decision.hold, at: decision.armFor });
   if (decision.action !== "release") return { ...nothingReleased, because };
   return { ...(await finishRelease(context, scope, decision.hold)), because };
 }
@@ -52,7 +53,7 @@ export async function closeRelease(
 ): Promise<Released> {
   context.log.info("nodes released", { scope, holdId: hold.id, ...released });
   if (released.left || released.failed > 0) {
-    await armRelease(context, scope, hold, aMinuteFrom(context.clock.now()));
+    await armRelease(context, { scope, hold, at: aMinuteFrom(context.clock.now()) });
     return released;
   }
   const now = context.clock.now();

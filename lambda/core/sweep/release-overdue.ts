@@ -37,7 +37,7 @@ async function endHold(context: Context, scope: Scope): Promise<readonly Ending[
   logSweepDecision(context, scope, decision);
   if (decision.action === "leave") return [];
   if (decision.action === "release") return [{ scope, hold: decision.hold }];
-  await armRelease(context, scope, decision.hold, decision.armFor);
+  await armRelease(context, { scope, hold: decision.hold, at: decision.armFor });
   return [];
 }
 

@@ -90,7 +90,7 @@ async function keepHold(
     const marked = await markNodes(context, { scope, hold });
     await awaitPendingNodes(context, { scope, awaited: [], attempt: 0 }, marked);
   }
-  await armRelease(context, scope, hold, armFor);
+  await armRelease(context, { scope, hold, at: armFor });
 }
 
 function measure({ clock, metrics, rules }: Context, records: readonly ScopeRecord[]): void {

@@ -133,8 +133,7 @@ describe("whatever the gaps are", () => {
     let learned = learnFromUse(
       nothingLearned,
       { at, nodes: wanted[0]?.nodes ?? 1, kind: "pods", held: false },
-      length,
-      terms,
+      { ...terms, length },
     );
     let cost = 0;
     const gaps = wanted.map(({ nodes, gap: minute }, index) => {
@@ -142,7 +141,7 @@ describe("whatever the gaps are", () => {
       cost += nodes * costOf(gap, length, relaunchCost);
       at = after(at, gap);
       const use = { at, nodes: wanted[index + 1]?.nodes ?? 1, kind: "pods", held: gap <= length } as const;
-      learned = learnFromUse(learned, use, 0, terms);
+      learned = learnFromUse(learned, use, terms);
       length = decide(learned, relaunchCost, most).length;
       learned = { ...learned, idle: { since: at, nodes: use.nodes, length } };
       return { nodes, gap };

@@ -29,7 +29,6 @@ const heldFor = (length: number, limited = false) =>
   learnFromUse(
     { ...nothingLearned, idle: { since: noon, nodes: 2, length, ...(limited && { limited: true }) } },
     { at: after(noon, minutes(30)), nodes: 1, kind: "launch", held: false },
-    0,
     terms,
   );
 
@@ -57,7 +56,6 @@ it("is not held against the learned lengths", () => {
     learnFromUse(
       { ...nothingLearned, idle: { since: noon, nodes: 2, length: 0, ...(limited && { limited: true }) } },
       { at: after(noon, minutes(2)), nodes: 1, kind: "launch", held: false },
-      0,
       terms,
     ).debt;
   expect(short(false)).toBeGreaterThan(0);

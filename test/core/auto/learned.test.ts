@@ -24,7 +24,7 @@ const launch = (minute: number, held = false, nodes = 5): Use => ({
 });
 const pods = (minute: number): Use => ({ at: at(minute), nodes: 5, kind: "pods", held: true });
 const learnedFromUses = (...uses: readonly Use[]): Learned =>
-  uses.reduce((learned, use) => learnFromUse(learned, use, length, terms), nothingLearned);
+  uses.reduce((learned, use) => learnFromUse(learned, use, { ...terms, length }), nothingLearned);
 const exactly = (minute: number) => ({ nodes: 5, atLeast: minutes(minute), atMost: minutes(minute) });
 
 describe("a gap is learned", () => {
@@ -60,7 +60,7 @@ describe("no gap is learned", () => {
   it("twice: a use that came already, or late, changes nothing", () => {
     const learned = learnedFromUses(launch(0), launch(30), launch(70));
     for (const minute of [70, 50, 30, 0])
-      expect(learnFromUse(learned, launch(minute), length, terms)).toEqual(learned);
+      expect(learnFromUse(learned, launch(minute), { ...terms, length })).toEqual(learned);
   });
 
   it("across a lost launch: the next one seen ends one gap, longer than it was", () => {
@@ -72,7 +72,7 @@ describe("when observation stops", () => {
   it("a gap counts as at least that long, and what comes next ends none", () => {
     const stopped = stopWatching(learnedFromUses(launch(0), launch(30)), at(45), false);
     expect(stopped.gaps).toEqual([exactly(30), { nodes: 5, atLeast: minutes(15) }]);
-    expect(learnFromUse(stopped, launch(200), length, terms).gaps).toEqual(stopped.gaps);
+    expect(learnFromUse(stopped, launch(200), { ...terms, length }).gaps).toEqual(stopped.gaps);
   });
 
   it("a burst that may still continue teaches nothing", () => {
@@ -89,8 +89,10 @@ describe("when observation stops", () => {
 
 describe("the debt of the learned lengths", () => {
   const loseBy = (held: number, gap: number) =>
-    learnFromUse(learnFromUse(nothingLearned, launch(0), minutes(held), terms), launch(gap), length, terms)
-      .debt;
+    learnFromUse(learnFromUse(nothingLearned, launch(0), { ...terms, length: minutes(held) }), launch(gap), {
+      ...terms,
+      length,
+    }).debt;
 
   it("grows by what a length cost beyond a little more than twice the least possible, in relaunches", () => {
     // Held for 60 minutes and then launched again: 70 node-minutes, where 21 were allowed, of 10 each; five nodes.
@@ -119,7 +121,7 @@ describe("the record of what was learned", () => {
       now = after(now, seconds(wait));
       return kind === "stop"
         ? stopWatching(learned, now, held)
-        : learnFromUse(learned, { at: now, nodes, kind, held }, length, terms);
+        : learnFromUse(learned, { at: now, nodes, kind, held }, { ...terms, length });
     }, nothingLearned);
   };
 
