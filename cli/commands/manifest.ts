@@ -1,27 +1,68 @@
 import { Command, Option } from "commander";
+import { BadInputError } from "../../lambda/core/errors.ts";
 import { withExamples } from "../terminal/examples.ts";
-import { settingsFrom, withSettings } from "../terminal/setting-flags.ts";
+import {
+  isSetting,
+  runDefaults,
+  runSettings,
+  settingsFrom,
+  withSettings,
+} from "../terminal/setting-flags.ts";
+import { typedFlags } from "../terminal/shell-words.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-type ManifestOptions = Readonly<{ for: "functions" | "run"; karpenter?: string; holdAnnotation?: string }>;
+type ManifestOptions = Readonly<{ for: "functions" | "run"; run?: true; image?: string }>;
 
-/** Prints what gives the holder its rights in a cluster. */
-export const manifest = ({ out }: Terminal): Command => {
+/** The settings that decide on the rights; the others are for the Deployment. */
+const ofRights: ReadonlySet<string> = new Set(["karpenter", "holdAnnotation"]);
+
+/** Prints what gives the holder its rights in a cluster, or what runs it there. */
+export const manifest = (terminal: Terminal): Command => {
   const command = new Command("manifest")
-    .description("Print the RBAC rules and the admission policy of the holder.")
+    .description(
+      "Print the RBAC rules and the admission policy of the holder; with --run, everything that runs it in the " +
+        "cluster without AWS, with these settings.",
+    )
+    .summary("Print the RBAC rules and the admission policy of the holder.")
     .addOption(
       new Option("--for <holder>", "whose rights; run also watches nodes")
         .choices(["functions", "run"])
         .default("functions"),
     )
-    .action(async (options: ManifestOptions) => {
-      const { holdAnnotation } = settingsFrom(options, { cluster: "any" });
-      const { manifestYaml } = await import("../../lambda/cluster-access/manifest-yaml.ts");
-      out(manifestYaml([holdAnnotation], options.for).trimEnd());
-    });
-  return withExamples(withSettings(command, ["karpenter", "holdAnnotation"]), [
+    .addOption(
+      new Option("--run", "print namespace, service account, rights, volume claim and Deployment").conflicts(
+        "for",
+      ),
+    )
+    .option("--image <image>", "with --run: an image that has this package (required)")
+    .action((options: ManifestOptions, itself: Command) => print(options, itself, terminal));
+  return withExamples(withSettings(command, runSettings, runDefaults), [
     ["manifest | kubectl apply -f -", "give a deployment with access=manual its rights"],
     ["manifest --karpenter v0.31", "the same for Karpenter up to v0.31"],
     ["manifest --for run | kubectl apply -f -", "rights for the command `run`"],
+    [
+      "manifest --run --image IMAGE --cluster prod --hold 30m | kubectl apply -f -",
+      "run the holder in the cluster, without AWS",
+    ],
   ]);
 };
+
+async function print(options: ManifestOptions, itself: Command, { out }: Terminal): Promise<void> {
+  const { run, image } = options;
+  const { holdAnnotation: annotation } = settingsFrom(options, run ? runDefaults : { cluster: "any" });
+  if (run) {
+    if (!image) throw unfit("--run needs --image: an image that has this package");
+    const flags = typedFlags(itself, (option) => isSetting(option.attributeName()));
+    const { inClusterManifest } = await import("../manifest/in-cluster.ts");
+    return out(inClusterManifest({ annotation, image, flags }).trimEnd());
+  }
+  const ofRun = typedFlags(itself, (option) => {
+    const name = option.attributeName();
+    return name === "image" || (isSetting(name) && !ofRights.has(name));
+  });
+  if (ofRun.length > 0) throw unfit(`${ofRun[0]} needs --run`);
+  const { manifestYaml } = await import("../../lambda/cluster-access/manifest-yaml.ts");
+  out(manifestYaml([annotation], options.for).trimEnd());
+}
+
+const unfit = (problem: string) => new BadInputError("These flags do not fit", [problem]);

@@ -4,7 +4,7 @@ import type { KubeConfig } from "@kubernetes/client-node";
 import { Command, Option } from "commander";
 import { formatDuration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
-import { defaultSettings, type SettingName, type Settings } from "../../lambda/settings.ts";
+import type { Settings } from "../../lambda/settings.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { PrometheusMetrics } from "../../local/metrics/prometheus.ts";
 import type { Run } from "../../local/run/run.ts";
@@ -12,8 +12,8 @@ import { dataFolder } from "../control/run-folders.ts";
 import { countFlag } from "../terminal/cluster-flags.ts";
 import { withExamples } from "../terminal/examples.ts";
 import { Failure } from "../terminal/failure.ts";
-import { quoted } from "../terminal/quoted.ts";
-import { settingsFrom, withSettings } from "../terminal/setting-flags.ts";
+import { runDefaults, runSettings, settingsFrom, withSettings } from "../terminal/setting-flags.ts";
+import { quoted, typedFlags } from "../terminal/shell-words.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { endAfter, untilStopped } from "../terminal/until-stopped.ts";
 import { jsonLog, textLog } from "../views/run-log.ts";
@@ -30,7 +30,6 @@ type RunOptions = Readonly<{
   metricsHost?: string;
 }>;
 
-const settings: readonly SettingName[] = ["cluster", ...(Object.keys(defaultSettings) as SettingName[])];
 /** Kubernetes and others kill a process that has not ended after ten seconds, or thirty. */
 const longestStop = seconds(8);
 /** A release of thousands of nodes takes long, and its caller waits. */
@@ -39,7 +38,6 @@ const longestRelease = minutes(1);
 const notForReleasing: ReadonlySet<string> = new Set([
   ...["--release-on-exit", "--release-only", "--log", "--page", "--metrics-port", "--metrics-host"],
 ]);
-const ownDefaults = { sweepEvery: "1m" } as const;
 
 /** Runs the holder as one process on any cluster. */
 export const run = (terminal: Terminal): Command => {
@@ -71,7 +69,7 @@ export const run = (terminal: Terminal): Command => {
     .option("--metrics-host <address>", "where to serve metrics (default: 127.0.0.1, this machine only)")
     .addOption(new Option("--log <form>", "how to log").choices(["text", "json"]).default("text"))
     .action((options: RunOptions, itself: Command) => hold(options, itself, terminal));
-  return withExamples(withSettings(command, settings, ownDefaults), [
+  return withExamples(withSettings(command, runSettings, runDefaults), [
     ["run --kubeconfig ~/.kube/config --context kind-kind", "hold the nodes of a cluster on this machine"],
     ["run --kubeconfig prod.yaml --hold 30m --scope nodepool", "30 minutes after each launch, by NodePool"],
     ["run --kubeconfig prod.yaml --hold 5m --release-on-exit", "try it and leave nothing behind"],
@@ -88,7 +86,7 @@ async function hold(options: RunOptions, itself: Command, terminal: Terminal): P
     throw new BadInputError("These flags do not fit", ["--metrics-host needs --metrics-port"]);
   const config = findCluster({ path: options.kubeconfig, context: options.context, env: terminal.env });
   const cluster = clusterNameIn(config);
-  const chosen = settingsFrom(options, { cluster, ...ownDefaults });
+  const chosen = settingsFrom(options, { cluster, ...runDefaults });
   const folder = options.data ?? join(dataFolder(terminal.env), folderName(config, chosen.cluster));
   const log = options.log === "json" ? jsonLog(terminal, chosen.cluster) : textLog(terminal);
   const release = options.releaseOnExit === true || options.releaseOnly === true;
@@ -158,13 +156,7 @@ async function startMetrics(
 
 /** The same command line, asked to release and to end. */
 function commandThatReleases(itself: Command): string {
-  const given = itself.options
-    .filter((option) => itself.getOptionValueSource(option.attributeName()) === "cli")
-    .filter(({ long }) => long && !notForReleasing.has(long));
-  const words = given.flatMap((option) => [
-    option.long,
-    quoted(String(itself.opts()[option.attributeName()])),
-  ]);
+  const words = typedFlags(itself, ({ long }) => !notForReleasing.has(long ?? "")).map(quoted);
   return ["karpenter-node-holder run", ...words, "--release-only"].join(" ");
 }
 

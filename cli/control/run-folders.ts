@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { withShortPath } from "../../local/run/socket-path.ts";
 import { Failure } from "../terminal/failure.ts";
-import { quoted } from "../terminal/quoted.ts";
+import { quoted } from "../terminal/shell-words.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 /** Where each `run` has a folder, unless --data names another. */

@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { limitedText } from "../../lambda/kubernetes/limited-text.ts";
 import { withShortPath } from "../../local/run/socket-path.ts";
 import { Failure } from "../terminal/failure.ts";
-import { quoted } from "../terminal/quoted.ts";
+import { quoted } from "../terminal/shell-words.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { type ControlClient, giveUpAfter, holderFailed, parseJson } from "./client.ts";
 import { onlyRunFolder } from "./run-folders.ts";

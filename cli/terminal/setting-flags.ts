@@ -55,6 +55,14 @@ const settingFlags = {
   },
 } as const satisfies Record<SettingName, Flag>;
 
+/** Whether an option is the flag of a setting. */
+export const isSetting = (name: string): boolean => name in settingFlags;
+
+/** Every setting of `run`. */
+export const runSettings = ["cluster", ...Object.keys(defaultSettings)] as readonly SettingName[];
+/** Where its defaults are not a deployment's. */
+export const runDefaults = { sweepEvery: "1m" } as const;
+
 /** Adds a flag for each of these settings; the defaults are a deployment's unless given. */
 export function withSettings(
   command: Command,
@@ -76,9 +84,7 @@ export function settingsFrom(
   options: Readonly<Record<string, unknown>>,
   defaults: RawSettings = {},
 ): Settings {
-  const given = Object.entries(options).filter(
-    ([name, value]) => name in settingFlags && value !== undefined,
-  );
+  const given = Object.entries(options).filter(([name, value]) => isSetting(name) && value !== undefined);
   const { settings, problems } = checkSettings({ ...defaults, ...Object.fromEntries(given) });
   if (problems.length === 0) return settings;
   throw new BadInputError(

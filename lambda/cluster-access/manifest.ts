@@ -9,6 +9,7 @@ import type {
 import { holderName } from "../core/marks/keys.ts";
 import { eventsNamespace, nodeClaimsGroup } from "../kubernetes/nodeclaims.ts";
 import { policySpec } from "./policy.ts";
+import { holderGroup, type Subject } from "./subject.ts";
 
 const rbac = "rbac.authorization.k8s.io";
 const admission = "admissionregistration.k8s.io/v1";
@@ -17,7 +18,7 @@ const metadata = { name: holderName };
 /** Records on our ClusterRole under which annotation keys there may be marks; every cluster has ClusterRoles. */
 export const keysAnnotation = `${holderName}/hold-annotations`;
 
-/** Lets the holder's group read and patch nodes, list NodeClaims, and nothing else. */
+/** Lets the holder read and patch nodes, list NodeClaims, and nothing else. */
 export const clusterRole = (annotations: readonly string[]): V1ClusterRole => ({
   apiVersion: `${rbac}/v1`,
   kind: "ClusterRole",
@@ -28,13 +29,13 @@ export const clusterRole = (annotations: readonly string[]): V1ClusterRole => ({
   ],
 });
 
-export const clusterRoleBinding: V1ClusterRoleBinding = {
+const clusterRoleBinding = (subject: Subject): V1ClusterRoleBinding => ({
   apiVersion: `${rbac}/v1`,
   kind: "ClusterRoleBinding",
   metadata,
   roleRef: { apiGroup: rbac, kind: "ClusterRole", name: holderName },
-  subjects: [{ kind: "Group", name: holderName, apiGroup: rbac }],
-};
+  subjects: [bound(subject)],
+});
 
 /** Karpenter's events are all in one namespace; those of other namespaces are not read. */
 const eventsRole: V1Role = {
@@ -44,20 +45,25 @@ const eventsRole: V1Role = {
   rules: [{ apiGroups: [""], resources: ["events"], verbs: ["list"] }],
 };
 
-const eventsRoleBinding: V1RoleBinding = {
+const eventsRoleBinding = (subject: Subject): V1RoleBinding => ({
   apiVersion: `${rbac}/v1`,
   kind: "RoleBinding",
   metadata: { ...metadata, namespace: eventsNamespace },
   roleRef: { apiGroup: rbac, kind: "Role", name: holderName },
-  subjects: [{ kind: "Group", name: holderName, apiGroup: rbac }],
-};
+  subjects: [bound(subject)],
+});
+
+const bound = (subject: Subject) => (subject.kind === "Group" ? { ...subject, apiGroup: rbac } : subject);
 
 /** Narrows that patch down to our mark under these annotations. */
-export const admissionPolicy = (annotations: readonly string[]): V1ValidatingAdmissionPolicy => ({
+export const admissionPolicy = (
+  annotations: readonly string[],
+  subject: Subject = holderGroup,
+): V1ValidatingAdmissionPolicy => ({
   apiVersion: admission,
   kind: "ValidatingAdmissionPolicy",
   metadata,
-  spec: policySpec(annotations),
+  spec: policySpec(annotations, subject),
 });
 
 export const admissionPolicyBinding: V1ValidatingAdmissionPolicyBinding = {
@@ -88,11 +94,14 @@ function objectOf(object: Written, plural: string): AccessObject {
 }
 
 /** All that is ours in a cluster; what restrains comes before what allows. */
-export const accessManifest = (annotations: readonly string[]): readonly AccessObject[] => [
-  objectOf(admissionPolicy(annotations), "validatingadmissionpolicies"),
+export const accessManifest = (
+  annotations: readonly string[],
+  subject: Subject = holderGroup,
+): readonly AccessObject[] => [
+  objectOf(admissionPolicy(annotations, subject), "validatingadmissionpolicies"),
   objectOf(admissionPolicyBinding, "validatingadmissionpolicybindings"),
   objectOf(clusterRole(annotations), "clusterroles"),
-  objectOf(clusterRoleBinding, "clusterrolebindings"),
+  objectOf(clusterRoleBinding(subject), "clusterrolebindings"),
   objectOf(eventsRole, "roles"),
-  objectOf(eventsRoleBinding, "rolebindings"),
+  objectOf(eventsRoleBinding(subject), "rolebindings"),
 ];

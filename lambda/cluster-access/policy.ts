@@ -1,7 +1,14 @@
 import type { V1ValidatingAdmissionPolicySpec } from "@kubernetes/client-node";
 import { holdIdPattern } from "../core/marks/hold-id.ts";
-import { holderName, holdLabel, markValue } from "../core/marks/keys.ts";
+import { holdLabel, markValue } from "../core/marks/keys.ts";
 import { asRecord } from "../kubernetes/node-objects.ts";
+import type { Subject } from "./subject.ts";
+
+/** Whether a request is the holder's. */
+const requestedBy = (subject: Subject): string =>
+  subject.kind === "Group"
+    ? `${text(subject.name)} in request.userInfo.groups`
+    : `request.userInfo.username == ${text(`system:serviceaccount:${subject.namespace}:${subject.name}`)}`;
 
 /** A string literal of CEL. */
 const text = (value: string) => `'${value.replaceAll(/[\\']/g, "\\$&")}'`;
@@ -90,10 +97,13 @@ const validations = [
 ];
 
 /**
- * What the holder's group may change on a node: its mark under one of these annotations, and nothing else.
+ * What the holder may change on a node: its mark under one of these annotations, and nothing else.
  * The cluster refuses the rest even if our code is wrong.
  */
-export const policySpec = (annotations: readonly string[]): V1ValidatingAdmissionPolicySpec => ({
+export const policySpec = (
+  annotations: readonly string[],
+  subject: Subject,
+): V1ValidatingAdmissionPolicySpec => ({
   failurePolicy: "Fail",
   // With the server's defaults, so that what is stored can be compared as a whole.
   matchConstraints: {
@@ -104,7 +114,7 @@ export const policySpec = (annotations: readonly string[]): V1ValidatingAdmissio
       { apiGroups: [""], apiVersions: ["*"], operations: ["UPDATE"], resources: ["nodes"], scope: "*" },
     ],
   },
-  matchConditions: [{ name: "ours", expression: `${text(holderName)} in request.userInfo.groups` }],
+  matchConditions: [{ name: "ours", expression: requestedBy(subject) }],
   variables: Object.entries(variables(annotations)).map(([name, expression]) => ({ name, expression })),
   validations,
 });

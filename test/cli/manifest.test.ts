@@ -1,7 +1,9 @@
+import { loadAll } from "js-yaml";
 import { describe, expect, it } from "vitest";
 import { commandLine } from "../../cli/command-line.ts";
+import { dataInPod } from "../../cli/manifest/in-cluster.ts";
 import { manifestYaml } from "../../lambda/cluster-access/manifest-yaml.ts";
-import { Karpenter } from "../../lambda/core/marks/keys.ts";
+import { holderName, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 
 const manifest = async (...flags: string[]) => {
@@ -42,7 +44,48 @@ describe("the command manifest", () => {
     expect(output).not.toContain(Karpenter.v1.annotation);
   });
 
+  it("prints with --run what runs it in the cluster, with these settings", async () => {
+    const flags = ["--cluster", "prod", "--hold", "30m", "--node-pools", "!gpu"];
+    const { exit, output } = await manifest("--run", "--image", "example.com/holder:1", ...flags);
+    expect(exit).toBe(0);
+    const objects = loadAll(output).map(Object);
+    expect(objects.map(({ kind }) => kind)).toEqual([
+      ...["Namespace", "ServiceAccount", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"],
+      ...["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "PersistentVolumeClaim", "Deployment"],
+    ]);
+    const { template, ...spec } = objects.at(-1).spec;
+    expect(spec).toMatchObject({ replicas: 1, strategy: { type: "Recreate" } });
+    expect(template.metadata.annotations).toBeUndefined();
+    expect(template.spec.containers).toMatchObject([
+      {
+        image: "example.com/holder:1",
+        args: ["run", "--data", dataInPod, "--log", "json", ...flags],
+        securityContext: { readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
+      },
+    ]);
+  });
+
+  it("gives with --run the rights that run has, to the service account alone", async () => {
+    const { output } = await manifest("--run", "--image", "x", "--cluster", "prod");
+    const isOfRights = (object: unknown) => /rbac|admission/.test(Object(object).apiVersion);
+    const account = { kind: "ServiceAccount", name: holderName, namespace: holderName };
+    const group = { kind: "Group", name: holderName, apiGroup: "rbac.authorization.k8s.io" };
+    const rights = loadAll(output).filter(isOfRights);
+    const ofGroup = loadAll((await manifest("--for", "run")).output);
+    const username = `request.userInfo.username == 'system:serviceaccount:${holderName}:${holderName}'`;
+    const renamed = JSON.stringify(ofGroup)
+      .replaceAll(JSON.stringify(group), JSON.stringify(account))
+      .replaceAll(`'${holderName}' in request.userInfo.groups`, username);
+    expect(rights).toEqual(JSON.parse(renamed));
+    expect(output).not.toContain("kind: Group");
+  });
+
   it.each([
+    [["--run", "--cluster", "prod"], "--run needs --image"],
+    [["--run", "--image", "x"], "--cluster is missing"],
+    [["--run", "--image", "x", "--cluster", "prod", "--hold", "5y"], "--hold must be"],
+    [["--hold", "5m"], "--hold needs --run"],
+    [["--image", "x"], "--image needs --run"],
     [["--karpenter", "v2"], "--karpenter must be v1 or v0.31"],
     [["--for", "fun"], "Allowed choices are functions, run"],
   ])("rejects %j", async (flags, expected) => {

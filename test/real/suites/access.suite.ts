@@ -1,4 +1,7 @@
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { commandLine } from "../../../cli/command-line.ts";
 import { KubernetesAccess } from "../../../lambda/cluster-access/cluster-rights.ts";
 import { accessManifest } from "../../../lambda/cluster-access/manifest.ts";
 import { holderName, holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
@@ -9,11 +12,15 @@ import { isRefusedByAdmission, isStatus, isUnknownKind } from "../../../lambda/k
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
 import { markPatch } from "../../../lambda/kubernetes/mark-patch.ts";
 import { parseNodeLife } from "../../../lambda/kubernetes/node-objects.ts";
+import { readSettings } from "../../../lambda/settings.ts";
+import { type ClusterChoice, findCluster } from "../../../local/run/find-cluster.ts";
+import { startRun } from "../../../local/run/run.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { AnnotationWatch } from "../../contracts/annotation-watch.ts";
 import { clientOf } from "../../contracts/cluster-nodes.ts";
 import { usersLabels } from "../../contracts/nodes.ts";
+import { CollectedTerminal } from "../../support/collected-terminal.ts";
 import { within } from "../../support/context.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
@@ -178,7 +185,11 @@ describe("what a real API server allows the holder to do", () => {
   };
   const settle = async (annotations: readonly string[], probe: Request) => {
     await access.write(annotations);
-    await until("the policy to be enforced", async () => {
+    await settled(probe);
+  };
+  /** Waits until the policy and the rights in the cluster are in force. */
+  const settled = (probe: Request) =>
+    until("the policy to be enforced", async () => {
       await create({});
       const call = {
         method: "PATCH",
@@ -190,7 +201,6 @@ describe("what a real API server allows the holder to do", () => {
       await remove();
       return answers.join() === "admitted,refused by the policy";
     });
-  };
 
   beforeAll(async () => {
     plane = await ControlPlane.start();
@@ -509,7 +519,6 @@ describe("what a real API server allows the holder to do", () => {
 
   it("is accepted by kubectl as the printed manifest", async () => {
     const { manifestYaml } = await import("../../../lambda/cluster-access/manifest-yaml.ts");
-    const { writeFileSync } = await import("node:fs");
     const file = `${plane.folder}/manifest.yaml`;
     writeFileSync(file, manifestYaml([annotation]));
     await access.remove();
@@ -518,7 +527,75 @@ describe("what a real API server allows the holder to do", () => {
     );
     expect((await access.check([annotation])).map(({ state }) => state)).toEqual(Array(6).fill("right"));
   });
+
+  describe("to run in the cluster", () => {
+    const pods = `/api/v1/namespaces/${holderName}/pods`;
+    const inCluster = () => findCluster(podOf);
+    let podOf: ClusterChoice;
+
+    beforeAll(async () => {
+      const terminal = new CollectedTerminal();
+      await commandLine(["manifest", "--run", "--image", "example.com/x", "--cluster", "prod"], terminal);
+      const file = join(plane.folder, "in-cluster.yaml");
+      writeFileSync(file, terminal.output);
+      await plane.kubectl(["apply", "--validate=strict", "-f", file]);
+      podOf = await asInPod(plane);
+      holder = clientOf(await kubeconfigLogin(inCluster()).access());
+      await settled(both(h1, "true"));
+    });
+
+    it("its Pod is accepted under the restricted standard of its namespace", async () => {
+      const args = ["get", "deployment", holderName, "--namespace", holderName, "-o", "json"];
+      const { spec } = JSON.parse(await plane.kubectl(args)).spec.template;
+      const call = (spec: object) => {
+        const body = { apiVersion: "v1", kind: "Pod", metadata: { name: "a" }, spec };
+        return admin.call({ method: "POST", path: pods, query: { dryRun: "All" }, body }, soon());
+      };
+      await call(spec);
+      await expect(call({ ...spec, securityContext: {} })).rejects.toThrow(/PodSecurity "restricted/);
+    });
+
+    it("run holds and releases with the token of its service account", async (test) => {
+      const labels = { [Karpenter.v1.poolLabel]: "default", [Karpenter.v1.registeredLabel]: "true" };
+      const [settings, log] = [readSettings({ cluster: "prod" }), new CollectedLog()];
+      const folder = join(plane.folder, "data");
+      const running = await startRun({ settings, config: inCluster(), folder, log });
+      test.onTestFinished(async () => void (await running.stop({ release: true })));
+      const body = { apiVersion: "v1", kind: "Node", metadata: { name: "a", labels } };
+      await admin.call(
+        { method: "POST", path: "/api/v1/nodes", body: { ...body, spec: { providerID: "kwok://a" } } },
+        soon(),
+      );
+      const marked = async () => (await annotationsOf(admin, "a")).annotations?.[annotation];
+      await until("the node to be held", async () => (await marked()) === "true");
+
+      const terminal = new CollectedTerminal();
+      expect(await commandLine(["release", "--run", folder, "--force"], terminal)).toBe(0);
+      expect(await marked()).toBeUndefined();
+    });
+
+    it.each(refused.filter(([rule]) => /cordoning|user's annotation off/.test(rule)))(
+      "the service account is refused %s",
+      async (_rule, before, change) => {
+        await create(before);
+        const call = { contentType: "application/merge-patch+json", body: merge(change) } as const;
+        expect(await attempt({ method: "PATCH", path, ...call })).toBe("refused by the policy");
+      },
+    );
+  });
 });
+
+/** The files and the environment that a Pod of this service account has. */
+async function asInPod(plane: ControlPlane): Promise<ClusterChoice> {
+  const folder = join(plane.folder, "pod");
+  mkdirSync(folder);
+  const token = await plane.kubectl(["create", "token", holderName, "--namespace", holderName]);
+  writeFileSync(join(folder, "token"), token.trim(), { mode: 0o600 });
+  copyFileSync(join(plane.folder, "certs/apiserver.crt"), join(folder, "ca.crt"));
+  const { hostname, port } = new URL(plane.server);
+  const env = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
+  return { env, home: folder, serviceAccount: folder };
+}
 
 async function annotationsOf(
   api: KubernetesClient,
