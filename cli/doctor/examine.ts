@@ -1,5 +1,6 @@
 import { Environment } from "../../lambda/environment.ts";
 import { explainAwsError, isHopeless } from "../aws-errors.ts";
+import { RefusedRequest } from "../control/client.ts";
 import { Failure } from "../terminal/failure.ts";
 import { checkAlarms } from "./checks/alarms.ts";
 import { checkAnnotations } from "./checks/annotations.ts";
@@ -108,9 +109,9 @@ async function askInside(it: Examination, doctor: Doctor): Promise<Asked | undef
       const bracket = { before, at: inside.at, after: doctor.clock.now() };
       return { findings: checkCode(inside.version), facts: { inside, bracket } };
     } catch (error) {
-      const said = saidBy(error);
-      if (!/do must be/.test(said)) throw error;
-      return { findings: [tooOld(doctor, said)], facts: undefined };
+      // Our request is right, so code that refuses it does not know it yet.
+      if (!(error instanceof RefusedRequest)) throw error;
+      return { findings: [tooOld(doctor, saidBy(error))], facts: undefined };
     }
   });
 }

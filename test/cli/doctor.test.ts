@@ -1,10 +1,10 @@
 import type { VpcConfigResponse } from "@aws-sdk/client-eks";
 import { describe, expect, it } from "vitest";
+import { RefusedRequest } from "../../cli/control/client.ts";
 import type { Account } from "../../cli/doctor/aws/account.ts";
 import type { Finding, LinkName } from "../../cli/doctor/finding.ts";
 import { applyFixes } from "../../cli/doctor/fixes.ts";
 import { findingView, verdictView } from "../../cli/doctor/view.ts";
-import { Failure } from "../../cli/terminal/failure.ts";
 import { unreachableFromOutside } from "../../lambda/aws/endpoint.ts";
 import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
 import { after, type Duration, hours, minutes } from "../../lambda/core/duration.ts";
@@ -295,7 +295,7 @@ describe("doctor", () => {
 
   it("names code too old to check itself", async () => {
     const check = () => {
-      throw new Failure("This request cannot be done: do must be status, history", "Nothing was changed.");
+      throw new RefusedRequest("do must be status, history", "Nothing was changed.");
     };
     expect(broken(await examined(anAccount(), { check }))).toEqual(["code"]);
   });
