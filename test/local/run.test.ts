@@ -18,7 +18,7 @@ const stayHeld = "nodes stay held until the holder runs again";
 
 // A process starts three times as fast from the bundle as from the sources.
 const dist = mkdtempSync(join(tmpdir(), "command-line-"));
-beforeAll(() => buildCommandLine(dist));
+beforeAll(() => buildCommandLine(dist), 180_000);
 afterAll(() => rm(dist, { recursive: true }));
 
 /** A cluster of its own for one test, and holders that are stopped with it. */
