@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/support/longest-first.ts";
 
 export default defineConfig({
   test: {
@@ -16,6 +17,7 @@ export default defineConfig({
       NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/compile"),
       CDK_VALIDATION: "false",
     },
+    sequence: { sequencer: LongestFirst },
     testTimeout: 20_000,
     hookTimeout: 30_000,
   },
