@@ -1,3 +1,4 @@
+import { describeCauses } from "../../lambda/core/holds/causes.ts";
 import type { Hold, ScopeRecord } from "../../lambda/core/holds/hold.ts";
 import type { AllHolds, Holds } from "../../lambda/core/ports.ts";
 import type { Scope } from "../../lambda/core/scope.ts";
@@ -48,10 +49,13 @@ export function changesOf(
   if (!after) return [];
   const { id: holdId, expiresAt: until, state, startedBecause, endsBecause = "" } = after;
   if (!before) return [{ kind: "hold started", scope, holdId, until, because: startedBecause }];
+  const because = describeCauses(after);
+  const caused: readonly NewEvent[] =
+    because === describeCauses(before) ? [] : [{ kind: "hold caused", scope, holdId, because }];
   if (state === "releasing" && before.state === "held") {
-    return [{ kind: "hold releasing", scope, holdId, because: endsBecause }];
+    return [...caused, { kind: "hold releasing", scope, holdId, because: endsBecause }];
   }
   if (until.getTime() !== before.expiresAt.getTime())
-    return [{ kind: "hold extended", scope, holdId, until }];
-  return [];
+    return [...caused, { kind: "hold extended", scope, holdId, until }];
+  return caused;
 }

@@ -5,10 +5,13 @@ export type TimelineEvent = Readonly<{ at: Date }> &
   (
     | Readonly<{ kind: "launch"; instance: string }>
     | Readonly<{ kind: "node joined" | "node gone"; node: string; nodePool: string }>
-    | Readonly<{ kind: "node marked" | "node released"; node: string; holdId: string }>
+    | Readonly<{ kind: "node marked"; node: string; holdId: string; before?: string }>
+    | Readonly<{ kind: "node released"; node: string; holdId: string }>
     | Readonly<{ kind: "node user-held" | "node handed over" | "node let go"; node: string }>
+    | Readonly<{ kind: "node excluded" | "node included"; node: string }>
     | Readonly<{ kind: "hold started"; scope: Scope; holdId: string; until: Date; because: string }>
     | Readonly<{ kind: "hold extended"; scope: Scope; holdId: string; until: Date }>
+    | Readonly<{ kind: "hold caused"; scope: Scope; holdId: string; because: string }>
     | Readonly<{ kind: "hold releasing" | "hold ended"; scope: Scope; holdId: string; because: string }>
     | Readonly<{ kind: "release armed"; scope: Scope; holdId: string; until: Date }>
     | Readonly<{ kind: "release fired"; scope: Scope; holdId: string }>

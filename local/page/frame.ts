@@ -1,16 +1,22 @@
+import { heldNow } from "../../report/page/held-now.ts";
 import { timelineTables } from "../../report/page/table.ts";
 import { utcFor } from "../../report/timeline/clock.ts";
 import { drawTimeline } from "../../report/timeline/draw-timeline.ts";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
-import { readTimeline } from "../../report/timeline/timeline.ts";
+import { readTimeline, type Timeline } from "../../report/timeline/timeline.ts";
 
-export type Frame = Readonly<{ svg: string; tables: string }>;
+export type Frame = Readonly<{ svg: string; tables: string; held: string }>;
+
+type FrameOptions = Readonly<{
+  now: Date;
+  /** Show nothing older. */
+  from?: Date;
+  /** How wide the reader's picture is, so that nothing has to be scaled or scrolled. */
+  width?: number;
+}>;
 
 /** What a live page shows at a moment, as picture and in words. */
-export function drawFrame(
-  events: readonly TimelineEvent[],
-  { now, from }: Readonly<{ now: Date; from?: Date }>,
-): Frame {
+export function drawFrame(events: readonly TimelineEvent[], { now, from, width }: FrameOptions): Frame {
   const first = events[0]?.at ?? now;
   const begin = from && from > first ? from : first;
   // A story that has only begun is reported at its right end, or all of it would race to the left.
@@ -18,9 +24,25 @@ export function drawFrame(
   const timeline = readTimeline(events, { from: shown, to: now });
   const clock = utcFor(timeline.from, timeline.to);
   return {
-    svg: drawTimeline(timeline, { title: "Nodes and holds", clock }),
+    svg: drawTimeline(timeline, {
+      title: "Nodes and holds",
+      clock,
+      end: endOf(timeline),
+      ...(width && { width }),
+    }),
     tables: timelineTables(timeline, clock),
+    held: heldNow(timeline, clock),
   };
+}
+
+/** Some room for what is planned, and up to a third of the picture for a hold that is on. */
+function endOf({ from, to, holds }: Timeline): number {
+  const untils = holds.filter(({ isOpen }) => isOpen).map(({ until }) => until);
+  const span = to - from;
+  return Math.max(
+    to + span * 0.05,
+    Math.min(to + span / 2, ...(untils.length > 0 ? [Math.max(...untils)] : [to])),
+  );
 }
 
 /** How things stand, in a sentence; it changes only when a hold does. */

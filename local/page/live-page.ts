@@ -22,7 +22,8 @@ export type LivePageOptions = Readonly<{
   redrawEvery?: Duration;
 }>;
 
-type Reader = Readonly<{ response: ServerResponse; span: Duration }>;
+type View = Readonly<{ span: Duration; width?: number }>;
+type Reader = View & Readonly<{ response: ServerResponse }>;
 
 /** A page on loopback that shows what happens while it happens. */
 export class LivePage {
@@ -72,7 +73,7 @@ export class LivePage {
     const isMeant = /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(request.headers.host ?? "");
     if (!isMeant) refuse(response, 403);
     else if (request.method !== "GET") refuse(response, 405);
-    else if (pathname === "/events") this.#welcome(response, spanOf(searchParams.get("span")));
+    else if (pathname === "/events") this.#welcome(response, viewOf(searchParams));
     else if (pathname === "/") this.#sendPage(response);
     else refuse(response, 404);
   }
@@ -84,15 +85,15 @@ export class LivePage {
 
   #page(): string {
     const { title, about, events } = this.#options;
-    const { svg, tables } = this.#frame(minutes(spans[0].minutes));
+    const { svg, tables, held } = this.#frame({ span: minutes(spans[0].minutes) });
     const state = formatState(events.events);
     const footer = `karpenter-node-holder ${version}. This page is served from this machine only.`;
-    return drawPage({ title, about, state, pictures: [svg], tables, footer, live: "/events" });
+    return drawPage({ title, about, state, pictures: [svg], tables, held, footer, live: "/events" });
   }
 
-  #welcome(response: ServerResponse, span: Duration): void {
+  #welcome(response: ServerResponse, view: View): void {
     response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
-    const reader = { response, span };
+    const reader = { response, ...view };
     this.#readers.add(reader);
     response.once("close", () => this.#readers.delete(reader));
     send(response, "state", formatState(this.#options.events.events));
@@ -114,16 +115,16 @@ export class LivePage {
     for (const reader of this.#readers) this.#draw(reader);
   }
 
-  #draw({ response, span }: Reader): void {
+  #draw({ response, ...view }: Reader): void {
     // A reader that does not keep up gets a newer picture later.
-    if (!response.writableNeedDrain) send(response, "picture", this.#frame(span));
+    if (!response.writableNeedDrain) send(response, "picture", this.#frame(view));
   }
 
-  #frame(span: Duration) {
+  #frame({ span, width }: View) {
     const { events, clock } = this.#options;
     const now = clock.now();
     const from = span > 0 ? after(now, -span) : undefined;
-    return drawFrame(events.events, { now, ...(from && { from }) });
+    return drawFrame(events.events, { now, ...(from && { from }), ...(width && { width }) });
   }
 }
 
@@ -136,7 +137,10 @@ function refuse(response: ServerResponse, status: number): void {
   response.end("There is nothing here.\n");
 }
 
-function spanOf(text: string | null): Duration {
-  const wanted = spans.find(({ minutes: count }) => String(count) === text) ?? spans[0];
-  return minutes(wanted.minutes);
+/** What a reader wants to see; the width is as its window has it, within reason. */
+function viewOf(wanted: URLSearchParams): View {
+  const span = spans.find(({ minutes: count }) => String(count) === wanted.get("span")) ?? spans[0];
+  const width = Number(wanted.get("width"));
+  const isUsable = Number.isFinite(width) && width > 0;
+  return { span: minutes(span.minutes), ...(isUsable && { width: Math.min(2_000, Math.max(300, width)) }) };
 }

@@ -44,11 +44,16 @@ function show() {
 const live = document.body.dataset.live;
 if (live) {
   const pause = $("pause"), span = $("span");
-  let source;
+  let source, width, resized;
   const connect = () => {
     source?.close();
-    source = new EventSource(live + "?span=" + encodeURIComponent(span.value));
-    source.addEventListener("picture", (event) => { waiting = JSON.parse(event.data); show(); });
+    width = figure.clientWidth;
+    source = new EventSource(live + "?span=" + encodeURIComponent(span.value) + "&width=" + width);
+    source.addEventListener("picture", (event) => {
+      waiting = JSON.parse(event.data);
+      if (!paused) $("held").innerHTML = waiting.held;
+      show();
+    });
     source.addEventListener("state", (event) => { state.textContent = JSON.parse(event.data); });
     source.addEventListener("open", () => { document.body.dataset.connection = "open"; });
     source.addEventListener("error", () => {
@@ -63,6 +68,10 @@ if (live) {
     show();
   });
   span.addEventListener("change", connect);
+  addEventListener("resize", () => {
+    clearTimeout(resized);
+    resized = setTimeout(() => { if (figure.clientWidth !== width) connect(); }, 200);
+  });
   $("words").addEventListener("toggle", () => { if (waiting) $("tables").innerHTML = waiting.tables; });
   connect();
 }

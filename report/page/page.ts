@@ -19,6 +19,8 @@ export type Page = Readonly<{
   state: string;
   /** The pictures, as SVG. */
   pictures: readonly string[];
+  /** What a live page says of now, as HTML. */
+  held?: string;
   /** The same in words, as HTML tables. */
   tables: string;
   footer: string;
@@ -27,7 +29,7 @@ export type Page = Readonly<{
 }>;
 
 const styles = `${themes("body")}
-:root{color-scheme:light dark}
+:root{color-scheme:light dark;overflow-y:scroll}
 body{margin:0;background:var(--knh-paper);line-height:1.5}
 main,header,footer{max-width:1240px;margin:0 auto;padding:0 20px}
 header{padding-top:28px}
@@ -45,10 +47,16 @@ figure .chosen{outline:2px solid var(--knh-launch);outline-offset:2px}
 .hint{font-size:13px;color:var(--knh-faint);margin:0}
 details{margin:16px 0;font-size:14px}
 summary{cursor:pointer;padding:4px 0}
-#tables{overflow-x:auto}
+body[data-live] figure svg{min-width:0}
+#held,#tables{overflow-x:auto}
+#held p{margin:0 0 12px;font-size:14px}
 table{border-collapse:collapse;margin:12px 0 24px;font-size:13px}
 caption{text-align:left;font-weight:600;padding:6px 0}
 th,td{text-align:left;padding:4px 14px 4px 0;border-bottom:1px solid var(--knh-line);vertical-align:top}
+@media(max-width:600px){main,header,footer{padding:0 12px}table,tbody,caption,tr,td{display:block}
+thead{display:none}tr{padding:6px 0;border-bottom:1px solid var(--knh-line)}
+td{border:0;padding:1px 0;overflow-wrap:anywhere}td:first-child{font-weight:600}td:empty{display:none}
+td+td::before{content:attr(data-column) ": ";color:var(--knh-faint)}}
 footer{font-size:13px;color:var(--knh-faint);padding-bottom:28px}
 body[data-connection=lost] #state{color:var(--knh-eviction)}
 `;
@@ -90,7 +98,7 @@ export function drawPage(page: Page): string {
   return `<!doctype html>\n<html lang="en">${head}${body}</html>\n`;
 }
 
-function drawMain({ pictures, tables, live }: Page): string {
+function drawMain({ pictures, tables, held, live }: Page): string {
   const figure = {
     id: "picture",
     tabindex: 0,
@@ -101,13 +109,14 @@ function drawMain({ pictures, tables, live }: Page): string {
   return element(
     "main",
     {},
+    held === undefined ? "" : element("div", { id: "held" }, held),
     live === undefined ? "" : drawControls(),
     element("figure", figure, ...pictures),
     element("p", { id: "chosen", "aria-live": "polite" }, ""),
     element(
       "p",
       { class: "hint" },
-      "Point at anything for its story, or focus the picture and press the arrow keys; Escape lets go.",
+      "Point at anything for its details, or focus the picture and press the arrow keys; Escape lets go.",
     ),
     element(
       "details",

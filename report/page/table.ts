@@ -2,11 +2,16 @@ import { element, escaped } from "../markup.ts";
 import { type ClockStyle, formatSpan, formatTime } from "../timeline/clock.ts";
 import type { Span, Timeline } from "../timeline/timeline.ts";
 
-const cell = (content: string) => element("td", {}, escaped(content));
-const row = (cells: readonly string[]) => element("tr", {}, ...cells.map(cell));
+/** A narrow page shows the column's name beside each cell. */
+const row = (columns: readonly string[], cells: readonly string[]) =>
+  element("tr", {}, ...cells.map((cell, i) => element("td", { "data-column": columns[i] }, escaped(cell))));
 
 /** Empty if there are no rows. */
-function table(caption: string, columns: readonly string[], rows: readonly (readonly string[])[]): string {
+export function table(
+  caption: string,
+  columns: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
   if (rows.length === 0) return "";
   const heads = columns.map((column) => element("th", { scope: "col" }, escaped(column)));
   return element(
@@ -14,11 +19,11 @@ function table(caption: string, columns: readonly string[], rows: readonly (read
     {},
     element("caption", {}, escaped(caption)),
     element("thead", {}, element("tr", {}, ...heads)),
-    element("tbody", {}, ...rows.map(row)),
+    element("tbody", {}, ...rows.map((cells) => row(columns, cells))),
   );
 }
 
-/** The picture in words, as HTML tables: holds, nodes and what happened, each in the order of time. */
+/** The picture in words, as HTML tables: holds, nodes and what happened, the newest first. */
 export function timelineTables(timeline: Timeline, clock: ClockStyle): string {
   const at = (moment: number) => formatTime(moment, timeline.from, clock);
   const span = ({ from, to, isOpen }: Span) => [
@@ -30,25 +35,36 @@ export function timelineTables(timeline: Timeline, clock: ClockStyle): string {
   const heldFor = (spans: readonly Span[]) => (spans.length === 0 ? "" : formatSpan(total(spans), clock));
   // For past holds only the number of extensions is known; it is shown with the reason.
   const isExtended = timeline.holds.some(({ extensions }) => extensions.length > 0);
-  const holds = timeline.holds.map((hold) => [
-    hold.scope,
-    ...span(hold),
-    ...(isExtended ? [String(hold.extensions.length)] : []),
-    hold.because,
-    hold.ended ?? "",
-  ]);
-  const nodes = timeline.lanes.map((lane) => [
-    lane.node,
-    lane.nodePool,
-    ...span(lane),
-    heldFor(lane.held),
-    heldFor(lane.userHeld),
-  ]);
+  const holds = timeline.holds
+    .toReversed()
+    .map((hold) => [
+      hold.scope,
+      ...span(hold),
+      ...(isExtended ? [String(hold.extensions.length)] : []),
+      hold.because,
+      hold.ended ?? "",
+    ]);
+  const isExcluded = timeline.lanes.some(({ excluded }) => excluded.length > 0);
+  const nodes = timeline.lanes
+    .toReversed()
+    .map((lane) => [
+      lane.node,
+      lane.nodePool,
+      ...span(lane),
+      heldFor(lane.held),
+      heldFor(lane.userHeld),
+      ...(isExcluded ? [heldFor(lane.excluded)] : []),
+    ]);
+  const kept = isExcluded ? ["Never held"] : [];
   const times = ["From", "Until", "Lasted"];
-  const points = timeline.points.map((point) => [at(point.at), point.text]);
+  const points = timeline.points.toReversed().map((point) => [at(point.at), point.text]);
   return [
     table("Holds", ["Scope", ...times, ...(isExtended ? ["Extensions"] : []), "Because", "Ended"], holds),
-    table("Nodes", ["Node", "NodePool", "From", "Until", "Lived", "Held", "Held by its user"], nodes),
+    table(
+      "Nodes",
+      ["Node", "NodePool", "From", "Until", "Lived", "Held", "Held by its user", ...kept],
+      nodes,
+    ),
     table("What happened", ["At", "What"], points),
   ].join("");
 }

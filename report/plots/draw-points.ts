@@ -37,10 +37,14 @@ const tick =
 const flag: Shape = (x, y, r) =>
   element("circle", { cx: x, cy: y, r, fill: colour("eviction"), stroke: colour("paper") });
 
+const ring: Shape = (x, y, r) =>
+  element("circle", { cx: x, cy: y, r, fill: colour("paper"), stroke: colour("own"), "stroke-width": 1.6 });
+
 const shapes: Readonly<Record<PointKind, Shape>> = {
   mark: tick("held"),
   image: diamond,
   release: tick("release"),
+  handover: ring,
   launch: triangle,
   eviction: cross,
   note: flag,

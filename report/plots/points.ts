@@ -1,6 +1,6 @@
 import type { TimelineEvent } from "../timeline/events.ts";
 
-export type PointKind = "launch" | "mark" | "release" | "eviction" | "image" | "note";
+export type PointKind = "launch" | "mark" | "release" | "handover" | "eviction" | "image" | "note";
 
 /** Something that happened at a moment, on a node's lane or to the cluster. */
 export type Point = Readonly<{ at: number; kind: PointKind; node?: string; text: string }>;
@@ -12,7 +12,11 @@ export function pointOf(event: TimelineEvent): Point | undefined {
     case "launch":
       return { at, kind: "launch", text: `launch of ${event.instance}` };
     case "node marked":
-      return { at, kind: "mark", node: event.node, text: `${event.node} held` };
+      return event.before
+        ? { at, kind: "handover", node: event.node, text: `${event.node} handed to hold ${event.holdId}` }
+        : { at, kind: "mark", node: event.node, text: `${event.node} held` };
+    case "node handed over":
+      return { at, kind: "handover", node: event.node, text: `${event.node} left to its user's annotation` };
     case "node released":
       return { at, kind: "release", node: event.node, text: `${event.node} released` };
     case "pod evicted":

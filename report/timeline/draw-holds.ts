@@ -8,7 +8,7 @@ import type { HoldBand, Timeline } from "./timeline.ts";
 /** Every hold as a band behind the lanes, and as a bar on its scope's strip with a notch for each extension. */
 export function drawHolds(timeline: Timeline, layout: Layout, clock: ClockStyle): string {
   const names = [...layout.strips].map(([scope, { top, height }]) =>
-    text(layout.plot.left - 10, top + height - 4, cut(scopeName(scope)), {
+    text(layout.plot.left - 10, top + height - 4, cut(scopeName(scope), layout), {
       "text-anchor": "end",
       "font-size": 11,
     }),
@@ -42,11 +42,28 @@ function drawHold(hold: HoldBand, timeline: Timeline, layout: Layout, clock: Clo
     title,
     element("rect", { ...band, "fill-opacity": 0.1 }),
     element("rect", bar),
+    ...planned(hold, timeline, layout, { y: top, height }),
     ...notches,
   );
 }
 
-/** A hold's story in a sentence. */
+/** The rest of a hold that is on, as far as the picture goes. */
+function planned(
+  hold: HoldBand,
+  { to }: Timeline,
+  { x, end }: Layout,
+  place: Readonly<{ y: number; height: number }>,
+): string[] {
+  const until = Math.min(hold.until, end);
+  if (!hold.isOpen || hold.fencedAt !== undefined || until <= to) return [];
+  const bar = { ...place, x: x(to), width: x(until) - x(to), rx: 4 };
+  const dashed = { stroke: colour("held"), "stroke-dasharray": "4 3" };
+  return [
+    element("rect", { ...bar, ...dashed, class: "planned", fill: colour("held"), "fill-opacity": 0.15 }),
+  ];
+}
+
+/** A hold in a sentence. */
 export function formatHold(hold: HoldBand, timeline: Timeline, clock: ClockStyle): string {
   const at = (moment: number) => formatTime(moment, timeline.from, clock);
   const end = hold.isOpen ? "going on" : `until ${at(hold.to)} (${formatSpan(hold.to - hold.from, clock)})`;

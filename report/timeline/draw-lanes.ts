@@ -18,7 +18,7 @@ export function drawLanes(timeline: Timeline, layout: Layout, clock: ClockStyle)
 function drawLane(lane: Lane, index: number, timeline: Timeline, layout: Layout): string[] {
   const { plot, showsNames } = layout;
   const { top, height, middle } = layout.lane(index);
-  const bar = (span: Span, fill: Colour) => {
+  const bar = (span: Span, fill: Colour, stroke?: Colour) => {
     const from = layout.x(Math.max(span.from, timeline.from));
     const width = Math.max(1.5, layout.x(span.to) - from);
     return element("rect", {
@@ -28,15 +28,17 @@ function drawLane(lane: Lane, index: number, timeline: Timeline, layout: Layout)
       height,
       rx: Math.min(3, height / 2),
       fill: colour(fill),
+      ...(stroke && { stroke: colour(stroke), "stroke-dasharray": "4 3" }),
     });
   };
   return [
     bar(lane, "free"),
     ...lane.userHeld.map((span) => bar(span, "own")),
     ...lane.held.map((span) => bar(span, "held")),
+    ...lane.excluded.map((span) => bar(span, "paper", "own")),
     ...(showsNames
       ? [
-          text(plot.left - 10, middle + 4, cut(lane.node), {
+          text(plot.left - 10, middle + 4, cut(lane.node, layout), {
             "text-anchor": "end",
             class: "faint",
             "font-size": 11,
@@ -46,7 +48,7 @@ function drawLane(lane: Lane, index: number, timeline: Timeline, layout: Layout)
   ];
 }
 
-/** A node's story in a sentence. */
+/** A node in a sentence. */
 export function laneOf(lane: Lane, timeline: Timeline, clock: ClockStyle): string {
   const at = (moment: number) => formatTime(moment, timeline.from, clock);
   const sum = (spans: readonly Span[]) => spans.reduce((total, { from, to }) => total + to - from, 0);
@@ -54,6 +56,7 @@ export function laneOf(lane: Lane, timeline: Timeline, clock: ClockStyle): strin
   const gone = lane.isOpen ? "still there" : `gone ${at(lane.to)}`;
   const held = lane.held.length > 0 ? `, held for ${formatSpan(sum(lane.held), clock)}` : "";
   const own = lane.userHeld.length > 0 ? ", held by its user" : "";
+  const never = lane.excluded.length > 0 ? ", kept out of holds by its label" : "";
   const pool = lane.nodePool && ` (${lane.nodePool})`;
-  return `${lane.node}${pool}: ${joined}, ${gone}, lived ${formatSpan(lane.to - lane.from, clock)}${held}${own}`;
+  return `${lane.node}${pool}: ${joined}, ${gone}, lived ${formatSpan(lane.to - lane.from, clock)}${held}${own}${never}`;
 }

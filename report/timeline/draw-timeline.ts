@@ -20,27 +20,51 @@ const elapsed: ClockStyle = { kind: "elapsed", minute: realMinute };
 export function drawTimeline(timeline: Timeline, options: TimelineOptions): string {
   const { title, clock = elapsed } = options;
   const layout = layOut(timeline, options);
-  const { width, height } = layout;
+  const { width, height, edge } = layout;
   const description = summaryOf(timeline, clock);
   const subtitle = options.subtitle ?? description;
   return picture(
     { width, height, title, description, rules: ".knh .lane:hover rect{filter:brightness(1.15)}" },
-    text(24, 32, title, { class: "title" }),
-    text(24, 52, subtitle, { class: "faint" }),
-    drawLegend(timeline, 24, 74),
+    text(edge, 32, title, { class: "title" }),
+    text(edge, 52, subtitle, { class: "faint" }),
+    drawLegend(timeline, layout),
     drawAxis(timeline, layout, clock),
     drawHolds(timeline, layout, clock),
     drawLaunchesName(layout),
     drawLanes(timeline, layout, clock),
     drawPoints(timeline, layout, clock),
+    drawNow(timeline, layout),
   );
+}
+
+/** Between what happened and what is planned. */
+function drawNow({ to }: Timeline, { end, x, plot, strips }: Layout): string {
+  if (end <= to) return "";
+  const top = Math.min(plot.top, ...[...strips.values()].map((strip) => strip.top)) - 4;
+  const line = {
+    x1: x(to),
+    x2: x(to),
+    y1: top,
+    y2: plot.bottom,
+    stroke: colour("launch"),
+    "stroke-width": 1.5,
+  };
+  const label = {
+    "text-anchor": "middle",
+    "font-size": 11,
+    style: `fill:${colour("launch")};font-weight:600`,
+  };
+  return element("g", { class: "now" }, element("line", line), text(x(to), top - 3, "now", label));
 }
 
 function drawAxis(timeline: Timeline, layout: Layout, clock: ClockStyle): string {
   const { left, right, top, bottom } = layout.plot;
   const factor = clock.kind === "elapsed" ? realMinute / clock.minute : 1;
   const origin = clock.kind === "elapsed" ? timeline.from * factor : 0;
-  const ticks = timeTicks(timeline.from * factor, timeline.to * factor, origin).map((tick) => tick / factor);
+  const most = Math.min(12, Math.floor((right - left) / 64));
+  const ticks = timeTicks(timeline.from * factor, layout.end * factor, origin, most).map(
+    (tick) => tick / factor,
+  );
   const unit = clock.kind === "utc" ? "UTC" : clock.minute === realMinute ? "min:s" : "scaled min:s";
   const lines = ticks.map((at) => {
     const x = layout.x(at);
@@ -54,9 +78,9 @@ function drawAxis(timeline: Timeline, layout: Layout, clock: ClockStyle): string
   const count =
     layout.showsNames || timeline.lanes.length === 0
       ? ""
-      : text(24, (top + bottom) / 2, `${timeline.lanes.length}`, { "font-size": 11 }) +
-        text(24, (top + bottom) / 2 + 14, "nodes", { "font-size": 11, class: "faint" });
-  const named = text(24, bottom + 18, unit, { class: "faint", "font-size": 11 });
+      : text(layout.edge, (top + bottom) / 2, `${timeline.lanes.length}`, { "font-size": 11 }) +
+        text(layout.edge, (top + bottom) / 2 + 14, "nodes", { "font-size": 11, class: "faint" });
+  const named = text(layout.edge, bottom + 18, unit, { class: "faint", "font-size": 11 });
   const floor = element("line", { x1: left, x2: right, y1: bottom, y2: bottom, class: "grid" });
   return lines.join("") + floor + named + count;
 }
@@ -69,9 +93,17 @@ const drawLaunchesName = ({ launches, plot }: Layout): string =>
 type Entry = Readonly<{ label: string; draw: (x: number, y: number) => string }>;
 
 const swatch =
-  (name: Colour) =>
+  (name: Colour, stroke?: Colour) =>
   (x: number, y: number): string =>
-    element("rect", { x: x - 7, y: y - 5, width: 14, height: 10, rx: 3, fill: colour(name) });
+    element("rect", {
+      x: x - 7,
+      y: y - 5,
+      width: 14,
+      height: 10,
+      rx: 3,
+      fill: colour(name),
+      ...(stroke && { stroke: colour(stroke), "stroke-dasharray": "4 3" }),
+    });
 
 /** Only what the picture shows is explained. */
 function legendOf({ lanes, points, holds }: Timeline): readonly Entry[] {
@@ -85,18 +117,27 @@ function legendOf({ lanes, points, holds }: Timeline): readonly Entry[] {
     ...(lanes.some(({ userHeld }) => userHeld.length > 0)
       ? [{ label: "held by its user", draw: swatch("own") }]
       : []),
+    ...(lanes.some(({ excluded }) => excluded.length > 0)
+      ? [{ label: "never held", draw: swatch("paper", "own") }]
+      : []),
     ...point("launch", "launch"),
     ...point("release", "released"),
+    ...point("handover", "handed over"),
     ...point("eviction", "pod evicted"),
     ...point("image", "image pulled"),
     ...point("note", "something went wrong"),
   ];
 }
 
-function drawLegend(timeline: Timeline, left: number, y: number): string {
-  let x = left + 7;
+function drawLegend(timeline: Timeline, { edge, width }: Layout): string {
+  let x = edge + 7;
+  let y = 74;
   return legendOf(timeline)
     .map(({ label, draw }) => {
+      if (x + label.length * 6.2 + 12 > width - edge) {
+        x = edge + 7;
+        y += 18;
+      }
       const drawn = draw(x, y) + text(x + 12, y + 4, label, { "font-size": 11 });
       x += label.length * 6.2 + 36;
       return drawn;

@@ -5,6 +5,10 @@ import type { Timeline } from "./timeline.ts";
 export type Layout = Readonly<{
   width: number;
   height: number;
+  /** The right end of the plot in time. */
+  end: number;
+  /** The margin at either side. */
+  edge: number;
   plot: Readonly<{ left: number; right: number; top: number; bottom: number }>;
   x: Scale;
   /** One strip a scope that was held, above the lanes. */
@@ -17,6 +21,8 @@ export type Layout = Readonly<{
 
 export type LayoutOptions = Readonly<{
   width?: number;
+  /** How far the plot goes on after the timeline: what is planned; by default not at all. */
+  end?: number;
   /** All lanes together become no taller than this, however many there are. */
   lanesHeight?: number;
   /** The height of a lane, so that pictures can be compared; by default as tall as fits. */
@@ -26,19 +32,24 @@ export type LayoutOptions = Readonly<{
 const tallest = 22;
 const readable = 12;
 const stripHeight = 22;
-const header = 92;
+/** On a phone every unit counts. */
+const narrow = 600;
+/** Title, subtitle and the legend: one line, or three where the picture is narrow. */
+const headerOf = (width: number): number => (width < narrow ? 128 : 92);
 const footer = 40;
-const edge = 24;
+const edgeOf = (width: number): number => (width < narrow ? 12 : 24);
 
 /** Gives every lane its room: tall and named while they are few, thin when they are hundreds. */
 export function layOut(timeline: Timeline, options: LayoutOptions = {}): Layout {
-  const { width = 1200, lanesHeight = 900 } = options;
+  const { width = 1200, lanesHeight = 900, end = timeline.to } = options;
+  const edge = edgeOf(width);
+  const header = headerOf(width);
   const count = timeline.lanes.length;
   const pitch = options.laneHeight ?? Math.min(tallest, lanesHeight / Math.max(1, count));
   const showsNames = count > 0 && pitch >= readable;
   const scopes = [...new Set(timeline.holds.map(({ scope }) => scope))].toSorted();
   const names = [...scopes.map(scopeName), ...(showsNames ? timeline.lanes.map(({ node }) => node) : [])];
-  const left = edge + gutterFor(names);
+  const left = edge + gutterFor(names, width);
   const right = width - edge;
 
   const strips = new Map(
@@ -56,8 +67,10 @@ export function layOut(timeline: Timeline, options: LayoutOptions = {}): Layout 
   return {
     width,
     height: bottom + footer,
+    end,
+    edge,
     plot: { left, right, top, bottom },
-    x: scaleOf(timeline.from, timeline.to, left, right),
+    x: scaleOf(timeline.from, end, left, right),
     strips,
     ...(hasLaunches && { launches: belowStrips + 10 }),
     lane,
@@ -66,15 +79,17 @@ export function layOut(timeline: Timeline, options: LayoutOptions = {}): Layout 
 }
 
 /** Names longer than this are cut in the picture; the hint shows them whole. */
-const longestName = 24;
+const longestName = (width: number): number => (width < narrow ? 14 : 24);
 
 /** A name as there is room for it. */
-export const cut = (name: string): string =>
-  name.length > longestName ? `${name.slice(0, longestName - 1)}…` : name;
+export function cut(name: string, { width }: Pick<Layout, "width">): string {
+  const longest = longestName(width);
+  return name.length > longest ? `${name.slice(0, longest - 1)}…` : name;
+}
 
 /** What a scope's strip is called. */
 export const scopeName = (scope: string): string =>
   scope === "cluster" ? "holds" : `holds of ${scope.replace("nodepool/", "")}`;
 
-const gutterFor = (names: readonly string[]): number =>
-  Math.max(64, ...names.map((name) => cut(name).length * 6.6 + 12));
+const gutterFor = (names: readonly string[], width: number): number =>
+  Math.max(64, ...names.map((name) => cut(name, { width }).length * 6.6 + 12));

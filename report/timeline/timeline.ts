@@ -4,9 +4,18 @@ import type { EventOf, TimelineEvent } from "./events.ts";
 /** Something that lasted; `isOpen` when it was still going on at the end. */
 export type Span = Readonly<{ from: number; to: number; isOpen: boolean }>;
 
-/** One node's life, and when it was held by us or by its user. */
+/** While a node was held by us, and by which hold in the end. */
+export type HeldSpan = Span & Readonly<{ holdId: string }>;
+
+/** One node's life, and when it was held by us or by its user, or kept out of holds by its user. */
 export type Lane = Span &
-  Readonly<{ node: string; nodePool: string; held: readonly Span[]; userHeld: readonly Span[] }>;
+  Readonly<{
+    node: string;
+    nodePool: string;
+    held: readonly HeldSpan[];
+    userHeld: readonly Span[];
+    excluded: readonly Span[];
+  }>;
 
 /** One hold, from its start until its marks were off; releasing from `fencedAt` on. */
 export type HoldBand = Span &
@@ -14,6 +23,8 @@ export type HoldBand = Span &
     scope: string;
     holdId: string;
     because: string;
+    /** When it ends, unless it is extended. */
+    until: number;
     ended?: string;
     fencedAt?: number;
     extensions: readonly number[];
@@ -28,10 +39,14 @@ export type Timeline = Readonly<{
   points: readonly Point[];
 }>;
 
-type HoldEvent = EventOf<"hold started" | "hold extended" | "hold releasing" | "hold ended">;
+type HoldEvent = EventOf<"hold started" | "hold extended" | "hold caused" | "hold releasing" | "hold ended">;
 type NodeEvent = Extract<TimelineEvent, { node: string }>;
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
-type OpenLane = Draft<Lane> & { held: Draft<Span>[]; userHeld: Draft<Span>[] };
+type OpenLane = Draft<Omit<Lane, "held" | "userHeld" | "excluded">> & {
+  held: Draft<HeldSpan>[];
+  userHeld: Draft<Span>[];
+  excluded: Draft<Span>[];
+};
 type OpenHold = Draft<HoldBand> & { extensions: number[] };
 
 /** Makes lanes, bands and points of what happened; what was before `from` is only known by what lasted. */
@@ -78,9 +93,11 @@ class Reader {
     const { kind, node } = event;
     if (kind === "node joined") this.#join(node, event.nodePool, at);
     if (kind === "node gone") this.#leave(node, at);
-    if (kind === "node marked") this.#mark(node, at);
+    if (kind === "node marked") this.#mark(event, at);
     if (kind === "node released" || kind === "node handed over") this.#unmark(node, at);
     if (kind === "node let go") end(this.#present.get(node)?.userHeld.at(-1), at);
+    if (kind === "node excluded") this.#present.get(node)?.excluded.push(this.#open(at));
+    if (kind === "node included") end(this.#present.get(node)?.excluded.at(-1), at);
     if (kind === "node user-held" || kind === "node handed over") this.#userHold(node, at);
   }
 
@@ -89,7 +106,11 @@ class Reader {
     const band = this.#running.get(holdId);
     if (kind === "hold started") this.#start(event, at);
     if (!band) return;
-    if (kind === "hold extended") band.extensions.push(at);
+    if (kind === "hold extended") {
+      band.extensions.push(at);
+      band.until = event.until.getTime();
+    }
+    if (kind === "hold caused") band.because = event.because;
     if (kind === "hold releasing") {
       band.fencedAt = at;
       band.ended = event.because;
@@ -107,7 +128,7 @@ class Reader {
 
   #join(node: string, nodePool: string, at: number): void {
     if (this.#present.has(node)) return;
-    const lane: OpenLane = { ...this.#open(at), node, nodePool, held: [], userHeld: [] };
+    const lane: OpenLane = { ...this.#open(at), node, nodePool, held: [], userHeld: [], excluded: [] };
     this.#present.set(node, lane);
     this.lanes.push(lane);
   }
@@ -116,13 +137,15 @@ class Reader {
     const lane = this.#present.get(node);
     if (!lane) return;
     this.#present.delete(node);
-    for (const span of [lane, ...lane.held, ...lane.userHeld]) end(span, at);
+    for (const span of [lane, ...lane.held, ...lane.userHeld, ...lane.excluded]) end(span, at);
   }
 
-  #mark(node: string, at: number): void {
+  #mark({ node, holdId }: Readonly<{ node: string; holdId: string }>, at: number): void {
     const held = this.#present.get(node)?.held;
+    const last = held?.at(-1);
     // A node that a newer hold adopts was never free in between.
-    if (held && !held.at(-1)?.isOpen) held.push(this.#open(at));
+    if (last?.isOpen) last.holdId = holdId;
+    else held?.push({ ...this.#open(at), holdId });
   }
 
   #unmark(node: string, at: number): void {
@@ -133,11 +156,15 @@ class Reader {
     this.#present.get(node)?.userHeld.push(this.#open(at));
   }
 
-  #start(
-    { scope, holdId, because }: Readonly<{ scope: string; holdId: string; because: string }>,
-    at: number,
-  ): void {
-    const band: OpenHold = { ...this.#open(at), scope, holdId, because, extensions: [] };
+  #start({ scope, holdId, because, until }: EventOf<"hold started">, at: number): void {
+    const band: OpenHold = {
+      ...this.#open(at),
+      scope,
+      holdId,
+      because,
+      until: until.getTime(),
+      extensions: [],
+    };
     this.#running.set(holdId, band);
     this.holds.push(band);
   }

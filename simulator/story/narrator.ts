@@ -22,6 +22,8 @@ export class Narrator {
       this.#swept = at;
       return;
     }
+    // The launch or use itself has a line.
+    if (event.kind === "hold caused") return;
     // A sweep is only worth a line where it does something.
     if (this.#swept?.getTime() === at.getTime() && event.kind !== "node joined") {
       this.flush();
@@ -55,7 +57,7 @@ export class Narrator {
     );
   }
 
-  #lineOf(event: Exclude<TimelineEvent, { kind: "sweep" }>): Line {
+  #lineOf(event: Exclude<TimelineEvent, { kind: "sweep" | "hold caused" }>): Line {
     switch (event.kind) {
       case "launch":
         return { sign: "▲", style: "cyan", text: `launch of ${event.instance}` };
@@ -73,6 +75,10 @@ export class Narrator {
         return { sign: "◆", style: "magenta", text: "NODES handed over to the user" };
       case "node let go":
         return { sign: "◇", style: "magenta", text: "NODES let go by the user" };
+      case "node excluded":
+        return { sign: "◆", style: "magenta", text: "NODES kept out of holds by the user" };
+      case "node included":
+        return { sign: "◇", style: "magenta", text: "NODES may be held again" };
       case "hold started":
         return {
           sign: "┏",

@@ -33,7 +33,7 @@ it("draws each hold as a bar and lists the same as text", () => {
   expect(page).toContain("2 holds, caused by 8 launches.");
   const [svg = ""] = page.match(/<svg.*<\/svg>/s) ?? [];
   expect(elementsIn(svg).filter(({ is }) => is.class === "hold")).toHaveLength(2);
-  expect(page).toContain("<td>launch of i-1 (4 launches, 3 extensions, 12 nodes)</td>");
+  expect(page).toContain(">launch of i-1 (4 launches, 3 extensions, 12 nodes)</td>");
   expect(page.match(/<caption>/g)).toHaveLength(1);
 });
 

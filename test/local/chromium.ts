@@ -11,7 +11,19 @@ const names = ["chromium", "chromium-browser", "google-chrome-stable", "google-c
 /** The browser on this machine; undefined when there is none. */
 export const chromium = names.find((name) => spawnSync(name, ["--version"]).status === 0);
 
-type Answer = Readonly<{ id?: number; result?: unknown; error?: { message: string } }>;
+type Answer = Readonly<{
+  id?: number;
+  result?: unknown;
+  error?: { message: string };
+  method?: string;
+  params?: { type?: string; entry?: { level?: string } };
+}>;
+
+/** An exception, a line of console.error, or a refused request. */
+const isError = ({ method, params }: Answer): boolean =>
+  method === "Runtime.exceptionThrown" ||
+  (method === "Runtime.consoleAPICalled" && params?.type === "error") ||
+  (method === "Log.entryAdded" && params?.entry?.level === "error");
 
 /** A headless browser with one tab, driven by its own protocol. */
 export class Browser {
@@ -19,6 +31,8 @@ export class Browser {
   readonly #folder: string;
   readonly #socket: WebSocket;
   readonly #waiting = new Map<number, (answer: Answer) => void>();
+  /** What the page reported as an error, since it was opened. */
+  readonly errors: string[] = [];
   #session = "";
   #count = 0;
 
@@ -29,6 +43,7 @@ export class Browser {
     socket.addEventListener("message", ({ data }) => {
       const answer = JSON.parse(String(data)) as Answer;
       if (answer.id !== undefined) this.#waiting.get(answer.id)?.(answer);
+      else if (isError(answer)) this.errors.push(String(data));
     });
   }
 
@@ -78,6 +93,7 @@ export class Browser {
     });
     const features = [{ name: "prefers-color-scheme", value: theme }];
     await this.#ask("Emulation.setEmulatedMedia", { features });
+    this.errors.length = 0;
     await this.#ask("Page.navigate", { url });
   }
 
@@ -111,6 +127,7 @@ export class Browser {
     const targetId = targetInfos.find(({ type }) => type === "page")?.targetId;
     const attached = await this.#ask("Target.attachToTarget", { targetId, flatten: true });
     this.#session = String(Reflect.get(attached, "sessionId"));
+    for (const domain of ["Runtime", "Log"]) await this.#ask(`${domain}.enable`);
   }
 
   #ask(method: string, params: object = {}): Promise<object> {

@@ -10,7 +10,7 @@ import { Browser, chromium } from "./chromium.ts";
 const pictures = process.env.PAGE_PICTURES;
 const start = Date.UTC(2026, 0, 1, 12);
 
-/** A story with so many nodes, reported a few minutes ago. */
+/** A hold of so many nodes, reported a few minutes ago. */
 class NewEvent {
   now = start;
   readonly timeline = new Timeline(() => new Date(this.now));
@@ -32,6 +32,14 @@ class NewEvent {
     this.pass(40);
     this.timeline.record({ kind: "hold extended", ...hold, until: new Date(this.now + 90_000) });
     this.pass(60);
+  }
+
+  exclude(node: string): void {
+    this.timeline.record({ kind: "node excluded", node });
+  }
+
+  handOver(node: string): void {
+    this.timeline.record({ kind: "node handed over", node });
   }
 
   release(nodes: number): void {
@@ -100,7 +108,45 @@ describe("the page's server", () => {
     reported.pass(3 * 86_400);
     reported.release(1);
     const { tables } = drawFrame(reported.timeline.events, { now: reported.clock.now() });
-    expect(tables).toContain("<td>01-01 12:00</td><td>01-04 12:02</td>");
+    expect(tables).toMatch(/>01-01 12:00<.*>01-04 12:02</);
+  });
+
+  it("shows what is held now, how long that still is, why, and what is never held", () => {
+    reported.hold(3);
+    reported.timeline.record({
+      kind: "hold caused",
+      scope: "cluster",
+      holdId: "h1",
+      because: "2 launches in NodePool default; extended by use once",
+    });
+    reported.exclude("node-2");
+    reported.handOver("node-3");
+    reported.pass(10);
+    const { held, tables } = drawFrame(reported.timeline.events, { now: reported.clock.now() });
+    const cells = [...held.matchAll(/<td[^>]*>([^<]*)/g)].map(([, text]) => text);
+    expect(cells).toEqual([
+      "the cluster",
+      "12:02:40",
+      "20 s",
+      "2 launches in NodePool default; extended by use once",
+      "node-1, node-2",
+    ]);
+    expect(held).toContain("Held by their users: node-3.");
+    expect(held).toContain("Never held, by their label: node-2.");
+    expect(tables).toContain("node-3 left to its user&#39;s annotation");
+  });
+
+  it("marks now, and draws what is planned to its right, as wide as its reader wants it", () => {
+    reported.hold(1);
+    const frame = { now: reported.clock.now(), width: 390 };
+    const { svg } = drawFrame(reported.timeline.events, frame);
+    expect(svg).toContain('viewBox="0 0 390 ');
+    expect(svg).toMatch(/class="planned"/);
+    expect(svg).toMatch(/>now<\/text>/);
+    reported.release(1);
+    expect(drawFrame(reported.timeline.events, { ...frame, now: reported.clock.now() }).svg).not.toMatch(
+      /class="planned"/,
+    );
   });
 
   it("refuses other host names and other paths", async () => {
@@ -123,6 +169,8 @@ describe.skipIf(!chromium)("the page in a browser", () => {
   beforeAll(async () => {
     browser = await Browser.start(chromium ?? "");
   }, 60_000);
+  // A page whose server is gone keeps calling it.
+  afterEach(() => browser.open("about:blank"));
   afterAll(() => browser?.stop());
 
   const sees = (expression: string) => expect.poll(() => browser.read(expression), { timeout: 15_000 });
@@ -176,23 +224,36 @@ describe.skipIf(!chromium)("the page in a browser", () => {
     await sees('document.getElementById("tables").textContent').toContain("node-3");
   });
 
-  it.each([
-    ["light", 3],
-    ["dark", 3],
-    ["light", 300],
-    ["dark", 300],
-  ])("uses the %s theme and fits its width with %i nodes", async (theme, nodes) => {
+  const themes = ["light", "dark"] as const;
+  const looks = [
+    ...[390, 768, 1280, 1920].flatMap((width) => themes.map((theme) => ({ width, theme, nodes: 3 }))),
+    { width: 390, theme: "light", nodes: 300 },
+    { width: 1280, theme: "dark", nodes: 300 },
+  ];
+  it.each(looks)("fits $width px with $nodes nodes in the $theme theme, without an error", async (look) => {
+    const { width, theme, nodes } = look;
     reported.hold(nodes);
-    reported.release(nodes);
-    await browser.open(page.url, { theme });
-    await sees(lanes).toBe(nodes);
+    reported.handOver("node-3");
+    reported.timeline.record({ kind: "node joined", node: "node-never", nodePool: "default" });
+    reported.exclude("node-never");
+    reported.pass(15);
+    await browser.open(page.url, { width, theme });
+    await sees(lanes).toBe(nodes + 1);
+    // The second picture is drawn for the reader's width.
+    await sees('document.querySelector("#picture svg").viewBox.baseVal.width').toBe(
+      await browser.read('document.getElementById("picture").clientWidth'),
+    );
     const paper = await browser.read("getComputedStyle(document.body).backgroundColor");
     expect(paper).toBe(theme === "light" ? "rgb(255, 255, 255)" : "rgb(13, 17, 23)");
-    expect(await browser.read("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    await browser.read(`document.getElementById("words").open = ${nodes < 10}`);
+    for (const part of ["document.documentElement", 'document.getElementById("picture")']) {
+      expect(await browser.read(`${part}.scrollWidth <= ${part}.clientWidth`)).toBe(true);
+    }
     if (pictures) {
       mkdirSync(pictures, { recursive: true });
-      await browser.picture(join(pictures, `page-${nodes}-${theme}.png`));
+      await browser.picture(join(pictures, `page-${nodes}-${width}-${theme}.png`));
     }
+    expect(browser.errors).toEqual([]);
   });
 
   it("contacts only its own server", async () => {

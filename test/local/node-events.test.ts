@@ -23,7 +23,7 @@ describe("what a change of a node means", () => {
       "an adoption",
       node(holdId(1), "true"),
       node(holdId(2), "true"),
-      [{ kind: "node marked", node: "a", holdId: holdId(2) }],
+      [{ kind: "node marked", node: "a", holdId: holdId(2), before: holdId(1) }],
     ],
     ["a release", node(holdId(1), "true"), node(), [{ kind: "node released", node: "a", holdId: holdId(1) }]],
     [
@@ -41,7 +41,9 @@ describe("what a change of a node means", () => {
     ],
     ["what was left of that mark, taken off", node(holdId(1)), node(), []],
     ["a user's annotation taken off", node(undefined, "true"), node(), [{ kind: "node let go", node: "a" }]],
-    ["a node kept out", node(), node(neverHold), []],
+    ["a node kept out of holds", node(), node(neverHold), [{ kind: "node excluded", node: "a" }]],
+    ["any other value of its user", node(), node("team-2"), [{ kind: "node excluded", node: "a" }]],
+    ["a node that may be held again", node(neverHold), node(), [{ kind: "node included", node: "a" }]],
   ])("%s", (_, before, now, expected) => {
     expect(nodeEventsOf(before, now, keys)).toEqual(expected);
   });

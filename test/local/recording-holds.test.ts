@@ -15,6 +15,13 @@ describe("what a record's change means", () => {
   it.each([
     ["a start", undefined, hold, ["hold started"]],
     ["an extension", hold, aHold({ expiresAt: after(hold.expiresAt, minutes(1)) }), ["hold extended"]],
+    [
+      "an extension by use",
+      hold,
+      aHold({ expiresAt: after(hold.expiresAt, minutes(1)), causes: { uses: 1 } }),
+      ["hold caused", "hold extended"],
+    ],
+    ["a wish by hand for a hold that is on", hold, aHold({ causes: { hand: "a test" } }), ["hold caused"]],
     ["the fence", hold, aHold({ state: "releasing", endsBecause: "its time is over" }), ["hold releasing"]],
     ["the end", aHold({ state: "releasing" }), undefined, ["hold ended"]],
     [

@@ -123,7 +123,7 @@ it("can be read by those who do not see it", () => {
   expect(svg).toContain("<desc>");
   const tables = timelineTables(timeline, clock);
   expect(elementsIn(tables).filter(({ name }) => name === "caption")).toHaveLength(3);
-  for (const node of names(3)) expect(tables).toContain(`<td>${node}</td>`);
+  for (const node of names(3)) expect(tables).toContain(`>${node}</td>`);
 });
 
 it("reports in words only what there was, and calls 'before' only what began before the picture", () => {
@@ -131,7 +131,7 @@ it("reports in words only what there was, and calls 'before' only what began bef
   const whole = timelineTables(readTimeline(ended), clock);
   expect(elementsIn(whole).filter(({ name }) => name === "caption")).toHaveLength(1);
   expect(whole).not.toContain("before");
-  expect(timelineTables(readTimeline(ended, { from: at(15) }), clock)).toContain("<td>before</td>");
+  expect(timelineTables(readTimeline(ended, { from: at(15) }), clock)).toContain(">before</td>");
 });
 
 it("is markup whatever nodes and pods are called", () => {

@@ -32,13 +32,24 @@ describe("a node's lane", () => {
 
   it("is held from the mark until the release", () => {
     const { lanes } = readTimeline([joined("a", 0), marked("a", "h1", 10), released("a", "h1", 30)], bounds);
-    expect(lanes[0]?.held).toEqual([{ from: at(10).getTime(), to: at(30).getTime(), isOpen: false }]);
+    expect(lanes[0]?.held).toEqual([
+      { from: at(10).getTime(), to: at(30).getTime(), isOpen: false, holdId: "h1" },
+    ]);
   });
 
   it("is held without a gap when a newer hold adopts it", () => {
     const events = [joined("a", 0), marked("a", "h1", 10), marked("a", "h2", 20), released("a", "h2", 50)];
     expect(readTimeline(events, bounds).lanes[0]?.held).toEqual([
-      { from: at(10).getTime(), to: at(50).getTime(), isOpen: false },
+      { from: at(10).getTime(), to: at(50).getTime(), isOpen: false, holdId: "h2" },
+    ]);
+  });
+
+  it("is kept out of holds while its user's label is there", () => {
+    const excluded = { kind: "node excluded", node: "a", at: at(10) } as const;
+    const included = { kind: "node included", node: "a", at: at(20) } as const;
+    const { lanes } = readTimeline([joined("a", 0), excluded, included], bounds);
+    expect(lanes[0]?.excluded).toMatchObject([
+      { from: at(10).getTime(), to: at(20).getTime(), isOpen: false },
     ]);
   });
 

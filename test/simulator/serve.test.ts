@@ -38,7 +38,7 @@ describe("npm start -- --serve", () => {
     await expect.poll(heldNodes, { timeout: 10_000 }).toHaveLength(3);
     expect(terminal.output).toContain(`The live timeline: ${served.url}`);
     const page = await (await fetch(served.url)).text();
-    for (const node of ["anna", "bert", "cleo"]) expect(page).toContain(`<td>${node}</td>`);
+    for (const node of ["anna", "bert", "cleo"]) expect(page).toContain(`>${node}</td>`);
   });
 
   it("leaves nothing behind when it is stopped", async () => {
