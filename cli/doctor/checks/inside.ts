@@ -38,9 +38,7 @@ export function checkRights(
       warn("rights", what, "Look which other binding names group karpenter-node-holder or their roles."),
     ];
   }
-  return [
-    ok("rights", "get, list and patch nodes, list NodeClaims and Karpenter's events, and nothing beyond"),
-  ];
+  return [ok("rights", "all that functions of this version need, and nothing beyond")];
 }
 
 /** The cluster itself refuses what the holder must not do, and admits its marks. */
