@@ -34,11 +34,13 @@ export class ClusterAccess extends Construct {
       resourceType: accessResource,
       serviceToken,
       serviceTimeout: Duration.minutes(30),
-      // For CloudFormation alone, which calls the function when they change: it reads its environment.
+      // For CloudFormation alone, which calls the function when they change: it reads its environment. The function of
+      // 0.1 reads them all, also those from which a failed update is rolled back to it.
       properties: {
         cluster,
         holdAnnotation,
-        roles: Lazy.list({ produce: () => admin.roleArns }),
+        principals: Lazy.list({ produce: () => admin.roleArns }),
+        adminRole: admin.adminRoleArn,
         // What is written into the cluster comes with the code that writes it.
         bundle: FileSystem.fingerprint(bundleOf("cluster-access")),
       },
