@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { after, type Duration, hours, later, minutes, parseDuration } from "../../lambda/core/duration.ts";
+import { TryAgainError } from "../../lambda/core/errors.ts";
 import type { Question } from "../advise/advice.ts";
 import type { InstanceEvent } from "../advise/lives.ts";
 import { explainAwsError } from "../aws-errors.ts";
@@ -140,7 +141,7 @@ async function readCloudTrail(
   now: Date,
   terminal: Terminal,
 ): Promise<readonly InstanceEvent[]> {
-  const { env, notify } = terminal;
+  const { env } = terminal;
   const { Archive } = await import("../advise/archive.ts");
   const { cacheFile } = await import("../advise/cache-file.ts");
   const { CloudTrailReader } = await import("../advise/cloudtrail.ts");
@@ -163,8 +164,12 @@ async function readCloudTrail(
     progress.stop();
   } catch (error) {
     progress.stop();
-    notify(`What was read is kept in ${path}; the same command goes on from there.`);
-    throw explainAwsError(error, "look up CloudTrail events");
+    const explained = explainAwsError(error, "look up CloudTrail events");
+    const kept = `What was read is kept in ${path}; the same command goes on from there.`;
+    if (explained instanceof Failure)
+      throw new Failure(explained.message, `${explained.remedy} ${kept}`, { cause: error });
+    if (explained instanceof TryAgainError) throw new Failure(explained.message, kept, { cause: error });
+    throw explained;
   }
   return archive.events.filter(({ at }) => at >= from);
 }

@@ -21,15 +21,14 @@ export function printFailure(error: unknown, { notify, env }: Terminal): Exit {
     return Exit.usage;
   }
   notify(`Failed: ${messageOf(error)}`);
-  const remedy = remedyFor(error);
-  if (remedy) notify(remedy);
+  notify(remedyFor(error));
   if (env.DEBUG && error instanceof Error) notify(error.stack ?? "");
   return Exit.failed;
 }
 
-function remedyFor(error: unknown): string | undefined {
+function remedyFor(error: unknown): string {
   if (error instanceof Failure) return error.remedy;
-  if (error instanceof BrokenSetupError) return undefined;
+  if (error instanceof BrokenSetupError) return "Repair that first: until then the same command fails again.";
   if (isOfFile(error)) return "Check that path, or name another.";
   if (error instanceof TryAgainError) return "This may pass: try again in a moment.";
   return "This was not expected. Run again with DEBUG=1 to see where it happened, and please report it.";

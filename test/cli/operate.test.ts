@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Asked, type Control, FakeControl, FunctionFailure, refused } from "./fake-control.ts";
 
@@ -201,6 +204,21 @@ describe("history", () => {
     const { output } = await prod.run("history", "--cluster", "prod");
     expect(output).toMatch(/2026-11-20 10:00:00Z .* 30m +cluster +4 +3 +12 +the hold expired/);
     expect(prod.asked).toEqual([{ do: "history", limit: 20 }]);
+  });
+
+  it("writes a page that only its owner may read, whatever the umask", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "history-"));
+    const umask = process.umask(0);
+    try {
+      const file = join(folder, "holds.html");
+      const prod = await holder(() => ({ holds: [past] }));
+      expect((await prod.run("history", "--cluster", "prod", "--html", file)).exit).toBe(0);
+      expect((statSync(file).mode & 0o777).toString(8)).toBe("600");
+      expect(readFileSync(file, "utf8")).toContain("Holds of prod");
+    } finally {
+      process.umask(umask);
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it("draws holds along time, the oldest on top", async () => {

@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { commandLine } from "../../cli/command-line.ts";
+import { commands } from "../../cli/commands.ts";
+import { CollectedTerminal } from "../support/collected-terminal.ts";
+
+const home = mkdtempSync(join(tmpdir(), "errors-"));
+const nowhere = join(home, "nowhere");
+const noFiles = { AWS_CONFIG_FILE: nowhere, AWS_SHARED_CREDENTIALS_FILE: nowhere };
+const see = "See --help for commands and flags.";
+const unchanged = "Nothing was changed. See --help.";
+const didYouMean = (name: string) => `(Did you mean ${name}?)`;
+const unreachable = ["AWS could not be reached", "Check the network, --region and --endpoint-url."] as const;
+/** Refuses every connection. */
+const away = "--cluster prod --region us-east-1 --endpoint-url http://127.0.0.1:1";
+const template = "template --cluster prod --bucket assets";
+const advise = "advise --cluster prod";
+
+/** A wrong call, what its first line names, and its second line. */
+const wrongCalls: readonly (readonly [call: string, failed: string, remedy: string])[] = [
+  ["hodl", "hodl", didYouMean("hold")],
+  ["status", "--cluster NAME", see],
+  ["status --cluter prod", "--cluter", didYouMean("--cluster")],
+  ["status --cluster a/b", "a/b", see],
+  ["status --cluster prod -o xml", "xml", see],
+  ["status --cluster prod --endpoint-url banana", "banana", see],
+  ["status --cluster prod --profile nosuch", "there is no AWS profile nosuch", unchanged],
+  ["status --cluster prod", "no AWS region is set", "Use --region, or set AWS_REGION."],
+  [`status --run ${nowhere}`, nowhere, "Start it, or name the folder of its --data"],
+  [`status ${away}`, ...unreachable],
+  ["hold --cluster prod", "--reason", see],
+  ["hold --cluster prod --reason x --for 5s", "5s", see],
+  [`hold --reason x ${away}`, ...unreachable],
+  ["release --cluster prod", "add --force", unchanged],
+  [`release --force ${away}`, ...unreachable],
+  ["pause --cluster prod --for 9999h", "9999h", see],
+  [`pause ${away}`, ...unreachable],
+  ["resume --cluster prod --scope nodes/x", "nodes/x", see],
+  [`resume ${away}`, ...unreachable],
+  ["history --cluster prod --limit 0", "--limit", see],
+  [`history ${away}`, ...unreachable],
+  ["doctor --cluster", "--cluster", see],
+  [`doctor ${away}`, "credentials", "Follow the remedies above."],
+  [`${advise} --holds 1x`, "1x", see],
+  [`${advise} --from ${nowhere}`, nowhere, unchanged],
+  [`${advise} --from /dev/null`, "no launch of a Karpenter node of cluster prod", "Does the export contain"],
+  [`advise ${away}`, ...unreachable],
+  ["manifest --karpenter v2", "--karpenter must be v1 or v0.31", unchanged],
+  ["manifest --hold-annotation nokey", "--hold-annotation", unchanged],
+  ["template --cluster prod", "--bucket", see],
+  [`${template} --vpc x`, "--vpc", "Deploy with the CDK instead"],
+  [`${template} --hold 1s`, "--hold must be", unchanged],
+  [`run --kubeconfig ${nowhere}`, nowhere, unchanged],
+  ["run --page 0", "--page", see],
+];
+
+describe("the first line of an error says what failed, the second what to do:", () => {
+  beforeAll(() => {
+    const environment = { ...noFiles, AWS_ACCESS_KEY_ID: "test", AWS_SECRET_ACCESS_KEY: "test" };
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+    for (const name of ["AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"]) vi.stubEnv(name, undefined);
+  });
+  afterAll(() => {
+    vi.unstubAllEnvs();
+    rmSync(home, { recursive: true });
+  });
+
+  it.each(wrongCalls)("%s", async (call, failed, remedy) => {
+    const terminal = new CollectedTerminal({ HOME: home, ...noFiles });
+    expect(await commandLine(call.split(" "), terminal)).not.toBe(0);
+    const [first = "", second = ""] = terminal.reported.split("\n");
+    expect(first).toMatch(/^(error|Failed|These \w+ cannot be (used|read)|This \w+ cannot be (used|done)): /);
+    expect(first).toContain(failed);
+    expect(second).toContain(remedy);
+  });
+
+  it("tries every command", () => {
+    const names = commands.map((make) => make(new CollectedTerminal()).name());
+    const tried = new Set(wrongCalls.map(([call]) => call.split(" ")[0]));
+    expect(names.filter((name) => !tried.has(name))).toEqual([]);
+  });
+});
