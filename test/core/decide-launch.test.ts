@@ -56,6 +56,17 @@ describe("the first launch", () => {
     expect(hold).not.toHaveProperty("length");
   });
 
+  it("that another function recognised as a replacement meanwhile starts nothing", () => {
+    const record = aRecord({ replacements: [{ instance: "b", launchedAt: noon }] });
+    const launches = [aLaunch({ instance: "a" }), aLaunch({ instance: "b" })];
+    const because = "it was recognised as a replacement before";
+
+    expect(decide({ record, launches: launches.slice(1) })).toEqual({ action: "ignore", because });
+    expect(decide({ record, launches })).toMatchObject({ action: "start", hold: { launches: 1 } });
+    const rules = someRules({ replacements: "hold" });
+    expect(decide({ record, launches, rules })).toMatchObject({ hold: { launches: 2 } });
+  });
+
   it("names the NodePool of the first of two at the same time", () => {
     const launches = ["a", "b"].map((nodePool) => aLaunch({ instance: nodePool, nodePool }));
 

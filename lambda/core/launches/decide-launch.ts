@@ -13,6 +13,8 @@ import {
 } from "../holds/hold.ts";
 import type { Launch } from "../ports.ts";
 import type { Rules } from "../rules.ts";
+import { wasRecognised } from "./judge-launches.ts";
+import { rememberedReplacements } from "./remember-replacements.ts";
 
 /** What launches mean for one scope, and why. `record` is what to write; without it nothing changes. */
 export type LaunchDecision =
@@ -37,7 +39,11 @@ export type LaunchFacts = Readonly<{
 /** Time comes from the launches and only moves forward: duplicates, late and reordered ones change nothing. */
 export function decideLaunch(facts: LaunchFacts): LaunchDecision {
   const { record, watermark, rules, now } = facts;
-  const launches = facts.launches.filter((launch) => launch.launchedAt >= watermark.from);
+  // Another function may have recognised one since this one asked.
+  const replacements = rememberedReplacements(record, rules);
+  const demand = facts.launches.filter(({ instance }) => !replacements.has(instance));
+  if (demand.length === 0) return { action: "ignore", because: wasRecognised };
+  const launches = demand.filter((launch) => launch.launchedAt >= watermark.from);
   const latest = launches.reduce<Launch | undefined>(
     (a, b) => (a && a.launchedAt >= b.launchedAt ? a : b),
     undefined,

@@ -6,7 +6,7 @@ import type { Context, Launch, Replacement, Unavailable } from "../ports.ts";
 import { reportLimit } from "../report-limit.ts";
 import type { Scope } from "../scope.ts";
 import { judgeLaunch, type Verdict } from "./judge-launches.ts";
-import { remember } from "./remember-replacements.ts";
+import { remember, rememberedReplacements } from "./remember-replacements.ts";
 
 /** The launches of one scope by what Karpenter made them for. */
 export type Judged = Readonly<{
@@ -33,7 +33,7 @@ export async function findDemand(
   const record = (await context.holds.find(scope)) ?? emptyRecord(scope);
   const judged: Judged = { demand: launches, replacements: [], unknown: [], record };
   if (context.rules.replacements === "hold" || launches.length === 0) return judged;
-  const remembered = new Set(record.replacements?.map(({ instance }) => instance));
+  const remembered = rememberedReplacements(record, context.rules);
   const isNew = (launch: Launch) => !remembered.has(launch.instance);
   const replacements = launches.some(isNew) ? await readReplacements(context, record, launches) : [];
   const facts = { remembered, replacements, firstSeenAt, now: context.clock.now() };

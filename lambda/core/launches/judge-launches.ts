@@ -9,6 +9,8 @@ export const doubtEndsAfter: Duration = minutes(1);
 /** Whether Karpenter launched for waiting pods, and how we know. */
 export type Verdict = Readonly<{ kind: "demand" | "replacement" | "unknown yet"; because: string }>;
 
+export const wasRecognised = "it was recognised as a replacement before";
+
 export type JudgeFacts = Readonly<{
   /** Instances that were recognised as replacements before; their events may have expired since. */
   remembered: ReadonlySet<string>;
@@ -22,7 +24,7 @@ export type JudgeFacts = Readonly<{
 export function judgeLaunch(launch: Launch, facts: JudgeFacts): Verdict {
   const { remembered, replacements } = facts;
   if (remembered.has(launch.instance)) {
-    return { kind: "replacement", because: "it was recognised as a replacement before" };
+    return { kind: "replacement", because: wasRecognised };
   }
   const age = ageOf(launch, facts);
   if (replacements === "no answer") return inDoubt(age, "Karpenter's events could not be read");

@@ -7,6 +7,13 @@ export const mostRemembered = 500;
 /** Longer than a sweep looks back at nodes without a mark. */
 const longerThanHold: Duration = hours(1);
 
+/** The instances that never count as demand, whatever Karpenter's events say now. */
+export const rememberedReplacements = (
+  { replacements = [] }: ScopeRecord,
+  rules: Pick<Rules, "replacements">,
+): ReadonlySet<string> =>
+  new Set(rules.replacements === "ignore" ? replacements.map(({ instance }) => instance) : []);
+
 /** The record that remembers these replacements, so that none starts a hold when its event has expired. */
 export function remember(
   record: ScopeRecord,
