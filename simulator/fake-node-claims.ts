@@ -40,6 +40,12 @@ export class FakeNodeClaims {
     if (claim) this.claims.set(name, { ...claim, lastPodEventAt: this.#clock.now() });
   }
 
+  /** Whether the API server still has an event that names this NodeClaim as a replacement. */
+  isNamed(name: string, now: Date): boolean {
+    const at = this.events.get(name);
+    return at !== undefined && at <= now && now < after(at, eventsKept);
+  }
+
   static answers({ path }: KubernetesCall): boolean {
     return path === eventsPath || claimsPath.test(path);
   }
@@ -57,7 +63,7 @@ export class FakeNodeClaims {
   #events(): readonly unknown[] {
     const now = this.#clock.now();
     return [...this.events]
-      .filter(([, at]) => at <= now && now < after(at, eventsKept))
+      .filter(([name]) => this.isNamed(name, now))
       .map(([name, at]) => ({ metadata: { creationTimestamp: text(at) }, involvedObject: { name } }));
   }
 

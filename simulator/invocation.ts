@@ -2,8 +2,8 @@ import type { Duration } from "../lambda/core/duration.ts";
 import type { Settings } from "../lambda/settings.ts";
 import type { Message } from "../local/holder/message-queue.ts";
 
-/** The outcome of a call: it is made, it fails without effect, or it is made and its answer is lost. */
-export type Verdict = "done" | "refused" | "answer lost";
+/** The outcome of a call: it is made, it fails without effect, its answer is lost, or its answer comes later. */
+export type Verdict = "done" | "refused" | "answer lost" | "answer late";
 
 export type FunctionName = "hold" | "release" | "sweep" | "control";
 
@@ -39,6 +39,8 @@ export class Invocation {
   wasDisturbed = false;
   /** Its calls that met a lasting fault. */
   readonly refused: string[] = [];
+  /** Its calls that were not answered before their deadline. */
+  readonly late: string[] = [];
   state: "running" | "done" | "failed" | "crashed" = "running";
   answer: unknown;
   readonly #waiting: Waiting[] = [];
@@ -79,7 +81,7 @@ export class Invocation {
     const next = this.#waiting.shift();
     if (!next) throw new Error(`${this.name} waits for something outside of the simulation`);
     this.calls += 1;
-    if (verdict !== "done") this.wasDisturbed = true;
+    if (verdict === "refused" || verdict === "answer lost") this.wasDisturbed = true;
     next.go(verdict);
     await settled();
   }

@@ -213,8 +213,10 @@ export class World {
 
   #callCluster(call: KubernetesCall, deadline: Date): Promise<unknown> {
     const name = nameOf(call);
-    if (deadline.getTime() - this.#now().getTime() < shortestRequest)
+    if (deadline.getTime() - this.#now().getTime() < shortestRequest) {
+      this.#current?.late.push(name);
       return Promise.reject(new OutOfTimeError(`no time is left for ${name}`));
+    }
     return this.#around(name, () => answerCall(this, call), deadline);
   }
 
@@ -223,12 +225,14 @@ export class World {
     const verdict = (await invocation?.waitBefore(call)) ?? "done";
     this.calls.push(call);
     const isLate = deadline !== undefined && this.#now() >= deadline;
+    if (isLate) invocation?.late.push(call);
     if (isLate && verdict !== "answer lost") throw new OutOfTimeError(`${call} was not answered in time`);
     if (verdict === "refused" || this.refuses(call)) {
       if (verdict !== "refused") invocation?.refused.push(call);
       throw new TryAgainError(`${call} was refused`);
     }
     const result = await effect();
+    if (verdict === "answer late") await invocation?.waitBefore(`the answer of ${call}`);
     if (verdict !== "answer lost") return result;
     throw isLate
       ? new OutOfTimeError(`${call} was not answered in time`)

@@ -13,6 +13,10 @@ export type Setting = Readonly<{
   orphanedMark: boolean;
   /** Whether the settings exclude NodePool b. */
   leftOut: boolean;
+  replacements: "ignore" | "hold";
+  extendOn: "use" | "launches";
+  /** What the cluster lets us read at the start. */
+  readable: Readable;
 }>;
 
 /** One step of a run. A number that selects an item is taken modulo the number of items. */
@@ -26,16 +30,22 @@ export type Command =
       knownAfter: Duration;
       userHeld: boolean;
       foreign: boolean;
+      /** What Karpenter says of it when it replaces other nodes: its event may come late or never (null). */
+      replaces: Readonly<{ namedAfter: Duration | null }> | null;
+      /** How late its NodeClaim has the instance. */
+      instanceAfter: Duration;
     }>
   | (Readonly<{ do: "deliver"; first: number; count: number }> & Begun)
   | (Readonly<{ do: "fire"; which: number; early: boolean; isDuplicated: boolean }> & Begun)
   | (Readonly<{ do: "retry" }> & Begun)
   | (Readonly<{ do: "sweep" }> & Begun)
   | (Readonly<{ do: "ask"; request: unknown }> & Begun)
-  | Readonly<{ do: "lose"; what: "schedule" | "message"; which: number }>
+  | Readonly<{ do: "lose"; what: "schedule" | "message" | "event"; which: number }>
   | Readonly<{ do: "deploy"; change: Change }>
   | Readonly<{ do: "break"; what: Outage; which: number }>
   | Readonly<{ do: "repair" }>
+  | Readonly<{ do: "grant"; readable: Readable }>
+  | Readonly<{ do: "use"; node: number }>
   | Readonly<{ do: "step"; who: number; times: number }>
   | Readonly<{ do: "finish"; who: number }>
   | Readonly<{ do: "crash"; who: number }>
@@ -53,10 +63,15 @@ export type Change =
   | Readonly<{ maxHold: Duration }>
   | Readonly<{ breather: Duration }>
   | Readonly<{ initialDelay: Duration }>
-  | Readonly<{ leftOut: boolean }>;
+  | Readonly<{ leftOut: boolean }>
+  | Readonly<{ replacements: "ignore" | "hold" }>
+  | Readonly<{ extendOn: "use" | "launches" }>;
+
+/** NodeClaims and events; NodeClaims of Karpenter before v1.0, which do not record use; or nothing, without the rights. */
+export type Readable = "all" | "no use" | "none";
 
 /** A fault that lasts until it is repaired: the patches of one node, or a service. */
-export type Outage = "node" | "list" | "arm" | "enqueue" | "instances" | "remember";
+export type Outage = "node" | "list" | "arm" | "enqueue" | "instances" | "remember" | "events" | "claims";
 
 export type UserAction = "annotate true" | "annotate false" | "unannotate" | "unlabel" | "never" | "delete";
 

@@ -3,6 +3,7 @@ import { wholeCluster } from "../../lambda/core/scope.ts";
 import type { NodeView } from "../../simulator/cluster-view.ts";
 import { Scenario } from "../../simulator/scenario.ts";
 import { type Command, mostSkew, type Setting } from "./commands.ts";
+import { Karpenter } from "./karpenter.ts";
 import { countsFrom, isCovered, scopeFor } from "./rules/oracle.ts";
 import { lacksMark } from "./rules/unhealed.ts";
 import { must, Watcher } from "./rules/watcher.ts";
@@ -17,29 +18,33 @@ export async function playOnGoodDay(setting: Setting, commands: readonly Command
   const world = new Scenario(rulesOf(setting));
   world.sweepEvery = undefined;
   for (let n = 0; n < setting.nodes; n++) world.addNode(`old-${n}`, { pool: pools[n % 2] ?? null });
-  const watcher = new Watcher(world);
+  const karpenter = new Karpenter(world, setting.readable);
+  const watcher = new Watcher(world, karpenter);
   world.watch = (invocation, call) => watcher.look(invocation, call);
   world.moved = () => watcher.accept();
 
-  for (const command of commands) await carryOut(world, command);
-  await pass(world, minutes(100));
+  for (const command of commands) await carryOut({ world, karpenter }, command);
+  await pass({ world, karpenter }, minutes(100));
   watcher.atRest();
 }
 
-async function carryOut(world: Scenario, command: Command): Promise<void> {
+type Day = Readonly<{ world: Scenario; karpenter: Karpenter }>;
+
+async function carryOut({ world, karpenter }: Day, command: Command): Promise<void> {
   switch (command.do) {
     case "launch": {
-      const { joinsAfter, eventAfter, duplicatesAfter, knownAfter } = command;
-      const pool = command.foreign ? null : (pools[command.pool] ?? null);
-      const laterAfter = duplicatesAfter.map((delay) => delay + knownAfter);
-      world.launch({
-        pool,
-        joinsAfter,
+      const { knownAfter, eventAfter, duplicatesAfter } = command;
+      karpenter.launch({
+        ...command,
+        userHeld: false,
         eventAfter: (eventAfter ?? 0) + knownAfter,
-        duplicatesAfter: laterAfter,
+        duplicatesAfter: duplicatesAfter.map((delay) => delay + knownAfter),
+        knownAfter: 0,
       });
       return;
     }
+    case "use":
+      return karpenter.use(command.node);
     case "deliver": {
       const due = world.queue.due();
       const first = command.first % Math.max(1, due.length);
@@ -68,31 +73,35 @@ async function carryOut(world: Scenario, command: Command): Promise<void> {
       return;
     }
     case "pass":
-      return pass(world, command.time);
+      return pass({ world, karpenter }, command.time);
     default:
       return;
   }
 }
 
 /** Runs everything on time, except what is due at the very end. */
-async function pass(world: Scenario, duration: Duration): Promise<void> {
+async function pass(day: Day, duration: Duration): Promise<void> {
+  const { world } = day;
   for (const invocation of world.running) await world.finish(invocation);
   const end = after(world.time, duration || minutes(60));
   for (;;) {
     await world.happen();
     const next = world.nextMoment(end);
     if (next && next > world.time) world.time = next;
-    checkPendingNodes(world);
+    checkPendingNodes(day);
     if (!next || duration === 0) break;
   }
   if (duration > 0) world.time = end;
 }
 
-function checkPendingNodes(world: Scenario): void {
+function checkPendingNodes({ world, karpenter }: Day): void {
   for (const node of world.nodes.all()) {
     if (!isCovered(world.settings, node.pool)) continue;
     const record = world.holds.records.get(scopeFor(world.settings, node.pool));
     if (!record?.hold || !lacksMark(world, record, node)) continue;
+    // No hold awaits a replacement that was launched before it: the next sweep marks its node.
+    const launch = karpenter.launches.get(node.instance);
+    if (launch?.namedAt && launch.launchedAt < record.hold.startedAt) continue;
     const isLong = [record.hold.startedAt, node.joinedAt].every(
       (since) => after(since, longestUnmarked) < world.time,
     );

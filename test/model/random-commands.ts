@@ -6,10 +6,12 @@ import {
   type Command,
   mostSkew,
   type Outage,
+  type Readable,
   type Setting,
   type UserAction,
 } from "./commands.ts";
 
+const readable = fc.constantFrom<Readable>("all", "all", "all", "no use", "none");
 const index = fc.nat({ max: 7 });
 const seldom = (probability: number) =>
   fc.nat({ max: 99 }).map((n) => n >= 100 - Math.round(probability * 100));
@@ -28,6 +30,15 @@ const launch = fc.record({
   knownAfter: among(0, 0, 0, seconds(20)),
   userHeld: seldom(0.1),
   foreign: seldom(0.08),
+  replaces: fc.constantFrom(
+    null,
+    null,
+    { namedAfter: 0 },
+    { namedAfter: seconds(1) },
+    { namedAfter: seconds(30) },
+    { namedAfter: null },
+  ),
+  instanceAfter: among(0, 0, 0, seconds(1), seconds(30), minutes(5)),
 });
 
 const scopes = [undefined, undefined, "cluster", "nodepool/a", "nodepool/b"];
@@ -52,13 +63,18 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   fc.record({ breather: among(minutes(10), 0) }),
   fc.record({ initialDelay: among(0, minutes(1)) }),
   fc.record({ leftOut: fc.boolean() }),
+  fc.record({ replacements: fc.constantFrom("ignore", "hold") }),
+  fc.record({ extendOn: fc.constantFrom("use", "launches") }),
 );
 
 const goodLaunch = launch.map((one) => ({
   ...one,
   joinsAfter: one.joinsAfter === minutes(15) ? seconds(90) : one.joinsAfter,
   eventAfter: one.eventAfter === 0 ? 0 : seconds(30),
+  replaces: one.replaces?.namedAfter ? { namedAfter: seconds(1) } : one.replaces,
+  instanceAfter: Math.min(one.instanceAfter, seconds(1)),
 }));
+const use = fc.record({ do: fc.constant("use"), node: index });
 const deliver = {
   do: fc.constant("deliver" as const),
   first: index,
@@ -84,6 +100,7 @@ const good: [number, fc.Arbitrary<Command>][] = [
     }),
   ],
   [2, asking],
+  [4, use],
   [10, stepping],
   [3, fc.record({ do: fc.constant("finish"), who: index })],
   [10, fc.record({ do: fc.constant("pass"), time: goodTimes })],
@@ -108,7 +125,14 @@ const weighted: [number, fc.Arbitrary<Command>][] = [
   [1, fc.record({ do: fc.constant("retry"), ...begun })],
   [5, fc.record({ do: fc.constant("sweep"), ...begun })],
   [4, asking],
-  [1, fc.record({ do: fc.constant("lose"), what: fc.constantFrom("schedule", "message"), which: index })],
+  [
+    1,
+    fc.record({
+      do: fc.constant("lose"),
+      what: fc.constantFrom("schedule", "message", "event"),
+      which: index,
+    }),
+  ],
   [3, fc.record({ do: fc.constant("deploy"), change })],
   [
     0.7,
@@ -123,12 +147,16 @@ const weighted: [number, fc.Arbitrary<Command>][] = [
         "enqueue",
         "instances",
         "remember",
+        "events",
+        "claims",
       ),
       which: index,
     }),
   ],
   [0.5, fc.record({ do: fc.constant("repair") })],
   [14, stepping],
+  [4, use],
+  [0.5, fc.record({ do: fc.constant("grant"), readable })],
   [7, fc.record({ do: fc.constant("finish"), who: index })],
   [2, fc.record({ do: fc.constant("crash"), who: index })],
   [
@@ -136,7 +164,7 @@ const weighted: [number, fc.Arbitrary<Command>][] = [
     fc.record({
       do: fc.constant("fault"),
       who: index,
-      verdict: fc.constantFrom<Verdict>("refused", "answer lost"),
+      verdict: fc.constantFrom<Verdict>("refused", "answer lost", "answer late"),
     }),
   ],
   [
@@ -183,4 +211,7 @@ export const settings: fc.Arbitrary<Setting> = fc.record({
   nodes: fc.nat({ max: 3 }),
   orphanedMark: seldom(0.2),
   leftOut: seldom(0.1),
+  replacements: fc.constantFrom("ignore", "ignore", "hold"),
+  extendOn: fc.constantFrom("use", "use", "launches"),
+  readable,
 });

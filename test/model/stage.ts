@@ -5,6 +5,7 @@ import { holdId } from "../../simulator/hold-ids.ts";
 import type { Invocation } from "../../simulator/invocation.ts";
 import { World } from "../../simulator/world.ts";
 import type { Change, Command, Outage, Setting, UserAction } from "./commands.ts";
+import { Karpenter as KarpenterModel } from "./karpenter.ts";
 import { Watcher } from "./rules/watcher.ts";
 
 const annotation = Karpenter.v1.annotation;
@@ -15,11 +16,13 @@ const mostAtWork = 4;
 const grace = seconds(30);
 
 /** The settings of a run. */
-export const rulesOf = ({ scope, maxHold, breather, initialDelay, leftOut }: Setting): Partial<Rules> => ({
-  scope,
-  maxHold,
-  breather,
-  initialDelay,
+export const rulesOf = ({ leftOut, ...own }: Setting): Partial<Rules> => ({
+  scope: own.scope,
+  maxHold: own.maxHold,
+  breather: own.breather,
+  initialDelay: own.initialDelay,
+  replacements: own.replacements,
+  extendOn: own.extendOn,
   nodePools: poolsOf({ leftOut }),
 });
 
@@ -29,6 +32,7 @@ const poolsOf = ({ leftOut }: Pick<Setting, "leftOut">) => ({ only: [], except: 
 export class Stage {
   readonly world: World;
   readonly watcher: Watcher;
+  readonly #karpenter: KarpenterModel;
 
   constructor(setting: Setting) {
     this.world = new World(rulesOf(setting));
@@ -36,7 +40,8 @@ export class Stage {
       this.world.nodes.add(`old-${n}`, { pool: pools[n % 2] ?? null });
     }
     if (setting.nodes > 0 && setting.orphanedMark) this.world.nodes.mark("old-0", holdId(0));
-    this.watcher = new Watcher(this.world);
+    this.#karpenter = new KarpenterModel(this.world, setting.readable);
+    this.watcher = new Watcher(this.world, this.#karpenter);
     this.world.refuses = (call) => this.watcher.broken.has(call);
     this.world.watch = (invocation, call) => this.watcher.look(invocation, call);
   }
@@ -85,6 +90,10 @@ export class Stage {
         return this.#break(command.what, command.which);
       case "repair":
         return this.#repair();
+      case "grant":
+        return this.#karpenter.grant(command.readable);
+      case "use":
+        return this.#karpenter.use(command.node);
       case "pass":
         return this.pass(command.time);
       case "user":
@@ -139,10 +148,8 @@ export class Stage {
   }
 
   #launch(about: Extract<Command, { do: "launch" }>): void {
-    const { eventAfter, joinsAfter, knownAfter, duplicatesAfter } = about;
-    const pool = about.foreign ? null : (pools[about.pool] ?? null);
     const node = about.userHeld ? { annotations: { [annotation]: "true" } } : {};
-    this.world.ec2.launch({ pool, eventAfter, joinsAfter, knownAfter, duplicatesAfter, node });
+    this.#karpenter.launch(about, node);
   }
 
   #deploy(change: Change): void {
@@ -161,8 +168,12 @@ export class Stage {
     this.watcher.broken.clear();
   }
 
-  #lose(what: "schedule" | "message", which: number): void {
+  #lose(what: "schedule" | "message" | "event", which: number): void {
     const { queue, oneShots } = this.world;
+    if (what === "event") {
+      this.#karpenter.forgetEvent(which);
+      return;
+    }
     if (what === "schedule") {
       const names = [...oneShots.armed.keys()];
       oneShots.armed.delete(names[which % Math.max(1, names.length)] ?? "");
@@ -178,8 +189,10 @@ export class Stage {
     const node = all[which % Math.max(1, all.length)];
     if (!node) return;
     const { name } = node;
-    if (action === "delete") nodes.remove(name);
-    else if (action === "annotate true") nodes.edit(name, "annotations", annotation, "true");
+    if (action === "delete") {
+      nodes.remove(name);
+      this.#karpenter.remove(node.instance);
+    } else if (action === "annotate true") nodes.edit(name, "annotations", annotation, "true");
     else if (action === "annotate false") nodes.edit(name, "annotations", annotation, "false");
     else if (action === "unannotate") nodes.edit(name, "annotations", annotation, undefined);
     else if (action === "unlabel") nodes.edit(name, "labels", holdLabel, undefined);

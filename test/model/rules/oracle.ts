@@ -31,3 +31,7 @@ export const belongs = (rules: Rules, scope: Scope): boolean =>
 /** Whether the settings let holds cover this NodePool. */
 export const isCovered = ({ nodePools }: Rules, pool: string | undefined): pool is string =>
   pool !== undefined && !nodePools.except.includes(pool);
+
+/** Whether a scope's holds cover this NodePool. */
+export const isWithin = (scope: Scope, pool: string): boolean =>
+  scope === "cluster" || scope === `nodepool/${pool}`;

@@ -1,14 +1,18 @@
-import { after, type Duration, earlier, later } from "../../../lambda/core/duration.ts";
+import { after, type Duration, earlier, later, seconds } from "../../../lambda/core/duration.ts";
 import type { LaunchEvent } from "../../../lambda/core/ports.ts";
 import { type Scope, wholeCluster } from "../../../lambda/core/scope.ts";
 import { parseMessage } from "../../../lambda/handlers/events.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
 import { mostSkew } from "../commands.ts";
+import type { DemandRules } from "./demand-rules.ts";
 import { isDoubtful } from "./join-rules.ts";
 import { isCovered, latestEnd, scopeFor } from "./oracle.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
+
+/** The longest time between two looks at a launch that may be a replacement. */
+const longestDoubt = seconds(5);
 
 type Kept = {
   readonly scope: Scope;
@@ -20,6 +24,7 @@ type Kept = {
 /** A handled launch is held until its expiry, unless an operator or the cap ends the hold. */
 export class PromiseRules {
   readonly #world: World;
+  readonly #demand: DemandRules;
   #promises: Kept[] = [];
   /** A launch that was held with a shorter setting is not held again with a longer one. */
   #shortestHold = Number.POSITIVE_INFINITY;
@@ -27,8 +32,9 @@ export class PromiseRules {
   readonly #cuts = new Map<Scope | "everywhere", Date>();
   readonly #hearing = new Map<Invocation, Kept[]>();
 
-  constructor(world: World, records: RecordRules) {
+  constructor(world: World, records: RecordRules, demand: DemandRules) {
     this.#world = world;
+    this.#demand = demand;
     records.cutShort = (scope, until) => this.#cuts.set(scope, later(until, world.time));
   }
 
@@ -45,12 +51,27 @@ export class PromiseRules {
     for (const one of [...this.#promises, ...[...this.#hearing.values()].flat()])
       if (maxHold > 0 && !(one.maxHold > 0 && one.maxHold < maxHold)) one.maxHold = maxHold;
     if (invocation.state === "running") return;
-    // While it is unknown whether a launch is demand, a follow-up checks it again.
-    const isSure = invocation.state === "done" && !invocation.wasHindered;
-    if (isSure) this.#promises.push(...(this.#hearing.get(invocation) ?? []));
+    const isDone = invocation.state === "done" && !invocation.wasDisturbed;
+    const isHindered = invocation.refused.some((call) => call !== "events" && call !== "claims");
+    const heard = isDone && !isHindered ? (this.#hearing.get(invocation) ?? []) : [];
     this.#hearing.delete(invocation);
+    const isKnown = ({ launch }: Kept) => this.#demand.mustKnow(invocation, launch);
+    this.#promises.push(...heard.filter(isKnown));
     this.#promises = this.#promises.filter((promise) => this.#lasts(promise));
     for (const promise of this.#promises) this.#checkOne(promise);
+    for (const promise of heard.filter((one) => !isKnown(one) && this.#lasts(one)))
+      if (!this.#isAwaited(promise)) this.#checkOne(promise);
+  }
+
+  /** Whether a launch of which nothing is known yet is judged again within seconds. */
+  #isAwaited({ launch }: Kept): boolean {
+    const soon = after(this.#world.time, longestDoubt);
+    return this.#world.queue.messages.some(({ body, visibleAt, receives }) => {
+      const message = parseMessage(body);
+      if (message.kind !== "followUp" || message.followUp.kind !== "launches") return false;
+      const isThere = message.followUp.launches.some(({ instance }) => instance === launch.instance);
+      return isThere && (receives > 0 || visibleAt <= soon);
+    });
   }
 
   #lasts({ launch, hold }: Kept): boolean {
@@ -77,7 +98,8 @@ export class PromiseRules {
     return record?.quiet && record.launchesCountFrom;
   }
 
-  #heard({ messages, settings: rules }: Invocation): Kept[] {
+  #heard(invocation: Invocation): Kept[] {
+    const { messages, settings: rules } = invocation;
     const { ec2 } = this.#world;
     return messages.flatMap(({ body }) => {
       const message = parseMessage(body);
@@ -89,6 +111,7 @@ export class PromiseRules {
             : [];
       return launches.flatMap((launch): Kept[] => {
         const pool = ec2.instances.get(launch.instance)?.nodePool;
+        if (this.#demand.isReplacement(invocation, launch.instance)) return [];
         const isKnown = isCovered(rules, pool) && !ec2.unlisted.has(launch.instance);
         const { maxHold } = rules;
         const hold = Math.min(this.#shortestHold, rules.hold);

@@ -10,8 +10,17 @@ import { must } from "./watcher.ts";
 /** The reasons of holds that expired. */
 const expired = /^the hold expired$/;
 
-/** The observed history of one hold. */
-export type Life = { scope: Scope; hold: Hold; extensions: number; endsBecause?: string };
+/** The observed history of one hold; `from` is a launch that counted, `since` the last that counted before all of its own. */
+export type Life = { scope: Scope; hold: Hold; extensions: number; from?: Date; since?: Date };
+
+/** One write of a record. */
+export type RecordChange = Readonly<{
+  invocation: Invocation;
+  scope: Scope;
+  before: ScopeRecord;
+  record: ScopeRecord;
+  facts: () => unknown;
+}>;
 
 /** The rules for changes of a record. */
 export class RecordRules {
@@ -22,12 +31,20 @@ export class RecordRules {
   /** The nodes that were marked during this hold and still are. */
   marksLeft: (holdId: string) => readonly string[] = () => [];
   readonly #world: World;
+  readonly #listeners: ((change: RecordChange) => void)[] = [];
+  /** A launch that waited with a shorter setting does not wait again with a longer one. */
+  #shortestDelay = Number.POSITIVE_INFINITY;
   readonly #seen = new Map<Scope, ScopeRecord>();
   /** When a scope was last released by hand. */
   readonly #forced = new Map<Scope, Date>();
 
   constructor(world: World) {
     this.#world = world;
+  }
+
+  /** Calls `listener` with every write of a record, after it was checked here. */
+  onChange(listener: (change: RecordChange) => void): void {
+    this.#listeners.push(listener);
   }
 
   /** The current record of this hold. */
@@ -42,6 +59,7 @@ export class RecordRules {
   }
 
   check(invocation: Invocation): void {
+    this.#shortestDelay = Math.min(this.#shortestDelay, invocation.settings.initialDelay);
     for (const [scope, record] of this.#world.holds.records) {
       const before = this.#seen.get(scope) ?? { scope, version: 0 };
       if (before.version === record.version) continue;
@@ -61,6 +79,12 @@ export class RecordRules {
         this.#changed(invocation, before, record, before.hold, record.hold, facts);
       else if (record.hold) this.#started(invocation, before, record, record.hold, facts);
       else if (before.hold) this.#closed(before.hold, facts);
+      const life = record.hold && this.lives.get(record.hold.id);
+      if (life && record.lastLaunchAt && record.lastLaunchAt > from) {
+        life.from ??= record.lastLaunchAt;
+        life.since ??= from;
+      }
+      for (const listener of this.#listeners) listener({ invocation, scope, before, record, facts });
     }
   }
 
@@ -86,7 +110,7 @@ export class RecordRules {
     must(after(hold.causedAt, mostSkew) >= forced, "a forced release stays released", facts);
     const last = before.lastLaunchAt ?? new Date(0);
     must(hold.causedAt > last, "a launch that is not new starts nothing", facts);
-    const earliest = after(hold.causedAt, invocation.settings.initialDelay - mostSkew);
+    const earliest = after(hold.causedAt, this.#shortestDelay - mostSkew);
     must(this.#world.time >= earliest, "nothing is held before the initial delay", facts);
     const expiry = after(hold.causedAt, invocation.settings.hold);
     must(hold.expiresAt.getTime() === expiry.getTime(), "a hold lasts from its launch", facts);

@@ -1,16 +1,19 @@
-import { after } from "../../../lambda/core/duration.ts";
+import { after, minutes } from "../../../lambda/core/duration.ts";
 import type { ScopeRecord } from "../../../lambda/core/holds/hold.ts";
-import { holdLabel, Karpenter, markValue, neverHold } from "../../../lambda/core/marks/keys.ts";
+import { holdLabel, Karpenter as Keys, markValue, neverHold } from "../../../lambda/core/marks/keys.ts";
 import { wholeCluster } from "../../../lambda/core/scope.ts";
 import type { NodeView } from "../../../simulator/cluster-view.ts";
 import type { World } from "../../../simulator/world.ts";
 import { mostSkew } from "../commands.ts";
+import type { Karpenter } from "../karpenter.ts";
 import { countsFrom, dueOf, isCovered, scopeFor } from "./oracle.ts";
 
-const annotation = Karpenter.v1.annotation;
+const annotation = Keys.v1.annotation;
+/** A launch whose NodeClaim is not known counts as demand after so long. */
+const doubtEndsAfter = minutes(1);
 
 /** Everything that one sweep must repair, one line each. */
-export function* unhealed(world: World): Generator<string> {
+export function* unhealed(world: World, karpenter: Karpenter): Generator<string> {
   const records = [...world.holds.records.values()];
   const whole = world.holds.records.get(wholeCluster);
   const ids = new Set(records.flatMap(({ hold }) => hold?.id ?? []));
@@ -25,7 +28,7 @@ export function* unhealed(world: World): Generator<string> {
     const scope = scopeFor(world.settings, node.pool);
     const record = world.holds.records.get(scope);
     if (record && lacksMark(world, record, node)) yield `${node.name} is not in its hold, ${record.hold?.id}`;
-    if (label === undefined && wasMissed(world, record, whole, node))
+    if (label === undefined && isDemand(world, karpenter, node) && wasMissed(world, record, whole, node))
       yield `the launch of ${node.name} was missed`;
   }
 }
@@ -56,6 +59,13 @@ const isOutlasting = (world: World, label: string | undefined): boolean =>
       (world.settings.scope === "cluster") !== (scope === wholeCluster) &&
       after(dueOf(hold, world.settings), mostSkew) > world.time,
   );
+
+/** Whether a launch must count by now: an event about it cannot be on its way any more. */
+function isDemand({ time, settings }: World, karpenter: Karpenter, { instance }: NodeView): boolean {
+  if (settings.replacements === "hold") return true;
+  const launch = karpenter.launches.get(instance);
+  return !launch || (!launch.namedAt && after(launch.launchedAt, doubtEndsAfter + mostSkew) <= time);
+}
 
 /** A launch without a handled event, found by its node; the sweep can only find nodes that joined unmarked. */
 function wasMissed(

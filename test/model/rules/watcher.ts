@@ -2,13 +2,16 @@ import { after, type Duration, seconds } from "../../../lambda/core/duration.ts"
 import { holdLabel } from "../../../lambda/core/marks/keys.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
+import type { Karpenter } from "../karpenter.ts";
 import { checkBounds } from "./bounds.ts";
+import { DemandRules } from "./demand-rules.ts";
 import { HistoryRules } from "./history-rules.ts";
 import { JoinRules } from "./join-rules.ts";
 import { NodeRules } from "./node-rules.ts";
 import { PromiseRules } from "./promise-rules.ts";
 import { RecordRules } from "./record-rules.ts";
 import { unhealed } from "./unhealed.ts";
+import { UseRules } from "./use-rules.ts";
 
 /** A rule that was broken. */
 export class Broken extends Error {}
@@ -28,18 +31,27 @@ export class Watcher {
   readonly #history: HistoryRules;
   readonly #promises: PromiseRules;
   readonly #joins: JoinRules;
+  readonly #demand: DemandRules;
+  readonly #karpenter: Karpenter;
   /** What needed repair when a sweep started, and has needed it ever since. */
   readonly #sweeps = new Map<Invocation, Set<string>>();
 
   /** The calls that fail until they are repaired. */
   readonly broken = new Set<string>();
 
-  constructor(world: World) {
+  constructor(world: World, karpenter: Karpenter) {
     this.#world = world;
+    this.#karpenter = karpenter;
     this.#records = new RecordRules(world);
     this.#nodes = new NodeRules(world, this.#records);
     this.#history = new HistoryRules(world, this.#records);
-    this.#promises = new PromiseRules(world, this.#records);
+    const { records, demand } = {
+      records: this.#records,
+      demand: new DemandRules(world, karpenter, this.#records),
+    };
+    this.#demand = demand;
+    new UseRules(world, { karpenter, records, demand });
+    this.#promises = new PromiseRules(world, records, demand);
     this.#joins = new JoinRules(world);
   }
 
@@ -50,6 +62,8 @@ export class Watcher {
   }
 
   look(invocation: Invocation, call: string): void {
+    if (call === "") this.#karpenter.begun(invocation);
+    if (call === "") this.#demand.begun(invocation);
     this.#records.check(invocation);
     this.#nodes.check(invocation);
     this.#history.check(call);
@@ -57,7 +71,7 @@ export class Watcher {
     this.#joins.check(invocation);
     checkBounds(this.#world, invocation, call);
     if (invocation.name === "sweep" && call === "")
-      this.#sweeps.set(invocation, new Set(unhealed(this.#world)));
+      this.#sweeps.set(invocation, new Set(unhealed(this.#world, this.#karpenter)));
     this.#watchSweeps();
     this.#endSweep(invocation);
   }
@@ -77,7 +91,7 @@ export class Watcher {
 
   #watchSweeps(): void {
     if (this.#sweeps.size === 0) return;
-    const ill = new Set(unhealed(this.#world));
+    const ill = new Set(unhealed(this.#world, this.#karpenter));
     for (const found of this.#sweeps.values()) for (const one of found) if (!ill.has(one)) found.delete(one);
   }
 
@@ -87,7 +101,7 @@ export class Watcher {
     this.#sweeps.delete(invocation);
     // Each part of a sweep has a share of its time; a slow part leaves the rest to the next sweep.
     const isSlow = this.#world.time > after(invocation.begunAt, longestUndisturbed);
-    if (invocation.wasDisturbed || isSlow) return;
+    if (invocation.wasDisturbed || invocation.late.length > 0 || isSlow) return;
     const { refused } = invocation;
     if (!refused.every((call) => call.startsWith("patch "))) return;
     must(invocation.state === "done", "an undisturbed sweep succeeds", () => `${invocation.answer}`);

@@ -1,0 +1,113 @@
+import { after, type Duration, seconds } from "../../lambda/core/duration.ts";
+import type { Scope } from "../../lambda/core/scope.ts";
+import type { Invocation } from "../../simulator/invocation.ts";
+import type { World } from "../../simulator/world.ts";
+import type { Command, Readable } from "./commands.ts";
+import { isWithin } from "./rules/oracle.ts";
+
+const pools = ["a", "b"];
+/** A replacement whose NodeClaim and event are complete by then is recognised in time. */
+const inTime: Duration = seconds(1);
+
+/** A launch as it was, whatever the holder can read of it. */
+type Launched = Readonly<{
+  instance: string;
+  nodePool: string;
+  launchedAt: Date;
+  /** When Karpenter writes the event of a replacement; missing for demand, and where it never does. */
+  namedAt?: Date;
+  /** When the NodeClaim has its instance. */
+  knownAt: Date;
+}>;
+
+type LaunchCommand = Extract<Command, { do: "launch" }>;
+
+/** Karpenter's part of a run: launches with their NodeClaims and events, and the use of nodes. */
+export class Karpenter {
+  readonly launches = new Map<string, Launched>();
+  readonly uses: Readonly<{ instance: string; at: Date }>[] = [];
+  readonly #world: World;
+  readonly #begun = new WeakMap<Invocation, number>();
+  #changes = 0;
+
+  constructor(world: World, readable: Readable) {
+    this.#world = world;
+    this.grant(readable);
+  }
+
+  launch(about: LaunchCommand, node = {}): void {
+    const { nodeClaims, clock, ec2 } = this.#world;
+    const { eventAfter, joinsAfter, knownAfter, duplicatesAfter, replaces, instanceAfter } = about;
+    const nodePool = about.foreign ? undefined : pools[about.pool];
+    const options = { eventAfter, joinsAfter, knownAfter, duplicatesAfter, node };
+    const { instance, launchedAt } = ec2.launch({ ...options, pool: nodePool ?? null });
+    if (nodePool === undefined) return;
+    const knownAt = after(launchedAt, instanceAfter);
+    const namedAt = replaces && replaces.namedAfter !== null && after(launchedAt, replaces.namedAfter);
+    this.launches.set(instance, { instance, nodePool, launchedAt, knownAt, ...(namedAt && { namedAt }) });
+    const claim = { name: instance, createdAt: launchedAt, nodePool };
+    nodeClaims.claims.set(instance, { ...claim, ...(instanceAfter === 0 && { instance }) });
+    if (namedAt) nodeClaims.events.set(instance, namedAt);
+    if (instanceAfter === 0) return;
+    clock.at(knownAt, () => {
+      const present = nodeClaims.claims.get(instance);
+      if (present) nodeClaims.claims.set(instance, { ...present, instance });
+    });
+  }
+
+  /** A pod comes to a node or leaves it. */
+  use(which: number): void {
+    const { nodes, nodeClaims, time } = this.#world;
+    const used = nodes.all().filter(({ instance }) => nodeClaims.claims.has(instance));
+    const { instance } = used[which % Math.max(1, used.length)] ?? {};
+    if (instance === undefined) return;
+    nodeClaims.use(instance);
+    this.uses.push({ instance, at: time });
+  }
+
+  remove(instance: string): void {
+    this.#world.nodeClaims.claims.delete(instance);
+  }
+
+  /** The API server keeps events for a while only. */
+  forgetEvent(which: number): void {
+    const { events } = this.#world.nodeClaims;
+    const names = [...events.keys()];
+    events.delete(names[which % Math.max(1, names.length)] ?? "");
+  }
+
+  grant(readable: Readable): void {
+    const { nodeClaims } = this.#world;
+    this.#changes += 1;
+    nodeClaims.refusedWith = readable === "none" ? 403 : undefined;
+    nodeClaims.version = readable === "no use" ? "v1beta1" : "v1";
+  }
+
+  begun(invocation: Invocation): void {
+    this.#begun.set(invocation, this.#changes);
+  }
+
+  /** Whether every list of NodeClaims and events was answered, by the same rights. */
+  couldRead(invocation: Invocation): boolean {
+    const { wasDisturbed, refused, late } = invocation;
+    const isRead = ![...refused, ...late].some((call) => call === "events" || call === "claims");
+    return isRead && !wasDisturbed && this.#begun.get(invocation) === this.#changes;
+  }
+
+  /** Whether NodeClaims and events show an instance as a replacement at this moment. */
+  isShown(instance: string): boolean {
+    const { nodeClaims, time } = this.#world;
+    const claim = nodeClaims.claims.get(instance);
+    return claim?.instance !== undefined && nodeClaims.isNamed(instance, time) && !nodeClaims.refusedWith;
+  }
+
+  /** Whether it is a replacement whose event was complete before anyone had to judge it. */
+  isShownInTime({ instance, launchedAt, namedAt, knownAt }: Launched): boolean {
+    const end = after(launchedAt, inTime);
+    return namedAt !== undefined && namedAt <= end && knownAt <= end && this.isShown(instance);
+  }
+
+  ofScope(scope: Scope): readonly Launched[] {
+    return [...this.launches.values()].filter(({ nodePool }) => isWithin(scope, nodePool));
+  }
+}

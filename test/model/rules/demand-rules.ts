@@ -1,0 +1,82 @@
+import { minutes, seconds } from "../../../lambda/core/duration.ts";
+import type { LaunchEvent } from "../../../lambda/core/ports.ts";
+import type { Scope } from "../../../lambda/core/scope.ts";
+import type { Invocation } from "../../../simulator/invocation.ts";
+import type { World } from "../../../simulator/world.ts";
+import type { Karpenter } from "../karpenter.ts";
+import type { RecordChange, RecordRules } from "./record-rules.ts";
+import { must } from "./watcher.ts";
+
+type Launched = ReturnType<Karpenter["ofScope"]>[number];
+
+/** A launch that only replaces other nodes never starts or extends a hold; demand is recognised within a minute. */
+export class DemandRules {
+  readonly #world: World;
+  readonly #karpenter: Karpenter;
+  /** By scope, what was judged a replacement, whatever becomes of its event. */
+  readonly #judged = new Map<Scope, Set<string>>();
+  /** What was shown as a replacement when an invocation began. */
+  readonly #shown = new WeakMap<Invocation, ReadonlySet<string>>();
+
+  constructor(world: World, karpenter: Karpenter, records: RecordRules) {
+    this.#world = world;
+    this.#karpenter = karpenter;
+    records.onChange((change) => this.#checkCounted(change));
+  }
+
+  begun(invocation: Invocation): void {
+    const instances = [...this.#karpenter.launches.keys()];
+    this.#shown.set(invocation, new Set(instances.filter((one) => this.#karpenter.isShown(one))));
+  }
+
+  wasJudged(scope: Scope, instance: string): boolean {
+    return this.#judged.get(scope)?.has(instance) ?? false;
+  }
+
+  /** Whether a launch is a replacement in truth, so that nothing promises it a hold. */
+  isReplacement({ settings }: Invocation, instance: string): boolean {
+    return (
+      settings.replacements === "ignore" && this.#karpenter.launches.get(instance)?.namedAt !== undefined
+    );
+  }
+
+  /** Whether an invocation had to know that a demand launch is none but that. */
+  mustKnow(invocation: Invocation, { launchedAt }: LaunchEvent): boolean {
+    const { settings, begunAt, skew } = invocation;
+    const age = begunAt.getTime() + skew - launchedAt.getTime();
+    if (settings.replacements === "hold" || age >= minutes(1)) return true;
+    const { claims, refusedWith } = this.#world.nodeClaims;
+    if (!this.#karpenter.couldRead(invocation)) return false;
+    if (refusedWith) return true;
+    const wasAnyOpen = [...this.#karpenter.launches.values()].some(
+      ({ instance, namedAt, knownAt }) => namedAt && (knownAt >= begunAt || !claims.get(instance)?.instance),
+    );
+    return age >= seconds(2) && !wasAnyOpen;
+  }
+
+  #checkCounted({ invocation, scope, before, record, facts }: RecordChange): void {
+    const judged = this.#judged.get(scope) ?? new Set();
+    for (const { instance } of record.replacements ?? []) judged.add(instance);
+    this.#judged.set(scope, judged);
+    const { lastLaunchAt: until } = record;
+    const from = before.lastLaunchAt ?? new Date(0);
+    if (!until || until <= from || invocation.name === "control") return;
+    const counting = this.#karpenter
+      .ofScope(scope)
+      .filter(({ launchedAt }) => launchedAt > from && launchedAt <= until)
+      .filter((launch) => this.#mayCount(invocation, scope, launch));
+    const isAny = counting.some(({ launchedAt }) => launchedAt.getTime() === until.getTime());
+    must(isAny, "a replacement alone never holds", facts);
+    const already = before.hold?.id === record.hold?.id ? (before.hold?.launches ?? 0) : 0;
+    const counted = (record.hold?.launches ?? 0) - already;
+    must(counted <= counting.length, "no replacement is counted beside demand", facts);
+  }
+
+  #mayCount(invocation: Invocation, scope: Scope, launch: Launched): boolean {
+    if (invocation.settings.replacements === "hold") return true;
+    if (this.wasJudged(scope, launch.instance)) return false;
+    if (!this.#karpenter.couldRead(invocation) || !this.#karpenter.isShown(launch.instance)) return true;
+    const wasShown = this.#shown.get(invocation)?.has(launch.instance);
+    return !wasShown && !(invocation.skew <= 0 && this.#karpenter.isShownInTime(launch));
+  }
+}

@@ -1,0 +1,96 @@
+import { after, type Duration, earlier, minutes, seconds } from "../../../lambda/core/duration.ts";
+import type { Invocation } from "../../../simulator/invocation.ts";
+import type { World } from "../../../simulator/world.ts";
+import { mostSkew } from "../commands.ts";
+import type { Karpenter } from "../karpenter.ts";
+import type { DemandRules } from "./demand-rules.ts";
+import { belongs, isCovered, latestEnd } from "./oracle.ts";
+import type { RecordChange, RecordRules } from "./record-rules.ts";
+import { must } from "./watcher.ts";
+
+/** Karpenter notes whole seconds. */
+/** A NodeClaim may be this much older than its launch. */
+const olderBy: Duration = minutes(1) + seconds(1);
+const tolerance: Duration = mostSkew + seconds(1);
+
+/** A hold lasts as long as the last launch or use of its nodes asks, and no longer. */
+export class UseRules {
+  readonly #world: World;
+  readonly #karpenter: Karpenter;
+  readonly #records: RecordRules;
+  readonly #demand: DemandRules;
+
+  constructor(
+    world: World,
+    {
+      karpenter,
+      records,
+      demand,
+    }: Readonly<{ karpenter: Karpenter; records: RecordRules; demand: DemandRules }>,
+  ) {
+    this.#world = world;
+    this.#karpenter = karpenter;
+    this.#records = records;
+    this.#demand = demand;
+    records.onChange((change) => {
+      this.#checkExtended(change);
+      this.#checkEnded(change);
+    });
+  }
+
+  #checkExtended({ invocation, scope, before, record: { hold }, facts }: RecordChange): void {
+    if (!hold || before.hold?.id !== hold.id || hold.expiresAt <= before.hold.expiresAt) return;
+    if (invocation.name === "control") return;
+    const { settings } = invocation;
+    const since = after(this.#records.lives.get(hold.id)?.since ?? new Date(0), -olderBy);
+    const counts = (instance: string) =>
+      settings.replacements === "hold" || !this.#demand.wasJudged(scope, instance);
+    const launches = this.#karpenter
+      .ofScope(scope)
+      .filter(({ instance, launchedAt }) => launchedAt > since && counts(instance));
+    const uses = this.#karpenter.uses.filter(({ instance }) =>
+      launches.some((launch) => launch.instance === instance),
+    );
+    const moments = [...launches.map(({ launchedAt }) => launchedAt), ...uses.map(({ at }) => at)];
+    const cap = latestEnd(hold, settings);
+    const isAsked = moments.some((moment) => {
+      const asked = after(moment, settings.hold);
+      const until = cap ? earlier(asked, cap) : asked;
+      return Math.abs(until.getTime() - hold.expiresAt.getTime()) <= tolerance;
+    });
+    must(isAsked, "a hold is extended for a launch or a use alone, and as long as that asks", () => [
+      facts(),
+      uses,
+    ]);
+  }
+
+  #checkEnded({ invocation, scope, before, record: { hold }, facts }: RecordChange): void {
+    if (!hold || before.hold?.id !== hold.id || before.hold.state !== "held") return;
+    if (hold.endsBecause !== "the hold expired" || !this.#readUse(invocation)) return;
+    const { settings, skew, begunAt } = invocation;
+    if (!belongs(settings, scope)) return;
+    const from = this.#records.lives.get(hold.id)?.from;
+    const now = after(this.#world.time, skew);
+    const cap = latestEnd(hold, settings);
+    if (cap && now >= cap) return;
+    const burst = this.#karpenter
+      .ofScope(scope)
+      .filter(({ nodePool }) => isCovered(settings, nodePool))
+      .filter(({ launchedAt, namedAt }) => from && launchedAt >= from && !namedAt);
+    for (const { instance } of burst) {
+      const used = this.#karpenter.uses.filter((use) => use.instance === instance && use.at < begunAt);
+      const isInUse = used.some(({ at }) => after(at, settings.hold - tolerance) > now);
+      must(!isInUse || !this.#has(instance), "a hold in use is not released", () => [facts(), used]);
+    }
+  }
+
+  #has(instance: string): boolean {
+    return this.#world.nodeClaims.claims.has(instance);
+  }
+
+  #readUse(invocation: Invocation): boolean {
+    const { refusedWith, version } = this.#world.nodeClaims;
+    const isReadable = !refusedWith && version === "v1";
+    return isReadable && invocation.settings.extendOn === "use" && this.#karpenter.couldRead(invocation);
+  }
+}
