@@ -43,6 +43,21 @@ class KarpenterWorld extends Scenario {
 const verdicts = (world: Scenario) => world.log.reported("launch judged").map(({ kind }) => kind);
 
 describe("a replacement", () => {
+  it("starts no hold when its event comes while the answer about events is on its way", async () => {
+    const world = new KarpenterWorld();
+    const late = world.replacement({ isNamed: false });
+    const invocation = await world.deliver();
+    while (invocation.waitsFor !== "events") await world.step(invocation);
+    await world.step(invocation, "answer late");
+    world.clock.pass(seconds(3));
+    world.nameAsReplacement(late);
+    await world.finish(invocation);
+    await world.pass(minutes(5));
+
+    expect(world.history()).toEqual([]);
+    expect(world.hold()).toBeUndefined();
+  });
+
   it("starts no hold, also when its event comes after the instance", async () => {
     const world = new KarpenterWorld();
     const late = world.replacement({ isNamed: false });

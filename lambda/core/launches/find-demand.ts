@@ -35,8 +35,10 @@ export async function findDemand(
   if (context.rules.replacements === "hold" || launches.length === 0) return judged;
   const remembered = rememberedReplacements(record, context.rules);
   const isNew = (launch: Launch) => !remembered.has(launch.instance);
+  // Before the answer: what it does not name may have been written since it was asked for.
+  const now = context.clock.now();
   const replacements = launches.some(isNew) ? await readReplacements(context, record, launches) : [];
-  const facts = { remembered, replacements, firstSeenAt, now: context.clock.now() };
+  const facts = { remembered, replacements, firstSeenAt, now };
   const verdicts = new Map(launches.map((launch) => [launch, judgeLaunch(launch, facts)]));
   const those = (kind: Verdict["kind"]) => launches.filter((launch) => verdicts.get(launch)?.kind === kind);
 
