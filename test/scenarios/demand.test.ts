@@ -177,6 +177,24 @@ describe("a hold whose nodes are in use", () => {
     expect(world.metrics.total("HoldsExtendedByUse")).toBe(1);
   });
 
+  it("is not released by a one-shot that comes early, and by whose next call the hold is due", async () => {
+    const world = new KarpenterWorld();
+    world.sweepEvery = undefined;
+    const burst = world.demand();
+    await world.pass(minutes(15));
+    world.use(burst);
+    await world.pass(minutes(5) - seconds(1));
+    const [oneShot] = world.oneShots.armed.values();
+    if (!oneShot) throw new Error("nothing is armed");
+    const invocation = await world.fire(oneShot);
+    await world.step(invocation);
+    world.clock.pass(seconds(2));
+    await world.finish(invocation);
+    await world.pass(minutes(10));
+
+    expect(world.heldNodes()).toEqual([burst.node]);
+  });
+
   it("is not released by a sweep that runs before the one-shot", async () => {
     const world = new KarpenterWorld();
     const burst = world.demand();

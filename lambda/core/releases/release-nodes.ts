@@ -27,9 +27,11 @@ export async function releaseNodes(
   holdId: string,
 ): Promise<ReleaseAnswer> {
   const { rules, clock } = context;
+  // A hold that was not due when its use was asked for is not due below either.
+  const now = clock.now();
   await extendWhileUsed(context, scope);
   const decision = await changeRecord(context, scope, (record) =>
-    decideRelease({ record, holdId, rules, now: clock.now() }),
+    decideRelease({ record, holdId, rules, now }),
   );
   const { action, because } = decision;
   context.log.info("release decided", { scope, holdId, action, because });

@@ -28,11 +28,13 @@ export async function releaseOverdue(context: Context, { due, releasing }: Sweep
 
 /** Decides again on the present record; none when the hold goes on. */
 async function endHold(context: Context, scope: Scope): Promise<readonly Ending[]> {
-  await extendWhileUsed(context, scope);
   const { rules, clock } = context;
+  // A hold that was not due when its use was asked for is not due below either.
+  const now = clock.now();
+  await extendWhileUsed(context, scope);
   const whole = await wholeClusterRecord(context, scope);
   const decision = await changeRecord(context, scope, (record) =>
-    decideSweep({ record, watermark: watermarkOf(record, whole), rules, now: clock.now() }),
+    decideSweep({ record, watermark: watermarkOf(record, whole), rules, now }),
   );
   logSweepDecision(context, scope, decision);
   if (decision.action === "leave") return [];
