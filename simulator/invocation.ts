@@ -1,4 +1,4 @@
-import type { Duration } from "../lambda/core/duration.ts";
+import { type Duration, minutes } from "../lambda/core/duration.ts";
 import type { Settings } from "../lambda/settings.ts";
 import type { Message } from "../local/holder/message-queue.ts";
 
@@ -6,6 +6,14 @@ import type { Message } from "../local/holder/message-queue.ts";
 export type Verdict = "done" | "refused" | "answer lost" | "answer late";
 
 export type FunctionName = "hold" | "release" | "sweep" | "control";
+
+/** How long each function may run. */
+export const timeouts: Record<FunctionName, Duration> = {
+  hold: minutes(2),
+  release: minutes(5),
+  sweep: minutes(5),
+  control: minutes(2),
+};
 
 export type InvocationOptions = Readonly<{
   name: FunctionName;

@@ -20,17 +20,11 @@ import { FakeCluster } from "./fake-kubernetes/fake-cluster.ts";
 import { FakeNodeClaims } from "./fake-node-claims.ts";
 import { countedIds } from "./hold-ids.ts";
 import { type Around, interceptedPorts } from "./intercepted-ports.ts";
-import { type FunctionName, Invocation, type Verdict } from "./invocation.ts";
+import { type FunctionName, Invocation, timeouts, type Verdict } from "./invocation.ts";
 import { MemoryHolds } from "./memory-holds.ts";
 import { ScheduledOneShots } from "./scheduled-one-shots.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
-const timeouts: Record<FunctionName, Duration> = {
-  hold: minutes(2),
-  release: minutes(5),
-  sweep: minutes(5),
-  control: minutes(2),
-};
 /** Lambda's delays before it retries a failed asynchronous invocation. */
 const retriesAfter = [minutes(1), minutes(2)];
 /** With less time left the client starts no request. */

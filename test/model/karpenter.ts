@@ -1,4 +1,4 @@
-import { after, type Duration, seconds } from "../../lambda/core/duration.ts";
+import { after, type Duration, later, seconds } from "../../lambda/core/duration.ts";
 import type { Scope } from "../../lambda/core/scope.ts";
 import type { Invocation } from "../../simulator/invocation.ts";
 import type { World } from "../../simulator/world.ts";
@@ -101,10 +101,12 @@ export class Karpenter {
     return claim?.instance !== undefined && nodeClaims.isNamed(instance, time) && !nodeClaims.refusedWith;
   }
 
-  /** Whether it is a replacement whose event was complete before anyone had to judge it. */
+  /** Whether it is a replacement of which everything is known before anyone has to judge it. */
   isShownInTime({ instance, launchedAt, namedAt, knownAt }: Launched): boolean {
+    const { nodeClaims, time } = this.#world;
     const end = after(launchedAt, inTime);
-    return namedAt !== undefined && namedAt <= end && knownAt <= end && this.isShown(instance);
+    if (!namedAt || namedAt > end || knownAt > end || nodeClaims.refusedWith) return false;
+    return nodeClaims.claims.has(instance) && nodeClaims.isNamed(instance, later(time, namedAt));
   }
 
   ofScope(scope: Scope): readonly Launched[] {

@@ -4,6 +4,7 @@ import type { Scope } from "../../../lambda/core/scope.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
 import type { Karpenter } from "../karpenter.ts";
+import { heardBy } from "./heard.ts";
 import type { RecordChange, RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 
@@ -27,6 +28,25 @@ export class DemandRules {
   begun(invocation: Invocation): void {
     const instances = [...this.#karpenter.launches.keys()];
     this.#shown.set(invocation, new Set(instances.filter((one) => this.#karpenter.isShown(one))));
+  }
+
+  /** An invocation that saw that a launch is a replacement must have noted it. */
+  ended(invocation: Invocation): void {
+    const { state, settings, wasHindered } = invocation;
+    const isSure = state === "done" && !wasHindered && this.#karpenter.couldRead(invocation);
+    if (!isSure || settings.replacements === "hold") return;
+    for (const { scope, launch } of heardBy(this.#world, invocation))
+      if (this.#isShownThroughout(invocation, launch.instance)) this.#judgedIn(scope).add(launch.instance);
+  }
+
+  #isShownThroughout(invocation: Invocation, instance: string): boolean {
+    return (this.#shown.get(invocation)?.has(instance) ?? false) && this.#karpenter.isShown(instance);
+  }
+
+  #judgedIn(scope: Scope): Set<string> {
+    const judged = this.#judged.get(scope) ?? new Set();
+    this.#judged.set(scope, judged);
+    return judged;
   }
 
   wasJudged(scope: Scope, instance: string): boolean {
@@ -55,9 +75,7 @@ export class DemandRules {
   }
 
   #checkCounted({ invocation, scope, before, record, facts }: RecordChange): void {
-    const judged = this.#judged.get(scope) ?? new Set();
-    for (const { instance } of record.replacements ?? []) judged.add(instance);
-    this.#judged.set(scope, judged);
+    for (const { instance } of record.replacements ?? []) this.#judgedIn(scope).add(instance);
     const { lastLaunchAt: until } = record;
     const from = before.lastLaunchAt ?? new Date(0);
     if (!until || until <= from || invocation.name === "control") return;
@@ -75,8 +93,8 @@ export class DemandRules {
   #mayCount(invocation: Invocation, scope: Scope, launch: Launched): boolean {
     if (invocation.settings.replacements === "hold") return true;
     if (this.wasJudged(scope, launch.instance)) return false;
-    if (!this.#karpenter.couldRead(invocation) || !this.#karpenter.isShown(launch.instance)) return true;
-    const wasShown = this.#shown.get(invocation)?.has(launch.instance);
-    return !wasShown && !(invocation.skew <= 0 && this.#karpenter.isShownInTime(launch));
+    if (!this.#karpenter.couldRead(invocation)) return true;
+    if (invocation.skew <= 0 && this.#karpenter.isShownInTime(launch)) return false;
+    return !this.#isShownThroughout(invocation, launch.instance);
   }
 }

@@ -6,8 +6,9 @@ import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
 import { mostSkew } from "../commands.ts";
 import type { DemandRules } from "./demand-rules.ts";
+import { heardBy } from "./heard.ts";
 import { isDoubtful } from "./join-rules.ts";
-import { isCovered, latestEnd, scopeFor } from "./oracle.ts";
+import { latestEnd } from "./oracle.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 
@@ -99,24 +100,9 @@ export class PromiseRules {
   }
 
   #heard(invocation: Invocation): Kept[] {
-    const { messages, settings: rules } = invocation;
-    const { ec2 } = this.#world;
-    return messages.flatMap(({ body }) => {
-      const message = parseMessage(body);
-      const launches =
-        message.kind === "launch" && rules.initialDelay === 0
-          ? [message.launch]
-          : message.kind === "followUp" && message.followUp.kind === "launches"
-            ? message.followUp.launches
-            : [];
-      return launches.flatMap((launch): Kept[] => {
-        const pool = ec2.instances.get(launch.instance)?.nodePool;
-        if (this.#demand.isReplacement(invocation, launch.instance)) return [];
-        const isKnown = isCovered(rules, pool) && !ec2.unlisted.has(launch.instance);
-        const { maxHold } = rules;
-        const hold = Math.min(this.#shortestHold, rules.hold);
-        return isKnown ? [{ scope: scopeFor(rules, pool), launch, hold, maxHold }] : [];
-      });
-    });
+    const { maxHold, hold } = invocation.settings;
+    return heardBy(this.#world, invocation)
+      .filter(({ launch }) => !this.#demand.isReplacement(invocation, launch.instance))
+      .map((heard) => ({ ...heard, maxHold, hold: Math.min(this.#shortestHold, hold) }));
   }
 }

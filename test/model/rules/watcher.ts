@@ -64,6 +64,7 @@ export class Watcher {
   look(invocation: Invocation, call: string): void {
     if (call === "") this.#karpenter.begun(invocation);
     if (call === "") this.#demand.begun(invocation);
+    if (invocation.state !== "running") this.#demand.ended(invocation);
     this.#records.check(invocation);
     this.#nodes.check(invocation);
     this.#history.check(call);
