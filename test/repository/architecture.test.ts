@@ -129,8 +129,3 @@ it("keeps every source short enough to be read in one go", () => {
   const long = ours.map(({ path, text }) => ({ path, lines: text.split("\n").length }));
   expect(long.filter(({ lines }) => lines > 250)).toEqual([]);
 });
-
-it("carries the package's version into every log line", async () => {
-  const { version } = await import("../../lambda/version.ts");
-  expect(version).toBe(JSON.parse(readFileSync("package.json", "utf8")).version);
-});

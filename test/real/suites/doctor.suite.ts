@@ -32,6 +32,7 @@ import { examine } from "../../../cli/doctor/examine.ts";
 import { after, hours, minutes } from "../../../lambda/core/duration.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
 import { alarmName, scheduleGroupName } from "../../../lambda/names.ts";
+import { version } from "../../../lambda/version.ts";
 import { until } from "../engines/processes.ts";
 import { engineFolder } from "../runner/run-folder.ts";
 import { OperatedCluster } from "../worlds/operated-cluster.ts";
@@ -324,13 +325,13 @@ describe("doctor on a real deployment", () => {
   });
 
   it("detects a function with an old bundle", async () => {
-    await deployCode("hold", (code) => code.replaceAll('"0.1.0"', '"0.0.1"'));
+    await deployCode("hold", (code) => code.replaceAll(`"${version}"`, '"0.0.1"'));
     const { findings } = await operated.doctor();
     expect(broken(findings)).toEqual(["code"]);
     expect(findings.find(({ verdict }) => verdict === "fail")?.what).toContain("version 0.0.1");
 
     await deployCode("hold", (code) => code);
-    await deployCode("control", (code) => code.replaceAll('"0.1.0"', '"0.0.1"'));
+    await deployCode("control", (code) => code.replaceAll(`"${version}"`, '"0.0.1"'));
     const control = (await operated.doctor()).findings.filter(({ link }) => link === "code");
     expect(control).toMatchObject([
       { verdict: "warn", what: expect.stringContaining("the functions are version 0.0.1") },

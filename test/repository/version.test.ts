@@ -1,0 +1,21 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { version as inLogs } from "../../lambda/version.ts";
+import { documents } from "./documents.ts";
+
+const read = (file: string) => readFileSync(file, "utf8");
+const { version } = JSON.parse(read("package.json"));
+
+it("is the same in the package, its lock file, every log line and the newest entry of the changelog", () => {
+  const lock = JSON.parse(read("package-lock.json"));
+  const newest = /^## (\S+)/m.exec(read("CHANGELOG.md"))?.[1];
+  expect([lock.version, lock.packages[""].version, inLogs, newest]).toEqual(Array(4).fill(version));
+});
+
+it("is the one that documents install", () => {
+  const named = documents.flatMap((document) =>
+    [...read(document).matchAll(/karpenter-node-holder@([\w.-]+)/g)].map(([, one]) => one),
+  );
+  expect(named.length).toBeGreaterThan(0);
+  expect(named.filter((one) => one !== version)).toEqual([]);
+});
