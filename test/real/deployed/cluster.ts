@@ -166,10 +166,17 @@ export class DeployedCluster {
   }
 
   async role(part: Part): Promise<string> {
-    const { Role = "" } = await this.#emulator
-      .client(LambdaClient)
-      .send(new GetFunctionConfigurationCommand({ FunctionName: functionName(this.name, part) }));
-    return Role;
+    return (await this.#configuration(part)).Role ?? "";
+  }
+
+  /** The environment of a function. */
+  async environment(part: Part): Promise<Readonly<Record<string, string>>> {
+    return (await this.#configuration(part)).Environment?.Variables ?? {};
+  }
+
+  #configuration(part: Part) {
+    const command = new GetFunctionConfigurationCommand({ FunctionName: functionName(this.name, part) });
+    return this.#emulator.client(LambdaClient).send(command);
   }
 
   /** The roles with access, and their groups. */

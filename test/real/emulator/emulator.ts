@@ -193,12 +193,8 @@ export class Emulator {
   }
 
   /** A client of the AWS SDK that talks to this emulator. */
-  client<C>(Client: new (config: { endpoint: string; region: string; credentials: Credentials }) => C): C {
-    return new Client({
-      endpoint: this.endpoint,
-      region,
-      credentials: { accessKeyId: "test", secretAccessKey: "test" },
-    });
+  client<C>(Client: ClientOf<C>, credentials: Credentials = root): C {
+    return new Client({ endpoint: this.endpoint, region, credentials });
   }
 
   /** From now on a role can do only what its policies allow. */
@@ -237,4 +233,6 @@ function replaceFile(path: string, text: string): void {
 /** A PATH with our Node first: functions run as local processes under the first node found. */
 export const nodeFirst = `${dirname(process.execPath)}:${process.env.PATH}`;
 
-type Credentials = Readonly<{ accessKeyId: string; secretAccessKey: string }>;
+type Credentials = Readonly<{ accessKeyId: string; secretAccessKey: string; sessionToken?: string }>;
+export type ClientOf<C> = new (config: { endpoint: string; region: string; credentials: Credentials }) => C;
+const root: Credentials = { accessKeyId: "test", secretAccessKey: "test" };

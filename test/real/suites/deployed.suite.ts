@@ -5,6 +5,7 @@ import type { DeployedCluster } from "../deployed/cluster.ts";
 import { dashboardCases } from "../deployed/dashboard.ts";
 import { failureCases } from "../deployed/failures.ts";
 import { holdCases } from "../deployed/holds.ts";
+import { misuseCases } from "../deployed/misuse.ts";
 import { refusalCases } from "../deployed/refusals.ts";
 import { replayCases } from "../deployed/replay.ts";
 import { Pager } from "../deployed/watch.ts";
@@ -48,5 +49,6 @@ describe("the deployed holder", () => {
   alarmCases(() => ({ watched, pager, emulator: world.emulator }));
   dashboardCases(() => ({ watched, pager, emulator: world.emulator }));
   refusalCases(() => ({ world }));
+  misuseCases(() => ({ prod, emulator: world.emulator }));
   changeCases(() => ({ world, prod, legacy }));
 });
