@@ -5,7 +5,7 @@ import type { Clock } from "../../lambda/core/ports.ts";
 import { SettingEnvironment } from "../../lambda/environment.ts";
 import type { Ask } from "../control/client.ts";
 import type { Account, FunctionFacts } from "./aws/account.ts";
-import type { IneffectiveTemplate } from "./checks/annotations.ts";
+import type { IneffectiveTemplate } from "./finding.ts";
 
 /** What an examination needs. */
 export type Doctor = Readonly<{

@@ -60,3 +60,6 @@ export const fail = (link: LinkName, what: string, remedy: string, fix?: Fix): F
   remedy,
   ...(fix && { fix }),
 });
+
+/** A NodePool whose template annotates every node of its own with a value that protects none. */
+export type IneffectiveTemplate = Readonly<{ nodePool: string; value: string }>;

@@ -4,7 +4,7 @@ import type { CallContext } from "../../lambda/core/ports.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
 import { pagesOf } from "../../lambda/kubernetes/node-lists.ts";
-import type { IneffectiveTemplate } from "./checks/annotations.ts";
+import type { IneffectiveTemplate } from "./finding.ts";
 
 const { annotation } = Karpenter.v1;
 /** Karpenter before v1.0 serves none of this version, and there any value protects. */

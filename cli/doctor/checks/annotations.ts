@@ -3,9 +3,6 @@ import type { ClusterFindings } from "../../../lambda/core/operate/inspection.ts
 import type { Doctor } from "../doctor.ts";
 import { type Finding, ok, warn } from "../finding.ts";
 
-/** A NodePool whose template annotates every node of its own with a value that protects none. */
-export type IneffectiveTemplate = Readonly<{ nodePool: string; value: string }>;
-
 const remedy =
   'Karpenter 1.0 and later takes "true" alone there (durations are for Pods), and the holder leaves such a node to ' +
   'its user: nothing protects it. Write "true", or remove the annotation.';

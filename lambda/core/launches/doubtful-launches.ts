@@ -4,8 +4,8 @@ import { joinsCountFrom, type ScopeRecord, withJoinedNode } from "../holds/hold.
 import type { Context, Launch } from "../ports.ts";
 import type { Scope } from "../scope.ts";
 import type { Judged } from "./find-demand.ts";
+import type { LaunchBatch } from "./merge-messages.ts";
 import { delayOf, giveUpAfter } from "./pending-nodes.ts";
-import type { LaunchBatch } from "./resolve-launches.ts";
 
 /**
  * Launches count this long while none of their nodes joins. Otherwise a principal that may set Karpenter's tags on

@@ -13,8 +13,8 @@ import { decideLaunch, type LaunchDecision } from "./decide-launch.ts";
 import { retryDoubtful, separateDoubtful } from "./doubtful-launches.ts";
 import { findDemand } from "./find-demand.ts";
 import { judgeAgainAfter } from "./judge-launches.ts";
+import type { LaunchBatch } from "./merge-messages.ts";
 import { awaitPendingNodes } from "./pending-nodes.ts";
-import type { LaunchBatch } from "./resolve-launches.ts";
 
 /** Protects what the launches ask to protect, one scope after the other; one that fails keeps no other waiting. */
 export async function holdNodes(

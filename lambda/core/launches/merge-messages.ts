@@ -1,7 +1,9 @@
 import { after, type Duration, earlier, later, minutes } from "../duration.ts";
 import type { FollowUp, LaunchEvent } from "../ports.ts";
 import type { Scope } from "../scope.ts";
-import type { LaunchBatch } from "./resolve-launches.ts";
+
+/** Launches that are resolved together: new ones, or those that are tried again equally often. */
+export type LaunchBatch = Readonly<{ launches: readonly LaunchEvent[]; firstSeenAt: Date; attempt: number }>;
 
 export type PendingNodesFollowUp = Extract<FollowUp, { kind: "pendingNodes" }>;
 

@@ -2,9 +2,8 @@ import { after, type Duration, earlier, minutes, seconds } from "../duration.ts"
 import type { Context, Instance, Launch, LaunchEvent } from "../ports.ts";
 import { admits } from "../scope.ts";
 import { holdNodes } from "./hold-nodes.ts";
+import type { LaunchBatch } from "./merge-messages.ts";
 import { delayOf, giveUpAfter } from "./pending-nodes.ts";
-
-export type LaunchBatch = Readonly<{ launches: readonly LaunchEvent[]; firstSeenAt: Date; attempt: number }>;
 
 /** Finds out which of the instances are this cluster's Karpenter nodes, and holds for those. */
 export async function resolveLaunches(context: Context, heard: LaunchBatch): Promise<void> {
