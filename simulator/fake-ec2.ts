@@ -4,6 +4,7 @@ import type { Instance, Launch, LaunchEvent, Launches } from "../lambda/core/por
 import type { AlarmClock, Cancel } from "../local/holder/alarm-clock.ts";
 import type { Timeline } from "../local/holder/timeline.ts";
 import type { FakeCluster } from "./fake-kubernetes/fake-cluster.ts";
+import { checkMetadata } from "./fake-kubernetes/metadata.ts";
 
 /** null: not one of Karpenter's. */
 type Pool = Readonly<{ pool?: string | null }>;
@@ -75,6 +76,8 @@ export class FakeEc2 implements Launches {
     const launchedAt = clock.now();
     const instance = `i-${this.#launched.toString(16).padStart(8, "0")}`;
     const { name: node = `node-${this.#launched}` } = options;
+    // Now, and not in a timer when it joins.
+    checkMetadata({ name: node });
     this.add(instance, launchedAt, pool ?? undefined);
     timeline?.record({ kind: "launch", instance });
     for (const delay of [eventAfter, ...duplicatesAfter])

@@ -65,7 +65,7 @@ export async function serve(
   let count = 0;
   const launch = () => {
     count += 1;
-    world.ec2.launch({ name: `new node-${count}` });
+    world.ec2.launch({ name: `new-node-${count}` });
   };
   const stopTidying = tidyUp(world, here, settings.holdAnnotation);
   const launching = launchEvery > 0 ? setInterval(launch, launchEvery) : undefined;
