@@ -2,7 +2,7 @@ import { formatDuration, minutes } from "../../lambda/core/duration.ts";
 import { element, escaped } from "../../report/markup.ts";
 import { themes } from "../../report/page/style.ts";
 import { drawLines, type LinePlot, lineTable } from "../../report/plots/line-plot.ts";
-import { type Advice, verdict } from "./advice.ts";
+import { type Advice, type Candidate, verdict } from "./advice.ts";
 
 export type Page = Readonly<{
   cluster: string;
@@ -66,40 +66,36 @@ const noteOf = ({ recommended }: Advice) =>
 
 const x = { label: "hold", unit: "min" } as const;
 
+/** One value of each hold, and as a level line beside it what `hold=auto` would have brought. */
+function seriesOf({ candidates, auto }: Advice, name: string, read: (one: Candidate) => number) {
+  const points = candidates.map((one) => [one.hold / minutes(1), read(one)] as const);
+  const ends = [...points.slice(0, 1), ...points.slice(-1)];
+  return [
+    { name, points },
+    { name: "hold=auto", points: ends.map(([at]) => [at, read(auto)] as const) },
+  ];
+}
+
 const avoidedPlot = (advice: Advice): LinePlot => ({
   title: "Regretted ends avoided",
   x,
   y: { label: "ends avoided" },
-  series: [
-    {
-      name: "avoided",
-      points: advice.candidates.map(({ hold, avoided }) => [hold / minutes(1), avoided] as const),
-    },
-  ],
+  series: seriesOf(advice, "avoided", ({ avoided }) => avoided),
   ...noteOf(advice),
 });
 
 /** Only where the cost of each hold is known: the others alone would look cheap. */
 function moneyPlots(advice: Advice): readonly LinePlot[] {
-  const points = advice.candidates.flatMap(({ hold, money }) =>
-    money === undefined ? [] : [[hold / minutes(1), money] as const],
-  );
-  if (points.length < advice.candidates.length) return [];
+  if ([...advice.candidates, advice.auto].some(({ money }) => money === undefined)) return [];
   const y = { label: "in the currency of your prices" };
-  return [{ title: "The same in money", x, y, series: [{ name: "cost", points }], ...noteOf(advice) }];
+  const series = seriesOf(advice, "cost", ({ money = 0 }) => money);
+  return [{ title: "The same in money", x, y, series, ...noteOf(advice) }];
 }
 
 const costPlot = (advice: Advice): LinePlot => ({
   title: "What it would have cost",
   x,
   y: { label: "idle node-hours" },
-  series: [
-    {
-      name: "idle",
-      points: advice.candidates.map(
-        ({ hold, idleMinutes }) => [hold / minutes(1), idleMinutes / 60] as const,
-      ),
-    },
-  ],
+  series: seriesOf(advice, "idle", ({ idleMinutes }) => idleMinutes / 60),
   ...noteOf(advice),
 });

@@ -275,6 +275,7 @@ describe("advise", () => {
     const page = readFileSync(html, "utf8");
     expect(page).toMatch(/^<!doctype html>/);
     expect(page).toContain("recommended: 20m");
+    expect(page).toContain("hold=auto");
     expect(page).toContain("<svg");
     expect(page).not.toContain("<script");
     expect(page.match(/(?:src|href)=/g)).toBeNull();
