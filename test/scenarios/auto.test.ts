@@ -78,6 +78,8 @@ describe("hold=auto", () => {
     );
     expect(statusView(status, plain, false)[0]).toContain("learns how long to hold");
     expect(historyTable(history, world.time, plain, true).join("\n")).toContain(reason);
+    // Each sweep reports what it is now.
+    expect([...new Set(world.metrics.all("LearnedHoldMs"))]).toEqual([minutes(10), 0]);
   });
 
   it("holds for bursts that return soon, and learns that they were used while held", async () => {
