@@ -1,4 +1,5 @@
 import { type Duration, seconds } from "../../lambda/core/duration.ts";
+import type { Auto } from "../../lambda/core/rules.ts";
 import type { Verdict } from "../../simulator/invocation.ts";
 
 /** The settings of a run. */
@@ -15,6 +16,8 @@ export type Setting = Readonly<{
   leftOut: boolean;
   replacements: "ignore" | "hold";
   extendOn: "use" | "launches";
+  /** Set with `hold=auto`. */
+  auto: Auto | null;
   /** What the cluster lets us read at the start. */
   readable: Readable;
 }>;
@@ -65,7 +68,8 @@ export type Change =
   | Readonly<{ initialDelay: Duration }>
   | Readonly<{ leftOut: boolean }>
   | Readonly<{ replacements: "ignore" | "hold" }>
-  | Readonly<{ extendOn: "use" | "launches" }>;
+  | Readonly<{ extendOn: "use" | "launches" }>
+  | Readonly<{ auto: Auto | null }>;
 
 /** NodeClaims and events; NodeClaims of Karpenter before v1.0, which do not record use; or nothing, without the rights. */
 export type Readable = "all" | "no use" | "none";

@@ -1,4 +1,4 @@
-import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
+import { after, type Duration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
 import type { NodeView } from "../../simulator/cluster-view.ts";
 import { Scenario } from "../../simulator/scenario.ts";
@@ -24,7 +24,7 @@ export async function playOnGoodDay(setting: Setting, commands: readonly Command
   world.moved = () => watcher.accept();
 
   for (const command of commands) await carryOut({ world, karpenter }, command);
-  await pass({ world, karpenter }, minutes(100));
+  await pass({ world, karpenter }, setting.auto ? hours(60) : minutes(100));
   watcher.atRest();
 }
 

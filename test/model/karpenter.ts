@@ -26,12 +26,15 @@ type LaunchCommand = Extract<Command, { do: "launch" }>;
 export class Karpenter {
   readonly launches = new Map<string, Launched>();
   readonly uses: Readonly<{ instance: string; at: Date }>[] = [];
+  /** Older nodes have no NodeClaims. */
+  readonly since: Date;
   readonly #world: World;
   readonly #begun = new WeakMap<Invocation, number>();
   #changes = 0;
 
   constructor(world: World, readable: Readable) {
     this.#world = world;
+    this.since = world.time;
     this.grant(readable);
   }
 

@@ -12,6 +12,10 @@ import {
 } from "./commands.ts";
 
 const readable = fc.constantFrom<Readable>("all", "all", "all", "no use", "none");
+const auto = fc.constantFrom(
+  { relaunchCost: minutes(10) },
+  { relaunchCost: minutes(3), idleBudget: minutes(10) },
+);
 const index = fc.nat({ max: 7 });
 const seldom = (probability: number) =>
   fc.nat({ max: 99 }).map((n) => n >= 100 - Math.round(probability * 100));
@@ -65,6 +69,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   fc.record({ leftOut: fc.boolean() }),
   fc.record({ replacements: fc.constantFrom("ignore", "hold") }),
   fc.record({ extendOn: fc.constantFrom("use", "launches") }),
+  fc.record({ auto: fc.option(auto) }),
 );
 
 const goodLaunch = launch.map((one) => ({
@@ -213,5 +218,6 @@ export const settings: fc.Arbitrary<Setting> = fc.record({
   leftOut: seldom(0.1),
   replacements: fc.constantFrom("ignore", "ignore", "hold"),
   extendOn: fc.constantFrom("use", "use", "launches"),
+  auto: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: auto }),
   readable,
 });

@@ -9,7 +9,8 @@ export async function play(setting: Setting, commands: readonly Command[]): Prom
   await stage.settle();
   // There are no more launches: every hold expires, at most twice when launches are found late.
   for (let n = 0; n < 12 && !isQuiet(stage); n++) {
-    await stage.pass(minutes(13));
+    // A learned length may be hours.
+    await stage.pass(minutes(13) * 2 ** Math.max(0, n - 4));
     await stage.settle();
   }
   stage.watcher.atRest();

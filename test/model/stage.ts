@@ -1,4 +1,4 @@
-import { after, type Duration, seconds } from "../../lambda/core/duration.ts";
+import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { holdLabel, Karpenter, neverHold } from "../../lambda/core/marks/keys.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
@@ -23,8 +23,12 @@ export const rulesOf = ({ leftOut, ...own }: Setting): Partial<Rules> => ({
   initialDelay: own.initialDelay,
   replacements: own.replacements,
   extendOn: own.extendOn,
+  ...lengthOf(own.auto),
   nodePools: poolsOf({ leftOut }),
 });
+
+const lengthOf = (auto: Setting["auto"]) =>
+  auto ? { auto, hold: auto.relaunchCost } : { hold: minutes(20) };
 
 const poolsOf = ({ leftOut }: Pick<Setting, "leftOut">) => ({ only: [], except: leftOut ? ["b"] : [] });
 
@@ -153,8 +157,10 @@ export class Stage {
   }
 
   #deploy(change: Change): void {
-    const settings = "leftOut" in change ? { nodePools: poolsOf(change) } : change;
-    this.world.deploy(settings);
+    if ("auto" in change) {
+      const { auto: _, ...rest } = this.world.settings;
+      this.world.settings = { ...rest, ...lengthOf(change.auto) };
+    } else this.world.deploy("leftOut" in change ? { nodePools: poolsOf(change) } : change);
     this.watcher.deployed();
   }
 

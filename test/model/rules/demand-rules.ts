@@ -78,7 +78,7 @@ export class DemandRules {
     for (const { instance } of record.replacements ?? []) this.#judgedIn(scope).add(instance);
     const { lastLaunchAt: until } = record;
     const from = before.lastLaunchAt ?? new Date(0);
-    if (!until || until <= from || invocation.name === "control") return;
+    if (!until || until <= from || until < this.#karpenter.since) return;
     const counting = this.#karpenter
       .ofScope(scope)
       .filter(({ launchedAt }) => launchedAt > from && launchedAt <= until)

@@ -1,6 +1,21 @@
+import { type Duration, minutes } from "../../../lambda/core/duration.ts";
 import type { Hold, ScopeRecord } from "../../../lambda/core/holds/hold.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import type { Scope } from "../../../lambda/core/scope.ts";
+import { mostSkew } from "../commands.ts";
+
+/** Nodes that boot are protected for so long, however short the hold is. */
+export const bootTime: Duration = minutes(5);
+
+/** How long a launch is held at least; with `hold=auto`, from when it was decided. */
+export function leastHold({ hold, auto, extendOn }: Rules): Duration {
+  if (!auto) return hold;
+  return (extendOn === "use" ? minutes(1) : bootTime) - mostSkew;
+}
+
+/** How long a launch or a use is held at most. */
+export const mostHold = (hold: Hold, rules: Rules): Duration =>
+  rules.auto ? Math.max(hold.length?.length ?? rules.hold, bootTime) : rules.hold;
 
 // The rules, written a second time: a check that called the core would repeat its mistakes.
 

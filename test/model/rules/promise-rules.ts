@@ -8,7 +8,7 @@ import { mostSkew } from "../commands.ts";
 import type { DemandRules } from "./demand-rules.ts";
 import { heardBy } from "./heard.ts";
 import { isDoubtful } from "./join-rules.ts";
-import { latestEnd } from "./oracle.ts";
+import { latestEnd, leastHold } from "./oracle.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 
@@ -47,7 +47,8 @@ export class PromiseRules {
         kept.filter(({ scope, launch }) => !isDoubtful(this.#world, by.settings, scope, launch.launchedAt)),
       );
     }
-    const { maxHold, hold } = invocation.settings;
+    const { maxHold } = invocation.settings;
+    const hold = leastHold(invocation.settings);
     this.#shortestHold = Math.min(this.#shortestHold, hold);
     for (const one of [...this.#promises, ...[...this.#hearing.values()].flat()])
       if (maxHold > 0 && !(one.maxHold > 0 && one.maxHold < maxHold)) one.maxHold = maxHold;
@@ -100,7 +101,8 @@ export class PromiseRules {
   }
 
   #heard(invocation: Invocation): Kept[] {
-    const { maxHold, hold } = invocation.settings;
+    const { maxHold } = invocation.settings;
+    const hold = leastHold(invocation.settings);
     return heardBy(this.#world, invocation)
       .filter(({ launch }) => !this.#demand.isReplacement(invocation, launch.instance))
       .map((heard) => ({ ...heard, maxHold, hold: Math.min(this.#shortestHold, hold) }));

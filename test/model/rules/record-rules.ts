@@ -4,7 +4,7 @@ import { type Scope, wholeCluster } from "../../../lambda/core/scope.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
 import { mostSkew } from "../commands.ts";
-import { belongs, dueOf, latestEnd } from "./oracle.ts";
+import { belongs, dueOf, latestEnd, leastHold, mostHold } from "./oracle.ts";
 import { must } from "./watcher.ts";
 
 /** The reasons of holds that expired. */
@@ -112,8 +112,9 @@ export class RecordRules {
     must(hold.causedAt > last, "a launch that is not new starts nothing", facts);
     const earliest = after(hold.causedAt, this.#shortestDelay - mostSkew);
     must(this.#world.time >= earliest, "nothing is held before the initial delay", facts);
-    const expiry = after(hold.causedAt, invocation.settings.hold);
-    must(hold.expiresAt.getTime() === expiry.getTime(), "a hold lasts from its launch", facts);
+    const [least, most] = [leastHold(invocation.settings), mostHold(hold, invocation.settings)];
+    must(hold.expiresAt >= after(hold.causedAt, least), "a hold lasts from its launch", facts);
+    must(hold.expiresAt <= after(hold.causedAt, most), "a hold lasts no longer than its launch asks", facts);
   }
 
   #changed(
@@ -129,7 +130,11 @@ export class RecordRules {
     must(hold.expiresAt >= old.expiresAt, "expiry never moves back", facts);
     must(hold.nodes >= old.nodes && hold.launches >= old.launches, "a hold only counts up", facts);
     if (hold.expiresAt > old.expiresAt) {
-      life.extensions += 1;
+      const counted = hold.extensions - old.extensions;
+      life.extensions += counted;
+      // Waiting for nodes that boot is no extension.
+      const isBoot = counted === 0 && invocation.settings.auto !== undefined;
+      must(counted === 1 || isBoot, "each extension is counted once", facts);
       must(old.state === "held" && hold.state === "held", "only a running hold is extended", facts);
       const cap = latestEnd(hold, invocation.settings);
       must(!cap || hold.expiresAt <= cap, "no hold is longer than the cap", facts);

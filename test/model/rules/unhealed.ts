@@ -6,7 +6,7 @@ import type { NodeView } from "../../../simulator/cluster-view.ts";
 import type { World } from "../../../simulator/world.ts";
 import { mostSkew } from "../commands.ts";
 import type { Karpenter } from "../karpenter.ts";
-import { countsFrom, dueOf, isCovered, scopeFor } from "./oracle.ts";
+import { countsFrom, dueOf, isCovered, leastHold, scopeFor } from "./oracle.ts";
 
 const annotation = Keys.v1.annotation;
 /** A launch whose NodeClaim is not known counts as demand after so long. */
@@ -77,7 +77,8 @@ function wasMissed(
   const instance = world.ec2.instances.get(node.instance);
   if (instance?.nodePool === undefined || world.ec2.unlisted.has(node.instance)) return false;
   const { launchedAt } = instance;
-  const { hold, initialDelay } = world.settings;
+  const { initialDelay } = world.settings;
+  const hold = leastHold(world.settings);
   if (record?.lastLaunchAt && launchedAt <= record.lastLaunchAt) return false;
   if (launchedAt < countsFrom(record, whole)) return false;
   const now = world.time;

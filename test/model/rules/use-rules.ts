@@ -1,10 +1,11 @@
 import { after, type Duration, earlier, minutes, seconds } from "../../../lambda/core/duration.ts";
+import type { Hold } from "../../../lambda/core/holds/hold.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
 import { mostSkew } from "../commands.ts";
 import type { Karpenter } from "../karpenter.ts";
 import type { DemandRules } from "./demand-rules.ts";
-import { belongs, isCovered, latestEnd } from "./oracle.ts";
+import { belongs, bootTime, isCovered, latestEnd, mostHold } from "./oracle.ts";
 import type { RecordChange, RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 
@@ -42,7 +43,7 @@ export class UseRules {
     if (!hold || before.hold?.id !== hold.id || hold.expiresAt <= before.hold.expiresAt) return;
     if (invocation.name === "control") return;
     const { settings } = invocation;
-    const since = after(this.#records.lives.get(hold.id)?.since ?? new Date(0), -olderBy);
+    const since = this.#burstSince(hold, facts);
     const counts = (instance: string) =>
       settings.replacements === "hold" || !this.#demand.wasJudged(scope, instance);
     const launches = this.#karpenter
@@ -54,9 +55,10 @@ export class UseRules {
     const moments = [...launches.map(({ launchedAt }) => launchedAt), ...uses.map(({ at }) => at)];
     const cap = latestEnd(hold, settings);
     const isAsked = moments.some((moment) => {
-      const asked = after(moment, settings.hold);
+      const asked = after(moment, mostHold(hold, settings));
       const until = cap ? earlier(asked, cap) : asked;
-      return Math.abs(until.getTime() - hold.expiresAt.getTime()) <= tolerance;
+      const less = until.getTime() - hold.expiresAt.getTime();
+      return less >= -tolerance && (settings.auto !== undefined || less <= tolerance);
     });
     must(isAsked, "a hold is extended for a launch or a use alone, and as long as that asks", () => [
       facts(),
@@ -77,11 +79,20 @@ export class UseRules {
       .ofScope(scope)
       .filter(({ nodePool }) => isCovered(settings, nodePool))
       .filter(({ launchedAt, namedAt }) => from && launchedAt >= from && !namedAt);
-    for (const { instance } of burst) {
+    for (const { instance, launchedAt } of burst) {
       const used = this.#karpenter.uses.filter((use) => use.instance === instance && use.at < begunAt);
+      const isBooting = used.length === 0 && after(launchedAt, bootTime - tolerance) > now;
       const isInUse = used.some(({ at }) => after(at, settings.hold - tolerance) > now);
-      must(!isInUse || !this.#has(instance), "a hold in use is not released", () => [facts(), used]);
+      const isNeeded = this.#has(instance) && (settings.auto ? isBooting : isInUse);
+      must(!isNeeded, "a hold in use is not released", () => [facts(), used]);
     }
+  }
+
+  /** Of older nodes no use counts. */
+  #burstSince(hold: Hold, facts: () => unknown): Date {
+    const { since = new Date(0) } = this.#records.lives.get(hold.id) ?? {};
+    must(!hold.burstFrom || hold.burstFrom > since, "a burst begins after the last one", facts);
+    return after(hold.burstFrom ?? since, -olderBy);
   }
 
   #has(instance: string): boolean {

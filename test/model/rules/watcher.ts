@@ -7,6 +7,7 @@ import { checkBounds } from "./bounds.ts";
 import { DemandRules } from "./demand-rules.ts";
 import { HistoryRules } from "./history-rules.ts";
 import { JoinRules } from "./join-rules.ts";
+import { LearnedRules } from "./learned-rules.ts";
 import { NodeRules } from "./node-rules.ts";
 import { PromiseRules } from "./promise-rules.ts";
 import { RecordRules } from "./record-rules.ts";
@@ -50,6 +51,7 @@ export class Watcher {
       demand: new DemandRules(world, karpenter, this.#records),
     };
     this.#demand = demand;
+    new LearnedRules(world, records);
     new UseRules(world, { karpenter, records, demand });
     this.#promises = new PromiseRules(world, records, demand);
     this.#joins = new JoinRules(world);
