@@ -137,8 +137,11 @@ describe("reading from CloudTrail", () => {
       return { Events: call === "TerminateInstances" ? lookup(terminate(1, 5)) : [] };
     });
     const archive = new Archive(join(folder, "events.jsonl"));
-    await it.read(archive, at(-10), at(60), () => {});
+    const shares: number[] = [];
+    await it.read(archive, at(-10), at(60), ({ share }) => void shares.push(share));
     expect(archive.events).toHaveLength(3);
+    expect(shares.at(-1)).toBe(1);
+    expect(shares).toEqual(shares.toSorted((one, other) => one - other));
     expect(aws.requests).toHaveLength(5);
     expect(waits.every((ms) => ms >= 500)).toBe(true);
   });

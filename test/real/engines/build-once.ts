@@ -2,6 +2,10 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Progress } from "../../../cli/terminal/progress.ts";
+import { processTerminal } from "../../../cli/terminal/terminal.ts";
+import { formatDuration } from "../../../lambda/core/duration.ts";
+import { UsualTimes } from "../runner/usual-times.ts";
 
 /** All builds are in this ignored folder; worktrees may share one with KNH_BUILD. */
 export const buildFolder = resolve(process.env.KNH_BUILD ?? join(import.meta.dirname, "../../../build"));
@@ -35,16 +39,19 @@ function hashOf(inputs: readonly string[]): string {
 }
 
 async function logTime(name: string, build: () => Promise<void>): Promise<void> {
+  const usual = new UsualTimes(join(buildFolder, "build-times"));
+  const progress = new Progress(usual.of(name), processTerminal());
+  progress.print(`building ${name} (once; minutes with a cold cache) …`);
+  const task = progress.beginTimed(`building ${name}`, usual.of(name));
   const began = performance.now();
-  const elapsed = () => `${Math.round((performance.now() - began) / 1000)} s`;
-  log(`building ${name} (once; minutes with a cold cache) …`);
-  const tick = setInterval(() => log(`  still building ${name}: ${elapsed()}`), 30_000);
   try {
     await build();
   } finally {
-    clearInterval(tick);
+    progress.stop();
   }
-  log(`  built ${name} in ${elapsed()}`);
+  const took = performance.now() - began;
+  usual.keep(name, took);
+  task.end(`  built ${name} in ${formatDuration(took)}`);
 }
 
 /** Only one process at a time builds a part; the others wait for it. */

@@ -1,7 +1,9 @@
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Progress } from "../../../cli/terminal/progress.ts";
 import { processTerminal } from "../../../cli/terminal/terminal.ts";
 import { formatDuration } from "../../../lambda/core/duration.ts";
+import { buildFolder } from "../engines/build.ts";
 import { Builds } from "../engines/builds.ts";
 import { hasKarpenter, type Job } from "./jobs.ts";
 import { failure, noTests, type Outcome, sum } from "./outcome.ts";
@@ -22,7 +24,7 @@ export async function runAll(
   const building = builds.build(jobs, stopped);
   const waiting = [...jobs];
   const running = new Set<Job>();
-  const usual = new UsualTimes();
+  const usual = new UsualTimes(join(buildFolder, "suite-times"));
   const times = jobs.map((job) => usual.of(job.title));
   const terminal = processTerminal();
   // A suite that runs alone prints its own tests, which a moving line would disturb.

@@ -1,20 +1,24 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Duration, minutes } from "../../../lambda/core/duration.ts";
-import { buildFolder } from "../engines/build.ts";
 
-const folder = join(buildFolder, "suite-times");
 const unknown = minutes(3);
 
-/** How long each suite took when it last passed on this machine. */
+/** How long each piece of work took when it last succeeded on this machine, kept in a folder. */
 export class UsualTimes {
-  of(title: string): Duration {
-    const file = join(folder, title);
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  of(name: string): Duration {
+    const file = join(this.#folder, name);
     return existsSync(file) ? Number(readFileSync(file, "utf8")) || unknown : unknown;
   }
 
-  keep(title: string, took: Duration): void {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, title), String(Math.round(took)));
+  keep(name: string, took: Duration): void {
+    mkdirSync(this.#folder, { recursive: true });
+    writeFileSync(join(this.#folder, name), String(Math.round(took)));
   }
 }
