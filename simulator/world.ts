@@ -56,6 +56,8 @@ export class World {
   readonly calls: string[] = [];
   /** Which calls fail until this is changed. */
   refuses: (call: string) => boolean = () => false;
+  /** Since when the API server answers 429 and asks to come back after every deadline. */
+  throttledSince: Date | undefined;
   /** Called after each step of an invocation with the call it made; at its beginning there is none yet. */
   watch: (invocation: Invocation, call: string) => void = () => {};
   retries: Retry[] = [];
@@ -207,7 +209,7 @@ export class World {
 
   #callCluster(call: KubernetesCall, deadline: Date): Promise<unknown> {
     const name = nameOf(call);
-    if (deadline.getTime() - this.#now().getTime() < shortestRequest) {
+    if (this.throttledSince || deadline.getTime() - this.#now().getTime() < shortestRequest) {
       this.#current?.late.push(name);
       return Promise.reject(new OutOfTimeError(`no time is left for ${name}`));
     }

@@ -106,6 +106,19 @@ describe.each([
     expect(points).toBeGreaterThan(10);
   });
 
+  it("a rollback that is killed, too, leaves no admin once it is repeated", async () => {
+    const points = await afterEveryCall(async (calls) => {
+      world = new AccessWorld();
+      world.hasPolicies = hasPolicies;
+      for (let killed = 0; world.admins.length === 0; killed++) await killedAfter(killed, create);
+      const isKilled = await killedAfter(calls, { ...remove, ...adminRight });
+      await world.handle({ ...remove, ...adminRight });
+      expect(world.admins, `after ${calls} calls`).toEqual([]);
+      return isKilled;
+    });
+    expect(points).toBeGreaterThan(1);
+  });
+
   it.each([
     ["deployed again", present],
     ["rolled back", former],

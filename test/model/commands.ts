@@ -74,8 +74,17 @@ export type Change =
 /** NodeClaims and events; NodeClaims of Karpenter before v1.0, which do not record use; or nothing, without the rights. */
 export type Readable = "all" | "no use" | "none";
 
-/** A fault that lasts until it is repaired: the patches of one node, or a service. */
-export type Outage = "node" | "list" | "arm" | "enqueue" | "instances" | "remember" | "events" | "claims";
+/** A fault that lasts until it is repaired: the patches of one node, a service, or an API server that throttles. */
+export type Outage =
+  | "node"
+  | "list"
+  | "arm"
+  | "enqueue"
+  | "instances"
+  | "remember"
+  | "events"
+  | "claims"
+  | "api";
 
 export type UserAction = "annotate true" | "annotate false" | "unannotate" | "unlabel" | "never" | "delete";
 

@@ -154,6 +154,7 @@ const weighted: [number, fc.Arbitrary<Command>][] = [
         "remember",
         "events",
         "claims",
+        "api",
       ),
       which: index,
     }),

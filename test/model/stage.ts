@@ -165,6 +165,7 @@ export class Stage {
   }
 
   #break(what: Outage, which: number): void {
+    if (what === "api") this.world.throttledSince = this.world.time;
     const nodes = this.world.nodes.all();
     const name = nodes[which % Math.max(1, nodes.length)]?.name ?? "none";
     this.watcher.broken.add(what === "node" ? `patch ${name}` : what);
@@ -172,6 +173,7 @@ export class Stage {
 
   #repair(): void {
     this.watcher.broken.clear();
+    this.world.throttledSince = undefined;
   }
 
   #lose(what: "schedule" | "message" | "event", which: number): void {

@@ -20,6 +20,10 @@ export function checkBounds(world: World, invocation: Invocation, call: string):
   const parsed = message && parseMessage(message.body);
   if (parsed?.kind !== "followUp") return;
   const { followUp } = parsed;
+  const { throttledSince } = world;
+  const isThrottled = throttledSince !== undefined && invocation.begunAt > throttledSince;
+  const isPause = message !== undefined && message.visibleAt > world.time;
+  must(!isThrottled || isPause, "a throttled call is not repeated at once", () => followUp);
   // The first message may be late.
   if (followUp.attempt <= 1) return;
   const oldest = after(world.time, -(longestWait + settings.initialDelay + 2 * mostSkew + skew));

@@ -87,7 +87,9 @@ export class DemandRules {
     must(isAny, "a replacement alone never holds", facts);
     const already = before.hold?.id === record.hold?.id ? (before.hold?.launches ?? 0) : 0;
     const counted = (record.hold?.launches ?? 0) - already;
-    must(counted <= counting.length, "no replacement is counted beside demand", facts);
+    const old =
+      from < this.#karpenter.since ? this.#world.ec2.instances.size - this.#karpenter.launches.size : 0;
+    must(counted <= counting.length + old, "no replacement is counted beside demand", facts);
   }
 
   #mayCount(invocation: Invocation, scope: Scope, launch: Launched): boolean {

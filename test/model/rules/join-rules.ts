@@ -51,7 +51,8 @@ export class JoinRules {
       if (isShort && hold?.state !== "held") this.#windows.delete(scope);
       if (!lastLaunchAt || lastLaunchAt <= (this.#counted.get(scope) ?? 0)) continue;
       this.#counted.set(scope, lastLaunchAt);
-      this.#checkCounted(invocation, scope, lastLaunchAt);
+      // With `hold=auto`, a launch whose hold would be over is learned from, and not held for.
+      if (hold?.state === "held") this.#checkCounted(invocation, scope, lastLaunchAt);
     }
   }
 

@@ -15,7 +15,7 @@ export function leastHold({ hold, auto, extendOn }: Rules): Duration {
 
 /** How long a launch or a use is held at most. */
 export const mostHold = (hold: Hold, rules: Rules): Duration =>
-  rules.auto ? Math.max(hold.length?.length ?? rules.hold, bootTime) : rules.hold;
+  Math.max(rules.hold, rules.auto ? Math.max(hold.length?.length ?? 0, bootTime) : 0);
 
 // The rules, written a second time: a check that called the core would repeat its mistakes.
 
