@@ -224,11 +224,12 @@ describe.skipIf(!chromium)("the page in a browser", () => {
     await sees('document.getElementById("tables").textContent').toContain("node-3");
   });
 
-  const themes = ["light", "dark"] as const;
   const looks = [
-    ...[390, 768, 1280, 1920].flatMap((width) => themes.map((theme) => ({ width, theme, nodes: 3 }))),
-    { width: 390, theme: "light", nodes: 300 },
-    { width: 1280, theme: "dark", nodes: 300 },
+    { width: 390, theme: "light", nodes: 3 },
+    { width: 390, theme: "dark", nodes: 300 },
+    { width: 768, theme: "light", nodes: 3 },
+    { width: 1280, theme: "dark", nodes: 3 },
+    { width: 1920, theme: "light", nodes: 3 },
   ];
   it.each(looks)("fits $width px with $nodes nodes in the $theme theme, without an error", async (look) => {
     const { width, theme, nodes } = look;
