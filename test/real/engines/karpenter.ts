@@ -5,6 +5,8 @@ import type { Plane } from "./control-plane.ts";
 import { onFreePorts } from "./ports.ts";
 import type { Started } from "./processes.ts";
 
+export type CapacityType = "on-demand" | "spot";
+
 /** The properties in which the NodePools of these tests differ. */
 export type NodePool = Readonly<{
   name: string;
@@ -18,6 +20,10 @@ export type NodePool = Readonly<{
   types?: readonly string[];
   startupTaints?: readonly Readonly<Record<string, string>>[];
   terminationGracePeriod?: string;
+  /** On-demand by default. */
+  capacityTypes?: readonly CapacityType[];
+  /** The number of nodes of a static pool, which Karpenter 1.8 and later keep without any pod. */
+  replicas?: number;
   /** The time from a node's launch until it joins, zero by default; the same for all pools of a cluster. */
   joinsAfter?: string | undefined;
 }>;
@@ -84,7 +90,8 @@ const karpenterSettings = {
   BATCH_IDLE_DURATION: "1s",
   BATCH_MAX_DURATION: "2s",
   PREFERENCE_POLICY: "Ignore",
-  FEATURE_GATES: "NodeRepair=false",
+  // Off by default; no effect without static pools and spot nodes. Versions without a gate ignore it.
+  FEATURE_GATES: "NodeRepair=false,StaticCapacity=true,SpotToSpotConsolidation=true",
   // 1.0 still has conversion webhooks, which need a Service in its namespace, and checks the Kubernetes version.
   DISABLE_WEBHOOK: "true",
   SYSTEM_NAMESPACE: "kube-system",
@@ -104,7 +111,7 @@ async function applyCrds(plane: Plane, folder: string): Promise<void> {
   await plane.kubectl(["wait", "--for=condition=Established", "--timeout=60s", ...names]);
 }
 
-/** A NodePool of on-demand nodes that Karpenter may consolidate at once, and the node class it needs. */
+/** A NodePool whose nodes Karpenter may consolidate at once, and the node class it needs. */
 export function nodePool(pool: NodePool): readonly object[] {
   const requirement = (key: string, ...values: string[]) => ({ key, operator: "In", values });
   const {
@@ -115,15 +122,18 @@ export function nodePool(pool: NodePool): readonly object[] {
     startupTaints,
     terminationGracePeriod,
     joinsAfter,
+    capacityTypes = ["on-demand"],
+    replicas,
   } = pool;
   const spec = {
+    ...(replicas !== undefined && { replicas }),
     template: {
       metadata: { labels, annotations },
       spec: {
         requirements: [
           requirement("kubernetes.io/arch", "amd64"),
           requirement("kubernetes.io/os", "linux"),
-          requirement("karpenter.sh/capacity-type", "on-demand"),
+          requirement("karpenter.sh/capacity-type", ...capacityTypes),
           ...(types.length > 0 ? [requirement("node.kubernetes.io/instance-type", ...types)] : []),
         ],
         nodeClassRef: { group: "karpenter.kwok.sh", kind: "KWOKNodeClass", name: "default" },

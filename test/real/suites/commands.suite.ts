@@ -6,8 +6,10 @@ import { newestKarpenter, oldestKarpenter } from "../engines/build.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { engineFolder } from "../runner/run-folder.ts";
 import { Shell } from "../runner/shell.ts";
+import type { LaunchOutcome } from "../truth-table/launch-outcome.ts";
+import { launchRows } from "../truth-table/launch-rows.ts";
 import type { Outcome } from "../truth-table/outcome.ts";
-import { rows } from "../truth-table/rows.ts";
+import { truthRows } from "../truth-table/rows.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
 const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -22,7 +24,9 @@ describe("npm scripts for developers", () => {
 
   it("truth-table writes its page from the outcomes of the suites", async () => {
     for (const karpenter of [newestKarpenter, oldestKarpenter]) {
-      writeFileSync(join(into, `truth-table-${karpenter}.json`), JSON.stringify(expectedOutcome(karpenter)));
+      const outcomes = { "truth-table": expectedOutcome(karpenter), launches: expectedLaunches(karpenter) };
+      for (const [suite, outcome] of Object.entries(outcomes))
+        writeFileSync(join(into, `${suite}-${karpenter}.json`), JSON.stringify(outcome));
     }
     const write = scripts["truth-table"].split(" && ").at(-1);
     await shell.run(`KNH_BUILD="$INTO" ${write} --into "$INTO"`);
@@ -30,9 +34,9 @@ describe("npm scripts for developers", () => {
     const [page, committed] = [
       written("what-a-hold-blocks.md"),
       readFileSync(join(root, "docs/what-a-hold-blocks.md"), "utf8"),
-    ].map((whole) => outlineOf(whole.split("## On Karpenter")[0] ?? ""));
+    ].map((whole) => outlineOf(whole.replace(/\n## On Karpenter[\s\S]*?(?=\n## )/, "")));
     expect(page).toEqual(committed);
-    expect(page?.length).toBeGreaterThan(rows.length);
+    expect(page?.length).toBeGreaterThan(truthRows(newestKarpenter).length);
   });
 
   it("simulate plays traces and writes their figures into its page", async () => {
@@ -90,7 +94,15 @@ const outlineOf = (markdown: string): readonly string[] =>
 const expectedOutcome = (karpenter: string): Outcome => ({
   karpenter,
   date: "2026-01-02",
-  rows: rows.map(({ what, course }) => {
+  rows: truthRows(karpenter).map(({ what, course }) => {
     return { what, course, blocked: course !== "although held", heldSeconds: 60, goneSeconds: 5 };
+  }),
+});
+
+const expectedLaunches = (karpenter: string): LaunchOutcome => ({
+  karpenter,
+  date: "2026-01-02",
+  rows: launchRows(karpenter).map(({ what, kind, reason = [] }) => {
+    return { what, kinds: [kind], reasons: [reason].flat() };
   }),
 });

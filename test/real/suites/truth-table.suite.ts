@@ -4,11 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newestKarpenter } from "../engines/build.ts";
 import { commandsOf } from "../engines/karpenter-log.ts";
 import { outcomeFile, outcomeOf } from "../truth-table/outcome.ts";
-import { rows } from "../truth-table/rows.ts";
+import { truthRows } from "../truth-table/rows.ts";
 import { type Seen, type Truth, TruthRun } from "../truth-table/run.ts";
 import { World } from "../worlds/world.ts";
 
 const version = process.env.KARPENTER_VERSION ?? newestKarpenter;
+const rows = truthRows(version);
 
 describe(`what a hold blocks, on Karpenter ${version}`, () => {
   let world: World;
@@ -16,7 +17,7 @@ describe(`what a hold blocks, on Karpenter ${version}`, () => {
 
   beforeAll(async () => {
     world = await World.start(version);
-    truth = await new TruthRun(world).play();
+    truth = await new TruthRun(world, rows).play();
   });
   afterAll(async () => world?.stop());
 

@@ -1,4 +1,8 @@
 import { markdownTable } from "../../../scripts/markdown-table.ts";
+import { before1 } from "./before-1.ts";
+import type { LaunchOutcome } from "./launch-outcome.ts";
+import { launchesPart, launchVerdicts } from "./launch-page.ts";
+import { otherVersion, type Verdicts } from "./other-version.ts";
 import type { Outcome, OutcomeRow } from "./outcome.ts";
 import type { Course } from "./rows.ts";
 
@@ -13,16 +17,16 @@ const ending = `## Not tried here
 - **Interruption** (spot, rebalance, scheduled maintenance) and **node repair**: Karpenter's kwok provider has no interruptions, and
   repair waits ten minutes. Neither reads the annotation, by Karpenter's source and documents: a hold does not hold them back.
   Since v1.15.0 repair counts against budgets, and \`karpenter.sh/do-not-repair\` is a key of its own.
-- **Static NodePools** that are scaled down: as above.
-- What does not pass through Karpenter at all: \`kubectl drain\`, an instance terminated in the cloud's console.
-- **Karpenter before 1.0**. Up to v0.31 (setting \`karpenter: v0.31\`) the annotation is another one, \`karpenter.sh/do-not-consolidate\`,
-  which delays consolidation only. From v0.32 to v0.37 \`karpenter.sh/do-not-disrupt\` delays expiry, too. v0.32 also runs nodes of
-  Provisioners beside those of NodePools; with \`karpenter: v1\` these are not held.`;
+- What does not pass through Karpenter at all: \`kubectl drain\`, an instance terminated in the cloud's console.`;
 
-/** The page \`docs/what-a-hold-blocks.md\`, from the suite's outcomes on the newest and the oldest version. */
-export function truthTablePage({ karpenter, date, rows }: Outcome, oldest: Outcome): string {
+/** The outcomes of one suite on the newest and the oldest version. */
+type OnBoth<T> = Readonly<{ newest: T; oldest: T }>;
+
+/** The page `docs/what-a-hold-blocks.md`, from the outcomes of its two suites. */
+export function truthTablePage(holds: OnBoth<Outcome>, launches: OnBoth<LaunchOutcome>): string {
+  const { karpenter, date, rows } = holds.newest;
   const of = (course: Course) => rows.filter((row) => row.course === course);
-  const source = `Karpenter ${karpenter} with its kwok provider, ${date}. Written by \`npm run truth-table\`, which runs the suite first; do not edit.`;
+  const source = `Karpenter ${karpenter} with its kwok provider, ${date}. Written by \`npm run truth-table\`, which runs the suites first; do not edit.`;
   return `${[
     introduction,
     source,
@@ -42,22 +46,24 @@ export function truthTablePage({ karpenter, date, rows }: Outcome, oldest: Outco
       of("after the hold and the other").map(both),
     ),
     "`consolidateAfter` runs while a node is held: it counts from the last pod that came or went, not from the release.",
-    `## On Karpenter ${oldest.karpenter}`,
-    otherVersion(oldest, { karpenter, rows }),
+    launchesPart(launches.newest),
+    `## On Karpenter ${holds.oldest.karpenter}`,
+    otherVersion(
+      "The disruptions on the oldest version tried",
+      verdicts(holds.newest),
+      verdicts(holds.oldest),
+    ),
+    otherVersion("The launches there", launchVerdicts(launches.newest), launchVerdicts(launches.oldest)),
+    before1,
     ending,
   ].join("\n\n")}\n`;
 }
 
-function otherVersion(other: Outcome, { karpenter, rows }: Pick<Outcome, "karpenter" | "rows">): string {
-  const blockedThere = new Map(other.rows.map(({ what, blocked }) => [what, blocked]));
-  const different = rows.filter(({ what, blocked }) => blockedThere.get(what) !== blocked);
-  const seen = `The same rows on the oldest version tried, ${other.date}`;
-  if (different.length === 0) return `${seen}: every verdict is the same.`;
-  const cells = different.map(({ what, blocked }) => {
-    return [what, yes(blockedThere.get(what) ?? false), yes(blocked)] as const;
-  });
-  return `${seen}: these verdicts differ.\n\n${markdownTable(["Held back", other.karpenter, karpenter], cells)}`;
-}
+const verdicts = ({ karpenter, date, rows }: Outcome): Verdicts => ({
+  karpenter,
+  date,
+  rows: rows.map(({ what, blocked }) => [what, yes(blocked)] as const),
+});
 
 const held = ({ what, blocked, heldSeconds, goneSeconds }: OutcomeRow) =>
   [what, yes(blocked), `${heldSeconds} s`, `${goneSeconds} s`] as const;

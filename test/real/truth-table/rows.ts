@@ -1,5 +1,6 @@
 import type { NodePool } from "../engines/karpenter.ts";
 import type { Workload, World } from "../worlds/world.ts";
+import { shownBy, staticPools } from "./since.ts";
 
 /** When a row's nodes are expected to be disrupted: at once, or after the named protections have ended. */
 export type Course = "although held" | "after the hold" | "after the hold and the other";
@@ -10,7 +11,8 @@ export type Row = Readonly<{
   what: string;
   course: Course;
   pool?: Partial<NodePool>;
-  work?: Workload;
+  /** None for a static pool, which has its nodes without pods. */
+  work?: Workload | "none";
   nodes?: number;
   /** Runs before the hold starts. */
   before?: (world: World) => Promise<void>;
@@ -21,6 +23,8 @@ export type Row = Readonly<{
   lift?: (world: World) => Promise<void>;
   /** The other obstacle ends by itself, this long after the trigger. */
   quietMs?: number;
+  /** The first version of Karpenter that has this. */
+  since?: string;
   /** The command that Karpenter must log, so that no row passes for another reason. */
   command?: Readonly<{ reason: "empty" | "underutilized" | "drifted"; nodes?: number }>;
 }>;
@@ -34,7 +38,8 @@ export const poolOf = ({ name, pool }: Row): NodePool => ({
   ...pool,
   name,
 });
-export const workOf = (row: Row): Workload => ({ ...(row.work ?? one), pool: row.name });
+export const workOf = ({ name, work = one }: Row): Workload | undefined =>
+  work === "none" ? undefined : { ...work, pool: name };
 
 const inPool = (name: string) => `karpenter.sh/nodepool=${name}`;
 
@@ -92,6 +97,10 @@ async function busyOnceMore(name: string, world: World): Promise<void> {
 const quiet = (seconds: number) =>
   ({ pool: { consolidateAfter: `${seconds}s` }, quietMs: seconds * 1_000 }) as const;
 
+/** Here a static pool needs its nodes' type, which Karpenter's kwok provider does not choose. */
+const fixed = (replicas: number) => ({ replicas, types: ["c-2x-amd64-linux"] }) as const;
+const ofStaticPool = { since: staticPools, work: "none", pool: fixed(1) } as const;
+
 const blocked: readonly Row[] = [
   emptied("empty", "Emptiness: a node without pods is deleted"),
   // Six small pods on a node that is too large for them: a cheaper node is enough.
@@ -129,6 +138,7 @@ const blocked: readonly Row[] = [
       lift: async () => {}, // drift does not wait for these pods
     },
   ),
+  drifted("static-drift", "Drift in a static NodePool (`spec.replicas`)", ofStaticPool),
 ];
 
 const course = "although held";
@@ -165,6 +175,13 @@ const notBlocked: readonly Row[] = [
     what: "`kubectl delete nodepool`",
     course,
     trigger: (world) => world.deletePool("delete-pool"),
+  },
+  {
+    ...ofStaticPool,
+    name: "static-shrunk",
+    what: "A static NodePool's `replicas` was lowered",
+    course,
+    trigger: (world) => world.pool({ name: "static-shrunk", ...fixed(0) }),
   },
 ];
 
@@ -214,5 +231,6 @@ const combined: readonly Row[] = [
   }),
 ];
 
-/** The truth table, in the order of its page. */
-export const rows: readonly Row[] = [...blocked, ...notBlocked, underWay, ...combined];
+/** The truth table on this version of Karpenter, in the order of its page. */
+export const truthRows = (version: string): readonly Row[] =>
+  shownBy(version, [...blocked, ...notBlocked, underWay, ...combined]);

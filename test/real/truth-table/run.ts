@@ -1,17 +1,13 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { manifestYaml } from "../../../lambda/cluster-access/manifest-yaml.ts";
 import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { wholeCluster } from "../../../lambda/core/scope.ts";
-import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
 import { KubernetesNodes } from "../../../lambda/kubernetes/nodes.ts";
 import { CollectedMetrics } from "../../../simulator/collected-log.ts";
-import { clientOf } from "../../contracts/cluster-nodes.ts";
 import { within } from "../../support/context.ts";
 import { until } from "../engines/processes.ts";
+import { holderClient } from "../worlds/holder-client.ts";
 import { NodeTimes } from "../worlds/node-times.ts";
 import type { World } from "../worlds/world.ts";
-import { poolOf, type Row, rows, waitingTaint, workOf } from "./rows.ts";
+import { poolOf, type Row, waitingTaint, workOf } from "./rows.ts";
 
 /** The times of one row's nodes, in milliseconds since 1970. */
 export type Seen = Readonly<{
@@ -35,14 +31,16 @@ const soon = () => within(60_000);
 /** Runs all rows at the same time under one hold. */
 export class TruthRun {
   readonly #world: World;
+  readonly #rows: readonly Row[];
   readonly #nodeTimes: NodeTimes;
   readonly #nodes = new Map<string, readonly string[]>();
   readonly #marked = new Set<string>();
   readonly #triggeredAt = new Map<string, number>();
   readonly #liftedAt = new Map<string, number>();
 
-  constructor(world: World) {
+  constructor(world: World, rows: readonly Row[]) {
     this.#world = world;
+    this.#rows = rows;
     this.#nodeTimes = new NodeTimes(world);
   }
 
@@ -65,21 +63,22 @@ export class TruthRun {
     await this.#nodeTimes.watchUntil(() => this.#areGone("after the hold"), 180_000);
     await this.#each((row) => row.course === "after the hold and the other", this.#lift);
     await this.#nodeTimes.watchUntil(() => this.#areGone("after the hold and the other"), 150_000);
-    return { heldAt, releasedAt, seen: rows.map((row) => this.#seen(row)) };
+    return { heldAt, releasedAt, seen: this.#rows.map((row) => this.#seen(row)) };
   }
 
   async #prepare(): Promise<void> {
     // Expiry counts from the node's creation, so this row comes last.
-    await this.#launch(rows.filter(({ name }) => name !== "expiry"));
-    for (const row of rows) await row.before?.(this.#world);
-    await this.#launch(rows.filter(({ name }) => name === "expiry"));
+    await this.#launch(this.#rows.filter(({ name }) => name !== "expiry"));
+    for (const row of this.#rows) await row.before?.(this.#world);
+    await this.#launch(this.#rows.filter(({ name }) => name === "expiry"));
     await until("a running command", () => this.#isRunning(), 90_000, 500);
   }
 
   async #launch(some: readonly Row[]): Promise<void> {
     for (const row of some) {
       await this.#world.pool(poolOf(row));
-      await this.#world.scale(row.name, workOf(row));
+      const work = workOf(row);
+      if (work) await this.#world.scale(row.name, work);
     }
     await this.#untilReady(some);
   }
@@ -109,15 +108,10 @@ export class TruthRun {
   }
 
   async #holder(): Promise<KubernetesNodes> {
-    const { annotation } = Karpenter.v1;
-    const rights = join(this.#world.plane.folder, "rights.yaml");
-    writeFileSync(rights, manifestYaml([annotation]));
-    await this.#world.plane.kubectl(["apply", "-f", rights]);
-    const access = await kubeconfigLogin(this.#world.plane.config("holder")).access();
     return new KubernetesNodes({
-      api: clientOf(access),
+      api: await holderClient(this.#world),
       karpenter: "v1",
-      annotation,
+      annotation: Karpenter.v1.annotation,
       nodePools: { only: [], except: [] },
       clock: { now: () => new Date() },
       metrics: new CollectedMetrics(),
@@ -132,7 +126,7 @@ export class TruthRun {
   }
 
   async #each(which: (row: Row) => boolean, act: (row: Row) => Promise<void>): Promise<void> {
-    for (const row of rows.filter(which)) await act(row);
+    for (const row of this.#rows.filter(which)) await act(row);
   }
 
   readonly #trigger = async (row: Row): Promise<void> => {
@@ -151,7 +145,7 @@ export class TruthRun {
   }
 
   #areGone(course: Row["course"]): boolean {
-    const wanted = rows.filter((row) => row.course === course).flatMap(({ name }) => this.#of(name));
+    const wanted = this.#rows.filter((row) => row.course === course).flatMap(({ name }) => this.#of(name));
     return wanted.every((node) => this.#nodeTimes.of(node).goneAt !== undefined);
   }
 

@@ -18,6 +18,8 @@ export type Workload = Readonly<{
   spread?: boolean;
 }>;
 
+const karpenterApi = { group: "karpenter.sh", version: "v1" } as const;
+
 /** A cluster with real Karpenter, and its users' actions. */
 export class World<P extends Plane = ControlPlane> {
   readonly plane: P;
@@ -94,6 +96,11 @@ export class World<P extends Plane = ControlPlane> {
     return (await this.core.listNode()).items;
   }
 
+  /** Every NodeClaim, as the API server returns it. */
+  async nodeClaims(): Promise<unknown> {
+    return this.#custom.listClusterCustomObject({ ...karpenterApi, plural: "nodeclaims" });
+  }
+
   async names(): Promise<string[]> {
     return (await this.nodes()).map((node) => node.metadata?.name ?? "").sort();
   }
@@ -168,12 +175,7 @@ export class World<P extends Plane = ControlPlane> {
   }
 
   async deletePool(name: string): Promise<void> {
-    await this.#custom.deleteClusterCustomObject({
-      group: "karpenter.sh",
-      version: "v1",
-      plural: "nodepools",
-      name,
-    });
+    await this.#custom.deleteClusterCustomObject({ ...karpenterApi, plural: "nodepools", name });
   }
 }
 

@@ -1,0 +1,162 @@
+import type { CapacityType, NodePool } from "../engines/karpenter.ts";
+import type { Workload, World } from "../worlds/world.ts";
+import { shownBy, staticPools } from "./since.ts";
+
+/** One way in which Karpenter comes to launch a node: its own NodePool and workload, and the cause. */
+export type LaunchRow = Readonly<{
+  name: string;
+  what: string;
+  /** What the holder must take the launch for. */
+  kind: "demand" | "replacement";
+  /** The reason that Karpenter must give for a replacement. */
+  reason?: "drifted" | "underutilized";
+  pool?: Partial<NodePool>;
+  /** A static pool has none. */
+  work?: Workload;
+  /** How many nodes there are before the cause. */
+  nodes: number;
+  /** The capacity type of the new node. */
+  capacity: CapacityType;
+  /** The first version of Karpenter that has this. */
+  since?: string;
+  cause: (world: World) => Promise<void>;
+}>;
+
+export const poolOf = ({ name, pool }: LaunchRow): NodePool => ({
+  consolidationPolicy: "WhenEmpty",
+  ...pool,
+  name,
+});
+
+const one: Workload = { replicas: 1, cpu: "1" };
+/** The kwok provider launches a static pool's node only if the pool names its instance type. */
+const fixed = (replicas: number) => ({ replicas, types: ["c-2x-amd64-linux"] }) as const;
+const noCause = async () => {};
+
+const deleteClaims =
+  (name: string) =>
+  async ({ plane }: World): Promise<void> =>
+    void (await plane.kubectl([
+      "delete",
+      "nodeclaims",
+      "--wait=false",
+      "--selector",
+      `karpenter.sh/nodepool=${name}`,
+    ]));
+
+type Rest = Omit<Partial<LaunchRow>, "cause">;
+
+function demand(name: string, what: string, rest: Partial<LaunchRow>): LaunchRow {
+  return { name, what, kind: "demand", nodes: 1, capacity: "on-demand", cause: noCause, ...rest };
+}
+
+function drifted(name: string, what: string, rest: Rest): LaunchRow {
+  const row: LaunchRow = {
+    name,
+    what,
+    kind: "replacement",
+    reason: "drifted",
+    nodes: 1,
+    capacity: "on-demand",
+    ...rest,
+    cause: (world) => world.pool({ ...poolOf(row), labels: { changed: "yes" } }),
+  };
+  return row;
+}
+
+/** The cause is that the pool may consolidate, and may use these types as well. */
+function consolidated(name: string, what: string, rest: Rest, then: Partial<NodePool>): LaunchRow {
+  const row: LaunchRow = {
+    name,
+    what,
+    kind: "replacement",
+    reason: "underutilized",
+    nodes: 1,
+    capacity: "on-demand",
+    ...rest,
+    cause: (world) =>
+      world.pool({ ...poolOf(row), consolidationPolicy: "WhenEmptyOrUnderutilized", ...then }),
+  };
+  return row;
+}
+
+const spot = { capacityTypes: ["spot"] } as const;
+
+// Karpenter consolidates many nodes in the order of their pods' costs: first the three nodes of each pool, then the others.
+const costly = { annotations: { "controller.kubernetes.io/pod-deletion-cost": "2147483647" } };
+const small: Workload = { ...costly, replicas: 6, cpu: "100m" };
+const large = { types: ["c-4x-amd64-linux"] } as const;
+const smaller = { types: ["c-2x-amd64-linux", "c-4x-amd64-linux"] } as const;
+
+// Two of the first type cost more than one of the other, which has room for three of the pods.
+const three: Workload = { replicas: 3, cpu: "1200m" };
+const threeDear: Workload = {
+  ...three,
+  annotations: { "controller.kubernetes.io/pod-deletion-cost": "1000000" },
+};
+const several = { types: ["m-2x-amd64-linux"] } as const;
+const instead = { types: ["m-2x-amd64-linux", "c-4x-amd64-linux"] } as const;
+
+const demands: readonly LaunchRow[] = [
+  demand("waiting", "A pod waits for a node", {
+    nodes: 0,
+    cause: (world) => world.scale("waiting", { ...one, pool: "waiting" }),
+  }),
+  demand("waiting-spot", "A pod waits for a node, spot", {
+    nodes: 0,
+    pool: spot,
+    capacity: "spot",
+    cause: (world) => world.scale("waiting-spot", { ...one, pool: "waiting-spot" }),
+  }),
+  demand("expired", "The pods of a node that expired wait", { work: one, pool: { expireAfter: "90s" } }),
+  demand("deleted", "The pods of a NodeClaim that was deleted wait", {
+    work: one,
+    cause: deleteClaims("deleted"),
+  }),
+  demand("static", "Static pool: `replicas` was raised, no pod waits", {
+    since: staticPools,
+    nodes: 0,
+    pool: fixed(0),
+    cause: (world) => world.pool({ name: "static", ...fixed(1), consolidationPolicy: "WhenEmpty" }),
+  }),
+  demand("static-deleted", "Static pool: a NodeClaim was deleted, no pod waits", {
+    since: staticPools,
+    pool: fixed(1),
+    cause: deleteClaims("static-deleted"),
+  }),
+];
+
+const replacements: readonly LaunchRow[] = [
+  drifted("drift", "Drift", { work: one }),
+  drifted("drift-spot", "Drift, spot", { work: one, pool: spot, capacity: "spot" }),
+  drifted("drift-static", "Drift in a static pool", { since: staticPools, pool: fixed(1) }),
+  consolidated("single", "Single-node consolidation", { work: small, pool: large }, smaller),
+  consolidated(
+    "single-to-spot",
+    "Single-node consolidation, from on-demand to spot",
+    { work: small, pool: large, capacity: "spot" },
+    { ...large, capacityTypes: ["on-demand", "spot"] },
+  ),
+  consolidated(
+    "single-spot",
+    "Single-node consolidation, spot to spot",
+    { work: small, pool: { ...spot, types: ["c-64x-amd64-linux"] }, capacity: "spot" },
+    { types: [] },
+  ),
+  consolidated(
+    "multi",
+    "Multi-node consolidation, three nodes into one",
+    { work: three, pool: several, nodes: 3 },
+    instead,
+  ),
+  consolidated(
+    "multi-spot",
+    "Multi-node consolidation, three nodes into one, spot to spot",
+    { work: threeDear, pool: { ...spot, ...several }, nodes: 3, capacity: "spot" },
+    instead,
+  ),
+];
+
+/** The rows that this version of Karpenter can show, in the order of the page. */
+export const launchRows = (version: string): readonly LaunchRow[] =>
+  shownBy(version, [...demands, ...replacements]);

@@ -1,0 +1,179 @@
+import * as v from "valibot";
+import { findDemand } from "../../../lambda/core/launches/find-demand.ts";
+import type { Context } from "../../../lambda/core/ports.ts";
+import { KubernetesNodeClaims, replacementReason } from "../../../lambda/kubernetes/nodeclaims.ts";
+import { coreWorld } from "../../support/core-world.ts";
+import { until } from "../engines/processes.ts";
+import { holderClient } from "../worlds/holder-client.ts";
+import type { World } from "../worlds/world.ts";
+import { type LaunchRow, poolOf } from "./launch-rows.ts";
+
+/** A node that Karpenter launched, and what the holder takes the launch for. */
+export type Launched = Readonly<{
+  claim: string;
+  node: string;
+  capacity: string;
+  /** A launch for pods asks for the resources of these. */
+  asksForResources: boolean;
+  kind: "demand" | "replacement";
+  /** The message of Karpenter's event; a launch for pods has none. */
+  event?: string;
+}>;
+
+export type RowSeen = Readonly<{
+  row: LaunchRow;
+  before: readonly Launched[];
+  after: readonly Launched[];
+  causedAt: number;
+}>;
+
+const claimsSchema = v.object({
+  items: v.array(
+    v.object({
+      metadata: v.object({ name: v.string(), labels: v.record(v.string(), v.string()) }),
+      spec: v.object({ resources: v.optional(v.object({ requests: v.optional(v.object({})) }), {}) }),
+      status: v.optional(
+        v.object({ providerID: v.optional(v.string(), ""), nodeName: v.optional(v.string(), "") }),
+        {},
+      ),
+    }),
+  ),
+});
+type Claim = v.InferOutput<typeof claimsSchema>["items"][number];
+
+const poolLabel = "karpenter.sh/nodepool";
+const nameOf = ({ metadata }: Claim): string => metadata.name;
+
+/** Lets Karpenter launch nodes in every way at once, while the holder judges each launch as it comes. */
+export class LaunchRun {
+  readonly #world: World;
+  readonly #rows: readonly LaunchRow[];
+  /** Every NodeClaim as it was last read, in the order in which they came. */
+  readonly #claims = new Map<string, Claim>();
+  readonly #firstSeen = new Map<string, Date>();
+  readonly #kinds = new Map<string, Launched["kind"]>();
+  readonly #events = new Map<string, string>();
+  readonly #causedAt = new Map<string, number>();
+
+  constructor(world: World, rows: readonly LaunchRow[]) {
+    this.#world = world;
+    this.#rows = rows;
+  }
+
+  async play(): Promise<readonly RowSeen[]> {
+    const nodeClaims = new KubernetesNodeClaims({
+      api: await holderClient(this.#world),
+      karpenter: "v1",
+      nodePools: { only: [], except: [] },
+    });
+    const context: Context = {
+      ...coreWorld().context,
+      nodeClaims,
+      clock: { now: () => new Date() },
+      deadline: new Date(Date.now() + 3_600_000),
+    };
+    for (const row of this.#rows) await this.#prepare(row);
+    await this.#poll("the rows' nodes to be ready", context, (row) => this.#isReady(row));
+    for (const row of this.#rows) {
+      this.#causedAt.set(row.name, Date.now());
+      await row.cause(this.#world);
+    }
+    await this.#poll("every launch to be judged", context, (row) => this.#isJudged(row));
+    await this.#readEvents();
+    return this.#rows.map((row) => this.#seen(row));
+  }
+
+  async #prepare(row: LaunchRow): Promise<void> {
+    await this.#world.pool(poolOf(row));
+    if (row.work) await this.#world.scale(row.name, { ...row.work, pool: row.name });
+  }
+
+  async #poll(what: string, context: Context, isDone: (row: LaunchRow) => boolean): Promise<void> {
+    const missing = () => this.#rows.filter((row) => !isDone(row)).map(({ name }) => name);
+    try {
+      await until(
+        what,
+        async () => {
+          await this.#readClaims();
+          await this.#judge(context);
+          return missing().length === 0;
+        },
+        420_000,
+        500,
+      );
+    } catch (error) {
+      throw new Error(`${what}: missing ${missing().join(", ")}`, { cause: error });
+    }
+  }
+
+  async #readClaims(): Promise<void> {
+    const { items } = v.parse(claimsSchema, await this.#world.nodeClaims());
+    for (const claim of items) {
+      this.#claims.set(nameOf(claim), claim);
+      if (claim.status.providerID !== "" && !this.#firstSeen.has(nameOf(claim))) {
+        this.#firstSeen.set(nameOf(claim), new Date());
+      }
+    }
+  }
+
+  /** By the holder's own rule, from the moment at which the instance is known. */
+  async #judge(context: Context): Promise<void> {
+    for (const [name, firstSeenAt] of this.#firstSeen) {
+      const claim = this.#claims.get(name);
+      if (this.#kinds.has(name) || !claim) continue;
+      const launch = {
+        instance: claim.status.providerID,
+        nodePool: claim.metadata.labels[poolLabel] ?? "",
+        launchedAt: firstSeenAt,
+      };
+      const judged = await findDemand(context, { scope: "cluster", launches: [launch], firstSeenAt });
+      if (judged.demand.length > 0) this.#kinds.set(name, "demand");
+      if (judged.replacements.length > 0) this.#kinds.set(name, "replacement");
+    }
+  }
+
+  async #readEvents(): Promise<void> {
+    const { items } = await this.#world.core.listNamespacedEvent({
+      namespace: "default",
+      fieldSelector: `reason=${replacementReason}`,
+    });
+    for (const { involvedObject, message } of items)
+      this.#events.set(involvedObject.name ?? "", message ?? "");
+  }
+
+  #of(row: LaunchRow): readonly Claim[] {
+    return [...this.#claims.values()].filter(({ metadata }) => metadata.labels[poolLabel] === row.name);
+  }
+
+  #isReady(row: LaunchRow): boolean {
+    const joined = this.#of(row).filter(({ status }) => status.nodeName !== "");
+    return joined.length >= row.nodes && joined.every((claim) => this.#kinds.has(nameOf(claim)));
+  }
+
+  #isJudged(row: LaunchRow): boolean {
+    const after = this.#of(row).slice(row.nodes);
+    const isNode = (claim: Claim) => claim.status.nodeName !== "" && this.#kinds.has(nameOf(claim));
+    return after.length > 0 && after.every(isNode);
+  }
+
+  #seen(row: LaunchRow): RowSeen {
+    const launched = this.#of(row).map((claim) => this.#launched(claim));
+    const causedAt = this.#causedAt.get(row.name) ?? 0;
+    return { row, before: launched.slice(0, row.nodes), after: launched.slice(row.nodes), causedAt };
+  }
+
+  #launched(claim: Claim): Launched {
+    const name = nameOf(claim);
+    const kind = this.#kinds.get(name);
+    if (!kind) throw new Error(`the launch of ${name} was not judged`);
+    const event = this.#events.get(name);
+    return {
+      claim: name,
+      node: claim.status.nodeName,
+      capacity: claim.metadata.labels["karpenter.sh/capacity-type"] ?? "",
+      asksForResources: claim.spec.resources.requests !== undefined,
+      kind,
+      ...(event !== undefined && { event }),
+    };
+  }
+}
