@@ -1,5 +1,6 @@
 import { after, hours } from "../lambda/core/duration.ts";
 import type { PastHold, ScopeRecord } from "../lambda/core/holds/hold.ts";
+import { UnreadableRecordError } from "../lambda/core/holds/unreadable.ts";
 import type { AllHolds, Clock, Holds, Journal, ProbeAnswer } from "../lambda/core/ports.ts";
 import type { Scope } from "../lambda/core/scope.ts";
 
@@ -13,6 +14,8 @@ export class MemoryHolds implements Holds, Journal {
   readonly probes = new Map<string, ProbeAnswer>();
   sweptAt: Date | undefined;
   next: Scope | undefined;
+  /** Scopes whose hold cannot be read, as another version or a hand may leave it; the next write repairs it. */
+  readonly unreadable = new Set<Scope>();
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
@@ -20,14 +23,20 @@ export class MemoryHolds implements Holds, Journal {
   }
 
   async find(scope: Scope): Promise<ScopeRecord | undefined> {
-    return this.records.get(scope);
+    const record = this.records.get(scope);
+    if (record && this.unreadable.has(scope)) throw unreadableError(record);
+    return record;
   }
 
   async all(): Promise<AllHolds> {
-    return { records: [...this.records.values()], unreadable: [], nameless: [] };
+    const all = [...this.records.values()];
+    const isUnreadable = ({ scope }: ScopeRecord) => this.unreadable.has(scope);
+    const unreadable = all.filter(isUnreadable).map(unreadableError);
+    return { records: all.filter((record) => !isUnreadable(record)), unreadable, nameless: [] };
   }
 
   async replace(record: ScopeRecord): Promise<void> {
+    this.unreadable.delete(record.scope);
     this.records.set(record.scope, { ...record, version: record.version + 1 });
   }
 
@@ -42,6 +51,7 @@ export class MemoryHolds implements Holds, Journal {
   async write(record: ScopeRecord): Promise<boolean> {
     const present = this.records.get(record.scope)?.version ?? 0;
     if (present !== record.version) return false;
+    this.unreadable.delete(record.scope);
     this.records.set(record.scope, { ...record, version: record.version + 1 });
     return true;
   }
@@ -74,4 +84,11 @@ export class MemoryHolds implements Holds, Journal {
     const probe = this.probes.get(id);
     return probe && after(probe.answeredAt, probeKept) > this.#clock.now() ? probe : undefined;
   }
+}
+
+function unreadableError({ hold, ...rest }: ScopeRecord): UnreadableRecordError {
+  return new UnreadableRecordError(`${rest.scope} has a hold that cannot be read`, {
+    rest,
+    ...(hold && { hold }),
+  });
 }

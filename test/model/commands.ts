@@ -47,6 +47,7 @@ export type Command =
   | Readonly<{ do: "deploy"; change: Change }>
   | Readonly<{ do: "break"; what: Outage; which: number }>
   | Readonly<{ do: "repair" }>
+  | Readonly<{ do: "spoil"; which: number }>
   | Readonly<{ do: "grant"; readable: Readable }>
   | Readonly<{ do: "use"; node: number }>
   | Readonly<{ do: "step"; who: number; times: number }>

@@ -14,7 +14,8 @@ import {
 const readable = fc.constantFrom<Readable>("all", "all", "all", "no use", "none");
 const auto = fc.constantFrom(
   { relaunchCost: minutes(10) },
-  { relaunchCost: minutes(3), idleBudget: minutes(10) },
+  { relaunchCost: minutes(40) },
+  { relaunchCost: minutes(3), idleBudget: minutes(2) },
 );
 const index = fc.nat({ max: 7 });
 const seldom = (probability: number) =>
@@ -159,6 +160,7 @@ const weighted: [number, fc.Arbitrary<Command>][] = [
       which: index,
     }),
   ],
+  [0.4, fc.record({ do: fc.constant("spoil"), which: index })],
   [0.5, fc.record({ do: fc.constant("repair") })],
   [14, stepping],
   [4, use],
@@ -219,6 +221,6 @@ export const settings: fc.Arbitrary<Setting> = fc.record({
   leftOut: seldom(0.1),
   replacements: fc.constantFrom("ignore", "ignore", "hold"),
   extendOn: fc.constantFrom("use", "use", "launches"),
-  auto: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: auto }),
+  auto: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 2, arbitrary: auto }),
   readable,
 });

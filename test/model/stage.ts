@@ -94,6 +94,8 @@ export class Stage {
         return this.#break(command.what, command.which);
       case "repair":
         return this.#repair();
+      case "spoil":
+        return this.#spoil(command.which);
       case "grant":
         return this.#karpenter.grant(command.readable);
       case "use":
@@ -171,7 +173,16 @@ export class Stage {
     this.watcher.broken.add(what === "node" ? `patch ${name}` : what);
   }
 
+  /** The hold in a record can no longer be read. */
+  #spoil(which: number): void {
+    const { records, unreadable } = this.world.holds;
+    const held = [...records.values()].filter(({ hold }) => hold);
+    const { scope } = held[which % Math.max(1, held.length)] ?? {};
+    if (scope) unreadable.add(scope);
+  }
+
   #repair(): void {
+    this.world.holds.unreadable.clear();
     this.watcher.broken.clear();
     this.world.throttledSince = undefined;
   }

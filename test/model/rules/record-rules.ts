@@ -11,7 +11,14 @@ import { must } from "./watcher.ts";
 const expired = /^the hold expired$/;
 
 /** The observed history of one hold; `from` is a launch that counted, `since` the last that counted before all of its own. */
-export type Life = { scope: Scope; hold: Hold; extensions: number; from?: Date; since?: Date };
+export type Life = {
+  scope: Scope;
+  hold: Hold;
+  extensions: number;
+  from?: Date;
+  since?: Date;
+  isReplaced?: true;
+};
 
 /** One write of a record. */
 export type RecordChange = Readonly<{
@@ -34,6 +41,8 @@ export class RecordRules {
   readonly #listeners: ((change: RecordChange) => void)[] = [];
   /** A launch that waited with a shorter setting does not wait again with a longer one. */
   #shortestDelay = Number.POSITIVE_INFINITY;
+  /** Holds that could not be read at some time: a release by hand then replaces their record. */
+  readonly #spoilt = new Set<string>();
   readonly #seen = new Map<Scope, ScopeRecord>();
   /** When a scope was last released by hand. */
   readonly #forced = new Map<Scope, Date>();
@@ -55,10 +64,16 @@ export class RecordRules {
   }
 
   running(holdId: string): boolean {
-    return this.hold(holdId)?.state === "held";
+    const hold = this.hold(holdId);
+    const scope = this.lives.get(holdId)?.scope;
+    const isUnreadable = scope !== undefined && this.#world.holds.unreadable.has(scope);
+    // Of a hold that cannot be read no more is known than when it expires.
+    if (isUnreadable && hold && hold.expiresAt <= after(this.#world.time, mostSkew)) return false;
+    return hold?.state === "held";
   }
 
   check(invocation: Invocation): void {
+    this.#noteUnreadable();
     this.#shortestDelay = Math.min(this.#shortestDelay, invocation.settings.initialDelay);
     for (const [scope, record] of this.#world.holds.records) {
       const before = this.#seen.get(scope) ?? { scope, version: 0 };
@@ -86,6 +101,11 @@ export class RecordRules {
       }
       for (const listener of this.#listeners) listener({ invocation, scope, before, record, facts });
     }
+  }
+
+  #noteUnreadable(): void {
+    for (const scope of this.#world.holds.unreadable)
+      this.#spoilt.add(this.#world.holds.records.get(scope)?.hold?.id ?? "");
   }
 
   #started(
@@ -177,6 +197,11 @@ export class RecordRules {
   }
 
   #closed(hold: Hold, facts: () => unknown): void {
+    const life = this.lives.get(hold.id);
+    if (life && this.#spoilt.has(hold.id) && !this.#world.holds.past.has(hold.id)) {
+      life.isReplaced = true;
+      return;
+    }
     must(hold.state === "releasing", "no hold ends without the fence", facts);
     must(this.marksLeft(hold.id).length === 0, "a hold is closed when its marks are off", facts);
     must(this.#world.holds.past.has(hold.id), "a hold that ended is in history first", facts);

@@ -14,9 +14,14 @@ const doubtEndsAfter = minutes(1);
 
 /** Everything that one sweep must repair, one line each. */
 export function* unhealed(world: World, karpenter: Karpenter): Generator<string> {
-  const records = [...world.holds.records.values()];
+  const { unreadable } = world.holds;
+  const all = [...world.holds.records.values()];
+  const records = all.filter(({ scope }) => !unreadable.has(scope));
+  const unread = all.filter(
+    ({ scope, hold }) => unreadable.has(scope) && hold && after(hold.expiresAt, mostSkew) > world.time,
+  );
   const whole = world.holds.records.get(wholeCluster);
-  const ids = new Set(records.flatMap(({ hold }) => hold?.id ?? []));
+  const ids = new Set([...records, ...unread].flatMap(({ hold }) => hold?.id ?? []));
   for (const record of records) {
     if (record.hold && mustEnd(world, record, whole)) yield `hold ${record.hold.id} is over, but not closed`;
   }
@@ -26,6 +31,7 @@ export function* unhealed(world: World, karpenter: Karpenter): Generator<string>
       yield `${node.name} has an orphaned mark, ${label}`;
     if (!isCovered(world.settings, node.pool)) continue;
     const scope = scopeFor(world.settings, node.pool);
+    if (unreadable.has(scope)) continue;
     const record = world.holds.records.get(scope);
     if (record && lacksMark(world, record, node)) yield `${node.name} is not in its hold, ${record.hold?.id}`;
     if (label === undefined && isDemand(world, karpenter, node) && wasMissed(world, record, whole, node))
