@@ -1,0 +1,81 @@
+import { expect, it } from "vitest";
+import { hours } from "../../lambda/core/duration.ts";
+import { BrokenSetupError } from "../../lambda/core/errors.ts";
+import { findDemand } from "../../lambda/core/launches/find-demand.ts";
+import type { Launch, NodeClaims } from "../../lambda/core/ports.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
+import { aLaunch, aRecord } from "../support/builders.ts";
+import { coreWorld } from "../support/core-world.ts";
+
+const launchOf = (name: string) => aLaunch({ instance: `i-${name}` });
+const [a, b, c] = [launchOf("a"), launchOf("b"), launchOf("c")] as const;
+const scope = "cluster" as const;
+const rememberedA = { instance: "i-a", launchedAt: noon, nodeClaim: "claim-a" };
+
+type Answer = Awaited<ReturnType<NodeClaims["replacements"]>>;
+
+/** What the holder finds when Karpenter's events read so, an hour later. */
+function find(answer: () => Answer, about: Parameters<typeof aRecord>[0] = {}) {
+  const { context, record, metrics, world } = coreWorld({ records: [aRecord(about)] });
+  world.clock.pass(hours(1));
+  const asked: ReadonlySet<string>[] = [];
+  const replacements: NodeClaims["replacements"] = async (_, known) => {
+    asked.push(known);
+    return answer();
+  };
+  const nodeClaims = { ...context.nodeClaims, replacements };
+  const of = async (launches: readonly Launch[] = [a, b]) =>
+    findDemand({ ...context, nodeClaims, log: world.log }, { scope, launches, firstSeenAt: noon });
+  return { of, asked, record, metrics, world };
+}
+
+it("remembers each replacement with its NodeClaim, once", async () => {
+  const { of, record, metrics } = find(() => [
+    { nodeClaim: "claim-b", instance: "i-b" },
+    { nodeClaim: "claim-c", instance: "i-c" },
+    { nodeClaim: "claim-other", instance: "i-other" },
+  ]);
+  const found = await of([a, b, c]);
+  expect(found).toMatchObject({ demand: [a], replacements: [b, c], unknown: [] });
+  expect(record()?.replacements).toEqual([
+    { instance: "i-b", launchedAt: noon, nodeClaim: "claim-b" },
+    { instance: "i-c", launchedAt: noon, nodeClaim: "claim-c" },
+  ]);
+  expect(metrics.total("ReplacementsIgnored")).toBe(2);
+});
+
+it("asks for the events of new launches only, and names the NodeClaims that it knows", async () => {
+  const { of, asked, metrics } = find(() => [], { replacements: [rememberedA] });
+  expect(await of([a])).toMatchObject({ demand: [], replacements: [a] });
+  expect(asked).toEqual([]);
+  expect(await of([a, b])).toMatchObject({ demand: [b], replacements: [a] });
+  expect(asked).toEqual([new Set(["claim-a"])]);
+  expect(metrics.total("ReplacementsIgnored")).toBe(0);
+});
+
+it.each<[string, () => Answer, string]>([
+  [
+    "the cluster has not given the right",
+    () => ({ unavailable: "may not list events", isMissingRight: true }),
+    "may not list events",
+  ],
+  [
+    "the cluster refuses the request",
+    () => {
+      throw new BrokenSetupError("it has no such path");
+    },
+    "it has no such path",
+  ],
+])("takes every launch for demand where %s, and logs why", async (_, answer, why) => {
+  const { of, world } = find(answer);
+  expect(await of()).toMatchObject({ demand: [a, b], unknown: [] });
+  expect(world.log.reported("launch judged")).toMatchObject([
+    { kind: "demand", because: expect.stringContaining(why), instances: ["i-a", "i-b"] },
+  ]);
+});
+
+it("reads nothing where there is no launch", async () => {
+  const { of, asked } = find(() => []);
+  expect(await of([])).toMatchObject({ demand: [], replacements: [], unknown: [] });
+  expect(asked).toEqual([]);
+});
