@@ -22,7 +22,7 @@ export function checkBounds(world: World, invocation: Invocation, call: string):
   const { followUp } = parsed;
   const { throttledSince } = world;
   const isThrottled = throttledSince !== undefined && invocation.begunAt > throttledSince;
-  const isPause = message !== undefined && message.visibleAt > world.time;
+  const isPause = message !== undefined && message.visibleAt > message.sentAt;
   must(!isThrottled || isPause, "a throttled call is not repeated at once", () => followUp);
   // The first message may be late.
   if (followUp.attempt <= 1) return;
