@@ -82,7 +82,8 @@ export class NodeRules {
 
   /** A function that marks for an ended hold must remove these marks itself, and not leave them to the sweep. */
   #checkLookBack(by: Invocation): void {
-    const isLate = this.#world.time.getTime() + by.skew >= by.deadline.getTime();
+    // A sweep has a share of its time for each scope; what it leaves is the next one's.
+    const isLate = by.late.length > 0 || this.#world.time.getTime() + by.skew >= by.deadline.getTime();
     for (const [name, late] of this.#late) {
       if (late.by !== by) continue;
       this.#late.delete(name);
