@@ -65,10 +65,8 @@ export class RecordRules {
 
   running(holdId: string): boolean {
     const hold = this.hold(holdId);
-    const scope = this.lives.get(holdId)?.scope;
-    const isUnreadable = scope !== undefined && this.#world.holds.unreadable.has(scope);
-    // Of a hold that cannot be read no more is known than when it expires.
-    if (isUnreadable && hold && hold.expiresAt <= after(this.#world.time, mostSkew)) return false;
+    // Of a hold that cannot be read, or could not a moment ago, no more is known than when it expires.
+    if (this.#spoilt.has(holdId) && hold && hold.expiresAt <= after(this.#world.time, mostSkew)) return false;
     return hold?.state === "held";
   }
 
