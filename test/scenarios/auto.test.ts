@@ -56,8 +56,8 @@ describe("hold=auto", () => {
     expect(world.metrics.total("RelaunchesSpared")).toBe(0);
     expect(world.history().map(({ length }) => length?.because)).toEqual([
       "no burst was seen to end yet, so it waits as long as one relaunch is worth",
-      "1 of 1 burst stayed away for more than 10m, so waiting costs more than it saves",
-      "2 of the last 2 bursts stayed away for more than 10m, so waiting costs more than it saves",
+      "1 of 1 burst stayed away for 8m or longer, so waiting costs more than it saves",
+      "2 of the last 2 bursts stayed away for 8m or longer, so waiting costs more than it saves",
     ]);
   });
 
@@ -72,7 +72,7 @@ describe("hold=auto", () => {
     const wire = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer));
     const status = parseStatus(wire({ version: "1", ...(await world.control({ do: "status" })) }));
     const history = parseHistory(wire(await world.control({ do: "history" })));
-    const reason = "0s: 1 of 1 burst stayed away for more than 10m, so waiting costs more than it saves";
+    const reason = "0s: 1 of 1 burst stayed away for 8m or longer, so waiting costs more than it saves";
     expect(statusView(status, plain, false)).toContain(
       `Holds of cluster last ${reason} (0s at half, 0s at double relaunchCost).`,
     );

@@ -1,5 +1,5 @@
 import { type Duration, formatDuration, seconds } from "../duration.ts";
-import { type Ending, endingsOf, type Gap } from "./gap.ts";
+import { type Ending, endingsOf, type Gap, margin } from "./gap.ts";
 import { isSpent } from "./idle-budget.ts";
 import { isTrusted, type Learned } from "./learned.ts";
 
@@ -98,6 +98,8 @@ function reasonFor(length: Duration, gaps: readonly Gap[], relaunchCost: Duratio
     const returned = gaps.filter(({ atMost }) => atMost !== undefined && atMost <= length).length;
     return `${returned} ${of} returned within ${formatDuration(length)}`;
   }
-  const away = gaps.filter(({ atLeast }) => atLeast > relaunchCost).length;
-  return `${away} ${of} stayed away for more than ${formatDuration(relaunchCost)}, so waiting costs more than it saves`;
+  // With the margin, waiting for these would have cost as much as a relaunch.
+  const tooLong = relaunchCost / margin;
+  const away = gaps.filter(({ atLeast }) => atLeast >= tooLong).length;
+  return `${away} ${of} stayed away for ${formatDuration(tooLong)} or longer, so waiting costs more than it saves`;
 }

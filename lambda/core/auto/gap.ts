@@ -14,7 +14,7 @@ export const costOf = (gap: Duration, length: Duration, relaunchCost: Duration):
 export type Ending = Readonly<{ at: Duration; weight: number }>;
 
 /** The next gap of the same kind may be somewhat longer than the one seen. */
-const margin = 1.25;
+export const margin = 1.25;
 
 /** The weight of a burst halves with every so many bursts that came after it. */
 const halfLife = 16;

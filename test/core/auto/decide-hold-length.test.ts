@@ -51,8 +51,12 @@ describe("the length of a hold", () => {
     const { length, because } = decide(knowing(returned(3), ...times(11, returned(90))));
     expect(length).toBe(0);
     expect(because).toBe(
-      "11 of the last 12 bursts stayed away for more than 10m, so waiting costs more than it saves",
+      "11 of the last 12 bursts stayed away for 8m or longer, so waiting costs more than it saves",
     );
+  });
+
+  it("counts for that also a burst that came back when waiting had cost as much as a relaunch", () => {
+    expect(decide(knowing(returned(10))).because).toMatch(/^1 of 1 burst stayed away for 8m or longer/);
   });
 
   it("stays at what a relaunch is worth where any longer or shorter one costs the same", () => {
