@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { App } from "aws-cdk-lib";
 import { anyCluster, type Resource, type TemplateKind, templateKinds } from "../cli/template/fill-in.ts";
 import { HolderStack } from "../infra/holder-stack.ts";
@@ -14,7 +15,7 @@ export function buildTemplates(folder: string): readonly string[] {
   mkdirSync(folder, { recursive: true });
   for (const kind of templateKinds) {
     const { template, provider } = synthesizeTemplate(kind);
-    writeFileSync(join(folder, `${kind}.json`), JSON.stringify(template));
+    writeFileSync(join(folder, `${kind}.json.gz`), gzipSync(JSON.stringify(template), { level: 9 }));
     if (provider) writeFileSync(join(folder, "provider.zip"), provider);
   }
   return ["node_modules/aws-cdk-lib"];

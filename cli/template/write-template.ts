@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { packageRoot } from "../../lambda/package-root.ts";
 import { Failure } from "../terminal/failure.ts";
 import { type Asset, type Choice, fillIn, kindOf } from "./fill-in.ts";
@@ -10,7 +11,7 @@ type Target = Omit<Choice, "codeOf"> & Readonly<{ bucket: string; prefix: string
 /** Writes template.json and the archives it names; an archive's name changes with its content, so that Lambda takes it. */
 export function writeTemplate({ bucket, prefix, folder, ...choice }: Target): void {
   const built = join(packageRoot(import.meta.dirname), "dist");
-  const source = join(built, "template", `${kindOf(choice)}.json`);
+  const source = join(built, "template", `${kindOf(choice)}.json.gz`);
   if (!existsSync(source))
     throw new Failure("the templates are not built", "In a clone of the repository, run: npm run build");
   mkdirSync(folder, { recursive: true });
@@ -20,6 +21,6 @@ export function writeTemplate({ bucket, prefix, folder, ...choice }: Target): vo
     copyFileSync(archive, join(folder, name));
     return { S3Bucket: bucket, S3Key: `${prefix}${name}` };
   };
-  const template = fillIn(readFileSync(source, "utf8"), { ...choice, codeOf });
+  const template = fillIn(gunzipSync(readFileSync(source)).toString("utf8"), { ...choice, codeOf });
   writeFileSync(join(folder, "template.json"), `${JSON.stringify(template, undefined, 2)}\n`);
 }
