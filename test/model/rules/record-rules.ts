@@ -63,6 +63,11 @@ export class RecordRules {
     return hold?.id === holdId ? hold : undefined;
   }
 
+  /** Whether the record of this hold could not be read at any time. */
+  wasUnreadable(holdId: string): boolean {
+    return this.#spoilt.has(holdId);
+  }
+
   running(holdId: string): boolean {
     const hold = this.hold(holdId);
     // Of a hold that cannot be read, or could not a moment ago, no more is known than when it expires.
