@@ -9,7 +9,7 @@ export type Arm = Readonly<{
   holder?: RawSettings;
 }>;
 
-/** What the arm `auto` is told that a relaunch is worth. */
+/** The `relaunchCost` of the arm `auto`. */
 export const relaunchCost = minutes(1);
 
 const atOnce = () => ({ consolidateAfter: "0s" });

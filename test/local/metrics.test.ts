@@ -74,7 +74,7 @@ describe("the server of metrics", () => {
     expect(await statusOf("//")).toBe(404);
   });
 
-  it("listens elsewhere only where it is told to", async (test) => {
+  it("listens on another address only if one is given", async (test) => {
     const server = await serve(new PrometheusMetrics("prod"), "0.0.0.0");
     test.onTestFinished(() => server.stop());
     expect(server.url).toMatch(/^http:\/\/0\.0\.0\.0:/);

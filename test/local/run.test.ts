@@ -209,7 +209,7 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     expect(await holder.stop()).toEqual({ code: 0, signal: null });
   });
 
-  it("serves its metrics at the port that it is told", async (test) => {
+  it("serves its metrics on the port that is given", async (test) => {
     const { run, joins, held, expect } = await prepare(test);
     const holder = run("--metrics-port", "0", "--cluster", "prod");
     const { url } = await holder.until("metrics are served");

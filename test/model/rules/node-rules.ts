@@ -88,7 +88,7 @@ export class NodeRules {
       if (late.by !== by) continue;
       this.#late.delete(name);
       if (by.wasHindered || isLate || by.state !== "done") continue;
-      // It cannot tell whether the hold of such a record has ended: the next sweep does.
+      // With an unreadable record it does not learn that the hold has ended: the next sweep repairs this.
       if (this.#records.wasUnreadable(late.holdId)) continue;
       const stays = this.#labelOf(name) === late.holdId;
       must(!stays, "a function that marked for an ended hold removes its marks", () => ({

@@ -23,7 +23,7 @@ type Account = Readonly<{
   launchQueue: string;
   roles: Readonly<Record<Part, string>>;
 }>;
-/** A function's role in other hands. */
+/** A function's role, used by another caller. */
 type Role = <C>(Client: ClientOf<C>) => C;
 type Attempt = (as: Role, account: Account) => Promise<unknown>;
 
@@ -127,9 +127,9 @@ const schedule = (roles: Account["roles"]) => ({
   Target: { Arn: "arn:aws:lambda:us-east-1:000000000000:function:other", RoleArn: roles.hold },
 });
 
-/** IAM on the deployed stack: the role of each function, used by somebody else. */
+/** IAM on the deployed stack: the role of each function, used by another caller. */
 export function misuseCases(open: () => Readonly<{ prod: DeployedCluster; emulator: Emulator }>): void {
-  describe("whoever has the credentials of a function", () => {
+  describe("a caller with the credentials of a function", () => {
     const roles = new Map<Part, Role>();
     let account: Account;
 
