@@ -113,7 +113,8 @@ function decideExtension(
       causes: withLaunches(hold.causes, news),
       burstFrom: earlier(hold.burstFrom ?? latest.launchedAt, firstOf(news)),
     }),
-    ...(news.length > 0 && length && { length }),
+    // With a new relaunchCost, a launch that was counted before may last longer than it did.
+    ...((moves || news.length > 0) && length && { length }),
     extensions: hold.extensions + (moves ? 1 : 0),
   };
   const counted = news.length > 0 && {
