@@ -83,7 +83,15 @@ describe("the first launch", () => {
     });
     const record = held({ expiresAt: at(10) });
     expect(decide({ rules, record, launches: [launchAt(5)] })).toMatchObject({ hold: { length: {} } });
-    expect(decide({ rules, record: held({ expiresAt: at(5) }) }).record?.hold).not.toHaveProperty("length");
+  });
+
+  it("that was counted before notes the length by which it extends the hold", () => {
+    const rules = someRules({ auto: { relaunchCost: minutes(10) } });
+
+    expect(decide({ rules, record: held({ expiresAt: at(5) }) })).toMatchObject({
+      action: "extend",
+      hold: { expiresAt: at(10), length: { action: "default" } },
+    });
   });
 });
 
