@@ -1,4 +1,6 @@
+import { relative } from "node:path";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** `MUTATE_TESTS` names fewer tests: the quick ones first, all of them for what survives those. */
 const tests = process.env.MUTATE_TESTS?.split(",") ?? [
@@ -6,7 +8,17 @@ const tests = process.env.MUTATE_TESTS?.split(",") ?? [
   "test/contracts/nodes.test.ts",
 ];
 
+/** The first test that fails ends the run of a mutation: tests of single decisions come first, whole scenarios last. */
+class QuickestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return files.toSorted((a, b) => placeOf(a) - placeOf(b));
+  }
+}
+const folders = ["test/core", "test/handlers", "test/cluster-access", "test/scenarios", "test/contracts"];
+const placeOf = ({ moduleId }: TestSpecification) =>
+  folders.findIndex((folder) => relative(import.meta.dirname, moduleId).startsWith(folder));
+
 // The tests that state the rules. Each mutation runs only those that reach the mutated line.
 export default defineConfig({
-  test: { include: tests, isolate: false, testTimeout: 20_000 },
+  test: { include: tests, isolate: false, testTimeout: 20_000, sequence: { sequencer: QuickestFirst } },
 });

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { minutes } from "../../lambda/core/duration.ts";
+import { after, minutes } from "../../lambda/core/duration.ts";
 import type { ClusterFindings, Inspection } from "../../lambda/core/operate/inspection.ts";
 import { onOperatorAsked } from "../../lambda/handlers/control.ts";
 import { version } from "../../lambda/version.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { World } from "../../simulator/world.ts";
+import { aHold, aRecord } from "../support/builders.ts";
 import { until } from "../support/context.ts";
 
 const findings: ClusterFindings = {
@@ -55,6 +56,37 @@ describe("a check from inside", () => {
       launches: { works: true },
       cluster: { works: false, because: "The cluster refused the login (401)" },
     });
+  });
+
+  it("lists only records with a hold, and the one-shot and the last sweep where they are known", async () => {
+    const world = new World();
+    world.holds.records.set("cluster", aRecord({ hold: aHold() }));
+    world.holds.records.set("nodepool/batch", aRecord({ scope: "nodepool/batch" }));
+    const { record } = Object(await check(world, inspecting()));
+    const expiresAt = after(noon, minutes(20));
+    const holds = [{ scope: "cluster", id: holdId(1), state: "held", expiresAt }];
+    expect(record).toEqual({ works: true, holds });
+    world.holds.sweptAt = noon;
+    expect(await check(world, inspecting())).toMatchObject({ record: { lastSweep: noon } });
+  });
+
+  it("calls the record broken when one cannot be read", async () => {
+    const world = new World();
+    world.holds.records.set("cluster", aRecord());
+    world.holds.unreadable.add("cluster");
+    const because = expect.stringContaining("cannot be read");
+    expect(await check(world, inspecting())).toMatchObject({ record: { works: false, because } });
+  });
+
+  it("counts the launches of the last hour", async () => {
+    const world = new World();
+    world.ec2.launch();
+    const recentAfter = async (minutesLater: number) => {
+      world.time = after(noon, minutes(minutesLater));
+      return await check(world, inspecting());
+    };
+    expect(await recentAfter(59)).toMatchObject({ launches: { recent: 1 } });
+    expect(await recentAfter(61)).toMatchObject({ launches: { recent: 0 } });
   });
 
   it("is refused by a holder without an inspection", async () => {
