@@ -49,11 +49,13 @@ describe(`what the holder takes a launch for, on Karpenter ${version}`, () => {
     const { before, after } = seen(name);
     expect(after).toHaveLength(1);
     expect(after[0]).toMatchObject({ kind: "replacement", capacity });
-    expect(after[0]?.event?.toLowerCase()).toContain(`launching nodeclaim: ${reason}`);
+    expect(after[0]?.event).toContain(`Launching NodeClaim: ${reason}`);
     // No row passes for another reason, or with fewer nodes.
     const own = before.map(({ node }) => node).sort();
     const commands = commandsOf(world).filter((command) => command.nodes.some((node) => own.includes(node)));
-    expect(commands.map((command) => [command.reason, command.nodes.toSorted()])).toEqual([[reason, own]]);
+    expect(commands.map((command) => [command.reason, command.nodes.toSorted()])).toEqual([
+      [reason?.toLowerCase(), own],
+    ]);
     expect(own).toHaveLength(nodes);
   });
 

@@ -4,9 +4,10 @@ import type { Verdicts } from "./other-version.ts";
 
 const introduction = `## Which launches are replacements
 
-A hold is for [demand, not for replacements](demand.md). Here Karpenter launched nodes in every way at once, and the holder's own rule
-judged each launch as it came, with the rights of its manifest. A replacement is recognised by the event \`DisruptionLaunching\` on its
-NodeClaim. For each replacement Karpenter's log names the nodes of its row as replaced, and no others.`;
+A hold is for [demand, not for replacements](demand.md). Here Karpenter launched nodes in every way, and the holder's own rule judged each
+launch as it came, with the rights of its manifest. A replacement is recognised by the event \`DisruptionLaunching\` on its NodeClaim. For
+each replacement Karpenter's log names the nodes of its row as replaced, and no others. Each was made while no other NodePool might be
+disrupted and no pod waited.`;
 
 const notes = `The launch of a static NodePool (\`spec.replicas\`, behind the gate \`StaticCapacity\`) counts as demand although no pod waits for it, also
 when one of its nodes was deleted: Karpenter writes no event about it. Its drift counts as a replacement. Such a NodeClaim can be

@@ -2,6 +2,10 @@ import type { CapacityType, NodePool } from "../engines/karpenter.ts";
 import type { Workload, World } from "../worlds/world.ts";
 import { shownBy, staticPools } from "./since.ts";
 
+/** Karpenter's reasons to disrupt nodes by its own decision; a budget may be for some of them. */
+const reasons = ["Empty", "Drifted", "Underutilized"] as const;
+type Reason = (typeof reasons)[number];
+
 /** One way in which Karpenter comes to launch a node: its own NodePool and workload, and the cause. */
 export type LaunchRow = Readonly<{
   name: string;
@@ -9,7 +13,7 @@ export type LaunchRow = Readonly<{
   /** What the holder must take the launch for. */
   kind: "demand" | "replacement";
   /** The reason that Karpenter must give for a replacement. */
-  reason?: "drifted" | "underutilized";
+  reason?: Reason;
   pool?: Partial<NodePool>;
   /** A static pool has none. */
   work?: Workload;
@@ -22,11 +26,26 @@ export type LaunchRow = Readonly<{
   cause: (world: World) => Promise<void>;
 }>;
 
-export const poolOf = ({ name, pool }: LaunchRow): NodePool => ({
-  consolidationPolicy: "WhenEmpty",
-  ...pool,
-  name,
+/** Allows Karpenter no disruption; expiry and deletion are not bound by budgets. */
+const closed = [{ nodes: "0" }];
+
+/** The row's NodePool before and after its turn. */
+export const poolOf = ({ name, pool }: LaunchRow): NodePool => ({ ...pool, name, budgets: closed });
+
+/** In its turn a NodePool may be disrupted for the row's reason, and for no other. */
+const openPoolOf = (row: LaunchRow): NodePool => ({
+  ...poolOf(row),
+  budgets: [{ nodes: "0", reasons: reasons.filter((reason) => reason !== row.reason) }],
 });
+
+/**
+ * The rows that may be played together. Karpenter plans one command for nodes of several NodePools, and for pods that wait
+ * at that moment, so a replacement has a turn of its own, when no other NodePool may be disrupted and no pod waits.
+ */
+export const turnsOf = (rows: readonly LaunchRow[]): readonly (readonly LaunchRow[])[] => [
+  rows.filter(({ kind }) => kind === "demand"),
+  ...rows.filter(({ kind }) => kind === "replacement").map((row) => [row]),
+];
 
 const one: Workload = { replicas: 1, cpu: "1" };
 /** The kwok provider launches a static pool's node only if the pool names its instance type. */
@@ -55,45 +74,38 @@ function drifted(name: string, what: string, rest: Rest): LaunchRow {
     name,
     what,
     kind: "replacement",
-    reason: "drifted",
+    reason: "Drifted",
     nodes: 1,
     capacity: "on-demand",
     ...rest,
-    cause: (world) => world.pool({ ...poolOf(row), labels: { changed: "yes" } }),
+    cause: (world) => world.pool({ ...openPoolOf(row), labels: { changed: "yes" } }),
   };
   return row;
 }
 
-/** The cause is that the pool may consolidate, and may use these types as well. */
+/** The cause is that the NodePool may be consolidated, and may use other types or capacity. */
 function consolidated(name: string, what: string, rest: Rest, then: Partial<NodePool>): LaunchRow {
   const row: LaunchRow = {
     name,
     what,
     kind: "replacement",
-    reason: "underutilized",
+    reason: "Underutilized",
     nodes: 1,
     capacity: "on-demand",
     ...rest,
-    cause: (world) =>
-      world.pool({ ...poolOf(row), consolidationPolicy: "WhenEmptyOrUnderutilized", ...then }),
+    cause: (world) => world.pool({ ...openPoolOf(row), ...then }),
   };
   return row;
 }
 
 const spot = { capacityTypes: ["spot"] } as const;
 
-// Karpenter consolidates many nodes in the order of their pods' costs: first the three nodes of each pool, then the others.
-const costly = { annotations: { "controller.kubernetes.io/pod-deletion-cost": "2147483647" } };
-const small: Workload = { ...costly, replicas: 6, cpu: "100m" };
+const small: Workload = { replicas: 6, cpu: "100m" };
 const large = { types: ["c-4x-amd64-linux"] } as const;
 const smaller = { types: ["c-2x-amd64-linux", "c-4x-amd64-linux"] } as const;
 
 // Two of the first type cost more than one of the other, which has room for three of the pods.
 const three: Workload = { replicas: 3, cpu: "1200m" };
-const threeDear: Workload = {
-  ...three,
-  annotations: { "controller.kubernetes.io/pod-deletion-cost": "1000000" },
-};
 const several = { types: ["m-2x-amd64-linux"] } as const;
 const instead = { types: ["m-2x-amd64-linux", "c-4x-amd64-linux"] } as const;
 
@@ -108,7 +120,7 @@ const demands: readonly LaunchRow[] = [
     capacity: "spot",
     cause: (world) => world.scale("waiting-spot", { ...one, pool: "waiting-spot" }),
   }),
-  demand("expired", "The pods of a node that expired wait", { work: one, pool: { expireAfter: "90s" } }),
+  demand("expired", "The pods of a node that expired wait", { work: one, pool: { expireAfter: "60s" } }),
   demand("deleted", "The pods of a NodeClaim that was deleted wait", {
     work: one,
     cause: deleteClaims("deleted"),
@@ -117,7 +129,7 @@ const demands: readonly LaunchRow[] = [
     since: staticPools,
     nodes: 0,
     pool: fixed(0),
-    cause: (world) => world.pool({ name: "static", ...fixed(1), consolidationPolicy: "WhenEmpty" }),
+    cause: (world) => world.pool({ name: "static", ...fixed(1), budgets: closed }),
   }),
   demand("static-deleted", "Static pool: a NodeClaim was deleted, no pod waits", {
     since: staticPools,
@@ -152,7 +164,7 @@ const replacements: readonly LaunchRow[] = [
   consolidated(
     "multi-spot",
     "Multi-node consolidation, three nodes into one, spot to spot",
-    { work: threeDear, pool: { ...spot, ...several }, nodes: 3, capacity: "spot" },
+    { work: three, pool: { ...spot, ...several }, nodes: 3, capacity: "spot" },
     instead,
   ),
 ];

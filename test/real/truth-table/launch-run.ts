@@ -6,7 +6,7 @@ import { coreWorld } from "../../support/core-world.ts";
 import { until } from "../engines/processes.ts";
 import { holderClient } from "../worlds/holder-client.ts";
 import type { World } from "../worlds/world.ts";
-import { type LaunchRow, poolOf } from "./launch-rows.ts";
+import { type LaunchRow, poolOf, turnsOf } from "./launch-rows.ts";
 
 /** A node that Karpenter launched, and what the holder takes the launch for. */
 export type Launched = Readonly<{
@@ -44,7 +44,7 @@ type Claim = v.InferOutput<typeof claimsSchema>["items"][number];
 const poolLabel = "karpenter.sh/nodepool";
 const nameOf = ({ metadata }: Claim): string => metadata.name;
 
-/** Lets Karpenter launch nodes in every way at once, while the holder judges each launch as it comes. */
+/** Lets Karpenter launch nodes in every way, turn by turn, while the holder judges each launch as it comes. */
 export class LaunchRun {
   readonly #world: World;
   readonly #rows: readonly LaunchRow[];
@@ -73,12 +73,13 @@ export class LaunchRun {
       deadline: new Date(Date.now() + 3_600_000),
     };
     for (const row of this.#rows) await this.#prepare(row);
-    await this.#poll("the rows' nodes to be ready", context, (row) => this.#isReady(row));
-    for (const row of this.#rows) {
-      this.#causedAt.set(row.name, Date.now());
-      await row.cause(this.#world);
+    await this.#poll(this.#rows, context, (row) => this.#isReady(row));
+    for (const turn of turnsOf(this.#rows)) {
+      for (const row of turn) await this.#begin(row);
+      await this.#poll(turn, context, (row) => this.#isJudged(row));
+      for (const row of turn) await this.#end(row);
+      await this.#world.untilPodsRun();
     }
-    await this.#poll("every launch to be judged", context, (row) => this.#isJudged(row));
     await this.#readEvents();
     return this.#rows.map((row) => this.#seen(row));
   }
@@ -88,21 +89,32 @@ export class LaunchRun {
     if (row.work) await this.#world.scale(row.name, { ...row.work, pool: row.name });
   }
 
-  async #poll(what: string, context: Context, isDone: (row: LaunchRow) => boolean): Promise<void> {
-    const missing = () => this.#rows.filter((row) => !isDone(row)).map(({ name }) => name);
+  async #begin(row: LaunchRow): Promise<void> {
+    this.#causedAt.set(row.name, Date.now());
+    await row.cause(this.#world);
+  }
+
+  /** Leaves nothing that could be disrupted or launched in the next turns. */
+  async #end(row: LaunchRow): Promise<void> {
+    await this.#world.pool(poolOf(row));
+    if (row.work) await this.#world.scale(row.name, { ...row.work, pool: row.name, replicas: 0 });
+  }
+
+  async #poll(rows: readonly LaunchRow[], context: Context, isDone: (row: LaunchRow) => boolean) {
+    const missing = () => rows.filter((row) => !isDone(row)).map(({ name }) => name);
     try {
       await until(
-        what,
+        "every launch to be judged",
         async () => {
           await this.#readClaims();
           await this.#judge(context);
           return missing().length === 0;
         },
-        420_000,
+        180_000,
         500,
       );
     } catch (error) {
-      throw new Error(`${what}: missing ${missing().join(", ")}`, { cause: error });
+      throw new Error(`no node, or a launch that was not judged: ${missing().join(", ")}`, { cause: error });
     }
   }
 
