@@ -8,7 +8,7 @@ import { markNodes } from "../marks/mark-nodes.ts";
 import type { AllHolds, Context } from "../ports.ts";
 import { armRelease } from "../releases/arm-release.ts";
 import { isKept } from "../rules.ts";
-import { type Scope, wholeCluster } from "../scope.ts";
+import type { Scope } from "../scope.ts";
 import { decideSweep, logSweepDecision } from "./decide-sweep.ts";
 import { planSweep, type RecordWithHold } from "./plan-sweep.ts";
 import { recoverMissedLaunches } from "./recover-missed-launches.ts";
@@ -37,14 +37,12 @@ export async function sweep(context: Context): Promise<void> {
     () => releaseOverdue(within(shares.releases), plan),
     // Before scopes are marked: a mark would hide that a launch was missed.
     () => recoverMissedLaunches(within(shares.recovery)),
-    () => keepHolds(within(shares.marks), plan.running, { next, whole: wholeOf(all.records) }),
+    () => keepHolds(within(shares.marks), plan.running, next),
     async () => measure(context, all.records),
     ...problemsOf(all),
   ]);
   await journal.noteSweep(clock.now());
 }
-
-const wholeOf = (records: readonly ScopeRecord[]) => records.find(({ scope }) => scope === wholeCluster);
 
 const problemsOf = ({ unreadable, nameless }: AllHolds) =>
   [...unreadable, ...nameless].map((error) => () => Promise.reject(error));
@@ -53,12 +51,12 @@ const problemsOf = ({ unreadable, nameless }: AllHolds) =>
 async function keepHolds(
   context: Context,
   running: readonly RecordWithHold[],
-  { next, whole }: Readonly<{ next: Scope | undefined; whole: ScopeRecord | undefined }>,
+  next: Scope | undefined,
 ): Promise<void> {
   let stoppedAt: Scope | undefined;
   const works = running.map((record) => async () => {
     if (context.clock.now() >= context.deadline) stoppedAt ??= record.scope;
-    if (!stoppedAt) await keepHold(forOneScope(context), record, whole);
+    if (!stoppedAt) await keepHold(forOneScope(context), record);
   });
   try {
     await attemptAll(works);
@@ -72,15 +70,11 @@ const forOneScope = (context: Context): Context => ({
   deadline: earlier(context.deadline, after(context.clock.now(), scopeTime)),
 });
 
-async function keepHold(
-  context: Context,
-  record: RecordWithHold,
-  whole: ScopeRecord | undefined,
-): Promise<void> {
+async function keepHold(context: Context, record: RecordWithHold): Promise<void> {
   const { scope } = record;
   const { rules, clock } = context;
-  const watermark = watermarkOf(record, scope === wholeCluster ? undefined : whole);
-  const decision = decideSweep({ record, watermark, rules, now: clock.now() });
+  // The plan has compared it with the whole cluster's watermark.
+  const decision = decideSweep({ record, watermark: watermarkOf(record), rules, now: clock.now() });
   logSweepDecision(context, scope, decision);
   // One that became due meanwhile is released by its one-shot, or by the next sweep.
   if (decision.action !== "keep" && decision.action !== "outlast") return;
