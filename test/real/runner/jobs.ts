@@ -14,20 +14,17 @@ const suiteFiles = globSync("*.suite.ts", { cwd: join(import.meta.dirname, "../s
 export const suites = suiteFiles.map((file) => basename(file, ".suite.ts")).sort();
 const withKarpenter = ["karpenter", "truth-table", "launches"];
 const onAnyKarpenter = [...withKarpenter, "deployed-karpenter"];
-/** On a slow machine Karpenter consolidates nodes of several of its rows at once, so it runs only when it is named. */
-const onlyByName = ["launches"];
 /** Long suites, which start first, so that the run does not end with a wait for one of them. */
 const longest = [...withKarpenter, "smoke", "deployed-karpenter", "churn", "deployed"];
 /** Whether Karpenter runs most of the time; the churn lab always uses the newest. */
 export const hasKarpenter = ({ suite }: Pick<Job, "suite">): boolean =>
   [...withKarpenter, "churn"].includes(suite);
 
-/** The jobs for these names; by default all but those that must be named, the longest first, some also on the oldest version. */
+/** The jobs for these names; by default all, the longest first, some also on the oldest version. */
 export function jobsOf(names: readonly string[]): Job[] {
   if (names.length > 0) return names.map(jobOf);
   const onOldest = onAnyKarpenter.map((suite) => `${suite}@${oldestKarpenter}`);
-  const all = [...new Set([...longest, ...onOldest, ...suites])].map(jobOf);
-  return all.filter(({ suite }) => !onlyByName.includes(suite));
+  return [...new Set([...longest, ...onOldest, ...suites])].map(jobOf);
 }
 
 function jobOf(title: string): Job {
