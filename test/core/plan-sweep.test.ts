@@ -36,7 +36,7 @@ it("ends the longest overdue first", () => {
 
 it("ends holds whose launches a pause of the whole cluster made void", () => {
   const whole = aRecord({ launchesCountFrom: at(1) });
-  expect(plan([whole, pool("before"), pool("after", { causedAt: at(1) })])).toMatchObject({
+  expect(plan([pool("before"), whole, pool("after", { causedAt: at(1) })])).toMatchObject({
     due: ["before"],
     running: ["after"],
   });

@@ -37,9 +37,12 @@ export function decideSweep({ record, watermark, rules, now }: SweepFacts): Swee
 }
 
 export function logSweepDecision({ log }: CallContext, scope: Scope, decision: SweepDecision): void {
-  const { action, because } = decision;
-  const holdId = decision.action !== "leave" && { holdId: decision.hold.id };
-  log.info("sweep decided", { scope, action, because, ...holdId });
+  log.info("sweep decided", {
+    scope,
+    action: decision.action,
+    because: decision.because,
+    ...(decision.action !== "leave" && { holdId: decision.hold.id }),
+  });
 }
 
 /** No watermark: that of the whole cluster would end the holds of all NodePools. */

@@ -24,12 +24,15 @@ export function planSweep(
     dueAt(record.hold, rules) <= now || record.hold.causedAt < watermarkOf(record, whole).from;
   const held = withHold.filter(({ hold }) => hold.state === "held");
   const byName = held.filter((record) => !isDue(record)).toSorted((a, b) => (a.scope < b.scope ? -1 : 1));
-  const from = byName.findIndex(({ scope }) => next !== undefined && scope >= next);
+  const from = Math.max(
+    0,
+    byName.findIndex(({ scope }) => next !== undefined && scope >= next),
+  );
   return {
     due: held
       .filter(isDue)
       .toSorted((a, b) => dueAt(a.hold, rules).getTime() - dueAt(b.hold, rules).getTime()),
     releasing: withHold.filter(({ hold }) => hold.state === "releasing"),
-    running: from > 0 ? [...byName.slice(from), ...byName.slice(0, from)] : byName,
+    running: [...byName.slice(from), ...byName.slice(0, from)],
   };
 }
