@@ -22,6 +22,13 @@ export class MemoryHolds implements Holds, Journal {
     this.#clock = clock;
   }
 
+  /** Another version writes a record whose hold we cannot read; like all versions it counts its writes. */
+  spoil(scope: Scope): void {
+    const record = this.records.get(scope);
+    if (record) this.records.set(scope, { ...record, version: record.version + 1 });
+    this.unreadable.add(scope);
+  }
+
   async find(scope: Scope): Promise<ScopeRecord | undefined> {
     const record = this.records.get(scope);
     if (record && this.unreadable.has(scope)) throw unreadableError(record);

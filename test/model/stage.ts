@@ -175,10 +175,9 @@ export class Stage {
 
   /** The hold in a record can no longer be read. */
   #spoil(which: number): void {
-    const { records, unreadable } = this.world.holds;
-    const held = [...records.values()].filter(({ hold }) => hold);
+    const held = [...this.world.holds.records.values()].filter(({ hold }) => hold);
     const { scope } = held[which % Math.max(1, held.length)] ?? {};
-    if (scope) unreadable.add(scope);
+    if (scope) this.world.holds.spoil(scope);
   }
 
   #repair(): void {

@@ -1,3 +1,4 @@
+import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
@@ -12,10 +13,10 @@ export class HistoryRules {
     this.#records = records;
   }
 
-  check(call: string): void {
+  check(invocation: Invocation, call: string): void {
     if (call === "remember") {
       for (const past of this.#world.holds.past.values())
-        must(!this.#records.running(past.id), "no running hold is in history", () => past);
+        must(!this.#records.running(past.id, invocation), "no running hold is in history", () => past);
     }
     if (call === "arm") {
       for (const armed of this.#world.oneShots.armed.values())

@@ -10,6 +10,7 @@ import { must } from "./watcher.ts";
 
 const annotation = Karpenter.v1.annotation;
 type Seen = Readonly<{ label: string | undefined; value: string | undefined }>;
+type NodeChange = Readonly<{ before: Seen; now: Seen; facts: () => unknown }>;
 
 /** What our functions may change on a node in one step. */
 export class NodeRules {
@@ -62,9 +63,10 @@ export class NodeRules {
         "a node labelled never is left alone",
         facts,
       );
-      if (before.value !== now.value) this.#checkValue(before, now, facts);
+      const change = { before, now, facts };
+      if (before.value !== now.value) this.#checkValue(invocation, change);
       if (now.value === undefined) this.#checkCovered(invocation, name, facts);
-      if (before.label !== now.label) this.#checkLabel(pool, before, now, facts);
+      if (before.label !== now.label) this.#checkLabel(pool, change);
       if (now.label !== undefined) this.#noteMark(invocation, name, now.label);
       this.#seen.set(name, now);
     }
@@ -72,7 +74,7 @@ export class NodeRules {
   }
 
   #noteMark(by: Invocation, name: string, holdId: string): void {
-    const isTimely = this.#records.running(holdId);
+    const isTimely = this.#records.running(holdId, by);
     if (isTimely) this.#timely.set(name, holdId);
     if (isTimely) this.#markedBy.set(name, (this.#markedBy.get(name) ?? new Set()).add(holdId));
     else this.#timely.delete(name);
@@ -89,7 +91,7 @@ export class NodeRules {
       this.#late.delete(name);
       if (by.wasHindered || isLate || by.state !== "done") continue;
       // With an unreadable record it does not learn that the hold has ended: the next sweep repairs this.
-      if (this.#records.wasUnreadable(late.holdId)) continue;
+      if (this.#records.wasUnreadable(late.holdId, by)) continue;
       const stays = this.#labelOf(name) === late.holdId;
       must(!stays, "a function that marked for an ended hold removes its marks", () => ({
         name,
@@ -109,7 +111,7 @@ export class NodeRules {
     }
   }
 
-  #checkValue(before: Seen, now: Seen, facts: () => unknown): void {
+  #checkValue(by: Invocation, { before, now, facts }: NodeChange): void {
     if (now.value !== undefined) {
       must(before.value === undefined, "a user's annotation is never changed", facts);
       must(
@@ -125,23 +127,25 @@ export class NodeRules {
       facts,
     );
     must(now.label === undefined, "a mark comes off whole", facts);
-    const isRunning = this.#records.running(before.label);
+    const isRunning = this.#records.running(before.label, by);
     must(!isRunning, "no node of a running hold loses its annotation", facts);
   }
 
   /** A hold that has marked a node keeps it until the hold ends, whichever other hold marks it too. */
-  #checkCovered({ settings, skew }: Invocation, name: string, facts: () => unknown): void {
+  #checkCovered(by: Invocation, name: string, facts: () => unknown): void {
+    const { settings, skew } = by;
     const now = after(this.#world.time, skew + mostSkew);
     const whole = this.#world.holds.records.get(wholeCluster)?.launchesCountFrom ?? new Date(0);
     for (const holdId of this.#markedBy.get(name) ?? []) {
       const hold = this.#records.hold(holdId);
       // A pause or release of the whole cluster ends every hold, one after the other.
-      const isOn = hold?.state === "held" && dueOf(hold, settings) > now && hold.causedAt >= whole;
+      const isOn =
+        hold && this.#records.running(holdId, by) && dueOf(hold, settings) > now && hold.causedAt >= whole;
       must(!isOn, "no node loses its annotation while a hold that marked it runs", () => [facts(), hold]);
     }
   }
 
-  #checkLabel(pool: string, before: Seen, now: Seen, facts: () => unknown): void {
+  #checkLabel(pool: string, { before, now, facts }: NodeChange): void {
     if (now.label === undefined) {
       must(now.value !== markValue, "no annotation of ours stays without its label", facts);
       return;

@@ -41,8 +41,8 @@ export class RecordRules {
   readonly #listeners: ((change: RecordChange) => void)[] = [];
   /** A launch that waited with a shorter setting does not wait again with a longer one. */
   #shortestDelay = Number.POSITIVE_INFINITY;
-  /** Holds that could not be read at some time: a release by hand then replaces their record. */
-  readonly #spoilt = new Set<string>();
+  /** Holds that could not be read: when last, and when they were to expire. A release by hand replaces their record. */
+  readonly #unreadable = new Map<string, Readonly<{ seenAt: Date; expiresAt: Date }>>();
   readonly #seen = new Map<Scope, ScopeRecord>();
   /** When a scope was last released by hand. */
   readonly #forced = new Map<Scope, Date>();
@@ -63,16 +63,19 @@ export class RecordRules {
     return hold?.id === holdId ? hold : undefined;
   }
 
-  /** Whether the record of this hold could not be read at any time. */
-  wasUnreadable(holdId: string): boolean {
-    return this.#spoilt.has(holdId);
+  /** Whether this function may have found the record of this hold unreadable. */
+  wasUnreadable(holdId: string, by: Invocation): boolean {
+    const unreadable = this.#unreadable.get(holdId);
+    return unreadable !== undefined && by.begunAt <= unreadable.seenAt;
   }
 
-  running(holdId: string): boolean {
-    const hold = this.hold(holdId);
-    // Of a hold that cannot be read, or could not a moment ago, no more is known than when it expires.
-    if (this.#spoilt.has(holdId) && hold && hold.expiresAt <= after(this.#world.time, mostSkew)) return false;
-    return hold?.state === "held";
+  /** Whether this hold is running as far as this function can know. */
+  running(holdId: string, by: Invocation): boolean {
+    const unreadable = this.#unreadable.get(holdId);
+    // Of a hold that cannot be read no more is known than when it expires.
+    const isOver = unreadable && unreadable.expiresAt <= after(this.#world.time, mostSkew);
+    if (isOver && this.wasUnreadable(holdId, by)) return false;
+    return this.hold(holdId)?.state === "held";
   }
 
   check(invocation: Invocation): void {
@@ -83,6 +86,7 @@ export class RecordRules {
       if (before.version === record.version) continue;
       this.#seen.set(scope, record);
       const facts = () => ({ before, record, by: invocation.name });
+      const change = { invocation, scope, before, record, facts };
       const from = before.lastLaunchAt ?? new Date(0);
       must(
         !before.lastLaunchAt || (record.lastLaunchAt ?? from) >= from,
@@ -93,31 +97,25 @@ export class RecordRules {
       const isByHand = invocation.name === "control";
       const until = record.launchesCountFrom ?? this.#world.time;
       if (isMoved) this.cutShort(isByHand && scope === wholeCluster ? "everywhere" : scope, until);
-      if (record.hold && before.hold?.id === record.hold.id)
-        this.#changed(invocation, before, record, before.hold, record.hold, facts);
-      else if (record.hold) this.#started(invocation, before, record, record.hold, facts);
+      if (record.hold && before.hold?.id === record.hold.id) this.#changed(change, before.hold, record.hold);
+      else if (record.hold) this.#started(change, record.hold);
       else if (before.hold) this.#closed(before.hold, facts);
       const life = record.hold && this.lives.get(record.hold.id);
       if (life && record.lastLaunchAt && record.lastLaunchAt > from) {
         life.from ??= record.lastLaunchAt;
         life.since ??= from;
       }
-      for (const listener of this.#listeners) listener({ invocation, scope, before, record, facts });
+      for (const listener of this.#listeners) listener(change);
     }
   }
 
   #noteUnreadable(): void {
-    for (const scope of this.#world.holds.unreadable)
-      this.#spoilt.add(this.#world.holds.records.get(scope)?.hold?.id ?? "");
+    const { records, unreadable } = this.#world.holds;
+    for (const hold of [...unreadable].flatMap((scope) => records.get(scope)?.hold ?? []))
+      this.#unreadable.set(hold.id, { seenAt: this.#world.time, expiresAt: hold.expiresAt });
   }
 
-  #started(
-    invocation: Invocation,
-    before: ScopeRecord,
-    record: ScopeRecord,
-    hold: Hold,
-    facts: () => unknown,
-  ): void {
+  #started({ invocation, before, record, facts }: RecordChange, hold: Hold): void {
     must(before.hold?.state !== "held", "a running hold is never replaced", facts);
     must(!this.lives.has(hold.id), "a hold's id is unique", facts);
     must(hold.state === "held", "a hold starts in state held", facts);
@@ -140,14 +138,8 @@ export class RecordRules {
     must(hold.expiresAt <= after(hold.causedAt, most), "a hold lasts no longer than its launch asks", facts);
   }
 
-  #changed(
-    invocation: Invocation,
-    before: ScopeRecord,
-    record: ScopeRecord,
-    old: Hold,
-    hold: Hold,
-    facts: () => unknown,
-  ): void {
+  #changed(change: RecordChange, old: Hold, hold: Hold): void {
+    const { invocation, facts } = change;
     const life = this.lives.get(hold.id);
     must(life !== undefined, "a hold is recorded from its start", facts);
     must(hold.expiresAt >= old.expiresAt, "expiry never moves back", facts);
@@ -165,16 +157,10 @@ export class RecordRules {
     life.hold = hold;
     if (old.state === hold.state) return;
     must(old.state === "held", "a release is never undone", facts);
-    this.#fenced(invocation, before, record, hold, facts);
+    this.#fenced(change, hold);
   }
 
-  #fenced(
-    invocation: Invocation,
-    before: ScopeRecord,
-    record: ScopeRecord,
-    hold: Hold,
-    facts: () => unknown,
-  ): void {
+  #fenced({ invocation, before, record, facts }: RecordChange, hold: Hold): void {
     const because = hold.endsBecause ?? "";
     const isCapped = because === "the hold has reached its cap";
     const now = after(this.#world.time, invocation.skew);
@@ -201,7 +187,7 @@ export class RecordRules {
 
   #closed(hold: Hold, facts: () => unknown): void {
     const life = this.lives.get(hold.id);
-    if (life && this.#spoilt.has(hold.id) && !this.#world.holds.past.has(hold.id)) {
+    if (life && this.#unreadable.has(hold.id) && !this.#world.holds.past.has(hold.id)) {
       life.isReplaced = true;
       return;
     }

@@ -72,7 +72,7 @@ export class Watcher {
     if (invocation.state !== "running") this.#demand.ended(invocation);
     this.#records.check(invocation);
     this.#nodes.check(invocation);
-    this.#history.check(call);
+    this.#history.check(invocation, call);
     this.#promises.check(invocation, call);
     this.#joins.check(invocation);
     checkBounds(this.#world, invocation, call);
