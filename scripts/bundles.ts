@@ -1,4 +1,15 @@
-import { existsSync, globSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { type Part, parts } from "../lambda/names.ts";
@@ -17,17 +28,31 @@ const entryOf = (part: Part): string => join(root, "lambda", "main", `${part}.ts
 /** Where a function's bundle is. */
 export const bundleFile = (part: Part): string => join(functions, part, "index.mjs");
 
-/** Bundles every function into dist/functions, the same bytes from the same sources. */
+/**
+ * Bundles every function into dist/functions, the same bytes from the same sources. Each file is replaced in one step,
+ * because other processes may read the bundles, or build them, at the same time.
+ */
 export async function buildFunctions(): Promise<void> {
   const begun = new Date();
-  rmSync(functions, { recursive: true, force: true });
-  const packages = new Set<string>();
-  for (const part of parts) {
-    const { metafile } = await bundleInto(part, bundleFile(part));
-    for (const folder of bundledPackages(metafile)) packages.add(folder);
+  for (const part of parts) mkdirSync(join(functions, part), { recursive: true });
+  mkdirSync(join(root, "build"), { recursive: true });
+  // As deep as the bundles, because their source maps name the sources from there; not in the package's folder.
+  const fresh = mkdtempSync(join(root, "build", "functions-"));
+  try {
+    const packages = new Set<string>();
+    for (const part of parts) {
+      const { metafile } = await bundleInto(part, join(fresh, part, "index.mjs"));
+      for (const folder of bundledPackages(metafile)) packages.add(folder);
+      for (const file of readdirSync(join(fresh, part)))
+        renameSync(join(fresh, part, file), join(functions, part, file));
+    }
+    const list = join(fresh, "packages.json");
+    writeFileSync(list, JSON.stringify([...packages]));
+    utimesSync(list, begun, begun);
+    renameSync(list, stamp);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
   }
-  writeFileSync(stamp, JSON.stringify([...packages]));
-  utimesSync(stamp, begun, begun);
 }
 
 /** Bundles only when a source is newer than the bundles. */

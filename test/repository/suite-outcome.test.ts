@@ -59,6 +59,14 @@ describe("what came of a suite", () => {
     expect(outcomeOf(report(passing), null)).toMatchObject({ passed: 2, failed: 1 });
   });
 
+  it("names the error that a set-up printed, which the report leaves out", () => {
+    const output = "FAIL faults.suite.ts > faults\n\u001b[31mError\u001b[39m: etcd ended with 1\nmore\n";
+
+    expect(outcomeOf(report({ ...passing, success: false }), 1, output).failures).toEqual([
+      "ended with 1 outside of its tests: Error: etcd ended with 1",
+    ]);
+  });
+
   it.each([undefined, "", "{", "null", '"all well"'])("has failed where the report is %s", (text) => {
     expect(outcomeOf(written(text), 0)).toMatchObject({ passed: 0, failed: 1 });
   });

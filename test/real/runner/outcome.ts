@@ -20,8 +20,8 @@ export const sum = (one: Outcome, other: Outcome): Outcome => ({
   failures: [...one.failures, ...other.failures],
 });
 
-/** Reads Vitest's report of a suite that ended with this code. */
-export function outcomeOf(report: string, code: number | null): Outcome {
+/** Reads Vitest's report of a suite that ended with this code, after this output. */
+export function outcomeOf(report: string, code: number | null, output = ""): Outcome {
   const results = read(report);
   if (typeof results !== "object" || results === null) return failure("ended before it wrote its report");
   const count = (name: string) => Number(get(results, name));
@@ -38,8 +38,14 @@ export function outcomeOf(report: string, code: number | null): Outcome {
   return {
     ...outcome,
     failed: 1,
-    failures: [...outcome.failures, `ended with ${code} outside of its tests`],
+    failures: [...outcome.failures, `ended with ${code} outside of its tests${errorIn(output)}`],
   };
+}
+
+/** The first error that Vitest printed: its report leaves out why the set-up of a group of tests failed. */
+function errorIn(output: string): string {
+  const error = stripVTControlCharacters(output).match(/^\w*Error: .*/m)?.[0];
+  return error === undefined ? "" : `: ${error}`;
 }
 
 function failuresOf(file: unknown): string[] {

@@ -27,5 +27,5 @@ export async function runJob(
     },
     stopped,
   );
-  return { outcome: outcomeOf(report, code), output };
+  return { outcome: outcomeOf(report, code, output), output };
 }
