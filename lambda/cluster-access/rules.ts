@@ -130,8 +130,11 @@ export async function removeAccess(
     );
     for (const role of desired.roles) await attempt(`access entry of ${role}`, () => entries.delete(role));
   }
-  const reason = authentication ? {} : { reason: "there is no such cluster, or it could not be described" };
-  log.info("cluster access removed", { cluster, remains, ...reason });
+  log.info("cluster access removed", {
+    cluster,
+    remains,
+    ...(!authentication && { reason: "there is no such cluster, or it could not be described" }),
+  });
   return remains;
 }
 

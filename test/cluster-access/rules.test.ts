@@ -20,6 +20,8 @@ const failOn = (pattern: RegExp, error = new Error("timed out")) => {
     if (pattern.test(call)) throw error;
   };
 };
+const policiesWritten = () =>
+  world.calls.filter((call) => /PATCH .*validatingadmissionpolicies/.test(call)).length;
 const lines = (level: string) => world.log.lines.filter((line) => line.level === level);
 
 describe("installing", () => {
@@ -29,6 +31,15 @@ describe("installing", () => {
     expect(entries()).toEqual(world.config.roles);
     expect(world.objects.size).toBe(6);
     expect(world.admins).toEqual([]);
+    expect([policiesWritten(), lines("warn")]).toEqual([1, []]);
+  });
+
+  it("leaves nothing behind when the second role cannot be let in", async () => {
+    world.onCall = (call) => {
+      if (call === "CreateAccessEntry" && entries().length > 0) throw new Error("timed out");
+    };
+    await expect(install()).rejects.toThrow("timed out");
+    expect(entries()).toEqual([]);
   });
 
   it("leaves nothing behind when it fails", async () => {
@@ -54,7 +65,9 @@ describe("installing", () => {
 
   it("refuses a cluster without access entries, with the command that allows them", async () => {
     world.eks.authenticationMode = "CONFIG_MAP";
-    await expect(install()).rejects.toThrow(/--name prod .*authenticationMode=API_AND_CONFIG_MAP/);
+    await expect(install()).rejects.toThrow(
+      /cluster prod .* ConfigMap only.*--name prod .*authenticationMode=API_AND_CONFIG_MAP.*access=manual/,
+    );
   });
 
   it("refuses a cluster that it cannot reach before it changes anything, as an update does", async () => {
@@ -93,6 +106,33 @@ describe("changing", () => {
     expect(allowed).toEqual([former, present]);
     expect(await world.rights.annotations()).toEqual([present]);
     expect(world.nodes).toEqual({ a: { [holdLabel]: holdId, [present]: "true" } });
+  });
+
+  it("writes the rights once where the annotation is the same", async () => {
+    await install();
+    world.calls.length = 0;
+    await change();
+    expect(policiesWritten()).toBe(1);
+  });
+
+  it("moves also what a function marks under the former annotation until the policy refuses it", async () => {
+    await world.rights.write([former]);
+    world.cluster.addNode({ name: "late" });
+    world.onCall = async () => {
+      if (policiesWritten() === 2 && !world.nodes.late) await world.mark("late", former);
+    };
+    await change();
+    expect(world.nodes).toEqual({ late: { [holdLabel]: holdId, [present]: "true" } });
+  });
+
+  it("records both annotations when the last move fails", async () => {
+    await world.rights.write([former]);
+    world.calls.length = 0;
+    world.onCall = (call) => {
+      if (policiesWritten() === 2 && call.includes("/nodes")) throw new Error("timed out");
+    };
+    await expect(change()).rejects.toThrow("timed out");
+    expect(await world.rights.annotations()).toEqual([former, present]);
   });
 });
 
@@ -155,5 +195,17 @@ describe("removing", () => {
 
     expect(entries()).toEqual([]);
     expect(world.log.reported("something of ours remains in the cluster")).toHaveLength(1);
+  });
+
+  it("names the access entries that remain", async () => {
+    failOn(/DeleteAccessEntry/);
+    const remaining = world.config.roles.map((role) => `access entry of ${role}`);
+    expect(await remove()).toEqual(expect.arrayContaining(remaining));
+  });
+
+  it("leaves everything where the cluster cannot be described", async () => {
+    failOn(/DescribeCluster/);
+    expect(await remove()).toEqual(["everything: the cluster could not be described"]);
+    expect(entries()).toEqual(world.config.roles);
   });
 });
