@@ -1,4 +1,5 @@
 import { Environment } from "../../lambda/environment.ts";
+import { version } from "../../lambda/version.ts";
 import { explainAwsError, isHopeless } from "../aws-errors.ts";
 import { RefusedRequest } from "../control/client.ts";
 import { Failure } from "../terminal/failure.ts";
@@ -47,7 +48,7 @@ export async function examine(
   const asked = await askInside(it, doctor);
   if (asked) await lookInside(it, doctor, functions, asked);
   await it.check("alarms", [], () => checkAlarms(doctor, doctor.clock.now()));
-  await sendProbe(it, doctor, asked ? skewOf(asked.bracket) : 0);
+  await sendProbe(it, doctor, asked);
   return it.findings;
 }
 
@@ -156,7 +157,7 @@ async function lookInside(
 }
 
 /** Sent only if every step works: a probe shows that something is broken, not what. */
-async function sendProbe(it: Examination, doctor: Doctor, skew: number): Promise<void> {
+async function sendProbe(it: Examination, doctor: Doctor, asked: Asked | undefined): Promise<void> {
   const way: LinkName[] = [
     "functions",
     "code",
@@ -168,7 +169,9 @@ async function sendProbe(it: Examination, doctor: Doctor, skew: number): Promise
     "mapping",
   ];
   const cause = it.broken(...way);
+  const skew = asked ? skewOf(asked.bracket) : 0;
+  const answered = asked?.inside.version ?? version;
   await it.check("probe", way, async () =>
-    cause ? [skipped("probe", `not sent: "${cause}" is broken`)] : checkProbe(doctor, skew),
+    cause ? [skipped("probe", `not sent: "${cause}" is broken`)] : checkProbe(doctor, { skew, answered }),
   );
 }

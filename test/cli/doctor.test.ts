@@ -279,9 +279,10 @@ describe("doctor", () => {
   it("names code of another version: a warning when all functions have it, a failure when they are mixed", async () => {
     const old = await examined(anAccount(), {
       check: () => aCheck({ version: "0.0.1" }),
-      probe: () => aTrip(),
+      probe: () => aTrip({ version: "0.0.1" }),
     });
     expect(warned(old).map(({ link }) => link)).toEqual(["code"]);
+    expect(broken(old)).toEqual([]);
     const mixed = await examined(anAccount(), { probe: () => aTrip({ version: "0.0.1" }) });
     expect(broken(mixed)).toEqual(["code"]);
   });

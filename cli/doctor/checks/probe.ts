@@ -4,7 +4,6 @@ import type { ProbeAnswer } from "../../../lambda/core/ports.ts";
 import { functionName } from "../../../lambda/names.ts";
 import { probeAnswer } from "../../../lambda/schemas/holds.ts";
 import { fields, optional } from "../../../lambda/schemas/parse.ts";
-import { version } from "../../../lambda/version.ts";
 import { parseAnswer } from "../../answers.ts";
 import { type Doctor, redeploy } from "../doctor.ts";
 import { type Finding, fail, ok } from "../finding.ts";
@@ -12,15 +11,19 @@ import { type Finding, fail, ok } from "../finding.ts";
 const giveUpAfter: Duration = seconds(45);
 const pause: Duration = seconds(1);
 
-/** A probe travels the whole way of a launch: bus, queue, function, record. `skew` is our clock's. */
-export async function checkProbe(doctor: Doctor, skew: Duration): Promise<Finding[]> {
+/** `skew` is our clock's; `answered` is the version that the control function answered. */
+type Before = Readonly<{ skew: Duration; answered: string }>;
+
+/** A probe travels the whole way of a launch: bus, queue, function, record. */
+export async function checkProbe(doctor: Doctor, { skew, answered }: Before): Promise<Finding[]> {
   const id = `doctor-${randomUUID()}`;
   const sentAt = after(doctor.clock.now(), skew);
   await doctor.account.putProbe(id, sentAt);
   const end = after(doctor.clock.now(), giveUpAfter);
   for (;;) {
     const trip = parseTrip(await doctor.ask({ do: "probe", id }));
-    if (trip) return [arrived(doctor, trip, sentAt, after(doctor.clock.now(), skew))];
+    if (trip && trip.version !== answered) return [mixed(doctor, trip.version, answered)];
+    if (trip) return [arrived(trip, sentAt, after(doctor.clock.now(), skew))];
     if (doctor.clock.now() >= end) break;
     await doctor.sleep(pause);
   }
@@ -29,11 +32,14 @@ export async function checkProbe(doctor: Doctor, skew: Duration): Promise<Findin
   return [fail("probe", what, remedy)];
 }
 
-function arrived(doctor: Doctor, trip: ProbeAnswer, sentAt: Date, seenAt: Date): Finding {
-  if (trip.version !== version) {
-    const what = `the hold function's code is version ${trip.version}, this command line's ${version}`;
-    return fail("code", what, redeploy(doctor));
-  }
+const mixed = (doctor: Doctor, hold: string, control: string): Finding =>
+  fail(
+    "code",
+    `the hold function's code is version ${hold}, the control function's ${control}`,
+    redeploy(doctor),
+  );
+
+function arrived(trip: ProbeAnswer, sentAt: Date, seenAt: Date): Finding {
   const hops = [
     ["bus to queue", sentAt, trip.queuedAt],
     ["queue to function", trip.queuedAt, trip.answeredAt],
