@@ -22,7 +22,7 @@ type Options = Readonly<{
   fast?: true;
   log?: true;
   hold: string;
-  launchEvery: string;
+  burstEvery?: string;
 }>;
 
 const terminal = processTerminal();
@@ -34,7 +34,10 @@ const command = new Command("npm start --")
   .option("--serve", "stay up in real time, with a cluster that kubectl can reach")
   .option("--real", "the same on real Karpenter, built here once (needs Go; minutes the first time)")
   .option("--hold <duration>", "with --serve or --real: how long a launch protects", "1m")
-  .option("--launch-every <duration>", "with --serve: how often a node is launched; 0s for never", "3m")
+  .option(
+    "--burst-every <duration>",
+    "with --serve: how often three nodes are launched, one after the other; 0s for one launch only (default: three times the hold)",
+  )
   .option("--log", "show the holder's own log as well")
   .helpOption("-h, --help", "display help")
   .exitOverride()
@@ -77,10 +80,10 @@ async function story({ fast, log }: Options): Promise<Exit> {
 
 async function serveUntilStopped(options: Options): Promise<Exit> {
   const hold = read("--hold", options.hold);
-  const launchEvery = read("--launch-every", options.launchEvery);
+  const burstEvery = options.burstEvery === undefined ? 3 * hold : read("--burst-every", options.burstEvery);
   const stopped = untilStopped();
   const log = options.log ? textLog(terminal) : silent;
-  const served = await serve({ hold, launchEvery, log }, terminal);
+  const served = await serve({ hold, burstEvery, log }, terminal);
   const giveBack = onKey((key) => {
     if (key === "l") served.launch();
     if (key === "q" || key === "\u0003") process.kill(process.pid, "SIGINT");

@@ -4,17 +4,20 @@ import { join } from "node:path";
 import type { Terminal } from "../../cli/terminal/terminal.ts";
 import { type Duration, formatDuration } from "../../lambda/core/duration.ts";
 import type { Log } from "../../lambda/core/ports.ts";
-import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
+import { type KubernetesCaller, KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { readSettings, type Settings } from "../../lambda/settings.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { WallClock } from "../../local/holder/wall-clock.ts";
 import { LivePage } from "../../local/page/live-page.ts";
 import { FakeKubernetesServer } from "../fake-kubernetes/fake-kubernetes-server.ts";
+import { FakeNodeClaims } from "../fake-node-claims.ts";
 import { type LocalWorld, localWorld } from "../local-world.ts";
 import { Narrator } from "../story/narrator.ts";
+import { Bursts } from "./bursts.ts";
 import { tidyUp } from "./tidy-up.ts";
 
-export type ServeOptions = Readonly<{ hold: Duration; launchEvery: Duration; log: Log }>;
+/** Without bursts (0) one node is launched at the start. */
+export type ServeOptions = Readonly<{ hold: Duration; burstEvery: Duration; log: Log }>;
 
 /** A running holder with a fake cluster that kubectl can reach. */
 export type Served = Readonly<{
@@ -32,14 +35,20 @@ const here = ["anna", "bert", "cleo"];
 
 /** Starts everything in real time and reports on the terminal what happens, until it is stopped. */
 export async function serve(
-  { hold, launchEvery, log }: ServeOptions,
+  { hold, burstEvery, log }: ServeOptions,
   terminal: Pick<Terminal, "out" | "style">,
 ): Promise<Served> {
   const settings = readSettings({ cluster: "stand-in", hold: formatDuration(hold), sweepEvery: "1m" });
   const cluster = await FakeKubernetesServer.start();
   const login = { access: async () => cluster.access(), refresh: () => {} };
-  const api = new KubernetesClient({ login, clock: systemClock, metrics: { add: () => {} } });
-  const world = localWorld({ settings, clock: new WallClock(systemClock), log, cluster, api });
+  const client = new KubernetesClient({ login, clock: systemClock, metrics: { add: () => {} } });
+  const nodeClaims = new FakeNodeClaims(systemClock);
+  const api: KubernetesCaller = {
+    call: async (call, context) =>
+      FakeNodeClaims.answers(call) ? nodeClaims.answer(call) : client.call(call, context),
+  };
+  const clock = new WallClock(systemClock);
+  const world = localWorld({ settings, clock, log, cluster, api });
   const folder = await mkdtemp(join(tmpdir(), "karpenter-node-holder-"));
   const kubeconfig = join(folder, "kubeconfig");
   await writeFile(kubeconfig, cluster.kubeconfig(), { mode: 0o600 });
@@ -48,10 +57,10 @@ export async function serve(
     events: world.timeline,
     clock: systemClock,
     title: "A holder at work",
-    about: `A stand-in cluster on this machine. Each launch holds every node for ${formatDuration(hold)}.`,
+    about: `A stand-in cluster on this machine. Each launch holds every node for ${formatDuration(hold)}, and so does each job on a launched node.`,
   });
 
-  introduce(kubeconfig, page.url, settings, launchEvery, terminal);
+  introduce(kubeconfig, page.url, settings, burstEvery, terminal);
   const narrator = new Narrator(systemClock.now(), terminal);
   let flushing: NodeJS.Timeout | undefined;
   world.timeline.follow((event) => {
@@ -62,37 +71,38 @@ export async function serve(
   for (const node of here) world.ec2.addNode(node);
   await world.holder.start();
 
-  let count = 0;
-  const launch = () => {
-    count += 1;
-    world.ec2.launch({ name: `new-node-${count}` });
-  };
+  const notify = (text: string) => narrator.remark(systemClock.now(), text);
+  const bursts = new Bursts({ clock, ec2: world.ec2, nodeClaims, hold, notify });
   const stopTidying = tidyUp(world, here, settings.holdAnnotation);
-  const launching = launchEvery > 0 ? setInterval(launch, launchEvery) : undefined;
-  launch();
+  const beginning = burstEvery > 0 ? setInterval(() => bursts.begin(), burstEvery) : undefined;
+  if (burstEvery > 0) bursts.begin();
+  else bursts.launch();
   const stop = async () => {
-    clearInterval(launching);
+    clearInterval(beginning);
+    bursts.stop();
     stopTidying();
     await page.stop();
     await world.close();
-    await api.close();
+    await client.close();
     await cluster.stop();
     await rm(folder, { recursive: true });
   };
-  return { world, server: cluster.server, kubeconfig, url: page.url, launch, stop };
+  return { world, server: cluster.server, kubeconfig, url: page.url, launch: () => bursts.launch(), stop };
 }
 
 function introduce(
   kubeconfig: string,
   url: string,
   { hold, holdAnnotation: annotation }: Settings,
-  launchEvery: Duration,
+  burstEvery: Duration,
   { out, style }: Pick<Terminal, "out" | "style">,
 ): void {
-  const often = launchEvery > 0 ? `, and a launch every ${formatDuration(launchEvery)}` : "";
-  out(
-    `A stand-in cluster with three nodes, holds of ${formatDuration(hold)}${often}. Try in another terminal:\n`,
-  );
+  const often = burstEvery > 0 ? `, and a burst of three launches every ${formatDuration(burstEvery)}` : "";
+  out(`A stand-in cluster with three nodes, holds of ${formatDuration(hold)}${often}.`);
+  out("A launch holds every node. Later launches extend the hold, and jobs on the new nodes keep it going.");
+  out(`${formatDuration(hold)} after the last of them all nodes are free, and idle ones go.\n`);
+  out(`The live timeline: ${style("cyan", url)}\n`);
+  out("Try in another terminal:\n");
   for (const line of [
     `export KUBECONFIG=${kubeconfig}`,
     "kubectl get nodes -L karpenter-node-holder/hold --watch",
@@ -102,5 +112,5 @@ function introduce(
     `kubectl annotate node cleo ${annotation}-    # which was yours from then on, and would stay`,
   ])
     out(`  ${style("cyan", line)}`);
-  out(`\nThe live timeline: ${style("cyan", url)}\n`);
+  out("");
 }

@@ -41,6 +41,12 @@ export class Narrator {
     this.#waiting = { at, line, nodes: node ? [node] : [] };
   }
 
+  /** Prints what happened outside of the holder. */
+  remark(at: Date, text: string): void {
+    this.flush();
+    this.#print(at, { sign: "·", style: "dim", text }, []);
+  }
+
   /** Prints what still waits for company. */
   flush(): void {
     if (!this.#waiting) return;
