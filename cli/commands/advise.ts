@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { after, type Duration, hours, later, minutes, parseDuration } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
@@ -9,6 +8,7 @@ import { awsConfig, type ClusterFlags, durationOption, withCluster } from "../te
 import { withExamples } from "../terminal/examples.ts";
 import { Failure } from "../terminal/failure.ts";
 import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
+import { writePrivateFile } from "../terminal/private-file.ts";
 import { Progress } from "../terminal/progress.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { about } from "../terminal/times.ts";
@@ -131,7 +131,7 @@ async function answer(options: AdviseOptions, terminal: Terminal): Promise<void>
   const { advicePage } = await import("../advise/page.ts");
   const from = lives[0]?.launchedAt ?? until;
   const page = { cluster: options.cluster, from, to: until, advice, assumptions: notes };
-  writeFileSync(options.html, advicePage(page), { mode: 0o600 });
+  writePrivateFile(options.html, advicePage(page));
   terminal.notify(`The report is in ${options.html}.`);
 }
 

@@ -1,4 +1,3 @@
-import { writeFile } from "node:fs/promises";
 import { Command } from "commander";
 import type { PastHold } from "../../lambda/core/holds/hold.ts";
 import { parseHistory } from "../answers.ts";
@@ -6,6 +5,7 @@ import { controlOf } from "../control/control.ts";
 import { countFlag, type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
 import { withExamples } from "../terminal/examples.ts";
 import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
+import { writePrivateFile } from "../terminal/private-file.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { historyTable, historyTimeline } from "../views/history-view.ts";
 
@@ -55,7 +55,7 @@ async function drawn(
   const { historyPage } = await import("../views/history-page.ts");
   const { openInBrowser, pageFile } = await import("../terminal/open-page.ts");
   const file = html ?? (await pageFile("history.html"));
-  await writeFile(file, historyPage(holds, name, now), { mode: 0o600 });
+  writePrivateFile(file, historyPage(holds, name, now));
   out(file);
   if (open && !(await openInBrowser(file)))
     remark("No browser could be opened here: open the file yourself.");

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -206,20 +206,24 @@ describe("history", () => {
     expect(prod.asked).toEqual([{ do: "history", limit: 20 }]);
   });
 
-  it("writes a page that only its owner may read, whatever the umask", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "history-"));
-    const umask = process.umask(0);
-    try {
-      const file = join(folder, "holds.html");
-      const prod = await holder(() => ({ holds: [past] }));
-      expect((await prod.run("history", "--cluster", "prod", "--html", file)).exit).toBe(0);
-      expect((statSync(file).mode & 0o777).toString(8)).toBe("600");
-      expect(readFileSync(file, "utf8")).toContain("Holds of prod");
-    } finally {
-      process.umask(umask);
-      rmSync(folder, { recursive: true });
-    }
-  });
+  it.each(["a new file", "a file that all may read"])(
+    "writes a page that only its owner may read, whatever the umask: %s",
+    async (where) => {
+      const folder = mkdtempSync(join(tmpdir(), "history-"));
+      const umask = process.umask(0);
+      try {
+        const file = join(folder, "holds.html");
+        if (where !== "a new file") writeFileSync(file, "old", { mode: 0o644 });
+        const prod = await holder(() => ({ holds: [past] }));
+        expect((await prod.run("history", "--cluster", "prod", "--html", file)).exit).toBe(0);
+        expect((statSync(file).mode & 0o777).toString(8)).toBe("600");
+        expect(readFileSync(file, "utf8")).toContain("Holds of prod");
+      } finally {
+        process.umask(umask);
+        rmSync(folder, { recursive: true });
+      }
+    },
+  );
 
   it("draws holds along time, the oldest on top", async () => {
     const second = {
