@@ -26,10 +26,10 @@ export type DayLimit = Readonly<{ idleBudget?: Duration | undefined; now: Date }
 export function decideLengthNow(
   learned: Learned,
   relaunchCost: Duration,
-  { cap, idleBudget, now }: LengthLimits & DayLimit,
+  { cap, idleBudget = Number.POSITIVE_INFINITY, now }: LengthLimits & DayLimit,
 ): HoldLength {
   const length = decideHoldLength(learned, relaunchCost, { cap });
-  if (idleBudget === undefined || !isSpent(learned.spent, idleBudget, now)) return length;
+  if (!isSpent(learned.spent, idleBudget, now)) return length;
   const because = `the day's idle budget of ${formatDuration(idleBudget)} is spent, until midnight UTC`;
   return { ...length, length: 0, action: "limited", because };
 }
@@ -95,7 +95,7 @@ function costsOf(endings: readonly Ending[], lengths: readonly Duration[], relau
 function reasonFor(length: Duration, gaps: readonly Gap[], relaunchCost: Duration): string {
   const of = gaps.length === 1 ? "of 1 burst" : `of the last ${gaps.length} bursts`;
   if (length > 0) {
-    const returned = gaps.filter(({ atMost }) => atMost !== undefined && atMost <= length).length;
+    const returned = gaps.filter(({ atMost = Number.POSITIVE_INFINITY }) => atMost <= length).length;
     return `${returned} ${of} returned within ${formatDuration(length)}`;
   }
   // With the margin, waiting for these would have cost as much as a relaunch.

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { decideHoldLength } from "../../../lambda/core/auto/decide-hold-length.ts";
+import { describeLength } from "../../../lambda/core/auto/describe-length.ts";
 import { costOf, type Gap } from "../../../lambda/core/auto/gap.ts";
 import {
   allowedLoss,
@@ -53,6 +54,18 @@ describe("the length of a hold", () => {
     expect(because).toBe(
       "11 of the last 12 bursts stayed away for 8m or longer, so waiting costs more than it saves",
     );
+  });
+
+  it("counts a burst that returned, or was still away, at the very length", () => {
+    const within = times(3, returnedWithin(12));
+    expect(decide(knowing(...within)).because).toBe("3 of the last 3 bursts returned within 12m");
+    const away = [...times(5, returned(90)), stillAwayAfter(8)];
+    expect(decide(knowing(...away)).because).toMatch(/^6 of the last 6 bursts stayed away for 8m or longer/);
+  });
+
+  it("is described with its reason, and with what it would be if relaunches were worth less or more", () => {
+    const length = { ...decide(nothingLearned), because: "nothing is known" };
+    expect(describeLength(length)).toBe("10m: nothing is known (5m at half, 20m at double relaunchCost)");
   });
 
   it("counts for that also a burst that came back when waiting had cost as much as a relaunch", () => {
