@@ -73,7 +73,11 @@ export class DeployedCluster {
     const { poolLabel, registeredLabel } = Karpenter[generation];
     const metadata = { name, labels: { [poolLabel]: nodePool, [registeredLabel]: "true" } };
     await this.core.createNode({
-      body: { metadata, spec: { providerID: `aws:///us-east-1a/${instance}` } },
+      body: {
+        metadata,
+        spec: { providerID: `aws:///us-east-1a/${instance}` },
+        status: { conditions: [{ type: "Ready", status: "True" }] },
+      },
     });
     return name;
   }

@@ -65,6 +65,17 @@ describe("npm scripts for developers", () => {
     }
   });
 
+  it("emulator starts AWS with a cluster for commands by hand, and ends all on Ctrl-C", async () => {
+    const emulator = shell.open("npm run emulator");
+    const environment = await emulator.prints(/^ {2}\. (\S+)$/m, 300_000);
+    expect(await shell.run(`. ${environment} && kubectl get nodes`)).toMatch(/^node-3 +Ready /m);
+    const status = await shell.try(`. ${environment} && npx karpenter-node-holder status --cluster prod`);
+    expect(status.errors).toContain("there is no holder for cluster prod");
+    await emulator.interrupt();
+    expect(emulator.output.trim().split("\n").at(-1)).toContain("everything deployed are gone");
+    expect((await shell.try(`. ${environment} && kubectl get nodes`)).errors).toContain("refused");
+  });
+
   it("bench measures everything that docs/performance.md shows", async () => {
     await shell.run('npm run bench -- --quick --write --into "$INTO/bench"');
     const page = written("bench/performance.md");
