@@ -1,7 +1,7 @@
 import { type Duration, seconds } from "../duration.ts";
 import type { Gap } from "./gap.ts";
 import type { Spent } from "./idle-budget.ts";
-import { type Idle, type Learned, remembered } from "./learned.ts";
+import type { Idle, Learned } from "./learned.ts";
 
 /*
  * What was learned as one short line for the record: version, debt, what is idle, what a day has cost, and the gaps, oldest first.
@@ -37,7 +37,7 @@ export function readLearned(text: string): Learned | undefined {
   const gaps = (spent ? afterIdle.slice(1) : afterIdle).map(readGap);
   if (!gaps.every((gap) => gap !== undefined)) return undefined;
   return {
-    gaps: gaps.slice(-remembered),
+    gaps,
     debt: Number(debt),
     ...(idle && { idle }),
     ...(spent && { spent }),
@@ -50,8 +50,8 @@ const writeIdle = ({ since, nodes, length, busy, limited }: Idle): string =>
   `idle=${since.toISOString()}/${nodes}/${inSeconds(length)}${busy ? "/busy" : ""}${limited ? "/limited" : ""}`;
 
 function readIdle(text: string): Idle | undefined {
-  const [, since, nodes, length, busy, limited] = idlePattern.exec(text) ?? [];
-  if (since === undefined || Number.isNaN(Date.parse(since))) return undefined;
+  const [, since = "", nodes, length, busy, limited] = idlePattern.exec(text) ?? [];
+  if (Number.isNaN(Date.parse(since))) return undefined;
   return {
     since: new Date(since),
     nodes: Number(nodes),

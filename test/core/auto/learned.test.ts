@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  isTrusted,
   type Learned,
   learnFromUse,
   nothingLearned,
@@ -80,6 +81,12 @@ describe("when observation stops", () => {
     expect(stopWatching(learnedFromUses(launch(0), pods(4)), at(4.5), true)).toEqual(nothingLearned);
   });
 
+  it("a minute is a gap, and what its nodes were held for counts as idle", () => {
+    const stopped = stopWatching(learnedFromUses(launch(0), pods(4)), at(5), true);
+    expect(stopped.gaps).toEqual([{ nodes: 5, atLeast: minutes(1) }]);
+    expect(stopped.spent?.idle).toBe(minutes(5));
+  });
+
   it("stopping again changes nothing", () => {
     const stopped = stopWatching(learnedFromUses(launch(0), pods(4)), at(9), true);
     expect(stopped.gaps).toHaveLength(1);
@@ -87,21 +94,48 @@ describe("when observation stops", () => {
   });
 });
 
+it("the last 48 gaps are remembered", () => {
+  const uses = Array.from({ length: 60 }, (_, n) => launch(n * (n + 1)));
+  expect(learnedFromUses(...uses).gaps).toEqual(
+    Array.from({ length: remembered }, (_, n) => exactly(2 * (n + 60 - remembered))),
+  );
+});
+
 describe("the debt of the learned lengths", () => {
-  const loseBy = (held: number, gap: number) =>
-    learnFromUse(learnFromUse(nothingLearned, launch(0), { ...terms, length: minutes(held) }), launch(gap), {
-      ...terms,
-      length,
-    }).debt;
+  const loseBy = (held: number, next: Use, limits = terms) => {
+    const idle = { since: noon, nodes: 5, length: minutes(held) };
+    return learnFromUse({ ...nothingLearned, idle }, next, limits).debt;
+  };
 
   it("grows by what a length cost beyond a little more than twice the least possible, in relaunches", () => {
     // Held for 60 minutes and then launched again: 70 node-minutes, where 21 were allowed, of 10 each; five nodes.
-    expect(loseBy(60, 90)).toBeCloseTo((5 * (70 - 21)) / 10, 1);
+    expect(loseBy(60, launch(90))).toBeCloseTo((5 * (70 - 21)) / 10, 1);
+  });
+
+  it("counts the worse end of a gap that is known within bounds", () => {
+    expect(loseBy(60, pods(30))).toBeCloseTo((5 * (30 - 21)) / 10, 1);
+  });
+
+  it("allows for a gap longer than the cap what a relaunch costs, because no length covers it", () => {
+    const capped = { relaunchCost: minutes(60), cap: minutes(20) };
+    expect(loseBy(20, launch(30), capped)).toBe(0);
+    expect(loseBy(10, launch(20), capped)).toBeCloseTo((5 * (70 - 42)) / 60, 1);
+  });
+
+  it("is borne up to four relaunches of the largest burst", () => {
+    const trusted = (debt: number, ...nodes: number[]) =>
+      isTrusted({ gaps: nodes.map((count) => ({ ...exactly(9), nodes: count })), debt });
+    expect([trusted(3.99), trusted(4), trusted(19.99, 2, 5), trusted(20, 5, 2)]).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ]);
   });
 
   it("never falls below none", () => {
-    expect(loseBy(10, 90)).toBe(0);
-    expect(loseBy(0, 90)).toBe(0);
+    expect(loseBy(10, launch(90))).toBe(0);
+    expect(loseBy(0, launch(90))).toBe(0);
   });
 });
 
@@ -147,6 +181,14 @@ describe("the record of what was learned", () => {
         { nodes: 2, atLeast: hours(1) },
       ],
     });
+  });
+
+  it("is short", () => {
+    const idle = "2026-11-22T08:00:00.000Z/6/180";
+    for (const flags of ["", "/busy", "/limited", "/busy/limited"]) {
+      const text = `1 debt=0.5 idle=${idle}${flags} spent=2026-11-22/5400 6@240 6@0-180 2@3600+`;
+      expect(writeLearned(readLearned(text) ?? nothingLearned)).toBe(text);
+    }
   });
 
   it.each(["", "1", "2 debt=0", "1 debt=-1", "1 debt=0 6@", "1 debt=0 6@9-3", "1 debt=0 6@240 idle=x/6/1"])(
