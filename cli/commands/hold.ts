@@ -47,6 +47,7 @@ async function begin(options: HoldOptions, terminal: Terminal): Promise<void> {
   const end = formatMoment(until, new Date());
   terminal.out(options.dryRun ? `Would hold until ${end}: ${because}.` : `Held until ${end}: ${because}.`);
   const now = options.dryRun ? "Nodes that would be marked now" : "Nodes marked now";
-  terminal.out(`${now}: ${marked}; held by their users already: ${userHeld}.`);
+  const without = marked === 0 ? " (those already held are not counted)" : "";
+  terminal.out(`${now}: ${marked}${without}; held by their users already: ${userHeld}.`);
   if (options.dryRun) terminal.out(nothingChanged);
 }

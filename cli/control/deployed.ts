@@ -55,7 +55,7 @@ async function noHolder(flags: ClusterFlags, config: AwsConfig, cause: unknown):
     found === undefined
       ? "Check --cluster, --region and --profile, or deploy: npx cdk deploy -c cluster=NAME."
       : found.length === 0
-        ? `There is none${here}: check --region and --profile, or deploy: npx cdk deploy -c cluster=${flags.cluster}.`
+        ? `No other cluster has one either: check --region and --profile, or deploy: npx cdk deploy -c cluster=${flags.cluster}.`
         : `${didYouMean(flags.cluster, found)}Holders found${here}: ${found.join(", ")}.`;
   return new Failure(`there is no holder for cluster ${flags.cluster}${here}`, remedy, { cause });
 }

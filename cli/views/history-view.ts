@@ -49,8 +49,12 @@ export function historyTimeline(
     return [absolute(hold.startedAt, now), hold.scope, line + empty.repeat(columns - end), described(hold)];
   });
   const span = `from ${absolute(new Date(from), now)} to ${absolute(new Date(to), now)}`;
-  return [...table(rows), "", style("dim", `${holds.length} holds, ${span}`)];
+  return [...table(rows), "", style("dim", `${counted(holds.length, "hold")}, ${span}`)];
 }
 
 const described = (hold: PastHold): string =>
-  `${lasted(hold)}, ${hold.launches} launches${hold.capped ? ", capped" : ""}`;
+  `${lasted(hold)}, ${counted(hold.launches, "launch")}${hold.capped ? ", capped" : ""}`;
+
+const several = { hold: "holds", launch: "launches" } as const;
+const counted = (count: number, what: keyof typeof several): string =>
+  `${count} ${count === 1 ? what : several[what]}`;

@@ -112,11 +112,11 @@ describe("status", () => {
   });
 
   it.each<[string, Partial<ScopeRecord>, object]>([
-    ["nothing is held", {}, { state: "none", because: "no launch of late counts" }],
+    ["nothing is held", {}, { state: "none", because: "no new launch that counts" }],
     [
       "a pause is over at this moment",
       { quiet: "paused", launchesCountFrom: noon },
-      { state: "none", because: "no launch of late counts" },
+      { state: "none", because: "no new launch that counts" },
     ],
     [
       "a breather lasts",

@@ -103,7 +103,7 @@ function describe(record: ScopeRecord, whole: ScopeRecord | undefined, rules: Ru
     return { scope, state: hold.state, because, ...reported, ...(armedFor && { nextSchedule: armedFor }) };
   }
   const watermark = watermarkOf(record, whole);
-  if (watermark.from <= now) return { scope, state: "none", because: "no launch of late counts" };
+  if (watermark.from <= now) return { scope, state: "none", because: "no new launch that counts" };
   const state = isPaused(watermark, now) ? "paused" : "breather";
   const because = state === "paused" ? pausedBecause(watermark) : "a hold reached its cap";
   const { from, quietSince: since } = watermark;
