@@ -22,6 +22,27 @@ describe("the commands in the documents", () => {
     expect(lines.flatMap(problemsOf)).toEqual([]);
   });
 
+  it("name flags that the command has, also where only `command --flag` is mentioned", () => {
+    const flagsOf = new Map(
+      commands
+        .map((make) => make(new CollectedTerminal()))
+        .map((command) => [command.name(), command.options.flatMap(({ short, long }) => [short, long])]),
+    );
+    const mentioned = documents.flatMap((document) =>
+      [
+        ...proseOf(document)
+          .join("\n")
+          .matchAll(/`([a-z]+)((?: -+[a-z-]+(?: \w+)?)+)`/g),
+      ].flatMap(([mention, command = "", rest = ""]) => {
+        const flags = flagsOf.get(command);
+        return flags ? [{ document, mention, flags, words: rest.match(/ -+[a-z-]+/g) ?? [] }] : [];
+      }),
+    );
+    expect(mentioned.length).toBeGreaterThan(10);
+    const wrong = mentioned.filter(({ flags, words }) => words.some((word) => !flags.includes(word.trim())));
+    expect(wrong.map(({ document, mention }) => `${document}: ${mention}`)).toEqual([]);
+  });
+
   it("name npm scripts that exist, with flags from the script's help", { timeout: 60_000 }, async () => {
     const used = typed.flatMap(({ where, command }) => {
       const [, script = "", words = ""] = npm.exec(command) ?? [];
