@@ -12,7 +12,7 @@ export default defineConfig({
     // A process runs one file after the other, so that it loads the CDK and the SDKs once.
     isolate: false,
     // Processes that tests start compile the same sources again and again.
-    // The CDK validates every template, which takes seconds in each process: only the tests of the app ask for it.
+    // The CDK validates every template, which takes seconds in each process: the real suite "template" asks for it.
     env: {
       NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/compile"),
       CDK_VALIDATION: "false",

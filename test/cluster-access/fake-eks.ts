@@ -31,6 +31,7 @@ export class FakeEks {
       region: "eu-west-1",
       credentials: { accessKeyId: "test", secretAccessKey: "test" },
       maxAttempts: 1,
+      signer: { sign: async (request) => request },
       requestHandler: { handle: async (request: WireRequest) => ({ response: this.respond(request) }) },
     });
   }

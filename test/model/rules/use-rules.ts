@@ -9,8 +9,7 @@ import { belongs, bootTime, isCovered, latestEnd, mostHold } from "./oracle.ts";
 import type { RecordChange, RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 
-/** Karpenter notes whole seconds. */
-/** A NodeClaim may be this much older than its launch. */
+/** A NodeClaim may be this much older than its launch; Karpenter notes whole seconds. */
 const olderBy: Duration = minutes(1) + seconds(1);
 const tolerance: Duration = mostSkew + seconds(1);
 
@@ -46,11 +45,10 @@ export class UseRules {
     const since = this.#burstSince(hold, facts);
     const counts = (instance: string) =>
       settings.replacements === "hold" || !this.#demand.wasJudged(scope, instance);
-    const launches = this.#karpenter
-      .ofScope(scope)
-      .filter(({ instance, launchedAt }) => launchedAt > since && counts(instance));
+    const launches = this.#karpenter.ofScope(scope).filter(({ instance }) => counts(instance));
+    const burst = launches.filter(({ launchedAt }) => launchedAt > since);
     const uses = this.#karpenter.uses.filter(({ instance }) =>
-      launches.some((launch) => launch.instance === instance),
+      burst.some((launch) => launch.instance === instance),
     );
     const moments = [...launches.map(({ launchedAt }) => launchedAt), ...uses.map(({ at }) => at)];
     const cap = latestEnd(hold, settings);

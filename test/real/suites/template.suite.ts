@@ -24,13 +24,15 @@ it.each([
   ["with only a cluster", { cluster: "prod" }],
   ["with every option", everything],
   ["with manual access", { cluster: "prod", access: "manual" }],
-])("cfn-lint finds nothing in the template %s", async (_, context) => {
+])("neither the CDK's validation nor cfn-lint finds anything in the template %s", async (_, context) => {
   const lint = join(await buildPython("cfn-lint"), "cfn-lint");
   await buildStaleFunctions();
   const out = mkdtempSync(join(tmpdir(), "template-"));
   try {
     const env = { ...process.env, CDK_OUTDIR: out, CDK_CONTEXT_JSON: JSON.stringify(context) };
-    await run(process.execPath, [app], { env });
+    const { stdout, stderr } = await run(process.execPath, [app], { env });
+
+    expect(stdout + stderr).toBe("");
 
     const found = run(lint, ["--ignore-checks", redundantDependency, "--", join(out, "*.template.json")]);
 
