@@ -98,11 +98,12 @@ describe("several works", () => {
 
 describe("an error", () => {
   it.each([
-    ["BadInputError", new BadInputError("Wrong", ["a", "b"]), "Wrong: a; b"],
-    ["TryAgainError", new TryAgainError("x"), "x"],
-    ["BrokenSetupError", new BrokenSetupError("x"), "x"],
-  ])("has its name and what is wrong: %s", (name, error, message) => {
-    expect(error).toMatchObject({ name, message });
+    ["BadInputError", () => new BadInputError("Wrong", ["a", "b"]), "Wrong: a; b"],
+    ["TryAgainError", () => new TryAgainError("x"), "x"],
+    ["BrokenSetupError", () => new BrokenSetupError("x"), "x"],
+    ["UnreadableRecordError", () => new UnreadableRecordError("x", { rest: aRecord() }), "x"],
+  ])("has its name and what is wrong: %s", (name, make, message) => {
+    expect(make()).toMatchObject({ name, message });
   });
 
   it.each([

@@ -53,11 +53,18 @@ it("asks for the events of new launches only, and names the NodeClaims that it k
   expect(metrics.total("ReplacementsIgnored")).toBe(0);
 });
 
-it.each<[string, () => Answer, string]>([
+it.each<[string, () => Answer, string, number]>([
   [
     "the cluster has not given the right",
     () => ({ unavailable: "may not list events", isMissingRight: true }),
     "may not list events",
+    1,
+  ],
+  [
+    "Karpenter is too old for it",
+    () => ({ unavailable: "v0.31 writes no such event" }),
+    "v0.31 writes no such event",
+    0,
   ],
   [
     "the cluster refuses the request",
@@ -65,14 +72,19 @@ it.each<[string, () => Answer, string]>([
       throw new BrokenSetupError("it has no such path");
     },
     "it has no such path",
+    0,
   ],
-])("takes every launch for demand where %s, and logs why", async (_, answer, why) => {
-  const { of, world } = find(answer);
-  expect(await of()).toMatchObject({ demand: [a, b], unknown: [] });
-  expect(world.log.reported("launch judged")).toMatchObject([
-    { kind: "demand", because: expect.stringContaining(why), instances: ["i-a", "i-b"] },
-  ]);
-});
+])(
+  "takes every launch for demand where %s, logs why, and counts a missing right",
+  async (_, answer, why, missing) => {
+    const { of, world, metrics } = find(answer);
+    expect(await of()).toMatchObject({ demand: [a, b], unknown: [] });
+    expect(world.log.reported("launch judged")).toMatchObject([
+      { kind: "demand", because: expect.stringContaining(why), instances: ["i-a", "i-b"] },
+    ]);
+    expect(metrics.total("RightsMissing")).toBe(missing);
+  },
+);
 
 it("reads nothing where there is no launch", async () => {
   const { of, asked } = find(() => []);
