@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
-import { type Hold, untilResumed, type Watermark } from "../../lambda/core/holds/hold.ts";
+import { type Hold, type ScopeRecord, untilResumed, type Watermark } from "../../lambda/core/holds/hold.ts";
 import { decideLaunch, type LaunchFacts } from "../../lambda/core/launches/decide-launch.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
@@ -113,6 +113,12 @@ describe("a later launch", () => {
       because: "a later launch extends the hold",
     });
     expect(decision.record?.hold).not.toHaveProperty("length");
+  });
+
+  it("is awaited from the first launch on since which no node has joined", () => {
+    const unjoined = (about: Partial<ScopeRecord>) =>
+      decide({ record: { ...held(), ...about }, launches: [launchAt(6), launchAt(5)] }).record?.unjoinedSince;
+    expect([unjoined({}), unjoined({ unjoinedSince: at(-3) })]).toEqual([at(5), at(-3)]);
   });
 
   it("belongs to the burst that began with the hold's first launch", () => {

@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
-import { hours } from "../../lambda/core/duration.ts";
+import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { findDemand } from "../../lambda/core/launches/find-demand.ts";
 import type { Launch, NodeClaims } from "../../lambda/core/ports.ts";
+import type { Rules } from "../../lambda/core/rules.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { aLaunch, aRecord } from "../support/builders.ts";
 import { coreWorld } from "../support/core-world.ts";
@@ -15,18 +16,21 @@ const rememberedA = { instance: "i-a", launchedAt: noon, nodeClaim: "claim-a" };
 type Answer = Awaited<ReturnType<NodeClaims["replacements"]>>;
 
 /** What the holder finds when Karpenter's events read so, an hour later. */
-function find(answer: () => Answer, about: Parameters<typeof aRecord>[0] = {}) {
-  const { context, record, metrics, world } = coreWorld({ records: [aRecord(about)] });
+function find(answer: () => Answer, about: Parameters<typeof aRecord>[0] = {}, rules: Partial<Rules> = {}) {
+  const { context, record, metrics, world } = coreWorld({ records: [aRecord(about)], rules });
   world.clock.pass(hours(1));
   const asked: ReadonlySet<string>[] = [];
-  const replacements: NodeClaims["replacements"] = async (_, known) => {
+  const limits: Date[] = [];
+  const replacements: NodeClaims["replacements"] = async (since, known, { deadline }) => {
     asked.push(known);
+    limits.push(since, deadline);
     return answer();
   };
   const nodeClaims = { ...context.nodeClaims, replacements };
+  const deadline = after(noon, hours(2));
   const of = async (launches: readonly Launch[] = [a, b]) =>
-    findDemand({ ...context, nodeClaims, log: world.log }, { scope, launches, firstSeenAt: noon });
-  return { of, asked, record, metrics, world };
+    findDemand({ ...context, deadline, nodeClaims, log: world.log }, { scope, launches, firstSeenAt: noon });
+  return { of, asked, limits, record, metrics, world };
 }
 
 it("remembers each replacement with its NodeClaim, once", async () => {
@@ -85,6 +89,18 @@ it.each<[string, () => Answer, string, number]>([
     expect(metrics.total("RightsMissing")).toBe(missing);
   },
 );
+
+it("asks for the events since twenty minutes before the oldest launch, for five seconds at most", async () => {
+  const { of, limits } = find(() => []);
+  await of([a, aLaunch({ instance: "i-old", launchedAt: after(noon, -minutes(3)) })]);
+  expect(limits).toEqual([after(noon, -minutes(23)), after(noon, hours(1) + seconds(5))]);
+});
+
+it("reads nothing where replacements hold, too", async () => {
+  const { of, asked } = find(() => [{ nodeClaim: "claim-a", instance: "i-a" }], {}, { replacements: "hold" });
+  expect(await of([a])).toMatchObject({ demand: [a], replacements: [], unknown: [] });
+  expect(asked).toEqual([]);
+});
 
 it("reads nothing where there is no launch", async () => {
   const { of, asked } = find(() => []);

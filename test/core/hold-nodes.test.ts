@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
-import type { ScopeRecord } from "../../lambda/core/holds/hold.ts";
+import { joinsCountFrom, type ScopeRecord } from "../../lambda/core/holds/hold.ts";
 import { holdNodes } from "../../lambda/core/launches/hold-nodes.ts";
 import type { Context, Launch, Replacement } from "../../lambda/core/ports.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
@@ -19,7 +19,7 @@ type Facts = Readonly<{
   records?: readonly ScopeRecord[];
   rules?: Partial<Rules>;
   replacements?: readonly Replacement[];
-  joined?: boolean | Error;
+  joined?: boolean | Error | ((world: ReturnType<typeof coreWorld>) => boolean);
   firstSeenAt?: Date;
   attempt?: number;
 }>;
@@ -30,14 +30,16 @@ async function hold(
   { replacements = [], joined = true, firstSeenAt = at(-1), attempt = 2, ...facts }: Facts = {},
 ) {
   const it = coreWorld(facts);
+  const asked: unknown[] = [];
   const context: Context = {
     ...it.context,
     nodeClaims: { ...it.context.nodeClaims, replacements: async () => replacements },
     nodes: {
       ...it.context.nodes,
-      hasJoined: async () => {
+      hasJoined: async (_scope, since, { deadline }) => {
+        asked.push({ since, deadline });
         if (joined instanceof Error) throw joined;
-        return joined;
+        return typeof joined === "function" ? joined(it) : joined;
       },
     },
   };
@@ -47,7 +49,7 @@ async function hold(
     (error: Error) => error.message,
   );
   const counted = Object.fromEntries(it.metrics.values.map(({ name, value }) => [name, value]));
-  return { ...it, failed, counted };
+  return { ...it, failed, counted, asked };
 }
 const pending = (...awaited: Launch[]) => ({
   followUp: {
@@ -88,6 +90,16 @@ describe("launches", () => {
     });
   });
 
+  it("that meet the cap count as capped, and those that a hold outlasts as neither", async () => {
+    const held = aHold({ startedAt: at(-10), expiresAt: at(5) });
+    const records = [aRecord({ hold: held })];
+    expect((await hold([a], { records, rules: { maxHold: minutes(20) } })).counted).toEqual({
+      HoldsCapped: 1,
+    });
+    const longer = [aRecord({ hold: { ...held, expiresAt: at(60) } })];
+    expect((await hold([a], { records: longer })).counted).toEqual({});
+  });
+
   it("are counted as ignored where they mean nothing", async () => {
     const { calls, queued, counted } = await hold([a, b], {
       records: [aRecord({ launchesCountFrom: noon })],
@@ -118,8 +130,9 @@ describe("a replacement", () => {
     ["is not awaited while a hold is released", [aRecord({ hold: aHold({ state: "releasing" }) })], []],
     ["is not awaited without a hold", [], []],
   ])("%s", async (_, records, expected) => {
-    const { queued, calls } = await hold([a], { records, replacements });
-    expect({ queued, calls }).toEqual({ queued: expected, calls: [] });
+    const { queued, calls, counted, failed } = await hold([a], { records, replacements });
+    expect({ queued, calls, failed }).toEqual({ queued: expected, calls: [], failed: undefined });
+    expect(counted).toEqual({ ReplacementsIgnored: 1 });
   });
 });
 
@@ -153,6 +166,21 @@ describe("launches of which no node joins", () => {
     expect(record()?.hold?.launches).toBe(1);
     expect(record()?.unjoinedSince).toEqual(at(-1));
     expect(queued).toEqual([pending(a)]);
+  });
+
+  it("are looked for half a minute at most, and only where a launch is in doubt", async () => {
+    const { asked } = await hold([a], { records });
+    expect(asked).toEqual([{ since: joinsCountFrom(at(-11)), deadline: after(noon, seconds(30)) }]);
+    expect((await hold([old], { records })).asked).toEqual([]);
+    expect((await hold([old], { records: [aRecord()] })).asked).toEqual([]);
+  });
+
+  it("stay in doubt since a later launch that another function noted meanwhile", async () => {
+    const joined: Facts["joined"] = ({ world }) => {
+      world.holds.records.set("cluster", aRecord({ unjoinedSince: at(-2) }));
+      return true;
+    };
+    expect((await hold([a], { records, joined })).record()?.unjoinedSince).toEqual(at(-2));
   });
 
   it("are given up ten minutes after they were first seen, with the initial delay", async () => {

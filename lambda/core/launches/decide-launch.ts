@@ -114,7 +114,7 @@ function decideExtension(
       burstFrom: earlier(hold.burstFrom ?? latest.launchedAt, firstOf(news)),
     }),
     // With a new relaunchCost, a launch that was counted before may last longer than it did.
-    ...((moves || news.length > 0) && length && { length }),
+    ...(length && { length }),
     extensions: hold.extensions + (moves ? 1 : 0),
   };
   const counted = news.length > 0 && {

@@ -27,8 +27,11 @@ export async function separateDoubtful(
   const doubtful = launches.filter(isDoubtful);
   if (doubtful.length === 0 || !unjoinedSince) return { counting: launches, doubtful: [] };
   if (await hasJoined(context, scope, unjoinedSince)) return { counting: launches, doubtful: [] };
-  const instances = doubtful.map(({ instance }) => instance);
-  context.log.warn("launches in doubt: no node has joined", { scope, instances, unjoinedSince });
+  context.log.warn("launches in doubt: no node has joined", {
+    scope,
+    instances: doubtful.map(({ instance }) => instance),
+    unjoinedSince,
+  });
   return { counting: launches.filter((launch) => !isDoubtful(launch)), doubtful };
 }
 

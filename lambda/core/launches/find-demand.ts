@@ -32,7 +32,7 @@ export async function findDemand(
 ): Promise<Judged> {
   const record = (await context.holds.find(scope)) ?? emptyRecord(scope);
   const judged: Judged = { demand: launches, replacements: [], unknown: [], record };
-  if (context.rules.replacements === "hold" || launches.length === 0) return judged;
+  if (context.rules.replacements === "hold") return judged;
   const remembered = rememberedReplacements(record, context.rules);
   const isNew = (launch: Launch) => !remembered.has(launch.instance);
   // Before the answer: what it does not name may have been written since it was asked for.

@@ -3,7 +3,7 @@ import { describeLength } from "../auto/describe-length.ts";
 import type { Learned } from "../auto/learned.ts";
 import { reportLearned } from "../auto/report-learned.ts";
 import { changeRecord, wholeClusterRecord } from "../holds/change-record.ts";
-import { dueAt, watermarkOf } from "../holds/hold.ts";
+import { dueAt, type Hold, watermarkOf } from "../holds/hold.ts";
 import { armAndMark } from "../marks/mark-nodes.ts";
 import type { Context, Launch, LaunchEvent } from "../ports.ts";
 import { armRelease } from "../releases/arm-release.ts";
@@ -109,16 +109,21 @@ async function decide(context: Context, scope: Scope, launches: readonly Launch[
 }
 
 function report(context: Context, scope: Scope, launches: readonly Launch[], decision: LaunchDecision): void {
-  const { action, because } = decision;
-  const instances = launches.map((launch) => launch.instance);
-  if (decision.action === "ignore") {
-    context.log.info("launch decided", { scope, action, because, instances });
-    return;
-  }
-  const { id: holdId, expiresAt, length } = decision.hold;
-  const learned = length && { length: describeLength(length) };
-  context.log.info("launch decided", { scope, action, because, instances, holdId, expiresAt, ...learned });
+  const { action } = decision;
+  logDecision(context, scope, launches, decision);
   if (action === "start") context.metrics.add("HoldsStarted", 1);
   if (action === "extend") context.metrics.add("HoldsExtended", 1);
   if (action === "cap") context.metrics.add("HoldsCapped", 1);
+}
+
+function logDecision(
+  { log }: Context,
+  scope: Scope,
+  launches: readonly Launch[],
+  { action, because, hold }: LaunchDecision & Readonly<{ hold?: Hold }>,
+): void {
+  const instances = launches.map((launch) => launch.instance);
+  const held = hold && { holdId: hold.id, expiresAt: hold.expiresAt };
+  const learned = hold?.length && { length: describeLength(hold.length) };
+  log.info("launch decided", { scope, action, because, instances, ...held, ...learned });
 }
