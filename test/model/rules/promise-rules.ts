@@ -18,7 +18,7 @@ const longestDoubt = seconds(5);
 type Kept = {
   readonly scope: Scope;
   readonly launch: LaunchEvent;
-  readonly hold: Duration;
+  hold: Duration;
   maxHold: Duration;
 };
 
@@ -50,6 +50,8 @@ export class PromiseRules {
     const { maxHold } = invocation.settings;
     const hold = leastHold(invocation.settings);
     this.#shortestHold = Math.min(this.#shortestHold, hold);
+    // It may be this function that decides what another one has heard of, too.
+    for (const one of [...this.#hearing.values()].flat()) one.hold = Math.min(one.hold, hold);
     for (const one of [...this.#promises, ...[...this.#hearing.values()].flat()])
       if (maxHold > 0 && !(one.maxHold > 0 && one.maxHold < maxHold)) one.maxHold = maxHold;
     if (invocation.state === "running") return;
