@@ -11,7 +11,7 @@ export interface Holds {
   all(): Promise<AllHolds>;
   /** Writes if the record still has the version it was read with (0: there was none); false when someone was faster. */
   write(record: ScopeRecord): Promise<boolean>;
-  /** Writes over whatever is there; only for a record that could not be read. */
+  /** Writes over whatever is there; only for a record whose version could not be read. */
   replace(record: ScopeRecord): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
-import type { Context } from "../../lambda/core/ports.ts";
+import type { ScopeRecord } from "../../lambda/core/holds/hold.ts";
+import type { Context, Holds } from "../../lambda/core/ports.ts";
 import { onOperatorAsked } from "../../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../../lambda/handlers/release.ts";
@@ -20,11 +21,11 @@ const tomorrow = "2026-11-22T12:00:00.000Z";
 const paused = { quiet: "paused", quietBecause: "on call", launchesCountFrom: tomorrow };
 
 /** Holds by NodePool, each with a node: the record of `a` cannot be read, that of `b` can. */
-async function aBrokenRecord(broken = "nodepool/a") {
+async function aBrokenRecord(broken = "nodepool/a", version: number | string = 7) {
   const table = SqliteTable.inMemory();
   const holds = new StoredHolds(table);
   const { startedAt: _, ...rest } = aHold({ id: holdId(1) });
-  await table.put(Kind.record, broken, { version: 7, ...paused, hold: rest });
+  await table.put(Kind.record, broken, { version, ...paused, hold: rest });
   await holds.write({ scope: "nodepool/b", version: 0, hold: aHold({ id: holdId(2) }) });
   const world = new World({ scope: "nodepool" });
   world.nodes.add("a", { pool: "a" });
@@ -53,6 +54,38 @@ describe("a record that cannot be read", () => {
 
     expect(marked()).toEqual(["b"]);
     expect(await holds.find("nodepool/a")).toMatchObject({ scope: "nodepool/a", quiet: "paused" });
+  });
+
+  it("is not written over when it was repaired a moment ago: the hold that is there now ends", async () => {
+    const { ports, holds, marked } = await aBrokenRecord();
+    const repaired = {
+      scope: "nodepool/a",
+      version: 7,
+      hold: aHold({ id: holdId(1), launches: 5 }),
+    } as const;
+    const racing: Holds = {
+      find: (scope) => holds.find(scope),
+      all: () => holds.all(),
+      replace: (record) => holds.replace(record),
+      write: async (record: ScopeRecord) => {
+        if (record.version === 7) await holds.write(repaired);
+        return holds.write(record);
+      },
+    };
+
+    await onHoldExpired({ ...ports, holds: racing })({ force: true, scope: "nodepool/a" }, context);
+
+    expect(marked()).toEqual(["b"]);
+    expect((await ports.journal.history(1))[0]).toMatchObject({ id: holdId(1), launches: 5 });
+  });
+
+  it("is written anew by a release by hand also when its version cannot be read", async () => {
+    const { ports, holds, marked } = await aBrokenRecord("nodepool/a", "seven");
+
+    await onHoldExpired(ports)({ force: true, scope: "nodepool/a" }, context);
+
+    expect(marked()).toEqual(["b"]);
+    expect(await holds.find("nodepool/a")).toMatchObject({ version: 1, quiet: "paused" });
   });
 
   it("does not stop a pause of everything", async () => {

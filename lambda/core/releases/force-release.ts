@@ -80,7 +80,9 @@ async function replaceUnreadable(
   if (!(error instanceof UnreadableRecordError)) throw error;
   const { rest, hold } = error.readable;
   const decision = ending(rest);
-  await context.holds.replace(decision.record);
+  if (rest.version === 0) await context.holds.replace(decision.record);
+  // Whoever wrote it meanwhile could read it.
+  else if (!(await context.holds.write(decision.record))) return changeRecord(context, rest.scope, ending);
   context.log.warn("a record that could not be read was written anew", { scope: rest.scope, error });
   if (hold && !decision.hold) await context.nodes.release(hold.id, context);
   return decision;
