@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { formatDuration } from "../../lambda/core/duration.ts";
 import { version } from "../../lambda/version.ts";
 import { drawScatter } from "../../report/plots/scatter-plot.ts";
@@ -159,11 +160,17 @@ function section(trace: TraceName, archived: readonly Archived[]): string {
   const unfinished = records.reduce((sum, record) => sum + record.unfinished, 0);
   return [
     `### \`${trace}\``,
-    `${about[0]?.toUpperCase()}${about.slice(1)}.${unfinished > 0 ? ` ${unfinished} jobs had not finished at the end.` : ""}`,
+    [
+      `${about[0]?.toUpperCase()}${about.slice(1)}.`,
+      ...(isRandom(trace) ? [] : ["Nothing in it is random: another seed repeats it."]),
+      ...(unfinished > 0 ? [`${unfinished} jobs had not finished at the end.`] : []),
+    ].join(" "),
     markdownTable(["Arm", "Seed", ...columns.map(([label]) => label)], rows, [1, 2, 3, 4, 5, 6, 7, 8, 9]),
     `![Nodes launched against node-minutes of trace ${trace}](images/churn-${trace}.svg)`,
   ].join("\n\n");
 }
+
+const isRandom = (trace: TraceName): boolean => !isDeepStrictEqual(traceOf(trace, 1), traceOf(trace, 2));
 
 const limits = [
   "## Limits",
@@ -182,6 +189,7 @@ function provenance(archived: readonly Archived[]): string {
   const rows = [
     ["command", "`npm run churn`"],
     ["date", one([Math.min(...dates), Math.max(...dates)].map(day))],
+    ["seeds", one(archived.map(({ record }) => String(record.seed)).sort())],
     ["versions", `Karpenter ${one(archived.map(({ karpenter }) => karpenter))}, holder ${version}`],
     ["machine", one(archived.map(({ machine }) => machine))],
     ["load average (5 min)", `${Math.min(...loads).toFixed(1)} to ${Math.max(...loads).toFixed(1)}`],
