@@ -55,6 +55,12 @@ describe("a marking", () => {
     expect(await queuedAfter([], { marked: 7 })).toEqual([]);
   });
 
+  it("that did not happen needs none either", async () => {
+    const { context, queued } = coreWorld();
+    await awaitPendingNodes(context, { scope: "cluster", awaited: [], attempt: 0 });
+    expect(queued).toEqual([]);
+  });
+
   it.each([
     ["at once while it makes progress", { left: true, marked: 7 }, 0],
     ["at once while it adopts", { left: true, adopted: 7 }, 0],

@@ -3,6 +3,7 @@ import { dueAt } from "../holds/hold.ts";
 import { markNodes } from "../marks/mark-nodes.ts";
 import type { Context, FollowUp, LaunchEvent, Marked } from "../ports.ts";
 import { isKept } from "../rules.ts";
+import type { Scope } from "../scope.ts";
 
 type PendingNodes = Omit<Extract<FollowUp, { kind: "pendingNodes" }>, "kind">;
 
@@ -25,18 +26,11 @@ export async function awaitPendingNodes(
   // Even a launch delivered late gets one check: after a crash it also marks the other nodes.
   const isYoung = (launch: LaunchEvent) => context.clock.now() < after(launch.launchedAt, giveUpAfter);
   const awaited = attempt === 0 ? missing : missing.filter(isYoung);
-  const givenUp = missing.filter((launch) => !awaited.includes(launch));
-  if (givenUp.length > 0) {
-    const instances = givenUp.map((launch) => launch.instance);
-    // A node marked by another invocation is not in this one's list, which has only nodes without a mark.
-    context.log.info(
-      "stopped waiting for pending nodes: another invocation has marked them, or the sweep will",
-      {
-        scope,
-        instances,
-      },
-    );
-  }
+  logGivenUp(
+    context,
+    scope,
+    missing.filter((launch) => !awaited.includes(launch)),
+  );
   const isUnfinished = marked?.left ?? false;
   const shouldRetry = (marked?.failed ?? 0) > 0 && attempt < delays.length;
   if (awaited.length === 0 && !isUnfinished && !shouldRetry) return;
@@ -46,14 +40,26 @@ export async function awaitPendingNodes(
   await context.followUps.enqueue({ kind: "pendingNodes", scope, awaited, attempt: attempt + 1 }, delay);
 }
 
+/** A node marked by another invocation is not in this one's list, which has only nodes without a mark. */
+function logGivenUp({ log }: Context, scope: Scope, launches: readonly LaunchEvent[]): void {
+  if (launches.length === 0) return;
+  const instances = launches.map(({ instance }) => instance);
+  log.info("stopped waiting for pending nodes: another invocation has marked them, or the sweep will", {
+    scope,
+    instances,
+  });
+}
+
 /** Checks which awaited nodes have joined, and marks them. */
 export async function markJoinedNodes(context: Context, pending: PendingNodes): Promise<void> {
   const { scope, awaited } = pending;
   const hold = (await context.holds.find(scope))?.hold;
   const isRunning = hold?.state === "held" && isKept(context.rules, scope);
   if (!isRunning || dueAt(hold, context.rules) <= context.clock.now()) {
-    const instances = awaited.map((launch: LaunchEvent) => launch.instance);
-    context.log.info("pending nodes no longer awaited: their hold is over", { scope, instances });
+    context.log.info("pending nodes no longer awaited: their hold is over", {
+      scope,
+      instances: awaited.map(({ instance }) => instance),
+    });
     return;
   }
   await awaitPendingNodes(context, pending, await markNodes(context, { scope, hold }));
