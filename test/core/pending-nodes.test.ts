@@ -90,6 +90,12 @@ describe("nodes that joined", () => {
     expect(await check(aHold())).toEqual({ calls: [["mark", "cluster", holdId(1)]], attempts: [4] });
   });
 
+  it("are not marked where the scope has no record", async () => {
+    const { context, calls } = coreWorld();
+    await markJoinedNodes(context, { scope: "cluster", awaited: [launch("i-1")], attempt: 3 });
+    expect(calls).toEqual([]);
+  });
+
   it.each<[string, Hold | undefined, Partial<Rules>]>([
     ["is none", undefined, {}],
     ["is being released", aHold({ state: "releasing" }), {}],
