@@ -335,6 +335,7 @@ describe("doctor on a real deployment", () => {
     const control = (await operated.doctor()).findings.filter(({ link }) => link === "code");
     expect(control).toMatchObject([
       { verdict: "warn", what: expect.stringContaining("the functions are version 0.0.1") },
+      { verdict: "fail", what: expect.stringContaining("the control function's 0.0.1") },
     ]);
     await deployCode("control", (code) => code);
   });
