@@ -78,6 +78,14 @@ it.each<[string, () => Answer, string, number]>([
     "it has no such path",
     0,
   ],
+  [
+    "the events could not be read for an hour",
+    () => {
+      throw new Error("throttled");
+    },
+    "in doubt: Karpenter's events could not be read",
+    0,
+  ],
 ])(
   "takes every launch for demand where %s, logs why, and counts a missing right",
   async (_, answer, why, missing) => {

@@ -76,6 +76,12 @@ describe("the length of a hold", () => {
     expect(decide(knowing(returned(1)))).toMatchObject({ length: minutes(10), action: "learned" });
   });
 
+  it("is the one closest to that among others that cost the same", () => {
+    // With the margin they end after 5, 12 and 22 minutes; the last costs as much to wait for as to relaunch.
+    const gaps = [returned(4, 10), returned(9.6, 9), returned(17.6, 1)];
+    expect(decide(knowing(...gaps)).length).toBe(minutes(12));
+  });
+
   it("depends on what a relaunch is worth", () => {
     const { length, atHalfCost, atDoubleCost } = decide(knowing(...times(8, returned(12))));
     expect({ length, atHalfCost, atDoubleCost }).toEqual({
