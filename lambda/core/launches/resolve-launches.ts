@@ -34,10 +34,13 @@ export async function resolveLaunches(context: Context, heard: LaunchBatch): Pro
 
 function isOurs(context: Context, instance: Instance): instance is Instance & { nodePool: string } {
   if (instance.nodePool !== undefined && admits(context.rules.nodePools, instance.nodePool)) return true;
-  const because = instance.nodePool
-    ? `NodePool ${instance.nodePool} is left out by the settings, or none can have this name`
-    : "it is not a node of this cluster's Karpenter";
-  context.log.info("launch decided", { action: "ignore", because, instances: [instance.id] });
+  context.log.info("launch decided", {
+    action: "ignore",
+    because: instance.nodePool
+      ? `NodePool ${instance.nodePool} is left out by the settings, or none can have this name`
+      : "it is not a node of this cluster's Karpenter",
+    instances: [instance.id],
+  });
   context.metrics.add("LaunchesIgnored", 1);
   return false;
 }
@@ -54,12 +57,11 @@ async function retryUnknown(
 ): Promise<void> {
   if (unknown.length === 0) return;
   const { firstSeenAt, attempt } = heard;
-  const instances = unknown.map((launch) => launch.instance);
   if (context.clock.now() >= after(firstSeenAt, giveUpAfter + context.rules.initialDelay)) {
     context.log.warn("launch decided", {
       action: "ignore",
       because: "the cloud does not know the instance",
-      instances,
+      instances: unknown.map(({ instance }) => instance),
     });
     context.metrics.add("LaunchesIgnored", unknown.length);
     return;
