@@ -43,6 +43,14 @@ describe("a one-shot that fires", () => {
     expect(decision.record).toMatchObject({ quiet: "breather", launchesCountFrom: at(41) });
   });
 
+  it("says nothing of nodes that had no five minutes to join", () => {
+    const unjoined = (minute: number) => {
+      const record = aRecord({ hold: aHold({ expiresAt: at(2) }), unjoinedSince: noon });
+      return decide(record, at(minute)).record?.unjoinedSince;
+    };
+    expect([unjoined(4.9), unjoined(5)]).toEqual([undefined, noon]);
+  });
+
   it("a little too early is created again for a later time", () => {
     const decision = decide(aRecord({ hold: aHold({ armedFor: at(20) }) }), at(19.9));
 
