@@ -98,7 +98,7 @@ describe("use is not asked for", () => {
     ["of a hold of another setting of scope", { rules: { scope: "nodepool" } }],
     ["where nothing is held", { record: { hold: undefined as never } }],
   ])("%s", async (_, facts) => {
-    expect((await extend(facts)).asked).toEqual([]);
+    expect(await extend(facts)).toMatchObject({ asked: [], failed: undefined });
   });
 
   it("is, below the cap and without one", async () => {

@@ -38,8 +38,14 @@ export async function extendWhileUsed(context: ReleaseContext, scope: Scope): Pr
   });
   reportLearned(metrics, before.learned, decision.record?.learned);
   const { action, because, length } = decision;
-  const learned = length && { length: describeLength(length) };
-  log.info("use decided", { scope, holdId: burst.hold.id, action, because, usedAt, ...learned });
+  log.info("use decided", {
+    scope,
+    holdId: burst.hold.id,
+    action,
+    because,
+    usedAt,
+    ...(length && { length: describeLength(length) }),
+  });
   if (action === "leave") return;
   metrics.add("HoldsExtendedByUse", 1);
   if (action === "cap") metrics.add("HoldsCapped", 1);
