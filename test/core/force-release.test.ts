@@ -32,6 +32,23 @@ describe("a release by force", () => {
     expect(record()).toMatchObject({ launchesCountFrom: at(3) });
   });
 
+  it("that finds marks of no hold alone answers what became of them", async () => {
+    const because = "released by hand: test";
+    for (const released of [{ released: 1 }, { kept: 1 }, { failed: 1 }, { released: 1, kept: 1, failed: 2 }])
+      expect(await toForce([], { [holdId(7)]: 1 }, { released }).force()).toMatchObject({
+        ...released,
+        because,
+      });
+    expect(await toForce([], { [holdId(7)]: 1 }).force()).toMatchObject({ because: "nothing is held" });
+  });
+
+  it("that ends nothing answers why, also where other scopes hold nothing", async () => {
+    const young = aHold({ startedAt: at(4), causedAt: at(4) });
+    const { force } = toForce([aRecord({ hold: young }), aRecord({ scope: pool })]);
+    const because = "the hold began after its release was asked for";
+    expect(await force({ askedAt: at(3) })).toMatchObject({ because });
+  });
+
   it("goes on with other scopes, and fails, where one cannot be written", async () => {
     const { force, world, record } = toForce([
       aRecord({ scope: "nodepool/a" }),

@@ -41,19 +41,22 @@ export async function endHolds(
   { scope, because, ending }: Readonly<{ scope: Scope | undefined; because: string; ending: Ending }>,
 ): Promise<ReleaseAnswer> {
   const answers: Released[] = [];
-  let ended = 0;
+  let isNothing = true;
   let whyNothing = "nothing is held";
   const end = async (each: Scope) => {
     const decision = await changeRecord(context, each, ending).catch((error: unknown) =>
       replaceUnreadable(context, error, ending),
     );
-    const action = decision.hold ? "release" : "leave";
-    context.log.info("release decided", { scope: each, action, because: decision.because });
+    context.log.info("release decided", {
+      scope: each,
+      action: decision.hold ? "release" : "leave",
+      because: decision.because,
+    });
     if (!decision.hold) {
       if (decision.record.hold) whyNothing = decision.because;
       return;
     }
-    ended += 1;
+    isNothing = false;
     answers.push(await finishRelease(context, each, decision.hold));
   };
 
@@ -67,8 +70,8 @@ export async function endHolds(
     ]);
   }
   const total = answers.reduce(sum, nothingReleased);
-  const isNothing = ended === 0 && total.released + total.kept + total.failed === 0;
-  return { ...total, because: isNothing ? whyNothing : because };
+  const found = total.released + total.kept + total.failed;
+  return { ...total, because: isNothing && found === 0 ? whyNothing : because };
 }
 
 /** The way out of a record that cannot be read: what can be read of it is kept, its hold ends. */
