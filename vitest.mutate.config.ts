@@ -20,5 +20,5 @@ const placeOf = ({ moduleId }: TestSpecification) =>
 
 // The tests that state the rules. Each mutation runs only those that reach the mutated line.
 export default defineConfig({
-  test: { include: tests, isolate: false, testTimeout: 20_000, sequence: { sequencer: QuickestFirst } },
+  test: { include: tests, isolate: false, testTimeout: 60_000, sequence: { sequencer: QuickestFirst } },
 });

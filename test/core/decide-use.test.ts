@@ -46,6 +46,8 @@ describe("a hold whose nodes were used", () => {
   it("is left alone when it is over or another's", () => {
     expect(use(10, { state: "releasing" })).toEqual(over);
     expect(use(10, { id: holdId(2) })).toEqual(over);
+    const facts = { record: aRecord(), holdId: holdId(1), usedAt: at(10), rules: someRules() };
+    expect(decideUse(facts)).toEqual(over);
   });
 
   it("has the learned length, and is learned from also where it is not extended", () => {
