@@ -18,6 +18,7 @@ describe("a hold by hand", () => {
     const { context, metrics } = coreWorld({ marked: { marked: 3, adopted: 2, userHeld: 1 } });
     const answer = await holdByHand(context, "cluster", wish);
     expect(answer).toMatchObject({ until: at(45), marked: 5, userHeld: 1, because: "test" });
+    expect(metrics.total("HoldsStarted")).toBe(1);
     await holdByHand(context, "cluster", { ...wish, for: minutes(60) });
     expect(metrics.total("HoldsStarted")).toBe(1);
   });
@@ -44,7 +45,7 @@ describe("a hold by hand", () => {
       const { context } = coreWorld({ rules: { scope } });
       const refused = holdByHand(context, asked, wish);
       await expect(refused).rejects.toThrow(BadInputError);
-      await expect(refused).rejects.toThrow(`scope must be ${expected}`);
+      await expect(refused).rejects.toThrow(`Cannot hold: scope must be ${expected}`);
     },
   );
 

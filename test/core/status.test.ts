@@ -128,6 +128,11 @@ describe("status", () => {
       { quiet: "paused", launchesCountFrom: untilResumed, quietBecause: "upgrade" },
       { state: "paused", because: "paused by hand: upgrade" },
     ],
+    [
+      "a pause of an earlier version, which gave no reason, lasts",
+      { quiet: "paused", launchesCountFrom: at(5) },
+      { state: "paused", because: "paused by hand", until: at(5) },
+    ],
   ])("tells apart why nothing is held: %s", async (_, record, expected) => {
     const { scope } = await status({ records: [aRecord(record)] });
     expect(scope).toEqual({ scope: "cluster", nodesHeld: 0, awaited: 0, ...expected });
@@ -136,12 +141,12 @@ describe("status", () => {
   it("shows NodePools paused with the whole cluster, and of the cluster's own record only what still counts", async () => {
     const rules = { scope: "nodepool" } as const;
     const shown = async (whole: Partial<ScopeRecord>) => {
-      const { answer } = await status({ rules, records: [aRecord(whole), aRecord({ scope: pool })] });
+      const { answer } = await status({ rules, records: [aRecord({ scope: pool }), aRecord(whole)] });
       return answer.scopes.map(({ scope, state }) => `${scope} ${state}`);
     };
     const paused = { quiet: "paused", launchesCountFrom: at(5) } as const;
-    expect(await shown(paused)).toEqual(["cluster paused", `${pool} paused`]);
-    expect(await shown({ hold: aHold() })).toEqual(["cluster held", `${pool} none`]);
+    expect(await shown(paused)).toEqual([`${pool} paused`, "cluster paused"]);
+    expect(await shown({ hold: aHold() })).toEqual([`${pool} none`, "cluster held"]);
     expect(await shown({})).toEqual([`${pool} none`]);
   });
 
