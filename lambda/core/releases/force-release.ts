@@ -84,7 +84,7 @@ async function replaceUnreadable(
   const { rest, hold } = error.readable;
   const decision = ending(rest);
   if (rest.version === 0) await context.holds.replace(decision.record);
-  // Whoever wrote it meanwhile could read it.
+  // A function that wrote it meanwhile could read it.
   else if (!(await context.holds.write(decision.record))) return changeRecord(context, rest.scope, ending);
   context.log.warn("a record that could not be read was written anew", { scope: rest.scope, error });
   if (hold && !decision.hold) await context.nodes.release(hold.id, context);
