@@ -3,7 +3,7 @@ import { after, type Duration, hours, minutes, seconds } from "../../lambda/core
 import { type JudgeFacts, judgeAgainAfter, judgeLaunch } from "../../lambda/core/launches/judge-launches.ts";
 import { mostRemembered, remember } from "../../lambda/core/launches/remember-replacements.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
-import { aLaunch, aRecord, someRules } from "../support/builders.ts";
+import { aLaunch, aRecord } from "../support/builders.ts";
 
 const launch = aLaunch({ instance: "i-1" });
 const later = (age: Duration) => after(noon, age);
@@ -90,22 +90,21 @@ describe("a launch", () => {
 
 describe("replacements", () => {
   const one = (n: number, launchedAt = noon) => ({ instance: `i-${n}`, launchedAt });
-  const rules = someRules({ hold: minutes(20) });
   const rememberIn = (known: readonly ReturnType<typeof one>[], more: readonly ReturnType<typeof one>[]) =>
-    remember(aRecord({ version: 3, replacements: known }), more, rules, noon);
+    remember(aRecord({ version: 3, replacements: known }), more, noon);
 
   it("are remembered beside those that were, oldest first", () => {
     const old = one(2, later(-minutes(1)));
     expect(rememberIn([one(1)], [one(1), old])).toEqual(aRecord({ version: 3, replacements: [old, one(1)] }));
-    expect(remember(aRecord(), [one(1)], rules, noon)?.replacements).toEqual([one(1)]);
+    expect(remember(aRecord(), [one(1)], noon)?.replacements).toEqual([one(1)]);
   });
 
   it("that are known already need no write", () => {
     expect(rememberIn([one(1)], [one(1)])).toBeUndefined();
   });
 
-  it("are forgotten an hour after the longest hold", () => {
-    const [old, young] = [one(1, later(-minutes(80))), one(2, after(later(-minutes(80)), 1))];
+  it("are forgotten an hour after the longest hold that a setting allows", () => {
+    const [old, young] = [one(1, later(-hours(25))), one(2, after(later(-hours(25)), 1))];
     expect(rememberIn([old, young], [one(3)])?.replacements).toEqual([young, one(3)]);
   });
 

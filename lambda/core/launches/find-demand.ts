@@ -101,6 +101,6 @@ async function rememberAll(
   });
   context.metrics.add("ReplacementsIgnored", launches.length);
   await changeRecord(context, scope, (record) => ({
-    record: remember(record, replacements, context.rules, context.clock.now()),
+    record: remember(record, replacements, context.clock.now()),
   }));
 }

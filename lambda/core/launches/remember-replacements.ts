@@ -1,11 +1,11 @@
 import { after, type Duration, hours } from "../duration.ts";
 import type { RememberedReplacement, ScopeRecord } from "../holds/hold.ts";
-import { longestHold, type Rules } from "../rules.ts";
+import type { Rules } from "../rules.ts";
 
 /** Of more at once the oldest are forgotten; Karpenter's event still names them for an hour. */
 export const mostRemembered = 500;
-/** Longer than a sweep looks back at nodes without a mark. */
-const longerThanHold: Duration = hours(1);
+/** Longer than a sweep looks back at nodes without a mark under any settings: the next ones may have a longer hold. */
+const rememberedFor: Duration = hours(25);
 
 /** The instances that never count as demand, whatever Karpenter's events say now. */
 export const rememberedReplacements = (
@@ -18,13 +18,12 @@ export const rememberedReplacements = (
 export function remember(
   record: ScopeRecord,
   replacements: readonly RememberedReplacement[],
-  rules: Rules,
   now: Date,
 ): ScopeRecord | undefined {
   const known = new Set(record.replacements?.map(({ instance }) => instance));
   const added = replacements.filter(({ instance }) => !known.has(instance));
   if (added.length === 0) return undefined;
-  const oldest = after(now, -(longestHold(rules) + longerThanHold));
+  const oldest = after(now, -rememberedFor);
   const kept = [...(record.replacements ?? []), ...added]
     .filter(({ launchedAt }) => launchedAt > oldest)
     .toSorted((a, b) => a.launchedAt.getTime() - b.launchedAt.getTime())
