@@ -15,7 +15,10 @@ type StatusOptions = HolderFlags & Readonly<{ output: Output; watch?: true; ever
 export const status = (terminal: Terminal): Command =>
   withExamples(
     withOutput(withHolder(new Command("status"), terminal))
-      .description("Show current holds: nodes, expiry and cause.")
+      .summary("Show current holds: nodes, expiry and cause.")
+      .description(
+        "Show current holds: nodes, expiry and cause. NODES carry the hold's mark; AWAITED are launched instances whose nodes have not joined yet.",
+      )
       .option("-w, --watch", "draw it again and again, until you press Ctrl-C")
       .addOption(
         durationOption("--every <duration>", "how often to draw it", [seconds(1), hours(1)], seconds(5)),
