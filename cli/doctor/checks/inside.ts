@@ -98,7 +98,14 @@ export function checkNodes({ nodes, stuck, userHeld }: ClusterFindings, now: Dat
       warn("nodes", what, "These are not our holds: remove the annotation where it is no longer needed."),
     );
   }
-  return findings.length > 0 ? findings : [ok("nodes", `${nodes} of Karpenter, none stuck, none forgotten`)];
+  return findings.length > 0
+    ? findings
+    : [
+        ok(
+          "nodes",
+          `${nodes} of Karpenter, none stuck in its deletion, none held by its user for more than a day`,
+        ),
+      ];
 }
 
 const count = (nodes: readonly KeptNode[]): string =>
