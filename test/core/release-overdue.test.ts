@@ -26,6 +26,16 @@ describe("an overdue hold", () => {
     expect(metrics.all("ReleaseLagMs")).toEqual([minutes(1), minutes(1)]);
   });
 
+  it("hands its nodes over to the running hold beside it before its marks come off", async () => {
+    const beside = aRecord({ scope: "nodepool/a", hold: aHold({ id: second }) });
+    const { context, calls } = toSweep({ records: [due(), beside], rules: perPool });
+    await sweep(context);
+    expect(calls.slice(0, 2).map(([call, ...what]) => [call, what.at(0)])).toEqual([
+      ["mark", "nodepool/a"],
+      ["release all", first],
+    ]);
+  });
+
   it.each([
     ["some nodes could not be changed", { taken: { [first]: { failed: 1 } } }],
     ["the pass over the nodes was not finished", { left: true }],
