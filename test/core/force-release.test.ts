@@ -34,7 +34,13 @@ describe("a release by force", () => {
 
   it("that finds marks of no hold alone answers what became of them", async () => {
     const because = "released by hand: test";
-    for (const released of [{ released: 1 }, { kept: 1 }, { failed: 1 }, { released: 1, kept: 1, failed: 2 }])
+    for (const released of [
+      { released: 1 },
+      { kept: 1 },
+      { failed: 1 },
+      { released: 1, kept: 1 },
+      { released: 1, kept: 1, failed: 2 },
+    ])
       expect(await toForce([], { [holdId(7)]: 1 }, { released }).force()).toMatchObject({
         ...released,
         because,
@@ -108,6 +114,25 @@ describe("a release by force", () => {
       undefined,
       undefined,
     ]);
+  });
+
+  it("writes over a record that cannot be read as it was read, or, where that is not known, over any", async () => {
+    const written = async (version: number, present: number) => {
+      const { force, world, record } = toForce([aRecord({ version })]);
+      world.holds.unreadable.add("cluster");
+      const { write } = world.holds;
+      world.holds.write = (what) => {
+        if (world.holds.unreadable.delete("cluster"))
+          world.holds.records.set("cluster", aRecord({ version: present, lastLaunchAt: noon }));
+        return write.call(world.holds, what);
+      };
+      await force();
+      return [record()?.version, record()?.lastLaunchAt];
+    };
+    expect(await written(0, 8)).toEqual([1, undefined]);
+    expect(await written(7, 7)).toEqual([8, undefined]);
+    // Another function has repaired it meanwhile: its record is decided on.
+    expect(await written(7, 8)).toEqual([9, noon]);
   });
 
   it("writes a record anew also where its hold is not known", async () => {
