@@ -72,8 +72,8 @@ export class JoinRules {
   }
 
   /** In doubt, when the API server does not answer, a launch is held for. */
-  #isSure({ wasHindered, deadline }: Invocation): boolean {
-    return !wasHindered && this.#world.time < deadline;
+  #isSure({ wasHindered, late, deadline }: Invocation): boolean {
+    return !wasHindered && late.length === 0 && this.#world.time < deadline;
   }
 
   #checkCounted(invocation: Invocation, scope: Scope, launchedAt: Date): void {
