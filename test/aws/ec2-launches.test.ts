@@ -13,7 +13,7 @@ const v031 = { ...owned, "karpenter.sh/provisioner-name": "old" };
 
 type DescribedInstance = Readonly<{
   id: string;
-  launchedAt?: Date;
+  launchedAt?: Date | null;
   tags?: Readonly<Record<string, string>>;
   state?: "pending" | "running";
 }>;
@@ -22,9 +22,9 @@ type DescribedInstance = Readonly<{
 function described(instances: readonly DescribedInstance[], nextToken = ""): AwsAnswer {
   const items = instances.map(({ id, launchedAt = noon, tags = {}, state = "running" }) => {
     const tagItems = Object.entries(tags).map(([k, v]) => `<item><key>${k}</key><value>${v}</value></item>`);
-    const launchTime = `<launchTime>${launchedAt.toISOString()}</launchTime>`;
+    const launchTime = launchedAt && `<launchTime>${launchedAt.toISOString()}</launchTime>`;
     const stateName = `<instanceState><name>${state}</name></instanceState>`;
-    const instance = `<instanceId>${id}</instanceId>${stateName}${launchTime}<tagSet>${tagItems.join("")}</tagSet>`;
+    const instance = `<instanceId>${id}</instanceId>${stateName}${launchTime ?? ""}<tagSet>${tagItems.join("")}</tagSet>`;
     return `<item><instancesSet><item>${instance}</item></instancesSet></item>`;
   });
   const token = nextToken && `<nextToken>${nextToken}</nextToken>`;
@@ -121,6 +121,17 @@ describe("instances that events informed of", () => {
     expect(asked().map(({ filters }) => filters["instance-id"]?.length)).toEqual([200, 200, 50]);
   });
 
+  it("are not asked for by names that no instance has", async () => {
+    const port = await launches(() => described([]));
+    await port.find(["node-1", "i-1", "i-1", ""]);
+    expect(asked()[0]?.filters["instance-id"]).toEqual(["i-1"]);
+  });
+
+  it("are unknown without a time of launch", async () => {
+    const port = await launches(() => described([{ id: "i-1", launchedAt: null, tags: v1 }, { id: "i-2" }]));
+    expect([...(await port.find(["i-1", "i-2"])).keys()]).toEqual(["i-2"]);
+  });
+
   it("are found on every page", async () => {
     const port = await launches((count) =>
       described([{ id: `i-${count}`, tags: v1 }], count < 3 ? `more-${count}` : ""),
@@ -154,6 +165,11 @@ describe("launches since a moment", () => {
   it("are returned once, also with the tags of Karpenter and of EKS Auto Mode", async () => {
     const port = await launches(() => described([{ id: "i-1", tags: { ...autoMode, ...v1 } }]));
     expect(await port.since(noon)).toEqual([{ instance: "i-1", launchedAt: noon, nodePool: "batch" }]);
+  });
+
+  it("exclude instances with the name of no NodePool", async () => {
+    const port = await launches(() => described([{ id: "i-1", tags: owned }]));
+    expect(await port.since(noon)).toEqual([]);
   });
 
   it("exclude earlier launches", async () => {

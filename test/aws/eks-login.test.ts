@@ -170,8 +170,35 @@ describe("logging in to an EKS cluster", () => {
     expect((await login.access()).server).toBe("https://prod.example.com");
   });
 
-  it("waits for a cluster that has no endpoint yet", async () => {
-    answer = { status: 200, body: { cluster: { status: "CREATING" } } };
-    await expect(login.access()).rejects.toThrow(/no endpoint yet: it is CREATING/);
+  it.each([
+    [{ status: "CREATING" }, "CREATING"],
+    [{ endpoint: prod.cluster.endpoint }, "in no known state"],
+    [{ certificateAuthority: prod.cluster.certificateAuthority }, "in no known state"],
+    [undefined, "in no known state"],
+  ])("waits for a cluster that is not complete yet: %o", async (cluster, state) => {
+    answer = { status: 200, body: { cluster } };
+    await expect(login.access()).rejects.toThrow(
+      new TryAgainError(`EKS cluster prod has no endpoint yet: it is ${state}`),
+    );
+  });
+
+  it.each(["http://prod.example.com", "prod.example.com"])("sends no login to %s", async (endpoint) => {
+    answer = { status: 200, body: { cluster: { ...prod.cluster, endpoint } } };
+    await expect(login.access()).rejects.toThrow(
+      new TryAgainError("EKS cluster prod has an endpoint that is no https address"),
+    );
+  });
+
+  it("says so when there are no credentials to sign a login with", async () => {
+    const send = async () => prod;
+    const config = { region: async () => "eu-west-1", credentials: () => Promise.reject(new Error("none")) };
+    const eks = { send, config } as unknown as EKSClient;
+
+    const failure = new EksLogin({ cluster: "prod", eks, clock: { now: () => now } }).access();
+
+    await expect(failure).rejects.toThrow(
+      new TryAgainError("It was not possible to sign a login: are there credentials?"),
+    );
+    await expect(failure).rejects.toMatchObject({ cause: { message: "none" } });
   });
 });
