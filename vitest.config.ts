@@ -7,8 +7,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/temporary-folder.ts", "test/support/built-functions.ts"],
     exclude: ["test/real/**"],
-    // Many tests wait for processes of theirs, so two cores have room for more.
-    maxWorkers: 4,
+    // Some tests wait for processes of theirs, so two cores have room for one more; each loads the same packages.
+    maxWorkers: 3,
     // A process runs one file after the other, so that it loads the CDK and the SDKs once.
     isolate: false,
     // Processes that tests start compile the same sources again and again.

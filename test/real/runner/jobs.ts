@@ -43,7 +43,7 @@ function jobOf(title: string): Job {
 /** The parts that a job needs. A suite builds missing parts itself, but without showing its progress. */
 export function partsOf({ suite, karpenter }: Job): readonly Part[] {
   if (hasKarpenter({ suite })) return ["control-plane", "kubelet", `karpenter-${karpenter}`];
-  if (["ground", "package"].includes(suite)) return [];
+  if (["ground", "package", "run"].includes(suite)) return [];
   if (suite === "template") return ["python-cfn-lint"];
   const emulated = ["control-plane", "python-emulator"] as const;
   if (suite === "deployed-karpenter") return [...emulated, "kubelet", `karpenter-${karpenter}`];

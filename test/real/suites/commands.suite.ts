@@ -45,6 +45,11 @@ describe("npm scripts for developers", () => {
     expect(elementsIn(written("images/auto-ratio.svg"))[0]?.name).toBe("svg");
   });
 
+  it("torture plays thousands of runs", async () => {
+    const output = await shell.run("npm run torture -- --runs 5000 --seed 20261122");
+    expect(output).toContain("5000 runs played, every rule held");
+  });
+
   it("torture repeats one run by its seed and path", async () => {
     const output = await shell.run("npm run torture -- --seed 42 --path 12:0:3");
     expect(output).toContain("the run passes now");
