@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { describeCauses, withLaunches, withUse, withWish } from "../../../lambda/core/holds/causes.ts";
+import { noon } from "../../../simulator/virtual-clock.ts";
+import { aHold, aLaunch } from "../../support/builders.ts";
+
+const inPools = (...pools: readonly string[]) => pools.map((nodePool) => aLaunch({ nodePool }));
+
+describe("the causes of a hold", () => {
+  it("count launches by NodePool", () => {
+    const first = withLaunches(undefined, inPools("a", "b", "a"));
+    expect(first).toEqual({ launches: { a: 2, b: 1 } });
+    expect(withLaunches({ ...first, uses: 1 }, inPools("b"))).toEqual({ launches: { a: 2, b: 2 }, uses: 1 });
+    expect(withLaunches(undefined, [])).toEqual({});
+  });
+
+  it("name ten NodePools and count the others together", () => {
+    const pools = Array.from({ length: 12 }, (_, n) => `p${n}`);
+    const { launches = {} } = withLaunches(undefined, inPools(...pools, "p3", "p11"));
+    expect(Object.keys(launches)).toEqual([...pools.slice(0, 10), "others"]);
+    expect([launches.p3, launches.others]).toEqual([2, 3]);
+  });
+
+  it("count uses, and keep the last reason of each wish", () => {
+    expect(withUse(withUse(undefined, noon), noon)).toEqual({ uses: 2, usedAt: noon });
+    expect(withWish(withWish({ uses: 1 }, "hand", "old"), "hand", "new")).toEqual({ uses: 1, hand: "new" });
+  });
+
+  it.each([
+    ["one launch", { launches: 1, causes: { launches: { a: 1 } } }, "1 launch in NodePool a"],
+    ["launches in one NodePool", { launches: 3, causes: { launches: { a: 3 } } }, "3 launches in NodePool a"],
+    [
+      "launches in several",
+      { launches: 3, causes: { launches: { a: 2, b: 1 } } },
+      "3 launches in NodePools a (2), b (1)",
+    ],
+    ["one use", { causes: { uses: 1 } }, "extended by use once"],
+    [
+      "several causes",
+      { causes: { uses: 2, hand: "x", event: "y", window: "z" } },
+      "extended by use 2 times; x; y; z",
+    ],
+    ["none that is known", { causes: {} }, "a node was launched"],
+    ["an earlier version's", {}, "a node was launched"],
+  ])("are one line: %s", (_, about, line) => {
+    expect(describeCauses(aHold(about))).toBe(line);
+  });
+});

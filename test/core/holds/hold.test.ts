@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { after, hours, minutes } from "../../../lambda/core/duration.ts";
+import { isPaused, pastOf, watermarkOf, withoutLaunchAhead } from "../../../lambda/core/holds/hold.ts";
+import { longestHold } from "../../../lambda/core/rules.ts";
+import { noon } from "../../../simulator/virtual-clock.ts";
+import { aHold, aRecord, someRules } from "../../support/builders.ts";
+
+const at = (minute: number) => after(noon, minutes(minute));
+
+describe("the watermark", () => {
+  const paused = { quiet: "paused", quietSince: noon, quietBecause: "upgrade" } as const;
+
+  it("comes with why and since when, where that is known", () => {
+    expect(watermarkOf(aRecord({ launchesCountFrom: at(5), ...paused }))).toStrictEqual({
+      from: at(5),
+      ...paused,
+    });
+    expect(watermarkOf(aRecord({ launchesCountFrom: at(5) }))).toStrictEqual({ from: at(5) });
+  });
+
+  it("is the later of the scope's and the whole cluster's, and the scope's own where both are the same", () => {
+    const own = aRecord({ launchesCountFrom: at(5), quiet: "breather" });
+    const whole = (minute: number) => aRecord({ launchesCountFrom: at(minute), quiet: "paused" });
+    expect([4, 5, 6].map((minute) => watermarkOf(own, whole(minute)).quiet)).toEqual([
+      "breather",
+      "breather",
+      "paused",
+    ]);
+  });
+
+  it("is a pause until its moment comes", () => {
+    expect([4, 5].map((minute) => isPaused({ from: at(5), quiet: "paused" }, at(minute)))).toEqual([
+      true,
+      false,
+    ]);
+  });
+});
+
+it("forgets a last launch that lies in the future, and no other", () => {
+  const last = (minute: number) =>
+    withoutLaunchAhead(aRecord({ lastLaunchAt: at(minute) }), at(5)).lastLaunchAt;
+  expect([last(4), last(5), last(6)]).toEqual([at(4), at(5), undefined]);
+  expect(withoutLaunchAhead(aRecord(), at(5))).toEqual(aRecord());
+});
+
+it("gives a reason also for a hold whose record has none", () => {
+  expect(pastOf("cluster", aHold(), at(20)).endedBecause).toBe("a new hold took its place");
+});
+
+it.each([
+  ["the setting, without hold=auto", { hold: minutes(20), maxHold: hours(2) }, minutes(20)],
+  ["the cap", { auto: { relaunchCost: minutes(10) }, maxHold: hours(2) }, hours(2)],
+  ["a day, though the cap is longer", { auto: { relaunchCost: minutes(10) }, maxHold: hours(48) }, hours(24)],
+  ["a day without a cap", { auto: { relaunchCost: minutes(10) }, maxHold: 0 }, hours(24)],
+])("no hold lasts longer after a launch than %s", (_, rules, longest) => {
+  expect(longestHold(someRules(rules))).toBe(longest);
+});

@@ -1,0 +1,193 @@
+import { describe, expect, it } from "vitest";
+import { after, minutes, seconds } from "../../../lambda/core/duration.ts";
+import { joinsCountFrom, type ScopeRecord } from "../../../lambda/core/holds/hold.ts";
+import { holdNodes } from "../../../lambda/core/launches/hold-nodes.ts";
+import type { Context, Launch, Replacement } from "../../../lambda/core/ports.ts";
+import type { Rules } from "../../../lambda/core/rules.ts";
+import { holdId } from "../../../simulator/hold-ids.ts";
+import { noon } from "../../../simulator/virtual-clock.ts";
+import { aHold, aLaunch, aRecord } from "../../support/builders.ts";
+import { coreWorld } from "../../support/core-world.ts";
+
+const at = (minute: number) => after(noon, minutes(minute));
+const launch = (instance: string, about: Partial<Launch> = {}) =>
+  aLaunch({ instance, launchedAt: at(-1), ...about });
+const event = ({ instance, launchedAt }: Launch) => ({ instance, launchedAt });
+const [a, b] = [launch("i-a"), launch("i-b")];
+
+type Facts = Readonly<{
+  records?: readonly ScopeRecord[];
+  rules?: Partial<Rules>;
+  replacements?: readonly Replacement[];
+  joined?: boolean | Error | ((world: ReturnType<typeof coreWorld>) => boolean);
+  firstSeenAt?: Date;
+  attempt?: number;
+}>;
+
+/** Holds at noon for these launches. */
+async function hold(
+  launches: readonly Launch[],
+  { replacements = [], joined = true, firstSeenAt = at(-1), attempt = 2, ...facts }: Facts = {},
+) {
+  const it = coreWorld(facts);
+  const asked: unknown[] = [];
+  const context: Context = {
+    ...it.context,
+    nodeClaims: { ...it.context.nodeClaims, replacements: async () => replacements },
+    nodes: {
+      ...it.context.nodes,
+      hasJoined: async (_scope, since, { deadline }) => {
+        asked.push({ since, deadline });
+        if (joined instanceof Error) throw joined;
+        return typeof joined === "function" ? joined(it) : joined;
+      },
+    },
+  };
+  const end = holdNodes(context, launches, { firstSeenAt, attempt });
+  const failed = await end.then(
+    () => undefined,
+    (error: Error) => error.message,
+  );
+  const counted = Object.fromEntries(it.metrics.values.map(({ name, value }) => [name, value]));
+  return { ...it, failed, counted, asked };
+}
+const pending = (...awaited: Launch[]) => ({
+  followUp: {
+    kind: "pendingNodes",
+    scope: "cluster",
+    awaited: awaited.map((one) => expect.objectContaining(event(one))),
+    attempt: 1,
+  },
+  delay: seconds(15),
+});
+const later = (launches: readonly Launch[], delay: number) => ({
+  followUp: { kind: "launches", launches: launches.map(event), firstSeenAt: at(-1), attempt: 3 },
+  delay,
+});
+
+describe("launches", () => {
+  it("start a hold: its one-shot is set, its nodes are marked, and those to come are awaited", async () => {
+    const { calls, queued, counted } = await hold([a, b]);
+    expect(calls).toEqual([
+      ["arm", "cluster", holdId(1), at(19)],
+      ["mark", "cluster", holdId(1)],
+    ]);
+    expect(queued).toEqual([pending(a, b)]);
+    expect(counted).toMatchObject({ HoldsStarted: 1 });
+    expect(counted).not.toHaveProperty("LaunchesIgnored");
+  });
+
+  it.each([
+    ["that knows its one-shot sets none", { armedFor: at(10) }, []],
+    ["without a one-shot sets it", {}, [["arm", "cluster", holdId(1), at(19)]]],
+  ])("that extend a hold wait for their nodes; one %s", async (_, about, expected) => {
+    const held = aHold({ startedAt: at(-10), expiresAt: at(10), ...about });
+    const { calls, queued, counted } = await hold([a], { records: [aRecord({ hold: held })] });
+    expect({ calls, queued, counted }).toEqual({
+      calls: expected,
+      queued: [pending(a)],
+      counted: { HoldsExtended: 1 },
+    });
+  });
+
+  it("that meet the cap count as capped, and those that a hold outlasts as neither", async () => {
+    const held = aHold({ startedAt: at(-10), expiresAt: at(5) });
+    const records = [aRecord({ hold: held })];
+    expect((await hold([a], { records, rules: { maxHold: minutes(20) } })).counted).toEqual({
+      HoldsCapped: 1,
+    });
+    const longer = [aRecord({ hold: { ...held, expiresAt: at(60) } })];
+    expect((await hold([a], { records: longer })).counted).toEqual({});
+  });
+
+  it("are counted as ignored where they mean nothing", async () => {
+    const { calls, queued, counted } = await hold([a, b], {
+      records: [aRecord({ launchesCountFrom: noon })],
+    });
+    expect({ calls, queued, counted }).toEqual({ calls: [], queued: [], counted: { LaunchesIgnored: 2 } });
+  });
+
+  it("of another scope are held for though those of one fail", async () => {
+    const launches = ["a", "b"].map((nodePool) => launch(nodePool, { nodePool }));
+    const it = coreWorld({ rules: { scope: "nodepool" } });
+    it.world.holds.find = async (scope) => {
+      if (scope === "nodepool/a") throw new Error("throttled");
+      return it.world.holds.records.get(scope);
+    };
+    const context = { ...it.context, nodeClaims: { ...it.context.nodeClaims, replacements: async () => [] } };
+    await expect(holdNodes(context, launches, { firstSeenAt: noon, attempt: 0 })).rejects.toThrow(
+      "throttled",
+    );
+    expect(it.record("nodepool/b")?.hold).toBeDefined();
+  });
+});
+
+describe("a replacement", () => {
+  const replacements = [{ nodeClaim: "claim-a", instance: "i-a" }];
+
+  it.each<[string, ScopeRecord[], object[]]>([
+    ["is awaited while a hold runs", [aRecord({ hold: aHold() })], [pending(a)]],
+    ["is not awaited while a hold is released", [aRecord({ hold: aHold({ state: "releasing" }) })], []],
+    ["is not awaited without a hold", [], []],
+  ])("%s", async (_, records, expected) => {
+    const { queued, calls, counted, failed } = await hold([a], { records, replacements });
+    expect({ queued, calls, failed }).toEqual({ queued: expected, calls: [], failed: undefined });
+    expect(counted).toEqual({ ReplacementsIgnored: 1 });
+  });
+});
+
+describe("a launch that is unknown yet", () => {
+  it("is judged again when its event can no longer be on its way", async () => {
+    const young = [
+      launch("i-a", { launchedAt: after(noon, -1_500) }),
+      launch("i-b", { launchedAt: after(noon, -200) }),
+    ];
+    const { queued, calls } = await hold(young, { firstSeenAt: noon });
+    const followUp = { ...later(young, 0).followUp, firstSeenAt: noon };
+    expect({ queued, calls }).toEqual({ queued: [{ followUp, delay: 1_800 }], calls: [] });
+  });
+});
+
+describe("launches of which no node joins", () => {
+  const old = launch("i-old", { launchedAt: at(-11) });
+  const records = [aRecord({ unjoinedSince: at(-11) })];
+
+  it("count for ten minutes, and then only once a node has joined", async () => {
+    const { record, queued } = await hold([old, a], { records, joined: false });
+    expect(record()?.hold?.launches).toBe(1);
+    expect(queued).toContainEqual(later([a], seconds(20)));
+  });
+
+  it.each([
+    ["a node has joined", true],
+    ["that cannot be read", new Error("throttled")],
+  ])("count where %s, which is noted", async (_, joined) => {
+    const { record, queued } = await hold([a], { records, joined });
+    expect(record()?.hold?.launches).toBe(1);
+    expect(record()?.unjoinedSince).toEqual(at(-1));
+    expect(queued).toEqual([pending(a)]);
+  });
+
+  it("are looked for half a minute at most, and only where a launch is in doubt", async () => {
+    const { asked } = await hold([a], { records });
+    expect(asked).toEqual([{ since: joinsCountFrom(at(-11)), deadline: after(noon, seconds(30)) }]);
+    expect((await hold([old], { records })).asked).toEqual([]);
+    expect((await hold([old], { records: [aRecord()] })).asked).toEqual([]);
+  });
+
+  it("stay in doubt since a later launch that another function noted meanwhile", async () => {
+    const joined: Facts["joined"] = ({ world }) => {
+      world.holds.records.set("cluster", aRecord({ unjoinedSince: at(-2) }));
+      return true;
+    };
+    expect((await hold([a], { records, joined })).record()?.unjoinedSince).toEqual(at(-2));
+  });
+
+  it("are given up ten minutes after they were first seen, with the initial delay", async () => {
+    const facts = { records, joined: false, firstSeenAt: at(-12) };
+    const given = await hold([a], { ...facts, rules: { initialDelay: minutes(2) } });
+    expect([given.queued, given.counted]).toEqual([[], { LaunchesIgnored: 1 }]);
+    const kept = await hold([a], { ...facts, rules: { initialDelay: minutes(2) + 1 } });
+    expect(kept.queued).toHaveLength(1);
+  });
+});

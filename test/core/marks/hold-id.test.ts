@@ -1,0 +1,37 @@
+import { expect, it } from "vitest";
+import { holdIdOf, isHoldId, trialHoldId } from "../../../lambda/core/marks/hold-id.ts";
+import { isExcluded } from "../../../lambda/core/marks/keys.ts";
+import { holdIds } from "../../../lambda/system-clock.ts";
+import { noon } from "../../../simulator/virtual-clock.ts";
+import { usersLabels } from "../../contracts/nodes.ts";
+
+it("the ids of new holds and of trials follow the grammar", () => {
+  expect(holdIdOf(noon, "k3f9ax")).toBe("20261121t120000-k3f9ax");
+  for (const id of [holdIds.newHoldId(noon), trialHoldId]) {
+    expect(isHoldId(id)).toBe(true);
+    expect(isExcluded(id)).toBe(false);
+  }
+});
+
+it("no hold has a trial's id, because its date does not exist", () => {
+  expect(
+    new Date(trialHoldId.replace(/^(....)(..)(..)t(..)(..)(..).*/, "$1-$2-$3T$4:$5:$6Z")).getTime(),
+  ).toBeNaN();
+});
+
+it.each([
+  ...usersLabels,
+  "20261121t120000-k3f9a",
+  "20261121t120000-k3f9axx",
+  "20261121t120000-K3f9ax",
+  "20261121T120000-k3f9ax",
+  "x20261121t120000-k3f9ax",
+  "20261121t120000-k3f9ax\n",
+])("%j is no hold's id, and excludes its node", (label) => {
+  expect(isHoldId(label)).toBe(false);
+  expect(isExcluded(label)).toBe(true);
+});
+
+it("a node without the label is not excluded", () => {
+  expect(isExcluded(undefined)).toBe(false);
+});

@@ -1,0 +1,202 @@
+import { describe, expect, it } from "vitest";
+import { after, minutes } from "../../../lambda/core/duration.ts";
+import { type ScopeRecord, untilResumed } from "../../../lambda/core/holds/hold.ts";
+import { getStatus } from "../../../lambda/core/operate/status.ts";
+import type { Launch, NodeSeen } from "../../../lambda/core/ports.ts";
+import type { Rules } from "../../../lambda/core/rules.ts";
+import { holdId } from "../../../simulator/hold-ids.ts";
+import { noon } from "../../../simulator/virtual-clock.ts";
+import { aHold, aLaunch, aRecord, someRules } from "../../support/builders.ts";
+import { coreWorld } from "../../support/core-world.ts";
+
+const at = (minute: number) => after(noon, minutes(minute));
+const pool = "nodepool/batch" as const;
+
+type Facts = Readonly<{
+  records?: readonly ScopeRecord[];
+  rules?: Partial<Rules>;
+  marked?: Readonly<Record<string, readonly string[]>>;
+  launched?: readonly Launch[];
+  joined?: readonly string[];
+  lastSweep?: Date;
+}>;
+
+/** The status at noon where the cluster and the cloud show this; `asked` names the lists that were read. */
+async function status({ marked = {}, launched = [], joined = [], lastSweep, ...facts }: Facts = {}) {
+  const { context, world } = coreWorld(facts);
+  world.holds.sweptAt = lastSweep;
+  const asked: string[] = [];
+  const answer = await getStatus({
+    ...context,
+    nodes: {
+      ...context.nodes,
+      markedNodes: async () => new Map(Object.entries(marked)),
+      countUserHeld: async () => 2,
+      joinedSince: async (since, which) => {
+        asked.push(`${which} nodes since ${since.toISOString()}`);
+        const node = { nodePool: "default", joinedAt: noon };
+        return joined.map((instance): NodeSeen => ({ ...node, name: instance, instance }));
+      },
+    },
+    nodeClaims: {
+      ...context.nodeClaims,
+      limits: async () => {
+        asked.push("limits");
+        return ["no events"];
+      },
+    },
+    launches: {
+      ...context.launches,
+      since: async (since) => launched.filter((one) => one.launchedAt >= since),
+    },
+  });
+  const [scope] = answer.scopes;
+  return { answer, scope, asked };
+}
+
+describe("status", () => {
+  it("shows a running hold, its nodes by name, and the settings it runs by", async () => {
+    const hold = aHold({ launches: 3, extensions: 2, armedFor: at(15) });
+    const marked = { [hold.id]: ["b", "a"] };
+    const { answer } = await status({ records: [aRecord({ hold })], marked, lastSweep: at(-3) });
+    expect(answer).toEqual({
+      cluster: "prod",
+      at: noon,
+      rules: someRules(),
+      nodesUserHeld: 2,
+      lastSweep: at(-3),
+      limits: ["no events"],
+      scopes: [
+        {
+          scope: "cluster",
+          state: "held",
+          because: "a node was launched",
+          holdId: hold.id,
+          since: noon,
+          until: at(20),
+          launches: 3,
+          extensions: 2,
+          capped: false,
+          nextSchedule: at(15),
+          nodesHeld: 2,
+          nodes: ["a", "b"],
+          awaited: 0,
+        },
+      ],
+    });
+  });
+
+  it("leaves out what is not known: nodes, a one-shot, a sweep", async () => {
+    const { answer, scope } = await status({ records: [aRecord({ hold: aHold() })] });
+    expect(answer).not.toHaveProperty("lastSweep");
+    expect(scope).toMatchObject({ nodesHeld: 0 });
+    for (const unknown of ["nodes", "nextSchedule", "length"]) expect(scope).not.toHaveProperty(unknown);
+  });
+
+  it("names at most 50 nodes and counts all", async () => {
+    const nodes = Array.from({ length: 60 }, (_, n) => `node-${n + 10}`);
+    const { scope } = await status({
+      records: [aRecord({ hold: aHold() })],
+      marked: { [holdId(1)]: nodes.toReversed() },
+    });
+    expect(scope).toMatchObject({ nodesHeld: 60, nodes: nodes.slice(0, 50) });
+  });
+
+  it.each([
+    ["the hold expired", "the hold expired"],
+    [undefined, ""],
+  ])("of a hold that is being released gives the reason for its end: %s", async (endsBecause, because) => {
+    const hold = aHold({ state: "releasing", ...(endsBecause && { endsBecause }) });
+    const { scope } = await status({ records: [aRecord({ hold })] });
+    expect(scope).toMatchObject({ state: "releasing", because });
+  });
+
+  it.each<[string, Partial<ScopeRecord>, object]>([
+    ["nothing is held", {}, { state: "none", because: "no new launch that counts" }],
+    [
+      "a pause is over at this moment",
+      { quiet: "paused", launchesCountFrom: noon },
+      { state: "none", because: "no new launch that counts" },
+    ],
+    [
+      "a breather lasts",
+      { quiet: "breather", launchesCountFrom: at(5), quietSince: at(-5) },
+      { state: "breather", because: "a hold reached its cap", since: at(-5), until: at(5) },
+    ],
+    [
+      "a pause lasts until it is resumed",
+      { quiet: "paused", launchesCountFrom: untilResumed, quietBecause: "upgrade" },
+      { state: "paused", because: "paused by hand: upgrade" },
+    ],
+    [
+      "a pause of an earlier version, which gave no reason, lasts",
+      { quiet: "paused", launchesCountFrom: at(5) },
+      { state: "paused", because: "paused by hand", until: at(5) },
+    ],
+  ])("tells apart why nothing is held: %s", async (_, record, expected) => {
+    const { scope } = await status({ records: [aRecord(record)] });
+    expect(scope).toEqual({ scope: "cluster", nodesHeld: 0, awaited: 0, ...expected });
+  });
+
+  it("shows NodePools paused with the whole cluster, and of the cluster's own record only what still counts", async () => {
+    const rules = { scope: "nodepool" } as const;
+    const shown = async (whole: Partial<ScopeRecord>) => {
+      const { answer } = await status({ rules, records: [aRecord({ scope: pool }), aRecord(whole)] });
+      return answer.scopes.map(({ scope, state }) => `${scope} ${state}`);
+    };
+    const paused = { quiet: "paused", launchesCountFrom: at(5) } as const;
+    expect(await shown(paused)).toEqual([`${pool} paused`, "cluster paused"]);
+    expect(await shown({ hold: aHold() })).toEqual([`${pool} none`, "cluster held"]);
+    expect(await shown({})).toEqual([`${pool} none`]);
+  });
+
+  it("shows the learned length of the scopes that are kept, and only with hold=auto", async () => {
+    const rules = { scope: "nodepool", auto: { relaunchCost: minutes(10) } } as const;
+    const records = [aRecord({ hold: aHold() }), aRecord({ scope: pool })];
+    const { answer } = await status({ rules, records });
+    expect(answer.scopes.map(({ length }) => length?.length)).toEqual([undefined, minutes(10)]);
+  });
+
+  it.each([
+    ["ignore", "use", true],
+    ["ignore", "launches", true],
+    ["hold", "use", true],
+    ["hold", "launches", false],
+  ] as const)(
+    "asks for limits where a setting needs rights: replacements=%s extendOn=%s",
+    async (replacements, extendOn, asks) => {
+      const { answer, asked } = await status({ rules: { replacements, extendOn } });
+      expect([asked, answer.limits]).toEqual(asks ? [["limits"], ["no events"]] : [[], []]);
+    },
+  );
+});
+
+describe("awaited instances in status", () => {
+  const launched = ["a", "b", "c"].map((instance) => aLaunch({ instance, nodePool: "batch" }));
+  const records = [aRecord({ scope: pool })];
+  const rules = { scope: "nodepool" } as const;
+
+  it("are those launched within ten minutes that have not joined, by scope", async () => {
+    const old = aLaunch({ instance: "old", nodePool: "batch", launchedAt: at(-11) });
+    const other = aLaunch({ instance: "other" });
+    const { scope, asked } = await status({
+      records,
+      rules,
+      launched: [...launched, old, other],
+      joined: ["b"],
+    });
+    expect(scope).toMatchObject({ scope: pool, awaited: 2 });
+    expect(asked).toContain(`all nodes since ${at(-10).toISOString()}`);
+  });
+
+  it("are none of a NodePool that the settings leave out", async () => {
+    const nodePools = { only: [], except: ["batch"] };
+    expect((await status({ records, rules: { ...rules, nodePools }, launched })).scope).toMatchObject({
+      awaited: 0,
+    });
+  });
+
+  it("need no list of nodes when nothing was launched", async () => {
+    expect((await status({ records })).asked).toEqual(["limits"]);
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { after, minutes } from "../../../lambda/core/duration.ts";
+import { armRelease } from "../../../lambda/core/releases/arm-release.ts";
+import { type Ending, handOver, outlastingHolds } from "../../../lambda/core/releases/hand-over.ts";
+import { wholeCluster } from "../../../lambda/core/scope.ts";
+import { holdId } from "../../../simulator/hold-ids.ts";
+import { noon } from "../../../simulator/virtual-clock.ts";
+import { aHold, aRecord } from "../../support/builders.ts";
+import { coreWorld } from "../../support/core-world.ts";
+
+const at = (minute: number) => after(noon, minutes(minute));
+const pool = "nodepool/batch" as const;
+const records = [
+  aRecord({ hold: aHold({ id: holdId(1) }) }),
+  aRecord({ scope: pool, hold: aHold({ id: holdId(2) }) }),
+  aRecord({ scope: "nodepool/web", hold: aHold({ id: holdId(3), state: "releasing" }) }),
+  aRecord({ scope: "nodepool/gpu" }),
+];
+
+const cluster: Ending = { scope: wholeCluster, hold: aHold({ id: holdId(8) }) };
+const batch: Ending = { scope: pool, hold: aHold({ id: holdId(9) }) };
+const markedBy = { cluster: ["mark", wholeCluster, holdId(1)], batch: ["mark", pool, holdId(2)] };
+
+describe.each(["cluster", "nodepool"] as const)("with scope=%s, the nodes of a hold that ends", (scope) => {
+  it.each([
+    ["of the whole cluster go to the running holds of its NodePools", [cluster], [markedBy.batch]],
+    ["of one NodePool go to the running hold of the whole cluster", [batch], [markedBy.cluster]],
+    ["among others go to the holds beside each", [cluster, batch], [markedBy.cluster, markedBy.batch]],
+    ["go nowhere when none ends", [], []],
+  ])("%s", async (_, endings, marks) => {
+    const { context, calls } = coreWorld({ records, rules: { scope } });
+    await handOver(context, endings);
+    expect(calls.map((call) => call.slice(0, 3))).toEqual(marks);
+  });
+});
+
+it("takes nodes over from no hold that goes on", async () => {
+  const { context, calls } = coreWorld({ records });
+  await handOver(context, [{ scope: pool, hold: aHold({ id: holdId(3) }) }]);
+  expect(calls).toEqual([[...markedBy.cluster, holdId(1), holdId(2)]]);
+});
+
+it.each([
+  ["cluster", [holdId(2)]],
+  ["nodepool", [holdId(1)]],
+] as const)("knows the holds that outlast a change of scope to %s", async (scope, ids) => {
+  const { context } = coreWorld({ records, rules: { scope } });
+  expect([...(await outlastingHolds(context))]).toEqual(ids);
+});
+
+it("knows none where the whole cluster has no record", async () => {
+  const { context } = coreWorld({ rules: { scope: "nodepool" } });
+  expect([...(await outlastingHolds(context))]).toEqual([]);
+});
+
+it.each([
+  ["notes it", aHold(), aHold({ armedFor: at(20) })],
+  ["notes a later one in its place", aHold({ armedFor: at(5) }), aHold({ armedFor: at(20) })],
+  ["writes nothing where it is noted", aHold({ armedFor: at(20) }), undefined],
+  ["notes nothing in another hold", aHold({ id: holdId(2) }), undefined],
+])("a one-shot that is set: %s", async (_, present, written) => {
+  const before = aRecord({ hold: present });
+  const { context, calls, record } = coreWorld({ records: [before] });
+  await armRelease(context, { scope: wholeCluster, hold: aHold(), at: at(20) });
+  expect(calls).toEqual([["arm", "cluster", holdId(1), at(20)]]);
+  expect(record()).toEqual(written ? aRecord({ version: 1, hold: written }) : before);
+});
+
+it("a one-shot of a hold that is closed by then is noted nowhere", async () => {
+  const { context, record } = coreWorld({ records: [aRecord()] });
+  await armRelease(context, { scope: wholeCluster, hold: aHold(), at: at(20) });
+  expect(record()).toEqual(aRecord());
+});
