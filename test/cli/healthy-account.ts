@@ -149,3 +149,17 @@ export async function examined(
 }
 
 const overTheWire = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer));
+
+/** A hold whose one-shot is as it must be. */
+export const aHeldScope = {
+  scope: "cluster",
+  id: "hold-1",
+  state: "held",
+  expiresAt: after(noon, minutes(20)),
+  armedFor: after(noon, minutes(20)),
+};
+
+export const broken = (findings: readonly Finding[]) =>
+  findings.filter(({ verdict }) => verdict === "fail").map(({ link }) => link);
+export const warned = (findings: readonly Finding[]) => findings.filter(({ verdict }) => verdict === "warn");
+export const none = async () => undefined;
