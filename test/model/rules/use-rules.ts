@@ -76,7 +76,7 @@ export class UseRules {
     const burst = this.#karpenter
       .ofScope(scope)
       .filter(({ nodePool }) => isCovered(settings, nodePool))
-      .filter(({ launchedAt, namedAt }) => from && launchedAt >= from && !namedAt);
+      .filter(({ launchedAt, namedAt }) => from && launchedAt >= from && launchedAt < begunAt && !namedAt);
     for (const { instance, launchedAt } of burst) {
       const used = this.#karpenter.uses.filter((use) => use.instance === instance && use.at < begunAt);
       const isBooting = used.length === 0 && after(launchedAt, bootTime - tolerance) > now;
