@@ -133,7 +133,7 @@ describe("status", () => {
       { quiet: "paused", launchesCountFrom: at(5) },
       { state: "paused", because: "paused by hand", until: at(5) },
     ],
-  ])("tells apart why nothing is held: %s", async (_, record, expected) => {
+  ])("distinguishes why nothing is held: %s", async (_, record, expected) => {
     const { scope } = await status({ records: [aRecord(record)] });
     expect(scope).toEqual({ scope: "cluster", nodesHeld: 0, awaited: 0, ...expected });
   });
