@@ -44,7 +44,7 @@ describe("a launch during a release", () => {
 
       expect(world.hold()).toMatchObject({
         state: "held",
-        id: isFenced ? holdId(2) : holdId(1),
+        id: isFenced ? holdId(2, at(20)) : holdId(1),
         expiresAt: at(40),
       });
       expect(world.heldNodes()).toEqual([...names, "node-1", "node-2"]);
@@ -58,7 +58,7 @@ describe("a launch during a release", () => {
           .history()
           .map(({ id }) => id)
           .toSorted(),
-      ).toEqual(isFenced ? [holdId(1), holdId(2)] : [holdId(1)]);
+      ).toEqual(isFenced ? [holdId(1), holdId(2, at(20))] : [holdId(1)]);
     },
   );
 
@@ -113,10 +113,11 @@ describe("a function that marks", () => {
     world.time = after(world.time, seconds(1));
     world.launch({ joinsAfter: null });
     await world.finish(await world.deliver());
+    const second = holdId(2, world.time);
 
     await world.finish(slow);
 
-    expect(world.marks()).toEqual({ a: holdId(2), b: holdId(2), c: holdId(2) });
+    expect(world.marks()).toEqual({ a: second, b: second, c: second });
     expect(world.heldNodes()).toEqual(names);
   });
 });
