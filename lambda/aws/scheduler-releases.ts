@@ -30,7 +30,7 @@ export class SchedulerReleases implements Schedules {
     const command = new CreateScheduleCommand({
       GroupName: group,
       Name: scheduleName(holdId, at),
-      Description: `Releases hold ${holdId} of ${scope}`.slice(0, 512),
+      Description: `Releases hold ${holdId} of ${scope}`,
       ScheduleExpression: `at(${wholeSecondFrom(moment).toISOString().slice(0, 19)})`,
       ScheduleExpressionTimezone: "UTC",
       FlexibleTimeWindow: { Mode: "OFF" },

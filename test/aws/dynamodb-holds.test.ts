@@ -6,6 +6,7 @@ import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { poolScope, wholeCluster } from "../../lambda/core/scope.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
+import { errorOf } from "../fuzz/fuzz.ts";
 import { aHold, aRecord } from "../support/builders.ts";
 import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
 
@@ -20,13 +21,18 @@ const sent = () => aws.requests.map(({ body }) => JSON.parse(body));
 const keys = { kind: { S: "record" }, name: { S: "cluster" } };
 
 describe("what the table is asked", () => {
-  it("reads with strong consistency", async () => {
+  it("reads with strong consistency, all records in the order of their names", async () => {
     const holds = await holdsOn(() => json({ Items: [] }));
     await holds.find(wholeCluster);
     await holds.all();
     expect(sent()).toMatchObject([
       { TableName: "the-table", ConsistentRead: true, Key: keys },
-      { TableName: "the-table", ConsistentRead: true, KeyConditionExpression: "#kind = :kind" },
+      {
+        TableName: "the-table",
+        ConsistentRead: true,
+        KeyConditionExpression: "#kind = :kind",
+        ScanIndexForward: true,
+      },
     ]);
   });
 
@@ -95,13 +101,15 @@ describe("a write whose condition fails", () => {
 describe("errors", () => {
   it("reports throttling after all retries as `try again`, with its cause", async () => {
     const holds = await holdsOn(() => jsonError("ProvisionedThroughputExceededException", "slow down"), 2);
-    const error = await holds.find(wholeCluster).catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(TryAgainError);
-    expect(error).toMatchObject({
-      message: expect.stringContaining("the-table"),
-      cause: { message: "slow down" },
-    });
-    expect(aws.requests).toHaveLength(2);
+    for (const read of [() => holds.find(wholeCluster), () => holds.all()]) {
+      const error = await errorOf(read());
+      expect(error).toBeInstanceOf(TryAgainError);
+      expect(error).toMatchObject({
+        message: "Cannot read table the-table now: slow down",
+        cause: { message: "slow down" },
+      });
+    }
+    expect(aws.requests).toHaveLength(4);
   });
 
   it("lets the SDK retry before it gives up", async () => {
@@ -135,7 +143,7 @@ describe("errors", () => {
     const holds = await holdsOn(() => jsonError(name, message), 3);
     const error = await holds.write(aRecord()).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(BrokenSetupError);
-    expect(error).toMatchObject({ message: expect.stringMatching(/the-table.*role/) });
+    expect(error).toMatchObject({ message: expect.stringMatching(/^Cannot write table the-table: .*role/) });
     expect(aws.requests).toHaveLength(1);
   });
 

@@ -15,16 +15,19 @@ type DescribedInstance = Readonly<{
   id: string;
   launchedAt?: Date | null;
   tags?: Readonly<Record<string, string>>;
-  state?: "pending" | "running";
+  state?: "pending" | "running" | null;
 }>;
 
 /** DescribeInstances' answer as EC2 writes it. */
 function described(instances: readonly DescribedInstance[], nextToken = ""): AwsAnswer {
-  const items = instances.map(({ id, launchedAt = noon, tags = {}, state = "running" }) => {
-    const tagItems = Object.entries(tags).map(([k, v]) => `<item><key>${k}</key><value>${v}</value></item>`);
+  const items = instances.map(({ id, launchedAt = noon, tags, state = "running" }) => {
+    const tagItems = Object.entries(tags ?? {}).map(
+      ([k, v]) => `<item><key>${k}</key><value>${v}</value></item>`,
+    );
+    const tagSet = tags && `<tagSet>${tagItems.join("")}</tagSet>`;
     const launchTime = launchedAt && `<launchTime>${launchedAt.toISOString()}</launchTime>`;
-    const stateName = `<instanceState><name>${state}</name></instanceState>`;
-    const instance = `<instanceId>${id}</instanceId>${stateName}${launchTime ?? ""}<tagSet>${tagItems.join("")}</tagSet>`;
+    const stateName = state && `<instanceState><name>${state}</name></instanceState>`;
+    const instance = `<instanceId>${id}</instanceId>${stateName ?? ""}${launchTime ?? ""}${tagSet ?? ""}`;
     return `<item><instancesSet><item>${instance}</item></instancesSet></item>`;
   });
   const token = nextToken && `<nextToken>${nextToken}</nextToken>`;
@@ -107,11 +110,14 @@ describe("instances that events informed of", () => {
     const port = await launches(() =>
       described([
         { id: "i-1", state: "pending" },
-        { id: "i-2", state: "pending", tags: v1 },
-        { id: "i-3", state: "running" },
+        { id: "i-2", state: "pending", tags: {} },
+        { id: "i-3", state: "pending", tags: v1 },
+        { id: "i-4", state: "running" },
+        { id: "i-5", state: null },
       ]),
     );
-    expect([...(await port.find(["i-1", "i-2", "i-3"])).keys()]).toEqual(["i-2", "i-3"]);
+    const found = await port.find(["i-1", "i-2", "i-3", "i-4", "i-5"]);
+    expect([...found.keys()]).toEqual(["i-3", "i-4", "i-5"]);
   });
 
   it("are asked for once each, 200 at a time", async () => {
@@ -138,6 +144,13 @@ describe("instances that events informed of", () => {
     );
     expect([...(await port.find(["i-1", "i-2", "i-3"])).keys()]).toEqual(["i-1", "i-2", "i-3"]);
     expect(asked().map(({ form }) => form.get("NextToken"))).toEqual([null, "more-1", "more-2"]);
+  });
+
+  it("are found even when EC2 repeats the token of a page", async () => {
+    aws = await fakeAws(() => described([{ id: "i-1" }], "the-same"));
+    const port = new Ec2Launches(new EC2Client(aws.client), "prod", 200);
+    expect((await port.find(["i-1"])).size).toBe(1);
+    expect(aws.requests).toHaveLength(2);
   });
 
   it("cost no call when there are none", async () => {
@@ -201,6 +214,7 @@ describe("errors", () => {
       const asking = what === "find" ? port.find(["i-1"]) : port.since(noon);
       await expect(asking).rejects.toThrow(TryAgainError);
       await expect(asking).rejects.toThrow(/did not describe the instances within/);
+      await expect(asking).rejects.toMatchObject({ cause: { name: "AbortError" } });
     },
   );
 
@@ -214,6 +228,6 @@ describe("errors", () => {
     const port = await launches(() => failed("UnauthorizedOperation", 403));
     const asking = port.since(noon);
     await expect(asking).rejects.toThrow(BrokenSetupError);
-    await expect(asking).rejects.toThrow(/ec2:DescribeInstances/);
+    await expect(asking).rejects.toThrow(/^Cannot describe instances: .*ec2:DescribeInstances/);
   });
 });

@@ -158,6 +158,7 @@ describe("logging in to an EKS cluster", () => {
       /no EKS cluster named prod in eu-west-1: check the setting cluster/,
     ],
     ["AccessDeniedException", 403, BrokenSetupError, /allow this role eks:DescribeCluster/],
+    ["UnrecognizedClientException", 403, BrokenSetupError, /allow this role eks:DescribeCluster/],
     ["ServerException", 500, TryAgainError, /could not be described/],
   ])("reports %s with a remedy, and tries again the next time", async (type, status, kind, message) => {
     answer = { status, type, body: { message: "no" } };
@@ -189,12 +190,31 @@ describe("logging in to an EKS cluster", () => {
     );
   });
 
-  it("says so when there are no credentials to sign a login with", async () => {
-    const send = async () => prod;
-    const config = { region: async () => "eu-west-1", credentials: () => Promise.reject(new Error("none")) };
-    const eks = { send, config } as unknown as EKSClient;
+  /** A login whose calls of EKS have these answers in turn. */
+  function loginWith(answers: readonly Promise<object>[], signs: () => Promise<object>): EksLogin {
+    const left = [...answers];
+    const config = { region: async () => "eu-west-1", credentials: signs };
+    const eks = { send: () => left.shift(), config } as unknown as EKSClient;
+    return new EksLogin({ cluster: "prod", eks, clock: { now: () => now } });
+  }
 
-    const failure = new EksLogin({ cluster: "prod", eks, clock: { now: () => now } }).access();
+  it("keeps its newer token and endpoint when an older login fails late", async () => {
+    const late = Promise.withResolvers<object>();
+    const renewed = loginWith([late.promise, Promise.resolve(prod)], async () => credentials);
+    const older = renewed.access();
+    renewed.refresh();
+    const newer = await renewed.access();
+
+    late.reject(new Error("no answer"));
+    await expect(older).rejects.toThrow(TryAgainError);
+
+    expect(await renewed.access()).toBe(newer);
+    now = new Date(start.getTime() + minutes(14));
+    expect((await renewed.access()).tls).toBe(newer.tls);
+  });
+
+  it("says so when there are no credentials to sign a login with", async () => {
+    const failure = loginWith([Promise.resolve(prod)], () => Promise.reject(new Error("none"))).access();
 
     await expect(failure).rejects.toThrow(
       new TryAgainError("It was not possible to sign a login: are there credentials?"),

@@ -38,6 +38,7 @@ describe("a one-shot", () => {
     expect(request).toMatchObject({
       path: `/schedules/${holdId}-1795263600`,
       GroupName: "holds",
+      Description: `Releases hold ${holdId} of nodepool/batch`,
       ScheduleExpression: "at(2026-11-21T12:20:00)",
       ScheduleExpressionTimezone: "UTC",
       FlexibleTimeWindow: { Mode: "OFF" },
@@ -92,6 +93,7 @@ describe("errors", () => {
     const arming = port.arm(wholeCluster, holdId, after(noon, minutes(20)));
     await expect(arming).rejects.toThrow(BrokenSetupError);
     await expect(arming).rejects.toThrow(/group holds: no\. Look whether/);
+    await expect(arming).rejects.toMatchObject({ cause: { name } });
   });
 
   it.each([

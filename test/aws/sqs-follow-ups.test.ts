@@ -15,8 +15,7 @@ let aws: FakeAws;
 afterEach(() => aws.close());
 
 async function later(answer?: (entries: readonly Entry[]) => AwsAnswer) {
-  const done = (entries: readonly Entry[]) =>
-    json({ Successful: entries.map(({ Id }) => ({ Id })), Failed: [] });
+  const done = (entries: readonly Entry[]) => json({ Successful: entries.map(({ Id }) => ({ Id })) });
   aws = await fakeAws(({ body }) => (answer ?? done)(JSON.parse(body).Entries));
   const client = new SQSClient({ ...aws.client, md5: false, maxAttempts: 1 });
   return new SqsFollowUps(client, `${aws.client.endpoint}/123456789012/launches`);
@@ -119,21 +118,29 @@ describe("a follow-up", () => {
 
 describe("errors", () => {
   it("are transient when some messages of a batch were refused", async () => {
-    const port = await later(([first, ...others]) =>
+    const port = await later(([first, second]) =>
       json({
-        Successful: others.map(({ Id }) => ({ Id })),
-        Failed: [{ Id: first?.Id, Code: "InternalError", Message: "not today", SenderFault: false }],
+        Failed: [
+          { Id: first?.Id, Code: "InternalError", Message: "not today", SenderFault: false },
+          { Id: second?.Id, Code: "ServiceUnavailable", SenderFault: false },
+        ],
       }),
     );
     const sending = port.enqueue(pendingNodes(500), seconds(30));
     await expect(sending).rejects.toThrow(TryAgainError);
-    await expect(sending).rejects.toThrow(/1 of 3 .*InternalError not today/);
+    await expect(sending).rejects.toThrow(
+      "2 of 3 messages were not queued: InternalError not today, ServiceUnavailable",
+    );
   });
 
   it("are a broken set-up when the queue does not exist or is forbidden", async () => {
     for (const name of ["QueueDoesNotExist", "AccessDeniedException"]) {
       const port = await later(() => jsonError(name, "no"));
-      await expect(port.enqueue(launchesOf(1), 0)).rejects.toThrow(BrokenSetupError);
+      const sending = port.enqueue(launchesOf(1), 0);
+      await expect(sending).rejects.toThrow(BrokenSetupError);
+      await expect(sending).rejects.toThrow(
+        /^Cannot send to .*\/launches: no\. Look whether the launch queue/,
+      );
       await aws.close();
     }
   });

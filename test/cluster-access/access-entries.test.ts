@@ -150,10 +150,23 @@ it.each([
 });
 
 it.each([
-  ["for some addresses", { endpointPublicAccess: true, publicAccessCidrs: ["203.0.113.0/24"] }],
-  ["inside its VPC", { endpointPublicAccess: false, publicAccessCidrs: ["0.0.0.0/0"] }],
-])("names the setting vpc where the endpoint answers only %s, unless it is in a VPC", async (_, config) => {
-  eks.vpcConfig = config;
-  expect(await entries.whyUnreachable()).toMatch(/in no VPC: cdk deploy -c cluster=prod -c vpc=/);
-  expect(await entriesOf({ inVpc: true }).whyUnreachable()).toBeUndefined();
-});
+  [
+    "for some addresses",
+    { endpointPublicAccess: true, publicAccessCidrs: ["203.0.113.0/24", "198.51.100.0/24"] },
+    /the endpoint of prod answers 203\.0\.113\.0\/24, 198\.51\.100\.0\/24 only/,
+  ],
+  [
+    "inside its VPC",
+    { endpointPublicAccess: false, publicAccessCidrs: ["0.0.0.0/0"] },
+    /prod has a private endpoint only/,
+  ],
+])(
+  "names the setting vpc where the endpoint answers only %s, unless it is in a VPC",
+  async (_, config, reason) => {
+    eks.vpcConfig = config;
+    const why = await entries.whyUnreachable();
+    expect(why).toMatch(reason);
+    expect(why).toMatch(/in no VPC: cdk deploy -c cluster=prod -c vpc=.* with subnets from which/);
+    expect(await entriesOf({ inVpc: true }).whyUnreachable()).toBeUndefined();
+  },
+);

@@ -39,6 +39,10 @@ const fullRecord = (): ScopeRecord => ({
     debt: 1.25,
     idle: { since: new Date("2026-11-21T12:00:00.123Z"), nodes: 6, length: minutes(3), busy: true },
   },
+  replacements: [
+    { instance: "i-1", launchedAt: new Date("2026-11-21T12:18:00.123Z"), nodeClaim: "default-x7f2k" },
+    { instance: "i-2", launchedAt: new Date("2026-11-21T12:18:01.456Z") },
+  ],
   lastLaunchAt: new Date("2026-11-21T12:19:59.999Z"),
   launchesCountFrom: new Date("9999-12-31T00:00:00.000Z"),
   quiet: "paused",
@@ -166,6 +170,14 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
       await store.journal.noteSweep(noon);
       await store.journal.noteSweep(after(noon, minutes(5)));
       expect(await store.journal.lastSweep()).toEqual(after(noon, minutes(5)));
+    });
+
+    it("remembers with which scope the next sweep begins, and that it begins with none", async () => {
+      expect(await store.journal.nextToSweep()).toBeUndefined();
+      await store.journal.noteNextToSweep(poolScope("batch"));
+      expect(await store.journal.nextToSweep()).toBe("nodepool/batch");
+      await store.journal.noteNextToSweep(undefined);
+      expect(await store.journal.nextToSweep()).toBeUndefined();
     });
 
     it("gives back a probe's answer by its id, for a day", async () => {
