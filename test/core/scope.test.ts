@@ -56,6 +56,10 @@ describe("the filter of NodePools", () => {
     expect(admits({ only: [], except: [] }, "batch")).toBe(true);
   });
 
+  it("never admits what no NodePool can be called", () => {
+    expect(admits({ only: [], except: [] }, "Bad_Pool")).toBe(false);
+  });
+
   it("admits only those named, and never those left out", () => {
     const filter = { only: ["a", "b"], except: ["b"] };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { minutes } from "../../lambda/core/duration.ts";
+import { after, minutes } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { onOperatorAsked } from "../../lambda/handlers/control.ts";
 import { onHoldExpired } from "../../lambda/handlers/release.ts";
@@ -72,6 +72,12 @@ describe("a request of an operator", () => {
   ])("that is wrong is refused by name: %j", (payload, problem) => {
     expect(() => parseControlRequest(payload)).toThrow(problem);
   });
+});
+
+it("a hold by hand needs the name of a NodePool with scope=nodepool only", async () => {
+  const hold = (scope: "cluster" | "nodepool") => new Scenario({ scope }).control({ do: "hold", for: "10m" });
+  await expect(hold("nodepool")).rejects.toThrow("scope is missing");
+  expect(await hold("cluster")).toMatchObject({ until: after(noon, minutes(10)) });
 });
 
 describe("whatever is asked", () => {

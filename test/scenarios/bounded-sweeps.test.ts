@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { poolScope } from "../../lambda/core/scope.ts";
-import { planSweep } from "../../lambda/core/sweep/plan-sweep.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { Scenario } from "../../simulator/scenario.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
-import { aHold, aRecord, someRules } from "../support/builders.ts";
+import { aHold } from "../support/builders.ts";
 
 function addMarked(world: Scenario, name: string, pool: string, n: number): void {
   world.addNode(name, { pool });
@@ -45,18 +44,6 @@ describe("a sweep with little time", () => {
     expect(world.marks()).not.toHaveProperty("orphan");
   });
 
-  it("gives a slow NodePool half a minute, and then marks the next one", async () => {
-    const world = pools({ takes: seconds(60) });
-    await holdOf(world, "a", 1);
-    await holdOf(world, "b", 2);
-    for (let n = 0; n < 20; n++) world.addNode(`slow-${n}`, { pool: "a" });
-    world.addNode("quick", { pool: "b" });
-
-    await sweepOnce(world);
-
-    expect(world.marks()).toMatchObject({ quick: holdId(2) });
-  });
-
   it("starts where the last one stopped, so that it reaches every NodePool", async () => {
     const world = pools({ takes: seconds(40), fails: true });
     for (let n = 0; n < 20; n++) {
@@ -83,31 +70,6 @@ describe("a sweep with little time", () => {
 
     expect(world.marks()).toEqual({ "slow-node": holdId(1) });
     expect([world.hold("nodepool/a")?.state, world.hold("nodepool/b")]).toEqual(["releasing", undefined]);
-  });
-});
-
-describe("the plan of a sweep", () => {
-  const record = (pool: string, minutesLeft: number) =>
-    aRecord({
-      scope: poolScope(pool),
-      hold: aHold({ id: holdId(minutesLeft), expiresAt: after(noon, minutes(minutesLeft)) }),
-    });
-  const plan = (next?: "nodepool/b" | "nodepool/x") =>
-    planSweep([record("a", 40), record("b", 30), record("c", 35), record("d", 10), record("e", 5)], {
-      rules: someRules({ scope: "nodepool" }),
-      now: after(noon, minutes(20)),
-      next,
-    });
-  const scopes = (records: readonly { scope: string }[]) => records.map(({ scope }) => scope.at(-1)).join("");
-
-  it("ends the longest overdue hold first", () => {
-    expect(scopes(plan().due)).toBe("ed");
-  });
-
-  it("continues with the scope that the last sweep did not reach, also when its record is gone", () => {
-    expect(scopes(plan().running)).toBe("abc");
-    expect(scopes(plan("nodepool/b").running)).toBe("bca");
-    expect(scopes(plan("nodepool/x").running)).toBe("abc");
   });
 });
 

@@ -95,13 +95,6 @@ describe("a replacement", () => {
     await world.pass(minutes(9));
     expect(world.marks()).toEqual({});
   });
-
-  it("holds with replacements=hold", async () => {
-    const world = new KarpenterWorld({ replacements: "hold" });
-    world.replacement();
-    await world.pass(seconds(1));
-    expect(world.hold()?.state).toBe("held");
-  });
 });
 
 describe("a demand launch", () => {
@@ -117,13 +110,6 @@ describe("a demand launch", () => {
     ]);
   });
 
-  it("is protected at once when its event is older than two seconds", async () => {
-    const world = new KarpenterWorld();
-    world.demand({ eventAfter: seconds(3) });
-    await world.pass(seconds(3));
-    expect(world.hold()?.state).toBe("held");
-  });
-
   it("waits until a replacement's instance is known, and holds after a minute in doubt", async () => {
     const world = new KarpenterWorld();
     world.nodeClaims.add({ name: "slow", createdAt: noon });
@@ -134,26 +120,6 @@ describe("a demand launch", () => {
     await world.pass(seconds(15));
 
     expect(inDoubt).toBeUndefined();
-    expect(world.hold()?.state).toBe("held");
-  });
-
-  it.each([
-    ["without the rights", 403, 1],
-    ["where there are no NodeClaims", 404, 0],
-  ] as const)("is protected at once %s", async (_, status, missing) => {
-    const world = new KarpenterWorld();
-    world.demand();
-    world.nodeClaims.refusedWith = status;
-    await world.pass(0);
-    expect(world.hold()?.state).toBe("held");
-    expect(world.metrics.total("RightsMissing")).toBe(missing);
-  });
-
-  it("is held within a minute when Karpenter's events cannot be read", async () => {
-    const world = new KarpenterWorld();
-    world.refuses = (call) => call === "events";
-    world.demand();
-    await world.pass(minutes(1.2));
     expect(world.hold()?.state).toBe("held");
   });
 });
@@ -203,45 +169,5 @@ describe("a hold whose nodes are in use", () => {
     world.oneShots.armed.clear();
     await world.pass(minutes(10));
     expect(world.heldNodes()).toEqual([burst.node]);
-  });
-
-  it("ends at its cap, and a breather follows", async () => {
-    const world = new KarpenterWorld({ maxHold: minutes(50) });
-    const burst = world.demand();
-    for (let minute = 0; minute < 60; minute += 5) {
-      await world.pass(minutes(5));
-      world.use(burst);
-    }
-    expect(world.marks()).toEqual({});
-    expect(world.history()).toMatchObject([{ capped: true, endedBecause: "the hold has reached its cap" }]);
-    expect(world.holds.records.get("cluster")?.quiet).toBe("breather");
-  });
-
-  it.each<[string, Partial<Rules>, (world: KarpenterWorld) => void]>([
-    ["nodes older than the burst", {}, (world) => world.nodeClaims.add({ name: "old", createdAt: at(-60) })],
-    ["replacements", {}, (world) => void world.replacement()],
-    ["any node with extendOn=launches", { extendOn: "launches" }, (world) => void world.demand()],
-  ])("is not extended by the use of %s", async (_, rules, prepare) => {
-    const world = new KarpenterWorld(rules);
-    world.demand();
-    await world.pass(seconds(5));
-    prepare(world);
-    await world.pass(minutes(15));
-    for (const name of world.nodeClaims.claims.keys()) {
-      if (rules.extendOn || name !== "claim-of-node-1") world.use({ name });
-    }
-    await world.pass(minutes(6));
-    expect(world.marks()).toEqual({});
-  });
-
-  it("is released at most ten minutes late when its use cannot be read", async () => {
-    const world = new KarpenterWorld({ maxHold: 0 });
-    world.demand();
-    await world.pass(minutes(15));
-    world.refuses = (call) => call === "claims";
-    await world.pass(minutes(10));
-    const inDoubt = Object.keys(world.marks());
-    await world.pass(minutes(10));
-    expect([inDoubt, world.marks()]).toEqual([["node-1"], {}]);
   });
 });

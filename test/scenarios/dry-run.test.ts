@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { after, minutes } from "../../lambda/core/duration.ts";
+import { minutes } from "../../lambda/core/duration.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import { Scenario } from "../../simulator/scenario.ts";
-import { noon } from "../../simulator/virtual-clock.ts";
 
 function threeNodes(): Scenario {
   const world = new Scenario();
@@ -42,25 +41,5 @@ describe("a dry run", () => {
     const done = Object(await world.control(request));
     expect(tried).toEqual({ ...done, dryRun: true });
     expect(everything(world)).not.toEqual(before);
-  });
-
-  it("counts the nodes that a first hold would mark, and leaves its user's alone", async () => {
-    const world = threeNodes();
-    const tried = await world.control({ do: "dry run", request: { do: "hold", reason: "test" } });
-    expect(world.marks()).toEqual({});
-    expect(tried).toMatchObject({ marked: 2, userHeld: 1, until: after(noon, minutes(20)), dryRun: true });
-  });
-
-  it("refuses what the request itself would be refused for", async () => {
-    const world = await holding();
-    await world.control({ do: "pause" });
-    const request = { do: "hold", reason: "test" };
-    await expect(world.control({ do: "dry run", request })).rejects.toThrow("resume first");
-  });
-
-  it("says in the log that nothing was done", async () => {
-    const world = await holding();
-    await world.control({ do: "dry run", request: { do: "release" } });
-    expect(world.log.reported("nodes released")).toMatchObject([{ dryRun: true }]);
   });
 });

@@ -104,18 +104,6 @@ describe("a node", () => {
     expect(world.heldNodes()).toEqual(["a", "b", "c"]);
   });
 
-  it("whose patch always fails is left to the sweep after some minutes", async () => {
-    const world = threeNodes();
-    world.sweepEvery = undefined;
-    world.refuses = (call) => call === "patch b";
-
-    await world.control({ do: "hold", for: "1h" });
-    await world.pass(minutes(10));
-
-    expect(world.queue.messages).toEqual([]);
-    expect(world.heldNodes()).toEqual(["a", "c"]);
-  });
-
   it("whose patch always fails is reported by every sweep, although no function fails", async () => {
     const world = threeNodes();
     world.refuses = (call) => call === "patch b";

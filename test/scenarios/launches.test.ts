@@ -29,19 +29,6 @@ describe("a launch", () => {
     ]);
   });
 
-  it("that starts a hold writes its record twice: before the one-shot is set, and after the nodes are marked", async () => {
-    const world = new Scenario();
-    world.addNode("old");
-    const calls: string[] = [];
-    world.watch = (_, call) => void (/^(write|arm|patch|enqueue)/.test(call) && calls.push(call));
-
-    world.launch();
-    await world.pass(seconds(1));
-
-    expect(calls).toEqual(["write", "arm", "patch old", "write", "enqueue"]);
-    expect(world.hold()).toMatchObject({ armedFor: at(20), nodes: 1 });
-  });
-
   it("that extends a hold while its start still marks records its one-shot, and the start does not overwrite it", async () => {
     const world = new Scenario();
     world.addNode("old");
@@ -57,28 +44,6 @@ describe("a launch", () => {
 
     expect(extended).toMatchObject({ expiresAt: at(21), armedFor: at(21) });
     expect(world.hold()).toMatchObject({ expiresAt: at(21), armedFor: at(21), nodes: 1 });
-  });
-
-  it("delivered twice, late or out of order changes nothing", async () => {
-    const world = new Scenario();
-    const first = world.launch();
-    await world.pass(minutes(5));
-    const second = world.launch();
-    await world.pass(minutes(1));
-    const before = structuredClone(world.holds.records.get("cluster"));
-
-    world.sendEvent(first);
-    world.sendEvent(second);
-    await world.pass(minutes(1));
-    world.sendEvent({ ...first, launchedAt: after(first.launchedAt, -minutes(3)) });
-    await world.pass(minutes(1));
-
-    expect(world.holds.records.get("cluster")).toEqual(before);
-    await world.pass(minutes(17));
-    expect([world.marks(), world.hold()]).toEqual([{}, undefined]);
-    world.sendEvent(second);
-    await world.pass(minutes(5));
-    expect([world.marks(), world.hold()]).toEqual([{}, undefined]);
   });
 
   it("extends the hold; the earlier one-shot releases nothing and is created again", async () => {
@@ -114,28 +79,6 @@ describe("a launch", () => {
     expect(world.queue.deadLetters).toEqual([]);
   });
 
-  it("whose node has joined and whose hold time is over before its event arrives starts nothing", async () => {
-    const world = new Scenario();
-    world.sweepEvery = undefined;
-
-    world.launch({ eventAfter: minutes(20) });
-    await world.pass(minutes(25));
-
-    expect([world.hold(), world.marks(), world.calls.includes("arm")]).toEqual([undefined, {}, false]);
-  });
-
-  it("waits for the initial delay without blocking, and counts from its launch time", async () => {
-    const world = new Scenario({ initialDelay: minutes(2) });
-    world.launch();
-
-    await world.pass(seconds(119));
-    const before = world.hold();
-    await world.pass(seconds(1));
-
-    expect(before).toBeUndefined();
-    expect(world.hold()).toMatchObject({ startedAt: at(2), expiresAt: at(20) });
-  });
-
   it("just after a forced release holds again, also when a function's clock is behind", async () => {
     const world = new Scenario();
     await world.releaseByHand({ force: true });
@@ -145,30 +88,6 @@ describe("a launch", () => {
     await world.finish(await world.deliver(world.queue.due(), -seconds(4)));
 
     expect(world.hold()).toMatchObject({ causedAt: after(noon, seconds(1)) });
-  });
-
-  it("dated in the future holds as if it were launched now, plus the seconds by which clocks may differ", async () => {
-    const world = new Scenario();
-    const { instance } = world.launch({ eventAfter: null });
-    world.sendEvent({ instance, launchedAt: at(600) });
-
-    await world.pass(seconds(1));
-
-    expect(world.hold()).toMatchObject({ expiresAt: at(21) });
-  });
-
-  it("that EC2 does not know yet is retried until EC2 knows it", async () => {
-    const world = new Scenario();
-    const { instance } = world.launch();
-    world.ec2.unlisted.add(instance);
-
-    await world.pass(minutes(1));
-    const before = world.hold();
-    world.ec2.unlisted.delete(instance);
-    await world.pass(minutes(1));
-
-    expect(before).toBeUndefined();
-    expect(world.hold()).toMatchObject({ expiresAt: at(20) });
   });
 
   it("that EC2 knows a second late is held two seconds later", async () => {
@@ -181,59 +100,6 @@ describe("a launch", () => {
     await world.pass(seconds(3));
 
     expect(world.hold()).toMatchObject({ expiresAt: at(20) });
-  });
-
-  it("that EC2 never knows is retried for a limited time", async () => {
-    const world = new Scenario();
-    const { instance } = world.launch({ joinsAfter: null });
-    world.ec2.unlisted.add(instance);
-
-    await world.pass(minutes(20));
-
-    expect([world.hold(), world.queue.messages, world.queue.deadLetters]).toEqual([undefined, [], []]);
-  });
-
-  it.each([
-    ["an instance of another cluster or without Karpenter", {}, null],
-    ["a NodePool that is left out", { nodePools: { only: [], except: ["batch"] } }, "batch"],
-    ["a NodePool with an invalid name", { scope: "nodepool" } as const, "Bad_Pool"],
-  ])("of %s starts nothing and gets no mark", async (_, rules, pool) => {
-    const world = new Scenario(rules);
-    world.addNode("old");
-    world.launch({ pool });
-
-    await world.pass(minutes(20));
-
-    expect([world.hold(), world.marks(), world.history()]).toEqual([undefined, {}, []]);
-  });
-
-  it("of an instance that is not Karpenter's, found by the sweep on a node with Karpenter's labels, starts nothing", async () => {
-    const world = new Scenario();
-    world.launch({ pool: null, node: { pool: "default" } });
-
-    await world.pass(minutes(20));
-
-    expect([world.hold(), world.history()]).toEqual([undefined, []]);
-  });
-
-  it("of a node whose NodePool label is not a valid name, found by the sweep, starts nothing", async () => {
-    const world = new Scenario({ scope: "nodepool" });
-    world.launch({ eventAfter: null, node: { pool: "Bad_Pool" } });
-
-    await world.pass(minutes(20));
-
-    expect((await world.holds.all()).records).toEqual([]);
-  });
-
-  it("does not change nodes that are not Karpenter's", async () => {
-    const world = new Scenario();
-    world.addNode("plain", { pool: null });
-    world.addNode("old");
-    world.launch();
-
-    await world.pass(minutes(5));
-
-    expect(world.heldNodes()).toEqual(["node-1", "old"]);
   });
 });
 
@@ -250,28 +116,6 @@ describe("a new node", () => {
       expect(world.heldNodes()).toEqual(["node-1"]);
     },
   );
-
-  it("that joins after the last follow-up is marked by the sweep", async () => {
-    const world = new Scenario();
-    world.launch({ joinsAfter: minutes(14) });
-
-    await world.pass(minutes(15));
-
-    expect(world.heldNodes()).toEqual(["node-1"]);
-  });
-
-  it("that never joins is awaited for a limited time", async () => {
-    const world = new Scenario();
-    world.sweepEvery = undefined;
-    world.launch({ joinsAfter: null });
-
-    await world.pass(minutes(13));
-
-    expect(world.queue.messages).toEqual([]);
-    const sentence =
-      "stopped waiting for pending nodes: another invocation has marked them, or the sweep will";
-    expect(world.log.reported(sentence)).toHaveLength(1);
-  });
 
   it("that another message has marked causes no warning when its own message gives up", async () => {
     const world = new Scenario();
@@ -309,16 +153,6 @@ describe("a new node", () => {
     await world.pass(minutes(60));
 
     expect(world.history()).toMatchObject([{ id: holdId(1, at(1)), endedAt: at(21) }]);
-    expect(world.marks()).toEqual({});
-  });
-
-  it("that joined minutes after its launch does not restart a finished hold", async () => {
-    const world = new Scenario();
-    world.launch({ joinsAfter: minutes(19) });
-
-    await world.pass(minutes(60));
-
-    expect(world.history()).toHaveLength(1);
     expect(world.marks()).toEqual({});
   });
 });

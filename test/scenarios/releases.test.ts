@@ -88,20 +88,6 @@ describe("a launch during a release", () => {
 });
 
 describe("a function that marks", () => {
-  it("removes its marks when its hold ended meanwhile", async () => {
-    const world = new Scenario();
-    world.sweepEvery = undefined;
-    for (const name of names) world.addNode(name);
-    world.launch({ joinsAfter: null });
-    const hold = await world.deliver();
-    while (hold.waitsFor !== "patch a") await world.step(hold);
-
-    await world.releaseByHand({ force: true, reason: "maintenance" });
-    await world.finish(hold);
-
-    expect([world.marks(), world.hold(), world.history().length]).toEqual([{}, undefined, 1]);
-  });
-
   it("hands its marks to the current hold when another replaced its own", async () => {
     const world = new Scenario();
     world.sweepEvery = undefined;
@@ -148,24 +134,5 @@ describe("the cap", () => {
       { capped: true, endedAt: at(120), endedBecause: "the hold has reached its cap" },
     ]);
     expect(world.metrics.total("HoldsCapped")).toBe(1);
-  });
-
-  it("can be turned off", async () => {
-    const world = new Scenario({ maxHold: 0 });
-
-    await stream(world, 300);
-
-    expect(world.hold()).toMatchObject({ id: holdId(1) });
-  });
-
-  it("does not end a hold that was started by hand during the breather", async () => {
-    const world = new Scenario();
-    world.addNode("old");
-    await stream(world, 121);
-
-    await world.control({ do: "hold", for: "30m", reason: "load test" });
-    await world.pass(minutes(20));
-
-    expect(world.heldNodes()).toContain("old");
   });
 });

@@ -85,17 +85,4 @@ describe("a sweep", () => {
     expect(world.heldNodes()).toEqual([...names, "node-1", "node-2"]);
     for (const name of names) expect(world.nodes.history(name)).toEqual([undefined, "true"]);
   });
-
-  it("records when it finished, and does not when a part failed", async () => {
-    const world = threeNodes();
-    await world.finish(await world.sweep());
-    const noted = world.holds.sweptAt;
-    world.time = new Date(world.time.getTime() + minutes(5));
-    const sweep = await world.sweep();
-    await world.step(sweep, "refused");
-    await world.finish(sweep);
-
-    expect(noted).toEqual(new Date(world.time.getTime() - minutes(5)));
-    expect([sweep.state, world.holds.sweptAt]).toEqual(["failed", noted]);
-  });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
-import type { ScopeRecord } from "../../lambda/core/holds/hold.ts";
-import type { Context, Holds } from "../../lambda/core/ports.ts";
+import type { Context } from "../../lambda/core/ports.ts";
 import { onOperatorAsked } from "../../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../../lambda/handlers/release.ts";
@@ -45,47 +44,6 @@ describe("a record that cannot be read", () => {
     expect(marked()).toEqual([]);
     expect(await holds.find("nodepool/a")).toMatchObject({ quiet: "paused", quietBecause: "on call" });
     expect((await holds.find("nodepool/a"))?.launchesCountFrom).toEqual(new Date(tomorrow));
-  });
-
-  it("does not stop a release by hand of its scope", async () => {
-    const { ports, holds, marked } = await aBrokenRecord();
-
-    await onHoldExpired(ports)({ force: true, scope: "nodepool/a" }, context);
-
-    expect(marked()).toEqual(["b"]);
-    expect(await holds.find("nodepool/a")).toMatchObject({ scope: "nodepool/a", quiet: "paused" });
-  });
-
-  it("is not written over when it was repaired a moment ago: the hold that is there now ends", async () => {
-    const { ports, holds, marked } = await aBrokenRecord();
-    const repaired = {
-      scope: "nodepool/a",
-      version: 7,
-      hold: aHold({ id: holdId(1), launches: 5 }),
-    } as const;
-    const racing: Holds = {
-      find: (scope) => holds.find(scope),
-      all: () => holds.all(),
-      replace: (record) => holds.replace(record),
-      write: async (record: ScopeRecord) => {
-        if (record.version === 7) await holds.write(repaired);
-        return holds.write(record);
-      },
-    };
-
-    await onHoldExpired({ ...ports, holds: racing })({ force: true, scope: "nodepool/a" }, context);
-
-    expect(marked()).toEqual(["b"]);
-    expect((await ports.journal.history(1))[0]).toMatchObject({ id: holdId(1), launches: 5 });
-  });
-
-  it("is written anew by a release by hand also when its version cannot be read", async () => {
-    const { ports, holds, marked } = await aBrokenRecord("nodepool/a", "seven");
-
-    await onHoldExpired(ports)({ force: true, scope: "nodepool/a" }, context);
-
-    expect(marked()).toEqual(["b"]);
-    expect(await holds.find("nodepool/a")).toMatchObject({ version: 1, quiet: "paused" });
   });
 
   it("does not stop a pause of everything", async () => {

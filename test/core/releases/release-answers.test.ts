@@ -46,13 +46,19 @@ it.each<[string, Parameters<typeof coreWorld>[0], object]>([
   expect(await forceRelease({ ...context, nodes }, { reason: "test" })).toEqual(answer);
 });
 
-it("leaves the other scopes alone when one is named", async () => {
-  const other = aRecord({ scope: pool, hold: aHold({ id: holdId(2) }) });
-  const { context, calls, record } = coreWorld({ records: [aRecord({ hold: aHold() }), other] });
-  await forceRelease(context, { reason: "test", scope: pool });
-  expect(calls.filter(([call]) => call === "release")).toEqual([["release", holdId(2)]]);
-  expect(record()?.hold).toEqual(aHold());
-});
+it.each([
+  [pool, [holdId(2)]],
+  ["cluster", [holdId(1), holdId(2)]],
+] as const)(
+  "ends the hold of the NodePool that is named, or all of them for the whole cluster: %s",
+  async (scope, ids) => {
+    const other = aRecord({ scope: pool, hold: aHold({ id: holdId(2) }) });
+    const { context, calls } = coreWorld({ records: [aRecord({ hold: aHold() }), other] });
+    const nodes = { ...context.nodes, marks: async () => new Map() };
+    await forceRelease({ ...context, nodes }, { reason: "test", scope });
+    expect(calls.filter(([call]) => call === "release")).toEqual(ids.map((id) => ["release", id]));
+  },
+);
 
 it("passes on an error that is no unreadable record", async () => {
   const { context } = coreWorld();
