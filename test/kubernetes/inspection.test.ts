@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
-import { holderName, holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import { holderName, holdLabel, Karpenter, type KarpenterGeneration } from "../../lambda/core/marks/keys.ts";
 import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { KubernetesInspection } from "../../lambda/kubernetes/inspection.ts";
@@ -36,11 +36,12 @@ function aCluster(
     nodes?: readonly Node[];
     rights?: readonly string[];
     gitVersion?: unknown;
+    karpenter?: KarpenterGeneration;
     patch?: (call: KubernetesCall) => unknown;
   }> = {},
 ) {
   const { nodes = [aNode("a")], rights = [...nodeRights, "patch nodes", ...demandRights] } = about;
-  const { gitVersion = "v1.36.1" } = about;
+  const { gitVersion = "v1.36.1", karpenter = "v1" } = about;
   const calls: KubernetesCall[] = [];
   const patch =
     about.patch ??
@@ -63,7 +64,7 @@ function aCluster(
   };
   const inspection = new KubernetesInspection({
     api,
-    karpenter: "v1",
+    karpenter,
     annotation,
     nodePools: { only: [], except: [] },
     clock: new VirtualClock(),
@@ -82,9 +83,44 @@ describe("an inspection of a cluster", () => {
       ownChange: "admitted",
       nodes: 1,
     });
-    const patches = calls.filter((call) => call.method === "PATCH");
-    expect(patches).toHaveLength(2);
-    for (const { query } of patches) expect(query).toMatchObject({ dryRun: "All" });
+    const dryRun = {
+      path: "/api/v1/nodes/a",
+      query: { dryRun: "All", fieldManager: holderName },
+      accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+    };
+    expect(calls.filter((call) => call.method === "PATCH")).toMatchObject([
+      {
+        ...dryRun,
+        contentType: "application/merge-patch+json",
+        body: { metadata: { annotations: { "karpenter-node-holder/not-ours": "true" } } },
+      },
+      {
+        ...dryRun,
+        contentType: "application/json-patch+json",
+        body: expect.arrayContaining([
+          { op: "add", path: "/metadata/annotations", value: { [annotation]: "true" } },
+        ]),
+      },
+    ]);
+  });
+
+  it("asks for its rights one by one, in the words of a SelfSubjectAccessReview", async () => {
+    const { inspect, calls } = aCluster();
+    await inspect();
+    expect(calls.find(({ method }) => method === "POST")).toEqual({
+      method: "POST",
+      path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+      body: {
+        apiVersion: "authorization.k8s.io/v1",
+        kind: "SelfSubjectAccessReview",
+        spec: { resourceAttributes: { verb: "get", resource: "nodes" } },
+      },
+    });
+  });
+
+  it("misses no rights to NodeClaims and events where Karpenter has none", async () => {
+    const rights = [...nodeRights, "patch nodes"];
+    expect((await aCluster({ rights, karpenter: "v0.31" }).inspect()).missingRights).toEqual([]);
   });
 
   it("knows no version where it is reported as no text", async () => {
@@ -103,8 +139,18 @@ describe("an inspection of a cluster", () => {
 
   it("tries nothing when it may not list nodes", async () => {
     const { inspect, calls } = aCluster({ rights: [] });
-    expect(await inspect()).toMatchObject({ foreignChange: "not tried", ownChange: "not tried" });
-    expect(calls.some((call) => call.method === "PATCH")).toBe(false);
+    expect(await inspect()).toEqual({
+      kubernetes: "v1.36.1",
+      missingRights: expect.arrayContaining(nodeRights),
+      needlessRights: [],
+      nodes: 0,
+      stuck: [],
+      userHeld: [],
+      ineffective: [],
+      foreignChange: "not tried",
+      ownChange: "not tried",
+    });
+    expect(calls.some(({ method, path }) => method === "PATCH" || path === "/api/v1/nodes")).toBe(false);
   });
 
   it("detects that changes beyond a mark are not refused", async () => {
@@ -123,11 +169,32 @@ describe("an inspection of a cluster", () => {
     });
   });
 
-  it("draws no conclusion from a conflict", async () => {
-    const patch = () => {
-      throw new KubernetesError("PATCH", 422, { message: "admission: a policy denied request" });
+  it("reports why its own change was refused, not why the other one was", async () => {
+    const patch = (call: KubernetesCall) => {
+      const message = isForeign(call) ? "not yours" : "a quota is used up";
+      throw new KubernetesError("PATCH", 422, { message, details: { name: "a", causes: [{}] } });
     };
-    expect(await aCluster({ patch }).inspect()).toMatchObject({ foreignChange: "not tried" });
+    expect((await aCluster({ patch }).inspect()).said).toMatch(/a quota is used up$/);
+  });
+
+  it("reports why the change of others was refused where its own was admitted", async () => {
+    expect((await aCluster().inspect()).said).toBe(denial.message);
+  });
+
+  it.each([404, 409, 422])("draws no conclusion from an answer with %i, and reports it", async (status) => {
+    const patch = (call: KubernetesCall) => {
+      if (isForeign(call)) return aNode("a");
+      throw new KubernetesError("PATCH", status, { message: "admission: a policy denied request" });
+    };
+    expect(await aCluster({ patch }).inspect()).toMatchObject({
+      ownChange: "not tried",
+      said: expect.stringMatching(/denied request$/),
+    });
+  });
+
+  it("fails where the dry run fails", async () => {
+    const broken = new KubernetesError("PATCH", 500, {});
+    await expect(aCluster({ patch: () => Promise.reject(broken) }).inspect()).rejects.toBe(broken);
   });
 
   it("counts a webhook's refusal as a refusal", async () => {
@@ -146,21 +213,29 @@ describe("an inspection of a cluster", () => {
     const time = after(noon, minutes(3));
     const patch = (call: KubernetesCall) => {
       if (isForeign(call)) throw denial;
-      return aNode("a", { managedFields: [{ manager: holderName, time: time.toISOString() }] });
+      const wrote = (manager: string, at: Date) => ({ manager, time: at.toISOString() });
+      const managedFields = [
+        wrote(holderName, noon),
+        wrote(holderName, time),
+        wrote("kubelet", after(noon, minutes(9))),
+      ];
+      return aNode("a", { managedFields });
     };
     expect((await aCluster({ patch }).inspect()).clusterTime).toEqual(time);
+    expect(await aCluster().inspect()).not.toHaveProperty("clusterTime");
   });
 
   it("finds nodes stuck in deletion, but not those that are still draining", async () => {
     const going = (name: string, since: number, finalizers = ["karpenter.sh/termination"]) =>
       aNode(name, { deletionTimestamp: after(noon, -since).toISOString(), finalizers });
     const nodes = [
-      going("stuck", hours(2)),
-      going("draining", minutes(5)),
+      going("stuck", minutes(30)),
+      going("draining", minutes(30) - 1),
+      aNode("not-going", { finalizers: ["karpenter.sh/termination"] }),
       going("other", hours(2), ["x/y"]),
     ];
     const { stuck } = await aCluster({ nodes }).inspect();
-    expect(stuck).toEqual([{ node: "stuck", since: after(noon, -hours(2)) }]);
+    expect(stuck).toEqual([{ node: "stuck", since: after(noon, -minutes(30)) }]);
   });
 
   it("finds nodes that a user has held for longer than a day, and who it was", async () => {
@@ -173,14 +248,15 @@ describe("an inspection of a cluster", () => {
     ];
     const annotations = { [annotation]: "true" };
     const nodes = [
-      aNode("long", { annotations, managedFields: wrote(hours(25)) }),
-      aNode("since-today", { annotations, managedFields: wrote(hours(3)) }),
+      aNode("long", { annotations, managedFields: wrote(hours(24)) }),
+      aNode("since-today", { annotations, managedFields: wrote(hours(24) - 1) }),
       aNode("ours", { annotations, labels: { [holdLabel]: holdId(1) } }),
+      aNode("not-held"),
       aNode("by-unknown-writer", { annotations }),
     ];
     const { userHeld } = await aCluster({ nodes }).inspect();
     expect(userHeld).toEqual([
-      { node: "long", since: after(noon, -hours(25)), by: "kubectl-annotate" },
+      { node: "long", since: after(noon, -hours(24)), by: "kubectl-annotate" },
       { node: "by-unknown-writer", since: after(noon, -hours(100)) },
     ]);
   });
@@ -189,15 +265,27 @@ describe("an inspection of a cluster", () => {
     const annotated = (name: string, value: string) => aNode(name, { annotations: { [annotation]: value } });
     const nodes = [
       annotated("a", "30m"),
-      annotated("b", "True"),
+      annotated("b", "x".repeat(101)),
       annotated("c", "true"),
       annotated("d", "false"),
     ];
     const { ineffective } = await aCluster({ nodes }).inspect();
     expect(ineffective).toEqual([
       { node: "a", value: "30m" },
-      { node: "b", value: "True" },
+      { node: "b", value: "x".repeat(100) },
     ]);
+  });
+
+  it("names of each problem the first twenty nodes", async () => {
+    const deletionTimestamp = after(noon, -hours(2)).toISOString();
+    const going = { deletionTimestamp, finalizers: ["karpenter.sh/termination"] };
+    const nodes = ["true", "30m"].flatMap((value) =>
+      Array.from({ length: 21 }, (_, n) =>
+        aNode(`${value}-${n}`, { ...going, annotations: { [annotation]: value } }),
+      ),
+    );
+    const { stuck, userHeld, ineffective } = await aCluster({ nodes }).inspect();
+    for (const found of [stuck, userHeld, ineffective]) expect(found).toHaveLength(20);
   });
 
   it("tries nothing on a node that is its user's", async () => {
@@ -205,11 +293,21 @@ describe("an inspection of a cluster", () => {
       aNode("a", { annotations: { [annotation]: "true" } }),
       aNode("b", { labels: { [holdLabel]: "never" } }),
       aNode("c", { labels: { [holdLabel]: "Never" } }),
+      aNode("d", { deletionTimestamp: noon.toISOString() }),
     ];
     expect(await aCluster({ nodes }).inspect()).toMatchObject({
       foreignChange: "not tried",
       ownChange: "not tried",
     });
+  });
+
+  it("tries the changes on the first node that can carry our mark, also where it is marked", async () => {
+    const marked = { labels: { [holdLabel]: holdId(1) }, annotations: { [annotation]: "true" } };
+    const nodes = [aNode("a", { annotations: marked.annotations }), aNode("b", marked), aNode("c")];
+    const { inspect, calls } = aCluster({ nodes });
+    await inspect();
+    const patched = calls.filter(({ method }) => method === "PATCH").map(({ path }) => path);
+    expect(patched).toEqual(Array(2).fill("/api/v1/nodes/b"));
   });
 
   it("fails as a broken set-up where the cluster refuses the login", async () => {

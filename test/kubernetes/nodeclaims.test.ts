@@ -24,7 +24,7 @@ const aClaim = (name: string, status?: object) => ({
 const list = (items: readonly unknown[], next = "") => ({ metadata: { continue: next }, items });
 
 /** A cluster with these events and NodeClaims, which answers field selectors as a real one does. */
-function aCluster(events: Answer, claims: Answer, karpenter: "v1" | "v0.31" = "v1") {
+function aCluster(events: Answer, claims: Answer, karpenter: "v1" | "v0.31" = "v1", only: string[] = []) {
   const calls: KubernetesCall[] = [];
   const api: KubernetesCaller = {
     async call(call) {
@@ -34,7 +34,7 @@ function aCluster(events: Answer, claims: Answer, karpenter: "v1" | "v0.31" = "v
   };
   return {
     calls,
-    nodeClaims: new KubernetesNodeClaims({ api, karpenter, nodePools: { only: [], except: [] } }),
+    nodeClaims: new KubernetesNodeClaims({ api, karpenter, nodePools: { only, except: [] } }),
   };
 }
 
@@ -100,19 +100,60 @@ describe("replacements", () => {
             ),
     );
     expect(await nodeClaims.replacements(noon, new Set(), soon)).toHaveLength(6);
-    expect(calls).toHaveLength(3);
+    expect(calls.slice(1).map(({ query }) => query)).toEqual([
+      { limit: "250" },
+      { limit: "250", continue: "page-2" },
+    ]);
+  });
+
+  it("are asked for by name up to five, and have no instance before Karpenter knows it", async () => {
+    const names = ["a", "b", "c", "d", "e"];
+    const { nodeClaims, calls } = aCluster(
+      () => list(names.map((name) => anEvent(name))),
+      ({ query }) => list([aClaim(String(query?.fieldSelector).slice(-1), { providerID: "" })]),
+    );
+    expect(await nodeClaims.replacements(noon, new Set(), soon)).toEqual(
+      names.map((nodeClaim) => ({ nodeClaim })),
+    );
+    expect(calls).toHaveLength(6);
   });
 
   it.each([
-    ["the rights are missing", () => refuse(403), "v1", { isMissingRight: true }],
-    ["Karpenter is older than v0.32", () => list([]), "v0.31", {}],
+    [
+      "the rights are missing",
+      () => refuse(403),
+      "v1",
+      { unavailable: "the holder may not list NodeClaims and events", isMissingRight: true },
+    ],
+    [
+      "Karpenter is older than v0.32",
+      () => list([]),
+      "v0.31",
+      { unavailable: "Karpenter before v0.32 has no NodeClaims" },
+    ],
+    [
+      "the cluster knows no NodeClaims",
+      () => refuse(404),
+      "v1",
+      { unavailable: "the cluster has no NodeClaims" },
+    ],
   ] as const)("cannot be reported where %s", async (_, events, karpenter, expected) => {
     const { nodeClaims } = aCluster(events, () => list([]), karpenter);
-    const found = await nodeClaims.replacements(noon, new Set(), soon);
-    expect(found).toEqual({
-      unavailable: expect.stringContaining("every launch counts as demand"),
-      ...expected,
-    });
+    const unavailable = `${expected.unavailable}, so every launch counts as demand`;
+    expect(await nodeClaims.replacements(noon, new Set(), soon)).toEqual({ ...expected, unavailable });
+  });
+
+  it("are no answer where the cluster does not give one", async () => {
+    const { nodeClaims } = aCluster(
+      () => refuse(500),
+      () => list([]),
+    );
+    await expect(nodeClaims.replacements(noon, new Set(), soon)).rejects.toMatchObject({ status: 500 });
+    const { nodeClaims: unserved } = aCluster(
+      () => list([]),
+      () => refuse(500),
+    );
+    await expect(unserved.launchedSince("cluster", noon, soon)).rejects.toMatchObject({ status: 500 });
   });
 
   it("are no answer where an event is not what it must be", async () => {
@@ -120,7 +161,9 @@ describe("replacements", () => {
       () => list([{ metadata: { creationTimestamp: "soon" } }]),
       () => list([]),
     );
-    await expect(nodeClaims.replacements(noon, new Set(), soon)).rejects.toThrow(TryAgainError);
+    const failure = nodeClaims.replacements(noon, new Set(), soon);
+    await expect(failure).rejects.toThrow(TryAgainError);
+    await expect(failure).rejects.toThrow(/^\/api\/v1\/namespaces\/default\/events: .*Invalid/s);
   });
 });
 
@@ -139,6 +182,17 @@ describe("the NodeClaims of a burst", () => {
     expect(calls[0]?.query).toMatchObject({ labelSelector: "karpenter.sh/nodepool in (default)" });
   });
 
+  it("are none where the NodePool is not this deployment's", async () => {
+    const { nodeClaims, calls } = aCluster(
+      () => list([]),
+      () => refuse(500),
+      "v1",
+      ["web"],
+    );
+    expect(await nodeClaims.launchedSince("nodepool/default", noon, soon)).toEqual([]);
+    expect(calls).toEqual([]);
+  });
+
   it("say nothing of use before Karpenter v1.0, and are read again when v1 is there", async () => {
     let served = "v1beta1";
     const { nodeClaims } = aCluster(
@@ -155,11 +209,29 @@ describe("the NodeClaims of a burst", () => {
 describe("what cannot be learned", () => {
   it("is nothing where everything may be read, and both where nothing may", async () => {
     const empty = () => list([]);
-    expect(await aCluster(empty, empty).nodeClaims.limits(soon)).toEqual([]);
+    const { nodeClaims, calls } = aCluster(empty, empty);
+    expect(await nodeClaims.limits(soon)).toEqual([]);
+    expect(calls.map(({ query }) => query?.limit)).toEqual(["1", "1"]);
     const refused = () => refuse(403);
     expect(await aCluster(refused, refused).nodeClaims.limits(soon)).toEqual([
       expect.stringContaining("every launch counts as demand"),
       expect.stringContaining("launches alone extend a hold"),
     ]);
+  });
+
+  it("is when nodes are used, before Karpenter v1.0", async () => {
+    const claims: Answer = ({ path }) => (path.includes("/v1beta1/") ? list([aClaim("a")]) : refuse(404));
+    expect(await aCluster(() => list([]), claims).nodeClaims.limits(soon)).toEqual([
+      "Karpenter before v1.0 does not record when nodes are used, so launches alone extend a hold",
+    ]);
+  });
+
+  it("is found by one NodeClaim and one event, however many there are", async () => {
+    const { nodeClaims, calls } = aCluster(
+      () => list([anEvent("a")], "more"),
+      () => list([aClaim("a")], "more"),
+    );
+    expect(await nodeClaims.limits(soon)).toEqual([]);
+    expect(calls).toHaveLength(2);
   });
 });

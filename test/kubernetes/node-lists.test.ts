@@ -1,0 +1,174 @@
+import { describe, expect, it } from "vitest";
+import { TryAgainError } from "../../lambda/core/errors.ts";
+import { poolScope, wholeCluster } from "../../lambda/core/scope.ts";
+import type { KubernetesCall } from "../../lambda/kubernetes/client.ts";
+import { KubernetesError } from "../../lambda/kubernetes/error.ts";
+import { matches, selectorText } from "../../lambda/kubernetes/label-selector.ts";
+import { listNodes, markedByAnyone, pagesOf, selectors } from "../../lambda/kubernetes/node-lists.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
+import { within } from "../support/context.ts";
+
+const every = { only: [], except: [] };
+const batch = poolScope("batch");
+const label = "karpenter-node-holder/hold";
+
+describe("the selector of a list", () => {
+  const v1 = selectors("v1", every);
+  const registered = "karpenter.sh/nodepool,karpenter.sh/registered";
+
+  it.each([
+    ["the whole cluster", v1.ofPools(wholeCluster), "karpenter.sh/nodepool"],
+    ["one NodePool", v1.ofPools(batch), "karpenter.sh/nodepool in (batch)"],
+    [
+      "all NodePools but some",
+      selectors("v1", { only: [], except: ["gpu", "web"] }).ofPools(wholeCluster),
+      "karpenter.sh/nodepool,karpenter.sh/nodepool notin (gpu,web)",
+    ],
+    [
+      "some NodePools",
+      selectors("v1", { only: ["batch", "web"], except: ["web"] }).ofPools(wholeCluster),
+      "karpenter.sh/nodepool in (batch)",
+    ],
+    [
+      "a NodePool that is excluded",
+      selectors("v1", { only: [], except: ["batch"] }).ofPools(batch),
+      undefined,
+    ],
+    [
+      "a NodePool that is not included",
+      selectors("v1", { only: ["web"], except: [] }).ofPools(batch),
+      undefined,
+    ],
+    [
+      "NodePools that are all excluded",
+      selectors("v1", { only: ["web"], except: ["web"] }).ofPools(wholeCluster),
+      undefined,
+    ],
+    ["nodes that have registered", v1.registered(wholeCluster), registered],
+    [
+      "nodes of Karpenter v0.31 that have registered",
+      selectors("v0.31", every).registered(wholeCluster),
+      "karpenter.sh/provisioner-name,karpenter.sh/initialized",
+    ],
+    ["nodes without our label", v1.withoutMark(wholeCluster), `${registered},!${label}`],
+    [
+      "nodes without this hold's mark",
+      v1.withoutMarkOf(wholeCluster, holdId(1)),
+      `${registered},${label} notin (${holdId(1)},never)`,
+    ],
+    ["nodes without the mark of what is no hold", v1.withoutMarkOf(wholeCluster, "never"), undefined],
+    ["nodes with this hold's mark", v1.markedBy(holdId(1)), `${label} in (${holdId(1)})`],
+    ["nodes with the mark of what is no hold", v1.markedBy("never"), undefined],
+    [
+      "nodes with the mark of other holds",
+      v1.markedByOthers([holdId(1), holdId(2)]),
+      `${label},${label} notin (${holdId(1)},${holdId(2)},never)`,
+    ],
+    ["nodes with any mark", markedByAnyone, `${label},${label} notin (never)`],
+  ])("is, for %s, as the API server reads it", (_, selector, text) => {
+    expect(selector && selectorText(selector)).toBe(text);
+  });
+
+  const key = "x";
+  it.each([
+    [
+      { key, operator: "Exists" },
+      { a: true, b: true, none: false },
+    ],
+    [
+      { key, operator: "DoesNotExist" },
+      { a: false, b: false, none: true },
+    ],
+    [
+      { key, operator: "In", values: ["a", "c"] },
+      { a: true, b: false, none: false },
+    ],
+    [
+      { key, operator: "NotIn", values: ["a", "c"] },
+      { a: false, b: true, none: true },
+    ],
+  ] as const)("matches a node as the API server does: %j", (requirement, expected) => {
+    const found = { a: { x: "a" }, b: { x: "b" }, none: undefined };
+    const matched = Object.entries(found).map(([name, labels]) => [name, matches([requirement], labels)]);
+    expect(Object.fromEntries(matched)).toEqual(expected);
+    expect(matches([requirement, { key: "y", operator: "Exists" }], { x: "a" })).toBe(false);
+  });
+});
+
+describe("a list", () => {
+  const page = (names: readonly string[], next = "") => ({
+    items: names.map((name) => ({ metadata: { name, uid: name } })),
+    metadata: { continue: next, resourceVersion: "7" },
+  });
+  const expired = new KubernetesError("GET", 410, {});
+  /** Lists with these answers in turn, the last one for ever. */
+  async function list(...answers: readonly unknown[]) {
+    const calls: KubernetesCall[] = [];
+    const api = {
+      call: async (call: KubernetesCall) => {
+        const answer = answers[Math.min(calls.push(call), answers.length) - 1];
+        if (answer instanceof Error) throw answer;
+        return answer;
+      },
+    };
+    const names: string[] = [];
+    const error = await (async () => {
+      for await (const { name } of listNodes(api, markedByAnyone, within(1_000), 2)) names.push(name);
+    })().catch((reason: unknown) => reason);
+    return { names, calls, error };
+  }
+
+  it("is asked for page by page, as metadata alone", async () => {
+    const { names, calls } = await list(page(["a", "b"], "more"), page(["c"]));
+    expect(names).toEqual(["a", "b", "c"]);
+    const query = { labelSelector: selectorText(markedByAnyone), limit: "2" };
+    const call = {
+      method: "GET",
+      path: "/api/v1/nodes",
+      accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+    };
+    expect(calls).toEqual([
+      { ...call, query },
+      { ...call, query: { ...query, continue: "more" } },
+    ]);
+  });
+
+  it("starts again up to five times when it has expired", async () => {
+    const { names, error } = await list(page(["a"], "more"), expired, page(["a", "b"], "last"), page([]));
+    expect([names, error]).toEqual([["a", "b"], undefined]);
+
+    const answers = Array.from({ length: 6 }, (_, n) => [page(["a"], `page-${n}`), expired]).flat();
+    const { error: failure, calls } = await list(...answers);
+    expect(failure).toBe(expired);
+    expect(calls).toHaveLength(12);
+  });
+
+  it("does not start again where its first page has expired, or for another error", async () => {
+    expect(await list(expired)).toMatchObject({ error: expired, calls: { length: 1 } });
+    const broken = new KubernetesError("GET", 500, {});
+    expect(await list(page(["a"], "more"), broken)).toMatchObject({ error: broken, calls: { length: 2 } });
+  });
+
+  it.each<[unknown, string]>([
+    [page([], "same"), "the list of nodes repeats a page for ever"],
+    [7, "the list of nodes must be an object, not 7"],
+    [{ items: [] }, "the list's metadata must be an object, not missing"],
+    [{ metadata: {} }, "the list of nodes has no items"],
+    [{ items: "all", metadata: {} }, "the list of nodes has no items"],
+    [{ items: [], metadata: { continue: 7 } }, "the list's metadata.continue must be text"],
+    [{ items: [], metadata: { resourceVersion: 7 } }, "the list's metadata.resourceVersion must be text"],
+  ])("fails for an answer that is no list: %j", async (answer, message) => {
+    expect((await list(answer)).error).toEqual(new TryAgainError(message));
+  });
+
+  it("may be null where it is empty", async () => {
+    const pages = [];
+    for await (const one of pagesOf(async () => ({ items: null, metadata: {} }))) pages.push(one);
+    expect(pages).toEqual([{ items: [], next: "", resourceVersion: "" }]);
+  });
+
+  it("asks nothing where no node can match", async () => {
+    const api = { call: () => Promise.reject(new Error("not expected")) };
+    for await (const node of listNodes(api, undefined, within(1_000), 2)) expect(node).toBeUndefined();
+  });
+});
