@@ -10,6 +10,7 @@ import type {
   Metrics,
   NodeSeen,
   Nodes,
+  Orphans,
   Released,
   ReleasedAll,
   WhatToMark,
@@ -17,7 +18,7 @@ import type {
 import { type NodePoolFilter, type Scope, wholeCluster } from "../core/scope.ts";
 import { type KubernetesCaller, OutOfTimeError } from "./client.ts";
 import { forEachConcurrent } from "./for-each-concurrent.ts";
-import type { LabelSelector } from "./label-selector.ts";
+import { type LabelSelector, matches } from "./label-selector.ts";
 import { changeNode, readNode } from "./node-changes.ts";
 import { listMetadata, listNodes, selectors } from "./node-lists.ts";
 import { instanceOf, parseNode, parseNodeLife } from "./node-objects.ts";
@@ -70,9 +71,27 @@ export class KubernetesNodes implements Nodes {
     return { marked, adopted, userHeld, failed, left: counts.left !== undefined, seen };
   }
 
-  async release(holdId: string, context: CallContext): Promise<Released> {
+  release(holdId: string, context: CallContext): Promise<Released> {
+    return this.releaseOrphans({ holdId, adopters: [] }, context);
+  }
+
+  async releaseOrphans({ holdId, adopters }: Orphans, context: CallContext): Promise<Released> {
+    const { annotation } = this.#options;
+    const present = adopters.map((adopter) => ({
+      ...adopter,
+      candidates: this.#select.registered(adopter.scope),
+    }));
+    const isAdopted = (node: NodeMeta) =>
+      present.some(
+        ({ holdId, candidates }) =>
+          candidates &&
+          matches(candidates, node.labels) &&
+          planMark(node, { holdId, annotation }).outcome === "adopted",
+      );
     const nodes = this.#listManaged(this.#select.markedBy(holdId), context);
-    const counts = await this.#each(nodes, (node) => this.#release(node, holdId, context));
+    const counts = await this.#each(nodes, async (node) =>
+      isAdopted(node) ? "passed" : this.#release(node, holdId, context),
+    );
     const { released = 0, kept = 0, failed = 0 } = counts;
     this.#options.metrics.add("NodesReleased", released);
     return { released, kept, failed, left: counts.left !== undefined };

@@ -173,6 +173,22 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       expect(await ours("b")).toEqual(heldIn(holdId(2)));
     });
 
+    it("leaves an orphaned mark to the hold that is to adopt it, and takes every other one off", async () => {
+      await world.add("adopted", { pool: "batch", ...held(holdId(1)) });
+      await world.add("users", {
+        pool: "batch",
+        labels: marked(holdId(1)),
+        annotations: { [annotation]: "8h" },
+      });
+      await world.add("other", { pool: "web", ...held(holdId(1)) });
+      const adopters = [{ scope: poolScope("batch"), holdId: holdId(2) }];
+      const orphans = { holdId: holdId(1), adopters };
+      expect(await world.nodes.releaseOrphans(orphans, soon())).toMatchObject({ released: 1, kept: 1 });
+      expect(await ours("adopted")).toEqual(heldIn(holdId(1)));
+      expect(await ours("users")).toEqual({ label: undefined, annotation: "8h" });
+      expect(await ours("other")).toEqual(bare);
+    });
+
     it("releases marks wherever they are, also where settings have changed since", async () => {
       await world.add("a", { ...held(holdId(1)), pool: null });
       expect(await release(holdId(1))).toMatchObject({ released: 1 });

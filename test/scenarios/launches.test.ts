@@ -152,7 +152,7 @@ describe("a new node", () => {
 
     await world.pass(minutes(60));
 
-    expect(world.history()).toMatchObject([{ id: holdId(1, at(1)), endedAt: at(21) }]);
+    expect(world.history()).toMatchObject([{ id: holdId(1), endedAt: at(21) }]);
     expect(world.marks()).toEqual({});
   });
 });

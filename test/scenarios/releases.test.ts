@@ -44,7 +44,7 @@ describe("a launch during a release", () => {
 
       expect(world.hold()).toMatchObject({
         state: "held",
-        id: isFenced ? holdId(2, at(20)) : holdId(1),
+        id: isFenced ? holdId(2) : holdId(1),
         expiresAt: at(40),
       });
       expect(world.heldNodes()).toEqual([...names, "node-1", "node-2"]);
@@ -58,7 +58,7 @@ describe("a launch during a release", () => {
           .history()
           .map(({ id }) => id)
           .toSorted(),
-      ).toEqual(isFenced ? [holdId(1), holdId(2, at(20))] : [holdId(1)]);
+      ).toEqual(isFenced ? [holdId(1), holdId(2)] : [holdId(1)]);
     },
   );
 
@@ -99,13 +99,30 @@ describe("a function that marks", () => {
     world.time = after(world.time, seconds(1));
     world.launch({ joinsAfter: null });
     await world.finish(await world.deliver());
-    const second = holdId(2, world.time);
 
     await world.finish(slow);
 
-    expect(world.marks()).toEqual({ a: second, b: second, c: second });
+    expect(world.marks()).toEqual({ a: holdId(2), b: holdId(2), c: holdId(2) });
     expect(world.heldNodes()).toEqual(names);
   });
+});
+
+it("a sweep that has not read of a new hold leaves no node of it without a mark, also when another sweep comes between", async () => {
+  const world = new Scenario();
+  world.sweepEvery = undefined;
+  world.addNode("a");
+  await world.control({ do: "hold", for: "30m" });
+  const stale = await world.sweep();
+  while (stale.waitsFor !== "instances") await world.step(stale);
+  await world.releaseByHand({ force: true });
+  await world.control({ do: "hold", for: "30m" });
+  while (world.marks().a !== holdId(1)) await world.step(stale);
+
+  await world.finish(await world.sweep());
+  await world.finish(stale);
+
+  expect(world.marks()).toEqual({ a: holdId(2) });
+  expect(world.nodes.history("a")).toEqual([undefined, "true", undefined, "true"]);
 });
 
 describe("the cap", () => {

@@ -41,6 +41,10 @@ export function coreWorld({ records = [], rules = {}, marked = {}, released = {}
         calls.push(["release", holdId]);
         return { ...nothingReleased, ...released };
       },
+      releaseOrphans: async ({ holdId, adopters }) => {
+        calls.push(["release orphans", holdId, ...adopters.map((adopter) => adopter.holdId)]);
+        return { ...nothingReleased, ...released };
+      },
     },
     schedules: {
       arm: async (scope, holdId, at) => {

@@ -12,8 +12,5 @@ export const isHoldId = (text: string | undefined): text is string => text !== u
 export const holdIdOf = (now: Date, suffix: string): string =>
   `${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, "").toLowerCase()}-${suffix}`;
 
-/** Of two holds of one scope only the later one can be on; of two that start within one second, the letters decide. */
-export const isLater = (holdId: string, other: string): boolean => holdId > other;
-
 /** For changes that are only tried and never written: no calendar has its date, so no hold ever has this id. */
 export const trialHoldId = "00000000t000000-dryrun";

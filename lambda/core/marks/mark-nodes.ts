@@ -5,7 +5,6 @@ import type { Context, Marked } from "../ports.ts";
 import { setOneShot } from "../releases/arm-release.ts";
 import { handOver, outlastingHolds } from "../releases/hand-over.ts";
 import type { Scope } from "../scope.ts";
-import { isLater } from "./hold-id.ts";
 
 /**
  * Sets the one-shot of a hold that has none, then marks its nodes, and notes both with one write. After a crash in
@@ -24,8 +23,7 @@ type Marking = Readonly<{ scope: Scope; hold: Hold; armedFor?: Date }>;
 export async function markNodes(context: Context, { scope, hold, armedFor }: Marking): Promise<Marked> {
   const { id: holdId } = hold;
   const outlasting = await outlastingHolds(context);
-  // A later hold's mark means that this hold was replaced since its record was read.
-  const adopts = (other: string) => !outlasting.has(other) && !isLater(other, holdId);
+  const adopts = (other: string) => !outlasting.has(other);
   const marked = await context.nodes.mark({ scope, holdId, adopts }, context);
   const touched = touchedBy(marked);
   context.log.info("nodes marked", { scope, holdId, ...marked, seen: marked.seen.length });

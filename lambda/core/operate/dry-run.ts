@@ -55,6 +55,10 @@ function withoutReleased(nodes: Nodes): Nodes {
       released.add(holdId);
       return nodes.release(holdId, context);
     },
+    releaseOrphans: (orphans, context) => {
+      released.add(orphans.holdId);
+      return nodes.releaseOrphans(orphans, context);
+    },
     releaseAll: (holdIds, context) => nodes.releaseAll(holdIds, context),
     marks: (except, context) => nodes.marks([...except, ...released], context),
     markedNodes: (context) => nodes.markedNodes(context),

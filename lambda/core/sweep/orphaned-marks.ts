@@ -1,37 +1,54 @@
 import { attemptAll } from "../attempt-all.ts";
-import type { ReleaseContext, Released } from "../ports.ts";
+import type { ReleaseContext, Released, WhatToMark } from "../ports.ts";
 import { nothingReleased, sum } from "../releases/release-nodes.ts";
+import { isKept } from "../rules.ts";
+
+/** The holds that are recorded, and those that sweeps go on to mark for. */
+export type Recorded = Readonly<{ holdIds: ReadonlySet<string>; adopters: readonly WhatToMark[] }>;
 
 /** Takes off all marks that no hold owns. */
 export async function releaseOrphanedMarks(context: ReleaseContext): Promise<Released> {
   const marks = await context.nodes.marks([], context);
   // Read after the nodes: a hold is recorded before its first mark, so a mark seen above has its hold here.
-  const running = await runningHolds(context);
-  let released = nothingReleased;
-  const orphans = [...marks.keys()].filter((id) => !running.has(id));
+  return releaseOrphans(context, [...marks.keys()], await recordedHolds(context));
+}
+
+/** Of a record that cannot be read, the hold counts until it expires. */
+export async function recordedHolds({ holds, rules, clock }: ReleaseContext): Promise<Recorded> {
+  const { records, unreadable } = await holds.all();
+  const ofUnreadable = unreadable.flatMap(({ readable: { hold } }) =>
+    hold && hold.expiresAt > clock.now() ? hold.id : [],
+  );
+  const adopters = records.flatMap(({ scope, hold }) =>
+    hold?.state === "held" && isKept(rules, scope) ? { scope, holdId: hold.id } : [],
+  );
+  return {
+    holdIds: new Set([...records.flatMap(({ hold }) => hold?.id ?? []), ...ofUnreadable]),
+    adopters,
+  };
+}
+
+/**
+ * Takes off the marks of those holds that are not recorded. Where a scope is held, a function that did not know yet may
+ * have put an ended hold's mark over the present one's: the node must not be without a mark until it is marked again.
+ */
+export async function releaseOrphans(
+  context: ReleaseContext,
+  found: readonly string[],
+  { holdIds, adopters }: Recorded,
+): Promise<Released> {
+  let total = nothingReleased;
+  const orphans = found.filter((holdId) => !holdIds.has(holdId));
   await attemptAll(
-    orphans.map((id) => async () => {
-      released = sum(released, await releaseOrphans(context, id));
+    orphans.map((holdId) => async () => {
+      const released = await context.nodes.releaseOrphans({ holdId, adopters }, context);
+      total = sum(total, released);
+      const count = released.released + released.kept + released.failed;
+      // None: their hold was closed between the two reads, or they are left to be adopted.
+      if (count === 0) return;
+      context.log.warn("marks without a hold taken off", { holdId, ...released });
+      context.metrics.add("OrphansFound", count);
     }),
   );
-  return released;
-}
-
-/** The holds whose marks stay; of a record that cannot be read, the hold until it expires. */
-export async function runningHolds({ holds, clock }: ReleaseContext): Promise<ReadonlySet<string>> {
-  const { records, unreadable } = await holds.all();
-  return new Set([
-    ...records.flatMap(({ hold }) => hold?.id ?? []),
-    ...unreadable.flatMap(({ readable: { hold } }) => (hold && hold.expiresAt > clock.now() ? hold.id : [])),
-  ]);
-}
-
-export async function releaseOrphans(context: ReleaseContext, holdId: string): Promise<Released> {
-  const released = await context.nodes.release(holdId, context);
-  const found = released.released + released.kept + released.failed;
-  // None: their hold was closed between the two reads.
-  if (found === 0) return released;
-  context.log.warn("marks without a hold taken off", { holdId, ...released });
-  context.metrics.add("OrphansFound", found);
-  return released;
+  return total;
 }

@@ -8,7 +8,7 @@ import { type Ending, handOver } from "../releases/hand-over.ts";
 import { closeRelease, nothingReleased } from "../releases/release-nodes.ts";
 import type { Scope } from "../scope.ts";
 import { decideSweep, logSweepDecision } from "./decide-sweep.ts";
-import { releaseOrphans, runningHolds } from "./orphaned-marks.ts";
+import { recordedHolds, releaseOrphans } from "./orphaned-marks.ts";
 import type { SweepPlan } from "./plan-sweep.ts";
 
 /**
@@ -47,11 +47,11 @@ async function releaseMarks(context: Context, endings: readonly Ending[]): Promi
   const { nodes, clock, metrics } = context;
   const marks = await nodes.releaseAll(new Set(endings.map(({ hold }) => hold.id)), context);
   // Read after the nodes: a hold is recorded before its first mark, so a mark seen above has its hold here.
-  const running = await runningHolds(context);
+  const recorded = await recordedHolds(context);
   const counts = [...marks.others];
   metrics.add(
     "NodesHeldNow",
-    counts.reduce((sum, [id, count]) => sum + (running.has(id) ? count : 0), 0),
+    counts.reduce((sum, [id, count]) => sum + (recorded.holdIds.has(id) ? count : 0), 0),
   );
   const closing = endings.map(({ scope, hold }) => async () => {
     // At every sweep, not only when it is closed: marks that cannot be taken off must not be silent.
@@ -59,13 +59,6 @@ async function releaseMarks(context: Context, endings: readonly Ending[]): Promi
     const released = marks.released.get(hold.id) ?? nothingReleased;
     await closeRelease(context, { scope, hold }, { ...released, left: released.left || marks.left });
   });
-  const orphans = counts.filter(([id]) => !running.has(id));
-  await attemptAll([
-    ...closing,
-    ...orphans.map(
-      ([id]) =>
-        () =>
-          releaseOrphans(context, id),
-    ),
-  ]);
+  const orphans = async () => void (await releaseOrphans(context, [...marks.others.keys()], recorded));
+  await attemptAll([...closing, orphans]);
 }

@@ -33,6 +33,7 @@ function dryRun() {
 
 it("reads the journal and the nodes outside", async () => {
   const { dry, context } = dryRun();
+  const orphans = { holdId: holdId(1), adopters: [] };
   const probe = { scope: "cluster" as const, holdId: holdId(1) };
   const reads: [unknown, unknown[]][] = [
     [dry.journal.history(5), ["history", 5]],
@@ -40,6 +41,7 @@ it("reads the journal and the nodes outside", async () => {
     [dry.journal.nextToSweep(), ["nextToSweep"]],
     [dry.journal.findProbe("p"), ["findProbe", "p"]],
     [dry.nodes.mark(probe, context), ["mark", probe, context]],
+    [dry.nodes.releaseOrphans(orphans, context), ["releaseOrphans", orphans, context]],
     [dry.nodes.releaseAll(new Set(["a"]), context), ["releaseAll", new Set(["a"]), context]],
     [dry.nodes.markedNodes(context), ["markedNodes", context]],
     [dry.nodes.joinedSince(noon, "all", context), ["joinedSince", noon, "all", context]],

@@ -90,8 +90,19 @@ describe("marks of other holds", () => {
     const { context, named, metrics } = toSweep({ records: [running], others, released });
     await sweep(context);
     expect(metrics.all("NodesHeldNow")).toEqual([4]);
-    expect(named("release")).toEqual([[second]]);
+    expect(named("release orphans")).toEqual([[second, first]]);
     expect(metrics.all("OrphansFound")).toEqual([9]);
+  });
+
+  it.each([
+    ["a hold that goes on", {}, {}, [first]],
+    ["no hold that is being released", { state: "releasing" }, {}, []],
+    ["no hold of another setting of scope, for which no sweep marks", {}, perPool, []],
+  ] as const)("may stay for %s to adopt", async (_, hold, rules, adopters) => {
+    const records = [aRecord({ hold: aHold(hold) })];
+    const { context, named } = toSweep({ records, rules, others: { [second]: 1 }, left: true });
+    await sweep(context);
+    expect(named("release orphans")).toEqual([[second, ...adopters]]);
   });
 
   it("are no orphans when they are gone by then", async () => {
@@ -110,6 +121,6 @@ describe("marks of other holds", () => {
     });
     world.holds.unreadable.add("cluster");
     await expect(sweep(context)).rejects.toThrow("cannot be read");
-    expect(named("release")).toEqual(expected);
+    expect(named("release orphans")).toEqual(expected);
   });
 });
