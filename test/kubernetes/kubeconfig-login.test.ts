@@ -37,6 +37,9 @@ describe("logging in by kubeconfig", () => {
     async (server) => {
       const login = loginOf(configOf({ server, "insecure-skip-tls-verify": true }, { token: "secret" }));
       await expect(login.access()).rejects.toThrow(BrokenSetupError);
+      await expect(login.access()).rejects.toThrow(
+        `credentials for ${server}, which would receive them unencrypted: use https://`,
+      );
       await expect(login.access()).rejects.not.toThrow("secret");
     },
   );
@@ -81,6 +84,61 @@ describe("logging in by kubeconfig", () => {
     const failure = loginOf(configOf({}, { exec })).access();
     await expect(failure).rejects.toBeInstanceOf(BrokenSetupError);
     await expect(failure).rejects.toThrow(/user cannot log in: .*no-such-program/);
+  });
+
+  /** A login whose kubeconfig gives these options for a request, in turn; the last ones stay. */
+  const loginWith = (...given: (object | Error)[]) =>
+    kubeconfigLogin({
+      getCurrentCluster: () => ({ name: "c", server: "https://c.example.com", skipTLSVerify: false }),
+      applyToHTTPSOptions: async (options) => {
+        const next = given.length > 1 ? given.shift() : given[0];
+        if (next instanceof Error) throw next;
+        Object.assign(options, next);
+      },
+    });
+
+  it.each([
+    [{ auth: "me:secret" }, { authorization: "Basic bWU6c2VjcmV0" }],
+    [{ auth: "me:secret", headers: { Authorization: "Bearer t" } }, { authorization: "Bearer t" }],
+    [{ headers: { "X-Number": 7 } }, { "x-number": "7" }],
+    [{}, {}],
+  ])("shows what the kubeconfig gives: %j", async (options, headers) => {
+    expect((await loginWith(options).access()).headers).toEqual(headers);
+  });
+
+  it("takes of a kubeconfig's options what concerns TLS, where there is a value", async () => {
+    const tls = { rejectUnauthorized: true, servername: "c" };
+    const login = loginWith({ ...tls, ca: undefined, agent: {}, timeout: 7 });
+    expect(Object.entries((await login.access()).tls)).toEqual(Object.entries(tls));
+  });
+
+  it("reports a certificate that cannot be used, with its cause", async () => {
+    const failure = loginWith({ cert: "no certificate" }).access();
+    await expect(failure).rejects.toBeInstanceOf(BrokenSetupError);
+    await expect(failure).rejects.toThrow(/^A certificate or key of the kubeconfig cannot be used: .+/);
+    await expect(failure).rejects.toMatchObject({ cause: expect.any(Error) });
+  });
+
+  it.each([
+    [
+      new SyntaxError('"secret" is not JSON'),
+      "its exec or auth-provider gave no credentials as kubectl expects them",
+    ],
+    [
+      new TypeError("secret is undefined"),
+      "its exec or auth-provider gave no credentials as kubectl expects them",
+    ],
+    [new Error("x".repeat(1_001)), "x".repeat(1_000)],
+  ])("says why the user cannot log in, and quotes no credentials: %s", async (error, reason) => {
+    await expect(loginWith(error).access()).rejects.toThrow(
+      new BrokenSetupError(`The kubeconfig's user cannot log in: ${reason}`),
+    );
+  });
+
+  it("reads the kubeconfig again after a login that failed", async () => {
+    const login = loginWith(new Error("no answer"), {});
+    await expect(login.access()).rejects.toThrow("no answer");
+    expect((await login.access()).server).toBe("https://c.example.com");
   });
 
   it("opens the stand-in with the kubeconfig it writes", async () => {
