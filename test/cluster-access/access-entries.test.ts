@@ -1,3 +1,4 @@
+import type { EKSClient } from "@aws-sdk/client-eks";
 import { beforeEach, expect, it } from "vitest";
 import {
   EksAccessEntries,
@@ -13,11 +14,13 @@ const adminPolicy = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdmi
 let eks: FakeEks;
 let entries: EksAccessEntries;
 let pauses: number;
+let paused: number[];
 
 beforeEach(() => {
   eks = new FakeEks();
   entries = entriesOf({});
   pauses = 0;
+  paused = [];
 });
 
 /** What an admin may do in the cluster is of no concern here. */
@@ -32,8 +35,9 @@ const entriesOf = (options: Partial<EksAccessEntriesOptions>) =>
     inVpc: false,
     clock: { now: () => new Date() },
     workUntil: new Date(Date.now() + 600_000),
-    sleep: async () => {
+    sleep: async (pause) => {
       pauses++;
+      paused.push(pause);
     },
     ...options,
   });
@@ -64,6 +68,7 @@ it("creates and deletes a role's entry in our group; again, it changes nothing",
   await entries.delete(hold);
   await entries.delete(hold);
   expect(eks.entries.size).toBe(0);
+  expect(pauses).toBe(0);
 });
 
 it("moves an entry that was changed back into our group", async () => {
@@ -78,6 +83,54 @@ it("retries while EKS does not know a new role", async () => {
   expect(pauses).toBe(3);
   expect(eks.entries.has(hold)).toBe(true);
 });
+
+it("gives up after two minutes when EKS never knows a role", async () => {
+  eks.unknownFor.set(hold, 99);
+  await expect(entries.create(hold)).rejects.toMatchObject({ name: "InvalidParameterException" });
+  expect(paused).toEqual(Array(39).fill(3_000));
+});
+
+it("takes an entry for gone that no call knows half a minute after it was created", async () => {
+  eks.entriesUnknownFor = 99;
+  await entries.create(hold);
+  await entries.delete(hold);
+  expect(paused).toEqual(Array(9).fill(3_000));
+});
+
+it.each(["AccessDeniedException", "ServerException"])("reports %s at once", async (name) => {
+  const error = Object.assign(new Error("no"), { name });
+  const denied = entriesOf({ eks: { send: () => Promise.reject(error) } as unknown as EKSClient });
+  for (const call of [
+    () => denied.authentication(),
+    () => denied.whyUnreachable(),
+    () => denied.create(hold),
+    () => denied.delete(hold),
+    () => denied.returnAdminRight(),
+    () => denied.asAdmin(async () => {}),
+  ])
+    await expect(call()).rejects.toBe(error);
+  expect(pauses).toBe(0);
+});
+
+it("leaves no timer behind", async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+  const before = timers();
+  await entries.create(hold);
+  expect(timers()).toBe(before);
+});
+
+it.each(["aws", "aws-cn"])(
+  "is admin of the whole cluster, by the policy of partition %s",
+  async (partition) => {
+    const adminRole = `arn:${partition}:iam::123456789012:role/admin`;
+    await entriesOf({ adminRole }).asAdmin(async () => {});
+    const policyArn = `arn:${partition}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy`;
+    expect(eks.sent).toMatchObject([
+      { principalArn: adminRole, type: "STANDARD", kubernetesGroups: [] },
+      { policyArn, accessScope: { type: "cluster" } },
+    ]);
+  },
+);
 
 it("is admin while it works and not afterwards", async () => {
   let duringWork: ReadonlySet<string> | undefined;
@@ -147,6 +200,7 @@ it.each([
 ])("reaches a cluster with %s", async (_, config) => {
   eks.vpcConfig = config;
   expect(await entries.whyUnreachable()).toBeUndefined();
+  expect(await entriesOf({ cluster: "gone" }).whyUnreachable()).toBeUndefined();
 });
 
 it.each([

@@ -1,21 +1,17 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
 import { accessManifest, admissionPolicy } from "../../lambda/cluster-access/manifest.ts";
-import { manifestYaml } from "../../lambda/cluster-access/manifest-yaml.ts";
+import { after, seconds } from "../../lambda/core/duration.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
-import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
-import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
-import { holdId } from "../../simulator/hold-ids.ts";
-import { usersLabels } from "../contracts/nodes.ts";
-import { NodesOnFakeServer } from "../kubernetes/nodes-on-fake-server.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 
 const clock = { now: () => new Date() };
 const { annotation } = Karpenter.v1;
 const older = Karpenter["v0.31"].annotation;
-const keys = { present: annotation, former: [older] };
 
 /** An API server that notes what it is asked and answers as it is reported. */
 class Answering implements KubernetesCaller {
@@ -36,6 +32,7 @@ const refuse = (status: number, name = "") => {
   throw explained(new KubernetesError("a call", status, { details: { name, causes: [] } }));
 };
 const missing = () => refuse(404, "karpenter-node-holder");
+const none = () => ({});
 const accessOf = (api: KubernetesCaller) => new KubernetesAccess({ api, clock, log: new CollectedLog() });
 const policy = admissionPolicy([annotation]);
 const { matchConstraints: constraints, matchConditions: conditions = [] } = policy.spec ?? {};
@@ -92,6 +89,55 @@ describe("our rights in a cluster", () => {
     await expect(failure).rejects.toMatchObject({ cause: { status: 403 } });
   });
 
+  it.each([403, 404])("cannot be written where the ClusterRole is answered with %i", async (status) => {
+    const api = new Answering(({ path, body }) => (path.includes("roles/") ? refuse(status) : body));
+    await expect(accessOf(api).write([annotation])).rejects.toThrow();
+  });
+
+  it("cannot be checked, read or removed where the cluster refuses", async () => {
+    const access = accessOf(new Answering(() => refuse(403)));
+    for (const call of [
+      () => access.check([annotation]),
+      () => access.annotations(),
+      () => access.revoke(),
+      () => access.remove(),
+    ])
+      await expect(call()).rejects.toThrow(BrokenSetupError);
+  });
+
+  it("are revoked by removing the ClusterRoleBinding", async () => {
+    const api = new Answering(none);
+    await accessOf(api).revoke();
+    expect(api.asked).toEqual([
+      {
+        method: "DELETE",
+        path: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/karpenter-node-holder",
+      },
+    ]);
+  });
+
+  it.each<[string, object, number]>([
+    ["two minutes", {}, 120],
+    ["a time limit", { timeLimit: seconds(7) }, 7],
+    ["an earlier end of all work", { until: after(noon, seconds(5)), timeLimit: seconds(7) }, 5],
+    ["a time limit before the end of all work", { until: after(noon, seconds(9)), timeLimit: seconds(7) }, 7],
+  ])("are changed within %s", async (_, options, expected) => {
+    let end: Date | undefined;
+    const api: KubernetesCaller = {
+      call: async (_call, { deadline }) => {
+        end = deadline;
+        return {};
+      },
+    };
+    await new KubernetesAccess({
+      api,
+      clock: { now: () => noon },
+      log: new CollectedLog(),
+      ...options,
+    }).revoke();
+    expect(end).toEqual(after(noon, seconds(expected)));
+  });
+
   it("record the annotation keys in the policy, and for clusters without policies on the ClusterRole", async () => {
     const objects = new Map(accessManifest([older, annotation]).map(({ path, object }) => [path, object]));
     const stored = (kind: string) =>
@@ -115,7 +161,7 @@ describe("our rights in a cluster", () => {
     const api = new Answering(({ path }) => {
       const object = stored.get(path);
       const metadata = { ...Object(object).metadata, uid: "1", managedFields: [] };
-      return { ...object, metadata };
+      return { ...object, metadata, status: { observedGeneration: 1 } };
     });
     expect((await accessOf(api).check([annotation])).map(({ state }) => state)).toEqual(
       Array(6).fill("right"),
@@ -175,126 +221,34 @@ describe("our rights in a cluster", () => {
       expect(body).toMatchObject({ metadata: { name: "karpenter-node-holder", resourceVersion: "7" } });
     }
   });
-});
 
-describe("the printed manifest", () => {
-  it("is the same bytes every time, and names each object once", () => {
-    const text = manifestYaml([annotation]);
-    expect(manifestYaml([annotation])).toBe(text);
-    expect(text.match(/^kind: .*$/gm)).toEqual([
-      "kind: ValidatingAdmissionPolicy",
-      "kind: ValidatingAdmissionPolicyBinding",
-      "kind: ClusterRole",
-      "kind: ClusterRoleBinding",
-      "kind: Role",
-      "kind: RoleBinding",
-    ]);
-    expect(text).toContain(
-      "verbs:\n      - get\n      - list\n      - patch\n  - apiGroups:\n      - karpenter.sh",
-    );
+  it.each<[unknown, string]>([
+    [7, "our ValidatingAdmissionPolicy must be an object, not 7"],
+    [{ metadata: 7 }, "our metadata must be an object, not 7"],
+    [{ metadata: { annotations: 7 } }, "our annotations must be an object, not 7"],
+  ])("are not compared with an answer that is no object: %j", async (answer, message) => {
+    await expect(accessOf(new Answering(() => answer)).check([annotation])).rejects.toThrow(message);
   });
 
-  it("names the keys it is for", () => {
-    expect(manifestYaml([older, annotation])).toContain(`[''${older}'', ''${annotation}'']`);
-  });
-});
-
-describe("all marks of a cluster", () => {
-  let world: NodesOnFakeServer;
-  let access: KubernetesAccess;
-  beforeEach(async () => {
-    world = await NodesOnFakeServer.open();
-    access = new KubernetesAccess({ api: world.client, clock, log: world.log, pageSize: 2 });
-  });
-  afterEach(() => world.close());
-
-  const add = (name: string, label: string, annotations: Record<string, string>) =>
-    world.standIn.addNode({ name, labels: { [holdLabel]: label }, annotations });
-  const annotationsOf = (name: string) =>
-    textsOf(world.standIn.nodes().find(({ metadata }) => metadata.name === name)?.metadata.annotations);
-
-  it("move to another key without a gap", async () => {
-    for (const name of ["a", "b", "c"]) add(name, holdId(1), { [older]: "true" });
-    const gaps: string[] = [];
-    world.standIn.onChange(({ node }) => {
-      const keys = Object.keys(textsOf(node.metadata.annotations));
-      if (!keys.includes(older) && !keys.includes(annotation)) gaps.push(node.metadata.name);
-    });
-    expect(await access.moveMarks(keys)).toBe(3);
-    expect(gaps).toEqual([]);
-    expect(annotationsOf("c")).toEqual({ [annotation]: "true" });
-    expect(await access.moveMarks(keys)).toBe(0);
+  it.each<[unknown, string]>([
+    [{ spec: 7 }, "our policy's spec must be an object, not 7"],
+    [7, "our policy must be an object, not 7"],
+  ])("record no keys in an answer that is no policy: %j", async (answer, message) => {
+    const api = new Answering(({ path }) => (path.includes("policies") ? answer : missing()));
+    await expect(accessOf(api).annotations()).rejects.toThrow(message);
   });
 
-  it("leave to its owner a node that the owner holds under the other key", async () => {
-    add("a", holdId(1), { [older]: "true", [annotation]: "true" });
-    add("b", holdId(1), { [annotation]: "8h" });
-    add("c", holdId(1), { [older]: "true" });
-
-    // Only the third is moved.
-    expect(await access.moveMarks(keys)).toBe(1);
-
-    expect(annotationsOf("a")).toEqual({ [annotation]: "true" });
-    expect(annotationsOf("b")).toEqual({ [annotation]: "8h" });
-    expect(annotationsOf("c")).toEqual({ [annotation]: "true" });
-    const labelled = world.standIn.nodes().filter(({ metadata }) => textsOf(metadata.labels)[holdLabel]);
-    expect(labelled.map(({ metadata }) => metadata.name)).toEqual(["c"]);
+  it.each<[unknown, string]>([
+    [7, "our ClusterRole must be an object, not 7"],
+    [{ metadata: 7 }, "our ClusterRole's metadata must be an object, not 7"],
+  ])("record no keys in an answer that is no ClusterRole: %j", async (answer, message) => {
+    const api = new Answering(({ path }) => (path.includes("clusterroles") ? answer : missing()));
+    await expect(accessOf(api).annotations()).rejects.toThrow(message);
   });
 
-  it("leave nothing under the old key on a node that was marked under the new key meanwhile", async () => {
-    add("a", holdId(2), { [older]: "true" });
-    const path = "/api/v1/nodes/a";
-    const body = { metadata: { annotations: { [annotation]: "true" } } };
-    const contentType = "application/merge-patch+json";
-    const call = {
-      method: "PATCH",
-      path,
-      query: { fieldManager: "karpenter-node-holder" },
-      contentType,
-      body,
-    } as const;
-    await world.client.call(call, world.soon());
-
-    expect(await access.moveMarks(keys)).toBe(1);
-    expect(annotationsOf("a")).toEqual({ [annotation]: "true" });
-    expect(await access.removeMarks(keys)).toBe(1);
-    expect(annotationsOf("a")).toEqual({});
-  });
-
-  it("come off, whatever hold they are of, and nothing of the users' does", async () => {
-    add("a", holdId(1), { [annotation]: "true" });
-    add("b", holdId(2), { [annotation]: "true" });
-    usersLabels.forEach((label, n) => void add(`users-${n}`, label, { [annotation]: "true" }));
-    add("e", holdId(2), { [annotation]: "8h" });
-    world.standIn.addNode({ name: "f", annotations: { [annotation]: "true" } });
-
-    expect(await access.removeMarks(keys)).toBe(2);
-
-    expect(["a", "b"].map(annotationsOf)).toEqual([{}, {}]);
-    const users = [...usersLabels.keys()].map((n) => `users-${n}`);
-    for (const name of ["f", ...users]) expect(annotationsOf(name)).toEqual({ [annotation]: "true" });
-    const labels = world.standIn.nodes().flatMap(({ metadata }) => textsOf(metadata.labels)[holdLabel] ?? []);
-    expect(labels.toSorted()).toEqual(usersLabels.toSorted());
-    expect(annotationsOf("e")).toEqual({ [annotation]: "8h" });
-  });
-
-  it("leave a node alone that is set to never while they come off", async () => {
-    add("a", holdId(1), { [annotation]: "true" });
-    world.onRequest = ({ method }) => {
-      if (method !== "PATCH") return;
-      world.onRequest = () => {};
-      world.standIn.editNode("a", { labels: { [holdLabel]: "never" } });
-    };
-    expect(await access.removeMarks(keys)).toBe(0);
-    expect(annotationsOf("a")).toEqual({ [annotation]: "true" });
-  });
-
-  it("are not called done while some could not be changed", async () => {
-    for (const name of ["a", "b", "c"]) add(name, holdId(1), { [annotation]: "true" });
-    world.standIn.fail({ kind: "status", status: 500 }, { path: "/api/v1/nodes/b" }, 99);
-    const failure = access.removeMarks(keys);
-    await expect(failure).rejects.toBeInstanceOf(TryAgainError);
-    await expect(failure).rejects.toThrow("the marks of 1 nodes could not be released");
-    expect(["a", "c"].map(annotationsOf)).toEqual([{}, {}]);
+  it("record none where the ClusterRole has no annotations, or the policy no such variable", async () => {
+    const bare = { metadata: {}, spec: { variables: [{ name: "label", expression: "'x/y'" }] } };
+    expect(await accessOf(new Answering(() => bare)).annotations()).toEqual([]);
+    expect(await accessOf(new Answering(() => ({ metadata: {}, spec: {} }))).annotations()).toEqual([]);
   });
 });

@@ -14,6 +14,8 @@ type WireRequest = Readonly<{ method: string; path: string; body?: string | Uint
 /** EKS in memory, as far as access entries go: it speaks the wire protocol and keeps one cluster. */
 export class FakeEks {
   readonly entries = new Map<string, Entry>();
+  /** The bodies of all requests that have one. */
+  readonly sent: object[] = [];
   /** Roles IAM has not reported EKS of yet, and how often it still denies them. */
   readonly unknownFor = new Map<string, number>();
   /** Policies that were disassociated, and not just lost with their entry. */
@@ -39,6 +41,7 @@ export class FakeEks {
   private respond({ method, path: url, body: sent }: WireRequest) {
     const text = sent instanceof Uint8Array ? new TextDecoder().decode(sent) : sent;
     const body = text ? JSON.parse(text) : {};
+    if (text) this.sent.push(body);
     const path = url.split("/").slice(1).map(decodeURIComponent);
     const { status: statusCode, body: answer } = this.answer(method, path, body);
     const error = statusCode === 200 ? {} : { "x-amzn-errortype": (answer as { __type: string }).__type };

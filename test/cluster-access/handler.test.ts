@@ -42,7 +42,8 @@ describe("a request of CloudFormation", () => {
     const ResourceType = "Custom::KarpenterNodeHolderAdminRight";
     leave();
 
-    await world.handle({ ...create, ResourceType });
+    const name = { PhysicalResourceId: "admin-right/prod" };
+    expect(await world.handle({ ...create, ResourceType })).toEqual(name);
     expect(world.admins).toEqual([adminRole]);
 
     await world.handle({ ...remove, ResourceType });
@@ -58,6 +59,19 @@ describe("a request of CloudFormation", () => {
     await expect(world.handle(request as object)).rejects.toThrow("This request cannot be used");
     expect(world.calls).toEqual([]);
   });
+});
+
+it("keeps the last minute of an invocation for giving the admin right back", async () => {
+  let workUntil: Date | undefined;
+  const handler = onClusterAccessChanged(
+    () => world.config,
+    (_, until) => {
+      workUntil = until;
+      return world.ports;
+    },
+  );
+  await handler(create, { deadline: new Date("2026-03-01T12:15:00Z") });
+  expect(workUntil).toEqual(new Date("2026-03-01T12:14:00Z"));
 });
 
 describe("a forged request", () => {
@@ -116,6 +130,7 @@ describe("the environment", () => {
     ["HOLD_ANNOTATION", "it's/bad"],
     ["ADMIN_ROLE_ARN", "me"],
     ["ADMITTED_ROLE_ARNS", ""],
+    ["ADMITTED_ROLE_ARNS", `${adminRole},me`],
   ])("is refused by the name of what is wrong: %s", async (name, value) => {
     const broken = () => readAccessConfig({ ...env, [name]: value });
     const handler = onClusterAccessChanged(broken, () => world.ports);

@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
+import { TryAgainError } from "../../lambda/core/errors.ts";
+import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
+import { usersLabels } from "../contracts/nodes.ts";
+import { NodesOnFakeServer } from "../kubernetes/nodes-on-fake-server.ts";
+
+const clock = { now: () => new Date() };
+const { annotation } = Karpenter.v1;
+const older = Karpenter["v0.31"].annotation;
+const keys = { present: annotation, former: [older] };
+
+describe("all marks of a cluster", () => {
+  let world: NodesOnFakeServer;
+  let access: KubernetesAccess;
+  beforeEach(async () => {
+    world = await NodesOnFakeServer.open();
+    access = new KubernetesAccess({ api: world.client, clock, log: world.log, pageSize: 2 });
+  });
+  afterEach(() => world.close());
+
+  const add = (name: string, label: string, annotations: Record<string, string>) =>
+    world.standIn.addNode({ name, labels: { [holdLabel]: label }, annotations });
+  const annotationsOf = (name: string) =>
+    textsOf(world.standIn.nodes().find(({ metadata }) => metadata.name === name)?.metadata.annotations);
+
+  it("move to another key without a gap", async () => {
+    for (const name of ["a", "b", "c"]) add(name, holdId(1), { [older]: "true" });
+    const gaps: string[] = [];
+    world.standIn.onChange(({ node }) => {
+      const keys = Object.keys(textsOf(node.metadata.annotations));
+      if (!keys.includes(older) && !keys.includes(annotation)) gaps.push(node.metadata.name);
+    });
+    expect(await access.moveMarks(keys)).toBe(3);
+    expect(gaps).toEqual([]);
+    expect(annotationsOf("c")).toEqual({ [annotation]: "true" });
+    expect(await access.moveMarks(keys)).toBe(0);
+  });
+
+  it("leave to its owner a node that the owner holds under the other key", async () => {
+    add("a", holdId(1), { [older]: "true", [annotation]: "true" });
+    add("b", holdId(1), { [annotation]: "8h" });
+    add("c", holdId(1), { [older]: "true" });
+
+    // Only the third is moved.
+    expect(await access.moveMarks(keys)).toBe(1);
+
+    expect(annotationsOf("a")).toEqual({ [annotation]: "true" });
+    expect(annotationsOf("b")).toEqual({ [annotation]: "8h" });
+    expect(annotationsOf("c")).toEqual({ [annotation]: "true" });
+    const labelled = world.standIn.nodes().filter(({ metadata }) => textsOf(metadata.labels)[holdLabel]);
+    expect(labelled.map(({ metadata }) => metadata.name)).toEqual(["c"]);
+  });
+
+  it("leave nothing under the old key on a node that was marked under the new key meanwhile", async () => {
+    add("a", holdId(2), { [older]: "true" });
+    const path = "/api/v1/nodes/a";
+    const body = { metadata: { annotations: { [annotation]: "true" } } };
+    const contentType = "application/merge-patch+json";
+    const call = {
+      method: "PATCH",
+      path,
+      query: { fieldManager: "karpenter-node-holder" },
+      contentType,
+      body,
+    } as const;
+    await world.client.call(call, world.soon());
+
+    expect(await access.moveMarks(keys)).toBe(1);
+    expect(annotationsOf("a")).toEqual({ [annotation]: "true" });
+    expect(await access.removeMarks(keys)).toBe(1);
+    expect(annotationsOf("a")).toEqual({});
+  });
+
+  it("come off, whatever hold they are of, and nothing of the users' does", async () => {
+    add("a", holdId(1), { [annotation]: "true" });
+    add("b", holdId(2), { [annotation]: "true" });
+    usersLabels.forEach((label, n) => void add(`users-${n}`, label, { [annotation]: "true" }));
+    add("e", holdId(2), { [annotation]: "8h" });
+    world.standIn.addNode({ name: "f", annotations: { [annotation]: "true" } });
+
+    expect(await access.removeMarks(keys)).toBe(2);
+
+    expect(["a", "b"].map(annotationsOf)).toEqual([{}, {}]);
+    const users = [...usersLabels.keys()].map((n) => `users-${n}`);
+    for (const name of ["f", ...users]) expect(annotationsOf(name)).toEqual({ [annotation]: "true" });
+    const labels = world.standIn.nodes().flatMap(({ metadata }) => textsOf(metadata.labels)[holdLabel] ?? []);
+    expect(labels.toSorted()).toEqual(usersLabels.toSorted());
+    expect(annotationsOf("e")).toEqual({ [annotation]: "8h" });
+  });
+
+  it("leave a node alone that is set to never while they come off", async () => {
+    add("a", holdId(1), { [annotation]: "true" });
+    world.onRequest = ({ method }) => {
+      if (method !== "PATCH") return;
+      world.onRequest = () => {};
+      world.standIn.editNode("a", { labels: { [holdLabel]: "never" } });
+    };
+    expect(await access.removeMarks(keys)).toBe(0);
+    expect(annotationsOf("a")).toEqual({ [annotation]: "true" });
+  });
+
+  it("are not called done while some could not be changed", async () => {
+    for (const name of ["a", "b", "c"]) add(name, holdId(1), { [annotation]: "true" });
+    world.standIn.fail({ kind: "status", status: 500 }, { path: "/api/v1/nodes/b" }, 99);
+    const failure = access.removeMarks(keys);
+    await expect(failure).rejects.toBeInstanceOf(TryAgainError);
+    await expect(failure).rejects.toThrow("the marks of 1 nodes could not be released");
+    await expect(access.moveMarks({ present: older, former: [annotation] })).rejects.toThrow(
+      "the marks of 1 nodes could not be moved",
+    );
+    expect(["a", "c"].map(annotationsOf)).toEqual([{}, {}]);
+  });
+
+  it("are not called done when the time is over", async () => {
+    add("a", holdId(1), { [annotation]: "true" });
+    world.onRequest = ({ method }) => {
+      if (method === "PATCH") world.ahead += 600_000;
+    };
+    world.standIn.fail({ kind: "status", status: 500 }, { method: "PATCH" });
+    await expect(access.removeMarks(keys)).rejects.toThrow("the marks of 1 nodes could not be released");
+  });
+});

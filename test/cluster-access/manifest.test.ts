@@ -1,0 +1,114 @@
+import { describe, expect, it } from "vitest";
+import { accessManifest } from "../../lambda/cluster-access/manifest.ts";
+import { manifestYaml, rightsToRun } from "../../lambda/cluster-access/manifest-yaml.ts";
+import { holderGroup, type Subject } from "../../lambda/cluster-access/subject.ts";
+
+const name = "karpenter-node-holder";
+const rbac = "rbac.authorization.k8s.io";
+const admission = "admissionregistration.k8s.io";
+const account: Subject = { kind: "ServiceAccount", name: "it's", namespace: "holder" };
+const keys = ["example.com/a", "example.com/b"];
+
+const objectsFor = (subject?: Subject) =>
+  new Map(accessManifest(keys, subject).map(({ object }) => [object.kind, Object(object)]));
+const policyFor = (subject?: Subject) => objectsFor(subject).get("ValidatingAdmissionPolicy").spec;
+
+describe("our objects in a cluster", () => {
+  it("have one name, and a place each", () => {
+    const objects = accessManifest(keys);
+    expect(objects.map(({ path }) => path)).toEqual([
+      `/apis/${admission}/v1/validatingadmissionpolicies/${name}`,
+      `/apis/${admission}/v1/validatingadmissionpolicybindings/${name}`,
+      `/apis/${rbac}/v1/clusterroles/${name}`,
+      `/apis/${rbac}/v1/clusterrolebindings/${name}`,
+      `/apis/${rbac}/v1/namespaces/default/roles/${name}`,
+      `/apis/${rbac}/v1/namespaces/default/rolebindings/${name}`,
+    ]);
+    for (const { object } of objects) expect(object.metadata).toMatchObject({ name });
+    expect(objects.map(({ needsPolicies }) => needsPolicies)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+    ]);
+    expect(objects.map(({ object }) => object.apiVersion)).toEqual([
+      ...Array(2).fill(`${admission}/v1`),
+      ...Array(4).fill(`${rbac}/v1`),
+    ]);
+  });
+
+  it("allow to read and patch nodes, and to list NodeClaims and the events of one namespace", () => {
+    const nodes = { apiGroups: [""], resources: ["nodes"], verbs: ["get", "list", "patch"] };
+    const nodeClaims = { apiGroups: ["karpenter.sh"], resources: ["nodeclaims"], verbs: ["list"] };
+    expect(objectsFor().get("ClusterRole").rules).toEqual([nodes, nodeClaims]);
+    expect(objectsFor().get("Role")).toMatchObject({
+      metadata: { namespace: "default" },
+      rules: [{ apiGroups: [""], resources: ["events"], verbs: ["list"] }],
+    });
+    const toRun = rightsToRun(keys).map(Object);
+    expect(toRun.find(({ kind }) => kind === "ClusterRole").rules).toEqual([
+      { ...nodes, verbs: [...nodes.verbs, "watch"] },
+      nodeClaims,
+    ]);
+  });
+
+  it.each([
+    [undefined, { kind: "Group", name, apiGroup: rbac }],
+    [account, account],
+  ])("give the rights to one subject: %j", (subject, bound) => {
+    for (const [binding, role] of [
+      ["ClusterRoleBinding", "ClusterRole"],
+      ["RoleBinding", "Role"],
+    ]) {
+      const { roleRef, subjects, metadata } = objectsFor(subject).get(binding);
+      expect(roleRef).toEqual({ apiGroup: rbac, kind: role, name });
+      expect(subjects).toEqual([bound]);
+      expect(metadata.namespace).toBe(role === "Role" ? "default" : undefined);
+    }
+  });
+
+  it.each([
+    [holderGroup, `'${name}' in request.userInfo.groups`],
+    [account, "request.userInfo.username == 'system:serviceaccount:holder:it\\'s'"],
+  ])("restrict all updates of nodes by that subject, and fail closed: %j", (subject, expression) => {
+    const { failurePolicy, matchConstraints, matchConditions } = policyFor(subject);
+    expect(matchConditions).toEqual([{ name: "ours", expression }]);
+    expect(failurePolicy).toBe("Fail");
+    expect(matchConstraints).toEqual({
+      matchPolicy: "Equivalent",
+      namespaceSelector: {},
+      objectSelector: {},
+      resourceRules: [
+        { apiGroups: [""], apiVersions: ["*"], operations: ["UPDATE"], resources: ["nodes"], scope: "*" },
+      ],
+    });
+  });
+
+  it("record the annotation keys", () => {
+    expect(objectsFor().get("ClusterRole").metadata.annotations).toEqual({
+      [`${name}/hold-annotations`]: "example.com/a,example.com/b",
+    });
+    const { variables } = policyFor();
+    expect(variables[0]).toEqual({ name: "keys", expression: "['example.com/a', 'example.com/b']" });
+  });
+});
+
+describe("the printed manifest", () => {
+  it("is the same bytes every time, and names each object once", () => {
+    const text = manifestYaml(keys);
+    expect(manifestYaml(keys)).toBe(text);
+    expect(text.match(/^kind: .*$/gm)).toEqual([
+      "kind: ValidatingAdmissionPolicy",
+      "kind: ValidatingAdmissionPolicyBinding",
+      "kind: ClusterRole",
+      "kind: ClusterRoleBinding",
+      "kind: Role",
+      "kind: RoleBinding",
+    ]);
+    expect(text).toContain(
+      "verbs:\n      - get\n      - list\n      - patch\n  - apiGroups:\n      - karpenter.sh",
+    );
+  });
+});
