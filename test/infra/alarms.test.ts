@@ -75,9 +75,13 @@ it("treats missing data as a breach for the sweep only", () => {
 });
 
 it("looks at periods that contain a sweep even when a timer comes late", () => {
-  const every = { 4: 300, 5: 600, 60: 3900 };
-  for (const [sweep, Period] of Object.entries(every)) {
-    const template = synthesize({ sweepEvery: Duration.minutes(Number(sweep)) });
+  const every = [
+    [{ sweepEvery: Duration.minutes(4) }, 300],
+    [{}, 600],
+    [{ sweepEvery: Duration.hours(1) }, 3900],
+  ] as const;
+  for (const [props, Period] of every) {
+    const template = synthesize(props);
     for (const heading of ["sweep-silent", "release-overdue", "hold-over-cap", "marks-orphaned"])
       expect(alarm(heading, template)).toMatchObject({ Period });
   }

@@ -15,7 +15,7 @@ it("shows the figures that the script works out", () => {
   expect(page).toBe(costPage());
 });
 
-it.each([quiet, { title: "Ten bursts", launches: 200, elsewhere: 200, holds: 10, nodes: 3 }])(
+it.each([quiet, { title: "Four bursts", launches: 80, elsewhere: 80, holds: 4, nodes: 3 }])(
   "assumes no less than a day of the real handlers takes: $title",
   { timeout: 60_000 },
   async (day) => {

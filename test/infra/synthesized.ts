@@ -27,9 +27,17 @@ function templateOf(fill: (stack: Stack) => void): Template {
   }
 }
 
-/** The template of a stack with one holder. */
-export const synthesize = (props: Partial<KarpenterNodeHolderProps> = {}): Template =>
-  templateOf((stack) => new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", ...props }));
+const synthesized = new Map<string, Template>();
+
+/** The template of a stack with one holder, made once for the same props. */
+export function synthesize(props: Partial<KarpenterNodeHolderProps> = {}): Template {
+  const key = JSON.stringify(props);
+  const holder = { cluster: "prod", ...props };
+  const template =
+    synthesized.get(key) ?? templateOf((stack) => new KarpenterNodeHolder(stack, "Holder", holder));
+  synthesized.set(key, template);
+  return template;
+}
 
 /** The template of a stack with one holder to which something was added. */
 export const synthesizeWith = (add: (holder: KarpenterNodeHolder) => void): Template =>
