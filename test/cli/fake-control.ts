@@ -38,6 +38,7 @@ export class FakeControl {
   ): Promise<FakeControl> {
     vi.stubEnv("AWS_ACCESS_KEY_ID", "fake");
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", "fake");
+    vi.stubEnv("AWS_MAX_ATTEMPTS", "1");
     const it: { fake?: FakeControl } = {};
     const aws = await fakeAws((request) => {
       const name = /functions\/([^/]+)\/invocations/.exec(request.path)?.[1];
