@@ -3,7 +3,7 @@ import { AwsAccount } from "../../cli/doctor/aws/aws-account.ts";
 import type { Finding, LinkName } from "../../cli/doctor/finding.ts";
 import { findingView, verdictView } from "../../cli/doctor/view.ts";
 import { anAccount, examined } from "../cli/healthy-account.ts";
-import { fakeAws } from "../support/fake-aws.ts";
+import { type AwsAnswer, fakeAws } from "../support/fake-aws.ts";
 import fc from "../support/fast-check.ts";
 import { errorOf, expectSecret, fuzz, fuzzTime, inTime } from "./fuzz.ts";
 
@@ -139,47 +139,46 @@ const textOf = (finding: Finding) => findingView(finding, (_, text) => text).joi
 it(
   "an invalid answer of AWS is reported at its own link, and doctor checks all others",
   async () => {
-    await fc.assert(
+    let reported: AwsAnswer = { body: "" };
+    const aws = await fakeAws(() => reported);
+    const credentials = { accessKeyId: "AKIDEXAMPLE", secretAccessKey, sessionToken };
+    const config = { ...aws.client, credentials, maxAttempts: 1, md5: false };
+    const odd = new AwsAccount(config, "prod");
+    const played = fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...questions),
         answer,
-        inTime(async (question, reported) => {
-          const aws = await fakeAws(() => reported);
-          const credentials = { accessKeyId: "AKIDEXAMPLE", secretAccessKey, sessionToken };
-          const config = { ...aws.client, credentials, maxAttempts: 1, md5: false };
-          const odd = new AwsAccount(config, "prod");
+        inTime(async (question, given) => {
+          reported = given;
           const ask: (...given: never[]) => Promise<unknown> = odd[question].bind(odd);
-          try {
-            const findings: Finding[] = [];
-            const failure = await errorOf(
-              examined(anAccount({ [question]: ask })).then((found) => findings.push(...found)),
-            );
+          const findings: Finding[] = [];
+          const failure = await errorOf(
+            examined(anAccount({ [question]: ask })).then((found) => findings.push(...found)),
+          );
 
-            expect(failure).toBeUndefined();
-            const isEarly = question === "identity" || question === "functionOf";
-            if (!isEarly) expect(findings.at(-1)?.link).toBe("probe");
-            const elsewhere = findings.filter(
-              ({ link, verdict }) =>
-                verdict !== "ok" && verdict !== "skipped" && !asked[question].some((one) => one === link),
+          expect(failure).toBeUndefined();
+          const isEarly = question === "identity" || question === "functionOf";
+          if (!isEarly) expect(findings.at(-1)?.link).toBe("probe");
+          const elsewhere = findings.filter(
+            ({ link, verdict }) =>
+              verdict !== "ok" && verdict !== "skipped" && !asked[question].some((one) => one === link),
+          );
+          if (!isEarly) expect(elsewhere).toEqual([]);
+          for (const finding of findings) {
+            const text = textOf(finding);
+            expect(text).not.toMatch(
+              /is not a function|is not iterable|Cannot (read|convert)|Invalid time|\[object |\bundefined\b|\bNaN\b/,
             );
-            if (!isEarly) expect(elsewhere).toEqual([]);
-            for (const finding of findings) {
-              const text = textOf(finding);
-              expect(text).not.toMatch(
-                /is not a function|is not iterable|Cannot (read|convert)|Invalid time|\[object |\bundefined\b|\bNaN\b/,
-              );
-              expect(text).not.toMatch(/(?!\n)\p{Cc}/u);
-              expect(text.length, text.slice(0, 300)).toBeLessThan(3_000);
-              expectSecret(text, secrets);
-            }
-            expect(verdictView(findings, (_, text) => text)).not.toBe("");
-          } finally {
-            await aws.close();
+            expect(text).not.toMatch(/(?!\n)\p{Cc}/u);
+            expect(text.length, text.slice(0, 300)).toBeLessThan(3_000);
+            expectSecret(text, secrets);
           }
+          expect(verdictView(findings, (_, text) => text)).not.toBe("");
         }),
       ),
       { ...fuzz(250), examples: always },
     );
+    await played.finally(() => aws.close());
   },
   fuzzTime,
 );
