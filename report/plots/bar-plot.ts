@@ -8,7 +8,6 @@ import {
   formatNumber,
   frameOf,
   seriesColour,
-  valueTable,
 } from "./plot-frame.ts";
 
 /** One place on the axis, with a value for each series; undefined where there is none. */
@@ -72,10 +71,4 @@ export function drawBars(plot: BarPlot): string {
     ...bars,
     ...names,
   );
-}
-
-/** The plot's values as a table. */
-export function barTable({ title, y, series, groups }: BarPlot): string {
-  const rows = groups.map(({ name, values }) => [name, ...series.map((_, i) => values[i] ?? "")]);
-  return valueTable(`${title}: ${axisName(y)}`, ["", ...series], rows);
 }

@@ -321,21 +321,6 @@ describe("advise", () => {
     expect(reported).not.toContain("please report it");
   });
 
-  it.each([
-    [
-      "a time to look back where files are read whole",
-      ["--from", "x", "--since", "1h"],
-      "cannot be used with",
-    ],
-    ["a file that is not there", ["--from", "/nowhere.json"], "/nowhere.json"],
-    ["holds that are none", ["--holds", "soon"], "durations from 1m to 24h"],
-    ["a price that is none", ["--price", "cheap"], "an amount"],
-  ])("ends with 2 for %s", async (_, words, expected) => {
-    const { exit, reported } = await advise(...words);
-    expect(exit).toBe(2);
-    expect(reported).toContain(expected);
-  });
-
   it("ends with 2 for invalid prices, naming each", async () => {
     const prices = join(folder, "prices.json");
     writeFileSync(prices, JSON.stringify({ "m5.large": "cheap" }));

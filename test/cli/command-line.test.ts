@@ -35,16 +35,6 @@ describe("the command line", () => {
     expect(reported).toContain("Usage: karpenter-node-holder");
   });
 
-  it.each([
-    [["hodl"], "hodl"],
-    [["--loud"], "unknown option '--loud'"],
-  ])("rejects %j", async (words, expected) => {
-    const { exit, reported } = await run(...words);
-    expect(exit).toBe(2);
-    expect(reported).toContain(expected);
-    expect(reported).toContain("See --help for commands and flags.");
-  });
-
   it.each(commands.map((command) => command(new CollectedTerminal()).name()))(
     "shows examples of %s in its help",
     async (name) => {

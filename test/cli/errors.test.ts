@@ -21,6 +21,7 @@ const advise = "advise --cluster prod";
 /** A wrong call, what its first line names, and its second line. */
 const wrongCalls: readonly (readonly [call: string, failed: string, remedy: string])[] = [
   ["hodl", "hodl", didYouMean("hold")],
+  ["--loud", "unknown option '--loud'", see],
   ["status", "--cluster NAME", see],
   ["status --cluter prod", "--cluter", didYouMean("--cluster")],
   ["status --cluster a/b", "a/b", see],
@@ -31,7 +32,8 @@ const wrongCalls: readonly (readonly [call: string, failed: string, remedy: stri
   [`status --run ${nowhere}`, nowhere, "Start it, or name the folder of its --data"],
   [`status ${away}`, ...unreachable],
   ["hold --cluster prod", "--reason", see],
-  ["hold --cluster prod --reason x --for 5s", "5s", see],
+  ["hold --cluster prod --reason x --for 5s", "a duration from 1m to 24h", see],
+  ["hold --cluster prod --reason x --scope planet", '"cluster" or "nodepool/NAME"', see],
   [`hold --reason x ${away}`, ...unreachable],
   ["release --cluster prod", "add --force", unchanged],
   [`release --force ${away}`, ...unreachable],
@@ -43,7 +45,9 @@ const wrongCalls: readonly (readonly [call: string, failed: string, remedy: stri
   [`history ${away}`, ...unreachable],
   ["doctor --cluster", "--cluster", see],
   [`doctor ${away}`, "credentials", "Follow the remedies above."],
-  [`${advise} --holds 1x`, "1x", see],
+  [`${advise} --holds 1x`, "durations from 1m to 24h", see],
+  [`${advise} --price cheap`, "an amount", see],
+  [`${advise} --from x --since 1h`, "cannot be used with", see],
   [`${advise} --from ${nowhere}`, nowhere, unchanged],
   [`${advise} --from /dev/null`, "no launch of a Karpenter node of cluster prod", "Does the export contain"],
   [`advise ${away}`, ...unreachable],
@@ -69,7 +73,8 @@ describe("the first line of an error says what failed, the second what to do:", 
 
   it.each(wrongCalls)("%s", async (call, failed, remedy) => {
     const terminal = new CollectedTerminal({ HOME: home, ...noFiles });
-    expect(await commandLine(call.split(" "), terminal)).not.toBe(0);
+    const exit = await commandLine(call.split(" "), terminal);
+    expect(remedy === see ? [2] : [1, 2]).toContain(exit);
     const [first = "", second = ""] = terminal.reported.split("\n");
     expect(first).toMatch(/^(error|Failed|These \w+ cannot be (used|read)|This \w+ cannot be (used|done)): /);
     expect(first).toContain(failed);

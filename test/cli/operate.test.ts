@@ -168,22 +168,6 @@ describe("actions", () => {
     expect(output).toContain("This was a dry run: nothing was changed.");
   });
 
-  it.each([
-    ["release --cluster prod", "add --force"],
-    ["hold --cluster prod", "--reason"],
-    ["hold --cluster prod --reason x --for soon", "a duration from 1m to 24h"],
-    ["hold --cluster prod --reason x --for 25h", "a duration from 1m to 24h"],
-    ["hold --cluster prod --reason x --scope planet", '"cluster" or "nodepool/NAME"'],
-    ["status", "--cluster"],
-    ["status --cluster not/a/name", "letters, digits"],
-    ["history --cluster prod --limit 0", "whole number"],
-  ])("sends nothing and ends with 2 for a wrong command: %s", async (line, expected) => {
-    const prod = await holder(answering);
-    const { exit, reported } = await prod.run(...line.split(" "));
-    expect({ exit, asked: prod.asked }).toEqual({ exit: 2, asked: [] });
-    expect(reported).toContain(expected);
-  });
-
   it.each(["release --force", "pause"])("ends with 1 when nodes could not be released: %s", async (line) => {
     const prod = await holder(() => ({
       released: 2,

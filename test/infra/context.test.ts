@@ -22,19 +22,7 @@ it("needs nothing but the cluster", () => {
   expect(alarmTopicArn).toBeUndefined();
 });
 
-it("names every wrong setting at once, with what was expected", () => {
-  const problems = problemsOf({ cluster: "prod", hold: "banana", maxHold: "1m", scope: "planet" });
-  expect(problems).toEqual([
-    expect.stringMatching(/^hold must be auto, or a duration .*"banana"/),
-    expect.stringMatching(/^maxHold must be at least hold .*"1m"/),
-    expect.stringMatching(/^scope must be cluster or nodepool.*"planet"/),
-  ]);
-});
-
 it.each([
-  ["maxhold", "maxHold"],
-  ["sweep-every", "sweepEvery"],
-  ["maxHolds", "maxHold"],
   ["hodl", "hold"],
   ["alarmTopic", "alarmTopicArn"],
   ["logRetention", "logRetentionDays"],
