@@ -4,7 +4,9 @@ import { fillApp } from "./fill-app.ts";
 
 try {
   const app = new App();
-  fillApp(app);
+  // Where to deploy comes from the CDK command line: its profile's account and region.
+  const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env;
+  fillApp(app, { ...(account && { account }), ...(region && { region }) });
   app.synth();
 } catch (error) {
   if (!(error instanceof BadInputError)) throw error;

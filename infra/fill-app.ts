@@ -1,16 +1,13 @@
-import { type App, Validations } from "aws-cdk-lib";
+import { type App, type Environment, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { stackName } from "../lambda/names.ts";
 import { HolderStack } from "./holder-stack.ts";
 import { readContext } from "./settings/context.ts";
 
 /** Adds the stack that the app's context asks for, and the security checks of its template. */
-export function fillApp(app: App): void {
+export function fillApp(app: App, env: Environment): void {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   const settings = readContext(app.node.getAllContext());
-  // Where to deploy comes from the CDK command line: its profile's account and region.
-  const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env;
-  const env = { ...(account && { account }), ...(region && { region }) };
   new HolderStack(app, stackName(settings.props.cluster), settings, {
     env,
     description: `karpenter-node-holder for ${settings.props.cluster}`,

@@ -16,7 +16,7 @@ function synth(context: Readonly<Record<string, string>>) {
   const code = process.exitCode;
   try {
     const app = new App({ outdir: mkdtempSync(join(out, "app-")), context });
-    fillApp(app);
+    fillApp(app, {});
     const [stack] = app.synth().stacks;
     return { template: stack?.template, failed: process.exitCode === 1, printed: printed.mock.calls };
   } finally {
