@@ -54,9 +54,7 @@ export interface Nodes {
    */
   mark(what: WhatToMark, context: CallContext): Promise<Marked>;
   /** Takes this hold's marks off, wherever they are; what is no longer its own stays. */
-  release(holdId: string, context: CallContext): Promise<Released>;
-  /** The same for a hold that no record has; marks that a hold goes on to adopt stay, so that no node is without one. */
-  releaseOrphans(orphans: Orphans, context: CallContext): Promise<Released>;
+  release(what: WhatToRelease, context: CallContext): Promise<Released>;
   /** Takes the marks of all these holds off in one pass; `others` counts the marks of all other holds. */
   releaseAll(holdIds: ReadonlySet<string>, context: CallContext): Promise<ReleasedAll>;
   /** The ids of all holds that have marks on nodes, with how many; those named are left out by the server. */
@@ -74,8 +72,8 @@ export interface Nodes {
 /** `adopts` decides whose marks this hold takes over; those of all other holds where it is missing. */
 export type WhatToMark = Readonly<{ scope: Scope; holdId: string; adopts?: (holdId: string) => boolean }>;
 
-/** The marks of a hold that no record has; those in `adopters` are held, and adopt marks at every sweep. */
-export type Orphans = Readonly<{ holdId: string; adopters: readonly WhatToMark[] }>;
+/** Marks that one of `adopters` would adopt stay for it, so that no node is without a mark in between. */
+export type WhatToRelease = Readonly<{ holdId: string; adopters?: readonly WhatToMark[] }>;
 
 /** A node as the cluster reports it; `instance` is the cloud's id where the node has one, else its provider id. */
 export type NodeSeen = Readonly<{ name: string; instance: string; nodePool: string; joinedAt: Date }>;

@@ -10,10 +10,10 @@ import type {
   Metrics,
   NodeSeen,
   Nodes,
-  Orphans,
   Released,
   ReleasedAll,
   WhatToMark,
+  WhatToRelease,
 } from "../core/ports.ts";
 import { type NodePoolFilter, type Scope, wholeCluster } from "../core/scope.ts";
 import { type KubernetesCaller, OutOfTimeError } from "./client.ts";
@@ -71,23 +71,8 @@ export class KubernetesNodes implements Nodes {
     return { marked, adopted, userHeld, failed, left: counts.left !== undefined, seen };
   }
 
-  release(holdId: string, context: CallContext): Promise<Released> {
-    return this.releaseOrphans({ holdId, adopters: [] }, context);
-  }
-
-  async releaseOrphans({ holdId, adopters }: Orphans, context: CallContext): Promise<Released> {
-    const { annotation } = this.#options;
-    const present = adopters.map((adopter) => ({
-      ...adopter,
-      candidates: this.#select.registered(adopter.scope),
-    }));
-    const isAdopted = (node: NodeMeta) =>
-      present.some(
-        ({ holdId, candidates }) =>
-          candidates &&
-          matches(candidates, node.labels) &&
-          planMark(node, { holdId, annotation }).outcome === "adopted",
-      );
+  async release({ holdId, adopters = [] }: WhatToRelease, context: CallContext): Promise<Released> {
+    const isAdopted = this.#adoptedBy(adopters);
     const nodes = this.#listManaged(this.#select.markedBy(holdId), context);
     const counts = await this.#each(nodes, async (node) =>
       isAdopted(node) ? "passed" : this.#release(node, holdId, context),
@@ -195,6 +180,16 @@ export class KubernetesNodes implements Nodes {
     const plan = (present: ManagedNode) => planRelease(present, { holdId, annotation });
     const change = { plan, parse: parseNodeLife, wantsWhole: false, context };
     return (await changeNode(api, node, change)).outcome;
+  }
+
+  #adoptedBy(adopters: readonly WhatToMark[]): (node: NodeMeta) => boolean {
+    const { annotation } = this.#options;
+    const holds = adopters.map(({ scope, holdId }) => ({ holdId, of: this.#select.registered(scope) }));
+    return (node) =>
+      holds.some(
+        ({ holdId, of }) =>
+          of && matches(of, node.labels) && planMark(node, { holdId, annotation }).outcome === "adopted",
+      );
   }
 
   /** The node with its instance; undefined when it is too old to be awaited, or when it could not be read. */

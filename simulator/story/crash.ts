@@ -19,7 +19,6 @@ export function crashingNodes(
   };
   const passed: Omit<Nodes, "mark"> = {
     release: (...args) => nodes.release(...args),
-    releaseOrphans: (...args) => nodes.releaseOrphans(...args),
     releaseAll: (...args) => nodes.releaseAll(...args),
     marks: (...args) => nodes.marks(...args),
     markedNodes: (...args) => nodes.markedNodes(...args),

@@ -44,7 +44,7 @@ describe("a hold that ends after the functions use another annotation, and befor
   it("leaves no annotation of ours on a node, and every annotation of its users", async () => {
     const { world, nodes, context } = await betweenUpdateAndMove();
 
-    await nodes.release(holdId, context);
+    await nodes.release({ holdId }, context);
 
     expect(texts(world)).toEqual(usersOwn);
   });
@@ -62,8 +62,8 @@ describe("a hold that ends after the functions use another annotation, and befor
 
     await nodes.mark({ scope: "cluster", holdId: nextHold }, context);
     expect(texts(world).adopted).toEqual({ [holdLabel]: nextHold, [former]: "true", [present]: "true" });
-    await nodes.release(nextHold, context);
-    await nodes.release(holdId, context);
+    await nodes.release({ holdId: nextHold }, context);
+    await nodes.release({ holdId }, context);
 
     expect(texts(world)).toEqual(usersOwn);
   });

@@ -53,7 +53,7 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
     let world: NodesWorld;
     const soon = () => within(60_000);
     const mark = (id: string) => world.nodes.mark({ scope: wholeCluster, holdId: id }, soon());
-    const release = (id: string) => world.nodes.release(id, soon());
+    const release = (id: string) => world.nodes.release({ holdId: id }, soon());
     const marked = (id: string) => ({ [holdLabel]: id });
     const held = (id: string) => ({ labels: marked(id), annotations: { [annotation]: "true" } });
     const ours = async (name: string) => {
@@ -183,7 +183,7 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       await world.add("other", { pool: "web", ...held(holdId(1)) });
       const adopters = [{ scope: poolScope("batch"), holdId: holdId(2) }];
       const orphans = { holdId: holdId(1), adopters };
-      expect(await world.nodes.releaseOrphans(orphans, soon())).toMatchObject({ released: 1, kept: 1 });
+      expect(await world.nodes.release(orphans, soon())).toMatchObject({ released: 1, kept: 1 });
       expect(await ours("adopted")).toEqual(heldIn(holdId(1)));
       expect(await ours("users")).toEqual({ label: undefined, annotation: "8h" });
       expect(await ours("other")).toEqual(bare);
@@ -313,7 +313,10 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       });
       expect(await ours("a")).toEqual(bare);
       expect(await mark(holdId(1))).toMatchObject({ marked: 1, left: false });
-      expect(await world.nodes.release(holdId(1), past)).toMatchObject({ released: 0, left: true });
+      expect(await world.nodes.release({ holdId: holdId(1) }, past)).toMatchObject({
+        released: 0,
+        left: true,
+      });
       expect(await ours("a")).toEqual(heldIn(holdId(1)));
       expect(await release(holdId(1))).toMatchObject({ released: 1, left: false });
     });

@@ -37,12 +37,8 @@ export function coreWorld({ records = [], rules = {}, marked = {}, released = {}
         calls.push(["mark", scope, holdId, ...spared]);
         return { ...nothingMarked, ...marked };
       },
-      release: async (holdId) => {
-        calls.push(["release", holdId]);
-        return { ...nothingReleased, ...released };
-      },
-      releaseOrphans: async ({ holdId, adopters }) => {
-        calls.push(["release orphans", holdId, ...adopters.map((adopter) => adopter.holdId)]);
+      release: async ({ holdId, adopters = [] }) => {
+        calls.push(["release", holdId, ...adopters.map((adopter) => adopter.holdId)]);
         return { ...nothingReleased, ...released };
       },
     },

@@ -38,7 +38,7 @@ export async function markNodes(context: Context, { scope, hold, armedFor }: Mar
     return markNodes(context, { scope, hold: noted.present });
   }
   await handOver(context, [{ scope, hold }]);
-  const released = await context.nodes.release(holdId, context);
+  const released = await context.nodes.release({ holdId }, context);
   context.log.info("marks taken off again: their hold ended meanwhile", { scope, holdId, ...released });
   return { ...marked, marked: 0, adopted: 0 };
 }

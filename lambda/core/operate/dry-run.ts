@@ -51,13 +51,9 @@ function withoutReleased(nodes: Nodes): Nodes {
   const released = new Set<string>();
   return {
     mark: (what, context) => nodes.mark(what, context),
-    release: (holdId, context) => {
-      released.add(holdId);
-      return nodes.release(holdId, context);
-    },
-    releaseOrphans: (orphans, context) => {
-      released.add(orphans.holdId);
-      return nodes.releaseOrphans(orphans, context);
+    release: (what, context) => {
+      released.add(what.holdId);
+      return nodes.release(what, context);
     },
     releaseAll: (holdIds, context) => nodes.releaseAll(holdIds, context),
     marks: (except, context) => nodes.marks([...except, ...released], context),

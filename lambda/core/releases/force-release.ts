@@ -87,7 +87,7 @@ async function replaceUnreadable(
   // A function that wrote it meanwhile could read it.
   else if (!(await context.holds.write(decision.record))) return changeRecord(context, rest.scope, ending);
   context.log.warn("a record that could not be read was written anew", { scope: rest.scope, error });
-  if (hold && !decision.hold) await context.nodes.release(hold.id, context);
+  if (hold && !decision.hold) await context.nodes.release({ holdId: hold.id }, context);
   return decision;
 }
 

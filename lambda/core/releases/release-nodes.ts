@@ -44,7 +44,7 @@ export async function releaseNodes(
 /** Takes the marks of a fenced hold off and closes it; what could not be done goes on in a minute. */
 export async function finishRelease(context: ReleaseContext, scope: Scope, hold: Hold): Promise<Released> {
   await handOver(context, [{ scope, hold }]);
-  return closeRelease(context, { scope, hold }, await context.nodes.release(hold.id, context));
+  return closeRelease(context, { scope, hold }, await context.nodes.release({ holdId: hold.id }, context));
 }
 
 /** Closes a hold whose marks are off; with some left the release goes on in a minute. */

@@ -41,7 +41,7 @@ export async function releaseOrphans(
   const orphans = found.filter((holdId) => !holdIds.has(holdId));
   await attemptAll(
     orphans.map((holdId) => async () => {
-      const released = await context.nodes.releaseOrphans({ holdId, adopters }, context);
+      const released = await context.nodes.release({ holdId, adopters }, context);
       total = sum(total, released);
       const count = released.released + released.kept + released.failed;
       // None: their hold was closed between the two reads, or they are left to be adopted.

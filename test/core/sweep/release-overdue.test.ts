@@ -90,7 +90,7 @@ describe("marks of other holds", () => {
     const { context, named, metrics } = toSweep({ records: [running], others, released });
     await sweep(context);
     expect(metrics.all("NodesHeldNow")).toEqual([4]);
-    expect(named("release orphans")).toEqual([[second, first]]);
+    expect(named("release")).toEqual([[second, first]]);
     expect(metrics.all("OrphansFound")).toEqual([9]);
   });
 
@@ -102,7 +102,7 @@ describe("marks of other holds", () => {
     const records = [aRecord({ hold: aHold(hold) })];
     const { context, named } = toSweep({ records, rules, others: { [second]: 1 }, left: true });
     await sweep(context);
-    expect(named("release orphans")).toEqual([[second, ...adopters]]);
+    expect(named("release")).toEqual([[second, ...adopters]]);
   });
 
   it("are no orphans when they are gone by then", async () => {
@@ -121,6 +121,6 @@ describe("marks of other holds", () => {
     });
     world.holds.unreadable.add("cluster");
     await expect(sweep(context)).rejects.toThrow("cannot be read");
-    expect(named("release orphans")).toEqual(expected);
+    expect(named("release")).toEqual(expected);
   });
 });
