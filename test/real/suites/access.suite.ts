@@ -19,11 +19,25 @@ import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { AnnotationWatch } from "../../contracts/annotation-watch.ts";
 import { clientOf } from "../../contracts/cluster-nodes.ts";
-import { usersLabels } from "../../contracts/nodes.ts";
 import { CollectedTerminal } from "../../support/collected-terminal.ts";
 import { within } from "../../support/context.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
+import {
+  admitted,
+  admittedWhileMoving,
+  annotate,
+  both,
+  forms,
+  label,
+  mark,
+  merge,
+  type Node,
+  type Request,
+  refused,
+  refusedWhileMoving,
+  users,
+} from "../worlds/policy-cases.ts";
 
 const { annotation } = Karpenter.v1;
 const older = Karpenter["v0.31"].annotation;
@@ -31,131 +45,14 @@ const [h1, h2] = [holdId(1), holdId(2)];
 const path = "/api/v1/nodes/a";
 const soon = () => within(30_000);
 
-type Texts = Readonly<Record<string, string | null>>;
-type Node = Readonly<{ labels?: Texts; annotations?: Texts }>;
-type Request = Readonly<{ labels?: Texts; annotations?: Texts; metadata?: object; spec?: object }>;
-type Case = readonly [rule: string, before: Node, change: Request];
-
-const mark = (id: string, value = "true"): Node => ({
-  labels: { [holdLabel]: id },
-  annotations: { [annotation]: value },
+const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/karpenter-node-holder";
+const patched = (body: object, at = path): KubernetesCall => ({
+  method: "PATCH",
+  path: at,
+  contentType: "application/merge-patch+json",
+  body,
 });
-const label = (id: string | null): Request => ({ labels: { [holdLabel]: id } });
-const annotate = (value: string | null): Request => ({ annotations: { [annotation]: value } });
-const both = (id: string | null, value: string | null): Request => ({ ...label(id), ...annotate(value) });
-const users = (value: string): Node => ({ annotations: { [annotation]: value } });
-const never = { labels: { [holdLabel]: "never" } };
-
-const admitted: readonly Case[] = [
-  ["a mark on a bare node", {}, both(h1, "true")],
-  ["a mark on a node with other annotations", { annotations: { "example.com/x": "y" } }, both(h1, "true")],
-  ["adopting an older hold's mark", mark(h1), label(h2)],
-  ["completing a half mark while adopting it", label(h1) as Node, both(h2, "true")],
-  ["releasing a mark", mark(h1), both(null, null)],
-  ["releasing a half mark", label(h1) as Node, label(null)],
-  ["handing an annotation with the user's value over", mark(h1, "8h"), label(null)],
-];
-
-const refused: readonly Case[] = [
-  ["cordoning", {}, { spec: { unschedulable: true } }],
-  ["cordoning beside a mark", {}, { ...both(h1, "true"), spec: { unschedulable: true } }],
-  ["a taint", {}, { spec: { taints: [{ key: "x", effect: "NoSchedule" }] } }],
-  ["a finalizer", {}, { metadata: { finalizers: ["example.com/x"] } }],
-  ["a finalizer beside a mark", {}, { ...both(h1, "true"), metadata: { finalizers: ["example.com/x"] } }],
-  ["another label", {}, { labels: { x: "y" } }],
-  ["another label beside a mark", {}, { labels: { x: "y", [holdLabel]: h1 }, ...annotate("true") }],
-  ["taking another label off", { labels: { x: "y" } }, { labels: { x: null } }],
-  ["changing another label", { labels: { x: "y" } }, { labels: { x: "z" } }],
-  ["another annotation", {}, { annotations: { x: "y" } }],
-  ["another annotation beside a mark", {}, { annotations: { x: "y", [annotation]: "true" }, ...label(h1) }],
-  ["taking another annotation off", { annotations: { x: "y" } }, { annotations: { x: null } }],
-  ["the annotation without the label", {}, annotate("true")],
-  ["the label without the annotation", {}, label(h1)],
-  ["a label without a value", {}, label("")],
-  ["the annotation with another value", {}, both(h1, "false")],
-  ["the label taken off while the mark's annotation stays", mark(h1), label(null)],
-  ["the annotation taken off while the label stays", mark(h1), annotate(null)],
-  ["the mark's annotation set to another value", mark(h1), annotate("false")],
-  ["adopting a half mark without completing it", label(h1) as Node, label(h2)],
-  ["adopting an annotation with the user's value", mark(h1, "8h"), label(h2)],
-  ["turning the user's value into a mark", mark(h1, "8h"), both(h2, "true")],
-  ["taking a user's value off with the label", mark(h1, "8h"), both(null, null)],
-  ["taking the user's annotation off", users("true"), annotate(null)],
-  ["changing the user's annotation", users("true"), annotate("false")],
-  ["a label beside the user's annotation", users("true"), label(h1)],
-  ["a label beside the user's other value", users("false"), label(h1)],
-  ["a mark over the user's value", users("false"), both(h1, "true")],
-  ["another value on a node that is never held", { ...never, ...users("4h") }, annotate("true")],
-  ["setting never", {}, label("never")],
-  ["setting never with an annotation", {}, both("never", "true")],
-  ["turning a mark into never", mark(h1), label("never")],
-  ["setting another label than a hold's id", {}, both("team-2", "true")],
-  ["another value for generateName", {}, { metadata: { generateName: "x" } }],
-  ...usersLabels.flatMap((users): Case[] => [
-    [`a mark on a node labelled "${users}"`, label(users) as Node, both(h1, "true")],
-    [`an annotation on a node labelled "${users}"`, label(users) as Node, annotate("true")],
-    [`taking the label "${users}" off`, label(users) as Node, label(null)],
-    [`adopting the annotation beside "${users}"`, mark(users), label(h1)],
-    [`taking "${users}" and the annotation off`, mark(users), both(null, null)],
-    [`taking the annotation beside "${users}" off`, mark(users), annotate(null)],
-  ]),
-];
-
 const nodesRule = [{ apiGroups: [""], apiVersions: ["*"], operations: ["*"], resources: ["nodes"] }];
-
-const onlyAdds = ({ labels = {}, annotations = {} }: Request) =>
-  ![...Object.values(labels), ...Object.values(annotations)].includes(null);
-const metadataOf = ({ labels, annotations, metadata }: Request) => ({
-  ...metadata,
-  ...(labels ? { labels } : {}),
-  ...(annotations ? { annotations } : {}),
-});
-const specOf = ({ spec }: Request) => (spec ? { spec } : {});
-const merge = (change: Request) => ({ metadata: metadataOf(change), ...specOf(change) });
-
-/** The same change in every form that the API server accepts. */
-const forms: Readonly<
-  Record<string, (change: Request, before: Node) => Omit<KubernetesCall, "method" | "path"> | undefined>
-> = {
-  "JSON patch": (change, before) => ({
-    contentType: "application/json-patch+json",
-    body: jsonPatch(change, before),
-  }),
-  "merge patch": (change) => ({ contentType: "application/merge-patch+json", body: merge(change) }),
-  "strategic merge patch": (change) => ({
-    contentType: "application/strategic-merge-patch+json",
-    body: merge(change),
-  }),
-  // Server-side apply cannot remove a field that another manager owns.
-  "server-side apply": (change) =>
-    onlyAdds(change)
-      ? {
-          contentType: "application/apply-patch+yaml",
-          query: { fieldManager: "test", force: "true" },
-          body: { apiVersion: "v1", kind: "Node", ...merge(change) },
-        }
-      : undefined,
-};
-
-function jsonPatch(change: Request, before: Node): object[] {
-  const operations: object[] = [];
-  for (const half of ["labels", "annotations"] as const) {
-    const wanted = change[half];
-    if (!wanted) continue;
-    if (!before[half] && half === "annotations")
-      operations.push({ op: "add", path: "/metadata/annotations", value: {} });
-    for (const [key, value] of Object.entries(wanted)) {
-      const at = `/metadata/${half}/${key.replaceAll("/", "~1")}`;
-      operations.push(value === null ? { op: "remove", path: at } : { op: "add", path: at, value });
-    }
-  }
-  for (const [key, value] of Object.entries(change.metadata ?? {})) {
-    operations.push({ op: "add", path: `/metadata/${key}`, value });
-  }
-  for (const [key, value] of Object.entries(change.spec ?? {}))
-    operations.push({ op: "add", path: `/spec/${key}`, value });
-  return operations;
-}
 
 describe("what a real API server allows the holder to do", () => {
   let plane: ControlPlane;
@@ -191,13 +88,10 @@ describe("what a real API server allows the holder to do", () => {
   const settled = (probe: Request) =>
     until("the policy to be enforced", async () => {
       await create({});
-      const call = {
-        method: "PATCH",
-        path,
-        contentType: "application/merge-patch+json",
-        body: merge(probe),
-      } as const;
-      const answers = [await attempt(call), await attempt({ ...call, body: merge({ labels: { x: "y" } }) })];
+      const answers = [
+        await attempt(patched(merge(probe))),
+        await attempt(patched(merge({ labels: { x: "y" } }))),
+      ];
       await remove();
       return answers.join() === "admitted,refused by the policy";
     });
@@ -256,15 +150,7 @@ describe("what a real API server allows the holder to do", () => {
           body: { apiVersion: "v1", kind: "Node", metadata: { name: "b" } },
         },
       ],
-      [
-        "patch a node's status",
-        {
-          method: "PATCH",
-          path: `${path}/status`,
-          contentType: "application/merge-patch+json",
-          body: { status: { phase: "Terminated" } },
-        },
-      ],
+      ["patch a node's status", patched({ status: { phase: "Terminated" } }, `${path}/status`)],
       ["watch nodes", { method: "GET", path: "/api/v1/nodes", query: { watch: "1", timeoutSeconds: "1" } }],
       ["list pods", { method: "GET", path: "/api/v1/pods" }],
       ["list secrets", { method: "GET", path: "/api/v1/secrets" }],
@@ -280,7 +166,7 @@ describe("what a real API server allows the holder to do", () => {
   it("does not restrict other users", async () => {
     await create(users("true"));
     const body = { metadata: { annotations: { [annotation]: null, x: "y" } }, spec: { unschedulable: true } };
-    await admin.call({ method: "PATCH", path, contentType: "application/merge-patch+json", body }, soon());
+    await admin.call(patched(body), soon());
   });
 
   it("finds its objects correct, and detects a changed or missing one", async () => {
@@ -294,13 +180,9 @@ describe("what a real API server allows the holder to do", () => {
       "Role right",
       "RoleBinding right",
     ]);
-    const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/karpenter-node-holder";
     const binding = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/karpenter-node-holder";
     const body = { rules: [{ apiGroups: [""], resources: ["nodes"], verbs: ["get"] }] };
-    await admin.call(
-      { method: "PATCH", path: role, contentType: "application/merge-patch+json", body },
-      soon(),
-    );
+    await admin.call(patched(body, role), soon());
     await admin.call({ method: "DELETE", path: binding }, soon());
     expect(await states()).toContain("ClusterRole different");
     expect(await states()).toContain("ClusterRoleBinding missing");
@@ -333,21 +215,15 @@ describe("what a real API server allows the holder to do", () => {
     ],
   ])("detects %s, and writes it again", async (_, kind, spec) => {
     const object = accessManifest([annotation]).find((one) => one.object.kind === kind);
-    const contentType = "application/merge-patch+json";
-    const call = { method: "PATCH", path: object?.path ?? "", contentType, body: { spec } } as const;
-    await admin.call(call, soon());
+    await admin.call(patched({ spec }, object?.path), soon());
     expect((await access.check([annotation])).find((one) => one.kind === kind)?.state).toBe("different");
     await access.write([annotation]);
     expect((await access.check([annotation])).map(({ state }) => state)).toEqual(Array(6).fill("right"));
   });
 
   it("detects a role that takes its rules from other roles", async () => {
-    const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/karpenter-node-holder";
     const body = { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { x: "y" } }] } };
-    await admin.call(
-      { method: "PATCH", path: role, contentType: "application/merge-patch+json", body },
-      soon(),
-    );
+    await admin.call(patched(body, role), soon());
     expect((await access.check([annotation]))[2]?.state).toBe("different");
     await access.write([annotation]);
     expect((await access.check([annotation]))[2]?.state).toBe("right");
@@ -463,50 +339,14 @@ describe("what a real API server allows the holder to do", () => {
       expect(await access.annotations()).toEqual([older, annotation]);
     });
 
-    const oldMark: Node = { labels: { [holdLabel]: h1 }, annotations: { [older]: "true" } };
-    it.each<Case>([
-      ["a mark under the old key", {}, { ...label(h1), annotations: { [older]: "true" } }],
-      ["a mark under the new key", {}, both(h1, "true")],
-      ["moving a mark", oldMark, { annotations: { [older]: null, [annotation]: "true" } }],
-    ])("admits %s", async (_, before, change) => {
+    it.each(admittedWhileMoving)("admits %s", async (_, before, change) => {
       await create(before);
-      const body = merge(change);
-      expect(
-        await attempt({ method: "PATCH", path, contentType: "application/merge-patch+json", body }),
-      ).toBe("admitted");
+      expect(await attempt(patched(merge(change)))).toBe("admitted");
     });
 
-    const both2: Node = { ...label(h1), annotations: { [older]: "true", [annotation]: "true" } } as Node;
-    it.each<Case>([
-      ["a label beside the user's old key alone", { annotations: { [older]: "true" } }, label(h1)],
-      [
-        "taking the user's old key off",
-        { annotations: { [older]: "true" } },
-        { annotations: { [older]: null } },
-      ],
-      [
-        "moving a user's annotation",
-        { annotations: { [older]: "true" } },
-        { annotations: { [older]: null, [annotation]: "true" } },
-      ],
-      ["a mark beside the user's other key", { annotations: { [older]: "true" } }, both(h1, "true")],
-      ["a mark beside the user's other value", { annotations: { [older]: "8h" } }, both(h1, "true")],
-      ["releasing the new key beside the other one", both2, both(null, null)],
-      [
-        "releasing the old key beside the other one",
-        both2,
-        { ...label(null), annotations: { [older]: null } },
-      ],
-      ["releasing both", both2, { ...label(null), annotations: { [older]: null, [annotation]: null } }],
-      ["taking one of two off", both2, { annotations: { [older]: null } }],
-      ["adding the second key to a mark", oldMark, both(h2, "true")],
-      ["the new key without the label", {}, annotate("true")],
-      ["taking the old key off and leaving the label", oldMark, { annotations: { [older]: null } }],
-    ])("refuses %s", async (_, before, change) => {
+    it.each(refusedWhileMoving)("refuses %s", async (_, before, change) => {
       await create(before);
-      const body = merge(change);
-      const call = { method: "PATCH", path, contentType: "application/merge-patch+json", body } as const;
-      expect(await attempt(call)).toBe("refused by the policy");
+      expect(await attempt(patched(merge(change)))).toBe("refused by the policy");
     });
   });
 
@@ -578,8 +418,7 @@ describe("what a real API server allows the holder to do", () => {
       "the service account is refused %s",
       async (_rule, before, change) => {
         await create(before);
-        const call = { contentType: "application/merge-patch+json", body: merge(change) } as const;
-        expect(await attempt({ method: "PATCH", path, ...call })).toBe("refused by the policy");
+        expect(await attempt(patched(merge(change)))).toBe("refused by the policy");
       },
     );
   });

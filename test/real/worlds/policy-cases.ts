@@ -1,0 +1,166 @@
+import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
+import type { KubernetesCall } from "../../../lambda/kubernetes/client.ts";
+import { holdId } from "../../../simulator/hold-ids.ts";
+import { usersLabels } from "../../contracts/nodes.ts";
+
+const { annotation } = Karpenter.v1;
+const older = Karpenter["v0.31"].annotation;
+const [h1, h2] = [holdId(1), holdId(2)];
+
+type Texts = Readonly<Record<string, string | null>>;
+export type Node = Readonly<{ labels?: Texts; annotations?: Texts }>;
+export type Request = Readonly<{ labels?: Texts; annotations?: Texts; metadata?: object; spec?: object }>;
+type Case = readonly [rule: string, before: Node, change: Request];
+
+export const mark = (id: string, value = "true"): Node => ({
+  labels: { [holdLabel]: id },
+  annotations: { [annotation]: value },
+});
+export const label = (id: string | null): Request => ({ labels: { [holdLabel]: id } });
+export const annotate = (value: string | null): Request => ({ annotations: { [annotation]: value } });
+export const both = (id: string | null, value: string | null): Request => ({
+  ...label(id),
+  ...annotate(value),
+});
+export const users = (value: string): Node => ({ annotations: { [annotation]: value } });
+const never = { labels: { [holdLabel]: "never" } };
+
+/** What the policy admits of the holder's changes. */
+export const admitted: readonly Case[] = [
+  ["a mark on a bare node", {}, both(h1, "true")],
+  ["a mark on a node with other annotations", { annotations: { "example.com/x": "y" } }, both(h1, "true")],
+  ["adopting an older hold's mark", mark(h1), label(h2)],
+  ["completing a half mark while adopting it", label(h1) as Node, both(h2, "true")],
+  ["releasing a mark", mark(h1), both(null, null)],
+  ["releasing a half mark", label(h1) as Node, label(null)],
+  ["handing an annotation with the user's value over", mark(h1, "8h"), label(null)],
+];
+
+/** What it refuses. */
+export const refused: readonly Case[] = [
+  ["cordoning", {}, { spec: { unschedulable: true } }],
+  ["cordoning beside a mark", {}, { ...both(h1, "true"), spec: { unschedulable: true } }],
+  ["a taint", {}, { spec: { taints: [{ key: "x", effect: "NoSchedule" }] } }],
+  ["a finalizer", {}, { metadata: { finalizers: ["example.com/x"] } }],
+  ["a finalizer beside a mark", {}, { ...both(h1, "true"), metadata: { finalizers: ["example.com/x"] } }],
+  ["another label", {}, { labels: { x: "y" } }],
+  ["another label beside a mark", {}, { labels: { x: "y", [holdLabel]: h1 }, ...annotate("true") }],
+  ["taking another label off", { labels: { x: "y" } }, { labels: { x: null } }],
+  ["changing another label", { labels: { x: "y" } }, { labels: { x: "z" } }],
+  ["another annotation", {}, { annotations: { x: "y" } }],
+  ["another annotation beside a mark", {}, { annotations: { x: "y", [annotation]: "true" }, ...label(h1) }],
+  ["taking another annotation off", { annotations: { x: "y" } }, { annotations: { x: null } }],
+  ["the annotation without the label", {}, annotate("true")],
+  ["the label without the annotation", {}, label(h1)],
+  ["a label without a value", {}, label("")],
+  ["the annotation with another value", {}, both(h1, "false")],
+  ["the label taken off while the mark's annotation stays", mark(h1), label(null)],
+  ["the annotation taken off while the label stays", mark(h1), annotate(null)],
+  ["the mark's annotation set to another value", mark(h1), annotate("false")],
+  ["adopting a half mark without completing it", label(h1) as Node, label(h2)],
+  ["adopting an annotation with the user's value", mark(h1, "8h"), label(h2)],
+  ["turning the user's value into a mark", mark(h1, "8h"), both(h2, "true")],
+  ["taking a user's value off with the label", mark(h1, "8h"), both(null, null)],
+  ["taking the user's annotation off", users("true"), annotate(null)],
+  ["changing the user's annotation", users("true"), annotate("false")],
+  ["a label beside the user's annotation", users("true"), label(h1)],
+  ["a label beside the user's other value", users("false"), label(h1)],
+  ["a mark over the user's value", users("false"), both(h1, "true")],
+  ["another value on a node that is never held", { ...never, ...users("4h") }, annotate("true")],
+  ["setting never", {}, label("never")],
+  ["setting never with an annotation", {}, both("never", "true")],
+  ["turning a mark into never", mark(h1), label("never")],
+  ["setting another label than a hold's id", {}, both("team-2", "true")],
+  ["another value for generateName", {}, { metadata: { generateName: "x" } }],
+  ...usersLabels.flatMap((users): Case[] => [
+    [`a mark on a node labelled "${users}"`, label(users) as Node, both(h1, "true")],
+    [`an annotation on a node labelled "${users}"`, label(users) as Node, annotate("true")],
+    [`taking the label "${users}" off`, label(users) as Node, label(null)],
+    [`adopting the annotation beside "${users}"`, mark(users), label(h1)],
+    [`taking "${users}" and the annotation off`, mark(users), both(null, null)],
+    [`taking the annotation beside "${users}" off`, mark(users), annotate(null)],
+  ]),
+];
+
+const underOlder: Node = { annotations: { [older]: "true" } };
+const olderMark: Node = { ...label(h1), ...underOlder } as Node;
+const underBoth: Node = { ...label(h1), annotations: { [older]: "true", [annotation]: "true" } } as Node;
+const withoutOlder: Request = { annotations: { [older]: null } };
+const move: Request = { annotations: { [older]: null, [annotation]: "true" } };
+
+/** What it admits while marks move from one key to another. */
+export const admittedWhileMoving: readonly Case[] = [
+  ["a mark under the old key", {}, olderMark],
+  ["a mark under the new key", {}, both(h1, "true")],
+  ["moving a mark", olderMark, move],
+];
+
+/** What it refuses meanwhile. */
+export const refusedWhileMoving: readonly Case[] = [
+  ["a label beside the user's old key alone", underOlder, label(h1)],
+  ["taking the user's old key off", underOlder, withoutOlder],
+  ["moving a user's annotation", underOlder, move],
+  ["a mark beside the user's other key", underOlder, both(h1, "true")],
+  ["a mark beside the user's other value", { annotations: { [older]: "8h" } }, both(h1, "true")],
+  ["releasing the new key beside the other one", underBoth, both(null, null)],
+  ["releasing the old key beside the other one", underBoth, { ...label(null), ...withoutOlder }],
+  ["releasing both", underBoth, { ...label(null), annotations: { [older]: null, [annotation]: null } }],
+  ["taking one of two off", underBoth, withoutOlder],
+  ["adding the second key to a mark", olderMark, both(h2, "true")],
+  ["the new key without the label", {}, annotate("true")],
+  ["taking the old key off and leaving the label", olderMark, withoutOlder],
+];
+
+const onlyAdds = ({ labels = {}, annotations = {} }: Request) =>
+  ![...Object.values(labels), ...Object.values(annotations)].includes(null);
+const metadataOf = ({ labels, annotations, metadata }: Request) => ({
+  ...metadata,
+  ...(labels ? { labels } : {}),
+  ...(annotations ? { annotations } : {}),
+});
+const specOf = ({ spec }: Request) => (spec ? { spec } : {});
+export const merge = (change: Request) => ({ metadata: metadataOf(change), ...specOf(change) });
+
+/** The same change in every form that the API server accepts. */
+export const forms: Readonly<
+  Record<string, (change: Request, before: Node) => Omit<KubernetesCall, "method" | "path"> | undefined>
+> = {
+  "JSON patch": (change, before) => ({
+    contentType: "application/json-patch+json",
+    body: jsonPatch(change, before),
+  }),
+  "merge patch": (change) => ({ contentType: "application/merge-patch+json", body: merge(change) }),
+  "strategic merge patch": (change) => ({
+    contentType: "application/strategic-merge-patch+json",
+    body: merge(change),
+  }),
+  // Server-side apply cannot remove a field that another manager owns.
+  "server-side apply": (change) =>
+    onlyAdds(change)
+      ? {
+          contentType: "application/apply-patch+yaml",
+          query: { fieldManager: "test", force: "true" },
+          body: { apiVersion: "v1", kind: "Node", ...merge(change) },
+        }
+      : undefined,
+};
+
+function jsonPatch(change: Request, before: Node): object[] {
+  const operations: object[] = [];
+  for (const half of ["labels", "annotations"] as const) {
+    const wanted = change[half];
+    if (!wanted) continue;
+    if (!before[half] && half === "annotations")
+      operations.push({ op: "add", path: "/metadata/annotations", value: {} });
+    for (const [key, value] of Object.entries(wanted)) {
+      const at = `/metadata/${half}/${key.replaceAll("/", "~1")}`;
+      operations.push(value === null ? { op: "remove", path: at } : { op: "add", path: at, value });
+    }
+  }
+  for (const [key, value] of Object.entries(change.metadata ?? {})) {
+    operations.push({ op: "add", path: `/metadata/${key}`, value });
+  }
+  for (const [key, value] of Object.entries(change.spec ?? {}))
+    operations.push({ op: "add", path: `/spec/${key}`, value });
+  return operations;
+}
