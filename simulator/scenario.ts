@@ -62,6 +62,13 @@ export class Scenario extends World {
     return answerOf(await this.run(this.release(payload)));
   }
 
+  /** Fires the one-shot that is set. */
+  fireNext(): Promise<Invocation> {
+    const [oneShot] = this.oneShots.armed.values();
+    if (!oneShot) throw new Error("no one-shot is set");
+    return this.fire(oneShot);
+  }
+
   hold(scope: Scope = wholeCluster): Hold | undefined {
     return this.holds.records.get(scope)?.hold;
   }

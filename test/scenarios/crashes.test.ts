@@ -67,6 +67,22 @@ describe("a crash of the hold function", () => {
   });
 });
 
+it.each(["hold", "sweep"] as const)(
+  "how long a launch took to protect the cluster is recorded by the %s after a crash before the first mark",
+  async (by) => {
+    const world = aboutToHold();
+    if (by === "hold") world.sweepEvery = undefined;
+    const hold = await world.deliver();
+    while (hold.waitsFor !== "list") await world.step(hold);
+    hold.crash();
+    await world.pass(minutes(15));
+
+    const [took = 0, ...more] = world.metrics.all("LaunchToProtectedMs");
+    expect(more).toEqual([]);
+    expect(took).toBeGreaterThanOrEqual(by === "sweep" ? minutes(5) : minutes(12));
+  },
+);
+
 describe("a crash of the release function", () => {
   it("is tested after every call", () => {
     expect(releaseCalls).toBeGreaterThan(8);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { minutes, seconds } from "../../lambda/core/duration.ts";
+import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import type { Invocation, Verdict } from "../../simulator/invocation.ts";
 import { Scenario } from "../../simulator/scenario.ts";
 
@@ -48,7 +48,7 @@ describe("a call of the release function that fails", () => {
     world.launch();
     await world.pass(seconds(20 * 60 - 1));
     world.sweepEvery = undefined;
-    world.time = new Date(world.time.getTime() + 1000);
+    world.time = after(world.time, seconds(1));
     const [oneShot] = world.oneShots.armed.values();
 
     if (oneShot) await withFault(world, await world.fire(oneShot), calls, verdict);
@@ -125,10 +125,8 @@ describe("a node", () => {
     world.nodes.remove("b");
     await world.finish(hold);
     await world.pass(seconds(20 * 60 - 1));
-    world.time = new Date(world.time.getTime() + 1000);
-    const [oneShot] = world.oneShots.armed.values();
-    if (!oneShot) throw new Error("there is no one-shot");
-    const release = await world.fire(oneShot);
+    world.time = after(world.time, seconds(1));
+    const release = await world.fireNext();
     while (release.waitsFor !== "patch c") await world.step(release);
     world.nodes.remove("c");
     await world.finish(release);
@@ -174,14 +172,15 @@ describe("a function that runs out of time", () => {
     world.launch({ joinsAfter: null });
     const hold = await world.deliver();
     while (hold.waitsFor !== "patch b") await world.step(hold);
-    world.time = new Date(world.time.getTime() + minutes(2));
+    world.time = after(world.time, minutes(2));
     await world.finish(hold);
-    const first = world.heldNodes();
+    const held = () => [world.heldNodes(), world.metrics.all("LaunchToProtectedMs")];
+    const first = held();
 
     await world.pass(seconds(1));
 
-    expect(first).toEqual(["a"]);
-    expect(world.heldNodes()).toEqual(["a", "b", "c"]);
+    expect(first).toEqual([["a"], []]);
+    expect(held()).toEqual([["a", "b", "c"], [minutes(2)]]);
   });
 
   it("continues the release after a minute", async () => {
@@ -189,12 +188,10 @@ describe("a function that runs out of time", () => {
     world.launch({ joinsAfter: null });
     await world.pass(minutes(19));
     world.sweepEvery = undefined;
-    world.time = new Date(world.time.getTime() + minutes(1));
-    const [oneShot] = world.oneShots.armed.values();
-    if (!oneShot) throw new Error("there is no one-shot");
-    const release = await world.fire(oneShot);
+    world.time = after(world.time, minutes(1));
+    const release = await world.fireNext();
     while (release.waitsFor !== "patch b") await world.step(release);
-    world.time = new Date(world.time.getTime() + minutes(5));
+    world.time = after(world.time, minutes(5));
     await world.finish(release);
     const first = world.heldNodes();
 

@@ -16,9 +16,7 @@ async function due(): Promise<{ world: Scenario; release: Invocation }> {
   world.launch({ joinsAfter: seconds(30) });
   await world.pass(seconds(20 * 60 - 1));
   world.time = at(20);
-  const [oneShot] = world.oneShots.armed.values();
-  if (!oneShot) throw new Error("there is no one-shot");
-  return { world, release: await world.fire(oneShot) };
+  return { world, release: await world.fireNext() };
 }
 
 async function releaseCalls(): Promise<number> {

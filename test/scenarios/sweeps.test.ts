@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { minutes } from "../../lambda/core/duration.ts";
+import { after, minutes } from "../../lambda/core/duration.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { Scenario } from "../../simulator/scenario.ts";
 
@@ -45,10 +45,8 @@ describe("a sweep", () => {
       world.launch({ joinsAfter: null });
       await world.pass(minutes(19));
       world.sweepEvery = undefined;
-      world.time = new Date(world.time.getTime() + minutes(1));
-      const [oneShot] = world.oneShots.armed.values();
-      if (!oneShot) throw new Error("there is no one-shot");
-      const release = await world.fire(oneShot);
+      world.time = after(world.time, minutes(1));
+      const release = await world.fireNext();
       for (let n = 0; n < first; n++) await world.step(release);
       await world.finish(await world.sweep());
       await world.finish(release);
