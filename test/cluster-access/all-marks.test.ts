@@ -84,6 +84,7 @@ describe("all marks of a cluster", () => {
     expect(await access.removeMarks(keys)).toBe(2);
 
     expect(["a", "b"].map(annotationsOf)).toEqual([{}, {}]);
+    for (const { accept } of world.asked) expect(accept).toContain("as=PartialObjectMetadata");
     const users = [...usersLabels.keys()].map((n) => `users-${n}`);
     for (const name of ["f", ...users]) expect(annotationsOf(name)).toEqual({ [annotation]: "true" });
     const labels = world.standIn.nodes().flatMap(({ metadata }) => textsOf(metadata.labels)[holdLabel] ?? []);

@@ -142,6 +142,12 @@ describe("our rights in a cluster", () => {
     const objects = new Map(accessManifest([older, annotation]).map(({ path, object }) => [path, object]));
     const stored = (kind: string) =>
       accessOf(new Answering(({ path }) => (path.includes(kind) ? objects.get(path) : missing())));
+    const reading = new Answering(missing);
+    await accessOf(reading).annotations();
+    expect(reading.asked.map((call) => `${call.method} ${kindOf(call)}`)).toEqual([
+      "GET validatingadmissionpolicies",
+      "GET clusterroles",
+    ]);
     for (const kind of ["admissionpolicies", "clusterroles"])
       expect(await stored(kind).annotations()).toEqual([older, annotation]);
     expect(await stored("none").annotations()).toEqual([]);
@@ -167,6 +173,7 @@ describe("our rights in a cluster", () => {
       Array(6).fill("right"),
     );
     expect((await accessOf(api).check([older]))[0]?.state).toBe("different");
+    for (const { method } of api.asked) expect(method).toBe("GET");
   });
 
   it.each<[string, object, string]>([

@@ -53,7 +53,7 @@ export class FakeEks {
     const [, cluster, , principal, , policy] = path;
     if (cluster !== "prod") return refused(404, "ResourceNotFoundException");
     if (path.length === 2) {
-      const accessConfig = { authenticationMode: this.authenticationMode };
+      const accessConfig = this.authenticationMode && { authenticationMode: this.authenticationMode };
       return done({ cluster: { name: cluster, accessConfig, resourcesVpcConfig: this.vpcConfig } });
     }
     if (path.length === 3) return this.create(String(body.principalArn), body.kubernetesGroups as string[]);

@@ -52,11 +52,11 @@ describe("a request of CloudFormation", () => {
   });
 
   it.each([
-    ["no request", "delete everything"],
-    ["an unknown type", { RequestType: "Paint" }],
-    ["without a type", { ResourceProperties: {} }],
-  ])("is refused before any call when it is %s", async (_, request) => {
-    await expect(world.handle(request as object)).rejects.toThrow("This request cannot be used");
+    ["no request", "delete everything", "the request must be"],
+    ["an unknown type", { RequestType: "Paint" }, "RequestType must be Create, Update or Delete"],
+    ["without a type", { ResourceProperties: {} }, "RequestType must be Create, Update or Delete"],
+  ])("is refused before any call when it is %s", async (_, request, reason) => {
+    await expect(world.handle(request as object)).rejects.toThrow(`This request cannot be used: ${reason}`);
     expect(world.calls).toEqual([]);
   });
 });
@@ -134,6 +134,8 @@ describe("the environment", () => {
   ])("is refused by the name of what is wrong: %s", async (name, value) => {
     const broken = () => readAccessConfig({ ...env, [name]: value });
     const handler = onClusterAccessChanged(broken, () => world.ports);
-    await expect(handler(create, { deadline: world.workUntil })).rejects.toThrow(name);
+    await expect(handler(create, { deadline: world.workUntil })).rejects.toThrow(
+      `Cannot start: ${name} must be`,
+    );
   });
 });
