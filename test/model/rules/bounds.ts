@@ -17,16 +17,19 @@ export function checkBounds(world: World, invocation: Invocation, call: string):
   must(calls <= limit, "an invocation makes a bounded number of calls", () => ({ calls, limit }));
   if (call !== "enqueue") return;
   const message = world.queue.messages.at(-1);
-  const parsed = message && parseMessage(message.body);
+  // Where the call was refused, the last message is another's.
+  if (!message || message.sentAt < world.time) return;
+  const parsed = parseMessage(message.body);
   if (parsed?.kind !== "followUp") return;
   const { followUp } = parsed;
   const { throttledSince } = world;
   const isThrottled = throttledSince !== undefined && invocation.begunAt > throttledSince;
-  const isPause = message !== undefined && message.visibleAt > message.sentAt;
+  const isPause = message.visibleAt > message.sentAt;
   must(!isThrottled || isPause, "a throttled call is not repeated at once", () => followUp);
   // The first message may be late.
   if (followUp.attempt <= 1) return;
-  const oldest = after(world.time, -(longestWait + settings.initialDelay + 2 * mostSkew + skew));
+  // A call may take long: the age was asked for since the function began.
+  const oldest = after(invocation.begunAt, -(longestWait + settings.initialDelay + 2 * mostSkew + skew));
   const facts = () => followUp;
   if (followUp.kind === "launches")
     must(followUp.firstSeenAt >= oldest, "an unknown launch is looked up for ten minutes", facts);
