@@ -58,7 +58,7 @@ function burstOf({ scope, hold }: ScopeRecord, rules: Rules, now: Date): Burst |
   if (rules.extendOn !== "use" || hold?.state !== "held" || !hold.burstFrom) return undefined;
   const cap = capOf(rules, hold.startedAt);
   const due = dueAt(hold, rules);
-  if (now < due || (cap && now >= cap) || !isKept(rules, scope)) return undefined;
+  if (now < due || (cap && due >= cap) || !isKept(rules, scope)) return undefined;
   return { hold, from: after(hold.burstFrom, -nodeClaimIsOlderBy), isOverdue: now >= after(due, patience) };
 }
 

@@ -63,6 +63,13 @@ describe("a hold that is due", () => {
     });
   });
 
+  it("counts as capped also where its one-shot comes only after the cap, so that a breather follows", async () => {
+    expect(await extend({ rules: { maxHold: minutes(25) }, now: 26 })).toMatchObject({
+      counted: [1, 1],
+      expiresAt: at(25),
+    });
+  });
+
   it("takes no use for later than now", async () => {
     expect((await extend({ claims: [usedAt(90)] })).expiresAt).toEqual(at(40));
   });
