@@ -1,102 +1,12 @@
-import {
-  appendFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Archive, gapsIn } from "../../cli/advise/archive.ts";
-import { CloudTrailReader } from "../../cli/advise/cloudtrail.ts";
-import { instanceEventsIn, recordsIn } from "../../cli/advise/cloudtrail-events.ts";
-import { nodeLives } from "../../cli/advise/lives.ts";
 import { commandLine } from "../../cli/command-line.ts";
-import { after } from "../../lambda/core/duration.ts";
-import { noon } from "../../simulator/virtual-clock.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
-import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
-import { at, evict, fleet, fleetInVain, idOf, karpenter, run, terminate } from "./cloudtrail-records.ts";
-
-describe("CloudTrail's records", () => {
-  it.each([
-    ["a fleet", fleet(1, 0)],
-    ["an instance run", run(1, 0)],
-  ])("reads a launch by %s: when, what and in which NodePool", (_, record) => {
-    expect(instanceEventsIn(record, "prod")).toMatchObject([
-      {
-        kind: "launched",
-        at: noon,
-        instance: idOf(1),
-        nodePool: "batch",
-        instanceType: "m5.large",
-        by: karpenter.sessionContext.sessionIssuer.arn,
-      },
-    ]);
-  });
-
-  it("reads a termination and its caller", () => {
-    expect(instanceEventsIn(terminate(1, 5, { arn: "arn:a-user" }), "prod")).toMatchObject([
-      { kind: "terminated", at: at(5), instance: idOf(1), by: "arn:a-user" },
-    ]);
-  });
-
-  it("reads every instance of a fleet", () => {
-    const reported = instanceEventsIn(fleet(1, 0, "prod", [2, 3]), "prod");
-    expect(reported.map(({ instance }) => instance)).toEqual([1, 2, 3].map(idOf));
-  });
-
-  it("reads a spot interruption, which is not a termination by Karpenter", () => {
-    const reported = [fleet(1, 0), run(1, 0), evict(1, 5)].flatMap((one) => instanceEventsIn(one, "prod"));
-    expect(nodeLives(reported)).toMatchObject([{ instance: idOf(1), endedAt: at(5), endedBy: "others" }]);
-  });
-
-  it("reads that Karpenter terminated an instance of its fleet", () => {
-    for (const launch of [fleet(1, 0), run(1, 0)]) {
-      const reported = [launch, terminate(1, 5)].flatMap((one) => instanceEventsIn(one, "prod"));
-      expect(nodeLives(reported)).toMatchObject([{ endedAt: at(5), endedBy: "karpenter" }]);
-    }
-  });
-
-  it.each([
-    ["another cluster's", fleet(1, 0, "other")],
-    ["one without capacity", fleetInVain(1, 0)],
-    ["a refused one", { ...fleet(1, 0), errorCode: "Client.InsufficientInstanceCapacity" }],
-    ["another call", { ...fleet(1, 0), eventName: "DescribeInstances" }],
-    ["nonsense", "nonsense"],
-  ])("reads nothing from %s", (_, record) => {
-    expect(instanceEventsIn(record, "prod")).toEqual([]);
-  });
-
-  it.each([
-    ["lookup-events", JSON.stringify({ Events: [{ CloudTrailEvent: JSON.stringify(fleet(1, 0)) }] })],
-    ["a log file", JSON.stringify({ Records: [fleet(1, 0)] })],
-    ["a list", JSON.stringify([fleet(1, 0)])],
-    ["a record a line", `${JSON.stringify(fleet(1, 0))}\n\n`],
-  ])("are read as %s exports them", (_, text) => {
-    expect(recordsIn(text)).toEqual([fleet(1, 0)]);
-  });
-});
-
-describe("gaps", () => {
-  const span = (from: number, to: number) => ({ from: at(from), to: at(to) });
-
-  it("are what was not read, the newest first", () => {
-    expect(gapsIn([span(20, 30), span(5, 10), span(8, 12)], at(0), at(40))).toEqual([
-      span(30, 40),
-      span(12, 20),
-      span(0, 5),
-    ]);
-  });
-
-  it("are none where all was read", () => {
-    expect(gapsIn([span(-5, 50)], at(0), at(40))).toEqual([]);
-  });
-});
+import { fakeAws, jsonError } from "../support/fake-aws.ts";
+import { fleet, terminate } from "./cloudtrail-records.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -105,86 +15,6 @@ beforeEach(() => {
 afterEach(() => {
   vi.unstubAllEnvs();
   rmSync(folder, { recursive: true });
-});
-
-describe("reading from CloudTrail", () => {
-  const lookup = (...records: object[]) =>
-    records.map((record) => ({
-      EventTime: new Date(String(Reflect.get(record, "eventTime"))).getTime() / 1000,
-      CloudTrailEvent: JSON.stringify(record),
-    }));
-  let aws: FakeAws | undefined;
-  afterEach(() => aws?.close());
-
-  const reader = async (answers: (call: string, page: number) => object | AwsAnswer) => {
-    const pages = new Map<string, number>();
-    aws = await fakeAws((request) => {
-      const call = JSON.parse(request.body).LookupAttributes[0].AttributeValue;
-      const page = (pages.get(call) ?? 0) + 1;
-      pages.set(call, page);
-      const answer = answers(call, page);
-      return "body" in answer ? answer : json(answer);
-    });
-    const waits: number[] = [];
-    const it = new CloudTrailReader(aws.client, "prod", async (ms) => void waits.push(ms));
-    return { it, waits, aws };
-  };
-
-  it("reads launches and terminations page by page, at most twice a second", async () => {
-    const { it, waits, aws } = await reader((call, page) => {
-      if (call === "CreateFleet" && page === 1) return { Events: lookup(fleet(2, 30)), NextToken: "more" };
-      if (call === "CreateFleet") return { Events: lookup(fleet(1, 0)) };
-      return { Events: call === "TerminateInstances" ? lookup(terminate(1, 5)) : [] };
-    });
-    const archive = new Archive(join(folder, "events.jsonl"));
-    const shares: number[] = [];
-    await it.read(archive, at(-10), at(60), ({ share }) => void shares.push(share));
-    expect(archive.events).toHaveLength(3);
-    expect(shares.at(-1)).toBe(1);
-    expect(shares).toEqual(shares.toSorted((one, other) => one - other));
-    expect(aws.requests).toHaveLength(5);
-    expect(waits.every((ms) => ms >= 500)).toBe(true);
-  });
-
-  it("continues after an empty page when another follows", async () => {
-    const path = join(folder, "events.jsonl");
-    const failing = await reader((call, page) =>
-      call === "CreateFleet" && page === 1
-        ? { Events: [], NextToken: "more" }
-        : jsonError("Expired", "expired"),
-    );
-    await expect(failing.it.read(new Archive(path), at(-10), at(60), () => {})).rejects.toThrow("expired");
-    await failing.aws.close();
-
-    const { it } = await reader((call) => ({ Events: call === "CreateFleet" ? lookup(fleet(1, 0)) : [] }));
-    const archive = new Archive(path);
-    await it.read(archive, at(-10), at(60), () => {});
-    expect(archive.events).toHaveLength(1);
-  });
-
-  it("continues where it was interrupted, and requests nothing twice", async () => {
-    const path = join(folder, "events.jsonl");
-    const failing = await reader((call, page) => {
-      if (call === "CreateFleet" && page === 1) return { Events: lookup(fleet(2, 30)), NextToken: "more" };
-      return jsonError("ExpiredTokenException", "expired");
-    });
-    await expect(failing.it.read(new Archive(path), at(-10), at(60), () => {})).rejects.toThrow("expired");
-    await failing.aws.close();
-    appendFileSync(path, '{"read":{"call":"Cre');
-
-    const { it, aws } = await reader((call) => ({
-      Events: call === "CreateFleet" ? lookup(fleet(1, 0)) : [],
-    }));
-    const archive = new Archive(path);
-    await it.read(archive, at(-10), at(60), () => {});
-    const [first] = aws.requests.map(({ body }) => JSON.parse(body));
-    // The second of the oldest event may hold more of them.
-    expect(new Date(first.EndTime * 1000)).toEqual(after(at(30), 1_000));
-    expect(archive.events).toHaveLength(2);
-
-    await it.read(archive, at(-10), at(60), () => {});
-    expect(aws.requests).toHaveLength(4);
-  });
 });
 
 describe("advise", () => {
