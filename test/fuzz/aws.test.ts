@@ -3,7 +3,7 @@ import { EC2Client } from "@aws-sdk/client-ec2";
 import { EKSClient } from "@aws-sdk/client-eks";
 import { SchedulerClient } from "@aws-sdk/client-scheduler";
 import { SQSClient } from "@aws-sdk/client-sqs";
-import { expect, it } from "vitest";
+import { expect } from "vitest";
 import { DynamodbTable } from "../../lambda/aws/dynamodb-table.ts";
 import { Ec2Launches } from "../../lambda/aws/ec2-launches.ts";
 import { EksLogin } from "../../lambda/aws/eks-login.ts";
@@ -17,7 +17,7 @@ import { storeOf } from "../contracts/dynamodb-store.ts";
 import { aLaunch, aPastHold, aRecord } from "../support/builders.ts";
 import { fakeAws } from "../support/fake-aws.ts";
 import fc from "../support/fast-check.ts";
-import { errorOf, everythingIn, expectSecret, fuzz, fuzzTime, inTime } from "./fuzz.ts";
+import { errorOf, everythingIn, expectSecret, fuzzed } from "./fuzz.ts";
 
 const secrets = ["the-secret-access-key", "the-session-token"];
 const [secretAccessKey = "", sessionToken = ""] = secrets;
@@ -62,86 +62,78 @@ const answer = fc.record({
   ),
 });
 
-it(
+fuzzed(
   "malformed answers of AWS end in a result or an error, and reveal no key",
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        answer,
-        inTime(async (reported) => {
-          const aws = await fakeAws(() => reported);
-          const credentials = { accessKeyId: "AKIDEXAMPLE", secretAccessKey, sessionToken };
-          const config = { ...aws.client, credentials, maxAttempts: 1 };
-          const database = new DynamoDBClient(config);
-          const eks = new EKSClient(config);
-          const { holds, journal } = storeOf(new DynamodbTable(database, "holds"), clock);
-          const launches = new Ec2Launches(new EC2Client(config), "prod");
-          const login = new EksLogin({ cluster: "prod", eks, clock });
-          const roles = {
-            scheduler: "arn:aws:iam::123456789012:role/s",
-            admin: "arn:aws:iam::123456789012:role/a",
-          };
-          const rights = {} as ConstructorParameters<typeof EksAccessEntries>[0]["rights"];
-          const sleep = async () => {};
-          const entries = new EksAccessEntries({
-            eks,
-            cluster: "prod",
-            adminRole: roles.admin,
-            rights,
-            inVpc: false,
-            clock,
-            workUntil: new Date(Date.now() + 600_000),
-            sleep,
-          });
-          const schedules = new SchedulerReleases({
-            client: new SchedulerClient(config),
-            clock,
-            group: "releases",
-            roleArn: roles.scheduler,
-            releaseFunctionArn: "arn:aws:lambda:eu-west-1:123456789012:function:release",
-          });
-          const later = new SqsFollowUps(new SQSClient({ ...config, md5: false }), "https://sqs/queue");
-          const pendingNodes = {
-            kind: "pendingNodes",
-            scope: "cluster",
-            awaited: [aLaunch()],
-            attempt: 1,
-          } as const;
-          const works: readonly (() => Promise<unknown>)[] = [
-            () => holds.find("cluster"),
-            () => holds.all(),
-            () => holds.write(aRecord()),
-            () => journal.history(5),
-            () => journal.lastSweep(),
-            () => journal.remember(aPastHold()),
-            () => launches.find(["i-0123456789abcdef0"]),
-            () => launches.since(noon),
-            () => login.access(),
-            () => entries.authentication(),
-            () => entries.delete(roles.scheduler),
-            () => schedules.arm("cluster", holdId(1), after(noon, minutes(20))),
-            () => later.enqueue(pendingNodes, 0),
-          ];
-          try {
-            for (const [n, work] of works.entries()) {
-              const error = await errorOf(work());
-              if (error === undefined) continue;
-              expect(error, `work ${n}`).toBeInstanceOf(Error);
-              expectSecret(everythingIn(error), secrets);
-              expect(String(error)).not.toContain("[object Object]");
-            }
-            const server = await login.access().then(
-              (access) => access.server,
-              () => "https:",
-            );
-            expect(server).toMatch(/^https:/);
-          } finally {
-            await aws.close();
-          }
-        }),
-      ),
-      { ...fuzz(60), examples: always.map((body) => [{ status: 200, body, headers: {} }]) },
-    );
+  async (reported) => {
+    const aws = await fakeAws(() => reported);
+    const credentials = { accessKeyId: "AKIDEXAMPLE", secretAccessKey, sessionToken };
+    const config = { ...aws.client, credentials, maxAttempts: 1 };
+    const database = new DynamoDBClient(config);
+    const eks = new EKSClient(config);
+    const { holds, journal } = storeOf(new DynamodbTable(database, "holds"), clock);
+    const launches = new Ec2Launches(new EC2Client(config), "prod");
+    const login = new EksLogin({ cluster: "prod", eks, clock });
+    const roles = {
+      scheduler: "arn:aws:iam::123456789012:role/s",
+      admin: "arn:aws:iam::123456789012:role/a",
+    };
+    const rights = {} as ConstructorParameters<typeof EksAccessEntries>[0]["rights"];
+    const sleep = async () => {};
+    const entries = new EksAccessEntries({
+      eks,
+      cluster: "prod",
+      adminRole: roles.admin,
+      rights,
+      inVpc: false,
+      clock,
+      workUntil: new Date(Date.now() + 600_000),
+      sleep,
+    });
+    const schedules = new SchedulerReleases({
+      client: new SchedulerClient(config),
+      clock,
+      group: "releases",
+      roleArn: roles.scheduler,
+      releaseFunctionArn: "arn:aws:lambda:eu-west-1:123456789012:function:release",
+    });
+    const later = new SqsFollowUps(new SQSClient({ ...config, md5: false }), "https://sqs/queue");
+    const pendingNodes = {
+      kind: "pendingNodes",
+      scope: "cluster",
+      awaited: [aLaunch()],
+      attempt: 1,
+    } as const;
+    const works: readonly (() => Promise<unknown>)[] = [
+      () => holds.find("cluster"),
+      () => holds.all(),
+      () => holds.write(aRecord()),
+      () => journal.history(5),
+      () => journal.lastSweep(),
+      () => journal.remember(aPastHold()),
+      () => launches.find(["i-0123456789abcdef0"]),
+      () => launches.since(noon),
+      () => login.access(),
+      () => entries.authentication(),
+      () => entries.delete(roles.scheduler),
+      () => schedules.arm("cluster", holdId(1), after(noon, minutes(20))),
+      () => later.enqueue(pendingNodes, 0),
+    ];
+    try {
+      for (const [n, work] of works.entries()) {
+        const error = await errorOf(work());
+        if (error === undefined) continue;
+        expect(error, `work ${n}`).toBeInstanceOf(Error);
+        expectSecret(everythingIn(error), secrets);
+        expect(String(error)).not.toContain("[object Object]");
+      }
+      const server = await login.access().then(
+        (access) => access.server,
+        () => "https:",
+      );
+      expect(server).toMatch(/^https:/);
+    } finally {
+      await aws.close();
+    }
   },
-  fuzzTime,
+  { runs: 60, given: [answer], examples: always.map((body) => [{ status: 200, body, headers: {} }]) },
 );

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect } from "vitest";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { parseMessage } from "../../lambda/handlers/events.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
@@ -7,7 +7,7 @@ import { noon } from "../../simulator/virtual-clock.ts";
 import { World } from "../../simulator/world.ts";
 import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
-import { errorOf, everythingIn, expectClear, fuzz, fuzzTime, inTime } from "./fuzz.ts";
+import { errorOf, everythingIn, expectClear, fuzzed } from "./fuzz.ts";
 
 const context = until(new Date(noon.getTime() + 60_000));
 const anInstance = "i-0abcd1234ef567890";
@@ -57,52 +57,41 @@ const canBeRead = (body: unknown): boolean => {
   }
 };
 
-it(
+fuzzed(
   "a batch loses only messages that cannot be read",
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.tuple(odd, attributes), { minLength: 1, maxLength: 5 }),
-        inTime(async (oddOnes) => {
-          const world = new World();
-          world.ec2.add(anInstance, noon, "default");
-          world.nodes.add("a");
-          const bodies = [...oddOnes, [JSON.stringify(good), undefined]];
-          const Records = bodies.map(([body, attributes], n) => ({ messageId: `m-${n}`, body, attributes }));
+  async (oddOnes) => {
+    const world = new World();
+    world.ec2.add(anInstance, noon, "default");
+    world.nodes.add("a");
+    const bodies = [...oddOnes, [JSON.stringify(good), undefined]];
+    const Records = bodies.map(([body, attributes], n) => ({ messageId: `m-${n}`, body, attributes }));
 
-          const { batchItemFailures } = await onNodeLaunched(world.ports)({ Records }, context);
+    const { batchItemFailures } = await onNodeLaunched(world.ports)({ Records }, context);
 
-          const unreadable = Records.filter(({ body }) => !canBeRead(body)).map(({ messageId }) => messageId);
-          expect(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)).toEqual(unreadable);
-          expect(world.holds.records.get("cluster")?.hold?.state).toBe("held");
-          expect(world.nodes.get("a")?.labels).not.toEqual({});
-          const reported = world.log.reported("message cannot be read: it goes to the dead letters");
-          expect(everythingIn(reported).length).toBeLessThan(5_000 * oddOnes.length);
-        }),
-      ),
-      fuzz(100),
-    );
+    const unreadable = Records.filter(({ body }) => !canBeRead(body)).map(({ messageId }) => messageId);
+    expect(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)).toEqual(unreadable);
+    expect(world.holds.records.get("cluster")?.hold?.state).toBe("held");
+    expect(world.nodes.get("a")?.labels).not.toEqual({});
+    const reported = world.log.reported("message cannot be read: it goes to the dead letters");
+    expect(everythingIn(reported).length).toBeLessThan(5_000 * oddOnes.length);
   },
-  fuzzTime,
+  { runs: 100, given: [fc.array(fc.tuple(odd, attributes), { minLength: 1, maxLength: 5 })] },
 );
 
-it(
+fuzzed(
   "an event that is not a batch is refused with its problem",
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.oneof(
-          fc.jsonValue(),
-          fc.record({ Records: fc.jsonValue() }),
-          fc.constant({ Records: Array(100_000).fill({}) }),
-        ),
-        inTime(async (event) => {
-          const error = await errorOf(onNodeLaunched(new World().ports)(event, context));
-          if (error) expectClear(error, [BadInputError], []);
-        }),
-      ),
-      fuzz(100),
-    );
+  async (event) => {
+    const error = await errorOf(onNodeLaunched(new World().ports)(event, context));
+    if (error) expectClear(error, [BadInputError], []);
   },
-  fuzzTime,
+  {
+    runs: 100,
+    given: [
+      fc.oneof(
+        fc.jsonValue(),
+        fc.record({ Records: fc.jsonValue() }),
+        fc.constant({ Records: Array(100_000).fill({}) }),
+      ),
+    ],
+  },
 );

@@ -15,7 +15,7 @@ import { elementsIn } from "../report/markup.ts";
 import { aPastHold } from "../support/builders.ts";
 import fc from "../support/fast-check.ts";
 import { swapped } from "./faulty-answers.ts";
-import { errorOf, expectClear, fuzz, fuzzTime, inTime } from "./fuzz.ts";
+import { errorOf, expectClear, fuzzed } from "./fuzz.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "command-line-fuzz-"));
 const file = join(folder, "events.json");
@@ -54,26 +54,19 @@ const inside = {
 };
 const action = { because: "x", until: noon, resumed: ["cluster"], marked: 1, left: false };
 
-it(
+const answers = fc.oneof(fc.json(), ...[status, inside, action, { holds: [aPastHold()] }].map(mangled));
+
+fuzzed(
   "an invalid answer of the control function is reported as invalid",
-  async () => {
-    const answers = fc.oneof(fc.json(), ...[status, inside, action, { holds: [aPastHold()] }].map(mangled));
-    await fc.assert(
-      fc.asyncProperty(
-        answers,
-        inTime(async (text) => {
-          for (const parse of [parseStatus, parseInside, parseUserAction, parseHistory]) {
-            const error = await errorOf(
-              Promise.resolve(JSON.parse(text)).then(parse as (answer: unknown) => unknown),
-            );
-            if (error) expectClear(error, [Failure], []);
-          }
-        }),
-      ),
-      fuzz(200),
-    );
+  async (text) => {
+    for (const parse of [parseStatus, parseInside, parseUserAction, parseHistory]) {
+      const error = await errorOf(
+        Promise.resolve(JSON.parse(text)).then(parse as (answer: unknown) => unknown),
+      );
+      if (error) expectClear(error, [Failure], []);
+    }
   },
-  fuzzTime,
+  { runs: 200, given: [answers] },
 );
 
 describe("an export of CloudTrail", () => {
@@ -100,41 +93,29 @@ describe("an export of CloudTrail", () => {
     return exportedEvents([file], "prod");
   };
 
-  it(
-    "is read, or refused with the file's name and what is wrong in it",
-    async () => {
-      expect(read(whole)).toHaveLength(1);
-      const contents = fc.oneof(
-        mangled({ Records: [record] }),
-        fc.nat({ max: whole.length }).map((length) => whole.slice(0, length)),
-        fc.nat({ max: 60 }).map((length) => gzipSync(whole).subarray(0, length)),
-        fc.json(),
-        fc.string({ unit: "binary" }),
-        fc.constantFrom(
-          "[".repeat(100_000),
-          `${"[".repeat(20_000)}${"]".repeat(20_000)}`,
-          "\u0000",
-          "garbage",
-        ),
-      );
-      await fc.assert(
-        fc.asyncProperty(
-          contents,
-          inTime(async (content) => {
-            const error = await errorOf(Promise.resolve(content).then(read));
-            if (!error) return;
-            expectClear(error, [BadInputError], []);
-            expect(String(error)).toContain(file);
-            expect(String(error)).not.toContain("call stack");
-          }),
-        ),
-        fuzz(200),
-      );
-    },
-    fuzzTime,
+  const contents = fc.oneof(
+    mangled({ Records: [record] }),
+    fc.nat({ max: whole.length }).map((length) => whole.slice(0, length)),
+    fc.nat({ max: 60 }).map((length) => gzipSync(whole).subarray(0, length)),
+    fc.json(),
+    fc.string({ unit: "binary" }),
+    fc.constantFrom("[".repeat(100_000), `${"[".repeat(20_000)}${"]".repeat(20_000)}`, "\u0000", "garbage"),
   );
 
-  it("names an incomplete line", () => {
+  fuzzed(
+    "is read, or refused with the file's name and what is wrong in it",
+    async (content) => {
+      const error = await errorOf(Promise.resolve(content).then(read));
+      if (!error) return;
+      expectClear(error, [BadInputError], []);
+      expect(String(error)).toContain(file);
+      expect(String(error)).not.toContain("call stack");
+    },
+    { runs: 200, given: [contents] },
+  );
+
+  it("is read whole; an incomplete line is named", () => {
+    expect(read(whole)).toHaveLength(1);
     expect(() => read(`${JSON.stringify(record)}\n{"eventID":`)).toThrow(/line 2 is not complete JSON/);
   });
 
@@ -146,43 +127,35 @@ describe("an export of CloudTrail", () => {
   });
 });
 
-it(
+const evil = fc.oneof(
+  fc.constantFrom(
+    '<script>alert("1")</script>',
+    '"><img src=x onerror=alert(1)>',
+    "'</title></svg>",
+    "\u0000\ud800&",
+  ),
+  fc.string({ unit: "binary" }),
+);
+const moment = fc.date({ min: new Date(0), max: new Date("9999-12-31T00:00:00Z"), noInvalidDate: true });
+const hold = fc
+  .record({
+    id: evil,
+    startedBecause: evil,
+    endedBecause: evil,
+    startedAt: moment,
+    endedAt: moment,
+    expiresAt: moment,
+  })
+  .map((about) => aPastHold(about));
+
+fuzzed(
   "a page of history contains only our markup, whatever its holds contain",
-  async () => {
-    const evil = fc.oneof(
-      fc.constantFrom(
-        '<script>alert("1")</script>',
-        '"><img src=x onerror=alert(1)>',
-        "'</title></svg>",
-        "\u0000\ud800&",
-      ),
-      fc.string({ unit: "binary" }),
-    );
-    const moment = fc.date({ min: new Date(0), max: new Date("9999-12-31T00:00:00Z"), noInvalidDate: true });
-    const hold = fc
-      .record({
-        id: evil,
-        startedBecause: evil,
-        endedBecause: evil,
-        startedAt: moment,
-        endedAt: moment,
-        expiresAt: moment,
-      })
-      .map((about) => aPastHold(about));
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(hold, { maxLength: 5 }),
-        evil,
-        inTime(async (holds, cluster) => {
-          const page = historyPage(holds, cluster, noon);
-          const [svg = ""] = page.match(/<svg.*<\/svg>/s) ?? [];
-          expect(elementsIn(svg).map(({ name }) => name)).not.toContain("script");
-          expect(page.match(/<(script|img)/g)).toEqual(["<script"]);
-          expect(page.length).toBeLessThan(200_000);
-        }),
-      ),
-      fuzz(100),
-    );
+  async (holds, cluster) => {
+    const page = historyPage(holds, cluster, noon);
+    const [svg = ""] = page.match(/<svg.*<\/svg>/s) ?? [];
+    expect(elementsIn(svg).map(({ name }) => name)).not.toContain("script");
+    expect(page.match(/<(script|img)/g)).toEqual(["<script"]);
+    expect(page.length).toBeLessThan(200_000);
   },
-  fuzzTime,
+  { runs: 100, given: [fc.array(hold, { maxLength: 5 }), evil] },
 );

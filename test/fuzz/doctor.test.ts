@@ -1,11 +1,11 @@
-import { expect, it } from "vitest";
+import { afterAll, expect } from "vitest";
 import { AwsAccount } from "../../cli/doctor/aws/aws-account.ts";
 import type { Finding, LinkName } from "../../cli/doctor/finding.ts";
 import { findingView, verdictView } from "../../cli/doctor/view.ts";
 import { anAccount, examined } from "../cli/healthy-account.ts";
 import { type AwsAnswer, fakeAws } from "../support/fake-aws.ts";
 import fc from "../support/fast-check.ts";
-import { errorOf, expectSecret, fuzz, fuzzTime, inTime } from "./fuzz.ts";
+import { errorOf, expectSecret, fuzzed } from "./fuzz.ts";
 
 const secrets = ["the-secret-access-key", "the-session-token"];
 const [secretAccessKey = "", sessionToken = ""] = secrets;
@@ -136,49 +136,41 @@ const always: [Asked, { status: number; body: string; headers: Record<string, st
 
 const textOf = (finding: Finding) => findingView(finding, (_, text) => text).join("\n");
 
-it(
-  "an invalid answer of AWS is reported at its own link, and doctor checks all others",
-  async () => {
-    let reported: AwsAnswer = { body: "" };
-    const aws = await fakeAws(() => reported);
-    const credentials = { accessKeyId: "AKIDEXAMPLE", secretAccessKey, sessionToken };
-    const config = { ...aws.client, credentials, maxAttempts: 1, md5: false };
-    const odd = new AwsAccount(config, "prod");
-    const played = fc.assert(
-      fc.asyncProperty(
-        fc.constantFrom(...questions),
-        answer,
-        inTime(async (question, given) => {
-          reported = given;
-          const ask: (...given: never[]) => Promise<unknown> = odd[question].bind(odd);
-          const findings: Finding[] = [];
-          const failure = await errorOf(
-            examined(anAccount({ [question]: ask })).then((found) => findings.push(...found)),
-          );
+let reported: AwsAnswer = { body: "" };
+const aws = await fakeAws(() => reported);
+afterAll(() => aws.close());
+const credentials = { accessKeyId: "AKIDEXAMPLE", secretAccessKey, sessionToken };
+const config = { ...aws.client, credentials, maxAttempts: 1, md5: false };
+const oddAccount = new AwsAccount(config, "prod");
 
-          expect(failure).toBeUndefined();
-          const isEarly = question === "identity" || question === "functionOf";
-          if (!isEarly) expect(findings.at(-1)?.link).toBe("probe");
-          const elsewhere = findings.filter(
-            ({ link, verdict }) =>
-              verdict !== "ok" && verdict !== "skipped" && !asked[question].some((one) => one === link),
-          );
-          if (!isEarly) expect(elsewhere).toEqual([]);
-          for (const finding of findings) {
-            const text = textOf(finding);
-            expect(text).not.toMatch(
-              /is not a function|is not iterable|Cannot (read|convert)|Invalid time|\[object |\bundefined\b|\bNaN\b/,
-            );
-            expect(text).not.toMatch(/(?!\n)\p{Cc}/u);
-            expect(text.length, text.slice(0, 300)).toBeLessThan(3_000);
-            expectSecret(text, secrets);
-          }
-          expect(verdictView(findings, (_, text) => text)).not.toBe("");
-        }),
-      ),
-      { ...fuzz(250), examples: always },
+fuzzed(
+  "an invalid answer of AWS is reported at its own link, and doctor checks all others",
+  async (question, given) => {
+    reported = given;
+    const ask: (...given: never[]) => Promise<unknown> = oddAccount[question].bind(oddAccount);
+    const findings: Finding[] = [];
+    const failure = await errorOf(
+      examined(anAccount({ [question]: ask })).then((found) => findings.push(...found)),
     );
-    await played.finally(() => aws.close());
+
+    expect(failure).toBeUndefined();
+    const isEarly = question === "identity" || question === "functionOf";
+    if (!isEarly) expect(findings.at(-1)?.link).toBe("probe");
+    const elsewhere = findings.filter(
+      ({ link, verdict }) =>
+        verdict !== "ok" && verdict !== "skipped" && !asked[question].some((one) => one === link),
+    );
+    if (!isEarly) expect(elsewhere).toEqual([]);
+    for (const finding of findings) {
+      const text = textOf(finding);
+      expect(text).not.toMatch(
+        /is not a function|is not iterable|Cannot (read|convert)|Invalid time|\[object |\bundefined\b|\bNaN\b/,
+      );
+      expect(text).not.toMatch(/(?!\n)\p{Cc}/u);
+      expect(text.length, text.slice(0, 300)).toBeLessThan(3_000);
+      expectSecret(text, secrets);
+    }
+    expect(verdictView(findings, (_, text) => text)).not.toBe("");
   },
-  fuzzTime,
+  { runs: 250, given: [fc.constantFrom(...questions), answer], examples: always },
 );

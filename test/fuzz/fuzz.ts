@@ -1,24 +1,36 @@
 import { inspect } from "node:util";
-import { expect } from "vitest";
+import { expect, it } from "vitest";
+import fc from "../support/fast-check.ts";
 
 // Enough to find the known mistakes again, in the time of `npm test`.
 const times = Number(process.env.FUZZ_TIMES ?? 0.4);
 
+type Inputs<Given extends unknown[]> = Readonly<{
+  runs: number;
+  given: { [K in keyof Given]: fc.Arbitrary<Given[K]> };
+  /** Inputs of every run. */
+  examples?: Given[];
+}>;
+
 /**
- * The runs of a fuzz test: the same inputs at every `npm test`; others, and more, with
- * `FUZZ_SEED=7 FUZZ_TIMES=100 npx vitest run test/fuzz`.
+ * Plays a test with many inputs: the same at every `npm test`; others, and more, with
+ * `FUZZ_SEED=7 FUZZ_TIMES=100 npx vitest run test/fuzz`. A busy machine skips those left after twelve seconds.
  */
-export const fuzz = (runs: number) => ({ numRuns: Math.ceil(runs * times) });
-
-/** The timeout of a fuzz test: longer than its runs and its slowest input. */
-export const fuzzTime = 90_000 * Math.max(1, times);
-
-/** Runs a test with each input until a time limit, so that a busy machine skips the rest. */
-export function inTime<Given extends unknown[]>(play: (...given: Given) => Promise<void>) {
-  const end = performance.now() + 12_000 * Math.max(1, times);
-  return async (...given: Given): Promise<void> => {
-    if (performance.now() < end) await play(...given);
+export function fuzzed<Given extends [unknown, ...unknown[]]>(
+  title: string,
+  play: (...given: Given) => Promise<void>,
+  { runs, given, examples = [] }: Inputs<Given>,
+): void {
+  const longer = Math.max(1, times);
+  const test = async () => {
+    const end = performance.now() + 12_000 * longer;
+    const inTime = async (...values: Given) => {
+      if (performance.now() < end) await play(...values);
+    };
+    await fc.assert(fc.asyncProperty(...given, inTime), { numRuns: Math.ceil(runs * times), examples });
   };
+  // Longer than its runs and its slowest input.
+  it(title, test, 90_000 * longer);
 }
 
 /** An error with all its fields and causes, as the most detailed log would print it. */

@@ -7,7 +7,7 @@ import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
 import { readKubeconfig } from "../../local/run/kubeconfig.ts";
 import fc from "../support/fast-check.ts";
 import { swapped } from "./faulty-answers.ts";
-import { errorOf, expectClear, fuzz, fuzzTime, inTime } from "./fuzz.ts";
+import { errorOf, expectClear, fuzzed } from "./fuzz.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "kubeconfig-fuzz-"));
 const path = join(folder, "config");
@@ -69,21 +69,13 @@ describe("a broken kubeconfig", () => {
     fc.json(),
   );
 
-  it(
+  fuzzed(
     "is used, or refused with a clear error without secrets",
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(
-          odd,
-          inTime(async (text) => {
-            const error = await readOf(text);
-            if (error) expectClear(error, [BadInputError, BrokenSetupError], secrets);
-          }),
-        ),
-        fuzz(250),
-      );
+    async (text) => {
+      const error = await readOf(text);
+      if (error) expectClear(error, [BadInputError, BrokenSetupError], secrets);
     },
-    fuzzTime,
+    { runs: 250, given: [odd] },
   );
 
   it("is refused at once when it is too large, or grows too large when it is parsed", async () => {

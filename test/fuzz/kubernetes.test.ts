@@ -13,7 +13,7 @@ import { holdId } from "../../simulator/hold-ids.ts";
 import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
 import { type AnswerChange, ChangingProxy, changes } from "./faulty-answers.ts";
-import { errorOf, everythingIn, expectClear, expectSecret, fuzz, fuzzTime, inTime } from "./fuzz.ts";
+import { errorOf, everythingIn, expectClear, expectSecret, fuzzed } from "./fuzz.ts";
 
 const { annotation } = Karpenter.v1;
 const pool = karpentersLabels("v1", "default");
@@ -117,51 +117,34 @@ describe("malformed answers of the API server", () => {
       cluster.nodes().map(({ metadata: { name, labels, annotations } }) => [name, { labels, annotations }]),
     );
 
-  it(
+  fuzzed(
     "end in a result or a clear error, change no user's node, and reveal no token",
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(
-          actions,
-          fc.array(changes, { minLength: 1, maxLength: 12 }),
-          inTime(async (action, script) => {
-            const { answer, error, log, before } = await play(action, script);
-            if (error) expectClear(error, [TryAgainError, BrokenSetupError], [cluster.token]);
-            expect(JSON.stringify(answer) ?? "").not.toContain("[object ");
-            expectSecret(everythingIn(log.lines), [cluster.token]);
-            expect(everythingIn(log.lines).length).toBeLessThan(50_000);
-            expect(proxy.redirected).toEqual([]);
-            const after = look();
-            for (const name of Object.keys(untouchable)) expect(after[name]).toEqual(before[name]);
-          }),
-        ),
-        fuzz(120),
-      );
+    async (action, script) => {
+      const { answer, error, log, before } = await play(action, script);
+      if (error) expectClear(error, [TryAgainError, BrokenSetupError], [cluster.token]);
+      expect(JSON.stringify(answer) ?? "").not.toContain("[object ");
+      expectSecret(everythingIn(log.lines), [cluster.token]);
+      expect(everythingIn(log.lines).length).toBeLessThan(50_000);
+      expect(proxy.redirected).toEqual([]);
+      const after = look();
+      for (const name of Object.keys(untouchable)) expect(after[name]).toEqual(before[name]);
     },
-    fuzzTime,
+    { runs: 120, given: [actions, fc.array(changes, { minLength: 1, maxLength: 12 })] },
   );
 
-  it(
+  fuzzed(
     "are never counted as a finished release",
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(
-          fc.array(changes, { minLength: 1, maxLength: 6 }),
-          inTime(async (script) => {
-            const { answer, error } = await play("release", script);
-            if (error) return;
-            const { failed, left } = answer as { failed: number; left: boolean };
-            if (failed > 0 || left) return;
-            const still = Object.entries(look()).filter(
-              ([, { labels }]) => Object(labels)[holdLabel] === holdId(1),
-            );
-            expect(still).toEqual([]);
-          }),
-        ),
-        fuzz(80),
+    async (script) => {
+      const { answer, error } = await play("release", script);
+      if (error) return;
+      const { failed, left } = answer as { failed: number; left: boolean };
+      if (failed > 0 || left) return;
+      const still = Object.entries(look()).filter(
+        ([, { labels }]) => Object(labels)[holdLabel] === holdId(1),
       );
+      expect(still).toEqual([]);
     },
-    fuzzTime,
+    { runs: 80, given: [fc.array(changes, { minLength: 1, maxLength: 6 })] },
   );
 
   it.each<[string, AnswerChange, RegExp]>([

@@ -1,5 +1,5 @@
 import { DeleteItemCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { DynamodbTable } from "../../lambda/aws/dynamodb-table.ts";
 import { type AttributeMap as Item, toAttributes } from "../../lambda/aws/dynamodb-values.ts";
 import { after, minutes } from "../../lambda/core/duration.ts";
@@ -19,7 +19,7 @@ import { createHoldTable } from "../contracts/dynamodb-store.ts";
 import { aHold } from "../support/builders.ts";
 import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
-import { errorOf, expectClear, fuzz, fuzzTime, inTime } from "./fuzz.ts";
+import { errorOf, expectClear, fuzzed } from "./fuzz.ts";
 
 const instance = { a: "i-0000000a", b: "i-0000000b" } as const;
 const context = until(after(noon, minutes(60)));
@@ -108,85 +108,59 @@ function expectNamed(error: unknown): void {
   }
 }
 
-it(
+fuzzed(
   "a record that cannot be read is named and not changed, and the sweep handles all others",
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        odd,
-        inTime(async (item) => {
-          const overdue = stored("b", aHold({ id: holdId(2), expiresAt: after(noon, -minutes(1)) }));
-          const { world, ports, read, isReadable } = await prepare(item, overdue);
-          const mine = { "karpenter-node-holder/hold": holdId(2) };
-          world.nodes.add("b", {
-            pool: "b",
-            labels: mine,
-            annotations: { "karpenter.sh/do-not-disrupt": "true" },
-          });
+  async (item) => {
+    const overdue = stored("b", aHold({ id: holdId(2), expiresAt: after(noon, -minutes(1)) }));
+    const { world, ports, read, isReadable } = await prepare(item, overdue);
+    const mine = { "karpenter-node-holder/hold": holdId(2) };
+    world.nodes.add("b", {
+      pool: "b",
+      labels: mine,
+      annotations: { "karpenter.sh/do-not-disrupt": "true" },
+    });
 
-          const error = await errorOf(onOverdueSwept(ports)({}, context));
+    const error = await errorOf(onOverdueSwept(ports)({}, context));
 
-          expect(world.nodes.get("b")?.labels).toEqual({});
-          if (isReadable) {
-            expect(error).toBeUndefined();
-            return;
-          }
-          expectNamed(error);
-          expect(await read()).toEqual(item);
-        }),
-      ),
-      fuzz(30),
-    );
+    expect(world.nodes.get("b")?.labels).toEqual({});
+    if (isReadable) {
+      expect(error).toBeUndefined();
+      return;
+    }
+    expectNamed(error);
+    expect(await read()).toEqual(item);
   },
-  fuzzTime,
+  { runs: 30, given: [odd] },
 );
 
-it(
+fuzzed(
   "a launch beside one whose record cannot be read is held",
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        odd,
-        inTime(async (item) => {
-          const { world, ports, read, isReadable } = await prepare(item);
-          for (const pool of ["a", "b"] as const) world.ec2.add(instance[pool], noon, pool);
-          world.nodes.add("b", { pool: "b" });
-          const Records = [instance.a, instance.b].map((one, n) => ({
-            messageId: `m-${n}`,
-            body: JSON.stringify(launchEvent(one, noon)),
-          }));
+  async (item) => {
+    const { world, ports, read, isReadable } = await prepare(item);
+    for (const pool of ["a", "b"] as const) world.ec2.add(instance[pool], noon, pool);
+    world.nodes.add("b", { pool: "b" });
+    const Records = [instance.a, instance.b].map((one, n) => ({
+      messageId: `m-${n}`,
+      body: JSON.stringify(launchEvent(one, noon)),
+    }));
 
-          const error = await errorOf(onNodeLaunched(ports)({ Records }, context));
+    const error = await errorOf(onNodeLaunched(ports)({ Records }, context));
 
-          expect(world.nodes.get("b")?.labels).not.toEqual({});
-          if (isReadable) return;
-          expectNamed(error);
-          expect(await read()).toEqual(item);
-        }),
-      ),
-      fuzz(30),
-    );
+    expect(world.nodes.get("b")?.labels).not.toEqual({});
+    if (isReadable) return;
+    expectNamed(error);
+    expect(await read()).toEqual(item);
   },
-  fuzzTime,
+  { runs: 30, given: [odd] },
 );
 
-it(
+fuzzed(
   "a release whose record cannot be read changes nothing",
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        odd,
-        inTime(async (item) => {
-          const { ports, read, isReadable } = await prepare(item);
-          if (isReadable) return;
-          expectNamed(
-            await errorOf(onHoldExpired(ports)({ scope: "nodepool/a", holdId: holdId(1) }, context)),
-          );
-          expect(await read()).toEqual(item);
-        }),
-      ),
-      fuzz(30),
-    );
+  async (item) => {
+    const { ports, read, isReadable } = await prepare(item);
+    if (isReadable) return;
+    expectNamed(await errorOf(onHoldExpired(ports)({ scope: "nodepool/a", holdId: holdId(1) }, context)));
+    expect(await read()).toEqual(item);
   },
-  fuzzTime,
+  { runs: 30, given: [odd] },
 );
