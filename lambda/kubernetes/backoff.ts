@@ -14,7 +14,7 @@ export function pauseAfter(attempt: number, random: () => number): Duration {
 
 /** Reads a Retry-After header, in seconds or as a date; undefined when there is none to read. */
 export function readRetryAfter(header: string | undefined, now: Date): Duration | undefined {
-  if (header === undefined || header.trim() === "") return undefined;
-  const wait = /^\d+$/.test(header.trim()) ? seconds(Number(header)) : Date.parse(header) - now.getTime();
+  if (header === undefined) return undefined;
+  const wait = /^\d+$/.test(header) ? seconds(Number(header)) : Date.parse(header) - now.getTime();
   return Number.isNaN(wait) ? undefined : Math.min(Math.max(0, wait), minutes(15));
 }

@@ -160,10 +160,10 @@ export class KubernetesNodeClaims implements NodeClaims {
 
   async limits(context: CallContext): Promise<readonly string[]> {
     const answers = [
-      await this.#unlessRefused(allDemand, () => isAny(this.#replacementEvents(first, context))),
+      await this.#unlessRefused(allDemand, () => readFirst(this.#replacementEvents(first, context))),
       await this.#unlessRefused(launchesAlone, async () => {
-        await isAny(this.#claims(first, context));
-        return this.#version === "v1" || noUse;
+        await readFirst(this.#claims(first, context));
+        return this.#version === "v1" ? undefined : noUse;
       }),
     ];
     return answers.flatMap((answer) => (typeof answer === "object" ? answer.unavailable : []));
@@ -190,7 +190,6 @@ type Query = Readonly<Record<string, string>>;
 
 const first: Query = { limit: "1" };
 
-async function isAny(list: AsyncIterable<unknown>): Promise<boolean> {
-  for await (const _ of list) return true;
-  return false;
+async function readFirst(list: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of list) return;
 }

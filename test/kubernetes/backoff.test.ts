@@ -22,12 +22,13 @@ describe("a Retry-After header", () => {
     ["0", 0],
     ["Sun, 01 Mar 2026 12:00:30 GMT", seconds(30)],
     ["Sun, 01 Mar 2026 11:00:00 GMT", 0],
+    ["2026-03-01T12:00:30+00:00", seconds(30)],
     ["999999", minutes(15)],
   ])("of %j is read", (header, expected) => {
     expect(readRetryAfter(header, now)).toBe(expected);
   });
 
-  it.each([undefined, "", "soon"])("of %j says nothing", (header) => {
+  it.each([undefined, "", " ", "soon"])("of %j says nothing", (header) => {
     expect(readRetryAfter(header, now)).toBeUndefined();
   });
 });

@@ -38,6 +38,8 @@ function aCluster(
     gitVersion?: unknown;
     karpenter?: KarpenterGeneration;
     patch?: (call: KubernetesCall) => unknown;
+    /** What is answered instead. */
+    answer?: (call: KubernetesCall) => Readonly<{ instead: unknown }> | undefined;
   }> = {},
 ) {
   const { nodes = [aNode("a")], rights = [...nodeRights, "patch nodes", ...demandRights] } = about;
@@ -52,6 +54,8 @@ function aCluster(
   const api: KubernetesCaller = {
     async call(call) {
       calls.push(call);
+      const other = about.answer?.(call);
+      if (other) return other.instead;
       if (call.path === "/version") return { gitVersion };
       if (call.method === "POST") {
         const asked = JSON.parse(JSON.stringify(call.body)).spec.resourceAttributes;
@@ -308,6 +312,21 @@ describe("an inspection of a cluster", () => {
     await inspect();
     const patched = calls.filter(({ method }) => method === "PATCH").map(({ path }) => path);
     expect(patched).toEqual(Array(2).fill("/api/v1/nodes/b"));
+  });
+
+  it.each<[string, unknown, string]>([
+    ["GET /version", 7, "the version must be an object, not 7"],
+    ["POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews", 7, "the review must be an object, not 7"],
+    [
+      "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+      {},
+      "the review's status must be an object, not missing",
+    ],
+  ])("fails where %s is answered with %j", async (asked, answer, message) => {
+    const { inspect } = aCluster({
+      answer: ({ method, path }) => (`${method} ${path}` === asked ? { instead: answer } : undefined),
+    });
+    await expect(inspect()).rejects.toThrow(message);
   });
 
   it("fails as a broken set-up where the cluster refuses the login", async () => {

@@ -32,25 +32,29 @@ describe("logging in by kubeconfig", () => {
     expect(String(tls.ca)).toBe("ca");
   });
 
-  it.each(["http://c.example.com", "http://10.0.0.1:8080", "http://127.0.0.1.example.com"])(
-    "sends no token unencrypted to %s",
-    async (server) => {
-      const login = loginOf(configOf({ server, "insecure-skip-tls-verify": true }, { token: "secret" }));
-      await expect(login.access()).rejects.toThrow(BrokenSetupError);
-      await expect(login.access()).rejects.toThrow(
-        `credentials for ${server}, which would receive them unencrypted: use https://`,
-      );
-      await expect(login.access()).rejects.not.toThrow("secret");
-    },
-  );
+  it.each([
+    "http://c.example.com",
+    "http://10.0.0.1:8080",
+    "http://not-localhost",
+    "http://127.0.0.1.example.com",
+  ])("sends no token unencrypted to %s", async (server) => {
+    const login = loginOf(configOf({ server, "insecure-skip-tls-verify": true }, { token: "secret" }));
+    await expect(login.access()).rejects.toThrow(BrokenSetupError);
+    await expect(login.access()).rejects.toThrow(
+      `credentials for ${server}, which would receive them unencrypted: use https://`,
+    );
+    await expect(login.access()).rejects.not.toThrow("secret");
+  });
 
-  it.each(["http://127.0.0.1:8001", "http://localhost:8001", "http://[::1]:8001"])(
-    "sends a token to %s, which does not leave this machine",
-    async (server) => {
-      const login = loginOf(configOf({ server, "insecure-skip-tls-verify": true }, { token: "t" }));
-      expect((await login.access()).headers).toEqual({ authorization: "Bearer t" });
-    },
-  );
+  it.each([
+    "http://127.0.0.1:8001",
+    "http://127.10.20.30:8001",
+    "http://localhost:8001",
+    "http://[::1]:8001",
+  ])("sends a token to %s, which does not leave this machine", async (server) => {
+    const login = loginOf(configOf({ server, "insecure-skip-tls-verify": true }, { token: "t" }));
+    expect((await login.access()).headers).toEqual({ authorization: "Bearer t" });
+  });
 
   it("shows a client certificate", async () => {
     const [cert, key] = ["server-crt.pem", "server-key.pem"].map((name) =>

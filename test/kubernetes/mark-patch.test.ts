@@ -20,6 +20,18 @@ it("changes what differs and tests what the decision rests on", () => {
   ]);
 });
 
+it("removes a mark's label and annotation", () => {
+  const marked = { ...node, labels: { ...node.labels, [holdLabel]: "h" } };
+  const label = `/metadata/labels/${holdLabel.replace("/", "~1")}`;
+  expect(markPatch(marked, release)).toEqual([
+    { op: "test", path: "/metadata/uid", value: "1" },
+    { op: "test", path: "/metadata/annotations/k~11~0", value: "true" },
+    { op: "remove", path: "/metadata/annotations/k~11~0" },
+    { op: "test", path: label, value: "h" },
+    { op: "remove", path: label },
+  ]);
+});
+
 it("adds a map where there is none, and none where nothing is added", () => {
   const bare = { name: "a", uid: "1", createdAt: noon };
   const marked = { uid: "1", labels: { [holdLabel]: "h" }, annotations: { "k/1~": "true" } };

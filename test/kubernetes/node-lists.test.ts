@@ -17,55 +17,56 @@ describe("the selector of a list", () => {
   const registered = "karpenter.sh/nodepool,karpenter.sh/registered";
 
   it.each([
-    ["the whole cluster", v1.ofPools(wholeCluster), "karpenter.sh/nodepool"],
-    ["one NodePool", v1.ofPools(batch), "karpenter.sh/nodepool in (batch)"],
+    ["the whole cluster", () => v1.ofPools(wholeCluster), "karpenter.sh/nodepool"],
+    ["one NodePool", () => v1.ofPools(batch), "karpenter.sh/nodepool in (batch)"],
     [
       "all NodePools but some",
-      selectors("v1", { only: [], except: ["gpu", "web"] }).ofPools(wholeCluster),
+      () => selectors("v1", { only: [], except: ["gpu", "web"] }).ofPools(wholeCluster),
       "karpenter.sh/nodepool,karpenter.sh/nodepool notin (gpu,web)",
     ],
     [
       "some NodePools",
-      selectors("v1", { only: ["batch", "web"], except: ["web"] }).ofPools(wholeCluster),
+      () => selectors("v1", { only: ["batch", "web"], except: ["web"] }).ofPools(wholeCluster),
       "karpenter.sh/nodepool in (batch)",
     ],
     [
       "a NodePool that is excluded",
-      selectors("v1", { only: [], except: ["batch"] }).ofPools(batch),
+      () => selectors("v1", { only: [], except: ["batch"] }).ofPools(batch),
       undefined,
     ],
     [
       "a NodePool that is not included",
-      selectors("v1", { only: ["web"], except: [] }).ofPools(batch),
+      () => selectors("v1", { only: ["web"], except: [] }).ofPools(batch),
       undefined,
     ],
     [
       "NodePools that are all excluded",
-      selectors("v1", { only: ["web"], except: ["web"] }).ofPools(wholeCluster),
+      () => selectors("v1", { only: ["web"], except: ["web"] }).ofPools(wholeCluster),
       undefined,
     ],
-    ["nodes that have registered", v1.registered(wholeCluster), registered],
+    ["nodes that have registered", () => v1.registered(wholeCluster), registered],
     [
       "nodes of Karpenter v0.31 that have registered",
-      selectors("v0.31", every).registered(wholeCluster),
+      () => selectors("v0.31", every).registered(wholeCluster),
       "karpenter.sh/provisioner-name,karpenter.sh/initialized",
     ],
-    ["nodes without our label", v1.withoutMark(wholeCluster), `${registered},!${label}`],
+    ["nodes without our label", () => v1.withoutMark(wholeCluster), `${registered},!${label}`],
     [
       "nodes without this hold's mark",
-      v1.withoutMarkOf(wholeCluster, holdId(1)),
+      () => v1.withoutMarkOf(wholeCluster, holdId(1)),
       `${registered},${label} notin (${holdId(1)},never)`,
     ],
-    ["nodes without the mark of what is no hold", v1.withoutMarkOf(wholeCluster, "never"), undefined],
-    ["nodes with this hold's mark", v1.markedBy(holdId(1)), `${label} in (${holdId(1)})`],
-    ["nodes with the mark of what is no hold", v1.markedBy("never"), undefined],
+    ["nodes without the mark of what is no hold", () => v1.withoutMarkOf(wholeCluster, "never"), undefined],
+    ["nodes with this hold's mark", () => v1.markedBy(holdId(1)), `${label} in (${holdId(1)})`],
+    ["nodes with the mark of what is no hold", () => v1.markedBy("never"), undefined],
     [
       "nodes with the mark of other holds",
-      v1.markedByOthers([holdId(1), holdId(2)]),
+      () => v1.markedByOthers([holdId(1), holdId(2)]),
       `${label},${label} notin (${holdId(1)},${holdId(2)},never)`,
     ],
-    ["nodes with any mark", markedByAnyone, `${label},${label} notin (never)`],
-  ])("is, for %s, as the API server reads it", (_, selector, text) => {
+    ["nodes with any mark", () => markedByAnyone, `${label},${label} notin (never)`],
+  ])("is, for %s, as the API server reads it", (_, select, text) => {
+    const selector = select();
     expect(selector && selectorText(selector)).toBe(text);
   });
 
@@ -134,8 +135,9 @@ describe("a list", () => {
   });
 
   it("starts again up to five times when it has expired", async () => {
-    const { names, error } = await list(page(["a"], "more"), expired, page(["a", "b"], "last"), page([]));
-    expect([names, error]).toEqual([["a", "b"], undefined]);
+    const again = await list(page(["a"], "more"), expired, page(["a", "b"], "last"), page([]));
+    expect([again.names, again.error]).toEqual([["a", "b"], undefined]);
+    expect(again.calls.map(({ query }) => query?.continue)).toEqual([undefined, "more", undefined, "last"]);
 
     const answers = Array.from({ length: 6 }, (_, n) => [page(["a"], `page-${n}`), expired]).flat();
     const { error: failure, calls } = await list(...answers);
@@ -165,6 +167,20 @@ describe("a list", () => {
     const pages = [];
     for await (const one of pagesOf(async () => ({ items: null, metadata: {} }))) pages.push(one);
     expect(pages).toEqual([{ items: [], next: "", resourceVersion: "" }]);
+  });
+
+  it("ends only after the page that it had asked for, also where its reader stops", async () => {
+    let ended = false;
+    const api = {
+      call: async ({ query }: KubernetesCall) => {
+        if (!query?.continue) return page(["a"], "more");
+        await new Promise((resolve) => setImmediate(resolve));
+        ended = true;
+        throw expired;
+      },
+    };
+    for await (const _ of listNodes(api, markedByAnyone, within(1_000), 2)) break;
+    expect(ended).toBe(true);
   });
 
   it("asks nothing where no node can match", async () => {

@@ -58,10 +58,10 @@ describe("replacements", () => {
       { nodeClaim: "a", instance: "i-0123456789abcdef0" },
       { nodeClaim: "b" },
     ]);
-    expect(calls.map(({ path, query }) => `${path} ${query?.fieldSelector}`)).toEqual([
-      "/api/v1/namespaces/default/events reason=DisruptionLaunching,involvedObject.kind=NodeClaim",
-      "/apis/karpenter.sh/v1/nodeclaims metadata.name=a",
-      "/apis/karpenter.sh/v1/nodeclaims metadata.name=b",
+    expect(calls.map(({ method, path, query }) => `${method} ${path} ${query?.fieldSelector}`)).toEqual([
+      "GET /api/v1/namespaces/default/events reason=DisruptionLaunching,involvedObject.kind=NodeClaim",
+      "GET /apis/karpenter.sh/v1/nodeclaims metadata.name=a",
+      "GET /apis/karpenter.sh/v1/nodeclaims metadata.name=b",
     ]);
   });
 
@@ -72,6 +72,7 @@ describe("replacements", () => {
       () => list([]),
     );
     expect(await nodeClaims.replacements(noon, new Set(), soon)).toEqual([]);
+    expect(calls).toHaveLength(1);
     expect(await nodeClaims.limits(soon)).toEqual([]);
     for (const { path, query } of calls.filter(({ path }) => path.endsWith("/events"))) {
       expect(query?.fieldSelector, path).toContain("reason=DisruptionLaunching");
@@ -149,11 +150,12 @@ describe("replacements", () => {
       () => list([]),
     );
     await expect(nodeClaims.replacements(noon, new Set(), soon)).rejects.toMatchObject({ status: 500 });
-    const { nodeClaims: unserved } = aCluster(
+    const { nodeClaims: unserved, calls } = aCluster(
       () => list([]),
       () => refuse(500),
     );
     await expect(unserved.launchedSince("cluster", noon, soon)).rejects.toMatchObject({ status: 500 });
+    expect(calls).toHaveLength(1);
   });
 
   it("are no answer where an event is not what it must be", async () => {
