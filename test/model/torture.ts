@@ -1,7 +1,10 @@
+import { once } from "node:events";
+import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
+import { Worker } from "node:worker_threads";
 import { Progress } from "../../cli/terminal/progress.ts";
 import { processTerminal } from "../../cli/terminal/terminal.ts";
-import { check } from "./check.ts";
+import { check, type Replay } from "./check.ts";
 
 /** Runs of one seed. */
 const chunk = 2_000;
@@ -24,22 +27,36 @@ const runs = wholeNumber("--runs", values.runs ?? "100000");
 const isGoodDay = values["good-day"];
 process.exitCode = values.path === undefined ? await torture() : await replay(values.path);
 
-/** Each chunk has its own seed, so that a failure is replayed without the chunks before it. */
+/** Each chunk has its own seed, so that a failure is replayed without the chunks before it; each core plays its own. */
 async function torture(): Promise<number> {
-  const progress = new Progress(runs, processTerminal());
-  for (let done = 0; done < runs; done += chunk) {
-    const ofChunk = Math.min(chunk, runs - done);
-    const task = progress.begin(`${done} of ${runs} runs played, every rule held`, ofChunk);
-    const broken = await check({ seed: seed + done / chunk, runs: ofChunk, isGoodDay });
-    task.end();
-    if (broken !== undefined) {
-      progress.print(`broken after at most ${done + ofChunk} runs:\n${broken}`);
-      return 1;
+  const progress = new Progress(1, processTerminal());
+  const task = progress.begin(`${runs} runs`);
+  let begun = 0;
+  let played = 0;
+  let broken: string | undefined;
+  const playChunks = async () => {
+    const worker = new Worker(new URL("torture-worker.ts", import.meta.url));
+    while (begun < runs && broken === undefined) {
+      const replay = { seed: seed + begun / chunk, runs: Math.min(chunk, runs - begun), isGoodDay };
+      begun += replay.runs;
+      worker.postMessage(replay satisfies Replay);
+      const [found]: (string | undefined)[] = await once(worker, "message");
+      played += replay.runs;
+      broken ??= found;
+      if (broken === undefined) task.advance(played / runs, `${played} played, every rule held`);
     }
-  }
+    await worker.terminate();
+  };
+  await Promise.all(
+    Array.from({ length: Math.min(availableParallelism(), Math.ceil(runs / chunk)) }, playChunks),
+  );
   progress.stop();
-  console.log(`${runs} runs played, every rule held`);
-  return 0;
+  console.log(
+    broken === undefined
+      ? `${runs} runs played, every rule held`
+      : `broken after at most ${played} runs:\n${broken}`,
+  );
+  return broken === undefined ? 0 : 1;
 }
 
 async function replay(path: string): Promise<number> {
