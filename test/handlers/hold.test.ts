@@ -68,6 +68,23 @@ describe("a batch", () => {
     },
   );
 
+  it("checks each scope once, and answers two of many probes", async () => {
+    const world = aWorld();
+    await handle(world, batchOf(launchEvent(anInstance, noon)));
+    const before = callsOf(world, "list");
+    const awaited = [{ instance: anInstance, launchedAt: noon.toISOString() }];
+    const followUp = { kind: "pendingNodes", scope: "cluster", attempt: 2, awaited };
+    const probes = Array.from({ length: 10 }, (_, n) => ({
+      source: "karpenter-node-holder.probe",
+      detail: { id: `probe-${n}`, cluster: "prod", sentAt: noon.toISOString() },
+    }));
+
+    await handle(world, batchOf({ followUp }, { followUp }, ...probes));
+
+    expect(callsOf(world, "list") - before).toBe(1);
+    expect(world.log.reported("probe answered")).toHaveLength(2);
+  });
+
   it("with a probe answers it in the record and marks nothing", async () => {
     const world = aWorld();
     const detail = { id: "probe-1", cluster: "prod", sentAt: noon.toISOString() };

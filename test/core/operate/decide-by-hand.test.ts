@@ -54,11 +54,13 @@ describe("a hold for an event", () => {
 });
 
 describe("a hold by hand", () => {
-  it("starts now and lasts as long as asked", () => {
-    expect(hold(aRecord(), 45)).toMatchObject({
+  it("starts now and lasts as long as asked; no launch waits for its protection", () => {
+    const decision = hold(aRecord(), 45);
+    expect(decision).toMatchObject({
       action: "start",
       hold: { id: "new", expiresAt: at(45), startedBecause: "load test", launches: 0, capped: false },
     });
+    expect(decision).not.toHaveProperty("hold.unprotected");
   });
 
   it("never lasts longer than the cap", () => {
