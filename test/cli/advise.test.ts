@@ -1,20 +1,19 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { commandLine } from "../../cli/command-line.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { fakeAws, jsonError } from "../support/fake-aws.ts";
+import { newFolder } from "../support/new-folder.ts";
 import { fleet, terminate } from "./cloudtrail-records.ts";
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "advise-"));
+  folder = newFolder();
 });
 afterEach(() => {
   vi.unstubAllEnvs();
-  rmSync(folder, { recursive: true });
 });
 
 describe("advise", () => {

@@ -1,5 +1,4 @@
-import { appendFileSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Archive, gapsIn } from "../../cli/advise/archive.ts";
@@ -9,6 +8,7 @@ import { nodeLives } from "../../cli/advise/lives.ts";
 import { after } from "../../lambda/core/duration.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
+import { newFolder } from "../support/new-folder.ts";
 import { at, evict, fleet, fleetInVain, idOf, karpenter, run, terminate } from "./cloudtrail-records.ts";
 
 describe("CloudTrail's records", () => {
@@ -90,9 +90,8 @@ describe("gaps", () => {
 describe("reading from CloudTrail", () => {
   let folder: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "cloudtrail-"));
+    folder = newFolder();
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   const lookup = (...records: object[]) =>
     records.map((record) => ({

@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { commandLine } from "../../cli/command-line.ts";
 import { commands } from "../../cli/commands.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
+import { newFolder } from "../support/new-folder.ts";
 
-const home = mkdtempSync(join(tmpdir(), "errors-"));
+const home = newFolder();
 const nowhere = join(home, "nowhere");
 const noFiles = { AWS_CONFIG_FILE: nowhere, AWS_SHARED_CREDENTIALS_FILE: nowhere };
 const see = "See --help for commands and flags.";
@@ -26,7 +25,7 @@ const wrongCalls: readonly (readonly [call: string, failed: string, remedy: stri
   ["status --cluter prod", "--cluter", didYouMean("--cluster")],
   ["status --cluster a/b", "a/b", see],
   ["status --cluster prod -o xml", "xml", see],
-  ["status --cluster prod --endpoint-url banana", "banana", see],
+  ["status --cluster prod --endpoint-url banana", "It must be an address like https://", see],
   ["status --cluster prod --profile nosuch", "there is no AWS profile nosuch", unchanged],
   ["status --cluster prod", "no AWS region is set", "Use --region, or set AWS_REGION."],
   [`status --run ${nowhere}`, nowhere, "Start it, or name the folder of its --data"],
@@ -68,7 +67,6 @@ describe("the first line of an error says what failed, the second what to do:", 
   });
   afterAll(() => {
     vi.unstubAllEnvs();
-    rmSync(home, { recursive: true });
   });
 
   it.each(wrongCalls)("%s", async (call, failed, remedy) => {

@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { historyPage } from "../../cli/views/history-page.ts";
 import type { PastHold } from "../../lambda/core/holds/hold.ts";
 import { elementsIn } from "../report/markup.ts";
+import { newFolder } from "../support/new-folder.ts";
 import { FakeControl } from "./fake-control.ts";
 
 const past = (id: string, day: string): PastHold => ({
@@ -20,12 +20,11 @@ const past = (id: string, day: string): PastHold => ({
   nodes: 12,
   capped: false,
 });
-const folder = mkdtempSync(join(tmpdir(), "history-page-"));
+const folder = newFolder();
 const fakes: FakeControl[] = [];
 afterEach(async () => {
   for (const fake of fakes.splice(0)) await fake.stop();
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it("draws each hold as a bar and lists the same as text", () => {
   const page = historyPage([past("b", "2026-11-20"), past("a", "2026-11-18")], "prod", new Date());

@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { newFolder } from "../support/new-folder.ts";
 import { type Asked, type Control, FakeControl, FunctionFailure, refused } from "./fake-control.ts";
 
 const at = "2026-11-21T12:00:00.000Z";
@@ -193,7 +193,7 @@ describe("history", () => {
   it.each(["a new file", "a file that all may read"])(
     "writes a page that only its owner may read, whatever the umask: %s",
     async (where) => {
-      const folder = mkdtempSync(join(tmpdir(), "history-"));
+      const folder = newFolder();
       const umask = process.umask(0);
       try {
         const file = join(folder, "holds.html");
@@ -204,7 +204,6 @@ describe("history", () => {
         expect(readFileSync(file, "utf8")).toContain("Holds of prod");
       } finally {
         process.umask(umask);
-        rmSync(folder, { recursive: true });
       }
     },
   );

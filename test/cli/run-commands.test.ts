@@ -1,6 +1,4 @@
 import { statSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
 import { beforeEach, describe, expect, it, type TestContext } from "vitest";
@@ -12,13 +10,13 @@ import { startRun } from "../../local/run/run.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
+import { newFolder } from "../support/new-folder.ts";
 
 const { poolLabel, registeredLabel } = Karpenter.v1;
 
 let data: string;
-beforeEach(async (test) => {
-  data = await mkdtemp(join(tmpdir(), "run-commands-"));
-  test.onTestFinished(() => rm(data, { recursive: true }));
+beforeEach(() => {
+  data = newFolder();
 });
 
 /** A `run` of a cluster with one old node, with its folder where `run` makes it by default. */

@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Archive } from "../../cli/advise/archive.ts";
 import { exportedEvents } from "../../cli/advise/exported.ts";
 import { parseHistory, parseStatus, parseUserAction } from "../../cli/answers.ts";
@@ -14,12 +13,12 @@ import { noon } from "../../simulator/virtual-clock.ts";
 import { elementsIn } from "../report/markup.ts";
 import { aPastHold } from "../support/builders.ts";
 import fc from "../support/fast-check.ts";
+import { newFolder } from "../support/new-folder.ts";
 import { swapped } from "./faulty-answers.ts";
 import { errorOf, expectClear, fuzzed } from "./fuzz.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "command-line-fuzz-"));
+const folder = newFolder();
 const file = join(folder, "events.json");
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const value = fc.constantFrom<unknown>(null, 7, -1.5, true, "", "<b>", [], {}, { toString: 1 }, ["a"]);
 const mangled = (whole: unknown) =>

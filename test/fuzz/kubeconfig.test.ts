@@ -1,17 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { BadInputError, BrokenSetupError } from "../../lambda/core/errors.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
 import { readKubeconfig } from "../../local/run/kubeconfig.ts";
 import fc from "../support/fast-check.ts";
+import { newFolder } from "../support/new-folder.ts";
 import { swapped } from "./faulty-answers.ts";
 import { errorOf, expectClear, fuzzed } from "./fuzz.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "kubeconfig-fuzz-"));
+const folder = newFolder();
 const path = join(folder, "config");
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const secrets = ["the-secret-token", "the-secret-password", "the-secret-key"];
 const [token = "", password = "", key = ""] = secrets;

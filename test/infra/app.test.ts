@@ -1,14 +1,13 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { App } from "aws-cdk-lib";
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { fillApp } from "../../infra/fill-app.ts";
+import { newFolder } from "../support/new-folder.ts";
 
-const out = mkdtempSync(join(tmpdir(), "synth-"));
-afterAll(() => rmSync(out, { recursive: true, force: true }));
+const out = newFolder();
 
 /** What the repository's app makes of these settings, and what its checks print. */
 function synth(context: Readonly<Record<string, string>>) {

@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { parts } from "../../lambda/names.ts";
 import { measuredSizes, recordedSizes } from "../../scripts/bundle-sizes.ts";
 import { bundleFile, bundleInto } from "../../scripts/bundles.ts";
+import { newFolder } from "../support/new-folder.ts";
 
 const tenth = 1.1;
 
@@ -15,11 +15,7 @@ it.each(parts)("keeps the bundle of %s within a tenth of its recorded size", (pa
 });
 
 it("builds the same bytes from the same sources", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "bundle-"));
-  try {
-    await bundleInto("release", join(folder, "index.mjs"));
-    expect(readFileSync(join(folder, "index.mjs"))).toEqual(readFileSync(bundleFile("release")));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const folder = newFolder();
+  await bundleInto("release", join(folder, "index.mjs"));
+  expect(readFileSync(join(folder, "index.mjs"))).toEqual(readFileSync(bundleFile("release")));
 });

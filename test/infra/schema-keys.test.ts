@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
 import { expect, it } from "vitest";
 import { bundleFile } from "../../scripts/bundles.ts";
 import { plainSchemaKeys, withPlainKeys } from "../../scripts/schema-keys.ts";
+import { newFolder } from "../support/new-folder.ts";
 
 it.each(["dynamodb", "eks", "scheduler"])("says the same of %s with plain keys", async (service) => {
   const [asItComes, plain] = [await schemasOf(service, []), await schemasOf(service, [plainSchemaKeys])];
@@ -28,15 +28,11 @@ it("removes unused code from a bundle", () => {
 });
 
 async function schemasOf(service: string, plugins: Plugin[]): Promise<Record<string, unknown>> {
-  const folder = mkdtempSync(join(tmpdir(), "schemas-"));
-  try {
-    const outfile = join(folder, "schemas.mjs");
-    const entry = `node_modules/@aws-sdk/client-${service}/dist-es/schemas/schemas_0.js`;
-    await build({ entryPoints: [entry], outfile, plugins, bundle: true, platform: "node", format: "esm" });
-    return await import(pathToFileURL(outfile).href);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const folder = newFolder();
+  const outfile = join(folder, "schemas.mjs");
+  const entry = `node_modules/@aws-sdk/client-${service}/dist-es/schemas/schemas_0.js`;
+  await build({ entryPoints: [entry], outfile, plugins, bundle: true, platform: "node", format: "esm" });
+  return await import(pathToFileURL(outfile).href);
 }
 
 /** Schemas name each other by functions, which are reported by what they are. */

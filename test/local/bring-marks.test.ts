@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
 import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
@@ -9,6 +6,7 @@ import { bringMarks } from "../../local/run/bring-marks.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { NodesOnFakeServer } from "../kubernetes/nodes-on-fake-server.ts";
+import { newFolder } from "../support/new-folder.ts";
 
 const first = Karpenter.v1.annotation;
 const second = "example.com/stay";
@@ -18,7 +16,7 @@ describe("a run that is asked to use another annotation", () => {
   let access: KubernetesAccess;
   let folder: string;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), "bring-marks-"));
+    folder = newFolder();
     world = await NodesOnFakeServer.open();
     access = new KubernetesAccess({ api: world.client, clock: { now: () => new Date() }, log: world.log });
     await bring(first);
@@ -27,7 +25,6 @@ describe("a run that is asked to use another annotation", () => {
   });
   afterEach(async () => {
     await world.close();
-    await rm(folder, { recursive: true });
   });
 
   const add = (name: string, annotations: Record<string, string>) =>

@@ -1,6 +1,5 @@
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runningHolder } from "../../cli/control/running.ts";
@@ -8,17 +7,17 @@ import { BadInputError, TryAgainError } from "../../lambda/core/errors.ts";
 import { ControlSocket, longestRequest } from "../../local/run/control-socket.ts";
 import { controlSocketIn } from "../../local/run/socket-path.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
+import { newFolder } from "../support/new-folder.ts";
 
 let folder: string;
 let control: ControlSocket | undefined;
 let log: CollectedLog;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "control-"));
+  folder = newFolder();
   log = new CollectedLog();
 });
 afterEach(async () => {
   await control?.close();
-  rmSync(folder, { recursive: true });
 });
 
 const open = async (answer: (payload: unknown) => Promise<unknown>, where = folder) => {

@@ -1,19 +1,18 @@
-import { mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Archive } from "../../cli/advise/archive.ts";
 import { rememberAnnotations } from "../../local/run/annotation-file.ts";
+import { newFolder } from "../support/new-folder.ts";
 
 let folder: string;
 let umask: number;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "modes-"));
+  folder = newFolder();
   umask = process.umask(0);
 });
 afterEach(() => {
   process.umask(umask);
-  rmSync(folder, { recursive: true });
 });
 
 const modeOf = (path: string) => (statSync(join(folder, path)).mode & 0o777).toString(8);

@@ -1,14 +1,14 @@
-import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import type { RequestOptions } from "node:https";
-import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
 import { type ClusterChoice, findCluster } from "../../local/run/find-cluster.ts";
+import { newFolder } from "../support/new-folder.ts";
 
 let home: string;
 let serviceAccount: string;
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), "home-"));
+  home = newFolder();
   serviceAccount = join(home, "service-account");
 });
 

@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { clusterNameIn, readKubeconfig } from "../../local/run/kubeconfig.ts";
+import { newFolder } from "../support/new-folder.ts";
 
 const config = (cluster: string, current?: string) => ({
   apiVersion: "v1",
@@ -24,10 +24,9 @@ describe("a kubeconfig", () => {
   let folder: string;
   let path: string;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), "kubeconfig-"));
+    folder = newFolder();
     path = join(folder, "config");
   });
-  afterEach(() => rm(folder, { recursive: true }));
   const write = (content: unknown) => writeFile(path, JSON.stringify(content));
 
   it("is used with its current context, or with the one named", async () => {

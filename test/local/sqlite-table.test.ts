@@ -1,19 +1,9 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync, StatementSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
 import { SqliteTable } from "../../local/run/sqlite-table.ts";
@@ -21,6 +11,7 @@ import { noon } from "../../simulator/virtual-clock.ts";
 import { storeOf } from "../contracts/dynamodb-store.ts";
 import { errorOf } from "../fuzz/fuzz.ts";
 import { aHold, aPastHold, aRecord } from "../support/builders.ts";
+import { newFolder } from "../support/new-folder.ts";
 
 const clock = { now: () => noon };
 
@@ -49,10 +40,9 @@ describe("a record on disk", () => {
   let folder: string;
   let file: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "record-"));
+    folder = newFolder();
     file = join(folder, "record.sqlite");
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   /** Opens the file, does something with what is in it, and closes it. */
   async function inFile<T>(act: (store: ReturnType<typeof storeOf>) => Promise<T>, now = noon): Promise<T> {
@@ -149,7 +139,6 @@ describe("a record on disk", () => {
     expect(error).toBeInstanceOf(BrokenSetupError);
     expect(error).toMatchObject({ message: expect.stringMatching(reason) });
     expect(String(error)).toContain(file);
-    if (!readdirSync(tmpdir()).includes(folder.split("/").at(-1) ?? "")) folder = mkdtempSync(folder);
   });
 
   function pragma(setting: string): void {

@@ -1,6 +1,3 @@
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
 import { expect, it } from "vitest";
 import { after, hours } from "../../lambda/core/duration.ts";
@@ -9,6 +6,7 @@ import { readSettings } from "../../lambda/settings.ts";
 import { startRun } from "../../local/run/run.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
+import { newFolder } from "../support/new-folder.ts";
 
 const { annotation, poolLabel, registeredLabel } = Karpenter.v1;
 
@@ -26,7 +24,7 @@ it("warns of nodes that another holder holds, because its first sweep releases t
   const config = new KubeConfig();
   config.loadFromString(cluster.kubeconfig());
   const log = new CollectedLog();
-  const folder = await mkdtemp(join(tmpdir(), "start-run-"));
+  const folder = newFolder();
 
   const running = await startRun({ settings: readSettings({ cluster: "prod" }), config, folder, log });
   await running.stop();
