@@ -203,7 +203,8 @@ describe("nodes behind an API server", () => {
 
   it("changes all other nodes when one cannot be changed, and reports which and why", async () => {
     world.add(...names);
-    world.standIn.fail({ kind: "status", status: 500, message: "no etcd" }, { path: "/api/v1/nodes/b" }, 99);
+    const patchOfB = { method: "PATCH", path: "/api/v1/nodes/b" };
+    world.standIn.fail({ kind: "status", status: 500, message: "no etcd" }, patchOfB, 99);
 
     const result = await mark();
 
@@ -315,7 +316,7 @@ describe("nodes behind an API server", () => {
       { kind: "status", status: 429, headers: { "retry-after": "300" } },
       { method: "PATCH" },
     );
-    expect(await mark()).toMatchObject({ marked: 0, failed: 0, left: true });
+    expect(await mark()).toMatchObject({ marked: 0, failed: 0, left: true, seen: [] });
     expect(world.pauses).toEqual([]);
   });
 
