@@ -129,7 +129,7 @@ describe("errors", () => {
     const sending = port.enqueue(pendingNodes(500), seconds(30));
     await expect(sending).rejects.toThrow(TryAgainError);
     await expect(sending).rejects.toThrow(
-      "2 of 3 messages were not queued: InternalError not today, ServiceUnavailable",
+      new TryAgainError("2 of 3 messages were not queued: InternalError not today, ServiceUnavailable"),
     );
   });
 

@@ -14,7 +14,7 @@ type Answer = Readonly<{ status?: number; headers?: Record<string, string>; body
 const list: KubernetesCall = { method: "GET", path: "/api/v1/nodes" };
 const in30s = until(after(noon, seconds(30)));
 
-describe("a call of the client", () => {
+describe("a call of the client", { timeout: 3_000 }, () => {
   let server: Server;
   let origin: string;
   let answers: Answer[];
