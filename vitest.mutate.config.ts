@@ -4,9 +4,14 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** `MUTATE_TESTS` names fewer tests: the quick ones first, all of them for what survives those. */
 const tests = process.env.MUTATE_TESTS?.split(",") ?? [
-  "test/{core,handlers,scenarios,cluster-access}/**/*.test.ts",
-  "test/contracts/nodes.test.ts",
+  "test/{core,handlers,aws,kubernetes,cluster-access,scenarios}/**/*.test.ts",
+  "test/contracts/{holds,nodes}.test.ts",
+  "test/local/node-watch.test.ts",
+  "test/cli/manifest.test.ts",
 ];
+
+/** A mutation may let a call wait for ever: a quick test notices it soon, while a scenario may just be slow. */
+const testTimeout = process.env.MUTATE_TESTS ? 5_000 : 60_000;
 
 /** The first test that fails ends the run of a mutation: tests of single decisions come first, whole scenarios last. */
 class QuickestFirst extends BaseSequencer {
@@ -14,11 +19,14 @@ class QuickestFirst extends BaseSequencer {
     return files.toSorted((a, b) => placeOf(a) - placeOf(b));
   }
 }
-const folders = ["test/core", "test/handlers", "test/cluster-access", "test/scenarios", "test/contracts"];
+const folders = [
+  ...["test/core", "test/handlers", "test/aws", "test/kubernetes"],
+  ...["test/cluster-access", "test/contracts", "test/scenarios"],
+];
 const placeOf = ({ moduleId }: TestSpecification) =>
   folders.findIndex((folder) => relative(import.meta.dirname, moduleId).startsWith(folder));
 
 // The tests that state the rules. Each mutation runs only those that reach the mutated line.
 export default defineConfig({
-  test: { include: tests, isolate: false, testTimeout: 60_000, sequence: { sequencer: QuickestFirst } },
+  test: { include: tests, isolate: false, testTimeout, sequence: { sequencer: QuickestFirst } },
 });
