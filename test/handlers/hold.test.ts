@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { TryAgainError } from "../../lambda/core/errors.ts";
+import { onOperatorAsked } from "../../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
 import { launchEvent } from "../../simulator/fake-ec2.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
@@ -85,17 +86,16 @@ describe("a batch", () => {
     expect(world.log.reported("probe answered")).toHaveLength(2);
   });
 
-  it("with a probe answers it in the record and marks nothing", async () => {
+  it("with a probe answers it in the record, where it is asked for, and marks nothing", async () => {
     const world = aWorld();
     const detail = { id: "probe-1", cluster: "prod", sentAt: noon.toISOString() };
 
     await handle(world, batchOf({ source: "karpenter-node-holder.probe", detail }));
 
-    expect(world.holds.probes.get("probe-1")).toMatchObject({
-      sentAt: noon,
-      queuedAt: noon,
-      answeredAt: noon,
-    });
+    const asked = (id: string) => onOperatorAsked(world.ports)({ do: "probe", id }, until(deadline));
+    const probe = { sentAt: noon, queuedAt: noon, answeredAt: noon };
+    expect(await asked("probe-1")).toMatchObject({ probe });
+    expect(await asked("probe-2")).toEqual({ probe: null });
     expect([world.holds.records.size, world.nodes.held(holdId(1))]).toEqual([0, []]);
   });
 
