@@ -23,10 +23,20 @@ export async function handOver(context: ReleaseContext, endings: readonly Ending
   await attemptAll(
     records.map(({ scope, hold }) => async () => {
       if (!isRunning(context, hold) || !endings.some((from) => isBeside(scope, from.scope))) return;
-      const { adopted } = await context.nodes.mark({ scope, holdId: hold.id, adopts }, context);
+      const { marked, adopted } = await context.nodes.mark({ scope, holdId: hold.id, adopts }, context);
       context.log.info("nodes handed over", { endings: ending.size, to: hold.id, adopted });
+      if (marked + adopted > 0) await takeBack(context, scope, hold.id);
     }),
   );
+}
+
+/** Marks put for a hold that ended meanwhile do not stay. */
+async function takeBack(context: ReleaseContext, scope: Scope, holdId: string): Promise<void> {
+  const present = (await readableRecord(context, scope))?.hold;
+  const isHeld = present?.state === "held";
+  if (isHeld && present.id === holdId) return;
+  const adopters = isHeld ? [{ scope, holdId: present.id }] : [];
+  await context.nodes.release({ holdId, adopters }, context);
 }
 
 /** Whether holds of two scopes can share nodes: one is the whole cluster's, the other a NodePool's. */

@@ -41,6 +41,24 @@ it("takes nodes over from no hold that goes on", async () => {
 });
 
 it.each([
+  ["stay where the hold goes on", 1, aHold({ extensions: 1 }), []],
+  ["stay where it took over none", 0, undefined, []],
+  ["come off where it ended, and its record is gone", 1, undefined, [[holdId(1)]]],
+  ["come off where it is being released", 1, aHold({ state: "releasing" }), [[holdId(1)]]],
+  ["stay for the hold that took its place", 1, aHold({ id: holdId(5) }), [[holdId(1), holdId(5)]]],
+])("marks of a hold that takes nodes over %s", async (_, adopted, present, released) => {
+  const { context, calls, world } = coreWorld({ records, marked: { adopted } });
+  const { mark } = context.nodes;
+  context.nodes.mark = async (...what) => {
+    if (present) world.holds.records.set(wholeCluster, aRecord({ hold: present }));
+    else world.holds.records.delete(wholeCluster);
+    return mark(...what);
+  };
+  await handOver(context, [batch]);
+  expect(calls.filter(([call]) => call === "release").map(([, ...what]) => what)).toEqual(released);
+});
+
+it.each([
   ["cluster", [holdId(2)]],
   ["nodepool", [holdId(1)]],
 ] as const)("knows the holds that outlast a change of scope to %s", async (scope, ids) => {
