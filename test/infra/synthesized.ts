@@ -45,7 +45,7 @@ export const synthesizeWith = (add: (holder: KarpenterNodeHolder) => void): Temp
 
 /** The template with every option set to something else than its default. */
 export const synthesizeEverything = (): Template =>
-  templateOf(
+  (everything ??= templateOf(
     (stack) =>
       new KarpenterNodeHolder(stack, "Holder", {
         cluster: "prod",
@@ -66,7 +66,8 @@ export const synthesizeEverything = (): Template =>
         logRetention: RetentionDays.ONE_WEEK,
         reserveConcurrency: true,
       }),
-  );
+  ));
+let everything: Template | undefined;
 
 export const resourcesOf = (template: Template, type: string): ReadonlyMap<string, Resource> =>
   new Map(Object.entries(template.findResources(type) as Record<string, Resource>));
