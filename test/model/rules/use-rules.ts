@@ -78,8 +78,10 @@ export class UseRules {
       .filter(({ nodePool }) => isCovered(settings, nodePool))
       .filter(({ launchedAt, namedAt }) => from && launchedAt >= from && launchedAt < begunAt && !namedAt);
     for (const { instance, launchedAt } of burst) {
-      const used = this.#karpenter.uses.filter((use) => use.instance === instance && use.at < begunAt);
-      const isBooting = used.length === 0 && after(launchedAt, bootTime - tolerance) > now;
+      const uses = this.#karpenter.uses.filter((use) => use.instance === instance);
+      // It may or may not have seen a use since it began.
+      const used = uses.filter(({ at }) => at < begunAt);
+      const isBooting = uses.length === 0 && after(launchedAt, bootTime - tolerance) > now;
       const isInUse = used.some(({ at }) => after(at, settings.hold - tolerance) > now);
       const isNeeded = this.#has(instance) && (settings.auto ? isBooting : isInUse);
       must(!isNeeded, "a hold in use is not released", () => [facts(), used]);
