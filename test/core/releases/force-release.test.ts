@@ -32,6 +32,15 @@ describe("a release by force", () => {
     expect(record()).toMatchObject({ launchesCountFrom: at(3) });
   });
 
+  it("of one NodePool leaves the other holds and the marks of no hold alone", async () => {
+    const ofPool = aHold({ id: holdId(2) });
+    const records = [aRecord({ hold: aHold() }), aRecord({ scope: pool, hold: ofPool })];
+    const { force, released, record } = toForce(records, { [holdId(7)]: 1 });
+    await force({ scope: pool });
+    expect(released()).toEqual([ofPool.id]);
+    expect(record()?.hold?.state).toBe("held");
+  });
+
   it("that finds marks of no hold alone answers what became of them", async () => {
     const because = "released by hand: test";
     for (const released of [
