@@ -62,9 +62,8 @@ const steps = {
   bus: "EC2, bus, queue",
   start: "queue to function",
   ec2: "EC2: whose is it?",
-  record: "record",
+  demand: "demand and record",
   arming: "arming",
-  login: "login",
   list: "list",
   patches: `${nodes} patches`,
   total: `launch to ${nodes} marked`,
@@ -76,8 +75,8 @@ type Parts = Readonly<Record<Step, number>>;
 const notes = `Launch: the call of RunInstances. The end is seen from outside, by a watch on the API server; the parts are the function's own line
 "calls made". The emulator's services answer in other times than AWS's, and it starts a function at once. The launch queue has no batching window,
 and the emulator lets a quiet queue with one wait for 20 seconds, as AWS's documents say.
-The login goes on beside everything before the list since the function started; [decision 9](decisions/0009-bundles-of-what-is-called.md) reports
-how the start was cut. What is left are the patches, one a node, which the API server answers at its own pace. By default a launch is judged when it is two seconds old, because the event of a replacement may come that late: "queue to function" contains these two seconds. With \`replacements=hold\` it does not.`;
+"demand and record" reads NodeClaims and their events; the login, which goes on since the function started, is waited for there, too.
+[Decision 9](decisions/0009-bundles-of-what-is-called.md) reports how the start was cut. What is left are the patches, one a node, which the API server answers at its own pace. By default a launch is judged when it is two seconds old, because the event of a replacement may come that late: "queue to function" contains these two seconds. With \`replacements=hold\` it does not.`;
 
 function doorOf({ config }: DeployedCluster): Door {
   const { server = "", caFile = "" } = config.getCurrentCluster() ?? {};
@@ -96,16 +95,13 @@ async function launchOnce(cluster: DeployedCluster, door: Door): Promise<Parts> 
     const from = (name: string) => calls[name]?.from ?? 0;
     const to = (name: string) => calls[name]?.to ?? 0;
     const [list, patch] = ["Kubernetes GET", "Kubernetes PATCH"] as const;
-    // A login under way since the function's start is waited for by the first call of the cluster; a warm function has one.
-    const loggedIn = Math.max(from(list), calls.DescribeCluster ? to("DescribeCluster") : from(list));
     return {
       bus: queuedAt.getTime() - begun,
       start: began.getTime() - queuedAt.getTime(),
       ec2: to("DescribeInstances"),
-      record: from("CreateSchedule") - to("DescribeInstances"),
-      arming: from(list) - from("CreateSchedule"),
-      login: loggedIn - from(list),
-      list: to(list) - loggedIn,
+      demand: from("CreateSchedule") - to("DescribeInstances"),
+      arming: to("CreateSchedule") - from("CreateSchedule"),
+      list: to(list) - to("CreateSchedule"),
       patches: to(patch) - to(list),
       total: marked.getTime() - begun,
       cpu: cpuMs,
