@@ -14,7 +14,8 @@ export function holderCases(open: () => World): void {
     const world = open();
     onTestFinished(async () => {
       for (const work of ["work", "more"]) await world.scale(work, { replicas: 0 });
-      for (const name of await world.names()) await world.annotate(name, annotation, null);
+      // Karpenter may remove a node meanwhile; one that keeps its annotation is waited for in vain.
+      for (const name of await world.names()) await world.annotate(name, annotation, null).catch(() => {});
       await world.untilReady(0);
     }, 180_000);
     const holder = await HolderRun.start(world, name, "--hold", "1m", "--release-on-exit", ...flags);
@@ -155,9 +156,12 @@ export function holderCases(open: () => World): void {
       const end = Math.max(...joined) + 60_000;
       await world.stays(surplus, timeLeft(end) - 2_000);
 
-      await holder.process.until("release decided", 30_000);
+      // Its nodes count as used when they join, so its first one-shot may only set the next.
+      const isReleasing = async () =>
+        holder.process.logged("release decided").some(({ action }) => action === "release");
+      await until("its release", isReleasing, 90_000, 20);
       await holder.crash(); // in the middle of the release
-      expect(await world.untilReady(1, 70_000)).toEqual([users]);
+      expect(await world.untilReady(1)).toEqual([users]);
       expect(await marked()).toEqual([]);
       expect(await nodes(({ annotations }) => annotations?.[annotation] === "true")).toEqual([users]);
     });
