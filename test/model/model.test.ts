@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { check } from "./check.ts";
 
-const runs = 1_000;
+const runs = 500;
 
 it(`in ${runs} random runs every rule holds`, { timeout: 120_000 }, async () => {
   const broken = await check({ seed: 20261121, runs });
@@ -9,7 +9,7 @@ it(`in ${runs} random runs every rule holds`, { timeout: 120_000 }, async () => 
   expect(broken).toBeUndefined();
 });
 
-const goodDays = 150;
+const goodDays = 100;
 
 it(`in ${goodDays} runs without faults no sweep is needed`, { timeout: 120_000 }, async () => {
   const broken = await check({ seed: 20261121, runs: goodDays, isGoodDay: true });
