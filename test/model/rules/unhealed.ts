@@ -27,13 +27,15 @@ export function* unhealed(world: World, karpenter: Karpenter): Generator<string>
   }
   for (const node of world.nodes.all()) {
     const label = node.labels[holdLabel];
-    if (label !== undefined && label !== neverHold && !ids.has(label))
+    const scope = isCovered(world.settings, node.pool) ? scopeFor(world.settings, node.pool) : undefined;
+    const isReadable = scope !== undefined && !unreadable.has(scope);
+    const record = isReadable ? world.holds.records.get(scope) : undefined;
+    const isToAdopt = record !== undefined && lacksMark(world, record, node);
+    // A sweep leaves an orphaned mark to the hold that is to adopt it.
+    if (label !== undefined && label !== neverHold && !ids.has(label) && !isToAdopt)
       yield `${node.name} has an orphaned mark, ${label}`;
-    if (!isCovered(world.settings, node.pool)) continue;
-    const scope = scopeFor(world.settings, node.pool);
-    if (unreadable.has(scope)) continue;
-    const record = world.holds.records.get(scope);
-    if (record && lacksMark(world, record, node)) yield `${node.name} is not in its hold, ${record.hold?.id}`;
+    if (!isReadable) continue;
+    if (isToAdopt) yield `${node.name} is not in its hold, ${record.hold?.id}`;
     if (label === undefined && isDemand(world, karpenter, node) && wasMissed(world, record, whole, node))
       yield `the launch of ${node.name} was missed`;
   }
