@@ -1,26 +1,19 @@
 import { expect, it } from "vitest";
 import { planMark } from "../../lambda/core/marks/plan-marks.ts";
-import type { KubernetesCall } from "../../lambda/kubernetes/client.ts";
 import { KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { changeNode } from "../../lambda/kubernetes/node-changes.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { within } from "../support/context.ts";
+import { answersInTurn } from "./answers-in-turn.ts";
 
 const metadata = { name: "a", uid: "1" };
 const refused = (status: number) => new KubernetesError("a call", status, {});
 
 /** Marks a node on a server with these answers in turn, the last one for ever. */
 async function mark(...answers: readonly unknown[]) {
-  const calls: KubernetesCall[] = [];
-  const api = {
-    call: async (call: KubernetesCall) => {
-      const answer = answers[Math.min(calls.push(call), answers.length) - 1];
-      if (answer instanceof Error) throw answer;
-      return answer;
-    },
-  };
+  const { api, calls } = answersInTurn(answers);
   const log = new CollectedLog();
   const result = await changeNode(api, parseNode({ metadata }), {
     parse: parseNode,

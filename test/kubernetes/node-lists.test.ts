@@ -7,6 +7,7 @@ import { matches, selectorText } from "../../lambda/kubernetes/label-selector.ts
 import { listNodes, markedByAnyone, pagesOf, selectors } from "../../lambda/kubernetes/node-lists.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { within } from "../support/context.ts";
+import { answersInTurn } from "./answers-in-turn.ts";
 
 const every = { only: [], except: [] };
 const batch = poolScope("batch");
@@ -104,14 +105,7 @@ describe("a list", () => {
   const expired = new KubernetesError("GET", 410, {});
   /** Lists with these answers in turn, the last one for ever. */
   async function list(...answers: readonly unknown[]) {
-    const calls: KubernetesCall[] = [];
-    const api = {
-      call: async (call: KubernetesCall) => {
-        const answer = answers[Math.min(calls.push(call), answers.length) - 1];
-        if (answer instanceof Error) throw answer;
-        return answer;
-      },
-    };
+    const { api, calls } = answersInTurn(answers);
     const names: string[] = [];
     const error = await (async () => {
       for await (const { name } of listNodes(api, markedByAnyone, within(1_000), 2)) names.push(name);
