@@ -1,4 +1,5 @@
 import { STATUS_CODES } from "node:http";
+import { setTimeout as wait } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { type Duration, seconds } from "../core/duration.ts";
 import { TryAgainError } from "../core/errors.ts";
@@ -52,8 +53,6 @@ type Answer =
   | Readonly<{ kind: "transient"; error: unknown; pause?: Duration | undefined }>;
 
 type Connection = Readonly<{ access: ClusterAccess; transport: KubernetesTransport }>;
-
-const wait = (duration: Duration) => new Promise<void>((resolve) => setTimeout(resolve, duration));
 
 /** Calls a cluster's API and retries transient errors. */
 export class KubernetesClient implements KubernetesCaller {
@@ -159,7 +158,6 @@ export class KubernetesClient implements KubernetesCaller {
   async #connect(): Promise<Connection> {
     const access = await this.#options.login.access();
     const present = this.#connection;
-    if (present?.access === access) return present;
     // A new token alone needs no new connections.
     if (present?.access.server === access.server && isDeepStrictEqual(present.access.tls, access.tls)) {
       this.#connection = { access, transport: present.transport };

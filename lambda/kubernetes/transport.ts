@@ -6,6 +6,7 @@ import {
   request as plain,
 } from "node:http";
 import { Agent, type RequestOptions, request as secure } from "node:https";
+import { urlToHttpOptions } from "node:url";
 import { type Duration, seconds } from "../core/duration.ts";
 import type { ClusterAccess } from "./cluster-login.ts";
 import { limitedText } from "./limited-text.ts";
@@ -49,19 +50,19 @@ export class KubernetesTransport {
   readonly #prefix: string;
 
   constructor({ server, tls }: Pick<ClusterAccess, "server" | "tls">) {
-    const { protocol, hostname, port, pathname } = new URL(server);
+    const url = new URL(server);
     const pool = { keepAlive: true, maxSockets: inFlight };
-    const isPlain = protocol === "http:";
+    const isPlain = url.protocol === "http:";
     this.#agent = isPlain ? new PlainAgent(pool) : new Agent({ ...pool, ...tls });
     this.#request = isPlain ? plain : secure;
-    // An IPv6 address stands in brackets in an URL, and without them everywhere else.
-    const host = hostname.replace(/^\[(.*)\]$/, "$1");
-    this.#options = { agent: this.#agent as Agent, host, ...(port !== "" && { port }) };
-    this.#prefix = pathname.replace(/\/$/, "");
+    // An IPv6 address stands in brackets in a URL, and without them in these options.
+    const { hostname, port } = urlToHttpOptions(url);
+    this.#options = { agent: this.#agent as Agent, hostname, port };
+    this.#prefix = url.pathname.replace(/\/$/, "");
   }
 
   send(request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
-    const { timeout, ignoreBody = false, timer = wallTimer } = options;
+    const { timeout, ignoreBody, timer = wallTimer } = options;
     return new Promise((resolve, reject) => {
       const call = this.#start(request);
       const cancelTimer = timer(() => {
@@ -85,8 +86,11 @@ export class KubernetesTransport {
   ): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const call = this.#start(request, { signal, timeout: beginsWithin });
-      call.once("timeout", () => call.destroy(new Error("the response has stopped")));
+      let open: ClientRequest | IncomingMessage = call;
+      call.once("timeout", () => open.destroy(new Error("the response has stopped")));
       call.once("response", (response) => {
+        // The reader of a response is not given the error of its request.
+        open = response;
         call.setTimeout(idle);
         resolve(response);
       });

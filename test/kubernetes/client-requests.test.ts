@@ -164,9 +164,11 @@ describe("a call of the client", { timeout: 3_000 }, () => {
   it("is repeated as long as the server throttles, and eight times when it fails", async () => {
     expect(await failing(...Array(20).fill({ status: 429 }), { body: "[]" })).toEqual([]);
     asked.length = 0;
-    expect(await message({ status: 500, body: "broken" })).toBe(
+    const error = await failing({ status: 500, body: "broken" });
+    expect(String(error)).toBe(
       "TryAgainError: GET /api/v1/nodes failed 8 times: GET /api/v1/nodes was answered with 500: broken",
     );
+    expect(error).toMatchObject({ cause: { status: 500 } });
     expect(asked).toHaveLength(8);
     expect(refreshes).toBe(0);
   });

@@ -1,0 +1,120 @@
+import { once } from "node:events";
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import { networkInterfaces } from "node:os";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { seconds } from "../../lambda/core/duration.ts";
+import type { ClusterAccess } from "../../lambda/kubernetes/cluster-login.ts";
+import { KubernetesTransport } from "../../lambda/kubernetes/transport.ts";
+import { selfSigned } from "../support/self-signed.ts";
+
+const request = { method: "GET", path: "/version", headers: {} };
+const patient = { timeout: seconds(10) };
+const hasIPv6 = Object.values(networkInterfaces()).some((all) =>
+  all?.some(({ address }) => address === "::1"),
+);
+
+describe("the transport", () => {
+  let answer: RequestListener;
+  let open: Set<Socket>;
+  let closing: (() => Promise<void>)[];
+  let transport: KubernetesTransport;
+
+  beforeEach(async () => {
+    answer = (_, response) => response.end("{}");
+    open = new Set();
+    closing = [];
+    transport = await transportTo(createServer());
+  });
+  afterEach(async () => {
+    vi.useRealTimers();
+    for (const close of closing) await close();
+  });
+
+  async function transportTo(
+    server: Server,
+    { scheme = "http", host = "127.0.0.1", tls = {} as ClusterAccess["tls"] } = {},
+  ): Promise<KubernetesTransport> {
+    server.on("request", (asked, response) => answer(asked, response));
+    server.on("connection", (socket) => {
+      open.add(socket.once("close", () => open.delete(socket)));
+    });
+    await once(server.listen(0, host.replaceAll(/[[\]]/g, "")), "listening");
+    const { port } = server.address() as AddressInfo;
+    const started = new KubernetesTransport({ server: `${scheme}://${host}:${port}`, tls });
+    closing.push(async () => {
+      started.close();
+      server.closeAllConnections();
+      await once(server.close(), "close");
+    });
+    return started;
+  }
+
+  it("asks only a server that the cluster's CA vouches for", async () => {
+    const [ours, another] = [selfSigned(), selfSigned()];
+    const asked = vi.fn((_, response: ServerResponse) => response.end("{}"));
+    answer = asked;
+    const options = { scheme: "https", tls: { ca: ours.cert } };
+    const stranger = await transportTo(createSecureServer(another), options);
+    await expect(stranger.send(request, patient)).rejects.toThrow(/certificate/);
+    expect(asked).not.toHaveBeenCalled();
+    const verified = await transportTo(createSecureServer(ours), options);
+    expect(await verified.send(request, patient)).toMatchObject({ status: 200, body: "{}" });
+  });
+
+  it.skipIf(!hasIPv6)("reaches a server at an IPv6 address", async () => {
+    const local = await transportTo(createServer(), { host: "[::1]" });
+    expect(await local.send(request, patient)).toMatchObject({ status: 200 });
+  });
+
+  it.each([
+    [200, ""],
+    [300, "the reason"],
+    [404, "the reason"],
+  ])("reads a body that the caller ignores only for its reason: %i", async (status, body) => {
+    answer = (_, response) => response.writeHead(status).end("the reason");
+    expect(await transport.send(request, { ...patient, ignoreBody: true })).toMatchObject({ status, body });
+  });
+
+  it("closes the connection of a call that gets no answer in time", async () => {
+    const arrived = Promise.withResolvers<void>();
+    answer = () => arrived.resolve();
+    const timer = (end: () => void) => {
+      void arrived.promise.then(end);
+      return () => {};
+    };
+    await expect(transport.send(request, { timeout: 20, timer })).rejects.toThrow("no answer within 20 ms");
+    await expect.poll(() => open.size).toBe(0);
+  });
+
+  it("leaves no timer that would delay the end of a command", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    await transport.send(request, patient);
+    await transport.send(request, { ...patient, ignoreBody: true });
+    await expect.poll(() => vi.getTimerCount()).toBe(0);
+  });
+
+  it("closes idle connections at once, and those in use after their response", async () => {
+    const arrived = Promise.withResolvers<ServerResponse>();
+    answer = (_, response) => arrived.resolve(response);
+    const running = transport.send(request, patient);
+    const response = await arrived.promise;
+    answer = (_, other) => other.end();
+    await transport.send(request, patient);
+    expect(open.size).toBe(2);
+    transport.close();
+    await expect.poll(() => open.size).toBe(1);
+    response.end("done");
+    expect(await running).toMatchObject({ body: "done" });
+    await expect.poll(() => open.size).toBe(0);
+  });
+
+  it("ends a stream in which nothing comes any more", async () => {
+    answer = (_, response) => response.write("one line");
+    const { signal } = new AbortController();
+    const stream = await transport.stream(request, { idle: 50, signal });
+    await expect(stream.toArray()).rejects.toThrow("the response has stopped");
+    await expect.poll(() => open.size).toBe(0);
+  });
+});
