@@ -1,9 +1,6 @@
-import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
-import { join } from "node:path";
 import { json } from "node:stream/consumers";
-import { promisify } from "node:util";
+import { selfSigned } from "../../support/self-signed.ts";
 import type { Plane } from "../engines/control-plane.ts";
 import type { World } from "./world.ts";
 
@@ -42,7 +39,7 @@ export async function admitBy<P extends Plane>(
   rules: readonly Rule[],
   judge: (asked: Admission) => Promise<Verdict>,
 ): Promise<() => Promise<void>> {
-  const tls = await selfSigned(join(world.plane.folder, name));
+  const tls = selfSigned();
   const https = createServer(tls, (request, response) => {
     const answer = async () => {
       const { uid, asked } = parseReview(await json(request));
@@ -67,7 +64,7 @@ export async function admitBy<P extends Plane>(
         sideEffects: "NoneOnDryRun",
         clientConfig: {
           url: `https://127.0.0.1:${address.port}/`,
-          caBundle: tls.cert.toString("base64"),
+          caBundle: Buffer.from(tls.cert).toString("base64"),
         },
         rules: rules.map(({ apiGroup, operations, resources }) => ({
           apiGroups: [apiGroup],
@@ -105,20 +102,4 @@ function reviewed(uid: string, { patch, refused }: Verdict): string {
     kind: "AdmissionReview",
     response: { uid, ...verdict },
   });
-}
-
-async function selfSigned(path: string): Promise<Readonly<{ key: Buffer; cert: Buffer }>> {
-  const [key, cert] = [`${path}.key`, `${path}.crt`];
-  const subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"];
-  const made = ["-keyout", key, "-out", cert, "-days", "1"];
-  await promisify(execFile)("openssl", [
-    "req",
-    "-x509",
-    "-newkey",
-    "rsa:2048",
-    "-nodes",
-    ...subject,
-    ...made,
-  ]);
-  return { key: readFileSync(key), cert: readFileSync(cert) };
 }
