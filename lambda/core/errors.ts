@@ -27,6 +27,8 @@ export class BrokenSetupError extends Error {
 
 /** What an error says; an SDK takes over for its message whatever stands in its place in an answer. */
 export function messageOf(error: unknown): string {
+  // None of a host's addresses could be reached: Node reports an error for each, without a message for all.
+  if (error instanceof AggregateError && error.message === "") return error.errors.map(messageOf).join("; ");
   const message: unknown = error instanceof Error ? error.message : error;
   return typeof message === "string" && !message.includes("[object ") ? message : "no reason was given";
 }

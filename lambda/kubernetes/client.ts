@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { type Duration, seconds } from "../core/duration.ts";
-import { TryAgainError } from "../core/errors.ts";
+import { messageOf, TryAgainError } from "../core/errors.ts";
 import type { CallContext, Clock, Metrics } from "../core/ports.ts";
 import { mostAttempts, pauseAfter, readRetryAfter } from "./backoff.ts";
 import type { ClusterAccess, ClusterLogin } from "./cluster-login.ts";
@@ -142,7 +142,7 @@ export class KubernetesClient implements KubernetesCaller {
   async #pause(pause: Duration, call: KubernetesCall, deadline: Date, cause: unknown): Promise<void> {
     const { clock, sleep = wait } = this.#options;
     if (clock.now().getTime() + pause >= deadline.getTime()) {
-      const why = `the time is too short to try ${name(call)} again: ${reasonOf(cause)}`;
+      const why = `the time is too short to try ${name(call)} again: ${messageOf(cause)}`;
       throw new OutOfTimeError(why, { cause });
     }
     await sleep(pause);
@@ -206,6 +206,4 @@ const refusedByAll = (call: KubernetesCall, cause: KubernetesError) =>
   );
 
 const failedTooOften = (call: KubernetesCall, attempts: number, cause: unknown) =>
-  new TryAgainError(`${name(call)} failed ${attempts} times: ${reasonOf(cause)}`, { cause });
-
-const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+  new TryAgainError(`${name(call)} failed ${attempts} times: ${messageOf(cause)}`, { cause });

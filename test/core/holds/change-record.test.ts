@@ -116,6 +116,8 @@ describe("an error", () => {
     [undefined, "no reason was given"],
     [{ message: "down" }, "no reason was given"],
     [new Error("[object Object]"), "no reason was given"],
+    [new AggregateError([new Error("a is down"), new Error("b is down")]), "a is down; b is down"],
+    [new AggregateError([new Error("a is down")], "all are down"), "all are down"],
   ])("says %s as %s", (error, message) => {
     expect(messageOf(error)).toBe(message);
   });
