@@ -106,7 +106,7 @@ export class KubernetesClient implements KubernetesCaller {
     const { access, transport } = await this.#connect();
     try {
       const timeout = Math.min(left, requestTimeout);
-      const ignoreBody = call.ignoresAnswer === true;
+      const { ignoresAnswer: ignoreBody } = call;
       const response = await transport.send(requestOf(call, access), { timeout, ignoreBody, timer });
       return this.#classify(call, access, response);
     } catch (error) {
@@ -177,7 +177,7 @@ function requestOf(call: KubernetesCall, { headers }: ClusterAccess): HttpReques
     method,
     path: query ? `${path}?${new URLSearchParams(query)}` : path,
     headers: { ...headers, accept, ...(body !== undefined && { "content-type": contentType }) },
-    body: body === undefined ? undefined : JSON.stringify(body),
+    body: JSON.stringify(body),
   };
 }
 

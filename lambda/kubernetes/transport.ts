@@ -29,7 +29,7 @@ export type SendOptions = Readonly<{
   /** How long the whole response may take. */
   timeout: Duration;
   /** Leaves the body of a success unread. */
-  ignoreBody?: boolean;
+  ignoreBody?: boolean | undefined;
   timer?: Timer | undefined;
 }>;
 
