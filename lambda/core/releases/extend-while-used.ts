@@ -27,14 +27,14 @@ export async function extendWhileUsed(context: ReleaseContext, scope: Scope): Pr
   if (!burst) return;
   const claims = await readClaims(context, scope, burst);
   if (rules.auto) await protectBooting(context, scope, burst.hold.id, claims);
-  const usedAt = lastUse(claims ?? [], record);
-  if (!usedAt) return;
+  const usedAt = (present: ScopeRecord) => lastUse(claims ?? [], present, clock.now());
+  if (!usedAt(record)) return;
 
   const before: { learned?: Learned | undefined } = {};
   const decision = await changeRecord(context, scope, (present) => {
     before.learned = present.learned;
-    const facts = { holdId: burst.hold.id, usedAt: earlier(usedAt, clock.now()), rules };
-    return decideUse({ record: present, ...facts });
+    // Asked again: a node that was used may have been recognised as a replacement meanwhile.
+    return decideUse({ record: present, holdId: burst.hold.id, usedAt: usedAt(present), rules });
   });
   reportLearned(metrics, before.learned, decision.record?.learned);
   const { action, because, length } = decision;
@@ -43,7 +43,7 @@ export async function extendWhileUsed(context: ReleaseContext, scope: Scope): Pr
     holdId: burst.hold.id,
     action,
     because,
-    usedAt,
+    usedAt: usedAt(record),
     ...(length && { length: describeLength(length) }),
   });
   if (action === "leave") return;
@@ -92,9 +92,9 @@ async function protectBooting(
   context.log.info("boot decided", { scope, holdId, action, because });
 }
 
-function lastUse(claims: readonly NodeClaim[], record: ScopeRecord): Date | undefined {
+function lastUse(claims: readonly NodeClaim[], record: ScopeRecord, now: Date): Date | undefined {
   const uses = ofDemand(claims, record).flatMap(({ lastPodEventAt }) => lastPodEventAt ?? []);
-  return uses.length > 0 ? uses.reduce(later) : undefined;
+  return uses.length > 0 ? earlier(uses.reduce(later), now) : undefined;
 }
 
 export type UseDecision =
@@ -106,12 +106,13 @@ export type UseDecision =
       length?: HoldLength | undefined;
     }>;
 
-type UseFacts = Readonly<{ record: ScopeRecord; holdId: string; usedAt: Date; rules: Rules }>;
+type UseFacts = Readonly<{ record: ScopeRecord; holdId: string; usedAt: Date | undefined; rules: Rules }>;
 
 /** Use holds as long as a launch does, never past the cap. */
 export function decideUse({ record, holdId, usedAt, rules }: UseFacts): UseDecision {
   const { hold } = record;
   if (hold?.id !== holdId || hold.state !== "held") return { action: "leave", because: "the hold is over" };
+  if (!usedAt) return { action: "leave", because: "only replacements were used" };
   const use = { at: usedAt, nodes: Math.max(1, hold.launches), kind: "pods" } as const;
   const { record: seen, rules: own, length } = observe(record, rules, use);
   const { expiresAt, capped } = extended(hold, after(usedAt, own.hold), own);

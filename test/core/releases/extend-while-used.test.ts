@@ -6,6 +6,7 @@ import type { Context, NodeClaim, NodeClaims } from "../../../lambda/core/ports.
 import { extendWhileUsed } from "../../../lambda/core/releases/extend-while-used.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
+import type { World } from "../../../simulator/world.ts";
 import { aHold, aRecord } from "../../support/builders.ts";
 import { coreWorld } from "../../support/core-world.ts";
 
@@ -19,7 +20,7 @@ const usedAt = (minute: number, about: Partial<NodeClaim> = {}): NodeClaim => ({
 
 type Answer = Awaited<ReturnType<NodeClaims["launchedSince"]>>;
 type Facts = Readonly<{
-  claims?: readonly NodeClaim[] | (() => Answer);
+  claims?: readonly NodeClaim[] | ((world: World) => Answer);
   hold?: Partial<Hold>;
   record?: Partial<ScopeRecord>;
   rules?: Partial<Rules>;
@@ -34,7 +35,7 @@ async function extend({ claims = [usedAt(15)], hold = {}, record = {}, rules = {
   const asked: unknown[] = [];
   const launchedSince: NodeClaims["launchedSince"] = async (scope, since) => {
     asked.push([scope, since]);
-    return typeof claims === "function" ? claims() : claims;
+    return typeof claims === "function" ? claims(it.world) : claims;
   };
   const context: Context = { ...it.context, nodeClaims: { ...it.context.nodeClaims, launchedSince } };
   const failed = await extendWhileUsed(context, "cluster").then(
@@ -82,6 +83,16 @@ describe("a hold that is due", () => {
       {
         claims: [usedAt(15, { instance: "i-1" })],
         record: { replacements: [{ instance: "i-1", launchedAt: noon }] },
+      },
+    ],
+    [
+      "the node that was used is recognised as a replacement meanwhile",
+      {
+        claims: ({ holds }) => {
+          const replacements = [{ instance: "i-1", launchedAt: noon }];
+          for (const [scope, record] of holds.records) holds.records.set(scope, { ...record, replacements });
+          return [usedAt(15, { instance: "i-1" })];
+        },
       },
     ],
     ["use cannot be read here", { claims: () => ({ unavailable: "too old" }) }],
