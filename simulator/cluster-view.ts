@@ -1,4 +1,10 @@
-import { holdLabel, Karpenter, type KarpenterGeneration, markValue } from "../lambda/core/marks/keys.ts";
+import {
+  holderName,
+  holdLabel,
+  Karpenter,
+  type KarpenterGeneration,
+  markValue,
+} from "../lambda/core/marks/keys.ts";
 import { instanceOf, parseNode } from "../lambda/kubernetes/node-objects.ts";
 import type { FakeEc2, NodeOptions } from "./fake-ec2.ts";
 import type { FakeCluster } from "./fake-kubernetes/fake-cluster.ts";
@@ -59,8 +65,11 @@ export class ClusterView {
 
   /** Marks a node with a hold, as a crash may leave it. */
   mark(name: string, holdId: string): void {
-    this.edit(name, "labels", holdLabel, holdId);
-    this.edit(name, "annotations", this.#options.annotation(), markValue);
+    const mark = {
+      labels: { [holdLabel]: holdId },
+      annotations: { [this.#options.annotation()]: markValue },
+    };
+    this.#options.cluster.editNode(name, mark, holderName);
   }
 
   /** The nodes with our label, and their hold ids. */

@@ -39,20 +39,18 @@ export class NodeApi {
     const [isNodes, name, part] = nodePath.exec(path) ?? [];
     if (!isNodes) throw new Refusal(404, "NotFound", "the server could not find the requested resource");
     const view = viewOf(request.accept);
+    // Without this parameter the server uses the client's name.
+    const manager = query.get("fieldManager") ?? "unknown";
     if (name === undefined) {
       if (method === "GET") return { status: 200, body: this.lists.list(query, view, this.#now()) };
       if (method !== "POST") throw notAllowed;
-      return { status: 201, body: viewNode(this.#store.create(body()), view, this.#now()) };
+      return { status: 201, body: viewNode(this.#store.create(body(), manager), view, this.#now()) };
     }
     if (method === "DELETE") {
       this.#store.remove(name);
       return { status: 200, body: statusOf(200, "", "") };
     }
-    // Without this parameter the server uses the client's name.
-    const by = {
-      part: part === "status" ? "status" : "node",
-      manager: query.get("fieldManager") ?? "unknown",
-    } as const;
+    const by = { part: part === "status" ? "status" : "node", manager } as const;
     const node = this.#readOrChange(request, name, by);
     return { status: 200, body: viewNode(node, view, this.#now()) };
   }

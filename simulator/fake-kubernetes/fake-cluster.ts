@@ -52,22 +52,21 @@ export class FakeCluster implements KubernetesCaller {
   addNode(node: FakeNode): NodeObject {
     const { name, labels = {}, annotations = {}, providerId, joinedAt } = node;
     const born = joinedAt ? { creationTimestamp: joinedAt.toISOString() } : {};
-    return this.store.create({
+    const wish = {
       metadata: { name, labels: { "kubernetes.io/hostname": name, ...labels }, annotations, ...born },
       spec: providerId === undefined ? {} : { providerID: providerId },
       status: readyStatus,
-    });
+    };
+    return this.store.create(wish, "karpenter");
   }
 
   removeNode(name: string): void {
     this.store.remove(name);
   }
 
-  /** Changes a node as a user would; null removes a key. */
-  editNode(name: string, metadata: JsonObject): NodeObject {
-    return this.store.replace(name, applyMergePatch(this.store.get(name), { metadata }), {
-      manager: "kubectl-edit",
-    });
+  /** Changes a node, as a user would unless another manager is named; null removes a key. */
+  editNode(name: string, metadata: JsonObject, manager = "kubectl-edit"): NodeObject {
+    return this.store.replace(name, applyMergePatch(this.store.get(name), { metadata }), { manager });
   }
 
   nodes(): readonly NodeObject[] {

@@ -57,18 +57,22 @@ export class NodeStore {
     return node;
   }
 
-  create(wish: Json): NodeObject {
+  create(wish: Json, manager: string): NodeObject {
     const { metadata, spec, status } = isObject(wish) ? wish : {};
     const asked: JsonObject = isObject(metadata) ? metadata : {};
     const name = checkMetadata(asked);
     if (this.#nodes.has(name)) throw new Refusal(409, "AlreadyExists", `nodes "${name}" already exists`);
     const { creationTimestamp } = asked;
-    const born = typeof creationTimestamp === "string" ? creationTimestamp : this.#now().toISOString();
+    const now = this.#now().toISOString();
+    const born = typeof creationTimestamp === "string" ? creationTimestamp : now;
+    const own = withoutEmptyMaps(asked);
+    const managedFields = recordManager({}, own, manager, now);
     return this.#put("ADDED", {
       apiVersion: "v1",
       kind: "Node",
       metadata: {
-        ...withoutEmptyMaps(asked),
+        ...own,
+        ...(managedFields.length > 0 && { managedFields }),
         name,
         uid: randomUUID(),
         resourceVersion: "",

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
-import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import { holderName, holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { usersLabels } from "../contracts/nodes.ts";
@@ -21,8 +21,13 @@ describe("all marks of a cluster", () => {
   });
   afterEach(() => world.close());
 
-  const add = (name: string, label: string, annotations: Record<string, string>) =>
-    world.standIn.addNode({ name, labels: { [holdLabel]: label }, annotations });
+  /** Adds a node with a label and annotations that one of our functions has set. */
+  const add = (name: string, label: string, annotations: Record<string, string>) => {
+    world.standIn.addNode({ name });
+    world.standIn.editNode(name, { labels: { [holdLabel]: label }, annotations }, holderName);
+  };
+  const annotate = (name: string, annotations: Record<string, string>) =>
+    world.standIn.editNode(name, { annotations });
   const annotationsOf = (name: string) =>
     textsOf(world.standIn.nodes().find(({ metadata }) => metadata.name === name)?.metadata.annotations);
 
@@ -40,8 +45,10 @@ describe("all marks of a cluster", () => {
   });
 
   it("leave to its owner a node that the owner holds under the other key", async () => {
-    add("a", holdId(1), { [older]: "true", [annotation]: "true" });
-    add("b", holdId(1), { [annotation]: "8h" });
+    add("a", holdId(1), { [older]: "true" });
+    annotate("a", { [annotation]: "true" });
+    add("b", holdId(1), {});
+    annotate("b", { [annotation]: "8h" });
     add("c", holdId(1), { [older]: "true" });
 
     // Only the third is moved.
@@ -56,17 +63,7 @@ describe("all marks of a cluster", () => {
 
   it("leave nothing under the old key on a node that was marked under the new key meanwhile", async () => {
     add("a", holdId(2), { [older]: "true" });
-    const path = "/api/v1/nodes/a";
-    const body = { metadata: { annotations: { [annotation]: "true" } } };
-    const contentType = "application/merge-patch+json";
-    const call = {
-      method: "PATCH",
-      path,
-      query: { fieldManager: "karpenter-node-holder" },
-      contentType,
-      body,
-    } as const;
-    await world.client.call(call, world.soon());
+    world.standIn.editNode("a", { annotations: { [annotation]: "true" } }, holderName);
 
     expect(await access.moveMarks(keys)).toBe(1);
     expect(annotationsOf("a")).toEqual({ [annotation]: "true" });
@@ -78,7 +75,8 @@ describe("all marks of a cluster", () => {
     add("a", holdId(1), { [annotation]: "true" });
     add("b", holdId(2), { [annotation]: "true" });
     usersLabels.forEach((label, n) => void add(`users-${n}`, label, { [annotation]: "true" }));
-    add("e", holdId(2), { [annotation]: "8h" });
+    add("e", holdId(2), {});
+    annotate("e", { [annotation]: "8h" });
     world.standIn.addNode({ name: "f", annotations: { [annotation]: "true" } });
 
     expect(await access.removeMarks(keys)).toBe(2);
