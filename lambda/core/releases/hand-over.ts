@@ -9,25 +9,35 @@ import { type Scope, wholeCluster } from "../scope.ts";
 export type Ending = Readonly<{ scope: Scope; hold: Hold }>;
 
 /**
- * While the setting `scope` changes, holds of the whole cluster and of single NodePools run side by side, each until its
- * end. Where one ends, the running ones that also protect its nodes take them over, so that none is without a mark in
- * between. The own setting does not matter: functions of both settings may be at work.
+ * Where a hold ends, the running ones that also protect its nodes take them over, so that none is without a mark in
+ * between. While the setting `scope` changes, holds of the whole cluster and of single NodePools run side by side, each
+ * until its end; the own setting does not matter, because functions of both settings may be at work. The next hold of
+ * the same scope may have begun already, and lost nodes to a function that still marked for the ended one.
  */
 export async function handOver(context: ReleaseContext, endings: readonly Ending[]): Promise<void> {
   if (endings.length === 0) return;
   const ending = new Set(endings.map(({ hold }) => hold.id));
   const adopts = (holdId: string) => ending.has(holdId);
-  const records = endings.some(({ scope }) => scope === wholeCluster)
-    ? (await context.holds.all()).records
-    : await clusterRecord(context);
+  const records = await recordsOf(context, endings);
   await attemptAll(
     records.map(({ scope, hold }) => async () => {
-      if (!isRunning(context, hold) || !endings.some((from) => isBeside(scope, from.scope))) return;
+      if (!isRunning(context, hold) || ending.has(hold.id)) return;
+      if (!endings.some((from) => scope === from.scope || isBeside(scope, from.scope))) return;
       const { marked, adopted } = await context.nodes.mark({ scope, holdId: hold.id, adopts }, context);
       context.log.info("nodes handed over", { endings: ending.size, to: hold.id, adopted });
       if (marked + adopted > 0) await takeBack(context, scope, hold.id);
     }),
   );
+}
+
+/** The records in which there may be a hold that protects nodes of these. */
+async function recordsOf(
+  context: ReleaseContext,
+  [first, ...others]: readonly Ending[],
+): Promise<readonly ScopeRecord[]> {
+  if (!first || others.length > 0 || first.scope === wholeCluster) return (await context.holds.all()).records;
+  const own = await readableRecord(context, first.scope);
+  return [...(await clusterRecord(context)), ...(own ? [own] : [])];
 }
 
 /** Marks put for a hold that ended meanwhile do not stay. */

@@ -19,13 +19,16 @@ const records = [
 
 const cluster: Ending = { scope: wholeCluster, hold: aHold({ id: holdId(8) }) };
 const batch: Ending = { scope: pool, hold: aHold({ id: holdId(9) }) };
+const web: Ending = { scope: "nodepool/web", hold: aHold({ id: holdId(3), state: "releasing" }) };
 const markedBy = { cluster: ["mark", wholeCluster, holdId(1)], batch: ["mark", pool, holdId(2)] };
+const both = [markedBy.cluster, markedBy.batch];
 
 describe.each(["cluster", "nodepool"] as const)("with scope=%s, the nodes of a hold that ends", (scope) => {
   it.each([
-    ["of the whole cluster go to the running holds of its NodePools", [cluster], [markedBy.batch]],
-    ["of one NodePool go to the running hold of the whole cluster", [batch], [markedBy.cluster]],
-    ["among others go to the holds beside each", [cluster, batch], [markedBy.cluster, markedBy.batch]],
+    ["of the whole cluster go to its next hold and to those of its NodePools", [cluster], both],
+    ["of one NodePool go to its next hold and to that of the whole cluster", [batch], both],
+    ["of one NodePool that has no other go to that of the whole cluster", [web], [markedBy.cluster]],
+    ["among others go to the holds beside each", [cluster, web], both],
     ["go nowhere when none ends", [], []],
   ])("%s", async (_, endings, marks) => {
     const { context, calls } = coreWorld({ records, rules: { scope } });
@@ -36,8 +39,14 @@ describe.each(["cluster", "nodepool"] as const)("with scope=%s, the nodes of a h
 
 it("takes nodes over from no hold that goes on", async () => {
   const { context, calls } = coreWorld({ records });
-  await handOver(context, [{ scope: pool, hold: aHold({ id: holdId(3) }) }]);
+  await handOver(context, [web]);
   expect(calls).toEqual([[...markedBy.cluster, holdId(1), holdId(2)]]);
+});
+
+it("hands no nodes to the hold that ends itself, where its record still says that it runs", async () => {
+  const { context, calls } = coreWorld({ records });
+  await handOver(context, [{ scope: pool, hold: aHold({ id: holdId(2) }) }]);
+  expect(calls.map((call) => call.slice(0, 3))).toEqual([markedBy.cluster]);
 });
 
 it.each([
