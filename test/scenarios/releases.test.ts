@@ -111,7 +111,12 @@ it("a sweep that has not read of a new hold leaves no node of it without a mark,
   world.addNode("a");
   await world.control({ do: "hold", for: "30m" });
   const stale = await world.sweep();
-  while (stale.waitsFor !== "instances") await world.step(stale);
+  const stepTo = async (call: string) => {
+    while (stale.waitsFor !== call) await world.step(stale);
+  };
+  // It has read the records, and lists the nodes to mark next.
+  await stepTo("instances");
+  await stepTo("list");
   await world.releaseByHand({ force: true });
   await world.control({ do: "hold", for: "30m" });
   while (world.marks().a !== holdId(1)) await world.step(stale);

@@ -2,6 +2,7 @@ import { attemptAll } from "../attempt-all.ts";
 import type { ReleaseContext, Released, WhatToMark } from "../ports.ts";
 import { nothingReleased, sum } from "../releases/release-nodes.ts";
 import { isKept } from "../rules.ts";
+import { planSweep } from "./plan-sweep.ts";
 
 /** The holds that are recorded, and those that sweeps go on to mark for. */
 export type Recorded = Readonly<{ holdIds: ReadonlySet<string>; adopters: readonly WhatToMark[] }>;
@@ -19,12 +20,11 @@ export async function recordedHolds({ holds, rules, clock }: ReleaseContext): Pr
   const ofUnreadable = unreadable.flatMap(({ readable: { hold } }) =>
     hold && hold.expiresAt > clock.now() ? hold.id : [],
   );
-  const adopters = records.flatMap(({ scope, hold }) =>
-    hold?.state === "held" && isKept(rules, scope) ? { scope, holdId: hold.id } : [],
-  );
+  const { running } = planSweep(records, { rules, now: clock.now(), next: undefined });
+  const kept = running.filter(({ scope }) => isKept(rules, scope));
   return {
     holdIds: new Set([...records.flatMap(({ hold }) => hold?.id ?? []), ...ofUnreadable]),
-    adopters,
+    adopters: kept.map(({ scope, hold }) => ({ scope, holdId: hold.id })),
   };
 }
 

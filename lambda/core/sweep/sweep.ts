@@ -37,7 +37,7 @@ export async function sweep(context: Context): Promise<void> {
     () => releaseOverdue(within(shares.releases), plan),
     // Before scopes are marked: a mark would hide that a launch was missed.
     () => recoverMissedLaunches(within(shares.recovery)),
-    () => keepHolds(within(shares.marks), plan.running, next),
+    () => keepHolds(within(shares.marks), next),
     async () => measure(context, all.records),
     ...problemsOf(all),
   ]);
@@ -48,11 +48,10 @@ const problemsOf = ({ unreadable, nameless }: AllHolds) =>
   [...unreadable, ...nameless].map((error) => () => Promise.reject(error));
 
 /** Marks for each running hold what carries no mark, and arms its release; notes where the time was over. */
-async function keepHolds(
-  context: Context,
-  running: readonly RecordWithHold[],
-  next: Scope | undefined,
-): Promise<void> {
+async function keepHolds(context: Context, next: Scope | undefined): Promise<void> {
+  const { rules, clock, holds } = context;
+  // Read again: a hold that was due may have been extended meanwhile, or another one may have begun.
+  const { running } = planSweep((await holds.all()).records, { rules, now: clock.now(), next });
   let stoppedAt: Scope | undefined;
   const works = running.map((record) => async () => {
     if (context.clock.now() >= context.deadline) stoppedAt ??= record.scope;

@@ -75,6 +75,17 @@ describe("a sweep", () => {
     expect(queued).toMatchObject([{ followUp }]);
   });
 
+  it("marks also for a hold that began, or was extended, since the records were read first", async () => {
+    const { context, world, named } = toSweep({ records: [aRecord({ hold: aHold() })] });
+    const all = world.holds.all.bind(world.holds);
+    world.holds.all = async () => {
+      world.holds.all = all;
+      return { records: [], unreadable: [], nameless: [] };
+    };
+    await sweep(context);
+    expect(named("mark")).toEqual([["cluster", first]]);
+  });
+
   it("marks nothing for a hold of a former scope, whose one-shot it sets", async () => {
     const { context, calls, queued } = toSweep({ records: [aRecord({ hold: aHold() })], rules: perPool });
     await sweep(context);
