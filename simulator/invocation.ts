@@ -5,7 +5,7 @@ import type { Message } from "../local/holder/message-queue.ts";
 /** The outcome of a call: it is made, it fails without effect, its answer is lost, or its answer comes later. */
 export type Verdict = "done" | "refused" | "answer lost" | "answer late";
 
-export type FunctionName = "hold" | "release" | "sweep" | "control";
+export type FunctionName = "hold" | "release" | "sweep" | "control" | "access";
 
 /** How long each function may run. */
 export const timeouts: Record<FunctionName, Duration> = {
@@ -13,7 +13,11 @@ export const timeouts: Record<FunctionName, Duration> = {
   release: minutes(5),
   sweep: minutes(5),
   control: minutes(2),
+  access: minutes(14),
 };
+
+/** Lambda's delays before it retries a failed asynchronous invocation. */
+export const retriesAfter: readonly Duration[] = [minutes(1), minutes(2)];
 
 export type InvocationOptions = Readonly<{
   name: FunctionName;

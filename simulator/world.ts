@@ -12,21 +12,22 @@ import { KubernetesNodes } from "../lambda/kubernetes/nodes.ts";
 import { readSettings, type Settings } from "../lambda/settings.ts";
 import { type Message, MessageQueue } from "../local/holder/message-queue.ts";
 import type { OneShot } from "../local/holder/one-shots.ts";
+import { changeAccessOf } from "./access-change.ts";
+import { failuresIn } from "./batch-answer.ts";
 import { answerCall, nameOf } from "./cluster-calls.ts";
 import { ClusterView } from "./cluster-view.ts";
 import { CollectedLog, CollectedMetrics } from "./collected-log.ts";
+import { FakeAccessObjects } from "./fake-access-objects.ts";
 import { FakeEc2 } from "./fake-ec2.ts";
 import { FakeCluster } from "./fake-kubernetes/fake-cluster.ts";
 import { FakeNodeClaims } from "./fake-node-claims.ts";
 import { countedIds } from "./hold-ids.ts";
 import { type Around, interceptedPorts } from "./intercepted-ports.ts";
-import { type FunctionName, Invocation, timeouts, type Verdict } from "./invocation.ts";
+import { type FunctionName, Invocation, retriesAfter, timeouts, type Verdict } from "./invocation.ts";
 import { MemoryHolds } from "./memory-holds.ts";
 import { ScheduledOneShots } from "./scheduled-one-shots.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
-/** Lambda's delays before it retries a failed asynchronous invocation. */
-const retriesAfter = [minutes(1), minutes(2)];
 /** With less time left the client starts no request. */
 const shortestRequest: Duration = 300;
 
@@ -49,6 +50,7 @@ export class World {
   readonly ec2: FakeEc2;
   readonly holds: MemoryHolds;
   readonly nodeClaims = new FakeNodeClaims(this.clock);
+  readonly access = new FakeAccessObjects();
   readonly oneShots = new ScheduledOneShots();
   readonly queue: MessageQueue;
   readonly running = new Set<Invocation>();
@@ -70,11 +72,8 @@ export class World {
 
   constructor(settings: Partial<Settings> = {}) {
     this.settings = { ...readSettings({ cluster: "prod" }), ...settings };
-    const {
-      metrics,
-      cluster,
-      settings: { karpenter },
-    } = this;
+    const { metrics, cluster } = this;
+    const { karpenter } = this.settings;
     const clock = { now: () => this.#now() };
     this.holds = new MemoryHolds(clock);
     this.queue = new MessageQueue({ clock: this.clock, visibility: minutes(12) });
@@ -163,6 +162,14 @@ export class World {
     return this.#start("control", work, { skew });
   }
 
+  /** CloudFormation changes the access after it has updated the functions. */
+  changeAccess(skew = 0): Promise<Invocation> {
+    const { holdAnnotation } = this.settings;
+    const work: Work = ({ clock }, context) =>
+      changeAccessOf({ api: this.#api, clock, holdAnnotation }, context);
+    return this.#start("access", work, { skew });
+  }
+
   dueOneShots(): readonly OneShot[] {
     return [...this.oneShots.armed.values()].filter(({ at }) => at <= this.time);
   }
@@ -238,10 +245,4 @@ export class World {
   #now(): Date {
     return after(this.time, this.#current?.skew ?? 0);
   }
-}
-
-function failuresIn(answer: unknown): string[] {
-  const failures: unknown = typeof answer === "object" && answer && Reflect.get(answer, "batchItemFailures");
-  if (!Array.isArray(failures)) throw new Error("the hold function did not report which messages failed");
-  return failures.map((one: { itemIdentifier: string }) => one.itemIdentifier);
 }

@@ -5,14 +5,14 @@ import type { AccessConfig } from "../../lambda/cluster-access/environment.ts";
 import { onClusterAccessChanged } from "../../lambda/cluster-access/handler.ts";
 import type { AccessPorts } from "../../lambda/cluster-access/rules.ts";
 import { planMark } from "../../lambda/core/marks/plan-marks.ts";
-import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
-import { KubernetesError } from "../../lambda/kubernetes/error.ts";
+import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { changeNode } from "../../lambda/kubernetes/node-changes.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
 import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts";
+import { FakeAccessObjects } from "../../simulator/fake-access-objects.ts";
 import { FakeCluster } from "../../simulator/fake-kubernetes/fake-cluster.ts";
-import { type Json, textsOf } from "../../simulator/fake-kubernetes/objects.ts";
+import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
 import { FakeEks } from "./fake-eks.ts";
 
 export const adminRole = "arn:aws:iam::123456789012:role/admin";
@@ -22,12 +22,11 @@ export const holdId = "20260131t093000-abcdef";
 export class AccessWorld {
   readonly log = new CollectedLog();
   readonly cluster = new FakeCluster();
-  /** Everything in the cluster beside nodes, by path. */
-  readonly objects = new Map<string, unknown>();
+  /** Everything in the cluster beside nodes. */
+  readonly access = new FakeAccessObjects();
   readonly eks = new FakeEks();
   /** Every call in order: of EKS by its command, of the cluster by method and path. */
   readonly calls: string[] = [];
-  hasPolicies = true;
   config: AccessConfig = {
     cluster: "prod",
     holdAnnotation: "karpenter.sh/do-not-disrupt",
@@ -118,21 +117,9 @@ export class AccessWorld {
     return {
       call: async (call) => {
         await this.#count(`${call.method} ${call.path}`);
-        return call.path.startsWith("/apis/") ? this.#object(call) : this.cluster.call(call);
+        return FakeAccessObjects.answers(call) ? this.access.answer(call) : this.cluster.call(call);
       },
     };
-  }
-
-  #object({ method, path, body }: KubernetesCall): unknown {
-    const unknownKind = path.includes("admission") && !this.hasPolicies;
-    if (method === "PATCH" && !unknownKind) this.objects.set(path, body as Json);
-    const found = this.objects.get(path);
-    if (found === undefined) {
-      const details = { name: unknownKind ? "" : "karpenter-node-holder", causes: [] };
-      throw new KubernetesError(`${method} ${path}`, 404, { details });
-    }
-    if (method === "DELETE") this.objects.delete(path);
-    return found;
   }
 
   async #count(call: string): Promise<void> {

@@ -12,7 +12,7 @@ const update = { RequestType: "Update" };
 async function heldUnderFormer(): Promise<AccessWorld> {
   const world = new AccessWorld();
   // With policies the server refuses what would be wrong; here only the code keeps to its marks.
-  world.hasPolicies = false;
+  world.access.hasPolicies = false;
   world.config = { ...world.config, holdAnnotation: former };
   await world.handle({ RequestType: "Create" });
   const { cluster } = world;

@@ -33,7 +33,7 @@ describe("a request of CloudFormation", () => {
     expect(await world.rights.annotations()).toEqual([foreign]);
 
     expect(await world.handle(remove)).toEqual(name);
-    expect(world.objects.size).toBe(0);
+    expect(world.access.all.size).toBe(0);
     expect(entriesOf()).toEqual([]);
   });
 
@@ -91,13 +91,13 @@ describe("a forged request", () => {
       await world.handle({ RequestType, ResourceProperties: forged, OldResourceProperties: forged });
 
       expect(entriesOf()).toEqual(RequestType === "Delete" ? [] : world.config.roles);
-      expect(JSON.stringify([...world.objects])).not.toContain(foreign);
+      expect(JSON.stringify([...world.access.all])).not.toContain(foreign);
     },
   );
 
   it("that names a user's annotation as the former key does not move it, with and without policies", async () => {
     for (const hasPolicies of [true, false]) {
-      world.hasPolicies = hasPolicies;
+      world.access.hasPolicies = hasPolicies;
       world.cluster.addNode({ name: "a" });
       await world.mark("a", present);
       world.cluster.editNode("a", { annotations: { [foreign]: "true" } });

@@ -15,7 +15,7 @@ let world: AccessWorld;
 /** A cluster whose functions were updated to the present key a moment ago, in the middle of a hold under the former one. */
 async function duringAnUpdate(hasPolicies: boolean): Promise<void> {
   world = new AccessWorld();
-  world.hasPolicies = hasPolicies;
+  world.access.hasPolicies = hasPolicies;
   use(former);
   await world.handle(create);
   const { cluster } = world;
@@ -82,7 +82,7 @@ async function destroy(): Promise<void> {
   await world.handle({ ...remove, ...adminRight });
   expect(world.admins).toEqual([]);
   expect(world.eks.entries.size).toBe(0);
-  expect(world.objects.size).toBe(0);
+  expect(world.access.all.size).toBe(0);
 }
 
 /** Plays the work once for every call after which it can be killed. */
@@ -97,7 +97,7 @@ describe.each([
   it("an installation leaves no admin once it is rolled back", async () => {
     const points = await afterEveryCall(async (calls) => {
       world = new AccessWorld();
-      world.hasPolicies = hasPolicies;
+      world.access.hasPolicies = hasPolicies;
       const isKilled = await killedAfter(calls, create);
       await world.handle({ ...remove, ...adminRight });
       expect(world.admins, `after ${calls} calls`).toEqual([]);
@@ -109,7 +109,7 @@ describe.each([
   it("a rollback that is killed, too, leaves no admin once it is repeated", async () => {
     const points = await afterEveryCall(async (calls) => {
       world = new AccessWorld();
-      world.hasPolicies = hasPolicies;
+      world.access.hasPolicies = hasPolicies;
       for (let killed = 0; world.admins.length === 0; killed++) await killedAfter(killed, create);
       const isKilled = await killedAfter(calls, { ...remove, ...adminRight });
       await world.handle({ ...remove, ...adminRight });
@@ -181,7 +181,7 @@ describe.each([true, false])(
       await duringAnUpdate(hasPolicies);
       await failingAt("old", update);
       expect(await failingAt("old", remove)).toBe(false);
-      expect(world.objects.size).toBe(0);
+      expect(world.access.all.size).toBe(0);
       expect(world.eks.entries.size).toBe(0);
       expect(world.nodes).toEqual({ ...usersOwn, old: { [holdLabel]: holdId, [former]: "true" } });
     });

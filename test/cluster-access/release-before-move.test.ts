@@ -19,7 +19,7 @@ const usersOwn = {
 /** The functions use another annotation already; the marks are not moved yet. */
 async function betweenUpdateAndMove() {
   const world = new AccessWorld();
-  world.hasPolicies = false;
+  world.access.hasPolicies = false;
   const { cluster } = world;
   for (const name of ["owners", "adopted", "changed", "also"]) {
     cluster.addNode({ name, labels: karpentersLabels("v1", "default") });

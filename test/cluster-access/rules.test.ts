@@ -29,7 +29,7 @@ describe("installing", () => {
     await install();
 
     expect(entries()).toEqual(world.config.roles);
-    expect(world.objects.size).toBe(6);
+    expect(world.access.all.size).toBe(6);
     expect(world.admins).toEqual([]);
     expect([policiesWritten(), lines("warn")]).toEqual([1, []]);
   });
@@ -48,7 +48,7 @@ describe("installing", () => {
     await expect(install()).rejects.toThrow("timed out");
 
     expect(entries()).toEqual([]);
-    expect(world.objects.size).toBe(0);
+    expect(world.access.all.size).toBe(0);
   });
 
   it("leaves rights that were given by hand when it fails", async () => {
@@ -60,7 +60,7 @@ describe("installing", () => {
     await expect(install()).rejects.toThrow("timed out");
 
     expect(entries()).toContain(role);
-    expect(world.objects.size).toBe(6);
+    expect(world.access.all.size).toBe(6);
   });
 
   it("refuses a cluster without access entries, with the command that allows them", async () => {
@@ -85,7 +85,7 @@ describe("installing", () => {
   });
 
   it("warns that an older cluster has no admission policies", async () => {
-    world.hasPolicies = false;
+    world.access.hasPolicies = false;
     await install();
     expect(lines("warn")).toHaveLength(1);
   });
@@ -147,7 +147,7 @@ describe("removing", () => {
     expect(await remove()).toEqual([]);
     expect(await remove()).toEqual([]);
 
-    expect({ nodes: world.nodes, entries: entries(), objects: world.objects.size }).toEqual({
+    expect({ nodes: world.nodes, entries: entries(), objects: world.access.all.size }).toEqual({
       nodes: {},
       entries: [],
       objects: 0,
@@ -176,7 +176,7 @@ describe("removing", () => {
     expect(await remove()).toEqual(["marks on nodes, ClusterRole, binding or policy"]);
 
     expect(Object.keys(world.nodes)).toEqual(["a"]);
-    expect(world.objects.size).toBe(0);
+    expect(world.access.all.size).toBe(0);
     expect(entries()).toEqual([]);
   });
 

@@ -1,4 +1,5 @@
 import { type Duration, seconds } from "../../lambda/core/duration.ts";
+import { Karpenter, type KarpenterGeneration } from "../../lambda/core/marks/keys.ts";
 import type { Auto } from "../../lambda/core/rules.ts";
 import type { Verdict } from "../../simulator/invocation.ts";
 
@@ -70,7 +71,17 @@ export type Change =
   | Readonly<{ leftOut: boolean }>
   | Readonly<{ replacements: "ignore" | "hold" }>
   | Readonly<{ extendOn: "use" | "launches" }>
-  | Readonly<{ auto: Auto | null }>;
+  | Readonly<{ auto: Auto | null }>
+  // With these two CloudFormation also moves the marks, beside functions that still use the former annotation.
+  | Readonly<{ karpenter: KarpenterGeneration }>
+  | Readonly<{ holdAnnotation: string }>;
+
+/** The annotations of a run: those of Karpenter's generations, and one that the user chose. */
+export const annotations: readonly string[] = [
+  Karpenter.v1.annotation,
+  Karpenter["v0.31"].annotation,
+  "example.com/keep",
+];
 
 /** NodeClaims and events; NodeClaims of Karpenter before v1.0, which do not record use; or nothing, without the rights. */
 export type Readable = "all" | "no use" | "none";
@@ -87,7 +98,14 @@ export type Outage =
   | "claims"
   | "api";
 
-export type UserAction = "annotate true" | "annotate false" | "unannotate" | "unlabel" | "never" | "delete";
+export type UserAction =
+  | "annotate true"
+  | "annotate false"
+  | "annotate otherwise"
+  | "unannotate"
+  | "unlabel"
+  | "never"
+  | "delete";
 
 /** The largest offset of a function's clock. */
 export const mostSkew = seconds(4);

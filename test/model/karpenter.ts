@@ -90,9 +90,10 @@ export class Karpenter {
     this.#begun.set(invocation, this.#changes);
   }
 
-  /** Whether every list of NodeClaims and events was answered, by the same rights. */
+  /** Whether every list of NodeClaims and events was answered, by the same rights; v0.31 has none. */
   couldRead(invocation: Invocation): boolean {
-    const { wasDisturbed, refused, late } = invocation;
+    const { wasDisturbed, refused, late, settings } = invocation;
+    if (settings.karpenter === "v0.31") return false;
     const isRead = ![...refused, ...late].some((call) => call === "events" || call === "claims");
     return isRead && !wasDisturbed && this.#begun.get(invocation) === this.#changes;
   }

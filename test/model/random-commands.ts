@@ -1,7 +1,9 @@
 import { type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
+import type { KarpenterGeneration } from "../../lambda/core/marks/keys.ts";
 import type { Verdict } from "../../simulator/invocation.ts";
 import fc from "../support/fast-check.ts";
 import {
+  annotations,
   type Change,
   type Command,
   mostSkew,
@@ -71,6 +73,8 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   fc.record({ replacements: fc.constantFrom("ignore", "hold") }),
   fc.record({ extendOn: fc.constantFrom("use", "launches") }),
   fc.record({ auto: fc.option(auto) }),
+  fc.record({ karpenter: fc.constantFrom<KarpenterGeneration>("v1", "v0.31") }),
+  fc.record({ holdAnnotation: fc.constantFrom(...annotations) }),
 );
 
 const goodLaunch = launch.map((one) => ({
@@ -190,6 +194,7 @@ const weighted: [number, fc.Arbitrary<Command>][] = [
       action: fc.constantFrom<UserAction>(
         "annotate true",
         "annotate false",
+        "annotate otherwise",
         "unannotate",
         "unlabel",
         "never",

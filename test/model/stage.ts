@@ -1,19 +1,24 @@
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
-import { holdLabel, Karpenter, neverHold } from "../../lambda/core/marks/keys.ts";
+import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
+import type { Settings } from "../../lambda/settings.ts";
+import { karpentersLabels } from "../../simulator/fake-ec2.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import type { Invocation } from "../../simulator/invocation.ts";
 import { World } from "../../simulator/world.ts";
-import type { Change, Command, Outage, Setting, UserAction } from "./commands.ts";
+import type { Change, Command, Outage, Setting } from "./commands.ts";
 import { Karpenter as KarpenterModel } from "./karpenter.ts";
 import { Watcher } from "./rules/watcher.ts";
+import { actAsUser } from "./users.ts";
 
-const annotation = Karpenter.v1.annotation;
 const pools = ["a", "b"];
 /** The largest number of functions that run at the same time. */
 const mostAtWork = 4;
 /** The runtime stops a function this long after its deadline. */
 const grace = seconds(30);
+
+/** As if both generations of Karpenter managed the node. */
+const labelsOf = (pool: string) => karpentersLabels("v0.31", pool);
 
 /** The settings of a run. */
 export const rulesOf = ({ leftOut, ...own }: Setting): Partial<Rules> => ({
@@ -40,8 +45,11 @@ export class Stage {
 
   constructor(setting: Setting) {
     this.world = new World(rulesOf(setting));
+    this.world.access.hasPolicies = false;
+    this.world.access.install([this.world.settings.holdAnnotation]);
     for (let n = 0; n < setting.nodes; n++) {
-      this.world.nodes.add(`old-${n}`, { pool: pools[n % 2] ?? null });
+      const pool = pools[n % 2] ?? "a";
+      this.world.nodes.add(`old-${n}`, { pool, labels: labelsOf(pool) });
     }
     if (setting.nodes > 0 && setting.orphanedMark) this.world.nodes.mark("old-0", holdId(0));
     this.#karpenter = new KarpenterModel(this.world, setting.readable);
@@ -103,7 +111,8 @@ export class Stage {
       case "pass":
         return this.pass(command.time);
       case "user":
-        return this.#user(command.node, command.action);
+        actAsUser(world, this.#karpenter, command);
+        return this.watcher.accept();
       default:
         return this.#atWork(command);
     }
@@ -154,16 +163,32 @@ export class Stage {
   }
 
   #launch(about: Extract<Command, { do: "launch" }>): void {
-    const node = about.userHeld ? { annotations: { [annotation]: "true" } } : {};
-    this.#karpenter.launch(about, node);
+    const annotations = about.userHeld && { [this.world.settings.holdAnnotation]: "true" };
+    const labels = labelsOf(pools[about.pool] ?? "a");
+    this.#karpenter.launch(about, {
+      ...(annotations && { annotations }),
+      ...(!about.foreign && { labels }),
+    });
   }
 
-  #deploy(change: Change): void {
-    if ("auto" in change) {
+  async #deploy(change: Change): Promise<void> {
+    if ("karpenter" in change) {
+      const { annotation: holdAnnotation } = Karpenter[change.karpenter];
+      await this.#deployAnnotation({ ...change, holdAnnotation });
+    } else if ("holdAnnotation" in change) await this.#deployAnnotation(change);
+    else if ("auto" in change) {
       const { auto: _, ...rest } = this.world.settings;
       this.world.settings = { ...rest, ...lengthOf(change.auto) };
     } else this.world.deploy("leftOut" in change ? { nodePools: poolsOf(change) } : change);
     this.watcher.deployed();
+  }
+
+  /** CloudFormation updates the functions first, and begins no deployment before the last one has ended. */
+  async #deployAnnotation(change: Partial<Settings>): Promise<void> {
+    for (const invocation of this.world.running)
+      if (invocation.name === "access") await this.world.finish(invocation);
+    this.world.deploy(change);
+    await this.#begin({ atOnce: false }, () => this.world.changeAccess());
   }
 
   #break(what: Outage, which: number): void {
@@ -199,22 +224,5 @@ export class Stage {
     }
     const message = queue.messages[which % Math.max(1, queue.messages.length)];
     if (message) queue.remove(message);
-  }
-
-  #user(which: number, action: UserAction): void {
-    const { nodes } = this.world;
-    const all = [...nodes.all()];
-    const node = all[which % Math.max(1, all.length)];
-    if (!node) return;
-    const { name } = node;
-    if (action === "delete") {
-      nodes.remove(name);
-      this.#karpenter.remove(node.instance);
-    } else if (action === "annotate true") nodes.edit(name, "annotations", annotation, "true");
-    else if (action === "annotate false") nodes.edit(name, "annotations", annotation, "false");
-    else if (action === "unannotate") nodes.edit(name, "annotations", annotation, undefined);
-    else if (action === "unlabel") nodes.edit(name, "labels", holdLabel, undefined);
-    else nodes.edit(name, "labels", holdLabel, node.labels[holdLabel] === neverHold ? undefined : neverHold);
-    this.watcher.accept();
   }
 }

@@ -3,6 +3,7 @@ import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { readSettings } from "../../lambda/settings.ts";
 import { answerCall } from "../../simulator/cluster-calls.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
+import { FakeAccessObjects } from "../../simulator/fake-access-objects.ts";
 import { FakeCluster } from "../../simulator/fake-kubernetes/fake-cluster.ts";
 import { FakeNodeClaims } from "../../simulator/fake-node-claims.ts";
 import { localWorld } from "../../simulator/local-world.ts";
@@ -14,7 +15,8 @@ it("a burst holds all nodes, its later launches extend the hold, its jobs keep i
   const nodeClaims = new FakeNodeClaims(clock);
   const cluster = new FakeCluster(() => clock.now());
   const settings = readSettings({ cluster: "burst", hold: "1m" });
-  const api = { call: (call: Parameters<typeof answerCall>[1]) => answerCall({ cluster, nodeClaims }, call) };
+  const stores = { cluster, nodeClaims, access: new FakeAccessObjects() };
+  const api = { call: (call: Parameters<typeof answerCall>[1]) => answerCall(stores, call) };
   const world = localWorld({ settings, clock, log: new CollectedLog(), cluster, api });
   const bursts = new Bursts({ clock, ec2: world.ec2, nodeClaims, hold: minutes(1), notify: () => {} });
   try {

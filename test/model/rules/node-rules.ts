@@ -1,16 +1,16 @@
 import { after } from "../../../lambda/core/duration.ts";
-import { holdLabel, Karpenter, markValue, neverHold } from "../../../lambda/core/marks/keys.ts";
+import { isHoldId } from "../../../lambda/core/marks/hold-id.ts";
+import { holdLabel, markValue, neverHold } from "../../../lambda/core/marks/keys.ts";
 import { nodePoolOf, wholeCluster } from "../../../lambda/core/scope.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
 import { mostSkew } from "../commands.ts";
+import { AnnotationOwners, changedKeys, type Seen, seenOn } from "./annotation-owners.ts";
 import { dueOf, isCovered } from "./oracle.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 
-const annotation = Karpenter.v1.annotation;
-type Seen = Readonly<{ label: string | undefined; value: string | undefined }>;
-type NodeChange = Readonly<{ before: Seen; now: Seen; facts: () => unknown }>;
+type NodeChange = Readonly<{ name: string; before: Seen; now: Seen; facts: () => unknown }>;
 
 /** What our functions may change on a node in one step. */
 export class NodeRules {
@@ -25,6 +25,10 @@ export class NodeRules {
 
   /** Every hold that has marked a node since a user last changed it. */
   readonly #markedBy = new Map<string, Set<string>>();
+  readonly #owners = new AnnotationOwners();
+  #step = 0;
+  /** In which step each change of our access began. */
+  readonly #moves = new Map<Invocation, number>();
 
   constructor(world: World, records: RecordRules) {
     this.#world = world;
@@ -36,20 +40,28 @@ export class NodeRules {
 
   accept(): void {
     const seen = new Map<string, Seen>();
-    for (const { name, labels, annotations } of this.#world.nodes.all()) {
-      const now = { label: labels[holdLabel], value: annotations[annotation] };
+    for (const node of this.#world.nodes.all()) {
+      const { name } = node;
+      const now = seenOn(node);
       const before = this.#seen.get(name);
-      if (before?.label !== now.label || before?.value !== now.value) this.#markedBy.delete(name);
+      if (!before) this.#owners.found(name, now);
+      else if (isDifferent(before, now)) {
+        this.#owners.changedByUser(name, before, now);
+        this.#markedBy.delete(name);
+      }
       seen.set(name, now);
     }
     this.#seen = seen;
   }
 
   check(invocation: Invocation): void {
-    for (const { name, pool, labels, annotations } of this.#world.nodes.all()) {
-      const now: Seen = { label: labels[holdLabel], value: annotations[annotation] };
+    this.#step += 1;
+    if (invocation.name === "access" && !this.#moves.has(invocation)) this.#moves.set(invocation, this.#step);
+    for (const node of this.#world.nodes.all()) {
+      const { name, pool } = node;
+      const now = seenOn(node);
       const before = this.#seen.get(name) ?? now;
-      if (before.label === now.label && before.value === now.value) continue;
+      if (!isDifferent(before, now)) continue;
       const facts = () => ({ name, before, now, by: invocation.name });
       must(pool !== undefined, "no node but Karpenter's is touched", facts);
       const isMarked = before.label === undefined && now.label !== undefined;
@@ -63,14 +75,26 @@ export class NodeRules {
         "a node labelled never is left alone",
         facts,
       );
-      const change = { before, now, facts };
-      if (before.value !== now.value) this.#checkValue(invocation, change);
-      if (now.value === undefined) this.#checkCovered(invocation, name, facts);
-      if (before.label !== now.label) this.#checkLabel(pool, change);
-      if (now.label !== undefined) this.#noteMark(invocation, name, now.label);
+      const change = { name, before, now, facts };
+      this.#checkValues(invocation, change);
+      if (before.label !== now.label) {
+        this.#checkLabel(invocation, pool, change);
+        if (now.label !== undefined) this.#noteMark(invocation, name, now.label);
+      }
       this.#seen.set(name, now);
     }
     if (invocation.state !== "running") this.#checkLookBack(invocation);
+    if (invocation.state === "done") this.#checkMoved(invocation);
+  }
+
+  /** What was marked before the marks were moved to another annotation has none of ours but that. */
+  #checkMoved(by: Invocation): void {
+    const begun = this.#moves.get(by) ?? 0;
+    for (const { name } of this.#world.nodes.all()) {
+      const earlier = [...this.#owners.ofUs(name)].filter(([, step]) => step < begun);
+      const former = earlier.filter(([key]) => key !== by.settings.holdAnnotation);
+      must(former.length === 0, "a change of the annotation moves every mark", () => ({ name, former }));
+    }
   }
 
   #noteMark(by: Invocation, name: string, holdId: string): void {
@@ -107,28 +131,38 @@ export class NodeRules {
   atRest(): void {
     for (const { name, labels } of this.#world.nodes.all()) {
       const label = labels[holdLabel];
-      must(label === undefined || label === neverHold, "every mark comes off", () => ({ name, label }));
+      const ours = [...this.#owners.ofUs(name).keys()];
+      const isFree = !isHoldId(label) && ours.length === 0;
+      must(isFree, "every mark comes off", () => ({ name, label, ours }));
     }
   }
 
-  #checkValue(by: Invocation, { before, now, facts }: NodeChange): void {
-    if (now.value !== undefined) {
-      must(before.value === undefined, "a user's annotation is never changed", facts);
+  #checkValues(by: Invocation, { name, before, now, facts }: NodeChange): void {
+    const { holdAnnotation: own } = by.settings;
+    const changed = changedKeys(before, now);
+    for (const key of changed.filter((key) => now.values[key] !== undefined)) {
+      must(before.values[key] === undefined, "a user's annotation is never changed", facts);
+      must(key === own, "no function sets another annotation than its own", facts);
       must(
-        now.value === markValue && now.label !== undefined,
+        now.values[key] === markValue && now.label !== undefined,
         "a mark is label and annotation together",
         facts,
       );
-      return;
+      this.#owners.set(name, key, this.#step);
     }
-    must(
-      before.label !== undefined && before.value === markValue,
-      "a user's annotation is never removed",
-      facts,
-    );
-    must(now.label === undefined, "a mark comes off whole", facts);
-    const isRunning = this.#records.running(before.label, by);
+    const removed = changed.filter((key) => now.values[key] === undefined);
+    const areOurs = removed.every((key) => this.#owners.mayRemove(name, key, before, own));
+    must(areOurs, "a user's annotation is never removed", facts);
+    for (const key of removed) this.#owners.removed(name, key);
+    if (removed.length === 0) return;
+    if (by.name === "access" && now.label !== undefined) this.#owners.takenBack(name, own, this.#step);
+    const isHeldByUs = this.#owners.ofUs(name).size > 0;
+    must(isHeldByUs === (now.label !== undefined), "a mark comes off whole", facts);
+    // A node that has its owner's annotation needs no mark.
+    if (isHeldByUs || now.values[own] !== undefined) return;
+    const isRunning = this.#records.running(before.label ?? "", by);
     must(!isRunning, "no node of a running hold loses its annotation", facts);
+    this.#checkCovered(by, name, facts);
   }
 
   /** A hold that has marked a node keeps it until the hold ends, whichever other hold marks it too. */
@@ -145,17 +179,26 @@ export class NodeRules {
     }
   }
 
-  #checkLabel(pool: string, { before, now, facts }: NodeChange): void {
+  #checkLabel(by: Invocation, pool: string, { name, before, now, facts }: NodeChange): void {
     if (now.label === undefined) {
-      must(now.value !== markValue, "no annotation of ours stays without its label", facts);
+      const stays = [...this.#owners.ofUs(name).keys()];
+      must(stays.length === 0, "no annotation of ours stays without its label", facts);
       return;
     }
-    must(now.value === markValue, "a mark is label and annotation together", facts);
+    const isWhole = Object.values(now.values).includes(markValue);
+    must(isWhole, "a mark is label and annotation together", facts);
     if (before.label === undefined)
-      must(before.value === undefined, "a user's annotation is never adopted", facts);
+      must(
+        before.values[by.settings.holdAnnotation] === undefined,
+        "a user's annotation is never adopted",
+        facts,
+      );
     const life = this.#records.lives.get(now.label);
     must(life !== undefined, "nothing is marked for a hold that was never recorded", facts);
     const ofScope = nodePoolOf(life.scope);
     must(ofScope === undefined || ofScope === pool, "a hold marks only the nodes of its scope", facts);
   }
 }
+
+const isDifferent = (before: Seen, now: Seen): boolean =>
+  before !== now && (before.label !== now.label || changedKeys(before, now).length > 0);

@@ -1,6 +1,6 @@
 import { after, minutes } from "../../../lambda/core/duration.ts";
 import type { ScopeRecord } from "../../../lambda/core/holds/hold.ts";
-import { holdLabel, Karpenter as Keys, markValue, neverHold } from "../../../lambda/core/marks/keys.ts";
+import { holdLabel, markValue, neverHold } from "../../../lambda/core/marks/keys.ts";
 import { wholeCluster } from "../../../lambda/core/scope.ts";
 import type { NodeView } from "../../../simulator/cluster-view.ts";
 import type { World } from "../../../simulator/world.ts";
@@ -8,7 +8,6 @@ import { mostSkew } from "../commands.ts";
 import type { Karpenter } from "../karpenter.ts";
 import { countsFrom, dueOf, isCovered, leastHold, scopeFor } from "./oracle.ts";
 
-const annotation = Keys.v1.annotation;
 /** A launch whose NodeClaim is not known counts as demand after so long. */
 const doubtEndsAfter = minutes(1);
 
@@ -30,7 +29,8 @@ export function* unhealed(world: World, karpenter: Karpenter): Generator<string>
     const scope = isCovered(world.settings, node.pool) ? scopeFor(world.settings, node.pool) : undefined;
     const isReadable = scope !== undefined && !unreadable.has(scope);
     const record = isReadable ? world.holds.records.get(scope) : undefined;
-    const isToAdopt = record !== undefined && lacksMark(world, record, node);
+    const goesOn = record !== undefined && !mustEnd(world, record, whole);
+    const isToAdopt = goesOn && lacksMark(world, record, node);
     // A sweep leaves an orphaned mark to the hold that is to adopt it.
     if (label !== undefined && label !== neverHold && !ids.has(label) && !isToAdopt)
       yield `${node.name} has an orphaned mark, ${label}`;
@@ -54,7 +54,7 @@ export function lacksMark(world: World, { hold }: ScopeRecord, node: NodeView): 
   if (hold?.state !== "held" || after(dueOf(hold, world.settings), -mostSkew) <= world.time) return false;
   const label = node.labels[holdLabel];
   if (label === hold.id || label === neverHold || isOutlasting(world, label)) return false;
-  const value = node.annotations[annotation];
+  const value = node.annotations[world.settings.holdAnnotation];
   return value === undefined || (label !== undefined && value === markValue);
 }
 

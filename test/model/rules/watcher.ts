@@ -125,11 +125,11 @@ export class Watcher {
     }));
   }
 
-  /** Whether a line is about one of these nodes, or a hold that has marked one of them. */
+  /** Whether a line is about one of these nodes, or a hold that has marked one of them or a node that is gone. */
   #isAbout(nodes: ReadonlySet<string>, line: string): boolean {
-    const labels = this.#world.nodes
-      .all()
-      .flatMap(({ name, labels }) => (nodes.has(name) ? (labels[holdLabel] ?? []) : []));
+    const present = [...nodes].flatMap((name) => this.#world.nodes.get(name) ?? []);
+    if (present.length < nodes.size && line.startsWith("hold ")) return true;
+    const labels = present.flatMap(({ labels }) => labels[holdLabel] ?? []);
     return [...nodes, ...labels].some((name) => line.split(/[ ,]+/).includes(name));
   }
 }
