@@ -23,13 +23,17 @@ export function isDoubtful(world: World, rules: Rules, scope: Scope, launchedAt:
   return !joins.some(({ joinedAt }) => joinedAt > after(since, -clocksDiffer));
 }
 
+/** The first launch of ten minutes, and the last node that had joined when they began. */
+type Window = Readonly<{ from: Date; joinedAt: Date }>;
+
 /** Launches that lead to no node hold nodes for minutes only: to count for longer they need a node that joined. */
 export class JoinRules {
   readonly #world: World;
   /** By scope, the last launch that counted. */
   readonly #counted = new Map<Scope, Date>();
-  /** By scope, the first launch of these ten minutes, and the last node that had joined when they began. */
-  readonly #windows = new Map<Scope, Readonly<{ from: Date; joinedAt: Date }>>();
+  readonly #windows = new Map<Scope, Window>();
+  /** The windows that an invocation could know when it began. */
+  readonly #known = new WeakMap<Invocation, ReadonlySet<Window>>();
   readonly #joined = new Map<Scope, Date>();
   /** By scope, since when the record knows of no node that joined. */
   readonly #unjoined = new Map<Scope, Date | undefined>();
@@ -39,6 +43,7 @@ export class JoinRules {
   }
 
   check(invocation: Invocation): void {
+    if (!this.#known.has(invocation)) this.#known.set(invocation, new Set(this.#windows.values()));
     for (const { pool, joinedAt } of this.#world.nodes.all()) {
       for (const scope of pool ? (["cluster", `nodepool/${pool}`] as const) : [])
         this.#joined.set(scope, later(this.#joined.get(scope) ?? joinedAt, joinedAt));
@@ -81,7 +86,8 @@ export class JoinRules {
     if (window && launchedAt < after(window.from, 2 * joinsWithin + mostSkew)) return;
     const joinedAt = this.#joined.get(scope) ?? new Date(0);
     // Twice as long, because a join may be noted after the launches that followed it.
-    if (window && this.#isSure(invocation)) {
+    const isKnown = window !== undefined && this.#known.get(invocation)?.has(window);
+    if (isKnown && this.#isSure(invocation)) {
       const facts = () => ({ scope, launchedAt, joinedAt, window });
       must(
         joinedAt > window.joinedAt || joinedAt > after(window.from, -clocksDiffer),
