@@ -18,6 +18,8 @@ export class DemandRules {
   readonly #judged = new Map<Scope, Set<string>>();
   /** What was shown as a replacement when an invocation began. */
   readonly #shown = new WeakMap<Invocation, ReadonlySet<string>>();
+  /** The launches on which an invocation could decide when it began. */
+  readonly #heard = new WeakMap<Invocation, ReturnType<typeof heardBy>>();
 
   constructor(world: World, karpenter: Karpenter, records: RecordRules) {
     this.#world = world;
@@ -26,6 +28,7 @@ export class DemandRules {
   }
 
   begun(invocation: Invocation): void {
+    this.#heard.set(invocation, heardBy(this.#world, invocation));
     const instances = [...this.#karpenter.launches.keys()];
     this.#shown.set(invocation, new Set(instances.filter((one) => this.#karpenter.isShown(one))));
   }
@@ -35,7 +38,7 @@ export class DemandRules {
     const { state, settings, wasHindered } = invocation;
     const isSure = state === "done" && !wasHindered && this.#karpenter.couldRead(invocation);
     if (!isSure || settings.replacements === "hold") return;
-    for (const { scope, launch } of heardBy(this.#world, invocation))
+    for (const { scope, launch } of this.#heard.get(invocation) ?? [])
       if (this.#isShownThroughout(invocation, launch.instance)) this.#judgedIn(scope).add(launch.instance);
   }
 
