@@ -1,4 +1,4 @@
-import { BadInputError, BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
+import { BadInputError, BrokenSetupError, messageOf, TryAgainError } from "../../lambda/core/errors.ts";
 import { Exit } from "./exit-codes.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -36,5 +36,3 @@ function remedyFor(error: unknown): string {
 
 /** The file system's own errors name the call and the path. */
 const isOfFile = (error: unknown): boolean => error instanceof Error && "syscall" in error && "path" in error;
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,3 +1,5 @@
+import { messageOf } from "./errors.ts";
+
 /** Thousands may fail for the same reason. */
 const mostReasons = 5;
 
@@ -13,9 +15,7 @@ export async function attemptAll(works: readonly (() => Promise<unknown>)[]): Pr
   }
   if (failures.length === 1) throw failures[0];
   if (failures.length === 0) return;
-  const reasons = failures.slice(0, mostReasons).map(reasonOf);
+  const reasons = failures.slice(0, mostReasons).map(messageOf);
   const more = failures.length - reasons.length;
   throw new AggregateError(failures, [...reasons, ...(more > 0 ? [`and ${more} more`] : [])].join("; "));
 }
-
-const reasonOf = (failure: unknown): string => (failure instanceof Error ? failure.message : String(failure));
