@@ -29,6 +29,7 @@ describe.each(["cluster", "nodepool"] as const)("with scope=%s, the nodes of a h
     ["of one NodePool go to its next hold and to that of the whole cluster", [batch], both],
     ["of one NodePool that has no other go to that of the whole cluster", [web], [markedBy.cluster]],
     ["among others go to the holds beside each", [cluster, web], both],
+    ["of several NodePools go to the holds beside each", [web, batch], both],
     ["go nowhere when none ends", [], []],
   ])("%s", async (_, endings, marks) => {
     const { context, calls } = coreWorld({ records, rules: { scope } });
