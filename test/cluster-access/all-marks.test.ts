@@ -21,11 +21,8 @@ describe("all marks of a cluster", () => {
   });
   afterEach(() => world.close());
 
-  /** Adds a node with a label and annotations that one of our functions has set. */
-  const add = (name: string, label: string, annotations: Record<string, string>) => {
-    world.standIn.addNode({ name });
-    world.standIn.editNode(name, { labels: { [holdLabel]: label }, annotations }, holderName);
-  };
+  const add = (name: string, label: string, annotations: Record<string, string>) =>
+    world.addMarked(name, label, annotations);
   const annotate = (name: string, annotations: Record<string, string>) =>
     world.standIn.editNode(name, { annotations });
   const annotationsOf = (name: string) =>

@@ -1,4 +1,4 @@
-import { Karpenter, type KarpenterGeneration } from "../../lambda/core/marks/keys.ts";
+import { holderName, holdLabel, Karpenter, type KarpenterGeneration } from "../../lambda/core/marks/keys.ts";
 import type { CallContext } from "../../lambda/core/ports.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import type { ClusterLogin } from "../../lambda/kubernetes/cluster-login.ts";
@@ -59,6 +59,12 @@ export class NodesOnFakeServer {
     };
     reported = new NodesOnFakeServer(await FakeKubernetesServer.start({ onRequest }), pageSize, karpenter);
     return reported;
+  }
+
+  /** A node with a label and annotations that one of our functions has set. */
+  addMarked(name: string, label: string, annotations: Readonly<Record<string, string>>): void {
+    this.standIn.addNode({ name });
+    this.standIn.editNode(name, { labels: { [holdLabel]: label }, annotations }, holderName);
   }
 
   /** Karpenter's nodes of these names, registered. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
-import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import { mostAttempts } from "../../lambda/kubernetes/backoff.ts";
 import { bringMarks } from "../../local/run/bring-marks.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
@@ -20,15 +20,13 @@ describe("a run that is asked to use another annotation", () => {
     world = await NodesOnFakeServer.open();
     access = new KubernetesAccess({ api: world.client, clock: { now: () => new Date() }, log: world.log });
     await bring(first);
-    for (const name of ["a", "b", "c"]) add(name, { [first]: "true" });
-    add("owners", { [first]: "true", [second]: "true" });
+    for (const name of ["a", "b", "c", "owners"]) world.addMarked(name, holdId(1), { [first]: "true" });
+    world.standIn.editNode("owners", { annotations: { [second]: "true" } });
   });
   afterEach(async () => {
     await world.close();
   });
 
-  const add = (name: string, annotations: Record<string, string>) =>
-    world.standIn.addNode({ name, labels: { [holdLabel]: holdId(1) }, annotations });
   const bring = (annotation: string) => bringMarks(access, folder, annotation, world.log);
   const failAt = (name: string) =>
     world.standIn.fail({ kind: "status", status: 500 }, { path: `/api/v1/nodes/${name}` }, mostAttempts);
