@@ -54,6 +54,7 @@ export class LaunchRun {
   readonly #kinds = new Map<string, Launched["kind"]>();
   readonly #events = new Map<string, string>();
   readonly #causedAt = new Map<string, number>();
+  #present: ReadonlySet<string> = new Set();
 
   constructor(world: World, rows: readonly LaunchRow[]) {
     this.#world = world;
@@ -96,6 +97,7 @@ export class LaunchRun {
 
   /** Leaves nothing that could be disrupted or launched in the next turns. */
   async #end(row: LaunchRow): Promise<void> {
+    this.#forgetTakenBack(row);
     await this.#world.pool(poolOf(row));
     if (row.work) await this.#world.scale(row.name, { ...row.work, pool: row.name, replicas: 0 });
   }
@@ -120,6 +122,7 @@ export class LaunchRun {
 
   async #readClaims(): Promise<void> {
     const { items } = v.parse(claimsSchema, await this.#world.nodeClaims());
+    this.#present = new Set(items.map(nameOf));
     for (const claim of items) {
       this.#claims.set(nameOf(claim), claim);
       if (claim.status.providerID !== "" && !this.#firstSeen.has(nameOf(claim))) {
@@ -163,9 +166,30 @@ export class LaunchRun {
   }
 
   #isJudged(row: LaunchRow): boolean {
-    const after = this.#of(row).slice(row.nodes);
     const isNode = (claim: Claim) => claim.status.nodeName !== "" && this.#kinds.has(nameOf(claim));
-    return after.length > 0 && after.every(isNode);
+    const after = this.#of(row).slice(row.nodes);
+    if (!after.some((claim) => this.#wasTakenBack(claim))) return after.length > 0 && after.every(isNode);
+    const present = this.#of(row).filter((claim) => this.#isPresent(claim));
+    return present.length === row.nodes && present.every((claim) => after.includes(claim) && isNode(claim));
+  }
+
+  /**
+   * In a static pool Karpenter may delete a replacement at once, as one NodeClaim too many, launch another one for the
+   * pool's size, and replace the node a minute later.
+   */
+  #wasTakenBack(claim: Claim): boolean {
+    return !this.#isPresent(claim) && claim.status.nodeName === "";
+  }
+
+  #isPresent(claim: Claim): boolean {
+    return this.#present.has(nameOf(claim));
+  }
+
+  /** Where a replacement was taken back, the row is about the one that stayed. */
+  #forgetTakenBack(row: LaunchRow): void {
+    const after = this.#of(row).slice(row.nodes);
+    if (!after.some((claim) => this.#wasTakenBack(claim))) return;
+    for (const claim of after) if (!this.#isPresent(claim)) this.#claims.delete(nameOf(claim));
   }
 
   #seen(row: LaunchRow): RowSeen {
