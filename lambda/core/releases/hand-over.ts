@@ -1,6 +1,7 @@
 import { attemptAll } from "../attempt-all.ts";
 import { readableRecord } from "../holds/change-record.ts";
 import { dueAt, type Hold, type ScopeRecord } from "../holds/hold.ts";
+import { UnreadableRecordError } from "../holds/unreadable.ts";
 import type { ReleaseContext } from "../ports.ts";
 import { isKept } from "../rules.ts";
 import { type Scope, wholeCluster } from "../scope.ts";
@@ -42,10 +43,18 @@ async function recordsOf(
 
 /** Marks put for a hold that ended meanwhile do not stay. */
 async function takeBack(context: ReleaseContext, scope: Scope, holdId: string): Promise<void> {
-  const present = (await readableRecord(context, scope))?.hold;
-  const isHeld = present?.state === "held";
-  if (isHeld && present.id === holdId) return;
-  const adopters = isHeld ? [{ scope, holdId: present.id }] : [];
+  let present: Hold | undefined;
+  try {
+    present = (await context.holds.find(scope))?.hold;
+  } catch (error) {
+    if (!(error instanceof UnreadableRecordError)) throw error;
+    // It may go on: sweeps count it until it expires.
+    context.log.error("a record cannot be read whole", { scope, error });
+    return;
+  }
+  const held = present?.state === "held" ? present : undefined;
+  if (held?.id === holdId) return;
+  const adopters = held ? [{ scope, holdId: held.id }] : [];
   await context.nodes.release({ holdId, adopters }, context);
 }
 

@@ -68,6 +68,27 @@ it.each([
   expect(calls.filter(([call]) => call === "release").map(([, ...what]) => what)).toEqual(released);
 });
 
+it("marks of a hold that takes nodes over stay where its record cannot be read any more", async () => {
+  const { context, calls, world } = coreWorld({ records, marked: { adopted: 1 } });
+  const { mark } = context.nodes;
+  context.nodes.mark = async (...what) => {
+    world.holds.spoil(wholeCluster);
+    return mark(...what);
+  };
+  await handOver(context, [web]);
+  expect(calls.map(([call]) => call)).toEqual(["mark"]);
+});
+
+it("an error that says nothing of the record fails the release, which is tried again", async () => {
+  const { context, world } = coreWorld({ records, marked: { adopted: 1 } });
+  const { mark } = context.nodes;
+  context.nodes.mark = async (...what) => {
+    world.holds.find = async () => Promise.reject(new Error("throttled"));
+    return mark(...what);
+  };
+  await expect(handOver(context, [web])).rejects.toThrow("throttled");
+});
+
 it.each([
   ["cluster", [holdId(2)]],
   ["nodepool", [holdId(1)]],
