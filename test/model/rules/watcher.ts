@@ -125,11 +125,10 @@ export class Watcher {
     }));
   }
 
-  /** Whether a line is about one of these nodes, or a hold that has marked one of them or a node that is gone. */
+  /** Whether a line is about one of these nodes, or a hold that has marked one of them or one that has no mark any more. */
   #isAbout(nodes: ReadonlySet<string>, line: string): boolean {
-    const present = [...nodes].flatMap((name) => this.#world.nodes.get(name) ?? []);
-    if (present.length < nodes.size && line.startsWith("hold ")) return true;
-    const labels = present.flatMap(({ labels }) => labels[holdLabel] ?? []);
+    const labels = [...nodes].flatMap((name) => this.#world.nodes.get(name)?.labels[holdLabel] ?? []);
+    if (labels.length < nodes.size && line.startsWith("hold ")) return true;
     return [...nodes, ...labels].some((name) => line.split(/[ ,]+/).includes(name));
   }
 }
