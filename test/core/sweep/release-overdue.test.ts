@@ -46,6 +46,17 @@ describe("an overdue hold", () => {
     expect(record()?.hold).toMatchObject({ state: "releasing" });
   });
 
+  it("is closed whatever becomes of another one's nodes", async () => {
+    const { context, record } = toSweep({
+      records: [due("nodepool/a"), due("nodepool/b", second)],
+      rules: perPool,
+      taken: { [first]: { failed: 1 }, [second]: { released: 1 } },
+    });
+    await sweep(context);
+    expect(record("nodepool/a")?.hold).toMatchObject({ state: "releasing" });
+    expect(record("nodepool/b")?.hold).toBeUndefined();
+  });
+
   it("has no lag before its time: a release by hand ends it early", async () => {
     const hold = aHold({ state: "releasing" });
     const { context, metrics } = toSweep({ records: [aRecord({ hold })], left: true });
