@@ -37,6 +37,9 @@ export class Watcher {
   /** What needed repair when a sweep started, and has needed it ever since. */
   readonly #sweeps = new Map<Invocation, Set<string>>();
 
+  /** The nodes that an invocation could not change, and the holds whose marks these had. */
+  readonly #refused = new WeakMap<Invocation, readonly string[]>();
+
   /** Invocations that may fail, because a record could not be read; for all else they do their work. */
   readonly #metUnreadable = new WeakSet<Invocation>();
   /** The calls that fail until they are repaired. */
@@ -67,6 +70,7 @@ export class Watcher {
 
   look(invocation: Invocation, call: string): void {
     if (this.#world.holds.unreadable.size > 0) this.#metUnreadable.add(invocation);
+    this.#noteRefused(invocation, call);
     if (call === "") this.#karpenter.begun(invocation);
     if (call === "") this.#demand.begun(invocation);
     if (invocation.state !== "running") this.#demand.ended(invocation);
@@ -117,18 +121,21 @@ export class Watcher {
       () => `${invocation.answer}`,
     );
     if (refused.length === 0) must(found.size === 0, "one sweep repairs everything", () => [...found]);
-    const nodes = new Set(refused.map((call) => call.slice("patch ".length)));
-    const rest = [...found].filter((one) => !this.#isAbout(nodes, one));
+    const names = this.#refused.get(invocation) ?? [];
+    const isAbout = (line: string) => line.split(/[ ,]+/).some((word) => names.includes(word));
+    const rest = [...found].filter((line) => !isAbout(line));
     must(rest.length === 0, "a node that cannot be changed does not delay others", () => ({
       rest,
       refused,
     }));
   }
 
-  /** Whether a line is about one of these nodes, or a hold that has marked one of them or one that has no mark any more. */
-  #isAbout(nodes: ReadonlySet<string>, line: string): boolean {
-    const labels = [...nodes].flatMap((name) => this.#world.nodes.get(name)?.labels[holdLabel] ?? []);
-    if (labels.length < nodes.size && line.startsWith("hold ")) return true;
-    return [...nodes, ...labels].some((name) => line.split(/[ ,]+/).includes(name));
+  /** Notes a node that could not be changed, and the hold whose mark it had then. */
+  #noteRefused(invocation: Invocation, call: string): void {
+    if (!call.startsWith("patch ") || !invocation.refused.includes(call)) return;
+    const name = call.slice("patch ".length);
+    const label = this.#world.nodes.get(name)?.labels[holdLabel];
+    const noted = this.#refused.get(invocation) ?? [];
+    this.#refused.set(invocation, [...noted, name, ...(label ? [label] : [])]);
   }
 }
