@@ -49,7 +49,7 @@ export class AnnotationOwners {
   /** Whether a function that uses this annotation may remove that one. */
   mayRemove(node: string, key: string, { label, values }: Seen, own: string): boolean {
     if (this.ofUs(node).has(key) || this.#left.get(node)?.has(key)) return true;
-    // What a user set anew on a held node counts as ours where it cannot be told from a mark.
+    // What a user set again on a held node counts as ours where nothing distinguishes it from a mark.
     return this.ofUs(node).size === 0 && key === own && isHoldId(label) && values[key] === markValue;
   }
 
