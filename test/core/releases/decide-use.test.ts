@@ -50,6 +50,14 @@ describe("a hold whose nodes were used", () => {
     expect(decideUse(facts)).toEqual(over);
   });
 
+  it("is left alone when only replacements were used", () => {
+    const record = aRecord({ hold: aHold() });
+    expect(decideUse({ record, holdId: holdId(1), usedAt: undefined, rules: someRules() })).toEqual({
+      action: "leave",
+      because: "only replacements were used",
+    });
+  });
+
   it("has the learned length, and is learned from also where it is not extended", () => {
     const auto = { auto: { relaunchCost: minutes(10) } };
     expect(use(15, { launches: 3 }, auto)).toMatchObject({

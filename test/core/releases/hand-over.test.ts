@@ -20,6 +20,7 @@ const records = [
 const cluster: Ending = { scope: wholeCluster, hold: aHold({ id: holdId(8) }) };
 const batch: Ending = { scope: pool, hold: aHold({ id: holdId(9) }) };
 const web: Ending = { scope: "nodepool/web", hold: aHold({ id: holdId(3), state: "releasing" }) };
+const gpu: Ending = { scope: "nodepool/gpu", hold: aHold({ id: holdId(4) }) };
 const markedBy = { cluster: ["mark", wholeCluster, holdId(1)], batch: ["mark", pool, holdId(2)] };
 const both = [markedBy.cluster, markedBy.batch];
 
@@ -30,6 +31,7 @@ describe.each(["cluster", "nodepool"] as const)("with scope=%s, the nodes of a h
     ["of one NodePool that has no other go to that of the whole cluster", [web], [markedBy.cluster]],
     ["among others go to the holds beside each", [cluster, web], both],
     ["of several NodePools go to the holds beside each", [web, batch], both],
+    ["of several NodePools go to no hold of another NodePool", [web, gpu], [markedBy.cluster]],
     ["go nowhere when none ends", [], []],
   ])("%s", async (_, endings, marks) => {
     const { context, calls } = coreWorld({ records, rules: { scope } });

@@ -103,6 +103,18 @@ describe("a sweep", () => {
     expect(calls).toEqual([["release all"]]);
   });
 
+  it("leaves a hold that becomes due while another scope is marked to its one-shot or the next sweep", async () => {
+    const { context, world, named } = toSweep({ records: running(a, b), rules: perPool });
+    const mark: typeof context.nodes.mark = async (...what) => {
+      const marked = await context.nodes.mark(...what);
+      world.clock.pass(minutes(20));
+      return marked;
+    };
+    await sweep({ ...context, nodes: { ...context.nodes, mark } });
+    expect(named("mark").map(([scope]) => scope)).toEqual([a]);
+    expect(named("arm").map(([scope]) => scope)).toEqual([a]);
+  });
+
   it("measures how many holds run, for how long, and what the scopes that are kept have learned", async () => {
     const rules = { scope: "nodepool", auto: { relaunchCost: minutes(7) } } as const;
     const hold = (id: string, minutesAgo: number) =>
