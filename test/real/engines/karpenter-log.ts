@@ -6,9 +6,23 @@ import type { World } from "../worlds/world.ts";
 export type Command = Readonly<{ reason: string; nodes: readonly string[] }>;
 
 /** The disruption commands in Karpenter's log. */
-export function commandsOf(world: World): readonly Command[] {
-  const lines = readFileSync(join(world.plane.folder, "karpenter.log"), "utf8").split("\n");
-  return lines.filter((line) => line.includes('"message":"disrupting node')).map(readCommand);
+export const commandsOf = (world: World): readonly Command[] =>
+  commandsIn(readFileSync(join(world.plane.folder, "karpenter.log"), "utf8"));
+
+/**
+ * Without those that Karpenter gave up: in a static pool it may delete a replacement at once, as one NodeClaim too many,
+ * and decide the same command again a minute later.
+ */
+export function commandsIn(log: string): readonly Command[] {
+  const commands: Command[] = [];
+  for (const line of log.split("\n")) {
+    if (line.includes('"message":"disrupting node')) commands.push(readCommand(line));
+    if (!line.includes('"message":"failed terminating nodes while executing a disruption command"')) continue;
+    const { nodes } = readCommand(line);
+    const givenUp = commands.findLastIndex((command) => String(command.nodes) === String(nodes));
+    if (givenUp >= 0) commands.splice(givenUp, 1);
+  }
+  return commands;
 }
 
 function readCommand(line: string): Command {
