@@ -28,7 +28,7 @@ type Release = Readonly<{ action: "release"; hold: Hold; because: string; record
 
 type ReleaseFacts = Readonly<{ record: ScopeRecord; holdId: string; rules: Rules; now: Date }>;
 
-/** Fences the hold if it has run its time; one extended meanwhile is armed anew. */
+/** Fences the hold if it expired; one extended meanwhile is armed anew. */
 export function decideRelease({ record, holdId, rules, now }: ReleaseFacts): ReleaseDecision {
   const { hold } = record;
   if (!hold) return { action: "leave", because: "nothing is held" };

@@ -1,0 +1,56 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { drawFrame } from "../../local/page/frame.ts";
+import { ReportedHold } from "./reported-hold.ts";
+
+let reported: ReportedHold;
+beforeEach(() => {
+  reported = new ReportedHold();
+});
+
+describe("what the page shows", () => {
+  it("dates its times once it shows more than a day", () => {
+    reported.hold(1);
+    reported.pass(3 * 86_400);
+    reported.release(1);
+    const { tables } = drawFrame(reported.timeline.events, { now: reported.clock.now() });
+    expect(tables).toMatch(/>01-01 12:00<.*>01-04 12:02</);
+  });
+
+  it("shows what is held now, how long that still is, why, and what is never held", () => {
+    reported.hold(3);
+    reported.timeline.record({
+      kind: "hold caused",
+      scope: "cluster",
+      holdId: "h1",
+      because: "2 launches in NodePool default; extended by use once",
+    });
+    reported.exclude("node-2");
+    reported.handOver("node-3");
+    reported.pass(10);
+    const { held, tables } = drawFrame(reported.timeline.events, { now: reported.clock.now() });
+    const cells = [...held.matchAll(/<td[^>]*>([^<]*)/g)].map(([, text]) => text);
+    expect(cells).toEqual([
+      "the cluster",
+      "12:02:40",
+      "20 s",
+      "2 launches in NodePool default; extended by use once",
+      "node-1, node-2",
+    ]);
+    expect(held).toContain("Held by their users: node-3.");
+    expect(held).toContain("Never held, by their label: node-2.");
+    expect(tables).toContain("node-3 left to its user&#39;s annotation");
+  });
+
+  it("marks now, and draws what is planned to its right, as wide as its reader wants it", () => {
+    reported.hold(1);
+    const frame = { now: reported.clock.now(), width: 390 };
+    const { svg } = drawFrame(reported.timeline.events, frame);
+    expect(svg).toContain('viewBox="0 0 390 ');
+    expect(svg).toMatch(/class="planned"/);
+    expect(svg).toMatch(/>now<\/text>/);
+    reported.release(1);
+    expect(drawFrame(reported.timeline.events, { ...frame, now: reported.clock.now() }).svg).not.toMatch(
+      /class="planned"/,
+    );
+  });
+});

@@ -1,0 +1,119 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { LivePage } from "../../local/page/live-page.ts";
+import { Browser, chromium } from "./chromium.ts";
+import { pageOf, ReportedHold } from "./reported-hold.ts";
+
+const pictures = process.env.PAGE_PICTURES;
+
+let reported: ReportedHold;
+let page: LivePage;
+beforeEach(async () => {
+  reported = new ReportedHold();
+  page = await pageOf(reported);
+});
+afterEach(() => page.stop());
+
+if (!chromium) process.stderr.write("no Chromium on this machine: the page is not tried in a browser\n");
+
+describe.skipIf(!chromium)("the page in a browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await Browser.start(chromium ?? "");
+  }, 60_000);
+  // A page whose server is gone keeps calling it.
+  afterEach(() => browser.open("about:blank"));
+  afterAll(() => browser?.stop());
+
+  const sees = (expression: string) => expect.poll(() => browser.read(expression), { timeout: 15_000 });
+  const lanes = 'document.querySelectorAll("#picture .lane").length';
+  const chosen = 'document.getElementById("chosen").textContent';
+
+  it("draws what happens while it happens, and says how things stand", async () => {
+    await browser.open(page.url);
+    await sees("document.body.dataset.connection").toBe("open");
+    reported.hold(3);
+    await sees(lanes).toBe(3);
+    await sees('document.getElementById("state").textContent').toContain("may not disrupt the cluster until");
+    reported.release(3);
+    await sees('document.getElementById("state").textContent').toContain("the hold expired");
+  });
+
+  it("is used by keyboard: arrows show the details of each item, Escape closes them", async () => {
+    reported.hold(3);
+    await browser.open(page.url);
+    await sees(lanes).toBe(3);
+    await browser.read('document.getElementById("picture").focus()');
+    await browser.press("ArrowRight");
+    await sees(chosen).toContain("Hold of the whole cluster");
+    await browser.press("ArrowRight");
+    await sees(chosen).toContain("node-1 (default)");
+    await browser.press("End");
+    await sees(chosen).toMatch(/^(\d+) of \1:/);
+    await browser.press("Escape");
+    await sees(chosen).toBe("");
+  });
+
+  it("stands still while it is paused, and continues from there", async () => {
+    reported.hold(2);
+    await browser.open(page.url);
+    await sees(lanes).toBe(2);
+    await browser.read('document.getElementById("pause").click()');
+    const drawn = await browser.read('document.getElementById("picture").dataset.drawn');
+    reported.timeline.record({ kind: "node joined", node: "late", nodePool: "default" });
+    await sees('waiting.svg.includes("late")').toBe(true);
+    expect(await browser.read('document.getElementById("picture").dataset.drawn')).toBe(drawn);
+    await browser.read('document.getElementById("pause").click()');
+    await sees(lanes).toBe(3);
+  });
+
+  it("reports the same in words", async () => {
+    reported.hold(3);
+    await browser.open(page.url);
+    await sees(lanes).toBe(3);
+    await browser.read('document.querySelector("#words summary").click()');
+    await sees('document.querySelectorAll("#tables caption").length').toBe(3);
+    await sees('document.getElementById("tables").textContent').toContain("node-3");
+  });
+
+  const looks = [
+    { width: 390, theme: "light", nodes: 3 },
+    { width: 390, theme: "dark", nodes: 300 },
+    { width: 768, theme: "light", nodes: 3 },
+    { width: 1280, theme: "dark", nodes: 3 },
+    { width: 1920, theme: "light", nodes: 3 },
+  ];
+  it.each(looks)("fits $width px with $nodes nodes in the $theme theme, without an error", async (look) => {
+    const { width, theme, nodes } = look;
+    reported.hold(nodes);
+    reported.handOver("node-3");
+    reported.timeline.record({ kind: "node joined", node: "node-never", nodePool: "default" });
+    reported.exclude("node-never");
+    reported.pass(15);
+    await browser.open(page.url, { width, theme });
+    await sees(lanes).toBe(nodes + 1);
+    // The second picture is drawn for the reader's width.
+    await sees('document.querySelector("#picture svg").viewBox.baseVal.width').toBe(
+      await browser.read('document.getElementById("picture").clientWidth'),
+    );
+    const paper = await browser.read("getComputedStyle(document.body).backgroundColor");
+    expect(paper).toBe(theme === "light" ? "rgb(255, 255, 255)" : "rgb(13, 17, 23)");
+    await browser.read(`document.getElementById("words").open = ${nodes < 10}`);
+    for (const part of ["document.documentElement", 'document.getElementById("picture")']) {
+      expect(await browser.read(`${part}.scrollWidth <= ${part}.clientWidth`)).toBe(true);
+    }
+    if (pictures) {
+      mkdirSync(pictures, { recursive: true });
+      await browser.picture(join(pictures, `page-${nodes}-${width}-${theme}.png`));
+    }
+    expect(browser.errors).toEqual([]);
+  });
+
+  it("contacts only its own server", async () => {
+    await browser.open(page.url);
+    await sees("document.body.dataset.connection").toBe("open");
+    const asked = await browser.read('performance.getEntriesByType("resource").map((one) => one.name)');
+    for (const name of asked as string[]) expect(name.startsWith(page.url)).toBe(true);
+  });
+});
