@@ -32,7 +32,7 @@ export function decideSweep({ record, watermark, rules, now }: SweepFacts): Swee
     action: "outlast",
     hold,
     armFor,
-    because: "holds are kept in another scope now: this one runs its time",
+    because: "holds are kept in another scope now: this one goes on until it expires",
   };
 }
 

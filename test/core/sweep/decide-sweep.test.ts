@@ -54,7 +54,7 @@ describe("the sweep", () => {
     expect(decide(record, at(5), rules)).toMatchObject({
       action: "outlast",
       armFor: at(20),
-      because: "holds are kept in another scope now: this one runs its time",
+      because: "holds are kept in another scope now: this one goes on until it expires",
     });
     expect(decide(record, at(20), rules)).toMatchObject({
       action: "release",
