@@ -6,7 +6,8 @@ export type Around = <T>(call: string, effect: () => Promise<T>) => Promise<T>;
 
 /** What the ports of the simulated world are made of. */
 export type Stores = Readonly<{
-  holds: Ports["holds"] & Ports["journal"];
+  holds: Ports["holds"];
+  journal: Ports["journal"];
   ec2: Ports["launches"];
   oneShots: Ports["schedules"];
   queue: Ports["followUps"];
@@ -23,7 +24,7 @@ export function interceptedPorts(stores: Stores, around: Around): Intercepted {
       around,
     ),
     journal: intercepted<Ports["journal"]>(
-      stores.holds,
+      stores.journal,
       {
         remember: "remember",
         history: "history",

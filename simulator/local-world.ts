@@ -4,6 +4,9 @@ import type { KubernetesCaller } from "../lambda/kubernetes/client.ts";
 import { parseNode } from "../lambda/kubernetes/node-objects.ts";
 import { KubernetesNodeClaims } from "../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../lambda/kubernetes/nodes.ts";
+import type { ItemTable } from "../lambda/record/item-table.ts";
+import { StoredHolds } from "../lambda/record/stored-holds.ts";
+import { StoredJournal } from "../lambda/record/stored-journal.ts";
 import type { Settings } from "../lambda/settings.ts";
 import { holdIds } from "../lambda/system-clock.ts";
 import type { AlarmClock } from "../local/holder/alarm-clock.ts";
@@ -12,7 +15,7 @@ import { nodeEventsOf } from "../local/holder/node-events.ts";
 import { Timeline } from "../local/holder/timeline.ts";
 import { FakeEc2 } from "./fake-ec2.ts";
 import type { FakeCluster } from "./fake-kubernetes/fake-cluster.ts";
-import { MemoryHolds } from "./memory-holds.ts";
+import { MemoryTable } from "./memory-table.ts";
 
 export type LocalWorldOptions = Readonly<{
   settings: Settings;
@@ -22,7 +25,7 @@ export type LocalWorldOptions = Readonly<{
   /** How the holder reaches the cluster; in process unless it is given. */
   api?: KubernetesCaller;
   /** The record that an earlier process left. */
-  holds?: MemoryHolds;
+  table?: ItemTable;
   /** Wraps the port for nodes. */
   nodes?: (nodes: Nodes) => Nodes;
 }>;
@@ -41,9 +44,10 @@ const metrics: Metrics = { add: () => {} };
 
 /** Creates a world without a node; the holder does nothing before it is started. */
 export function localWorld(options: LocalWorldOptions): LocalWorld {
-  const { settings, clock, log, cluster, api = cluster, holds = new MemoryHolds(clock) } = options;
+  const { settings, clock, log, cluster, api = cluster, table = new MemoryTable() } = options;
   const { karpenter, holdAnnotation: annotation, nodePools } = settings;
   const { poolLabel } = Karpenter[karpenter];
+  const journal = new StoredJournal(table, clock);
   const timeline = new Timeline(() => clock.now());
   cluster.onChange(({ type, before, node }) => {
     const now = type === "DELETED" ? undefined : parseNode(node);
@@ -58,8 +62,8 @@ export function localWorld(options: LocalWorldOptions): LocalWorld {
     clock,
     log,
     timeline,
-    holds,
-    journal: holds,
+    holds: new StoredHolds(table),
+    journal,
     nodes: options.nodes?.(nodes) ?? nodes,
     nodeClaims: new KubernetesNodeClaims({ api, karpenter, nodePools }),
     launches: ec2,
@@ -70,5 +74,5 @@ export function localWorld(options: LocalWorldOptions): LocalWorld {
     ec2.close();
     await holder.stop();
   };
-  return { cluster, ec2, holder, journal: holds, timeline, close };
+  return { cluster, ec2, holder, journal, timeline, close };
 }

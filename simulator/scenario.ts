@@ -74,7 +74,7 @@ export class Scenario extends World {
   }
 
   history(): readonly PastHold[] {
-    return [...this.holds.past.values()];
+    return [...this.journal.past.values()];
   }
 
   marks(): Record<string, string> {

@@ -24,9 +24,10 @@ import { FakeNodeClaims } from "./fake-node-claims.ts";
 import { countedIds } from "./hold-ids.ts";
 import { type Around, interceptedPorts } from "./intercepted-ports.ts";
 import { type FunctionName, Invocation, retriesAfter, timeouts, type Verdict } from "./invocation.ts";
-import { MemoryHolds } from "./memory-holds.ts";
+import { MemoryTable } from "./memory-table.ts";
 import { ScheduledOneShots } from "./scheduled-one-shots.ts";
 import { VirtualClock } from "./virtual-clock.ts";
+import { WatchedHolds, WatchedJournal } from "./watched-record.ts";
 
 /** With less time left the client starts no request. */
 const shortestRequest: Duration = 300;
@@ -48,7 +49,9 @@ export class World {
   readonly cluster = new FakeCluster(() => this.clock.now());
   readonly nodes: ClusterView;
   readonly ec2: FakeEc2;
-  readonly holds: MemoryHolds;
+  readonly table = new MemoryTable();
+  readonly holds: WatchedHolds;
+  readonly journal: WatchedJournal;
   readonly nodeClaims = new FakeNodeClaims(this.clock);
   readonly access = new FakeAccessObjects();
   readonly oneShots = new ScheduledOneShots();
@@ -75,7 +78,8 @@ export class World {
     const { metrics, cluster } = this;
     const { karpenter } = this.settings;
     const clock = { now: () => this.#now() };
-    this.holds = new MemoryHolds(clock);
+    this.holds = new WatchedHolds(this.table);
+    this.journal = new WatchedJournal(this.table, clock);
     this.queue = new MessageQueue({ clock: this.clock, visibility: minutes(12) });
     const send = (event: unknown, delay: Duration) => void this.queue.send(event, delay);
     this.ec2 = new FakeEc2({ clock: this.clock, cluster, karpenter, send });

@@ -6,7 +6,6 @@ import type { Fields, Item, ItemTable, StoredItem } from "../../lambda/record/it
 
 /** The format of the file; one of a later version is left alone. */
 const format = 1;
-const inMemory = ":memory:";
 
 const create = `
   CREATE TABLE items (
@@ -33,7 +32,7 @@ export class SqliteTable implements ItemTable {
   static open(file: string, now: Date): SqliteTable {
     let database: DatabaseSync | undefined;
     try {
-      if (file !== inMemory) makePrivate(file);
+      makePrivate(file);
       database = new DatabaseSync(file);
       prepare(database);
       const forgotten = `DELETE FROM items WHERE json_extract(fields, '$.${HoldTable.forgetAt}') <= ?`;
@@ -44,9 +43,6 @@ export class SqliteTable implements ItemTable {
       throw cannotOpen(file, cause);
     }
   }
-
-  /** A table of its own that ends with the process. */
-  static inMemory = (): SqliteTable => SqliteTable.open(inMemory, new Date(0));
 
   async find(kind: Kind, name: string): Promise<StoredItem | undefined> {
     const query = "SELECT * FROM items WHERE kind = :kind AND name = :name";

@@ -60,21 +60,21 @@ describe("a check from inside", () => {
 
   it("lists only records with a hold, and the one-shot and the last sweep where they are known", async () => {
     const world = new World();
-    world.holds.records.set("cluster", aRecord({ hold: aHold() }));
-    world.holds.records.set("nodepool/batch", aRecord({ scope: "nodepool/batch" }));
+    await world.holds.replace(aRecord({ hold: aHold() }));
+    await world.holds.replace(aRecord({ scope: "nodepool/batch" }));
     const { record } = Object(await check(world, inspecting()));
     const expiresAt = after(noon, minutes(20));
     const holds = [{ scope: "cluster", id: holdId(1), state: "held", expiresAt }];
     expect(record).toEqual({ works: true, holds });
-    world.holds.sweptAt = noon;
+    await world.journal.noteSweep(noon);
     expect(await check(world, inspecting())).toMatchObject({ record: { lastSweep: noon } });
   });
 
   it("calls the record broken when one cannot be read", async () => {
     const world = new World();
-    world.holds.records.set("cluster", aRecord());
-    world.holds.unreadable.add("cluster");
-    const because = expect.stringContaining("cannot be read");
+    await world.holds.replace(aRecord());
+    await world.holds.spoil("cluster");
+    const because = expect.stringContaining("Release everything by hand");
     expect(await check(world, inspecting())).toMatchObject({ record: { works: false, because } });
   });
 

@@ -46,7 +46,7 @@ describe("functions of this version understand 0.1:", () => {
     expect(parseReleaseRequest(old.oneShot)).toMatchObject({ kind: "expired", scope: "cluster" });
     const world = new World({ extendOn: "launches" });
     const record = readRecord(stored(old.records.held));
-    world.holds.records.set("cluster", record);
+    await world.holds.replace(record);
     world.nodes.add("a");
     world.nodes.mark("a", old.oneShot.holdId);
     expect(world.nodes.held(old.oneShot.holdId)).toEqual(["a"]);

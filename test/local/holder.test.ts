@@ -6,27 +6,29 @@ import { readSettings } from "../../lambda/settings.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { FakeCluster } from "../../simulator/fake-kubernetes/fake-cluster.ts";
 import { localWorld } from "../../simulator/local-world.ts";
-import { MemoryHolds } from "../../simulator/memory-holds.ts";
+import { MemoryTable } from "../../simulator/memory-table.ts";
 import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 
 describe("the holder in one process", () => {
   let clock: VirtualClock;
   let cluster: FakeCluster;
-  let holds: MemoryHolds;
+  let table: MemoryTable;
   let log: CollectedLog;
 
   beforeEach(() => {
     clock = new VirtualClock();
     cluster = new FakeCluster(() => clock.now());
-    holds = new MemoryHolds(clock);
+    table = new MemoryTable();
     log = new CollectedLog();
   });
 
-  const open = () => localWorld({ settings: readSettings({ cluster: "prod" }), clock, log, cluster, holds });
+  const open = () => localWorld({ settings: readSettings({ cluster: "prod" }), clock, log, cluster, table });
   const runUntil = (moment: number) => clock.runUntil(after(noon, moment));
   /** Until then this call of the record fails. */
   const failsUntil = (call: "all" | "find", moment: number) => {
-    const spy = vi.spyOn(holds, call).mockRejectedValue(new Error("the record is away"));
+    const spy = vi.spyOn(table, call).mockImplementation(() => {
+      throw new Error("the record is away");
+    });
     clock.at(after(noon, moment), () => spy.mockRestore());
   };
   const held = () =>
@@ -78,10 +80,11 @@ describe("the holder in one process", () => {
 
   it("sweeps on after a sweep that failed", async () => {
     failsUntil("all", minutes(5));
-    await open().holder.start();
+    const { holder, journal } = open();
+    await holder.start();
     await runUntil(minutes(12));
     expect(log.reported("a sweep failed: the next one makes up for it")).toHaveLength(1);
-    expect(holds.sweptAt).toEqual(after(noon, minutes(10)));
+    expect(await journal.lastSweep()).toEqual(after(noon, minutes(10)));
   });
 
   it("leaves a release that failed to the next sweep", async () => {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
+import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { changesOf, RecordingHolds } from "../../local/holder/recording-holds.ts";
 import { Timeline } from "../../local/holder/timeline.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
-import { MemoryHolds } from "../../simulator/memory-holds.ts";
+import { MemoryTable } from "../../simulator/memory-table.ts";
 import { VirtualClock } from "../../simulator/virtual-clock.ts";
 import { aHold, aRecord } from "../support/builders.ts";
 
@@ -38,9 +39,9 @@ describe("what a record's change means", () => {
   it("is reported only when the write was done", async () => {
     const clock = new VirtualClock();
     const timeline = new Timeline(() => clock.now());
-    const holds = new RecordingHolds(new MemoryHolds(clock), timeline);
+    const holds = new RecordingHolds(new StoredHolds(new MemoryTable()), timeline);
     await holds.write(aRecord({ hold }));
-    await holds.write(aRecord({ hold: aHold({ id: "too late" }) }));
+    await holds.write(aRecord({ hold: aHold({ id: holdId(2) }) }));
     expect(timeline.events).toMatchObject([{ kind: "hold started", holdId: holdId(1), at: clock.now() }]);
   });
 });

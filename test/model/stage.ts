@@ -132,7 +132,7 @@ export class Stage {
   /** Runs all waiting messages, one-shots and retries, then a sweep without disturbance. */
   async settle(): Promise<void> {
     const { world } = this;
-    this.#repair();
+    await this.#repair();
     for (const invocation of world.running) await world.finish(invocation);
     for (let messages = world.queue.due(); messages.length > 0; ) {
       await world.finish(await world.deliver(messages));
@@ -199,14 +199,14 @@ export class Stage {
   }
 
   /** The hold in a record can no longer be read. */
-  #spoil(which: number): void {
+  async #spoil(which: number): Promise<void> {
     const held = [...this.world.holds.records.values()].filter(({ hold }) => hold);
     const { scope } = held[which % Math.max(1, held.length)] ?? {};
-    if (scope) this.world.holds.spoil(scope);
+    if (scope) await this.world.holds.spoil(scope);
   }
 
-  #repair(): void {
-    this.world.holds.unreadable.clear();
+  async #repair(): Promise<void> {
+    await this.world.holds.restore();
     this.watcher.broken.clear();
     this.world.throttledSince = undefined;
   }

@@ -15,7 +15,7 @@ const everything = (world: Scenario) =>
   structuredClone([
     world.marks(),
     [...world.holds.records],
-    [...world.holds.past],
+    [...world.journal.past],
     [...world.oneShots.armed],
     world.queue.due(),
   ]);

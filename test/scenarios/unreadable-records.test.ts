@@ -1,15 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
-import type { Context } from "../../lambda/core/ports.ts";
 import { onOperatorAsked } from "../../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../../lambda/handlers/release.ts";
 import { onOverdueSwept } from "../../lambda/handlers/sweep.ts";
 import { Kind } from "../../lambda/record/item-keys.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
-import { SqliteTable } from "../../local/run/sqlite-table.ts";
 import { launchEvent } from "../../simulator/fake-ec2.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
+import { MemoryTable } from "../../simulator/memory-table.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { World } from "../../simulator/world.ts";
 import { aHold } from "../support/builders.ts";
@@ -20,18 +19,17 @@ const tomorrow = "2026-11-22T12:00:00.000Z";
 const paused = { quiet: "paused", quietBecause: "on call", launchesCountFrom: tomorrow };
 
 /** Holds by NodePool, each with a node: the record of `a` cannot be read, that of `b` can. */
-async function aBrokenRecord(broken = "nodepool/a", version: number | string = 7) {
-  const table = SqliteTable.inMemory();
-  const holds = new StoredHolds(table);
-  const { startedAt: _, ...rest } = aHold({ id: holdId(1) });
-  await table.put(Kind.record, broken, { version, ...paused, hold: rest });
-  await holds.write({ scope: "nodepool/b", version: 0, hold: aHold({ id: holdId(2) }) });
+async function aBrokenRecord(broken = "nodepool/a") {
   const world = new World({ scope: "nodepool" });
+  const { holds, table } = world;
+  const { startedAt: _, ...rest } = aHold({ id: holdId(1) });
+  await table.put(Kind.record, broken, { version: 7, ...paused, hold: rest });
+  await holds.write({ scope: "nodepool/b", version: 0, hold: aHold({ id: holdId(2) }) });
   world.nodes.add("a", { pool: "a" });
   world.nodes.mark("a", holdId(1));
   world.nodes.add("b", { pool: "b" });
   world.nodes.mark("b", holdId(2));
-  const ports: Omit<Context, "deadline" | "log"> = { ...world.ports, holds };
+  const { ports } = world;
   return { holds, world, ports, marked: () => Object.keys(world.nodes.marks()).toSorted() };
 }
 
@@ -85,7 +83,7 @@ describe("a record that cannot be read", () => {
 });
 
 it("a record without a hold is deleted some days after its last moment", async () => {
-  const table = SqliteTable.inMemory();
+  const table = new MemoryTable();
   const holds = new StoredHolds(table);
   const forgetAt = async () => (await table.find(Kind.record, "cluster"))?.item.forgetAt;
 

@@ -20,7 +20,7 @@ type Answers = Readonly<{
 /** A context whose nodes and schedules only write down what they are asked, for the tests of one use case. */
 export function coreWorld({ records = [], rules = {}, marked = {}, released = {} }: Answers = {}) {
   const world = new World();
-  for (const record of records) world.holds.records.set(record.scope, record);
+  for (const record of records) void world.holds.replace(record);
   const calls: unknown[][] = [];
   const queued: Readonly<{ followUp: FollowUp; delay: Duration }>[] = [];
   const context: Context = {
@@ -28,7 +28,7 @@ export function coreWorld({ records = [], rules = {}, marked = {}, released = {}
     ...until(new Date(world.time.getTime() + hours(1))),
     rules: someRules(rules),
     holds: world.holds,
-    journal: world.holds,
+    journal: world.journal,
     nodes: {
       ...world.ports.nodes,
       mark: async ({ scope, holdId, adopts }) => {

@@ -177,7 +177,7 @@ describe("launches of which no node joins", () => {
 
   it("stay in doubt since a later launch that another function noted meanwhile", async () => {
     const joined: Facts["joined"] = ({ world }) => {
-      world.holds.records.set("cluster", aRecord({ unjoinedSince: at(-2) }));
+      void world.holds.replace(aRecord({ version: 1, unjoinedSince: at(-2) }));
       return true;
     };
     expect((await hold([a], { records, joined })).record()?.unjoinedSince).toEqual(at(-2));

@@ -16,7 +16,7 @@ async function mark(
   about: Partial<Hold> = {},
   present: Hold | undefined = aHold(about),
 ) {
-  const it = coreWorld({ marked, records: [aRecord({ version: 1, ...(present && { hold: present }) })] });
+  const it = coreWorld({ marked, records: [aRecord(present && { hold: present })] });
   const result = await markNodes(it.context, { scope: "cluster", hold: aHold(about) });
   return { ...it, result, hold: it.record()?.hold, version: it.record()?.version };
 }
@@ -147,7 +147,7 @@ describe("the start of a hold", () => {
 
   it("leaves a one-shot that was noted meanwhile", async () => {
     const extended = aHold({ expiresAt: at(25), armedFor: at(25) });
-    const { context, record } = coreWorld({ records: [aRecord({ version: 1, hold: extended })] });
+    const { context, record } = coreWorld({ records: [aRecord({ hold: extended })] });
     await armAndMark(context, "cluster", aHold());
     expect(record()).toEqual(aRecord({ version: 1, hold: extended }));
   });

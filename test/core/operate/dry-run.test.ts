@@ -63,19 +63,19 @@ it("keeps what is written away from the outside", async () => {
 });
 
 it("reads records outside until it has written them itself", async () => {
-  const batch = aRecord({ scope: "nodepool/batch" });
-  const { context, record, world } = coreWorld({ records: [aRecord(), batch] });
+  const batch = aRecord({ scope: "nodepool/batch", version: 1 });
+  const { context, record, world } = coreWorld({ records: [aRecord(), { ...batch, version: 0 }] });
   const dry = dryRunOf(context, context.nodes);
-  const written = aRecord({ hold: aHold() });
-  expect(await dry.holds.find("cluster")).toEqual(aRecord());
+  const [before, written] = [aRecord({ version: 1 }), aRecord({ version: 1, hold: aHold() })];
+  expect(await dry.holds.find("cluster")).toEqual(before);
   expect(await dry.holds.write(written)).toBe(true);
   expect(await dry.holds.find("cluster")).toEqual(written);
   expect(await dry.holds.all()).toEqual({ records: [batch, written], unreadable: [], nameless: [] });
   await dry.holds.replace(aRecord({ version: 7 }));
   expect(await dry.holds.find("cluster")).toEqual(aRecord({ version: 7 }));
-  world.holds.unreadable.add("nodepool/batch");
+  await world.holds.spoil("nodepool/batch");
   expect((await dry.holds.all()).unreadable).toHaveLength(1);
-  expect(record()).toEqual(aRecord());
+  expect(record()).toEqual(before);
 });
 
 it("does not count marks again that it has taken off", async () => {

@@ -24,7 +24,7 @@ type Facts = Readonly<{
 /** The status at noon where the cluster and the cloud show this; `asked` names the lists that were read. */
 async function status({ marked = {}, launched = [], joined = [], lastSweep, ...facts }: Facts = {}) {
   const { context, world } = coreWorld(facts);
-  world.holds.sweptAt = lastSweep;
+  if (lastSweep) await world.journal.noteSweep(lastSweep);
   const asked: string[] = [];
   const answer = await getStatus({
     ...context,
@@ -145,8 +145,8 @@ describe("status", () => {
       return answer.scopes.map(({ scope, state }) => `${scope} ${state}`);
     };
     const paused = { quiet: "paused", launchesCountFrom: at(5) } as const;
-    expect(await shown(paused)).toEqual([`${pool} paused`, "cluster paused"]);
-    expect(await shown({ hold: aHold() })).toEqual([`${pool} none`, "cluster held"]);
+    expect(await shown(paused)).toEqual(["cluster paused", `${pool} paused`]);
+    expect(await shown({ hold: aHold() })).toEqual(["cluster held", `${pool} none`]);
     expect(await shown({})).toEqual([`${pool} none`]);
   });
 

@@ -90,7 +90,7 @@ describe("a hold that is due", () => {
       {
         claims: ({ holds }) => {
           const replacements = [{ instance: "i-1", launchedAt: noon }];
-          for (const [scope, record] of holds.records) holds.records.set(scope, { ...record, replacements });
+          for (const record of holds.records.values()) void holds.replace({ ...record, replacements });
           return [usedAt(15, { instance: "i-1" })];
         },
       },

@@ -84,7 +84,7 @@ describe("a release by force", () => {
     expect(record()?.forced).toEqual({ id: "request-1", at: at(5) });
     const present = record() ?? aRecord();
     const hold = aHold({ startedAt: at(6), causedAt: at(6) });
-    world.holds.records.set("cluster", { ...present, hold });
+    await world.holds.replace({ ...present, hold });
     world.time = at(7);
     const because = "the hold began after its release was asked for";
     expect(await force({ id: "request-1" })).toMatchObject({ because });
@@ -115,7 +115,8 @@ describe("a release by force", () => {
       aRecord({ hold: aHold() }),
       aRecord({ scope: pool, hold: aHold({ id: holdId(2) }) }),
     ]);
-    world.holds.unreadable.add("cluster").add(pool);
+    await world.holds.spoil("cluster");
+    await world.holds.spoil(pool);
     await force();
     expect(released()).toEqual([holdId(1), holdId(2)]);
     expect([world.holds.unreadable.size, record()?.hold, record(pool)?.hold]).toEqual([
@@ -126,27 +127,27 @@ describe("a release by force", () => {
   });
 
   it("writes over a record that cannot be read as it was read, or, where that is not known, over any", async () => {
-    const written = async (version: number, present: number) => {
-      const { force, world, record } = toForce([aRecord({ version })]);
-      world.holds.unreadable.add("cluster");
+    const written = async (version: number | string, meanwhile?: Partial<ScopeRecord>) => {
+      const { force, world, record } = toForce([]);
+      await world.table.put("record", "cluster", { version, hold: "unknown" });
       const { write } = world.holds;
-      world.holds.write = (what) => {
-        if (world.holds.unreadable.delete("cluster"))
-          world.holds.records.set("cluster", aRecord({ version: present, lastLaunchAt: noon }));
+      world.holds.write = async (what) => {
+        world.holds.write = write;
+        if (meanwhile) await world.holds.replace(aRecord(meanwhile));
         return write.call(world.holds, what);
       };
       await force();
       return [record()?.version, record()?.lastLaunchAt];
     };
-    expect(await written(0, 8)).toEqual([1, undefined]);
-    expect(await written(7, 7)).toEqual([8, undefined]);
+    expect(await written("unknown")).toEqual([1, undefined]);
+    expect(await written(7)).toEqual([8, undefined]);
     // Another function has repaired it meanwhile: its record is decided on.
-    expect(await written(7, 8)).toEqual([9, noon]);
+    expect(await written(7, { version: 7, lastLaunchAt: noon })).toEqual([9, noon]);
   });
 
   it("writes a record anew also where its hold is not known", async () => {
     const { force, world, released } = toForce([aRecord()]);
-    world.holds.unreadable.add("cluster");
+    await world.holds.spoil("cluster");
     await force();
     expect([world.holds.unreadable.size, released()]).toEqual([0, []]);
   });
@@ -159,7 +160,7 @@ describe("a release", () => {
     const { context, world, record, metrics, calls } = toForce([due]);
     await releaseNodes(context, "cluster", holdId(1));
     expect(record()?.hold).toBeUndefined();
-    expect([...world.holds.past.values()]).toMatchObject([{ id: holdId(1), endedAt: at(5) }]);
+    expect([...world.journal.past.values()]).toMatchObject([{ id: holdId(1), endedAt: at(5) }]);
     expect(metrics.all("ReleaseLagMs")).toEqual([minutes(1)]);
     expect(calls).toEqual([["release", holdId(1)]]);
   });

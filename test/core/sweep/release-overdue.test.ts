@@ -130,8 +130,8 @@ describe("marks of other holds", () => {
       records: [aRecord({ hold: aHold({ expiresAt }) })],
       others: { [first]: 1 },
     });
-    world.holds.unreadable.add("cluster");
-    await expect(sweep(context)).rejects.toThrow("cannot be read");
+    await world.holds.spoil("cluster");
+    await expect(sweep(context)).rejects.toThrow("hold.startedAt must be a time");
     expect(named("release")).toEqual(expected);
   });
 });

@@ -32,9 +32,10 @@ describe("the time of a sweep", () => {
   it("is noted where it was over, and only when that changed since the last sweep", async () => {
     const { context, world, named } = toSweep({ records: running(a, b, c), rules: perPool });
     const noted: unknown[] = [];
-    world.holds.noteNextToSweep = async (next) => {
+    const note = world.journal.noteNextToSweep.bind(world.journal);
+    world.journal.noteNextToSweep = (next) => {
       noted.push(next);
-      world.holds.next = next;
+      return note(next);
     };
     const joinedSince = async () => {
       world.clock.pass(minutes(1));
@@ -56,7 +57,7 @@ describe("the time of a sweep", () => {
       throw new Error("throttled");
     };
     await expect(sweep({ ...context, nodes: { ...context.nodes, mark } })).rejects.toThrow("throttled");
-    expect(world.holds.next).toBe(b);
+    expect(await world.journal.nextToSweep()).toBe(b);
   });
 });
 
@@ -145,6 +146,6 @@ describe("a sweep", () => {
     world.holds.all = async () => ({ records, unreadable: [], nameless });
     await expect(sweep(context)).rejects.toThrow("a record without a name");
     expect(named("mark")).toHaveLength(1);
-    expect(world.holds.sweptAt).toBeUndefined();
+    expect(await world.journal.lastSweep()).toBeUndefined();
   });
 });

@@ -15,7 +15,7 @@ export class HistoryRules {
 
   check(invocation: Invocation, call: string): void {
     if (call === "remember") {
-      for (const past of this.#world.holds.past.values())
+      for (const past of this.#world.journal.past.values())
         must(!this.#records.running(past.id, invocation), "no running hold is in history", () => past);
     }
     if (call === "arm") {
@@ -29,8 +29,8 @@ export class HistoryRules {
   }
 
   atRest(): void {
-    const { past, records } = this.#world.holds;
-    for (const { hold, scope } of records.values())
+    const { past } = this.#world.journal;
+    for (const { hold, scope } of this.#world.holds.records.values())
       must(hold === undefined, "every hold ends", () => ({ scope, hold }));
     const launches = this.#world.ec2.instances.size;
     const lives = [...this.#records.lives].filter(([, { isReplaced }]) => !isReplaced);

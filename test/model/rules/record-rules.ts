@@ -187,12 +187,12 @@ export class RecordRules {
 
   #closed(hold: Hold, facts: () => unknown): void {
     const life = this.lives.get(hold.id);
-    if (life && this.#unreadable.has(hold.id) && !this.#world.holds.past.has(hold.id)) {
+    if (life && this.#unreadable.has(hold.id) && !this.#world.journal.past.has(hold.id)) {
       life.isReplaced = true;
       return;
     }
     must(hold.state === "releasing", "no hold ends without the fence", facts);
     must(this.marksLeft(hold.id).length === 0, "a hold is closed when its marks are off", facts);
-    must(this.#world.holds.past.has(hold.id), "a hold that ended is in history first", facts);
+    must(this.#world.journal.past.has(hold.id), "a hold that ended is in history first", facts);
   }
 }
