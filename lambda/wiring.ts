@@ -10,11 +10,10 @@ import { EksLogin } from "./aws/eks-login.ts";
 import { SchedulerReleases } from "./aws/scheduler-releases.ts";
 import { SqsFollowUps } from "./aws/sqs-follow-ups.ts";
 import type { Inspection } from "./core/operate/inspection.ts";
-import type { Nodes, Ports, ReleasePorts } from "./core/ports.ts";
+import type { Ports, ReleasePorts } from "./core/ports.ts";
 import type { Config } from "./environment.ts";
 import { KubernetesClient } from "./kubernetes/client.ts";
 import type { ClusterLogin } from "./kubernetes/cluster-login.ts";
-import { dryRunOf } from "./kubernetes/dry-run.ts";
 import { KubernetesInspection } from "./kubernetes/inspection.ts";
 import { KubernetesNodeClaims } from "./kubernetes/nodeclaims.ts";
 import { KubernetesNodes, type KubernetesNodesOptions } from "./kubernetes/nodes.ts";
@@ -81,14 +80,8 @@ export function wire(config: Config): Wired<Ports> {
   return { ports: { ...ports, launches, followUps }, ...rest };
 }
 
-/** What the control function needs beside: it can look around in the cluster, and try changes there. */
-export function wireControl(
-  config: Config,
-): Wired<Ports> & Readonly<{ inspection: Inspection; dryRunNodes: Nodes }> {
+/** What the control function needs beside: it can look around in the cluster. */
+export function wireControl(config: Config): Wired<Ports> & Readonly<{ inspection: Inspection }> {
   const wired = wire(config);
-  const { cluster } = wired;
-  const dryRunNodes = new KubernetesNodes({ ...cluster, api: dryRunOf(cluster.api), metrics: noMetrics });
-  return { ...wired, inspection: new KubernetesInspection(cluster), dryRunNodes };
+  return { ...wired, inspection: new KubernetesInspection(wired.cluster) };
 }
-
-const noMetrics = { add: () => {} };

@@ -6,7 +6,6 @@ import { onNodeLaunched } from "../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../lambda/handlers/release.ts";
 import { onOverdueSwept } from "../lambda/handlers/sweep.ts";
 import { type KubernetesCall, type KubernetesCaller, OutOfTimeError } from "../lambda/kubernetes/client.ts";
-import { dryRunOf } from "../lambda/kubernetes/dry-run.ts";
 import { KubernetesNodeClaims } from "../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../lambda/kubernetes/nodes.ts";
 import { readSettings, type Settings } from "../lambda/settings.ts";
@@ -100,12 +99,7 @@ export class World {
   /** The ports of a function of the current deployment. */
   get ports(): Ports {
     const { settings: rules } = this;
-    return { ...this.#outside, rules, nodes: this.#nodesThrough(this.#api), nodeClaims: this.#nodeClaims };
-  }
-
-  /** Nodes whose changes the cluster checks and does not keep. */
-  get dryRunNodes(): Nodes {
-    return this.#nodesThrough(dryRunOf(this.#api));
+    return { ...this.#outside, rules, nodes: this.#nodes, nodeClaims: this.#nodeClaims };
   }
 
   get #nodeClaims(): NodeClaims {
@@ -113,10 +107,10 @@ export class World {
     return new KubernetesNodeClaims({ api: this.#api, karpenter, nodePools });
   }
 
-  #nodesThrough(api: KubernetesCaller): Nodes {
+  get #nodes(): Nodes {
     const { karpenter, holdAnnotation: annotation, nodePools } = this.settings;
     const { clock, metrics } = this.#outside;
-    return new KubernetesNodes({ api, karpenter, annotation, nodePools, clock, metrics });
+    return new KubernetesNodes({ api: this.#api, karpenter, annotation, nodePools, clock, metrics });
   }
 
   /** Deploys other settings; functions that run already keep theirs. */
@@ -161,9 +155,7 @@ export class World {
   }
 
   ask(request: unknown, skew = 0): Promise<Invocation> {
-    const { dryRunNodes } = this;
-    const work: Work = (ports, context) => onOperatorAsked(ports, { dryRunNodes })(request, context);
-    return this.#start("control", work, { skew });
+    return this.#start("control", (ports, context) => onOperatorAsked(ports)(request, context), { skew });
   }
 
   /** CloudFormation changes the access after it has updated the functions. */

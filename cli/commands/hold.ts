@@ -3,15 +3,13 @@ import { type Duration, formatDuration, hours, minutes } from "../../lambda/core
 import { parseUserAction } from "../answers.ts";
 import { controlOf } from "../control/control.ts";
 import { durationFlag, type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
-import { dryRunFlag, dryRunOf, nothingChanged } from "../terminal/dry-run-flag.ts";
 import { withExamples } from "../terminal/examples.ts";
 import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
 import { scopeFlag } from "../terminal/scope-flag.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { formatMoment } from "../terminal/times.ts";
 
-type HoldOptions = HolderFlags &
-  Readonly<{ for?: Duration; reason: string; scope?: string; dryRun?: true; output: Output }>;
+type HoldOptions = HolderFlags & Readonly<{ for?: Duration; reason: string; scope?: string; output: Output }>;
 
 /** Starts or extends a hold by hand. */
 export const hold = (terminal: Terminal): Command =>
@@ -25,7 +23,6 @@ export const hold = (terminal: Terminal): Command =>
       )
       .requiredOption("--reason <text>", "why, for the record")
       .addOption(scopeFlag("default: cluster; required where scope is nodepool"))
-      .addOption(dryRunFlag())
       .action((options: HoldOptions) => begin(options, terminal)),
     [
       ['hold --cluster prod --for 45m --reason "load test"', "keep every node for 45 minutes"],
@@ -41,13 +38,10 @@ async function begin(options: HoldOptions, terminal: Terminal): Promise<void> {
   const asked = options.for === undefined ? {} : { for: formatDuration(options.for) };
   const request = { do: "hold", ...asked, reason, ...(scope && { scope }) };
   const { ask } = await controlOf(options, terminal.env);
-  const answer = await ask(dryRunOf(options, request));
+  const answer = await ask(request);
   if (output === "json") return terminal.out(asJson(answer));
   const { until, because, marked = 0, userHeld = 0 } = parseUserAction(answer);
-  const end = formatMoment(until, new Date());
-  terminal.out(options.dryRun ? `Would hold until ${end}: ${because}.` : `Held until ${end}: ${because}.`);
-  const now = options.dryRun ? "Nodes that would be marked now" : "Nodes marked now";
+  terminal.out(`Held until ${formatMoment(until, new Date())}: ${because}.`);
   const without = marked === 0 ? " (those already held are not counted)" : "";
-  terminal.out(`${now}: ${marked}${without}; held by their users already: ${userHeld}.`);
-  if (options.dryRun) terminal.out(nothingChanged);
+  terminal.out(`Nodes marked now: ${marked}${without}; held by their users already: ${userHeld}.`);
 }

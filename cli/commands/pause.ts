@@ -3,7 +3,6 @@ import { type Duration, formatDuration, hours, minutes } from "../../lambda/core
 import { type ActionAnswer, parseUserAction } from "../answers.ts";
 import { controlOf } from "../control/control.ts";
 import { durationFlag, type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
-import { dryRunFlag, dryRunOf, nothingChanged } from "../terminal/dry-run-flag.ts";
 import { withExamples } from "../terminal/examples.ts";
 import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
 import { scopeFlag } from "../terminal/scope-flag.ts";
@@ -12,7 +11,7 @@ import { formatMoment } from "../terminal/times.ts";
 import { failWhereSomeStay, formatReleased } from "../views/release-view.ts";
 
 type PauseOptions = HolderFlags &
-  Readonly<{ for?: Duration; reason?: string; scope?: string; dryRun?: true; output: Output }>;
+  Readonly<{ for?: Duration; reason?: string; scope?: string; output: Output }>;
 
 /** Steps aside: releases, and holds nothing meanwhile. */
 export const pause = (terminal: Terminal): Command =>
@@ -26,7 +25,6 @@ export const pause = (terminal: Terminal): Command =>
       )
       .option("--reason <text>", "why, and who: shown by status during the pause")
       .addOption(scopeFlag())
-      .addOption(dryRunFlag())
       .action((options: PauseOptions) => stepAside(options, terminal)),
     [
       ['pause --cluster prod --for 2h --reason "Ada replaces every node"', "pause for two hours"],
@@ -39,22 +37,17 @@ async function stepAside(options: PauseOptions, terminal: Terminal): Promise<voi
   const asked = options.for === undefined ? {} : { for: formatDuration(options.for) };
   const request = { do: "pause", ...asked, ...(reason && { reason }), ...(scope && { scope }) };
   const { ask, flags } = await controlOf(options, terminal.env);
-  const answer = await ask(dryRunOf(options, request));
+  const answer = await ask(request);
   const action = parseUserAction(answer);
   if (output === "json") terminal.out(asJson(answer));
-  else formatPause(action, { ...options, flags }, terminal);
+  else formatPause(action, flags, terminal);
   failWhereSomeStay(action);
 }
 
-function formatPause(
-  action: ActionAnswer,
-  { dryRun, flags }: Readonly<{ dryRun?: true; flags: string }>,
-  terminal: Terminal,
-): void {
+function formatPause(action: ActionAnswer, flags: string, terminal: Terminal): void {
   const until = action.until
     ? `until ${formatMoment(action.until, new Date())}`
     : `until \`resume ${flags}\``;
-  terminal.out(`${dryRun ? "Would pause" : "Paused"} ${until}.`);
-  if (action.released) formatReleased(action, terminal, dryRun);
-  else if (dryRun) terminal.out(nothingChanged);
+  terminal.out(`Paused ${until}.`);
+  if (action.released) formatReleased(action, terminal);
 }

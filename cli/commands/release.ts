@@ -3,7 +3,6 @@ import { BadInputError } from "../../lambda/core/errors.ts";
 import { parseUserAction } from "../answers.ts";
 import { controlOf } from "../control/control.ts";
 import { type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
-import { dryRunFlag, dryRunOf } from "../terminal/dry-run-flag.ts";
 import { withExamples } from "../terminal/examples.ts";
 import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
 import { scopeFlag } from "../terminal/scope-flag.ts";
@@ -11,7 +10,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { failWhereSomeStay, formatReleased } from "../views/release-view.ts";
 
 type ReleaseOptions = HolderFlags &
-  Readonly<{ force?: true; reason?: string; scope?: string; dryRun?: true; output: Output }>;
+  Readonly<{ force?: true; reason?: string; scope?: string; output: Output }>;
 
 /** Ends holds at once. */
 export const release = (terminal: Terminal): Command =>
@@ -21,11 +20,9 @@ export const release = (terminal: Terminal): Command =>
       .option("--force", "confirm")
       .option("--reason <text>", "why, for the record")
       .addOption(scopeFlag())
-      .addOption(dryRunFlag())
       .action((options: ReleaseOptions) => end(options, terminal)),
     [
       ["release --cluster prod --force", "release every node now"],
-      ["release --cluster prod --dry-run", "how many nodes that would be"],
       ['release --cluster prod --force --scope nodepool/batch --reason "job is done"', "only one NodePool's"],
       ["release --run --force", "release what a `run` on this machine holds"],
     ],
@@ -33,16 +30,16 @@ export const release = (terminal: Terminal): Command =>
 
 async function end(options: ReleaseOptions, terminal: Terminal): Promise<void> {
   const { force, reason, scope, output } = options;
-  if (!force && !options.dryRun) {
+  if (!force) {
     throw new BadInputError("This release cannot be done", [
-      "holds end by themselves; add --force to end them now, or --dry-run to see what that would do",
+      "holds end by themselves; add --force to end them now",
     ]);
   }
   const request = { do: "release", ...(reason && { reason }), ...(scope && { scope }) };
   const { ask } = await controlOf(options, terminal.env);
-  const answer = await ask(dryRunOf(options, request));
+  const answer = await ask(request);
   const action = parseUserAction(answer);
   if (output === "json") terminal.out(asJson(answer));
-  else formatReleased(action, terminal, options.dryRun);
+  else formatReleased(action, terminal);
   failWhereSomeStay(action);
 }

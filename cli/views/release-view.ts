@@ -1,5 +1,4 @@
 import type { ActionAnswer } from "../answers.ts";
-import { nothingChanged } from "../terminal/dry-run-flag.ts";
 import { Failure } from "../terminal/failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
@@ -7,16 +6,14 @@ import type { Terminal } from "../terminal/terminal.ts";
 export function formatReleased(
   { because, released = 0, kept = 0, left }: ActionAnswer,
   { out }: Terminal,
-  isDryRun = false,
 ): void {
   if (because === "nothing is held") {
     out("Nothing is held.");
     return;
   }
   const users = kept > 0 ? `; ${kept} stay, because their mark is not ours any more` : "";
-  out(`${isDryRun ? "Nodes that would be released" : "Nodes released"}: ${released}${users} (${because}).`);
-  if (isDryRun) out(nothingChanged);
-  else if (left) out("Some nodes are left: the sweep continues with them.");
+  out(`Nodes released: ${released}${users} (${because}).`);
+  if (left) out("Some nodes are left: the sweep continues with them.");
 }
 
 /** Nodes that could not be changed are still held. */

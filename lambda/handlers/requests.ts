@@ -46,8 +46,6 @@ const requests = [
   fields({ do: v.literal("check") }),
   fields({ do: v.literal("history"), limit: v.optional(wholeNumber(1000), 20) }),
   fields({ do: v.literal("probe"), id: text }),
-] as const;
-const operations = [
   fields({
     do: v.literal("hold"),
     ...by,
@@ -59,23 +57,14 @@ const operations = [
   fields({ do: v.literal("pause"), ...by, for: optional(duration(minutes(1), hours(24 * 90))) }),
   fields({ do: v.literal("resume"), scope: optionalScope }),
 ] as const;
-type Request = Readonly<{ entries: Readonly<{ do: Readonly<{ literal: string }> }> }>;
-const namesOf = (all: readonly Request[]) => all.map(({ entries }) => entries.do.literal).join(", ");
-const operation = v.pipe(anyObject, v.variant("do", [...operations], namesOf(operations)));
-// Functions that do not know it refuse it, where one of 0.1 would pass over a flag and change something.
-const dryRun = fields({ do: v.literal("dry run"), request: operation });
-const all = [...requests, ...operations, dryRun] as const;
-const control = v.pipe(anyObject, v.variant("do", [...all], namesOf(all)));
-
-/** What changes something. */
-export type Operation = Readonly<v.InferOutput<typeof operation>>;
+const names = requests.map(({ entries }) => entries.do.literal).join(", ");
+const control = v.pipe(anyObject, v.variant("do", [...requests], names));
 
 /** What an operator may ask of the control function. */
 export type ControlRequest = Readonly<v.InferOutput<typeof control>>;
 
 /*
 { "do": "hold", "for": "45m", "scope": "cluster", "reason": "load test" }
-{ "do": "dry run", "request": { "do": "release", "reason": "maintenance" } }
 */
 export const parseControlRequest = (payload: unknown): ControlRequest =>
   parse("This request cannot be done", control, payload, "the payload");

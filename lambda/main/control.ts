@@ -4,5 +4,5 @@ import { invocation } from "../invocation.ts";
 import { systemClock } from "../system-clock.ts";
 import { wireControl } from "../wiring.ts";
 
-const { ports, telemetry, ...options } = wireControl(readConfig(process.env));
-export const handler = invocation(telemetry, systemClock, onOperatorAsked(ports, options));
+const { ports, telemetry, inspection } = wireControl(readConfig(process.env));
+export const handler = invocation(telemetry, systemClock, onOperatorAsked(ports, inspection));

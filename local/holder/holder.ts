@@ -12,7 +12,7 @@ import type {
   Nodes,
   Ports,
 } from "../../lambda/core/ports.ts";
-import { type ControlOptions, onOperatorAsked } from "../../lambda/handlers/control.ts";
+import { onOperatorAsked } from "../../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../../lambda/handlers/release.ts";
 import { onOverdueSwept } from "../../lambda/handlers/sweep.ts";
@@ -31,8 +31,6 @@ export type HolderWorld = Readonly<{
   holds: Holds;
   journal: Journal;
   nodes: Nodes;
-  /** Nodes whose changes the cluster checks and does not keep. */
-  dryRunNodes?: Nodes;
   nodeClaims: NodeClaims;
   launches: Launches;
   ids: Ids;
@@ -53,7 +51,6 @@ export class Holder {
   readonly timers: Timers;
   readonly #world: HolderWorld;
   readonly #ports: Ports;
-  readonly #options: ControlOptions;
   readonly #underWay = new Set<Promise<unknown>>();
   #nextSweep: Cancel = () => {};
   #isStopped = false;
@@ -76,7 +73,6 @@ export class Holder {
     const holds = new RecordingHolds(world.holds, timeline);
     const own = { schedules: this.timers, followUps, rules: settings, clock };
     this.#ports = { ...own, holds, journal, nodes, nodeClaims, launches, ids, metrics };
-    this.#options = { ...(world.dryRunNodes && { dryRunNodes: world.dryRunNodes }) };
   }
 
   /** Sweeps now, and from then on as often as the settings say. */
@@ -100,7 +96,7 @@ export class Holder {
 
   /** Answers as the control function does. */
   ask(payload: unknown): Promise<unknown> {
-    return this.#hold(onOperatorAsked(this.#ports, this.#options)(payload, this.#context()));
+    return this.#hold(onOperatorAsked(this.#ports)(payload, this.#context()));
   }
 
   /** Begins nothing more and finishes the work under way. */

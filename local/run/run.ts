@@ -8,7 +8,6 @@ import { dueAt } from "../../lambda/core/holds/hold.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Holds, Log, Metrics, Nodes } from "../../lambda/core/ports.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
-import { dryRunOf } from "../../lambda/kubernetes/dry-run.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
 import { KubernetesNodeClaims } from "../../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
@@ -95,8 +94,7 @@ export async function startRun({
     const watch = new NodeWatch({ api, login, selector, clock, log, onChange });
     const launches = new WatchedLaunches(watch, { poolLabel, annotation });
     const holds = new StoredHolds(table);
-    const reached = { api, karpenter, annotation, nodePools, clock, metrics };
-    const nodes = new KubernetesNodes(reached);
+    const nodes = new KubernetesNodes({ api, karpenter, annotation, nodePools, clock, metrics });
     const holder = new Holder({
       settings,
       clock: new WallClock(clock),
@@ -107,7 +105,6 @@ export async function startRun({
       journal: new StoredJournal(table, clock),
       nodeClaims: new KubernetesNodeClaims({ api, karpenter, nodePools }),
       nodes,
-      dryRunNodes: new KubernetesNodes({ ...reached, api: dryRunOf(api), metrics: noMetrics }),
       ids: holdIds,
       metrics,
       queue: { window: 200, visibility: seconds(5) },

@@ -55,14 +55,12 @@ export class NodeApi {
     return { status: 200, body: viewNode(node, view, this.#now()) };
   }
 
-  #readOrChange({ method, query, contentType, body }: ApiRequest, name: string, by: ChangedBy): NodeObject {
+  #readOrChange({ method, contentType, body }: ApiRequest, name: string, by: ChangedBy): NodeObject {
     if (method === "GET") return this.#store.get(name);
     if (method === "PUT") return this.#store.replace(name, body(), by);
     if (method !== "PATCH") throw notAllowed;
     const node = this.#store.get(name);
     const type = contentType.split(";")[0]?.trim();
-    if (type === "application/json-patch+json" && query.get("dryRun") === "All")
-      return applyJsonPatch(node, body()) as NodeObject;
     if (type === "application/json-patch+json")
       return this.#store.replace(name, applyJsonPatch(node, body()), by);
     // For labels, annotations and flags, which our clients change, a strategic merge is a plain merge.

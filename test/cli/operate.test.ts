@@ -155,19 +155,6 @@ describe("actions", () => {
     expect(output).toContain(expected);
   });
 
-  it.each([
-    ["hold --reason test", { do: "hold", reason: "test" }, "Nodes that would be marked now: 7"],
-    ["release", { do: "release" }, "Nodes that would be released: 7"],
-    ["pause --for 2h", { do: "pause", for: "2h" }, "Would pause until"],
-  ])("has it only tried with --dry-run: %s", async (line, request, expected) => {
-    const prod = await holder(({ request: tried }) => answering(Object(tried), ""));
-    const { exit, output } = await prod.run(...line.split(" "), "--dry-run", "--cluster", "prod");
-    expect(exit).toBe(0);
-    expect(prod.asked).toEqual([{ do: "dry run", request }]);
-    expect(output).toContain(expected);
-    expect(output).toContain("This was a dry run: nothing was changed.");
-  });
-
   it.each(["release --force", "pause"])("ends with 1 when nodes could not be released: %s", async (line) => {
     const prod = await holder(() => ({
       released: 2,

@@ -24,7 +24,7 @@ const inspecting = (look: () => Promise<ClusterFindings> = async () => findings)
 });
 const context = until(new Date(noon.getTime() + minutes(2)));
 const check = (world: World, inspection?: Inspection) =>
-  onOperatorAsked(world.ports, inspection && { inspection })({ do: "check" }, context);
+  onOperatorAsked(world.ports, inspection)({ do: "check" }, context);
 
 describe("a check from inside", () => {
   it("reports the present holds, what the cluster showed and which code answers", async () => {
