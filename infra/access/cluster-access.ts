@@ -34,13 +34,11 @@ export class ClusterAccess extends Construct {
       resourceType: accessResource,
       serviceToken,
       serviceTimeout: Duration.minutes(30),
-      // For CloudFormation alone, which calls the function when they change: it reads its environment. The function of
-      // 0.1 reads them all, also those from which a failed update is rolled back to it.
+      // For CloudFormation alone, which calls the function when they change: it reads its environment.
       properties: {
         cluster,
         holdAnnotation,
-        principals: Lazy.list({ produce: () => admin.roleArns }),
-        adminRole: admin.adminRoleArn,
+        roles: Lazy.list({ produce: () => admin.roleArns }),
         // What is written into the cluster comes with the code that writes it.
         bundle: FileSystem.fingerprint(bundleOf("cluster-access")),
       },

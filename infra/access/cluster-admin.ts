@@ -48,11 +48,6 @@ export class ClusterAdmin extends Construct {
     this.serviceToken = this.provider(admin, plan).serviceToken;
   }
 
-  /** The function's own role. */
-  get adminRoleArn(): string {
-    return this.admin.role.roleArn;
-  }
-
   /** Has the function let this role into the cluster, in our group only; it may do so, and delete the entry again. */
   admit(role: Role): void {
     this.roleArns.push(role.roleArn);

@@ -66,23 +66,13 @@ const launches = list(
 );
 const attempt = wholeNumber(1_000_000);
 
-/** Version 0.1 wrote other names; its messages may be in the queue while a new version is deployed. */
-const withCurrentNames = v.pipe(
-  anyObject,
-  v.transform(({ firstHeardAt, ...rest }) => ({
-    ...(firstHeardAt !== undefined && { firstSeenAt: firstHeardAt }),
-    ...rest,
-    ...(rest.kind === "newcomers" && { kind: "pendingNodes" }),
-  })),
-);
-
 /*
 { "kind": "pendingNodes", "scope": "cluster", "attempt": 1, "awaited": [{ "instance": "i-0abcd…", "launchedAt": "2026-01-31T09:30:00.000Z" }] }
 { "kind": "launches", "launches": [{ … }], "firstSeenAt": "2026-01-31T09:30:01.000Z", "attempt": 1 }
 */
 const followUpEnvelope = fields({
   followUp: v.pipe(
-    withCurrentNames,
+    anyObject,
     v.variant(
       "kind",
       [

@@ -30,7 +30,7 @@ const rules = {
 const status = {
   cluster: "prod",
   at,
-  version: "0.1.0",
+  version: "1.0.0",
   rules,
   nodesUserHeld: 2,
   lastSweep: "2026-11-21T11:58:00.000Z",

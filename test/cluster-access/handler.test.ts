@@ -78,7 +78,6 @@ describe("a forged request", () => {
   const forged = {
     cluster: "next",
     holdAnnotation: foreign,
-    principals: ["arn:aws:iam::123456789012:role/attacker"],
     roles: ["arn:aws:iam::123456789012:role/attacker"],
     adminRole: "arn:aws:iam::123456789012:role/hold",
   };

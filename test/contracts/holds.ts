@@ -195,5 +195,5 @@ const aProbe = (): ProbeAnswer => ({
   sentAt: noon,
   queuedAt: after(noon, 250),
   answeredAt: after(noon, 730),
-  version: "0.1.0",
+  version: "1.0.0",
 });

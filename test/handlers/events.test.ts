@@ -40,21 +40,6 @@ describe("a message", () => {
     ]);
   });
 
-  it("of version 0.1 is read, with its other names", () => {
-    const time = noon.toISOString();
-    const awaited = [{ instance: "i-1", launchedAt: time }];
-
-    const read = [
-      parse({ followUp: { kind: "newcomers", scope: "cluster", attempt: 2, awaited } }),
-      parse({ followUp: { kind: "launches", attempt: 1, firstHeardAt: time, launches: awaited } }),
-    ];
-
-    expect(read).toMatchObject([
-      { followUp: { kind: "pendingNodes", attempt: 2 } },
-      { followUp: { kind: "launches", firstSeenAt: noon } },
-    ]);
-  });
-
   it("of a probe names it", () => {
     const probe = {
       source: "karpenter-node-holder.probe",

@@ -123,17 +123,6 @@ it("moves marks only when every function is updated", () => {
   }
 });
 
-it("can be rolled back to 0.1, whose access function reads all of these", () => {
-  const [access] = resourcesOf(template, "Custom::KarpenterNodeHolderAccess").values();
-  const anArn = { "Fn::GetAtt": [expect.any(String), "Arn"] };
-  expect(access?.Properties).toMatchObject({
-    cluster: "prod",
-    holdAnnotation: "karpenter.sh/do-not-disrupt",
-    adminRole: anArn,
-    principals: [anArn, anArn, anArn, anArn],
-  });
-});
-
 it("keeps nothing when it is destroyed", () => {
   const policies = everyResource(everything).map(({ DeletionPolicy = "Delete" }) => DeletionPolicy);
   expect(new Set(policies)).toEqual(new Set(["Delete"]));

@@ -26,7 +26,7 @@ export function writeLearned({ gaps, debt, idle, spent }: Learned): string {
   return parts.join(" ");
 }
 
-/** Reads what `writeLearned` wrote, now or in an earlier version; undefined when it is something else. */
+/** Reads what `writeLearned` wrote; undefined when it is something else. */
 export function readLearned(text: string): Learned | undefined {
   const [first, debtText = "", ...rest] = text.split(" ");
   const debt = debtPattern.exec(debtText)?.[1];
