@@ -36,7 +36,7 @@ export const holdEntries = {
   extensions: count,
   nodes: count,
   capped: flag,
-  causes: v.exactOptional(causes),
+  causes,
   length: v.exactOptional(holdLength),
 };
 

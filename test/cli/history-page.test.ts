@@ -14,6 +14,7 @@ const past = (id: string, day: string): PastHold => ({
   expiresAt: new Date(`${day}T10:30:00.000Z`),
   endedAt: new Date(`${day}T10:30:20.000Z`),
   startedBecause: "launch of i-1",
+  causes: { launches: { default: 4 } },
   endedBecause: "the hold expired",
   launches: 4,
   extensions: 3,

@@ -42,6 +42,7 @@ const past = {
   expiresAt: "2026-11-20T10:30:00.000Z",
   endedAt: "2026-11-20T10:30:20.000Z",
   startedBecause: "launch of i-0abc",
+  causes: { launches: { default: 4 } },
   endedBecause: "the hold expired",
   launches: 4,
   extensions: 3,

@@ -6,33 +6,28 @@ const mostPools = 10;
 const others = "others";
 
 /** Counts launches by their NodePools. */
-export function withLaunches(causes: Causes | undefined, launches: readonly Launch[]): Causes {
-  const counts = new Map(Object.entries(causes?.launches ?? {}));
+export function withLaunches(causes: Causes, launches: readonly Launch[]): Causes {
+  const counts = new Map(Object.entries(causes.launches ?? {}));
   for (const { nodePool } of launches) {
     const name = counts.has(nodePool) || counts.size < mostPools ? nodePool : others;
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
-  return { ...causes, ...(counts.size > 0 && { launches: Object.fromEntries(counts) }) };
+  return { ...causes, launches: Object.fromEntries(counts) };
 }
 
-export const withUse = (causes: Causes | undefined, usedAt: Date): Causes => ({
+export const withUse = (causes: Causes, usedAt: Date): Causes => ({
   ...causes,
-  uses: (causes?.uses ?? 0) + 1,
+  uses: (causes.uses ?? 0) + 1,
   usedAt,
 });
 
-export const withWish = (causes: Causes | undefined, wish: Wish, reason: string): Causes => ({
+export const withWish = (causes: Causes, wish: Wish, reason: string): Causes => ({
   ...causes,
   [wish]: reason,
 });
 
-/** All causes of a hold in one line; holds of earlier versions know no more than how they began. */
-export function describeCauses({
-  causes,
-  startedBecause,
-  launches,
-}: Pick<Hold, "causes" | "startedBecause" | "launches">): string {
-  if (!causes) return startedBecause;
+/** All causes of a hold in one line. */
+export function describeCauses({ causes, launches }: Pick<Hold, "causes" | "launches">): string {
   const pools = Object.entries(causes.launches ?? {});
   const inPools =
     pools.length === 1
@@ -44,5 +39,5 @@ export function describeCauses({
     ...(causes.uses ? [`extended by use ${causes.uses === 1 ? "once" : `${causes.uses} times`}`] : []),
     ...wishes,
   ];
-  return parts.join("; ") || startedBecause;
+  return parts.join("; ");
 }

@@ -38,7 +38,7 @@ export type Hold = Readonly<{
   nodes: number;
   /** Some launch asked for more than the cap allows. */
   capped: boolean;
-  causes?: Causes;
+  causes: Causes;
   /** With `hold=auto`, how long it lasts from the last launch or use on, and why. */
   length?: HoldLength;
   /** The first launch that counts for this hold; what was launched from then on for waiting pods are its burst nodes. */
@@ -95,7 +95,7 @@ export const emptyRecord = (scope: Scope): ScopeRecord => ({ scope, version: 0 }
 
 /** What a new hold looks like before any launch extended it. */
 export const newHold = (
-  begun: Pick<Hold, "id" | "startedAt" | "startedBecause" | "expiresAt" | "causedAt">,
+  begun: Pick<Hold, "id" | "startedAt" | "startedBecause" | "causes" | "expiresAt" | "causedAt">,
 ): Hold => ({
   ...begun,
   state: "held",

@@ -60,8 +60,12 @@ export function decideHold({ record, watermark, wish, rules, now, newId }: HoldF
   if (hold?.state !== "held") {
     const cap = capOf(rules, now);
     const expiresAt = cap ? earlier(asked, cap) : asked;
-    const fresh = newHold({ id: newId, startedAt: now, startedBecause: wish.reason, expiresAt, causedAt });
-    return startInPlace(record, { ...fresh, causes: withWish(undefined, wish.cause, wish.reason) }, now);
+    const begun = {
+      startedAt: now,
+      startedBecause: wish.reason,
+      causes: withWish({}, wish.cause, wish.reason),
+    };
+    return startInPlace(record, newHold({ id: newId, ...begun, expiresAt, causedAt }), now);
   }
   const { expiresAt } = extended(hold, asked, rules);
   if (expiresAt <= hold.expiresAt) {

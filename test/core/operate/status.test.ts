@@ -70,7 +70,7 @@ describe("status", () => {
         {
           scope: "cluster",
           state: "held",
-          because: "a node was launched",
+          because: "3 launches in NodePool default",
           holdId: hold.id,
           since: noon,
           until: at(20),

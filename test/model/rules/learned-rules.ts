@@ -53,8 +53,8 @@ export class LearnedRules {
     if (!invocation.settings.auto) return;
     const { hold, lastLaunchAt, learned } = record;
     const isNews = lastLaunchAt && lastLaunchAt > (before.lastLaunchAt ?? new Date(0));
-    const usedAt = hold?.causes?.usedAt;
-    const isUsed = usedAt && usedAt.getTime() !== before.hold?.causes?.usedAt?.getTime();
+    const usedAt = hold?.causes.usedAt;
+    const isUsed = usedAt && usedAt.getTime() !== before.hold?.causes.usedAt?.getTime();
     const since = learned?.idle?.since ?? new Date(0);
     must(!isNews || since >= lastLaunchAt, "every launch that counts is noted as a use", facts);
     must(!isUsed || since >= usedAt, "every use that extends is noted", facts);
