@@ -28,6 +28,12 @@ const replacements = v.pipe(
   ),
 );
 
+const silence = fields({
+  kind: v.picklist(["paused", "breather"], "paused or breather"),
+  since: moment,
+  because: anyText,
+});
+
 /** What cannot be read is learned again. */
 const learned = v.pipe(
   anyText,
@@ -40,9 +46,7 @@ const optionalParts = {
   lastLaunchAt: v.exactOptional(moment),
   unjoinedSince: v.exactOptional(moment),
   launchesCountFrom: v.exactOptional(moment),
-  quiet: v.exactOptional(v.picklist(["paused", "breather"], "paused or breather")),
-  quietSince: v.exactOptional(moment),
-  quietBecause: v.exactOptional(anyText),
+  quiet: v.exactOptional(silence),
   learned: v.exactOptional(learned),
   replacements: v.exactOptional(replacements),
   forced: v.exactOptional(fields({ id: anyText, at: moment })),

@@ -154,10 +154,10 @@ describe("errors", () => {
 
   it.each([
     ["version", { version: { S: "one" } }, /cluster: version must be a whole number, not "one"/],
-    ["quiet", { quiet: { S: "loud" } }, /quiet must be paused or breather/],
-    ["quietBecause", { quietBecause: { N: "7" } }, /quietBecause must be text, not 7/],
+    ["kind", { quiet: { M: { kind: { S: "loud" } } } }, /quiet.kind must be paused or breather/],
+    ["because", { quiet: { M: { because: { N: "7" } } } }, /quiet.because must be text, not 7/],
     ["at", { forced: { M: toAttributes({ id: "request-1", at: "noon" }) } }, /forced.at must be a time like/],
-    ["quietSince", { quietSince: { S: "noon" } }, /quietSince must be a time like/],
+    ["since", { quiet: { M: { since: { S: "noon" } } } }, /quiet.since must be a time like/],
     ["name", { name: { S: "pool" } }, /name must be "cluster" or "nodepool\/NAME"/],
     ["lastLaunchAt", { lastLaunchAt: { S: "noon" } }, /lastLaunchAt must be a time like/],
     [

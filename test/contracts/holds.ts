@@ -45,9 +45,11 @@ const fullRecord = (): ScopeRecord => ({
   ],
   lastLaunchAt: new Date("2026-11-21T12:19:59.999Z"),
   launchesCountFrom: new Date("9999-12-31T00:00:00.000Z"),
-  quiet: "paused",
-  quietSince: new Date("2026-11-21T12:20:00.456Z"),
-  quietBecause: "on call: “every node is replaced”",
+  quiet: {
+    kind: "paused",
+    since: new Date("2026-11-21T12:20:00.456Z"),
+    because: "on call: “every node is replaced”",
+  },
   forced: { id: "7bf73129-1428-4cd3-a780-95db273d1602", at: new Date("2026-11-21T12:19:00.789Z") },
 });
 

@@ -16,14 +16,14 @@ import { until } from "../support/context.ts";
 
 const context = until(after(noon, minutes(5)));
 const tomorrow = "2026-11-22T12:00:00.000Z";
-const paused = { quiet: "paused", quietBecause: "on call", launchesCountFrom: tomorrow };
+const quiet = { kind: "paused", since: noon.toISOString(), because: "on call" };
 
 /** Holds by NodePool, each with a node: the record of `a` cannot be read, that of `b` can. */
 async function aBrokenRecord(broken = "nodepool/a") {
   const world = new World({ scope: "nodepool" });
   const { holds, table } = world;
   const { startedAt: _, ...rest } = aHold({ id: holdId(1) });
-  await table.put(Kind.record, broken, { version: 7, ...paused, hold: rest });
+  await table.put(Kind.record, broken, { version: 7, quiet, launchesCountFrom: tomorrow, hold: rest });
   await holds.write({ scope: "nodepool/b", version: 0, hold: aHold({ id: holdId(2) }) });
   world.nodes.add("a", { pool: "a" });
   world.nodes.mark("a", holdId(1));
@@ -40,7 +40,7 @@ describe("a record that cannot be read", () => {
     await onHoldExpired(ports)({ force: true }, context);
 
     expect(marked()).toEqual([]);
-    expect(await holds.find("nodepool/a")).toMatchObject({ quiet: "paused", quietBecause: "on call" });
+    expect(await holds.find("nodepool/a")).toMatchObject({ quiet: { ...quiet, since: noon } });
     expect((await holds.find("nodepool/a"))?.launchesCountFrom).toEqual(new Date(tomorrow));
   });
 

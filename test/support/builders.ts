@@ -1,5 +1,11 @@
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
-import { emptyRecord, type Hold, type PastHold, type ScopeRecord } from "../../lambda/core/holds/hold.ts";
+import {
+  emptyRecord,
+  type Hold,
+  type PastHold,
+  type ScopeRecord,
+  type Silence,
+} from "../../lambda/core/holds/hold.ts";
 import type { Launch } from "../../lambda/core/ports.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
@@ -26,6 +32,13 @@ export const aHold = (about: Partial<Hold> = {}): Hold => ({
 export const aRecord = (about: Partial<ScopeRecord> = {}): ScopeRecord => ({
   ...emptyRecord(wholeCluster),
   ...about,
+});
+
+/** A pause for an upgrade, or a breather. */
+export const aSilence = (kind: Silence["kind"], since = noon): Silence => ({
+  kind,
+  since,
+  because: kind === "paused" ? "upgrade" : "a hold reached its cap",
 });
 
 /** A hold of 20 minutes that started at noon and expired. */

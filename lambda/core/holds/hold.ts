@@ -52,6 +52,9 @@ export type Hold = Readonly<{
 /** A release by hand: the id of its invocation, the same however often it is tried, and when it was first. */
 export type Forced = Readonly<{ id: string; at: Date }>;
 
+/** Why launches do not count for a while, and since when. */
+export type Silence = Readonly<{ kind: "paused" | "breather"; since: Date; because: string }>;
+
 /** All we know of one scope; `version` is the one read, so that a write can name it as its condition. */
 export type ScopeRecord = Readonly<{
   scope: Scope;
@@ -63,11 +66,7 @@ export type ScopeRecord = Readonly<{
   /** The watermark: launches before it start and extend nothing, however late they are reported. */
   launchesCountFrom?: Date;
   /** Why the watermark lies in the future, while it does. */
-  quiet?: "paused" | "breather";
-  /** Since when it does; an earlier version did not report. */
-  quietSince?: Date;
-  /** The reason given for the pause. */
-  quietBecause?: string;
+  quiet?: Silence;
   /** How soon capacity was needed again, with `hold=auto`. */
   learned?: Learned;
   /** Launches that never count, also when Karpenter's events about them have expired. */
@@ -150,30 +149,26 @@ export function pastOf(scope: Scope, hold: Hold, endedAt: Date): PastHold {
 }
 
 /** From when launches count for a scope, and why not earlier. */
-export type Watermark = Readonly<{ from: Date }> & Pick<ScopeRecord, "quiet" | "quietSince" | "quietBecause">;
+export type Watermark = Readonly<{ from: Date; quiet?: Silence }>;
 
 /** A pause or release of the whole cluster counts in every scope. */
 export function watermarkOf(record: ScopeRecord, whole?: ScopeRecord): Watermark {
   const marks = [record, ...(whole ? [whole] : [])].map(
-    ({ launchesCountFrom, quiet, quietSince, quietBecause }): Watermark => ({
-      from: launchesCountFrom ?? new Date(0),
-      ...(quiet && { quiet }),
-      ...(quietSince && { quietSince }),
-      ...(quietBecause && { quietBecause }),
-    }),
+    ({ launchesCountFrom: from = new Date(0), quiet }): Watermark => (quiet ? { from, quiet } : { from }),
   );
   return marks.reduce((a, b) => (b.from > a.from ? b : a));
 }
 
 /** The record with a silence: launches until then never count, however late they are reported. */
-export const silenced = (record: ScopeRecord, { from, ...silence }: Watermark): ScopeRecord => ({
-  ...countingFrom(record, from),
-  ...silence,
+export const silenced = (record: ScopeRecord, from: Date, quiet: Silence): ScopeRecord => ({
+  ...record,
+  launchesCountFrom: from,
+  quiet,
 });
 
 /** The record from which on launches count, whatever was silent. */
 export function countingFrom(record: ScopeRecord, from: Date): ScopeRecord {
-  const { quiet: _, quietSince: _since, quietBecause: _because, ...rest } = record;
+  const { quiet: _, ...rest } = record;
   return { ...rest, launchesCountFrom: from };
 }
 
@@ -193,4 +188,4 @@ export function withJoinedNode(record: ScopeRecord): ScopeRecord {
 }
 
 export const isPaused = (watermark: Watermark, now: Date): boolean =>
-  watermark.quiet === "paused" && watermark.from > now;
+  watermark.quiet?.kind === "paused" && watermark.from > now;

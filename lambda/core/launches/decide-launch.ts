@@ -137,9 +137,8 @@ const firstOf = (launches: readonly Launch[]): Date =>
 /** Why launches before the watermark mean nothing. */
 export function whyNoneCounts(watermark: Watermark, now: Date): string {
   if (watermark.from <= now) return "it was launched before the holder was asked to start afresh";
-  if (watermark.quiet === "breather")
-    return `breather after a capped hold until ${watermark.from.toISOString()}`;
-  const until = watermark.from >= untilResumed ? "resumed" : watermark.from.toISOString();
-  const { quietBecause } = watermark;
-  return `paused until ${until}${quietBecause ? ` (${quietBecause})` : ""}`;
+  const { from, quiet } = watermark;
+  const until = from >= untilResumed ? "resumed" : from.toISOString();
+  if (quiet?.kind === "paused") return `paused until ${until} (${quiet.because})`;
+  return `breather after a capped hold until ${until}`;
 }

@@ -86,12 +86,11 @@ export function decidePause(
   { until, reason, now }: Readonly<{ until: Date; reason: string; now: Date }>,
 ) {
   const forced = decideForce(record, { reason: `paused by hand: ${reason}`, now });
-  const { launchesCountFrom, quiet } = record;
-  const from = quiet === "breather" && launchesCountFrom ? later(until, launchesCountFrom) : until;
+  const before = watermarkOf(record);
+  const from = before.quiet?.kind === "breather" ? later(until, before.from) : until;
   // One that is asked for again lasts since it began.
-  const quietSince = isPaused(watermarkOf(record), now) ? record.quietSince : now;
-  const silence = { from, quiet: "paused", quietBecause: reason, ...(quietSince && { quietSince }) } as const;
-  return { ...forced, record: silenced(forced.record, silence) };
+  const since = before.quiet && isPaused(before, now) ? before.quiet.since : now;
+  return { ...forced, record: silenced(forced.record, from, { kind: "paused", since, because: reason }) };
 }
 
 /** Ends a pause or a breather: launches count from now on. */
@@ -100,6 +99,6 @@ export function decideResume(record: ScopeRecord, now: Date) {
   // Without a reason it is no silence, but a release by force whose clock was ahead.
   if (!from || from <= now || !record.quiet)
     return { action: "leave" as const, because: "nothing was paused" };
-  const because = record.quiet === "breather" ? "the breather is cut short" : "the pause is over";
+  const because = record.quiet.kind === "breather" ? "the breather is cut short" : "the pause is over";
   return { action: "resume" as const, record: countingFrom(record, now), because };
 }

@@ -2,14 +2,7 @@ import type { HoldLength } from "../auto/decide-hold-length.ts";
 import { learnedLength } from "../auto/observe.ts";
 import { after } from "../duration.ts";
 import { describeCauses } from "../holds/causes.ts";
-import {
-  dueAt,
-  isPaused,
-  type ScopeRecord,
-  untilResumed,
-  type Watermark,
-  watermarkOf,
-} from "../holds/hold.ts";
+import { dueAt, type ScopeRecord, untilResumed, watermarkOf } from "../holds/hold.ts";
 import { giveUpAfter } from "../launches/pending-nodes.ts";
 import type { Context } from "../ports.ts";
 import { isKept, type Rules, scopeOf } from "../rules.ts";
@@ -102,17 +95,12 @@ function describe(record: ScopeRecord, whole: ScopeRecord | undefined, rules: Ru
     const reported = { holdId, since, until: dueAt(hold, rules), launches, extensions, capped };
     return { scope, state: hold.state, because, ...reported, ...(armedFor && { nextSchedule: armedFor }) };
   }
-  const watermark = watermarkOf(record, whole);
-  if (watermark.from <= now) return { scope, state: "none", because: "no new launch that counts" };
-  const state = isPaused(watermark, now) ? "paused" : "breather";
-  const because = state === "paused" ? pausedBecause(watermark) : "a hold reached its cap";
-  const { from, quietSince: since } = watermark;
-  return { scope, state, because, ...(since && { since }), ...(from < untilResumed && { until: from }) };
+  const { from, quiet } = watermarkOf(record, whole);
+  if (from <= now || !quiet) return { scope, state: "none", because: "no new launch that counts" };
+  const { kind: state, since } = quiet;
+  const because = state === "paused" ? `paused by hand: ${quiet.because}` : quiet.because;
+  return { scope, state, because, since, ...(from < untilResumed && { until: from }) };
 }
-
-/** A record of an earlier version does not know why. */
-const pausedBecause = ({ quietBecause }: Watermark): string =>
-  quietBecause ? `paused by hand: ${quietBecause}` : "paused by hand";
 
 /** Instances launched a short while ago whose node has not joined. */
 async function countAwaited(context: Context, now: Date): Promise<ReadonlyMap<Scope, number>> {

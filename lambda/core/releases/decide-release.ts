@@ -55,7 +55,11 @@ export function fence({ record, hold, rules, now }: FenceFacts): Release {
   // A hold left behind by another setting of scope ends without: the whole cluster's silence is every NodePool's.
   const needsBreather = isCapped && isKept(rules, record.scope);
   const written = needsBreather
-    ? silenced(over, { from: after(now, rules.breather), quiet: "breather", quietSince: now })
+    ? silenced(over, after(now, rules.breather), {
+        kind: "breather",
+        since: now,
+        because: "a hold reached its cap",
+      })
     : over;
   return { action: "release", hold: next, record: written, because };
 }

@@ -7,15 +7,16 @@ import {
   wholeClusterRecord,
 } from "../../../lambda/core/holds/change-record.ts";
 import { UnreadableRecordError } from "../../../lambda/core/holds/unreadable.ts";
+import { noon } from "../../../simulator/virtual-clock.ts";
 import { aPastHold, aRecord } from "../../support/builders.ts";
 import { coreWorld } from "../../support/core-world.ts";
 
 describe("a change of a record", () => {
   it("begins with an empty record where there is none, and writes what was decided", async () => {
     const { context, record } = coreWorld();
-    const decide = (found: object) => ({ record: { ...aRecord(), ...found, quietBecause: "x" } });
+    const decide = (found: object) => ({ record: { ...aRecord(), ...found, lastLaunchAt: noon } });
     await changeRecord(context, "cluster", decide);
-    expect(record()).toEqual(aRecord({ version: 1, quietBecause: "x" }));
+    expect(record()).toEqual(aRecord({ version: 1, lastLaunchAt: noon }));
   });
 
   it("writes nothing, and no history, where nothing is decided", async () => {

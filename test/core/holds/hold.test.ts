@@ -3,25 +3,21 @@ import { after, hours, minutes } from "../../../lambda/core/duration.ts";
 import { isPaused, pastOf, watermarkOf, withoutLaunchAhead } from "../../../lambda/core/holds/hold.ts";
 import { longestHold } from "../../../lambda/core/rules.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
-import { aHold, aRecord, someRules } from "../../support/builders.ts";
+import { aHold, aRecord, aSilence, someRules } from "../../support/builders.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 
 describe("the watermark", () => {
-  const paused = { quiet: "paused", quietSince: noon, quietBecause: "upgrade" } as const;
-
-  it("comes with why and since when, where that is known", () => {
-    expect(watermarkOf(aRecord({ launchesCountFrom: at(5), ...paused }))).toStrictEqual({
-      from: at(5),
-      ...paused,
-    });
+  it("comes with why and since when, where it is a silence", () => {
+    const quiet = aSilence("paused");
+    expect(watermarkOf(aRecord({ launchesCountFrom: at(5), quiet }))).toStrictEqual({ from: at(5), quiet });
     expect(watermarkOf(aRecord({ launchesCountFrom: at(5) }))).toStrictEqual({ from: at(5) });
   });
 
   it("is the later of the scope's and the whole cluster's, and the scope's own where both are the same", () => {
-    const own = aRecord({ launchesCountFrom: at(5), quiet: "breather" });
-    const whole = (minute: number) => aRecord({ launchesCountFrom: at(minute), quiet: "paused" });
-    expect([4, 5, 6].map((minute) => watermarkOf(own, whole(minute)).quiet)).toEqual([
+    const own = aRecord({ launchesCountFrom: at(5), quiet: aSilence("breather") });
+    const whole = (minute: number) => aRecord({ launchesCountFrom: at(minute), quiet: aSilence("paused") });
+    expect([4, 5, 6].map((minute) => watermarkOf(own, whole(minute)).quiet?.kind)).toEqual([
       "breather",
       "breather",
       "paused",
@@ -29,7 +25,7 @@ describe("the watermark", () => {
   });
 
   it("is a pause until its moment comes", () => {
-    expect([4, 5].map((minute) => isPaused({ from: at(5), quiet: "paused" }, at(minute)))).toEqual([
+    expect([4, 5].map((minute) => isPaused({ from: at(5), quiet: aSilence("paused") }, at(minute)))).toEqual([
       true,
       false,
     ]);

@@ -9,7 +9,7 @@ import {
 import { decideLaunch, type LaunchFacts } from "../../../lambda/core/launches/decide-launch.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
-import { aHold, aLaunch, aRecord, someRules } from "../../support/builders.ts";
+import { aHold, aLaunch, aRecord, aSilence, someRules } from "../../support/builders.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 const everything: Watermark = { from: new Date(0) };
@@ -276,11 +276,19 @@ describe("the watermark", () => {
   it.each<[string, Watermark, string]>([
     [
       "a breather",
-      { from: at(10), quiet: "breather" },
+      { from: at(10), quiet: aSilence("breather") },
       "breather after a capped hold until 2026-11-21T12:10:00.000Z",
     ],
-    ["a pause", { from: at(10), quiet: "paused" }, "paused until 2026-11-21T12:10:00.000Z"],
-    ["a pause without end", { from: untilResumed, quiet: "paused" }, "paused until resumed"],
+    [
+      "a pause",
+      { from: at(10), quiet: aSilence("paused") },
+      "paused until 2026-11-21T12:10:00.000Z (upgrade)",
+    ],
+    [
+      "a pause without end",
+      { from: untilResumed, quiet: aSilence("paused") },
+      "paused until resumed (upgrade)",
+    ],
   ])("reports why nothing counts in %s", (_, watermark, because) => {
     expect(decide({ watermark })).toEqual({ action: "ignore", because });
   });

@@ -5,12 +5,12 @@ import { untilResumed } from "../../../lambda/core/holds/hold.ts";
 import type { HoldRequest } from "../../../lambda/core/operate/decide-by-hand.ts";
 import { holdByHand, pause, resume } from "../../../lambda/core/operate/operate.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
-import { aHold, aRecord } from "../../support/builders.ts";
+import { aHold, aRecord, aSilence } from "../../support/builders.ts";
 import { coreWorld } from "../../support/core-world.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 const wish: HoldRequest = { for: minutes(45), reason: "test", cause: "hand" };
-const paused = { quiet: "paused", launchesCountFrom: untilResumed } as const;
+const paused = { quiet: aSilence("paused"), launchesCountFrom: untilResumed } as const;
 const pool = "nodepool/batch" as const;
 
 describe("a hold by hand", () => {

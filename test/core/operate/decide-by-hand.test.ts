@@ -6,7 +6,7 @@ import { decideForce, fence } from "../../../lambda/core/releases/decide-release
 import { decideSweep } from "../../../lambda/core/sweep/decide-sweep.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
-import { aHold, aRecord, someRules } from "../../support/builders.ts";
+import { aHold, aRecord, aSilence, someRules } from "../../support/builders.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 const hold = (record: ScopeRecord, minutesLong: number, now = noon) =>
@@ -49,7 +49,9 @@ describe("a hold for an event", () => {
 
   it("counts from the very moment of a release by hand, and in a breather", () => {
     expect(deliver(aRecord({ launchesCountFrom: noon }), 5).action).toBe("start");
-    expect(deliver(aRecord({ launchesCountFrom: at(10), quiet: "breather" }), 5).action).toBe("start");
+    expect(deliver(aRecord({ launchesCountFrom: at(10), quiet: aSilence("breather") }), 5).action).toBe(
+      "start",
+    );
   });
 });
 
@@ -95,12 +97,12 @@ describe("a hold by hand", () => {
   });
 
   it("is refused in a pause", () => {
-    const decision = hold(aRecord({ launchesCountFrom: untilResumed, quiet: "paused" }), 45);
+    const decision = hold(aRecord({ launchesCountFrom: untilResumed, quiet: aSilence("paused") }), 45);
 
-    expect(decision).toEqual({ action: "refuse", because: "paused until resumed: resume first" });
+    expect(decision).toEqual({ action: "refuse", because: "paused until resumed (upgrade): resume first" });
   });
 
-  it("reports who paused and why, when a reason was given", () => {
+  it("reports who paused and why", () => {
     const { record } = decidePause(aRecord(), {
       until: at(120),
       reason: "Ada replaces every node",
@@ -114,7 +116,7 @@ describe("a hold by hand", () => {
   });
 
   it("begins also in a breather, and the next sweep keeps it", () => {
-    const record = aRecord({ launchesCountFrom: at(10), quiet: "breather" });
+    const record = aRecord({ launchesCountFrom: at(10), quiet: aSilence("breather") });
 
     const { record: written } = hold(record, 45);
 
@@ -134,15 +136,14 @@ describe("a pause", () => {
       action: "release",
       record: {
         launchesCountFrom: at(120),
-        quiet: "paused",
-        quietBecause: "upgrade",
+        quiet: aSilence("paused", at(5)),
         hold: { state: "releasing", endsBecause: "paused by hand: upgrade" },
       },
     });
   });
 
   it("replaces an earlier one, longer or shorter", () => {
-    const record = aRecord({ launchesCountFrom: untilResumed, quiet: "paused" });
+    const record = aRecord({ launchesCountFrom: untilResumed, quiet: aSilence("paused") });
 
     expect(
       decidePause(record, { until: at(60), reason: "upgrade", now: noon }).record.launchesCountFrom,
@@ -158,42 +159,36 @@ describe("a pause", () => {
     const again = decidePause(record, { until: at(60), reason: "another upgrade", now: at(1) }).record;
     const forced = decideForce(record, { reason: "maintenance", now: at(5) }).record;
     const breather = fence({
-      record: { ...record, quiet: "paused" },
+      record: { ...record, quiet: aSilence("paused") },
       hold: aHold({ capped: true }),
       rules: someRules(),
       now: at(5),
     }).record;
 
-    expect(again.quietBecause).toBe("another upgrade");
-    expect(forced.quietBecause).toBe("upgrade");
-    expect(breather).toMatchObject({ quiet: "breather" });
+    expect(again.quiet).toEqual({ ...aSilence("paused"), because: "another upgrade" });
+    expect(forced.quiet).toEqual(aSilence("paused"));
+    expect(breather?.quiet).toEqual(aSilence("breather", at(5)));
     for (const over of [
-      breather,
       decideResume(record, at(5)).record,
       decideForce(record, { reason: "later", now: at(121) }).record,
     ])
-      expect(over).not.toHaveProperty("quietBecause");
+      expect(over).not.toHaveProperty("quiet");
   });
 
-  it("keeps its start time; a pause of an earlier version has none", () => {
+  it("keeps its start time", () => {
     const { record } = decidePause(aRecord(), { until: untilResumed, reason: "upgrade", now: at(5) });
-    const { quietSince: _, ...ofEarlierVersion } = record;
     const resumed = decideResume(record, at(6)).record;
     const since = (before: ScopeRecord) =>
-      decidePause(before, { until: at(60), reason: "again", now: at(10) }).record.quietSince;
+      decidePause(before, { until: at(60), reason: "again", now: at(10) }).record.quiet?.since;
 
-    expect(record.quietSince).toEqual(at(5));
+    expect(record.quiet?.since).toEqual(at(5));
     expect(since(record)).toEqual(at(5));
-    expect(since(ofEarlierVersion)).toBeUndefined();
-    expect(resumed).not.toHaveProperty("quietSince");
     expect(since(resumed ?? record)).toEqual(at(10));
-    expect(since(aRecord({ launchesCountFrom: at(30), quiet: "breather", quietSince: noon }))).toEqual(
-      at(10),
-    );
+    expect(since(aRecord({ launchesCountFrom: at(30), quiet: aSilence("breather") }))).toEqual(at(10));
   });
 
   it("does not shorten a breather", () => {
-    const record = aRecord({ launchesCountFrom: at(10), quiet: "breather" });
+    const record = aRecord({ launchesCountFrom: at(10), quiet: aSilence("breather") });
 
     expect(
       decidePause(record, { until: at(5), reason: "upgrade", now: noon }).record.launchesCountFrom,
@@ -205,8 +200,8 @@ describe("resuming", () => {
   it.each([
     ["paused", "the pause is over"],
     ["breather", "the breather is cut short"],
-  ] as const)("counts launches from now on: %s", (quiet, because) => {
-    const decision = decideResume(aRecord({ launchesCountFrom: at(60), quiet }), at(5));
+  ] as const)("counts launches from now on: %s", (kind, because) => {
+    const decision = decideResume(aRecord({ launchesCountFrom: at(60), quiet: aSilence(kind) }), at(5));
 
     expect(decision).toEqual({ action: "resume", because, record: aRecord({ launchesCountFrom: at(5) }) });
   });
@@ -214,8 +209,8 @@ describe("resuming", () => {
   it.each([
     ["never paused", aRecord()],
     ["released by force by a clock that is ahead", aRecord({ launchesCountFrom: at(5.1) })],
-    ["paused once", aRecord({ launchesCountFrom: at(1), quiet: "paused" as const })],
-    ["paused until now", aRecord({ launchesCountFrom: at(5), quiet: "paused" as const })],
+    ["paused once", aRecord({ launchesCountFrom: at(1), quiet: aSilence("paused") })],
+    ["paused until now", aRecord({ launchesCountFrom: at(5), quiet: aSilence("paused") })],
   ])("changes nothing where nothing is paused: %s", (_, record) => {
     expect(decideResume(record, at(5))).toEqual({ action: "leave", because: "nothing was paused" });
   });

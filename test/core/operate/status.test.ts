@@ -6,7 +6,7 @@ import type { Launch, NodeSeen } from "../../../lambda/core/ports.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
-import { aHold, aLaunch, aRecord, someRules } from "../../support/builders.ts";
+import { aHold, aLaunch, aRecord, aSilence, someRules } from "../../support/builders.ts";
 import { coreWorld } from "../../support/core-world.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
@@ -115,23 +115,28 @@ describe("status", () => {
     ["nothing is held", {}, { state: "none", because: "no new launch that counts" }],
     [
       "a pause is over at this moment",
-      { quiet: "paused", launchesCountFrom: noon },
+      { quiet: aSilence("paused"), launchesCountFrom: noon },
       { state: "none", because: "no new launch that counts" },
     ],
     [
       "a breather lasts",
-      { quiet: "breather", launchesCountFrom: at(5), quietSince: at(-5) },
+      { quiet: aSilence("breather", at(-5)), launchesCountFrom: at(5) },
       { state: "breather", because: "a hold reached its cap", since: at(-5), until: at(5) },
     ],
     [
       "a pause lasts until it is resumed",
-      { quiet: "paused", launchesCountFrom: untilResumed, quietBecause: "upgrade" },
-      { state: "paused", because: "paused by hand: upgrade" },
+      { quiet: aSilence("paused"), launchesCountFrom: untilResumed },
+      { state: "paused", because: "paused by hand: upgrade", since: noon },
     ],
     [
-      "a pause of an earlier version, which gave no reason, lasts",
-      { quiet: "paused", launchesCountFrom: at(5) },
-      { state: "paused", because: "paused by hand", until: at(5) },
+      "a pause lasts for a while",
+      { quiet: aSilence("paused"), launchesCountFrom: at(5) },
+      { state: "paused", because: "paused by hand: upgrade", since: noon, until: at(5) },
+    ],
+    [
+      "a clock was ahead at a release by force",
+      { launchesCountFrom: at(5) },
+      { state: "none", because: "no new launch that counts" },
     ],
   ])("distinguishes why nothing is held: %s", async (_, record, expected) => {
     const { scope } = await status({ records: [aRecord(record)] });
@@ -144,7 +149,7 @@ describe("status", () => {
       const { answer } = await status({ rules, records: [aRecord({ scope: pool }), aRecord(whole)] });
       return answer.scopes.map(({ scope, state }) => `${scope} ${state}`);
     };
-    const paused = { quiet: "paused", launchesCountFrom: at(5) } as const;
+    const paused = { quiet: aSilence("paused"), launchesCountFrom: at(5) } as const;
     expect(await shown(paused)).toEqual(["cluster paused", `${pool} paused`]);
     expect(await shown({ hold: aHold() })).toEqual(["cluster held", `${pool} none`]);
     expect(await shown({})).toEqual([`${pool} none`]);

@@ -4,7 +4,7 @@ import { type Hold, type ScopeRecord, untilResumed } from "../../../lambda/core/
 import { decideClose, decideForce, decideRelease } from "../../../lambda/core/releases/decide-release.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
-import { aHold, aRecord, someRules } from "../../support/builders.ts";
+import { aHold, aRecord, aSilence, someRules } from "../../support/builders.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 const decide = (record: ScopeRecord, now = at(20), rules = someRules()) =>
@@ -40,7 +40,7 @@ describe("a one-shot that fires", () => {
 
     const decision = decideRelease({ record: aRecord({ hold }), holdId: hold.id, rules, now: at(31) });
 
-    expect(decision.record).toMatchObject({ quiet: "breather", launchesCountFrom: at(41) });
+    expect(decision.record).toMatchObject({ quiet: aSilence("breather", at(31)), launchesCountFrom: at(41) });
   });
 
   it("says nothing of nodes that had no five minutes to join", () => {
@@ -89,7 +89,7 @@ describe("a one-shot that fires", () => {
     expect(decision).toMatchObject({
       action: "release",
       because: "the hold has reached its cap",
-      record: { launchesCountFrom: at(30), quiet: "breather", quietSince: at(20) },
+      record: { launchesCountFrom: at(30), quiet: aSilence("breather", at(20)) },
     });
   });
 });
@@ -114,15 +114,15 @@ describe("a release by force", () => {
     });
   });
 
-  it.each(["paused", "breather"] as const)("does not change a pause or breather: %s", (quiet) => {
-    const record = aRecord({ launchesCountFrom: at(30), quiet });
+  it.each(["paused", "breather"] as const)("does not change a pause or breather: %s", (kind) => {
+    const record = aRecord({ launchesCountFrom: at(30), quiet: aSilence(kind) });
 
     expect(decideForce(record, { reason: "maintenance", now: at(5) }).record).toEqual(record);
   });
 
   it("removes a pause or breather that has ended", () => {
     for (const minute of [1, 5]) {
-      const record = aRecord({ launchesCountFrom: at(minute), quiet: "paused" });
+      const record = aRecord({ launchesCountFrom: at(minute), quiet: aSilence("paused") });
 
       expect(decideForce(record, { reason: "maintenance", now: at(5) }).record).toEqual(
         aRecord({ launchesCountFrom: at(5) }),
@@ -165,7 +165,7 @@ describe("a release by force", () => {
   });
 
   it("keeps a pause without end", () => {
-    const record = aRecord({ launchesCountFrom: untilResumed, quiet: "paused" });
+    const record = aRecord({ launchesCountFrom: untilResumed, quiet: aSilence("paused") });
 
     expect(decideForce(record, { reason: "maintenance", now: at(5) }).record.launchesCountFrom).toEqual(
       untilResumed,

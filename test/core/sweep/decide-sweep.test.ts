@@ -3,7 +3,7 @@ import { after, minutes } from "../../../lambda/core/duration.ts";
 import { type ScopeRecord, watermarkOf } from "../../../lambda/core/holds/hold.ts";
 import { decideSweep } from "../../../lambda/core/sweep/decide-sweep.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
-import { aHold, aRecord, someRules } from "../../support/builders.ts";
+import { aHold, aRecord, aSilence, someRules } from "../../support/builders.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 const decide = (record: ScopeRecord, now = at(5), rules = someRules(), whole?: ScopeRecord) =>
@@ -34,7 +34,11 @@ describe("the sweep", () => {
 
     expect(decision).toMatchObject({
       action: "release",
-      record: { hold: { state: "releasing" }, quiet: "breather", launchesCountFrom: at(30) },
+      record: {
+        hold: { state: "releasing" },
+        quiet: aSilence("breather", at(20)),
+        launchesCountFrom: at(30),
+      },
     });
   });
 

@@ -179,7 +179,7 @@ export class RecordRules {
     const begun = after(dueOf(hold, invocation.settings), invocation.settings.breather);
     must((record.launchesCountFrom ?? new Date(0)) >= begun, "after a capped hold comes the breather", facts);
     must(
-      record.quiet === "breather" && before.hold !== undefined,
+      record.quiet?.kind === "breather" && before.hold !== undefined,
       "after a capped hold comes the breather",
       facts,
     );
