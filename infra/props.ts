@@ -15,8 +15,6 @@ export interface KarpenterNodeHolderProps {
   readonly hold?: Duration | "auto";
   /** With `hold: "auto"`, what one needless relaunch of a node is worth, in time of that node (10 minutes). */
   readonly relaunchCost?: Duration;
-  /** With `hold: "auto"`, what the idle nodes of a scope may cost in a day, in time of one node (no limit). */
-  readonly idleBudget?: Duration;
   /** A hold never lasts longer, whatever launches; zero for no cap (2 hours). */
   readonly maxHold?: Duration;
   /** After a capped hold launches start no new one for this long (10 minutes). */

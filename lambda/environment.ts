@@ -18,7 +18,6 @@ export const SettingEnvironment = {
   cluster: "CLUSTER_NAME",
   hold: "HOLD",
   relaunchCost: "RELAUNCH_COST",
-  idleBudget: "IDLE_BUDGET",
   maxHold: "MAX_HOLD",
   breather: "BREATHER",
   initialDelay: "INITIAL_DELAY",

@@ -15,7 +15,6 @@ export type RawSettings = Readonly<Partial<Record<SettingName, unknown>>>;
 export const defaultSettings = {
   hold: "20m",
   relaunchCost: "10m",
-  idleBudget: "",
   maxHold: "2h",
   breather: "10m",
   initialDelay: "0s",
@@ -28,14 +27,7 @@ export const defaultSettings = {
   sweepEvery: "5m",
 } as const;
 export type SettingName = "cluster" | keyof typeof defaultSettings;
-type DurationSetting =
-  | "hold"
-  | "relaunchCost"
-  | "idleBudget"
-  | "maxHold"
-  | "breather"
-  | "initialDelay"
-  | "sweepEvery";
+type DurationSetting = "hold" | "relaunchCost" | "maxHold" | "breather" | "initialDelay" | "sweepEvery";
 
 const clusterName = /^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$/;
 const poolName = /^!?[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$/;
@@ -84,10 +76,7 @@ export function checkSettings(raw: RawSettings): { settings: Settings; problems:
   const initialDelay = duration("initialDelay", 0, minutes(15));
   const sweepEvery = duration("sweepEvery", minutes(1), hours(1));
   const relaunchCost = duration("relaunchCost", minutes(1), hours(24));
-  const idleBudget = text("idleBudget") ? duration("idleBudget", minutes(10), hours(24 * 1000)) : undefined;
-  for (const name of ["relaunchCost", "idleBudget"] as const) {
-    if (raw[name] && !isAuto) problems.push(`${name} has an effect with hold=auto only`);
-  }
+  if (raw.relaunchCost && !isAuto) problems.push("relaunchCost has an effect with hold=auto only");
   // Before anything is known, a hold lasts as long as a relaunch is worth.
   const hold = length ?? Math.min(relaunchCost, maxHold || relaunchCost);
   if (maxHold > 0 && maxHold < hold)
@@ -118,8 +107,7 @@ export function checkSettings(raw: RawSettings): { settings: Settings; problems:
 
   const replacements = choice("replacements", ["ignore", "hold"]) ?? "ignore";
   const extendOn = choice("extendOn", ["use", "launches"]) ?? "use";
-  const auto = { relaunchCost, ...(idleBudget !== undefined && { idleBudget }) };
-  const durations = { hold, maxHold, breather, initialDelay, ...(isAuto && { auto }) };
+  const durations = { hold, maxHold, breather, initialDelay, ...(isAuto && { auto: { relaunchCost } }) };
   const rules = { cluster, ...durations, scope, nodePools: filterOf(pools), replacements, extendOn };
   return { settings: { ...rules, karpenter, holdAnnotation, sweepEvery }, problems };
 }
@@ -138,7 +126,6 @@ export function writeSettings(settings: Settings): Record<SettingName, string> {
     cluster: settings.cluster,
     hold: settings.auto ? "auto" : formatDuration(settings.hold),
     relaunchCost: settings.auto ? formatDuration(settings.auto.relaunchCost) : "",
-    idleBudget: settings.auto?.idleBudget === undefined ? "" : formatDuration(settings.auto.idleBudget),
     maxHold: formatDuration(settings.maxHold),
     breather: formatDuration(settings.breather),
     initialDelay: formatDuration(settings.initialDelay),

@@ -33,7 +33,6 @@ const filledIn: readonly SettingName[] = [
 /** The construct computes resources from these. */
 const ofConstruct = {
   sweepEvery: "--sweep-every",
-  idleBudget: "--idle-budget",
   vpc: "--vpc",
   logRetentionDays: "--log-retention-days",
   runbookUrl: "--runbook-url",

@@ -14,7 +14,7 @@ export const withOutput = (
 
 /** Numbers of milliseconds in the answers. */
 const durations: ReadonlySet<string> = new Set([
-  ...["hold", "relaunchCost", "idleBudget", "maxHold", "breather", "initialDelay"],
+  ...["hold", "relaunchCost", "maxHold", "breather", "initialDelay"],
   ...["length", "atHalfCost", "atDoubleCost"],
 ]);
 

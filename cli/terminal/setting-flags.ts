@@ -18,10 +18,6 @@ const settingFlags = {
     flags: "--relaunch-cost <duration>",
     description: "with --hold auto, what a needless relaunch is worth in time of a node",
   },
-  idleBudget: {
-    flags: "--idle-budget <duration>",
-    description: "with --hold auto, what a day's idle nodes may cost in time of a node (default: no limit)",
-  },
   maxHold: {
     flags: "--max-hold <duration>",
     description: "a hold never lasts longer, to 168h; 0s for no cap",

@@ -37,7 +37,6 @@ const urgencies = {
   "patches-failing": { severity: "ticket", first: "doctor" },
   "hold-over-cap": { severity: "page", first: "status" },
   "sweep-silent": { severity: "page", first: "doctor" },
-  "idle-budget-spent": { severity: "ticket", first: "history" },
   "slow-protection": { severity: "ticket", first: "doctor" },
 } as const satisfies Record<string, Urgency>;
 
@@ -167,17 +166,6 @@ function watches({ settings, metrics, functions, deadLetters }: WatchedParts): r
       periods: 1,
     },
   ];
-  const idleBudget = settings.auto?.idleBudget;
-  if (idleBudget !== undefined) {
-    always.push({
-      heading: "idle-budget-spent",
-      description: "Held nodes were idle for longer in a day than idleBudget allows.",
-      metric: metrics.metric("IdleNodeMinutes", "Sum").with({ period: Duration.days(1) }),
-      threshold: idleBudget / minutes(1),
-      comparison: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      periods: 1,
-    });
-  }
   if (maxHold === 0) return always;
   const overCap: Watch = {
     heading: "hold-over-cap",

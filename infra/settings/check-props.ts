@@ -27,7 +27,6 @@ const expected: Record<keyof KarpenterNodeHolderProps, Expected> = {
     what: '"auto", or a Duration, like Duration.minutes(30)',
   },
   relaunchCost: aDuration,
-  idleBudget: aDuration,
   maxHold: aDuration,
   breather: aDuration,
   initialDelay: aDuration,

@@ -76,7 +76,6 @@ const asProps = (settings: Settings) => ({
   cluster: settings.cluster,
   hold: settings.auto ? ("auto" as const) : Duration.millis(settings.hold),
   ...(settings.auto && { relaunchCost: Duration.millis(settings.auto.relaunchCost) }),
-  ...(settings.auto?.idleBudget && { idleBudget: Duration.millis(settings.auto.idleBudget) }),
   maxHold: Duration.millis(settings.maxHold),
   breather: Duration.millis(settings.breather),
   initialDelay: Duration.millis(settings.initialDelay),

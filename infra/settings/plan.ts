@@ -57,7 +57,6 @@ function asText(props: KarpenterNodeHolderProps): RawSettings {
     ...props,
     hold: props.hold === "auto" ? "auto" : text(props.hold),
     relaunchCost: text(props.relaunchCost),
-    idleBudget: text(props.idleBudget),
     maxHold: text(props.maxHold),
     breather: text(props.breather),
     initialDelay: text(props.initialDelay),

@@ -20,11 +20,8 @@ export type Rules = Readonly<{
   extendOn: "use" | "launches";
 }>;
 
-/**
- * `relaunchCost` is what one needless relaunch of a node is worth, in time of that node; `idleBudget` what the idle
- * nodes of a scope may cost in a day, in time of one node.
- */
-export type Auto = Readonly<{ relaunchCost: Duration; idleBudget?: Duration }>;
+/** `relaunchCost` is what one needless relaunch of a node is worth, in time of that node. */
+export type Auto = Readonly<{ relaunchCost: Duration }>;
 
 /** No hold lasts longer than this after a launch or a use, whatever was learned. */
 export const longestHold = ({ hold, auto, maxHold }: Rules): Duration => {

@@ -20,7 +20,7 @@ const causes = fields({
 /** How long a hold lasts where that is learned. */
 export const holdLength = fields({
   length: count,
-  action: v.picklist(["default", "learned", "cautious", "limited"], "default, learned, cautious or limited"),
+  action: v.picklist(["default", "learned", "cautious"], "default, learned or cautious"),
   because: anyText,
   atHalfCost: count,
   atDoubleCost: count,

@@ -5,7 +5,6 @@ import { CollectedTerminal } from "../support/collected-terminal.ts";
 describe("the command template", () => {
   it.each([
     ["--sweep-every", "10m"],
-    ["--idle-budget", "20h"],
     ["--vpc", "subnet-0123456789abcdef0,sg-0123456789abcdef0"],
     ["--log-retention-days", "7"],
     ["--runbook-url", "https://wiki.example.com"],

@@ -61,12 +61,6 @@ it("links to the runbook's own copy where there is one", () => {
   );
 });
 
-it("describes the alarm of an idle budget in the runbook, too", () => {
-  const own = synthesize({ hold: "auto", idleBudget: Duration.hours(40) });
-  expect(alarm("idle-budget-spent", own)?.AlarmDescription).toContain("docs/runbook.md#idle-budget-spent");
-  expect(runbook).toContain("\n## idle-budget-spent\n");
-});
-
 it("treats missing data as a breach for the sweep only", () => {
   for (const { AlarmName, TreatMissingData } of alarms) {
     const silent = String(AlarmName).endsWith("sweep-silent");

@@ -14,15 +14,6 @@ it("hold=auto reaches the functions with what a relaunch is worth, and the dashb
     expect(template).toContain(metric);
 });
 
-it("an idle budget reaches the functions, and an alarm watches each day's idle node-minutes", () => {
-  const template = deployed({ hold: "auto", idleBudget: Duration.hours(40) });
-  expect(template).toContain('"IDLE_BUDGET":"40h"');
-  expect(template).toMatch(
-    /idle-budget-spent"[^{}]*(\{[^{}]*\}[^{}]*)*"Period":86400,"Statistic":"Sum","Threshold":2400/,
-  );
-  expect(deployed({ hold: "auto" })).not.toContain("idle-budget-spent");
-});
-
 it("a hold of one length shows nothing learned, and refuses a relaunch cost", () => {
   expect(deployed({})).not.toContain("LearnedHoldMs");
   expect(() => deployed({ relaunchCost: Duration.minutes(30) })).toThrow(

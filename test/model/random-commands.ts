@@ -17,7 +17,7 @@ const readable = fc.constantFrom<Readable>("all", "all", "all", "no use", "none"
 const auto = fc.constantFrom(
   { relaunchCost: minutes(10) },
   { relaunchCost: minutes(40) },
-  { relaunchCost: minutes(3), idleBudget: minutes(2) },
+  { relaunchCost: minutes(3) },
 );
 const index = fc.nat({ max: 7 });
 const seldom = (probability: number) =>

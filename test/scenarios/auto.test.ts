@@ -3,7 +3,7 @@ import { parseHistory, parseStatus } from "../../cli/answers.ts";
 import { historyTable } from "../../cli/views/history-view.ts";
 import { statusView } from "../../cli/views/status-view.ts";
 import type { Learned } from "../../lambda/core/auto/learned.ts";
-import { after, type Duration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
+import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
 import { Scenario } from "../../simulator/scenario.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
@@ -95,31 +95,6 @@ describe("hold=auto", () => {
     expect(world.metrics.total("IdleNodeMinutes")).toBe(9);
     expect(world.metrics.total("RelaunchesSpared")).toBe(1);
     expect(world.learned?.gaps).toEqual([{ nodes: 1, atLeast: 0, atMost: minutes(9) }]);
-  });
-
-  it("stops waiting when the day's idle budget is used up, and waits again from midnight UTC", async () => {
-    const world = new AutoScenario({ auto: { relaunchCost: minutes(10), idleBudget: minutes(10) } });
-    const lengths = () =>
-      world
-        .history()
-        .toSorted((a, b) => a.startedAt.getTime() - b.startedAt.getTime())
-        .map(({ length }) => [length?.length, length?.action]);
-    // The burst returns after eleven minutes, just too late for the first length.
-    for (let i = 0; i < 3; i++) {
-      world.burst();
-      await world.pass(minutes(11.5));
-    }
-    await world.pass(hours(13));
-    world.burst();
-    await world.pass(minutes(30));
-
-    expect(lengths().slice(0, 3)).toEqual([
-      [minutes(10), "default"],
-      [0, "limited"],
-      [0, "limited"],
-    ]);
-    expect(lengths()[3]?.[1]).toBe("learned");
-    expect(world.learned?.debt).toBe(0);
   });
 
   it("protects nodes while they boot, however short the hold is, for five minutes at most", async () => {

@@ -76,14 +76,6 @@ describe("the settings", () => {
     expect(problemsOf({ relaunchCost: "10m" })).toEqual(["relaunchCost has an effect with hold=auto only"]);
   });
 
-  it("with hold=auto have no idle budget unless one is set", () => {
-    const auto = (raw: object) => readSettings({ cluster: "prod", hold: "auto", ...raw });
-    expect(auto({}).auto).not.toHaveProperty("idleBudget");
-    expect(auto({ idleBudget: "40h" }).auto).toMatchObject({ idleBudget: hours(40) });
-    expect(readSettings(writeSettings(auto({ idleBudget: "40h" })))).toEqual(auto({ idleBudget: "40h" }));
-    expect(problemsOf({ idleBudget: "40h" })).toEqual(["idleBudget has an effect with hold=auto only"]);
-  });
-
   it("of Karpenter v0.31 bring its annotation, which one's own overrides", () => {
     expect(readSettings({ cluster: "prod", karpenter: "v0.31" }).holdAnnotation).toBe(
       "karpenter.sh/do-not-consolidate",

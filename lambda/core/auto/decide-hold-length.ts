@@ -1,16 +1,12 @@
 import { type Duration, formatDuration, seconds } from "../duration.ts";
 import { type Ending, endingsOf, type Gap, margin } from "./gap.ts";
-import { isSpent } from "./idle-budget.ts";
 import { isTrusted, type Learned } from "./learned.ts";
 
 /** How long a hold waits after the last use, and why. */
 export type HoldLength = Readonly<{
   length: Duration;
-  /**
-   * `default`: nothing is known yet; `cautious`: what was learned has cost too much, so it is not used for now;
-   * `limited`: the day's idle budget is spent.
-   */
-  action: "default" | "learned" | "cautious" | "limited";
+  /** `default`: nothing is known yet; `cautious`: what was learned has cost too much, so it is not used for now. */
+  action: "default" | "learned" | "cautious";
   because: string;
   /** What the length would be if relaunches were worth half and twice as much to the user. */
   atHalfCost: Duration;
@@ -18,21 +14,6 @@ export type HoldLength = Readonly<{
 }>;
 
 export type LengthLimits = Readonly<{ cap: Duration }>;
-
-/** The idle time that a day may cost, in time of one node; none without a budget. */
-export type DayLimit = Readonly<{ idleBudget?: Duration | undefined; now: Date }>;
-
-/** The length for a moment: once the day's idle budget is spent, no hold waits until midnight UTC. */
-export function decideLengthNow(
-  learned: Learned,
-  relaunchCost: Duration,
-  { cap, idleBudget = Number.POSITIVE_INFINITY, now }: LengthLimits & DayLimit,
-): HoldLength {
-  const length = decideHoldLength(learned, relaunchCost, { cap });
-  if (!isSpent(learned.spent, idleBudget, now)) return length;
-  const because = `the day's idle budget of ${formatDuration(idleBudget)} is spent, until midnight UTC`;
-  return { ...length, length: 0, action: "limited", because };
-}
 
 /**
  * The length that would have cost least over the recent bursts. Without knowledge, and while the learned lengths have

@@ -1,29 +1,19 @@
 import { type Duration, seconds } from "../duration.ts";
 import type { Gap } from "./gap.ts";
-import type { Spent } from "./idle-budget.ts";
 import type { Idle, Learned } from "./learned.ts";
 
 /*
- * What was learned as one short line for the record: version, debt, what is idle, what a day has cost, and the gaps, oldest first.
- * "1 debt=0.5 idle=2026-11-22T08:00:00.000Z/6/180/busy spent=2026-11-22/5400 6@240 6@0-180 2@3600+": 6 nodes that were needed again after
- * 240 s, 6 after at most 180 s, 2 that were not needed for at least 3600 s.
+ * What was learned as one short line for the record: version, debt, what is idle, and the gaps, oldest first.
+ * "1 debt=0.5 idle=2026-11-22T08:00:00.000Z/6/180/busy 6@240 6@0-180 2@3600+": 6 nodes that were needed again after 240 s,
+ * 6 after at most 180 s, 2 that were not needed for at least 3600 s.
  */
 const version = "1";
 const debtPattern = /^debt=(\d{1,12}(?:\.\d{1,2})?)$/;
-const idlePattern =
-  /^idle=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)\/(\d{1,7})\/(\d{1,9})(\/busy)?(\/limited)?$/;
-const spentPattern = /^spent=(\d{4}-\d\d-\d\d)\/(\d{1,12})$/;
+const idlePattern = /^idle=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)\/(\d{1,7})\/(\d{1,9})(\/busy)?$/;
 const gapPattern = /^(\d{1,7})@(\d{1,12})(?:(\+)|-(\d{1,12}))?$/;
 
-export function writeLearned({ gaps, debt, idle, spent }: Learned): string {
-  const parts = [
-    version,
-    `debt=${debt}`,
-    ...(idle ? [writeIdle(idle)] : []),
-    ...(spent ? [`spent=${spent.day}/${inSeconds(spent.idle)}`] : []),
-    ...gaps.map(writeGap),
-  ];
-  return parts.join(" ");
+export function writeLearned({ gaps, debt, idle }: Learned): string {
+  return [version, `debt=${debt}`, ...(idle ? [writeIdle(idle)] : []), ...gaps.map(writeGap)].join(" ");
 }
 
 /** Reads what `writeLearned` wrote; undefined when it is something else. */
@@ -32,38 +22,25 @@ export function readLearned(text: string): Learned | undefined {
   const debt = debtPattern.exec(debtText)?.[1];
   if (first !== version || debt === undefined) return undefined;
   const idle = readIdle(rest[0] ?? "");
-  const afterIdle = idle ? rest.slice(1) : rest;
-  const spent = readSpent(afterIdle[0] ?? "");
-  const gaps = (spent ? afterIdle.slice(1) : afterIdle).map(readGap);
+  const gaps = (idle ? rest.slice(1) : rest).map(readGap);
   if (!gaps.every((gap) => gap !== undefined)) return undefined;
-  return {
-    gaps,
-    debt: Number(debt),
-    ...(idle && { idle }),
-    ...(spent && { spent }),
-  };
+  return { gaps, debt: Number(debt), ...(idle && { idle }) };
 }
 
 const inSeconds = (duration: Duration): number => Math.round(duration / seconds(1));
 
-const writeIdle = ({ since, nodes, length, busy, limited }: Idle): string =>
-  `idle=${since.toISOString()}/${nodes}/${inSeconds(length)}${busy ? "/busy" : ""}${limited ? "/limited" : ""}`;
+const writeIdle = ({ since, nodes, length, busy }: Idle): string =>
+  `idle=${since.toISOString()}/${nodes}/${inSeconds(length)}${busy ? "/busy" : ""}`;
 
 function readIdle(text: string): Idle | undefined {
-  const [, since = "", nodes, length, busy, limited] = idlePattern.exec(text) ?? [];
+  const [, since = "", nodes, length, busy] = idlePattern.exec(text) ?? [];
   if (Number.isNaN(Date.parse(since))) return undefined;
   return {
     since: new Date(since),
     nodes: Number(nodes),
     length: seconds(Number(length)),
     ...(busy && { busy: true as const }),
-    ...(limited && { limited: true as const }),
   };
-}
-
-function readSpent(text: string): Spent | undefined {
-  const [, day, idle] = spentPattern.exec(text) ?? [];
-  return day === undefined ? undefined : { day, idle: seconds(Number(idle)) };
 }
 
 function writeGap({ nodes, atLeast, atMost }: Gap): string {

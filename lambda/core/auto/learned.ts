@@ -1,6 +1,5 @@
-import { after, type Duration, minutes, seconds } from "../duration.ts";
+import { type Duration, minutes, seconds } from "../duration.ts";
 import { costOf, type Gap } from "./gap.ts";
-import { type Spent, spentWith } from "./idle-budget.ts";
 
 /** What is known of one scope's gaps. It has a fixed largest size. */
 export type Learned = Readonly<{
@@ -10,15 +9,10 @@ export type Learned = Readonly<{
   debt: number;
   /** When capacity was last known to be in use, and how long it is held from then on; missing while nothing is observed. */
   idle?: Idle;
-  /** The idle time of the last day that had any. */
-  spent?: Spent;
 }>;
 
-/**
- * `busy`: these nodes were just launched, and no use of them was seen since: their burst may still go on.
- * `limited`: the length is the idle budget's, so what it costs says nothing against the learned lengths.
- */
-export type Idle = Readonly<{ since: Date; nodes: number; length: Duration; busy?: true; limited?: true }>;
+/** `busy`: these nodes were just launched, and no use of them was seen since: their burst may still go on. */
+export type Idle = Readonly<{ since: Date; nodes: number; length: Duration; busy?: true }>;
 
 /** Capacity was launched for waiting pods, or pods came to or left nodes that are held. */
 export type Use = Readonly<{
@@ -88,16 +82,13 @@ export function stopWatching(learned: Learned, at: Date, held: boolean): Learned
   if (!idle) return learned;
   const gap = wholeSeconds(idle.since, at);
   if ((held && idle.busy) || gap < sameBurst) return rest;
-  return addGap(rest, { nodes: idle.nodes, atLeast: gap }, idle);
+  return addGap(rest, { nodes: idle.nodes, atLeast: gap });
 }
 
 /** What the costs are measured by. */
 export type Terms = Readonly<{ relaunchCost: Duration; cap: Duration }>;
 
-function remember(learned: Learned, gap: Required<Gap>, idle: Idle, terms: Terms): Learned {
-  const { length } = idle;
-  const next = addGap(learned, gap, idle);
-  if (idle.limited) return next;
+function remember(learned: Learned, gap: Required<Gap>, { length }: Idle, terms: Terms): Learned {
   // Of a gap that is not known exactly, the end that is worse for the length that was waited.
   const excess = Math.max(
     ...[gap.atLeast, gap.atMost].map(
@@ -105,18 +96,13 @@ function remember(learned: Learned, gap: Required<Gap>, idle: Idle, terms: Terms
     ),
   );
   const debt = Math.max(0, learned.debt + (gap.nodes * excess) / terms.relaunchCost);
-  return { ...next, debt: Math.ceil(debt * 100) / 100 };
+  return { ...addGap(learned, gap), debt: Math.ceil(debt * 100) / 100 };
 }
 
-/** Keeps a gap, and counts the time for which its nodes were held without use. */
-function addGap(learned: Learned, gap: Gap, { since, length }: Idle): Learned {
-  const held = Math.min(gap.atMost ?? gap.atLeast, length);
-  return {
-    ...learned,
-    gaps: [...learned.gaps, gap].slice(-remembered),
-    ...(held > 0 && { spent: spentWith(learned.spent, gap.nodes * held, after(since, held)) }),
-  };
-}
+const addGap = (learned: Learned, gap: Gap): Learned => ({
+  ...learned,
+  gaps: [...learned.gaps, gap].slice(-remembered),
+});
 
 const wholeSeconds = (from: Date, to: Date): Duration =>
   Math.ceil((to.getTime() - from.getTime()) / seconds(1)) * seconds(1);

@@ -1,6 +1,6 @@
 import type { ScopeRecord } from "../holds/hold.ts";
 import { longestHold, type Rules } from "../rules.ts";
-import { decideLengthNow, type HoldLength } from "./decide-hold-length.ts";
+import { decideHoldLength, type HoldLength } from "./decide-hold-length.ts";
 import { forgetIdle, type Learned, learnFromUse, nothingLearned, stopWatching, type Use } from "./learned.ts";
 
 /** A scope after a use, and the rules for its hold from this use on. */
@@ -13,11 +13,10 @@ export function observe(record: ScopeRecord, rules: Rules, use: Omit<Use, "held"
   const terms = { relaunchCost: auto.relaunchCost, cap: longestHold(rules) };
   const before = record.learned ?? nothingLearned;
   const known = learnFromUse(before, { ...use, held: isHeld(record) }, terms);
-  const length = decideLengthNow(known, auto.relaunchCost, { ...terms, ...auto, now: use.at });
+  const length = decideHoldLength(known, auto.relaunchCost, terms);
   const own = { ...rules, hold: length.length };
   if (known === before || !known.idle) return { record, rules: own, length };
-  const limited = length.action === "limited" && { limited: true as const };
-  const learned = { ...known, idle: { ...known.idle, length: length.length, ...limited } };
+  const learned = { ...known, idle: { ...known.idle, length: length.length } };
   return { record: { ...record, learned }, rules: own, length };
 }
 
@@ -25,10 +24,8 @@ export function observe(record: ScopeRecord, rules: Rules, use: Omit<Use, "held"
 export const learnedLength = (
   { learned = nothingLearned }: ScopeRecord,
   rules: Rules,
-  now: Date,
 ): HoldLength | undefined =>
-  rules.auto &&
-  decideLengthNow(learned, rules.auto.relaunchCost, { ...rules.auto, cap: longestHold(rules), now });
+  rules.auto && decideHoldLength(learned, rules.auto.relaunchCost, { cap: longestHold(rules) });
 
 /** A scope whose hold ended otherwise than by its time: what comes next says nothing of the work. */
 export const unwatched = (record: ScopeRecord, now: Date): ScopeRecord =>

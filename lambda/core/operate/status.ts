@@ -58,7 +58,7 @@ export async function getStatus(context: Context): Promise<Status> {
     ...describe(record, whole, context.rules, now),
     ...nodesOf(record.hold && marks.get(record.hold.id)),
     awaited: awaited.get(record.scope) ?? 0,
-    ...lengthOf(record, context.rules, now),
+    ...lengthOf(record, context.rules),
   }));
   const { rules } = context;
   const found = { scopes, nodesUserHeld, limits, ...(lastSweep && { lastSweep }) };
@@ -80,8 +80,8 @@ async function findLimits(context: Context): Promise<readonly string[]> {
   return context.nodeClaims.limits(context);
 }
 
-function lengthOf(record: ScopeRecord, rules: Rules, now: Date): Pick<ScopeStatus, "length"> {
-  const length = isKept(rules, record.scope) ? learnedLength(record, rules, now) : undefined;
+function lengthOf(record: ScopeRecord, rules: Rules): Pick<ScopeStatus, "length"> {
+  const length = isKept(rules, record.scope) ? learnedLength(record, rules) : undefined;
   return length ? { length } : {};
 }
 

@@ -88,7 +88,7 @@ async function keepHold(context: Context, record: RecordWithHold): Promise<void>
 
 function measure({ clock, metrics, rules }: Context, records: readonly ScopeRecord[]): void {
   for (const record of records.filter(({ scope }) => isKept(rules, scope))) {
-    const learned = learnedLength(record, rules, clock.now());
+    const learned = learnedLength(record, rules);
     if (learned) metrics.add("LearnedHoldMs", learned.length);
   }
   const started = records.flatMap(({ hold }) => (hold ? [hold.startedAt.getTime()] : []));

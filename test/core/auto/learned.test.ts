@@ -81,10 +81,9 @@ describe("when observation stops", () => {
     expect(stopWatching(learnedFromUses(launch(0), pods(4)), at(4.5), true)).toEqual(nothingLearned);
   });
 
-  it("a minute is a gap, and what its nodes were held for counts as idle", () => {
+  it("a minute is a gap", () => {
     const stopped = stopWatching(learnedFromUses(launch(0), pods(4)), at(5), true);
     expect(stopped.gaps).toEqual([{ nodes: 5, atLeast: minutes(1) }]);
-    expect(stopped.spent?.idle).toBe(minutes(5));
   });
 
   it("stopping again changes nothing", () => {
@@ -185,8 +184,8 @@ describe("the record of what was learned", () => {
 
   it("is short", () => {
     const idle = "2026-11-22T08:00:00.000Z/6/180";
-    for (const flags of ["", "/busy", "/limited", "/busy/limited"]) {
-      const text = `1 debt=0.5 idle=${idle}${flags} spent=2026-11-22/5400 6@240 6@0-180 2@3600+`;
+    for (const flags of ["", "/busy"]) {
+      const text = `1 debt=0.5 idle=${idle}${flags} 6@240 6@0-180 2@3600+`;
       expect(writeLearned(readLearned(text) ?? nothingLearned)).toBe(text);
     }
   });

@@ -19,7 +19,6 @@ describe("a use", () => {
       gaps: [{ nodes: 1, atMost: minutes(6) }],
       idle: { since: at(6), nodes: 2, length: length?.length },
     });
-    expect(record.learned?.idle).not.toHaveProperty("limited");
     expect(own).toEqual({ ...rules, hold: length?.length });
   });
 
@@ -35,15 +34,6 @@ describe("a use", () => {
     expect(observed.rules.hold).toBe(observed.length?.length);
   });
 
-  it("waits for nothing once the day's idle budget is spent, and notes that", () => {
-    const spent = { day: "2026-11-21", idle: minutes(60) };
-    const record = aRecord({ learned: { ...learned, spent } });
-    const limited = someRules({ auto: { ...auto, idleBudget: minutes(60) } });
-    const observed = observe(record, limited, use);
-    expect(observed).toMatchObject({ rules: { hold: 0 }, length: { action: "limited" } });
-    expect(observed.record.learned?.idle).toMatchObject({ length: 0, limited: true });
-  });
-
   it("where the length is set changes no rule and forgets since when nodes are idle", () => {
     const set = someRules();
     const observed = observe(aRecord({ learned }), set, use);
@@ -54,10 +44,10 @@ describe("a use", () => {
 });
 
 it("the learned length is one with hold=auto only, never longer than the cap", () => {
-  expect(learnedLength(aRecord(), rules, noon)).toMatchObject({ length: minutes(10), action: "default" });
-  expect(learnedLength(aRecord(), someRules(), noon)).toBeUndefined();
+  expect(learnedLength(aRecord(), rules)).toMatchObject({ length: minutes(10), action: "default" });
+  expect(learnedLength(aRecord(), someRules())).toBeUndefined();
   const capped = someRules({ auto, maxHold: minutes(5) });
-  expect(learnedLength(aRecord(), capped, noon)?.length).toBe(minutes(5));
+  expect(learnedLength(aRecord(), capped)?.length).toBe(minutes(5));
 });
 
 describe("a scope whose hold ended otherwise than by its time", () => {

@@ -9,7 +9,6 @@ import { must } from "./watcher.ts";
 /** Uses this close to each other are one burst. */
 const sameBurst: Duration = minutes(1);
 const nothing: Learned = { gaps: [], debt: 0 };
-const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
 /** With `hold=auto`, each gap between two bursts is learned once, whatever is interrupted. */
 export class LearnedRules {
@@ -29,11 +28,6 @@ export class LearnedRules {
     const is = record.learned ?? nothing;
     must(isDeepStrictEqual(is.gaps.slice(0, was.gaps.length), was.gaps), "no gap is forgotten", facts);
     if (is.idle && was.idle) must(is.idle.since >= was.idle.since, "the last use never moves back", facts);
-    if (was.spent) {
-      const { day = "", idle = 0 } = is.spent ?? {};
-      const isKept = day > was.spent.day || (day === was.spent.day && idle >= was.spent.idle);
-      must(isKept, "what a day has cost is never forgotten", facts);
-    }
     const [gap, ...more] = is.gaps.slice(was.gaps.length);
     if (!gap) return;
     must(more.length === 0 && was.idle !== undefined, "a gap is counted once", facts);
@@ -64,14 +58,10 @@ export class LearnedRules {
     must(!isGap || learned?.gaps.length === gaps.length + 1, "a gap that has ended is learned", facts);
   }
 
-  #checkLength({ invocation, before, record: { hold, learned }, facts }: RecordChange): void {
+  #checkLength({ invocation, before, record: { hold }, facts }: RecordChange): void {
     const { auto, maxHold } = invocation.settings;
     const { length } = hold ?? {};
     if (!auto || !hold || !length || isDeepStrictEqual(length, before.hold?.length)) return;
     must(length.length <= (maxHold || hours(24)), "no learned length is beyond the cap", facts);
-    const usedAt = learned?.idle?.since;
-    const { day, idle = 0 } = learned?.spent ?? {};
-    if (auto.idleBudget === undefined || !usedAt || day !== dayOf(usedAt) || idle < auto.idleBudget) return;
-    must(length.length === 0, "no hold waits once the day's idle budget is spent", facts);
   }
 }
