@@ -3,7 +3,7 @@ import type { Ids } from "../lambda/core/ports.ts";
 import { noon } from "./virtual-clock.ts";
 
 /** The id of the nth hold of a test. */
-export const holdId = (nth: number): string => holdIdOf(noon, `hold${nth}`.padEnd(6, "x"));
+export const holdId = (nth: number): string => holdIdOf(noon, nth.toString(36).padStart(6, "0"));
 
 /** Gives holds the ids `holdId(1)`, `holdId(2)` and so on. */
 export function countedIds(): Ids {

@@ -18,19 +18,13 @@ type Intercepted = Pick<Ports, "holds" | "journal" | "launches" | "schedules" | 
 /** The ports of the simulated world, with every call of theirs under the model's control. */
 export function interceptedPorts(stores: Stores, around: Around): Intercepted {
   return {
-    holds: intercepted<Ports["holds"]>(
-      stores.holds,
-      { find: "find", all: "all", write: "write", replace: "replace" },
-      around,
-    ),
+    holds: intercepted<Ports["holds"]>(stores.holds, { find: "find", all: "all", write: "write" }, around),
     journal: intercepted<Ports["journal"]>(
       stores.journal,
       {
         remember: "remember",
         history: "history",
         noteSweep: "noteSweep",
-        noteNextToSweep: "noteNextToSweep",
-        nextToSweep: "nextToSweep",
         lastSweep: "lastSweep",
         answerProbe: "answerProbe",
         findProbe: "findProbe",

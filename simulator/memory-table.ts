@@ -19,7 +19,9 @@ export class MemoryTable implements ItemTable {
   async put(kind: Kind, name: string, fields: Fields, ifVersion?: number): Promise<boolean> {
     const items = this.#kinds.get(kind) ?? new Map<string, AttributeMap>();
     const present = items.get(name);
-    const isExpected = ifVersion === 0 ? !present : present?.version?.N === String(ifVersion);
+    const version = present?.version?.N;
+    const isExpected =
+      ifVersion === 0 ? version === undefined || Number(version) < 1 : version === String(ifVersion);
     if (ifVersion !== undefined && !isExpected) return false;
     this.#kinds.set(kind, items.set(name, toAttributes(fields)));
     return true;

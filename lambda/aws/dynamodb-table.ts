@@ -88,8 +88,10 @@ export class DynamodbTable implements ItemTable {
 }
 
 const neverWritten = {
-  ConditionExpression: "attribute_not_exists(#name)",
-  ExpressionAttributeNames: { "#name": HoldTable.sortKey },
+  ConditionExpression:
+    "attribute_not_exists(#name) OR NOT attribute_type(#version, :number) OR #version < :first",
+  ExpressionAttributeNames: { "#name": HoldTable.sortKey, "#version": "version" },
+  ExpressionAttributeValues: { ":number": { S: "N" }, ":first": { N: "1" } },
 };
 const unchangedSince = (version: number) => ({
   ConditionExpression: "#version = :version",

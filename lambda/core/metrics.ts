@@ -16,6 +16,7 @@ export const Metric = {
   LaunchToProtectedMs: "Milliseconds",
   ReleaseLagMs: "Milliseconds",
   OrphansFound: "Count",
+  UnreadableRecords: "Count",
   MissedLaunches: "Count",
   OldestHoldMs: "Milliseconds",
   HoldActive: "Count",

@@ -1,6 +1,5 @@
 import type { Duration } from "./duration.ts";
 import type { PastHold, ScopeRecord } from "./holds/hold.ts";
-import type { UnreadableRecordError } from "./holds/unreadable.ts";
 import type { MetricName } from "./metrics.ts";
 import type { Rules } from "./rules.ts";
 import type { Scope } from "./scope.ts";
@@ -11,17 +10,10 @@ export interface Holds {
   all(): Promise<AllHolds>;
   /** Writes if the record still has the version it was read with (0: there was none); false when someone was faster. */
   write(record: ScopeRecord): Promise<boolean>;
-  /** Writes over whatever is there; only for a record whose version could not be read. */
-  replace(record: ScopeRecord): Promise<void>;
 }
 
-/** Every record; a record that cannot be read does not block the others. */
-export type AllHolds = Readonly<{
-  records: readonly ScopeRecord[];
-  unreadable: readonly UnreadableRecordError[];
-  /** What is stored where a record should be, under a name that no scope has. */
-  nameless: readonly Error[];
-}>;
+/** Every record; `problems` are items stored where a record should be, under a name that no scope has. */
+export type AllHolds = Readonly<{ records: readonly ScopeRecord[]; problems: readonly Error[] }>;
 
 /** The past, and what the functions report each other beside the holds. */
 export interface Journal {
@@ -30,8 +22,6 @@ export interface Journal {
   /** Newest first, of the last 90 days. */
   history(limit: number): Promise<readonly PastHold[]>;
   noteSweep(at: Date): Promise<void>;
-  noteNextToSweep(next: Scope | undefined): Promise<void>;
-  nextToSweep(): Promise<Scope | undefined>;
   lastSweep(): Promise<Date | undefined>;
   answerProbe(probe: ProbeAnswer): Promise<void>;
   findProbe(id: string): Promise<ProbeAnswer | undefined>;
@@ -49,12 +39,12 @@ export type ProbeAnswer = Readonly<{
 /** The nodes of Karpenter that the settings admit; no other node is ever seen or touched. */
 export interface Nodes {
   /**
-   * Puts this hold's mark on every node of the scope that does not carry it, and adopts the marks of other holds in place.
+   * Puts this hold's mark on every node of the scope, also in place of an older hold's mark; a younger hold's stays.
    * A user's own annotation and a node labelled `never` are left alone.
    */
   mark(what: WhatToMark, context: CallContext): Promise<Marked>;
   /** Takes this hold's marks off, wherever they are; what is no longer its own stays. */
-  release(what: WhatToRelease, context: CallContext): Promise<Released>;
+  release(holdId: string, context: CallContext): Promise<Released>;
   /** Takes the marks of all these holds off in one pass; `others` counts the marks of all other holds. */
   releaseAll(holdIds: ReadonlySet<string>, context: CallContext): Promise<ReleasedAll>;
   /** The ids of all holds that have marks on nodes, with how many; those named are left out by the server. */
@@ -69,11 +59,7 @@ export interface Nodes {
   countUserHeld(context: CallContext): Promise<number>;
 }
 
-/** `adopts` decides whose marks this hold takes over; those of all other holds where it is missing. */
-export type WhatToMark = Readonly<{ scope: Scope; holdId: string; adopts?: (holdId: string) => boolean }>;
-
-/** Marks that one of `adopters` would adopt stay for it, so that no node is without a mark in between. */
-export type WhatToRelease = Readonly<{ holdId: string; adopters?: readonly WhatToMark[] }>;
+export type WhatToMark = Readonly<{ scope: Scope; holdId: string }>;
 
 /** A node as the cluster reports it; `instance` is the cloud's id where the node has one, else its provider id. */
 export type NodeSeen = Readonly<{ name: string; instance: string; nodePool: string; joinedAt: Date }>;

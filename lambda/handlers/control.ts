@@ -1,10 +1,10 @@
 import { BadInputError } from "../core/errors.ts";
 import { checkLinks } from "../core/operate/check.ts";
+import { holdByHand } from "../core/operate/hold-by-hand.ts";
 import type { Inspection } from "../core/operate/inspection.ts";
-import { holdByHand, pause, resume } from "../core/operate/operate.ts";
+import { forceRelease, pause, resume } from "../core/operate/release-by-hand.ts";
 import { getStatus } from "../core/operate/status.ts";
 import type { CallContext, Ports } from "../core/ports.ts";
-import { forceRelease } from "../core/releases/force-release.ts";
 import { type Scope, wholeCluster } from "../core/scope.ts";
 import { version } from "../version.ts";
 import { parseControlRequest } from "./requests.ts";

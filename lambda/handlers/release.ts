@@ -1,6 +1,6 @@
+import { forceRelease } from "../core/operate/release-by-hand.ts";
 import type { CallContext, ReleasePorts } from "../core/ports.ts";
-import { forceRelease } from "../core/releases/force-release.ts";
-import { type ReleaseAnswer, releaseNodes } from "../core/releases/release-nodes.ts";
+import { type ReleaseAnswer, releaseNodes } from "../core/releases/release.ts";
 import { parseReleaseRequest } from "./requests.ts";
 
 /** A one-shot fired, or a hand forced it. */

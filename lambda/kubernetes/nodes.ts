@@ -13,12 +13,11 @@ import type {
   Released,
   ReleasedAll,
   WhatToMark,
-  WhatToRelease,
 } from "../core/ports.ts";
 import { type NodePoolFilter, type Scope, wholeCluster } from "../core/scope.ts";
 import { type KubernetesCaller, OutOfTimeError } from "./client.ts";
 import { forEachConcurrent } from "./for-each-concurrent.ts";
-import { type LabelSelector, matches } from "./label-selector.ts";
+import type { LabelSelector } from "./label-selector.ts";
 import { changeNode, readNode } from "./node-changes.ts";
 import { listMetadata, listNodes, selectors } from "./node-lists.ts";
 import { instanceOf, parseNode, parseNodeLife } from "./node-objects.ts";
@@ -49,10 +48,10 @@ export class KubernetesNodes implements Nodes {
     this.#select = selectors(options.karpenter, options.nodePools);
   }
 
-  async mark({ scope, holdId, adopts }: WhatToMark, context: CallContext): Promise<Marked> {
+  async mark({ scope, holdId }: WhatToMark, context: CallContext): Promise<Marked> {
     const { annotation, metrics } = this.#options;
     const seen: NodeSeen[] = [];
-    const plan = (node: NodeMeta) => planMark(node, { holdId, annotation, ...(adopts && { adopts }) });
+    const plan = (node: NodeMeta) => planMark(node, { holdId, annotation });
     const candidates = this.#select.registered(scope);
     const nodes = this.#list(this.#select.withoutMarkOf(scope, holdId), context);
     const counts = await this.#each(nodes, async (node) => {
@@ -71,12 +70,9 @@ export class KubernetesNodes implements Nodes {
     return { marked, adopted, userHeld, failed, left: counts.left !== undefined, seen };
   }
 
-  async release({ holdId, adopters = [] }: WhatToRelease, context: CallContext): Promise<Released> {
-    const isAdopted = this.#adoptedBy(adopters);
+  async release(holdId: string, context: CallContext): Promise<Released> {
     const nodes = this.#listManaged(this.#select.markedBy(holdId), context);
-    const counts = await this.#each(nodes, async (node) =>
-      isAdopted(node) ? "passed" : this.#release(node, holdId, context),
-    );
+    const counts = await this.#each(nodes, (node) => this.#release(node, holdId, context));
     const { released = 0, kept = 0, failed = 0 } = counts;
     this.#options.metrics.add("NodesReleased", released);
     return { released, kept, failed, left: counts.left !== undefined };
@@ -180,16 +176,6 @@ export class KubernetesNodes implements Nodes {
     const plan = (present: ManagedNode) => planRelease(present, { holdId, annotation });
     const change = { plan, parse: parseNodeLife, wantsWhole: false, context };
     return (await changeNode(api, node, change)).outcome;
-  }
-
-  #adoptedBy(adopters: readonly WhatToMark[]): (node: NodeMeta) => boolean {
-    const { annotation } = this.#options;
-    const holds = adopters.map(({ scope, holdId }) => ({ holdId, of: this.#select.registered(scope) }));
-    return (node) =>
-      holds.some(
-        ({ holdId, of }) =>
-          of && matches(of, node.labels) && planMark(node, { holdId, annotation }).outcome === "adopted",
-      );
   }
 
   /** The node with its instance; undefined when it is too old to be awaited, or when it could not be read. */

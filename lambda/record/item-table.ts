@@ -15,6 +15,9 @@ export interface ItemTable {
   find(kind: Kind, name: string): Promise<StoredItem | undefined>;
   /** Every item of a kind, sorted by name. */
   all(kind: Kind, order?: Readonly<{ backwards?: boolean; pageSize?: number }>): AsyncIterable<StoredItem>;
-  /** With `ifVersion`, writes only over that version (0: over nothing), and returns false otherwise. */
+  /**
+   * With `ifVersion`, writes only over that version, and returns false otherwise. 0: over nothing, or over what has no
+   * version of ours, which are numbers from 1 on.
+   */
   put(kind: Kind, name: string, fields: Fields, ifVersion?: number): Promise<boolean>;
 }

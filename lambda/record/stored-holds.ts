@@ -2,7 +2,6 @@ import { writeLearned } from "../core/auto/learned-text.ts";
 import { after, type Duration, hours, later } from "../core/duration.ts";
 import { BrokenSetupError } from "../core/errors.ts";
 import { historyDays, type ScopeRecord } from "../core/holds/hold.ts";
-import { UnreadableRecordError } from "../core/holds/unreadable.ts";
 import type { AllHolds, Holds } from "../core/ports.ts";
 import type { Scope } from "../core/scope.ts";
 import { HoldTable, Kind } from "./item-keys.ts";
@@ -28,37 +27,43 @@ export class StoredHolds implements Holds {
 
   async all(): Promise<AllHolds> {
     const records: ScopeRecord[] = [];
-    const unreadable: UnreadableRecordError[] = [];
-    const nameless: BrokenSetupError[] = [];
+    const problems: BrokenSetupError[] = [];
     for await (const item of this.#table.all(Kind.record)) {
       try {
         records.push(readRecord(item));
       } catch (error) {
-        if (error instanceof UnreadableRecordError) unreadable.push(error);
-        else if (error instanceof BrokenSetupError) nameless.push(error);
-        else throw error;
+        if (!(error instanceof BrokenSetupError)) throw error;
+        problems.push(error);
       }
     }
-    return { records, unreadable, nameless };
+    return { records, problems };
   }
 
   write(record: ScopeRecord): Promise<boolean> {
-    return this.#table.put(Kind.record, record.scope, stored(record), record.version);
-  }
-
-  async replace(record: ScopeRecord): Promise<void> {
-    await this.#table.put(Kind.record, record.scope, stored(record));
+    return this.#table.put(Kind.record, record.scope, storedRecord(record), record.version);
   }
 }
 
-function stored({ scope: _, version, replacements = [], learned, ...rest }: ScopeRecord): Fields {
+export function storedRecord({
+  scope: _,
+  unreadable: _u,
+  version,
+  replacements = [],
+  learned,
+  ...rest
+}: ScopeRecord): Fields {
   const remembered = replacements.length > 0 && { replacements: storedReplacements(replacements) };
   const item = { ...rest, ...remembered, ...(learned && { learned: writeLearned(learned) }) };
-  return { ...item, version: version + 1, ...forgetWhenEmpty(rest, learned ? learnedKept : emptyKept) };
+  // A version that cannot be ours is counted from the beginning.
+  const next = Number.isSafeInteger(version) ? version + 1 : 1;
+  return { ...item, version: next, ...forgetWhenEmpty(rest, learned ? learnedKept : emptyKept) };
 }
 
 /** The record of a NodePool that is gone would stay for ever; without a hold it says nothing after some days. */
-function forgetWhenEmpty(record: Omit<ScopeRecord, "scope" | "version">, kept: Duration): Fields {
+function forgetWhenEmpty(
+  record: Omit<ScopeRecord, "scope" | "version" | "unreadable">,
+  kept: Duration,
+): Fields {
   const { hold, lastLaunchAt, launchesCountFrom, forced } = record;
   const moments = [lastLaunchAt, launchesCountFrom, forced?.at].filter((moment) => moment !== undefined);
   if (hold || moments.length === 0) return {};

@@ -1,15 +1,13 @@
 import { after, type Duration, hours } from "../core/duration.ts";
 import { historyDays, type PastHold } from "../core/holds/hold.ts";
 import type { Clock, Journal, ProbeAnswer } from "../core/ports.ts";
-import type { Scope } from "../core/scope.ts";
 import { HoldTable, Kind } from "./item-keys.ts";
 import type { Fields, ItemTable, StoredItem } from "./item-table.ts";
-import { readForgetAt, readNextSweep, readPastHold, readProbe, readSweep } from "./stored-records.ts";
+import { readForgetAt, readPastHold, readProbe, readSweep } from "./stored-records.ts";
 
 const historyKept = hours(24 * historyDays);
 const probesKept = hours(24);
 const lastSweep = "last";
-const nextSweep = "next";
 
 /** History, the last sweep and probes, in the same table as the holds. */
 export class StoredJournal implements Journal {
@@ -44,15 +42,6 @@ export class StoredJournal implements Journal {
   async lastSweep(): Promise<Date | undefined> {
     const item = await this.#table.find(Kind.sweep, lastSweep);
     return item && readSweep(item).at;
-  }
-
-  async noteNextToSweep(next: Scope | undefined): Promise<void> {
-    await this.#table.put(Kind.sweep, nextSweep, { next });
-  }
-
-  async nextToSweep(): Promise<Scope | undefined> {
-    const item = await this.#table.find(Kind.sweep, nextSweep);
-    return item && readNextSweep(item).next;
   }
 
   async answerProbe(probe: ProbeAnswer): Promise<void> {

@@ -3,9 +3,7 @@ import { nothingLearned } from "../core/auto/learned.ts";
 import { readLearned } from "../core/auto/learned-text.ts";
 import { type BadInputError, BrokenSetupError } from "../core/errors.ts";
 import type { PastHold, RememberedReplacement, ScopeRecord } from "../core/holds/hold.ts";
-import { UnreadableRecordError } from "../core/holds/unreadable.ts";
 import type { ProbeAnswer } from "../core/ports.ts";
-import { type Scope, wholeCluster } from "../core/scope.ts";
 import { anyText, count, flag, holdEntries, holdState, pastHold, probeAnswer } from "../schemas/holds.ts";
 import { fields, parse } from "../schemas/parse.ts";
 import { moment, scope } from "../schemas/values.ts";
@@ -17,6 +15,8 @@ const hold = fields({
   causedAt: moment,
   endsBecause: v.exactOptional(anyText),
   burstFrom: v.exactOptional(moment),
+  joined: v.exactOptional(v.literal(true, "true")),
+  askedUntil: v.exactOptional(moment),
   armedFor: v.exactOptional(moment),
   unprotected: v.exactOptional(flag),
 });
@@ -40,45 +40,30 @@ const learned = v.pipe(
   v.transform((written) => readLearned(written) ?? nothingLearned),
 );
 
-/** The fields of a record that may be missing. */
-const optionalParts = {
+const record = fields({
+  name: scope,
+  version: count,
   hold: v.exactOptional(hold),
   lastLaunchAt: v.exactOptional(moment),
-  unjoinedSince: v.exactOptional(moment),
   launchesCountFrom: v.exactOptional(moment),
   quiet: v.exactOptional(silence),
   learned: v.exactOptional(learned),
   replacements: v.exactOptional(replacements),
   forced: v.exactOptional(fields({ id: anyText, at: moment })),
-};
-const record = fields({ name: scope, version: count, ...optionalParts });
+});
 
-/** Reads a scope's record; of one that cannot be read whole, the error carries what can be read. */
+/** Reads a scope's record; of one that cannot be read, the version alone is known, so that it can be written over. */
 export function readRecord({ item, where }: StoredItem): ScopeRecord {
   try {
     const { name, ...rest } = parse(where, record, item, "the item");
     return { scope: name, ...rest };
   } catch (error) {
-    throw unreadable(item, error as BadInputError);
+    const unreadable = (error as BadInputError).message;
+    const name = v.safeParse(scope, item.name);
+    if (!name.success) throw new BrokenSetupError(`${unreadable}. Delete this item.`, { cause: error });
+    const version = typeof item.version === "number" && item.version >= 1 ? item.version : 0;
+    return { scope: name.output, version, unreadable };
   }
-}
-
-function unreadable(item: StoredItem["item"], cause: BadInputError): Error {
-  const name = v.safeParse(scope, item.name);
-  if (!name.success) return new BrokenSetupError(`${cause.message}. Delete this item.`, { cause });
-  const parts = Object.entries(optionalParts).flatMap(([key, schema]) => {
-    const part = v.safeParse(v.object({ [key]: schema }), { [key]: item[key] });
-    return item[key] !== undefined && part.success ? [part.output] : [];
-  });
-  const version = v.is(count, item.version) ? item.version : 0;
-  const known = v.safeParse(fields({ id: anyText, expiresAt: moment }), item.hold);
-  const rest: ScopeRecord = Object.assign({ scope: name.output, version }, ...parts);
-  return new UnreadableRecordError(
-    `${cause.message}. Release ${name.output === wholeCluster ? "everything" : name.output} by hand: ` +
-      "that writes this item anew and keeps its pause",
-    { rest, ...(known.success && { hold: known.output }) },
-    { cause },
-  );
 }
 
 export const storedReplacements = (list: readonly RememberedReplacement[]): Fields =>
@@ -92,9 +77,6 @@ export const readProbe = (stored: StoredItem): ProbeAnswer => read(probeAnswer, 
 
 const lastSweep = fields({ at: moment });
 export const readSweep = (stored: StoredItem): Readonly<{ at: Date }> => read(lastSweep, stored);
-
-const nextSweep = fields({ next: v.exactOptional(scope) });
-export const readNextSweep = (stored: StoredItem): Readonly<{ next?: Scope }> => read(nextSweep, stored);
 
 const forgetAt = fields({ forgetAt: count });
 export const readForgetAt = (stored: StoredItem): number => read(forgetAt, stored).forgetAt;

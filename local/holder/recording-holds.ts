@@ -22,10 +22,6 @@ export class RecordingHolds implements Holds {
     return this.#holds.all();
   }
 
-  replace(record: ScopeRecord): Promise<void> {
-    return this.#holds.replace(record);
-  }
-
   async write(record: ScopeRecord): Promise<boolean> {
     const before = (await this.#holds.find(record.scope))?.hold;
     const isWritten = await this.#holds.write(record);

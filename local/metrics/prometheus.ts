@@ -25,6 +25,7 @@ export const families: Readonly<Record<MetricName, Family>> = {
   LaunchToProtectedMs: summary("From a launch to the protection of all nodes."),
   ReleaseLagMs: summary("How much later than due nodes were released."),
   OrphansFound: counter("Marks found that no hold owned."),
+  UnreadableRecords: counter("Reads of a record that could not be read."),
   MissedLaunches: counter("Launches that only the sweep found."),
   OldestHoldMs: gauge("Age of the oldest hold at the last sweep."),
   HoldActive: gauge("Holds at the last sweep."),

@@ -16,6 +16,8 @@ const create = `
   ) STRICT, WITHOUT ROWID;
   PRAGMA user_version = ${format};`;
 const version = "json_extract(fields, '$.version')";
+const versionType = "coalesce(json_type(items.fields, '$.version'), 'none')";
+const neverOurs = `${versionType} NOT IN ('integer', 'real') OR json_extract(items.fields, '$.version') < 1`;
 const write = "INSERT INTO items (kind, name, fields) VALUES (:kind, :name, :fields)";
 
 /** Items in one SQLite file, which one process has at a time. What is acknowledged is on the disk. */
@@ -58,7 +60,11 @@ export class SqliteTable implements ItemTable {
     const item = { kind, name, fields: JSON.stringify(fields) };
     if (ifVersion === undefined)
       return this.#write(`${write} ON CONFLICT DO UPDATE SET fields = excluded.fields`, item);
-    if (ifVersion === 0) return this.#write(`${write} ON CONFLICT DO NOTHING`, item);
+    if (ifVersion === 0)
+      return this.#write(
+        `${write} ON CONFLICT DO UPDATE SET fields = excluded.fields WHERE ${neverOurs}`,
+        item,
+      );
     const update = `UPDATE items SET fields = :fields WHERE kind = :kind AND name = :name AND ${version} = :version`;
     return this.#write(update, { ...item, version: ifVersion });
   }

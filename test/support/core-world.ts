@@ -1,8 +1,8 @@
 import type { Duration } from "../../lambda/core/duration.ts";
 import { hours } from "../../lambda/core/duration.ts";
+import { nothingReleased } from "../../lambda/core/holds/end-hold.ts";
 import type { ScopeRecord } from "../../lambda/core/holds/hold.ts";
 import type { Context, FollowUp, Marked, Released } from "../../lambda/core/ports.ts";
-import { nothingReleased } from "../../lambda/core/releases/release-nodes.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import { World } from "../../simulator/world.ts";
 import { someRules } from "./builders.ts";
@@ -20,7 +20,7 @@ type Answers = Readonly<{
 /** A context whose nodes and schedules only write down what they are asked, for the tests of one use case. */
 export function coreWorld({ records = [], rules = {}, marked = {}, released = {} }: Answers = {}) {
   const world = new World();
-  for (const record of records) void world.holds.replace(record);
+  for (const record of records) void world.holds.put(record);
   const calls: unknown[][] = [];
   const queued: Readonly<{ followUp: FollowUp; delay: Duration }>[] = [];
   const context: Context = {
@@ -31,14 +31,12 @@ export function coreWorld({ records = [], rules = {}, marked = {}, released = {}
     journal: world.journal,
     nodes: {
       ...world.ports.nodes,
-      mark: async ({ scope, holdId, adopts }) => {
-        const others = [...world.holds.records.values()].flatMap(({ hold }) => hold?.id ?? []);
-        const spared = adopts ? others.filter((id) => !adopts(id)) : [];
-        calls.push(["mark", scope, holdId, ...spared]);
+      mark: async ({ scope, holdId }) => {
+        calls.push(["mark", scope, holdId]);
         return { ...nothingMarked, ...marked };
       },
-      release: async ({ holdId, adopters = [] }) => {
-        calls.push(["release", holdId, ...adopters.map((adopter) => adopter.holdId)]);
+      release: async (holdId) => {
+        calls.push(["release", holdId]);
         return { ...nothingReleased, ...released };
       },
     },

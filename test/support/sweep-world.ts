@@ -1,6 +1,6 @@
+import { nothingReleased } from "../../lambda/core/holds/end-hold.ts";
 import type { ScopeRecord } from "../../lambda/core/holds/hold.ts";
 import type { Context, Marked, Released } from "../../lambda/core/ports.ts";
-import { nothingReleased } from "../../lambda/core/releases/release-nodes.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import { coreWorld } from "./core-world.ts";
 

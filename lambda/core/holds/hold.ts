@@ -1,6 +1,7 @@
 import type { HoldLength } from "../auto/decide-hold-length.ts";
 import type { Learned } from "../auto/learned.ts";
-import { after, earlier, later, seconds } from "../duration.ts";
+import { after, type Duration, earlier, later, minutes, seconds } from "../duration.ts";
+import { youngerId } from "../marks/hold-id.ts";
 import type { Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
 
@@ -43,6 +44,10 @@ export type Hold = Readonly<{
   length?: HoldLength;
   /** The first launch that counts for this hold; what was launched from then on for waiting pods are its burst nodes. */
   burstFrom?: Date;
+  /** One of its burst nodes has joined: before that, launches do not extend it. */
+  joined?: true;
+  /** Until when launches asked to hold, while no node had joined. */
+  askedUntil?: Date;
   /** The moment a one-shot was last set for. */
   armedFor?: Date;
   /** A launch began it, and no look at the nodes has left all of them marked yet. */
@@ -61,8 +66,6 @@ export type ScopeRecord = Readonly<{
   version: number;
   hold?: Hold;
   lastLaunchAt?: Date;
-  /** The first launch that counted and since which no node is known to have joined. */
-  unjoinedSince?: Date;
   /** The watermark: launches before it start and extend nothing, however late they are reported. */
   launchesCountFrom?: Date;
   /** Why the watermark lies in the future, while it does. */
@@ -73,11 +76,17 @@ export type ScopeRecord = Readonly<{
   replacements?: readonly RememberedReplacement[];
   /** The last release by hand, which may be retried. */
   forced?: Forced;
+  /** Why what is stored cannot be read; the rest of the record is empty then. Never stored. */
+  unreadable?: string;
 }>;
+
+type OnlyWhileHeld =
+  | ("state" | "causedAt" | "endsBecause" | "armedFor")
+  | ("unprotected" | "burstFrom" | "joined" | "askedUntil");
 
 /** A hold that ended, as history keeps it. */
 export type PastHold = Readonly<
-  Omit<Hold, "state" | "causedAt" | "endsBecause" | "armedFor" | "unprotected" | "burstFrom"> & {
+  Omit<Hold, OnlyWhileHeld> & {
     scope: Scope;
     endedAt: Date;
     endedBecause: string;
@@ -87,22 +96,22 @@ export type PastHold = Readonly<
 /** How long history is kept. */
 export const historyDays = 90;
 
-/** A pause without an end lasts until it is resumed. */
-export const untilResumed = new Date("9999-12-31T00:00:00.000Z");
-
 export const emptyRecord = (scope: Scope): ScopeRecord => ({ scope, version: 0 });
 
-/** What a new hold looks like before any launch extended it. */
-export const newHold = (
-  begun: Pick<Hold, "id" | "startedAt" | "startedBecause" | "causes" | "expiresAt" | "causedAt">,
-): Hold => ({
-  ...begun,
-  state: "held",
-  launches: 0,
-  extensions: 0,
-  nodes: 0,
-  capped: false,
-});
+/** A new hold where none is running; one that is still being released goes to history, and its marks are adopted. */
+export function startHold(record: ScopeRecord, begun: Begun, now: Date) {
+  const { hold: old, scope } = record;
+  const counts = { launches: 0, extensions: 0, nodes: 0, capped: false };
+  const hold: Hold = { ...counts, ...begun, id: youngerId(begun.id, old?.id), state: "held", startedAt: now };
+  const because = old
+    ? `${hold.startedBecause}, while the last hold was being released`
+    : hold.startedBecause;
+  const started = { action: "start" as const, hold, record: { ...record, hold }, because };
+  return { ...started, ...(old && { past: pastOf(scope, old, now) }) };
+}
+
+/** What a new hold begins with. */
+type Begun = Pick<Hold, "id" | "startedBecause" | "causes" | "expiresAt" | "causedAt"> & Partial<Hold>;
 
 /** When a hold that started then must be over, whatever launches; undefined without a cap. */
 export const capOf = (rules: Rules, startedAt: Date): Date | undefined =>
@@ -121,13 +130,6 @@ export function extended(hold: Hold, asked: Date, rules: Rules): Pick<Hold, "exp
   return { expiresAt: later(hold.expiresAt, allowed), capped: hold.capped || asked > allowed };
 }
 
-/** The fence: launches find no running hold from here on. */
-export const fenced = (hold: Hold, endsBecause: string): Hold => ({
-  ...hold,
-  state: "releasing",
-  endsBecause,
-});
-
 /** The record when its hold is over. */
 export function withoutHold(record: ScopeRecord): ScopeRecord {
   const { hold: _, ...rest } = record;
@@ -136,56 +138,22 @@ export function withoutHold(record: ScopeRecord): ScopeRecord {
 
 /** The hold as history will report it. */
 export function pastOf(scope: Scope, hold: Hold, endedAt: Date): PastHold {
-  const {
-    state: _s,
-    causedAt: _c,
-    armedFor: _a,
-    unprotected: _u,
-    burstFrom: _b,
-    endsBecause,
-    ...reported
-  } = hold;
+  const { state: _s, causedAt: _c, armedFor: _a, unprotected: _u, ...rest } = hold;
+  const { burstFrom: _b, joined: _j, askedUntil: _until, endsBecause, ...reported } = rest;
   return { ...reported, scope, endedAt, endedBecause: endsBecause ?? "a new hold took its place" };
 }
 
-/** From when launches count for a scope, and why not earlier. */
-export type Watermark = Readonly<{ from: Date; quiet?: Silence }>;
+/** A node boots within this time; a hold waits no longer for the first of its nodes. */
+export const longestBoot: Duration = minutes(5);
 
-/** A pause or release of the whole cluster counts in every scope. */
-export function watermarkOf(record: ScopeRecord, whole?: ScopeRecord): Watermark {
-  const marks = [record, ...(whole ? [whole] : [])].map(
-    ({ launchesCountFrom: from = new Date(0), quiet }): Watermark => (quiet ? { from, quiet } : { from }),
-  );
-  return marks.reduce((a, b) => (b.from > a.from ? b : a));
+/** A node that joined after this is one of the hold's: the clocks of cloud and cluster differ by seconds. */
+export const joinsCountFrom = (burstFrom: Date): Date => after(burstFrom, -seconds(10));
+
+/** Whether launches began or extended the hold, and none of their nodes is known to have joined. */
+export const isUnjoined = (hold: Hold): hold is Hold & { burstFrom: Date } =>
+  hold.burstFrom !== undefined && !hold.joined;
+
+/** The hold once a node has joined: what launches asked for meanwhile counts now. */
+export function joinedHold({ askedUntil, ...hold }: Hold, rules: Rules): Hold {
+  return { ...hold, joined: true, ...(askedUntil && extended(hold, askedUntil, rules)) };
 }
-
-/** The record with a silence: launches until then never count, however late they are reported. */
-export const silenced = (record: ScopeRecord, from: Date, quiet: Silence): ScopeRecord => ({
-  ...record,
-  launchesCountFrom: from,
-  quiet,
-});
-
-/** The record from which on launches count, whatever was silent. */
-export function countingFrom(record: ScopeRecord, from: Date): ScopeRecord {
-  const { quiet: _, ...rest } = record;
-  return { ...rest, launchesCountFrom: from };
-}
-
-/** A launch dated ahead of our clock would make those after it look old. */
-export function withoutLaunchAhead(record: ScopeRecord, now: Date): ScopeRecord {
-  const { lastLaunchAt, ...rest } = record;
-  return lastLaunchAt && lastLaunchAt > now ? rest : record;
-}
-
-/** A node that joined after this shows that launches lead to nodes: the clocks of cloud and cluster differ by seconds. */
-export const joinsCountFrom = (unjoinedSince: Date): Date => after(unjoinedSince, -seconds(10));
-
-/** The record once a node has joined. */
-export function withJoinedNode(record: ScopeRecord): ScopeRecord {
-  const { unjoinedSince: _, ...rest } = record;
-  return rest;
-}
-
-export const isPaused = (watermark: Watermark, now: Date): boolean =>
-  watermark.quiet?.kind === "paused" && watermark.from > now;

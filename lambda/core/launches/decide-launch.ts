@@ -4,13 +4,12 @@ import { withLaunches } from "../holds/causes.ts";
 import {
   extended,
   type Hold,
-  newHold,
+  isUnjoined,
   type PastHold,
-  pastOf,
   type ScopeRecord,
-  untilResumed,
-  type Watermark,
+  startHold,
 } from "../holds/hold.ts";
+import { type Watermark, whyNoneCounts } from "../holds/watermark.ts";
 import type { Launch } from "../ports.ts";
 import type { Rules } from "../rules.ts";
 import { wasRecognised } from "./judge-launches.ts";
@@ -24,7 +23,7 @@ export type LaunchDecision =
       because: string;
       hold: Hold;
       record?: ScopeRecord;
-      superseded?: PastHold;
+      past?: PastHold;
     }>;
 
 export type LaunchFacts = Readonly<{
@@ -63,33 +62,18 @@ export function decideLaunch(facts: LaunchFacts): LaunchDecision {
   }
   if (news.length === 0) return { action: "ignore", because: "the hold for launches up to then has ended" };
 
-  const hold = {
-    ...newHold({
-      id: facts.newId,
-      startedAt: now,
-      startedBecause: `a node was launched in NodePool ${latest.nodePool}`,
-      causes: withLaunches({}, news),
-      expiresAt,
-      causedAt: latest.launchedAt,
-    }),
+  const begun = {
+    id: facts.newId,
+    startedBecause: `a node was launched in NodePool ${latest.nodePool}`,
+    causes: withLaunches({}, news),
+    expiresAt,
+    causedAt: latest.launchedAt,
     launches: news.length,
     burstFrom: firstOf(news),
     ...(length && { length }),
     unprotected: true,
   };
-  return startInPlace({ ...seen, unjoinedSince: record.unjoinedSince ?? firstOf(news) }, hold, now);
-}
-
-/** A new hold where none is running; one that is still being released goes to history, its marks are adopted. */
-export function startInPlace(record: ScopeRecord, hold: Hold, now: Date) {
-  const old = record.hold;
-  return {
-    action: "start" as const,
-    hold,
-    record: { ...record, hold },
-    because: old ? `${hold.startedBecause}, while the last hold was being released` : hold.startedBecause,
-    ...(old && { superseded: pastOf(record.scope, old, now) }),
-  };
+  return startHold(seen, begun, now);
 }
 
 function decideExtension(
@@ -98,10 +82,11 @@ function decideExtension(
   latest: Launch,
   news: readonly Launch[],
 ): LaunchDecision {
-  const { expiresAt, capped } = extended(hold, heldUntil, rules);
+  const isWaiting = isUnjoined(hold);
+  const { expiresAt, capped } = isWaiting ? hold : extended(hold, heldUntil, rules);
   const moves = expiresAt > hold.expiresAt;
-  if (!moves && news.length === 0)
-    return { action: "await", hold, because: "the hold lasts as long already" };
+  const because = isWaiting ? "none of the hold's nodes has joined yet" : "the hold lasts as long already";
+  if (!moves && news.length === 0) return { action: "await", hold, because };
 
   const next: Hold = {
     ...hold,
@@ -113,32 +98,20 @@ function decideExtension(
       causes: withLaunches(hold.causes, news),
       burstFrom: earlier(hold.burstFrom ?? latest.launchedAt, firstOf(news)),
     }),
+    ...(isWaiting && { askedUntil: later(hold.askedUntil ?? heldUntil, heldUntil) }),
     // With a new relaunchCost, a launch that was counted before may last longer than it did.
     ...(length && { length }),
     extensions: hold.extensions + (moves ? 1 : 0),
   };
-  const counted = news.length > 0 && {
-    lastLaunchAt: latest.launchedAt,
-    unjoinedSince: record.unjoinedSince ?? firstOf(news),
-  };
-  const written = { ...record, hold: next, ...counted };
+  const written = { ...record, hold: next, ...(news.length > 0 && { lastLaunchAt: latest.launchedAt }) };
   if (capped && !hold.capped) {
     const because = `holds last ${formatDuration(rules.maxHold)} at most, whatever launches`;
     return { action: "cap", hold: next, record: written, because };
   }
   if (moves)
     return { action: "extend", hold: next, record: written, because: "a later launch extends the hold" };
-  return { action: "await", hold: next, record: written, because: "the hold lasts as long already" };
+  return { action: "await", hold: next, record: written, because };
 }
 
 const firstOf = (launches: readonly Launch[]): Date =>
   launches.map(({ launchedAt }) => launchedAt).reduce(earlier);
-
-/** Why launches before the watermark mean nothing. */
-export function whyNoneCounts(watermark: Watermark, now: Date): string {
-  if (watermark.from <= now) return "it was launched before the holder was asked to start afresh";
-  const { from, quiet } = watermark;
-  const until = from >= untilResumed ? "resumed" : from.toISOString();
-  if (quiet?.kind === "paused") return `paused until ${until} (${quiet.because})`;
-  return `breather after a capped hold until ${until}`;
-}

@@ -1,7 +1,7 @@
 import { after, type Duration, earlier, minutes, seconds } from "../duration.ts";
 import { BrokenSetupError } from "../errors.ts";
-import { changeRecord } from "../holds/change-record.ts";
-import { emptyRecord, type ScopeRecord } from "../holds/hold.ts";
+import type { ScopeRecord } from "../holds/hold.ts";
+import { changeRecord, findRecord } from "../holds/records.ts";
 import type { Context, Launch, Replacement, Unavailable } from "../ports.ts";
 import { reportLimit } from "../report-limit.ts";
 import type { Scope } from "../scope.ts";
@@ -13,8 +13,6 @@ export type Judged = Readonly<{
   demand: readonly Launch[];
   replacements: readonly Launch[];
   unknown: readonly Launch[];
-  /** What was known of the scope. */
-  record: ScopeRecord;
 }>;
 
 /** A node joins long after its NodeClaim was made; without a cloud that is all we hear of it. */
@@ -30,9 +28,8 @@ export async function findDemand(
     firstSeenAt,
   }: Readonly<{ scope: Scope; launches: readonly Launch[]; firstSeenAt: Date }>,
 ): Promise<Judged> {
-  const record = (await context.holds.find(scope)) ?? emptyRecord(scope);
-  const judged: Judged = { demand: launches, replacements: [], unknown: [], record };
-  if (context.rules.replacements === "hold") return judged;
+  if (context.rules.replacements === "hold") return { demand: launches, replacements: [], unknown: [] };
+  const record = await findRecord(context, scope);
   const remembered = rememberedReplacements(record, context.rules);
   const isNew = (launch: Launch) => !remembered.has(launch.instance);
   // Before the answer: what it does not name may have been written since it was asked for.
@@ -48,7 +45,6 @@ export async function findDemand(
     demand: those("demand"),
     replacements: those("replacement"),
     unknown: those("unknown yet"),
-    record,
   };
 }
 

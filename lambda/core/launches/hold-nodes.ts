@@ -2,19 +2,19 @@ import { attemptAll } from "../attempt-all.ts";
 import { describeLength } from "../auto/describe-length.ts";
 import type { Learned } from "../auto/learned.ts";
 import { reportLearned } from "../auto/report-learned.ts";
-import { changeRecord, wholeClusterRecord } from "../holds/change-record.ts";
-import { dueAt, type Hold, watermarkOf } from "../holds/hold.ts";
-import { armAndMark } from "../marks/mark-nodes.ts";
+import { armRelease } from "../holds/arm-release.ts";
+import { dueAt, type Hold } from "../holds/hold.ts";
+import { armAndMark } from "../holds/mark-nodes.ts";
+import { awaitPendingNodes } from "../holds/pending-nodes.ts";
+import { changeRecord, findRecord, wholeClusterRecord } from "../holds/records.ts";
+import { watermarkOf } from "../holds/watermark.ts";
 import type { Context, Launch, LaunchEvent } from "../ports.ts";
-import { armRelease } from "../releases/arm-release.ts";
 import { scopeOf } from "../rules.ts";
 import type { Scope } from "../scope.ts";
 import { decideLaunch, type LaunchDecision } from "./decide-launch.ts";
-import { retryDoubtful, separateDoubtful } from "./doubtful-launches.ts";
 import { findDemand } from "./find-demand.ts";
 import { judgeAgainAfter } from "./judge-launches.ts";
 import type { LaunchBatch } from "./merge-messages.ts";
-import { awaitPendingNodes } from "./pending-nodes.ts";
 
 /** Protects what the launches ask to protect, one scope after the other; one that fails keeps no other waiting. */
 export async function holdNodes(
@@ -27,13 +27,10 @@ export async function holdNodes(
     [...scopes].map(([scope, ofScope]) => async () => {
       const { firstSeenAt } = heard;
       const judged = await findDemand(context, { scope, launches: ofScope, firstSeenAt });
-      const { record, demand, replacements, unknown } = judged;
-      const { counting, doubtful } = await separateDoubtful(context, { scope, record, demand });
       await attemptAll([
-        () => protectDemand(context, scope, counting),
-        () => awaitReplacements(context, scope, replacements),
-        () => judgeAgain(context, unknown, heard),
-        () => retryDoubtful(context, doubtful, heard),
+        () => protectDemand(context, scope, judged.demand),
+        () => awaitReplacements(context, scope, judged.replacements),
+        () => judgeAgain(context, judged.unknown, heard),
       ]);
     }),
   );
@@ -53,7 +50,7 @@ async function awaitReplacements(
   replacements: readonly Launch[],
 ): Promise<void> {
   if (replacements.length === 0) return;
-  const { hold } = (await context.holds.find(scope)) ?? {};
+  const { hold } = await findRecord(context, scope);
   if (hold?.state === "held") await awaitPendingNodes(context, { scope, awaited: replacements, attempt: 0 });
 }
 

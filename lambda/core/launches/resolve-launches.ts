@@ -1,9 +1,9 @@
 import { after, type Duration, earlier, minutes, seconds } from "../duration.ts";
+import { delayOf, giveUpAfter } from "../holds/pending-nodes.ts";
 import type { Context, Instance, Launch, LaunchEvent } from "../ports.ts";
 import { admits } from "../scope.ts";
 import { holdNodes } from "./hold-nodes.ts";
 import type { LaunchBatch } from "./merge-messages.ts";
-import { delayOf, giveUpAfter } from "./pending-nodes.ts";
 
 /** Finds out which of the instances are this cluster's Karpenter nodes, and holds for those. */
 export async function resolveLaunches(context: Context, heard: LaunchBatch): Promise<void> {

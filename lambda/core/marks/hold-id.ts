@@ -12,5 +12,15 @@ export const isHoldId = (text: string | undefined): text is string => text !== u
 export const holdIdOf = (now: Date, suffix: string): string =>
   `${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, "").toLowerCase()}-${suffix}`;
 
+/** The id for a hold that follows an older one: also where their clocks differ, ids of a scope only grow. */
+export function youngerId(id: string, older: string | undefined): string {
+  if (older === undefined || id > older) return id;
+  const [, year, month, day, hour, minute, second] = parts.exec(older) ?? [];
+  const next = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`).getTime() + 1_000;
+  return holdIdOf(new Date(next), id.slice(-6));
+}
+
+const parts = /^(\d{4})(\d\d)(\d\d)t(\d\d)(\d\d)(\d\d)/;
+
 /** For changes that are only tried and never written: no calendar has its date, so no hold ever has this id. */
 export const trialHoldId = "00000000t000000-dryrun";

@@ -23,7 +23,7 @@ export type MarkChange = Readonly<{
 /** What a node counts as, and what is to be changed for that. */
 export type Decision<Outcome extends string> = Readonly<{ outcome: Outcome; change?: MarkChange }>;
 
-/** `passed` nodes are no part of this hold: their label excludes them, or they changed since they were listed. */
+/** `passed` nodes are no part of this hold: their label excludes them, or is a younger hold's. */
 export type MarkOutcome = "marked" | "adopted" | "userHeld" | "already" | "passed";
 export type ReleaseOutcome = "released" | "kept";
 
@@ -31,15 +31,12 @@ const labelOf = (node: NodeMeta) => node.labels?.[holdLabel];
 
 type MarkOf = Readonly<{ holdId: string; annotation: string }>;
 
-/** A node is marked where it has no annotation, and adopted where it has the mark of another hold that `adopts` names. */
-export function planMark(
-  node: NodeMeta,
-  { holdId, annotation, adopts = () => true }: MarkOf & Readonly<{ adopts?: (holdId: string) => boolean }>,
-): Decision<MarkOutcome> {
+/** A node is marked where it has no annotation, and adopted where it has an older hold's mark: the younger mark wins. */
+export function planMark(node: NodeMeta, { holdId, annotation }: MarkOf): Decision<MarkOutcome> {
   const label = labelOf(node);
   const value = node.annotations?.[annotation];
   if (label === holdId) return { outcome: "already" };
-  if (isExcluded(label) || (label !== undefined && !adopts(label))) return { outcome: "passed" };
+  if (isExcluded(label) || (label !== undefined && label > holdId)) return { outcome: "passed" };
   const isOtherHolds = label !== undefined;
   if (value !== undefined && !(isOtherHolds && value === markValue)) return { outcome: "userHeld" };
   return {

@@ -1,6 +1,6 @@
 import type { Duration } from "../duration.ts";
 import { after, hours } from "../duration.ts";
-import { messageOf } from "../errors.ts";
+import { BrokenSetupError, messageOf } from "../errors.ts";
 import type { Hold } from "../holds/hold.ts";
 import type { Context } from "../ports.ts";
 import type { Rules } from "../rules.ts";
@@ -40,11 +40,9 @@ export async function checkLinks(context: Context, inspection: Inspection): Prom
 }
 
 async function lookAtRecord(context: Context) {
-  const [{ records, unreadable }, lastSweep] = await Promise.all([
-    context.holds.all(),
-    context.journal.lastSweep(),
-  ]);
-  if (unreadable[0]) throw unreadable[0];
+  const [{ records }, lastSweep] = await Promise.all([context.holds.all(), context.journal.lastSweep()]);
+  const broken = records.find(({ unreadable }) => unreadable)?.unreadable;
+  if (broken) throw new BrokenSetupError(broken);
   const holds = records.flatMap(({ scope, hold }): PresentHold[] => {
     if (!hold) return [];
     const { id, state, expiresAt, armedFor } = hold;

@@ -1,6 +1,5 @@
 import { attemptAll } from "../attempt-all.ts";
 import { after } from "../duration.ts";
-import { separateDoubtful } from "../launches/doubtful-launches.ts";
 import { findDemand } from "../launches/find-demand.ts";
 import { protect } from "../launches/hold-nodes.ts";
 import type { Context, Launch } from "../ports.ts";
@@ -38,11 +37,10 @@ async function recover(context: Context, scope: Scope, missed: readonly Launch[]
   if (context.clock.now() >= context.deadline) return;
   // What is unknown yet was launched within the last minute: the next sweep sees it again.
   const firstSeenAt = context.clock.now();
-  const { record, demand } = await findDemand(context, { scope, launches: missed, firstSeenAt });
-  const { counting } = await separateDoubtful(context, { scope, record, demand });
-  if (counting.length === 0) return;
-  const { action } = await protect(context, { scope, launches: counting, awaited: [] });
+  const { demand } = await findDemand(context, { scope, launches: missed, firstSeenAt });
+  if (demand.length === 0) return;
+  const { action } = await protect(context, { scope, launches: demand, awaited: [] });
   if (action === "ignore" || action === "await") return;
-  context.log.warn("launches were missed", { scope, instances: counting.map((launch) => launch.instance) });
-  context.metrics.add("MissedLaunches", counting.length);
+  context.log.warn("launches were missed", { scope, instances: demand.map((launch) => launch.instance) });
+  context.metrics.add("MissedLaunches", demand.length);
 }

@@ -1,89 +1,126 @@
 import { attemptAll } from "../attempt-all.ts";
 import { learnedLength } from "../auto/observe.ts";
 import { after, type Duration, earlier, seconds } from "../duration.ts";
-import type { ScopeRecord } from "../holds/hold.ts";
-import { watermarkOf } from "../holds/hold.ts";
-import { awaitPendingNodes } from "../launches/pending-nodes.ts";
-import { markNodes } from "../marks/mark-nodes.ts";
-import type { AllHolds, Context } from "../ports.ts";
-import { armRelease } from "../releases/arm-release.ts";
-import { isKept } from "../rules.ts";
-import type { Scope } from "../scope.ts";
-import { decideSweep, logSweepDecision } from "./decide-sweep.ts";
-import { planSweep, type RecordWithHold } from "./plan-sweep.ts";
+import { armRelease } from "../holds/arm-release.ts";
+import { whyOver } from "../holds/end-hold.ts";
+import { dueAt, type Hold, type ScopeRecord } from "../holds/hold.ts";
+import { markNodes } from "../holds/mark-nodes.ts";
+import { awaitPendingNodes } from "../holds/pending-nodes.ts";
+import { changeRecord } from "../holds/records.ts";
+import { watermarkOf } from "../holds/watermark.ts";
+import type { Context } from "../ports.ts";
+import { type Ending, endHolds } from "../releases/end-holds.ts";
+import { decideNow, decideRelease } from "../releases/release.ts";
+import { isKept, type Rules } from "../rules.ts";
+import { type Scope, wholeCluster } from "../scope.ts";
 import { recoverMissedLaunches } from "./recover-missed-launches.ts";
-import { releaseOverdue } from "./release-overdue.ts";
 
-/** Until which part of the whole time each stage may work; what one does not use is the next one's. */
-const shares = { releases: 0.6, recovery: 0.75, marks: 1 } as const;
 /** No scope keeps the others waiting for longer. */
 const scopeTime: Duration = seconds(30);
 
 /**
  * Compares records, nodes and clock from scratch and repairs what events lost. What must end comes first, what must be
- * marked comes last, each within its share of the time; no failure stops the rest.
+ * marked comes last; no failure stops the rest, and what the time does not suffice for is left to the next sweep.
  */
 export async function sweep(context: Context): Promise<void> {
   const { clock, holds, journal, rules } = context;
-  const start = clock.now();
-  const all = await holds.all();
-  const next = await journal.nextToSweep();
-  const plan = planSweep(all.records, { rules, now: start, next });
-  const within = (share: number): Context => {
-    const time = (context.deadline.getTime() - start.getTime()) * share;
-    return { ...context, deadline: after(start, time) };
-  };
+  const { records, problems } = await holds.all();
   await attemptAll([
-    () => releaseOverdue(within(shares.releases), plan),
+    () => replaceUnreadable(context, records),
+    () => releaseOverdue(context, planSweep(records, rules, clock.now())),
     // Before scopes are marked: a mark would hide that a launch was missed.
-    () => recoverMissedLaunches(within(shares.recovery)),
-    () => keepHolds(within(shares.marks), next),
-    async () => measure(context, all.records),
-    ...problemsOf(all),
+    () => recoverMissedLaunches(context),
+    () => keepHolds(context),
+    async () => measure(context, records),
+    ...problems.map((error) => () => Promise.reject(error)),
   ]);
   await journal.noteSweep(clock.now());
 }
 
-const problemsOf = ({ unreadable, nameless }: AllHolds) =>
-  [...unreadable, ...nameless].map((error) => () => Promise.reject(error));
-
-/** Marks for each running hold what carries no mark, and arms its release; notes where the time was over. */
-async function keepHolds(context: Context, next: Scope | undefined): Promise<void> {
-  const { rules, clock, holds } = context;
-  // Read again: a hold that was due may have been extended meanwhile, or another one may have begun.
-  const { running } = planSweep((await holds.all()).records, { rules, now: clock.now(), next });
-  let stoppedAt: Scope | undefined;
-  const works = running.map((record) => async () => {
-    if (context.clock.now() >= context.deadline) stoppedAt ??= record.scope;
-    if (!stoppedAt) await keepHold(forOneScope(context), record);
-  });
-  try {
-    await attemptAll(works);
-  } finally {
-    if (stoppedAt !== next) await context.journal.noteNextToSweep(stoppedAt);
+/** Without a launch nothing else would write these records. */
+async function replaceUnreadable(context: Context, records: readonly ScopeRecord[]): Promise<void> {
+  for (const { scope, unreadable } of records) {
+    if (unreadable) await changeRecord(context, scope, (record) => (record.unreadable ? { record } : {}));
   }
 }
 
-const forOneScope = (context: Context): Context => ({
-  ...context,
-  deadline: earlier(context.deadline, after(context.clock.now(), scopeTime)),
-});
+type RecordWithHold = ScopeRecord & Readonly<{ hold: Hold }>;
+
+/** Holds that are over, the longest overdue first; those whose release was begun; and those that go on. */
+export function planSweep(records: readonly ScopeRecord[], rules: Rules, now: Date) {
+  const whole = records.find(({ scope }) => scope === wholeCluster);
+  const isOver = (record: ScopeRecord) =>
+    whyOver({ record, watermark: watermarkOf(record, whole), rules, now }) !== undefined;
+  const withHold = records.filter((record): record is RecordWithHold => record.hold !== undefined);
+  const held = withHold.filter(({ hold }) => hold.state === "held");
+  const dueTime = ({ hold }: RecordWithHold) => dueAt(hold, rules).getTime();
+  return {
+    over: held.filter(isOver).toSorted((a, b) => dueTime(a) - dueTime(b)),
+    releasing: withHold.filter(({ hold }) => hold.state === "releasing"),
+    running: held.filter((record) => !isOver(record)),
+  };
+}
+
+type SweepPlan = ReturnType<typeof planSweep>;
+
+/** Ends every hold that is over, then takes all their marks off. */
+async function releaseOverdue(context: Context, { over, releasing }: SweepPlan): Promise<void> {
+  const endings: Ending[] = [...releasing];
+  await attemptAll([
+    ...over.map(({ scope }) => async () => {
+      if (context.clock.now() < context.deadline) endings.push(...(await decideOverdue(context, scope)));
+    }),
+    () => endHolds(context, endings),
+  ]);
+}
+
+/** Decides again on the present record; none when the hold goes on. */
+async function decideOverdue(context: Context, scope: Scope): Promise<readonly Ending[]> {
+  const decision = await decideNow(context, scope);
+  logDecision(context, scope, decision);
+  if (decision.action === "release") return [{ scope, hold: decision.hold }];
+  if (decision.action === "keep")
+    await armRelease(context, { scope, hold: decision.hold, at: decision.armFor });
+  return [];
+}
+
+/** Marks for each running hold what carries no mark, and arms its release. */
+async function keepHolds(context: Context): Promise<void> {
+  const { rules, clock, holds } = context;
+  // Read again: a hold that was due may have been extended meanwhile, or another one may have begun.
+  const { running } = planSweep((await holds.all()).records, rules, clock.now());
+  await attemptAll(
+    running.map((record) => async () => {
+      if (clock.now() >= context.deadline) return;
+      const deadline = earlier(context.deadline, after(clock.now(), scopeTime));
+      await keepHold({ ...context, deadline }, record);
+    }),
+  );
+}
 
 async function keepHold(context: Context, record: RecordWithHold): Promise<void> {
   const { scope } = record;
   const { rules, clock } = context;
   // The plan has compared it with the whole cluster's watermark.
-  const decision = decideSweep({ record, watermark: watermarkOf(record), rules, now: clock.now() });
-  logSweepDecision(context, scope, decision);
+  const facts = { record, watermark: watermarkOf(record), rules, now: clock.now() };
+  const decision = decideRelease(facts);
+  logDecision(context, scope, decision);
   // One that became due meanwhile is released by its one-shot, or by the next sweep.
-  if (decision.action !== "keep" && decision.action !== "outlast") return;
+  if (decision.action !== "keep") return;
   const { hold, armFor } = decision;
-  if (decision.action === "keep") {
-    // The hold is recorded, so marking need not wait for a scheduler that may be out of order.
-    const marked = await markNodes(context, { scope, hold });
-    await awaitPendingNodes(context, { scope, awaited: [], attempt: 0 }, marked);
-  }
+  // The hold is recorded, so marking need not wait for a scheduler that may be out of order.
+  const marked = await markNodes(context, { scope, hold });
+  await awaitPendingNodes(context, { scope, awaited: [], attempt: 0 }, marked);
   await armRelease(context, { scope, hold, at: armFor });
+}
+
+function logDecision(
+  { log }: Context,
+  scope: Scope,
+  { action, because, ...decision }: ReturnType<typeof decideRelease>,
+): void {
+  const holdId = "hold" in decision && { holdId: decision.hold.id };
+  log.info("sweep decided", { scope, action, because, ...holdId });
 }
 
 function measure({ clock, metrics, rules }: Context, records: readonly ScopeRecord[]): void {

@@ -1,22 +1,71 @@
 import { after, type Duration, earlier, formatDuration, later } from "../duration.ts";
+import { BadInputError } from "../errors.ts";
 import { withWish } from "../holds/causes.ts";
 import {
   capOf,
-  countingFrom,
+  dueAt,
   extended,
   type Hold,
-  isPaused,
-  newHold,
   type PastHold,
   type ScopeRecord,
-  silenced,
-  type Watermark,
+  startHold,
   type Wish,
-  watermarkOf,
 } from "../holds/hold.ts";
-import { startInPlace, whyNoneCounts } from "../launches/decide-launch.ts";
-import { decideForce } from "../releases/decide-release.ts";
-import type { Rules } from "../rules.ts";
+import { armAndMark } from "../holds/mark-nodes.ts";
+import { awaitPendingNodes } from "../holds/pending-nodes.ts";
+import { changeRecord, wholeClusterRecord } from "../holds/records.ts";
+import { isPaused, type Watermark, watermarkOf, whyNoneCounts } from "../holds/watermark.ts";
+import type { Context } from "../ports.ts";
+import { isKept, type Rules } from "../rules.ts";
+import type { Scope } from "../scope.ts";
+
+/** Without a hold there is a reason for that. */
+export type HoldAnswer = Readonly<{
+  holdId?: string;
+  until?: Date;
+  marked: number;
+  userHeld: number;
+  because: string;
+}>;
+
+/** Starts or extends a hold without a launch: by hand, for an event, or for a window. */
+export async function holdByHand(context: Context, scope: Scope, wish: HoldRequest): Promise<HoldAnswer> {
+  const { rules, clock, ids } = context;
+  if (!isKept(rules, scope)) {
+    const expected = rules.scope === "cluster" ? '"cluster"' : '"nodepool/NAME"';
+    throw new BadInputError("Cannot hold", [
+      `scope must be ${expected} with this deployment's settings, not "${scope}"`,
+    ]);
+  }
+  const whole = await wholeClusterRecord(context, scope);
+  const decision = await changeRecord(context, scope, (record) => {
+    const now = clock.now();
+    const watermark = watermarkOf(record, whole);
+    return decideHold({ record, watermark, wish, rules, now, newId: ids.newHoldId(now) });
+  });
+  context.log.info("hold by hand decided", {
+    scope,
+    cause: wish.cause,
+    action: decision.action,
+    because: decision.because,
+  });
+  if (decision.action === "refuse" && wish.cause === "hand")
+    throw new BadInputError("Cannot hold", [decision.because]);
+  if (decision.action === "refuse" || decision.action === "leave")
+    return { marked: 0, userHeld: 0, because: decision.because };
+
+  const { hold } = decision;
+  if (decision.action === "start") context.metrics.add("HoldsStarted", 1);
+  const marking = await armAndMark(context, scope, hold);
+  await awaitPendingNodes(context, { scope, awaited: [], attempt: 0 }, marking);
+  return {
+    holdId: hold.id,
+    until: dueAt(hold, rules),
+    marked: marking.marked + marking.adopted,
+    userHeld: marking.userHeld,
+    because: decision.because,
+  };
+}
 
 /** What an operator's wish to hold means for one scope, and why. */
 export type HoldDecision =
@@ -27,7 +76,7 @@ export type HoldDecision =
       hold: Hold;
       because: string;
       record?: ScopeRecord;
-      superseded?: PastHold;
+      past?: PastHold;
     }>;
 
 /** `at` is when an event happened or a window began: delivered twice, or late, it asks for nothing more. */
@@ -60,12 +109,8 @@ export function decideHold({ record, watermark, wish, rules, now, newId }: HoldF
   if (hold?.state !== "held") {
     const cap = capOf(rules, now);
     const expiresAt = cap ? earlier(asked, cap) : asked;
-    const begun = {
-      startedAt: now,
-      startedBecause: wish.reason,
-      causes: withWish({}, wish.cause, wish.reason),
-    };
-    return startInPlace(record, newHold({ id: newId, ...begun, expiresAt, causedAt }), now);
+    const causes = withWish({}, wish.cause, wish.reason);
+    return startHold(record, { id: newId, startedBecause: wish.reason, expiresAt, causedAt, causes }, now);
   }
   const { expiresAt } = extended(hold, asked, rules);
   if (expiresAt <= hold.expiresAt) {
@@ -78,27 +123,4 @@ export function decideHold({ record, watermark, wish, rules, now, newId }: HoldF
   const causes = withWish(hold.causes, wish.cause, wish.reason);
   const next = { ...hold, expiresAt, causedAt, causes, extensions: hold.extensions + 1 };
   return { action: "extend", hold: next, record: { ...record, hold: next }, because: wish.reason };
-}
-
-/** Steps aside until then: what is held is released, and launches meanwhile never count. The last wish is the one that counts. */
-export function decidePause(
-  record: ScopeRecord,
-  { until, reason, now }: Readonly<{ until: Date; reason: string; now: Date }>,
-) {
-  const forced = decideForce(record, { reason: `paused by hand: ${reason}`, now });
-  const before = watermarkOf(record);
-  const from = before.quiet?.kind === "breather" ? later(until, before.from) : until;
-  // One that is asked for again lasts since it began.
-  const since = before.quiet && isPaused(before, now) ? before.quiet.since : now;
-  return { ...forced, record: silenced(forced.record, from, { kind: "paused", since, because: reason }) };
-}
-
-/** Ends a pause or a breather: launches count from now on. */
-export function decideResume(record: ScopeRecord, now: Date) {
-  const from = record.launchesCountFrom;
-  // Without a reason it is no silence, but a release by force whose clock was ahead.
-  if (!from || from <= now || !record.quiet)
-    return { action: "leave" as const, because: "nothing was paused" };
-  const because = record.quiet.kind === "breather" ? "the breather is cut short" : "the pause is over";
-  return { action: "resume" as const, record: countingFrom(record, now), because };
 }

@@ -1,7 +1,7 @@
-import { changeRecord } from "../holds/change-record.ts";
-import type { Hold, ScopeRecord } from "../holds/hold.ts";
 import type { ReleaseContext } from "../ports.ts";
 import type { Scope } from "../scope.ts";
+import type { Hold, ScopeRecord } from "./hold.ts";
+import { changeRecord } from "./records.ts";
 
 /** A hold of a scope, and when its one-shot is to fire. */
 type OneShot = Readonly<{ scope: Scope; hold: Hold; at: Date }>;

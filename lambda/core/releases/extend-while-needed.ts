@@ -7,8 +7,18 @@ import { reportLearned } from "../auto/report-learned.ts";
 import { after, type Duration, earlier, later, minutes } from "../duration.ts";
 import { BrokenSetupError } from "../errors.ts";
 import { withUse } from "../holds/causes.ts";
-import { changeRecord } from "../holds/change-record.ts";
-import { capOf, dueAt, extended, type Hold, type ScopeRecord } from "../holds/hold.ts";
+import {
+  capOf,
+  dueAt,
+  extended,
+  type Hold,
+  isUnjoined,
+  joinedHold,
+  joinsCountFrom,
+  longestBoot,
+  type ScopeRecord,
+} from "../holds/hold.ts";
+import { changeRecord, findRecord } from "../holds/records.ts";
 import type { NodeClaim, ReleaseContext } from "../ports.ts";
 import { reportLimit } from "../report-limit.ts";
 import { isKept, type Rules } from "../rules.ts";
@@ -18,12 +28,75 @@ import type { Scope } from "../scope.ts";
 const nodeClaimIsOlderBy: Duration = minutes(1);
 /** A hold whose use cannot be read is due all the same after so long. */
 const patience: Duration = minutes(10);
+/** How often it is asked whether the first node has joined. */
+const joinCheck: Duration = minutes(1);
 
-/** Extends a hold that is due while the nodes launched for it are in use; one list of NodeClaims, and only then. */
-export async function extendWhileUsed(context: ReleaseContext, scope: Scope): Promise<void> {
-  const { rules, clock, holds, log, metrics } = context;
-  const record = await holds.find(scope);
-  const burst = record && burstOf(record, rules, clock.now());
+/** Extends a hold that is due while its first node is awaited, and while the nodes launched for it are in use. */
+export async function extendWhileNeeded(context: ReleaseContext, scope: Scope): Promise<void> {
+  const { rules, clock } = context;
+  const record = await findRecord(context, scope);
+  const { hold } = record;
+  if (hold?.state !== "held" || !isKept(rules, scope)) return;
+  const due = dueAt(hold, rules);
+  const cap = capOf(rules, hold.startedAt);
+  // A hold that has reached its cap ends, whatever its nodes do.
+  if (clock.now() < due || (cap && due >= cap)) return;
+  if (isUnjoined(hold)) await awaitFirstNode(context, scope, hold);
+  await extendWhileUsed(context, scope, record);
+}
+
+/** Notes that a node has joined; until one has, the hold waits for as long as a node boots. */
+async function awaitFirstNode(
+  context: ReleaseContext,
+  scope: Scope,
+  { id, burstFrom }: Hold & { burstFrom: Date },
+): Promise<void> {
+  const hasJoined = await readJoined(context, scope, burstFrom);
+  const now = context.clock.now();
+  const { because } = await changeRecord(context, scope, (record) =>
+    decideJoin({ record, holdId: id, hasJoined, rules: context.rules, now }),
+  );
+  context.log.info("join decided", { scope, holdId: id, because });
+}
+
+/** Marking notes most nodes that join, but not one that needs no mark, or whose note was lost in a crash. */
+async function readJoined(context: ReleaseContext, scope: Scope, burstFrom: Date): Promise<boolean> {
+  try {
+    return await context.nodes.hasJoined(scope, joinsCountFrom(burstFrom), context);
+  } catch (error) {
+    // In doubt a launch is held for.
+    context.log.warn("whether a node has joined could not be read", { scope, error });
+    return true;
+  }
+}
+
+type JoinFacts = Readonly<{
+  record: ScopeRecord;
+  holdId: string;
+  hasJoined: boolean;
+  rules: Rules;
+  now: Date;
+}>;
+
+export function decideJoin({ record, holdId, hasJoined, rules, now }: JoinFacts): {
+  record?: ScopeRecord;
+  because: string;
+} {
+  const { hold } = record;
+  if (hold?.id !== holdId || hold.state !== "held") return { because: "the hold is over" };
+  if (!isUnjoined(hold)) return { because: "one of its nodes has joined" };
+  if (hasJoined)
+    return { record: { ...record, hold: joinedHold(hold, rules) }, because: "one of its nodes has joined" };
+  const until = earlier(after(hold.burstFrom, longestBoot), after(now, joinCheck));
+  if (until <= now) return { because: "none of its nodes has joined in time" };
+  const next = { ...hold, ...extended(hold, until, rules) };
+  return { record: { ...record, hold: next }, because: "its first node is awaited" };
+}
+
+/** One list of NodeClaims. */
+async function extendWhileUsed(context: ReleaseContext, scope: Scope, record: ScopeRecord): Promise<void> {
+  const { rules, clock, log, metrics } = context;
+  const burst = burstOf(record, rules, clock.now());
   if (!burst) return;
   const claims = await readClaims(context, scope, burst);
   if (rules.auto) await protectBooting(context, scope, burst.hold.id, claims);
@@ -53,13 +126,11 @@ export async function extendWhileUsed(context: ReleaseContext, scope: Scope): Pr
 
 type Burst = Readonly<{ hold: Hold; from: Date; isOverdue: boolean }>;
 
-/** What to ask for: a hold that is due, below its cap, and began with launches. */
-function burstOf({ scope, hold }: ScopeRecord, rules: Rules, now: Date): Burst | undefined {
-  if (rules.extendOn !== "use" || hold?.state !== "held" || !hold.burstFrom) return undefined;
-  const cap = capOf(rules, hold.startedAt);
-  const due = dueAt(hold, rules);
-  if (now < due || (cap && due >= cap) || !isKept(rules, scope)) return undefined;
-  return { hold, from: after(hold.burstFrom, -nodeClaimIsOlderBy), isOverdue: now >= after(due, patience) };
+/** What to ask for: the use of the nodes that were launched for the hold. */
+function burstOf({ hold }: ScopeRecord, rules: Rules, now: Date): Burst | undefined {
+  if (rules.extendOn !== "use" || !hold?.burstFrom) return undefined;
+  const from = after(hold.burstFrom, -nodeClaimIsOlderBy);
+  return { hold, from, isOverdue: now >= after(dueAt(hold, rules), patience) };
 }
 
 async function readClaims(

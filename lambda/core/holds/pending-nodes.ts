@@ -1,9 +1,10 @@
 import { after, type Duration, minutes, seconds } from "../duration.ts";
-import { dueAt } from "../holds/hold.ts";
-import { markNodes } from "../marks/mark-nodes.ts";
 import type { Context, FollowUp, LaunchEvent, Marked } from "../ports.ts";
 import { isKept } from "../rules.ts";
 import type { Scope } from "../scope.ts";
+import { dueAt } from "./hold.ts";
+import { markNodes } from "./mark-nodes.ts";
+import { findRecord } from "./records.ts";
 
 type PendingNodes = Omit<Extract<FollowUp, { kind: "pendingNodes" }>, "kind">;
 
@@ -53,7 +54,7 @@ function logGivenUp({ log }: Context, scope: Scope, launches: readonly LaunchEve
 /** Checks which awaited nodes have joined, and marks them. */
 export async function markJoinedNodes(context: Context, pending: PendingNodes): Promise<void> {
   const { scope, awaited } = pending;
-  const hold = (await context.holds.find(scope))?.hold;
+  const { hold } = await findRecord(context, scope);
   const isRunning = hold?.state === "held" && isKept(context.rules, scope);
   if (!isRunning || dueAt(hold, context.rules) <= context.clock.now()) {
     context.log.info("pending nodes no longer awaited: their hold is over", {

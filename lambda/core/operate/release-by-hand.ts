@@ -1,0 +1,164 @@
+import { unwatched } from "../auto/observe.ts";
+import { after, type Duration, earlier, later } from "../duration.ts";
+import { decideEnd, endHold, nothingReleased } from "../holds/end-hold.ts";
+import type { Hold, ScopeRecord } from "../holds/hold.ts";
+import { changeRecord, findRecord, wholeClusterRecord } from "../holds/records.ts";
+import {
+  countingFrom,
+  isPaused,
+  silenced,
+  untilResumed,
+  watermarkOf,
+  withoutLaunchAhead,
+} from "../holds/watermark.ts";
+import type { ReleaseContext, Released } from "../ports.ts";
+import { type Ending, endHolds } from "../releases/end-holds.ts";
+import type { ReleaseAnswer } from "../releases/release.ts";
+import { type Scope, wholeCluster } from "../scope.ts";
+
+export type ForceRequest = Readonly<{
+  reason: string;
+  scope?: Scope | undefined;
+  askedAt?: Date | undefined;
+  /** The id of an asynchronous invocation; its retries have the same id. */
+  id?: string | undefined;
+}>;
+
+/** Releases now, whatever the record says; launches up to now bring nothing back. Tried again, it spares what began since its first try. */
+export async function forceRelease(
+  context: ReleaseContext,
+  { reason, scope, askedAt, id }: ForceRequest,
+): Promise<ReleaseAnswer> {
+  const because = `released by hand: ${reason}`;
+  const { forced } = id ? await findRecord(context, scope ?? wholeCluster) : {};
+  const since = askedAt ?? (id !== undefined && forced?.id === id ? forced.at : undefined);
+  const first = id ? { forced: { id, at: since ?? context.clock.now() } } : {};
+  return releaseByHand(context, scope, because, (record) => {
+    const decision = decideForce(record, { reason: because, now: context.clock.now(), askedAt: since });
+    return { ...decision, record: { ...decision.record, ...first } };
+  });
+}
+
+/** Releases and holds nothing until then, or until resumed. */
+export async function pause(
+  context: ReleaseContext,
+  wish: Readonly<{ for?: Duration | undefined; reason: string; scope?: Scope | undefined }>,
+): Promise<ReleaseAnswer & Readonly<{ until: Date | undefined }>> {
+  const until = wish.for === undefined ? untilResumed : after(context.clock.now(), wish.for);
+  const because = `paused by hand: ${wish.reason}`;
+  // A pause of everything is kept in the whole cluster's record, where it counts for scopes yet unknown.
+  const answer = await releaseByHand(context, wish.scope, because, (record) =>
+    decidePause(record, { until, reason: wish.reason, now: context.clock.now() }),
+  );
+  return { ...answer, because, until: wish.for === undefined ? undefined : until };
+}
+
+/** Lets launches count again from now on. */
+export async function resume(
+  context: ReleaseContext,
+  scope: Scope | undefined,
+): Promise<Readonly<{ resumed: Scope[]; because: string }>> {
+  const resumed: Scope[] = [];
+  let because = "nothing was paused";
+  for (const each of [scope ?? wholeCluster, ...(await scopesBeside(context, scope))]) {
+    const decision = await changeRecord(context, each, (record) => decideResume(record, context.clock.now()));
+    context.log.info("resume decided", { scope: each, action: decision.action, because: decision.because });
+    if (decision.action === "leave") continue;
+    resumed.push(each);
+    because = decision.because;
+  }
+  const whole = scope && (await wholeClusterRecord(context, scope));
+  if (whole && isPaused(watermarkOf(whole), context.clock.now()))
+    because = "the whole cluster is still paused: resume it";
+  return { resumed, because };
+}
+
+/** Naming the whole cluster, or nothing, means every scope there is. */
+async function scopesBeside(context: ReleaseContext, scope: Scope | undefined): Promise<readonly Scope[]> {
+  if (scope !== undefined && scope !== wholeCluster) return [];
+  const { records } = await context.holds.all();
+  return records.map((record) => record.scope).filter((each) => each !== wholeCluster);
+}
+
+/** How a hold is ended by hand: what to write for each record, and why. */
+type Decide = (record: ScopeRecord) => Readonly<{ record: ScopeRecord; hold?: Hold; because: string }>;
+
+/** Ends the holds of one scope, or of all, and then takes all of their marks off. */
+async function releaseByHand(
+  context: ReleaseContext,
+  scope: Scope | undefined,
+  because: string,
+  decide: Decide,
+): Promise<ReleaseAnswer> {
+  const endings: Ending[] = [];
+  let whyNothing = "nothing is held";
+  const end = async (each: Scope) => {
+    const decision = await changeRecord(context, each, decide);
+    const action = decision.hold ? "release" : "leave";
+    context.log.info("release decided", { scope: each, action, because: decision.because });
+    if (decision.hold) endings.push({ scope: each, hold: decision.hold });
+    else if (decision.record.hold) whyNothing = decision.because;
+  };
+  // Of all scopes the whole cluster first: once its watermark is written, no launch before it starts another hold.
+  await end(scope ?? wholeCluster);
+  for (const each of await scopesBeside(context, scope)) await end(each);
+
+  const released = await takeMarksOff(context, scope, endings);
+  const found = released.released + released.kept + released.failed;
+  return { ...released, because: endings.length === 0 && found === 0 ? whyNothing : because };
+}
+
+async function takeMarksOff(
+  context: ReleaseContext,
+  scope: Scope | undefined,
+  endings: readonly Ending[],
+): Promise<Released> {
+  const [only] = endings;
+  if (scope === undefined || scope === wholeCluster) return endHolds(context, endings);
+  return only ? endHold(context, only) : nothingReleased;
+}
+
+type ForceFacts = Readonly<{ reason: string; now: Date; askedAt?: Date | undefined }>;
+
+/**
+ * Ends what is held now, by hand; a pause stays a pause, and no launch delivered late brings the hold back.
+ * With `askedAt` it may come late itself: then it ends only what began before.
+ */
+export function decideForce(record: ScopeRecord, { reason, now, askedAt }: ForceFacts) {
+  const { hold } = record;
+  const from = askedAt ? earlier(askedAt, now) : now;
+  const isSilent = record.launchesCountFrom !== undefined && record.launchesCountFrom > from;
+  const past = withoutLaunchAhead(unwatched(record, now), now);
+  const next = isSilent ? past : countingFrom(past, from);
+  if (!hold) return { action: "note" as const, record: next, because: "nothing is held" };
+  if (askedAt && hold.startedAt >= from && hold.causedAt >= from) {
+    const because = "the hold began after its release was asked for";
+    return { action: "note" as const, record: next, because };
+  }
+  if (hold.state === "releasing") return { action: "release" as const, hold, record: next, because: reason };
+  const ended = decideEnd(next, hold, { because: reason, isCut: true }, now);
+  return { action: "release" as const, hold: ended.hold, record: ended, because: reason };
+}
+
+/** Steps aside until then: what is held is released, and launches meanwhile never count. The last wish is the one that counts. */
+export function decidePause(
+  record: ScopeRecord,
+  { until, reason, now }: Readonly<{ until: Date; reason: string; now: Date }>,
+) {
+  const forced = decideForce(record, { reason: `paused by hand: ${reason}`, now });
+  const before = watermarkOf(record);
+  const from = before.quiet?.kind === "breather" ? later(until, before.from) : until;
+  // One that is asked for again lasts since it began.
+  const since = before.quiet && isPaused(before, now) ? before.quiet.since : now;
+  return { ...forced, record: silenced(forced.record, from, { kind: "paused", since, because: reason }) };
+}
+
+/** Ends a pause or a breather: launches count from now on. */
+export function decideResume(record: ScopeRecord, now: Date) {
+  const from = record.launchesCountFrom;
+  // Without a reason it is no silence, but a release by force whose clock was ahead.
+  if (!from || from <= now || !record.quiet)
+    return { action: "leave" as const, because: "nothing was paused" };
+  const because = record.quiet.kind === "breather" ? "the breather is cut short" : "the pause is over";
+  return { action: "resume" as const, record: countingFrom(record, now), because };
+}

@@ -1,0 +1,84 @@
+import { after, minutes } from "../duration.ts";
+import { armRelease } from "../holds/arm-release.ts";
+import { decideEnd, endHold, nothingReleased, whyOver } from "../holds/end-hold.ts";
+import { dueAt, type Hold, type ScopeRecord } from "../holds/hold.ts";
+import { changeRecord, wholeClusterRecord } from "../holds/records.ts";
+import { type Watermark, watermarkOf } from "../holds/watermark.ts";
+import type { ReleaseContext, Released } from "../ports.ts";
+import type { Rules } from "../rules.ts";
+import type { Scope } from "../scope.ts";
+import { extendWhileNeeded } from "./extend-while-needed.ts";
+
+/** What a release did, and why. */
+export type ReleaseAnswer = Released & Readonly<{ because: string }>;
+
+/** A one-shot fired: the hold ends and its marks come off; or it goes on, because a launch or use has extended it. */
+export async function releaseNodes(
+  context: ReleaseContext,
+  scope: Scope,
+  holdId: string,
+): Promise<ReleaseAnswer> {
+  const decision = await decideNow(context, scope, holdId);
+  const { because } = decision;
+  context.log.info("release decided", { scope, holdId, action: decision.action, because });
+  if (decision.action === "release")
+    return { ...(await endHold(context, { scope, hold: decision.hold })), because };
+  if (decision.action === "keep")
+    await armRelease(context, { scope, hold: decision.hold, at: decision.armFor });
+  return { ...nothingReleased, because };
+}
+
+/** Extends a hold that is due while it is needed, then decides on what is recorded now. */
+export async function decideNow(
+  context: ReleaseContext,
+  scope: Scope,
+  holdId?: string,
+): Promise<ReleaseDecision> {
+  const { rules, clock } = context;
+  // A hold that was not due when its use was asked for is not due below either.
+  const now = clock.now();
+  await extendWhileNeeded(context, scope);
+  const whole = await wholeClusterRecord(context, scope);
+  return changeRecord(context, scope, (record) =>
+    decideRelease({ record, watermark: watermarkOf(record, whole), holdId, rules, now }),
+  );
+}
+
+/** What a one-shot or a sweep means for the hold of one scope, and why. */
+export type ReleaseDecision =
+  | Readonly<{ action: "leave"; because: string; record?: never }>
+  | Readonly<{ action: "keep"; hold: Hold; armFor: Date; because: string; record?: never }>
+  | Readonly<{ action: "release"; hold: Hold; because: string; record?: ScopeRecord }>;
+
+export type ReleaseFacts = Readonly<{
+  record: ScopeRecord;
+  watermark: Watermark;
+  /** The hold that is meant; undefined: whatever hold there is. */
+  holdId?: string | undefined;
+  rules: Rules;
+  now: Date;
+}>;
+
+/** Ends a hold that is over; one that goes on needs a one-shot that is still to come. */
+export function decideRelease({ record, watermark, holdId, rules, now }: ReleaseFacts): ReleaseDecision {
+  const { hold } = record;
+  if (!hold) return { action: "leave", because: "nothing is held" };
+  if (holdId !== undefined && hold.id !== holdId)
+    return { action: "leave", because: "another hold took its place" };
+  if (hold.state === "releasing") return { action: "release", hold, because: "its release was not finished" };
+  const end = whyOver({ record, watermark, rules, now });
+  if (end) {
+    const ended = decideEnd(record, hold, end, now);
+    return { action: "release", hold: ended.hold, record: ended, because: end.because };
+  }
+  const due = dueAt(hold, rules);
+  const { armedFor } = hold;
+  if (holdId === undefined) {
+    const armFor = armedFor && armedFor > now ? armedFor : due;
+    return { action: "keep", hold, armFor, because: "the hold goes on" };
+  }
+  if (armedFor?.getTime() !== due.getTime())
+    return { action: "keep", hold, armFor: due, because: "the hold was extended" };
+  // Clocks differ. Armed for the same moment again, it would be taken for the one that is just firing.
+  return { action: "keep", hold, armFor: after(due, minutes(1)), because: "the one-shot came early" };
+}
