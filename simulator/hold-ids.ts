@@ -5,6 +5,12 @@ import { noon } from "./virtual-clock.ts";
 /** The id of the nth hold of a test. */
 export const holdId = (nth: number): string => holdIdOf(noon, nth.toString(36).padStart(6, "0"));
 
+/** Ids by the clock of the function, as in AWS: they need not grow where clocks differ. */
+export function timedIds(): Ids {
+  let count = 0;
+  return { newHoldId: (now) => holdIdOf(now, (++count).toString(36).padStart(6, "0")) };
+}
+
 /** Gives holds the ids `holdId(1)`, `holdId(2)` and so on. */
 export function countedIds(): Ids {
   let count = 0;

@@ -1,6 +1,6 @@
 import { after, type Duration, minutes } from "../lambda/core/duration.ts";
 import { TryAgainError } from "../lambda/core/errors.ts";
-import type { CallContext, NodeClaims, Nodes, Ports } from "../lambda/core/ports.ts";
+import type { CallContext, Ids, NodeClaims, Nodes, Ports } from "../lambda/core/ports.ts";
 import { onOperatorAsked } from "../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../lambda/handlers/release.ts";
@@ -72,7 +72,7 @@ export class World {
   #requests = 0;
   #current: Invocation | undefined;
 
-  constructor(settings: Partial<Settings> = {}) {
+  constructor(settings: Partial<Settings> = {}, ids: Ids = countedIds()) {
     this.settings = { ...readSettings({ cluster: "prod" }), ...settings };
     const { metrics, cluster } = this;
     const { karpenter } = this.settings;
@@ -85,7 +85,7 @@ export class World {
     const annotation = () => this.settings.holdAnnotation;
     this.nodes = new ClusterView({ cluster, ec2: this.ec2, karpenter, annotation });
     const around: Around = (call, effect) => this.#around(call, effect);
-    this.#outside = { ...interceptedPorts(this, around), clock, ids: countedIds(), metrics };
+    this.#outside = { ...interceptedPorts(this, around), clock, ids, metrics };
   }
 
   get time(): Date {

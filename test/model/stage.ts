@@ -3,7 +3,7 @@ import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
-import { holdId } from "../../simulator/hold-ids.ts";
+import { holdId, timedIds } from "../../simulator/hold-ids.ts";
 import type { Invocation } from "../../simulator/invocation.ts";
 import { World } from "../../simulator/world.ts";
 import type { Change, Command, Outage, Setting } from "./commands.ts";
@@ -44,7 +44,7 @@ export class Stage {
   readonly #karpenter: KarpenterModel;
 
   constructor(setting: Setting) {
-    this.world = new World(rulesOf(setting));
+    this.world = new World(rulesOf(setting), timedIds());
     this.world.access.hasPolicies = false;
     this.world.access.install([this.world.settings.holdAnnotation]);
     for (let n = 0; n < setting.nodes; n++) {
@@ -132,7 +132,7 @@ export class Stage {
   /** Runs all waiting messages, one-shots and retries, then a sweep without disturbance. */
   async settle(): Promise<void> {
     const { world } = this;
-    await this.#repair();
+    this.#repair();
     for (const invocation of world.running) await world.finish(invocation);
     for (let messages = world.queue.due(); messages.length > 0; ) {
       await world.finish(await world.deliver(messages));
@@ -205,8 +205,7 @@ export class Stage {
     if (scope) await this.world.holds.spoil(scope);
   }
 
-  async #repair(): Promise<void> {
-    await this.world.holds.restore();
+  #repair(): void {
     this.watcher.broken.clear();
     this.world.throttledSince = undefined;
   }

@@ -143,7 +143,7 @@ export function pastOf(scope: Scope, hold: Hold, endedAt: Date): PastHold {
   return { ...reported, scope, endedAt, endedBecause: endsBecause ?? "a new hold took its place" };
 }
 
-/** A node boots within this time; a hold waits no longer for the first of its nodes. */
+/** A node boots within this time; a hold that is due waits no longer for the first of its nodes. */
 export const longestBoot: Duration = minutes(5);
 
 /** A node that joined after this is one of the hold's: the clocks of cloud and cluster differ by seconds. */

@@ -38,14 +38,14 @@ export async function extendWhileNeeded(context: ReleaseContext, scope: Scope): 
   const { hold } = record;
   if (hold?.state !== "held" || !isKept(rules, scope)) return;
   const due = dueAt(hold, rules);
+  if (clock.now() < due) return;
+  if (isUnjoined(hold)) await awaitFirstNode(context, scope, hold);
   const cap = capOf(rules, hold.startedAt);
   // A hold that has reached its cap ends, whatever its nodes do.
-  if (clock.now() < due || (cap && due >= cap)) return;
-  if (isUnjoined(hold)) await awaitFirstNode(context, scope, hold);
-  await extendWhileUsed(context, scope, record);
+  if (!cap || due < cap) await extendWhileUsed(context, scope, record);
 }
 
-/** Notes that a node has joined; until one has, the hold waits for as long as a node boots. */
+/** Notes that a node has joined; where none has yet, the hold waits as long as the last node boots. */
 async function awaitFirstNode(
   context: ReleaseContext,
   scope: Scope,
@@ -82,12 +82,15 @@ export function decideJoin({ record, holdId, hasJoined, rules, now }: JoinFacts)
   record?: ScopeRecord;
   because: string;
 } {
-  const { hold } = record;
+  const { hold, lastLaunchAt } = record;
   if (hold?.id !== holdId || hold.state !== "held") return { because: "the hold is over" };
   if (!isUnjoined(hold)) return { because: "one of its nodes has joined" };
   if (hasJoined)
     return { record: { ...record, hold: joinedHold(hold, rules) }, because: "one of its nodes has joined" };
-  const until = earlier(after(hold.burstFrom, longestBoot), after(now, joinCheck));
+  // However many launches follow the first one.
+  const latest = after(hold.burstFrom, rules.hold + longestBoot);
+  const booted = after(lastLaunchAt ?? hold.burstFrom, longestBoot);
+  const until = earlier(earlier(booted, latest), after(now, joinCheck));
   if (until <= now) return { because: "none of its nodes has joined in time" };
   const next = { ...hold, ...extended(hold, until, rules) };
   return { record: { ...record, hold: next }, because: "its first node is awaited" };

@@ -25,6 +25,7 @@ export class DemandRules {
     this.#world = world;
     this.#karpenter = karpenter;
     records.onChange((change) => this.#checkCounted(change));
+    records.forgotten = (scope) => this.#judged.delete(scope);
   }
 
   begun(invocation: Invocation): void {

@@ -1,4 +1,3 @@
-import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
@@ -13,10 +12,10 @@ export class HistoryRules {
     this.#records = records;
   }
 
-  check(invocation: Invocation, call: string): void {
+  check(call: string): void {
     if (call === "remember") {
       for (const past of this.#world.journal.past.values())
-        must(!this.#records.running(past.id, invocation), "no running hold is in history", () => past);
+        must(!this.#records.running(past.id), "no running hold is in history", () => past);
     }
     if (call === "arm") {
       for (const armed of this.#world.oneShots.armed.values())
@@ -33,7 +32,7 @@ export class HistoryRules {
     for (const { hold, scope } of this.#world.holds.records.values())
       must(hold === undefined, "every hold ends", () => ({ scope, hold }));
     const launches = this.#world.ec2.instances.size;
-    const lives = [...this.#records.lives].filter(([, { isReplaced }]) => !isReplaced);
+    const lives = [...this.#records.lives].filter(([, { isLost }]) => !isLost);
     for (const [id, life] of lives) {
       const entry = past.get(id);
       const facts = () => ({ entry, life });
@@ -44,7 +43,6 @@ export class HistoryRules {
       must(entry.endedAt.getTime() >= entry.startedAt.getTime() - 8_000, "a hold ends after it began", facts);
       must(entry.launches <= launches, "no duplicate event is counted", facts);
     }
-    // A hold whose record was written anew may have been written into history just before.
     const unknown = [...past.keys()].filter((id) => !this.#records.lives.has(id));
     must(unknown.length === 0, "history lists nothing else", () => unknown);
   }

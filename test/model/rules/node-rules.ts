@@ -1,12 +1,10 @@
-import { after } from "../../../lambda/core/duration.ts";
 import { isHoldId } from "../../../lambda/core/marks/hold-id.ts";
 import { holdLabel, markValue, neverHold } from "../../../lambda/core/marks/keys.ts";
-import { nodePoolOf, wholeCluster } from "../../../lambda/core/scope.ts";
+import { nodePoolOf } from "../../../lambda/core/scope.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
-import { mostSkew } from "../commands.ts";
 import { AnnotationOwners, changedKeys, type Seen, seenOn } from "./annotation-owners.ts";
-import { dueOf, isCovered } from "./oracle.ts";
+import { isCovered } from "./oracle.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 
@@ -22,9 +20,6 @@ export class NodeRules {
 
   /** The running hold for which a node was last marked. */
   readonly #timely = new Map<string, string>();
-
-  /** Every hold that has marked a node since a user last changed it. */
-  readonly #markedBy = new Map<string, Set<string>>();
   readonly #owners = new AnnotationOwners();
   #step = 0;
   /** In which step each change of our access began. */
@@ -47,7 +42,6 @@ export class NodeRules {
       if (!before) this.#owners.found(name, now);
       else if (isDifferent(before, now)) {
         this.#owners.changedByUser(name, before, now);
-        this.#markedBy.delete(name);
       }
       seen.set(name, now);
     }
@@ -98,9 +92,8 @@ export class NodeRules {
   }
 
   #noteMark(by: Invocation, name: string, holdId: string): void {
-    const isTimely = this.#records.running(holdId, by);
+    const isTimely = this.#records.running(holdId);
     if (isTimely) this.#timely.set(name, holdId);
-    if (isTimely) this.#markedBy.set(name, (this.#markedBy.get(name) ?? new Set()).add(holdId));
     else this.#timely.delete(name);
     if (isTimely) this.#late.delete(name);
     else this.#late.set(name, { by, holdId });
@@ -114,8 +107,6 @@ export class NodeRules {
       if (late.by !== by) continue;
       this.#late.delete(name);
       if (by.wasHindered || isLate || by.state !== "done") continue;
-      // With an unreadable record it does not learn that the hold has ended: the next sweep repairs this.
-      if (this.#records.wasUnreadable(late.holdId, by)) continue;
       const stays = this.#labelOf(name) === late.holdId;
       must(!stays, "a function that marked for an ended hold removes its marks", () => ({
         name,
@@ -160,23 +151,7 @@ export class NodeRules {
     must(isHeldByUs === (now.label !== undefined), "a mark comes off whole", facts);
     // A node that has its owner's annotation needs no mark.
     if (isHeldByUs || now.values[own] !== undefined) return;
-    const isRunning = this.#records.running(before.label ?? "", by);
-    must(!isRunning, "no node of a running hold loses its annotation", facts);
-    this.#checkCovered(by, name, facts);
-  }
-
-  /** A hold that has marked a node keeps it until the hold ends, whichever other hold marks it too. */
-  #checkCovered(by: Invocation, name: string, facts: () => unknown): void {
-    const { settings, skew } = by;
-    const now = after(this.#world.time, skew + mostSkew);
-    const whole = this.#world.holds.records.get(wholeCluster)?.launchesCountFrom ?? new Date(0);
-    for (const holdId of this.#markedBy.get(name) ?? []) {
-      const hold = this.#records.hold(holdId);
-      // A pause or release of the whole cluster ends every hold, one after the other.
-      const isOn =
-        hold && this.#records.running(holdId, by) && dueOf(hold, settings) > now && hold.causedAt >= whole;
-      must(!isOn, "no node loses its annotation while a hold that marked it runs", () => [facts(), hold]);
-    }
+    must(!this.#records.running(before.label ?? ""), "no node of a running hold loses its annotation", facts);
   }
 
   #checkLabel(by: Invocation, pool: string, { name, before, now, facts }: NodeChange): void {
@@ -193,6 +168,7 @@ export class NodeRules {
         "a user's annotation is never adopted",
         facts,
       );
+    must(!isHoldId(before.label) || now.label > before.label, "the younger mark wins", facts);
     const life = this.#records.lives.get(now.label);
     must(life !== undefined, "nothing is marked for a hold that was never recorded", facts);
     const ofScope = nodePoolOf(life.scope);

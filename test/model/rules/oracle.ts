@@ -29,6 +29,9 @@ export function dueOf(hold: Hold, rules: Rules): Date {
   return end && end < hold.expiresAt ? end : hold.expiresAt;
 }
 
+/** Whether no node of those that were launched for a hold has joined, as far as its record says. */
+export const isUnjoined = ({ burstFrom, joined }: Hold): boolean => burstFrom !== undefined && !joined;
+
 /** The time from which launches count, from the record of the scope or of the cluster. */
 export function countsFrom(record: ScopeRecord | undefined, whole: ScopeRecord | undefined): Date {
   const times = [record, whole].map((one) => one?.launchesCountFrom?.getTime() ?? 0);

@@ -7,8 +7,7 @@ import type { World } from "../../../simulator/world.ts";
 import { mostSkew } from "../commands.ts";
 import type { DemandRules } from "./demand-rules.ts";
 import { heardBy } from "./heard.ts";
-import { isDoubtful } from "./join-rules.ts";
-import { latestEnd, leastHold } from "./oracle.ts";
+import { isUnjoined, latestEnd, leastHold } from "./oracle.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 
@@ -41,12 +40,6 @@ export class PromiseRules {
 
   check(invocation: Invocation, call: string): void {
     if (invocation.name === "hold" && call === "") this.#hearing.set(invocation, this.#heard(invocation));
-    for (const [by, kept] of this.#hearing) {
-      this.#hearing.set(
-        by,
-        kept.filter(({ scope, launch }) => !isDoubtful(this.#world, by.settings, scope, launch.launchedAt)),
-      );
-    }
     const { maxHold } = invocation.settings;
     const hold = leastHold(invocation.settings);
     this.#shortestHold = Math.min(this.#shortestHold, hold);
@@ -93,7 +86,11 @@ export class PromiseRules {
     must(hold?.state === "held", "a handled launch is held", facts);
     const asked = after(launch.launchedAt, asks - mostSkew);
     const expiry = earlier(asked, latestEnd(hold, { maxHold }) ?? asked);
-    must(hold.expiresAt >= expiry, "a hold lasts as long as each launch asks", facts);
+    // Before a node has joined, what further launches ask is only noted.
+    const lasts = isUnjoined(hold)
+      ? later(hold.expiresAt, hold.askedUntil ?? hold.expiresAt)
+      : hold.expiresAt;
+    must(lasts >= expiry, "a hold lasts as long as each launch asks", facts);
   }
 
   /** The end of a pause or breather. */

@@ -4,11 +4,11 @@ import { type Scope, wholeCluster } from "../../../lambda/core/scope.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
 import { mostSkew } from "../commands.ts";
-import { belongs, dueOf, latestEnd, leastHold, mostHold } from "./oracle.ts";
+import { dueOf, isUnjoined, latestEnd, leastHold, mostHold } from "./oracle.ts";
 import { must } from "./watcher.ts";
 
-/** The reasons of holds that expired. */
-const expired = /^the hold expired$/;
+/** The reasons of holds that end by their time; all but the first are followed by a breather. */
+const byTime = ["the hold expired", "the hold has reached its cap", "none of its nodes has joined"];
 
 /** The observed history of one hold; `from` is a launch that counted, `since` the last that counted before all of its own. */
 export type Life = {
@@ -17,7 +17,7 @@ export type Life = {
   extensions: number;
   from?: Date;
   since?: Date;
-  isReplaced?: true;
+  isLost?: true;
 };
 
 /** One write of a record. */
@@ -35,14 +35,14 @@ export class RecordRules {
   readonly lives = new Map<string, Life>();
   /** Called when a hold ends early or the watermark moves; for one scope or for all. */
   cutShort: (scope: Scope | "everywhere", until: Date) => void = () => {};
+  /** Called when all that a record said is lost. */
+  forgotten: (scope: Scope) => void = () => {};
   /** The nodes that were marked during this hold and still are. */
   marksLeft: (holdId: string) => readonly string[] = () => [];
   readonly #world: World;
   readonly #listeners: ((change: RecordChange) => void)[] = [];
   /** A launch that waited with a shorter setting does not wait again with a longer one. */
   #shortestDelay = Number.POSITIVE_INFINITY;
-  /** Holds that could not be read: when last, and when they were to expire. A release by hand replaces their record. */
-  readonly #unreadable = new Map<string, Readonly<{ seenAt: Date; expiresAt: Date }>>();
   readonly #seen = new Map<Scope, ScopeRecord>();
   /** When a scope was last released by hand. */
   readonly #forced = new Map<Scope, Date>();
@@ -63,28 +63,20 @@ export class RecordRules {
     return hold?.id === holdId ? hold : undefined;
   }
 
-  /** Whether this function may have found the record of this hold unreadable. */
-  wasUnreadable(holdId: string, by: Invocation): boolean {
-    const unreadable = this.#unreadable.get(holdId);
-    return unreadable !== undefined && by.begunAt <= unreadable.seenAt;
-  }
-
-  /** Whether this hold is running as far as this function can know. */
-  running(holdId: string, by: Invocation): boolean {
-    const unreadable = this.#unreadable.get(holdId);
-    // Of a hold that cannot be read no more is known than when it expires.
-    const isOver = unreadable && unreadable.expiresAt <= after(this.#world.time, mostSkew);
-    if (isOver && this.wasUnreadable(holdId, by)) return false;
+  running(holdId: string): boolean {
     return this.hold(holdId)?.state === "held";
   }
 
   check(invocation: Invocation): void {
-    this.#noteUnreadable();
     this.#shortestDelay = Math.min(this.#shortestDelay, invocation.settings.initialDelay);
     for (const [scope, record] of this.#world.holds.records) {
       const before = this.#seen.get(scope) ?? { scope, version: 0 };
       if (before.version === record.version) continue;
       this.#seen.set(scope, record);
+      if (record.unreadable) {
+        this.#lost(before);
+        continue;
+      }
       const facts = () => ({ before, record, by: invocation.name });
       const change = { invocation, scope, before, record, facts };
       const from = before.lastLaunchAt ?? new Date(0);
@@ -109,10 +101,12 @@ export class RecordRules {
     }
   }
 
-  #noteUnreadable(): void {
-    const { records, unreadable } = this.#world.holds;
-    for (const hold of [...unreadable].flatMap((scope) => records.get(scope)?.hold ?? []))
-      this.#unreadable.set(hold.id, { seenAt: this.#world.time, expiresAt: hold.expiresAt });
+  /** A hand has made the record unreadable: whatever it said counts as never written. */
+  #lost({ scope, hold }: ScopeRecord): void {
+    const life = hold && this.lives.get(hold.id);
+    if (life) life.isLost = true;
+    this.cutShort(scope, this.#world.time);
+    this.forgotten(scope);
   }
 
   #started({ invocation, before, record, facts }: RecordChange, hold: Hold): void {
@@ -147,8 +141,8 @@ export class RecordRules {
     if (hold.expiresAt > old.expiresAt) {
       const counted = hold.extensions - old.extensions;
       life.extensions += counted;
-      // Waiting for nodes that boot is no extension.
-      const isBoot = counted === 0 && invocation.settings.auto !== undefined;
+      // Waiting for nodes that boot, or counting what was asked meanwhile, is no extension.
+      const isBoot = counted === 0 && (invocation.settings.auto !== undefined || isUnjoined(old));
       must(counted === 1 || isBoot, "each extension is counted once", facts);
       must(old.state === "held" && hold.state === "held", "only a running hold is extended", facts);
       const cap = latestEnd(hold, invocation.settings);
@@ -162,35 +156,27 @@ export class RecordRules {
 
   #fenced({ invocation, before, record, facts }: RecordChange, hold: Hold): void {
     const because = hold.endsBecause ?? "";
-    const isCapped = because === "the hold has reached its cap";
+    const [expired] = byTime;
     const now = after(this.#world.time, invocation.skew);
-    const isByTime = isCapped || expired.test(because);
+    const isByTime = byTime.includes(because);
     must(!isByTime || now >= dueOf(hold, invocation.settings), "no hold ends before its time", facts);
-    must(
-      isCapped || !expired.test(because) || !hold.capped,
-      "a capped hold ends with the cap as its reason",
-      facts,
-    );
-    if (isCapped || !isByTime) this.cutShort(record.scope, this.#world.time);
-    if (because.includes(" by hand: ")) this.#forced.set(record.scope, invocation.begunAt);
     const cap = latestEnd(hold, invocation.settings);
-    const isCutShort = isByTime && cap !== undefined && cap < hold.expiresAt;
-    if (!(isCapped || isCutShort) || !belongs(invocation.settings, record.scope)) return;
-    const begun = after(dueOf(hold, invocation.settings), invocation.settings.breather);
-    must((record.launchesCountFrom ?? new Date(0)) >= begun, "after a capped hold comes the breather", facts);
+    const isCapped = hold.capped || (cap !== undefined && cap < hold.expiresAt);
+    must(because !== expired || !isCapped, "a capped hold ends with the cap as its reason", facts);
     must(
-      record.quiet?.kind === "breather" && before.hold !== undefined,
-      "after a capped hold comes the breather",
+      because !== expired || !isUnjoined(hold),
+      "a hold without a node ends with that as its reason",
       facts,
     );
+    if (because !== expired) this.cutShort(record.scope, this.#world.time);
+    if (because.includes(" by hand: ")) this.#forced.set(record.scope, invocation.begunAt);
+    if (!isByTime || because === expired) return;
+    const begun = after(dueOf(hold, invocation.settings), invocation.settings.breather);
+    const isSilent = (record.launchesCountFrom ?? new Date(0)) >= begun && record.quiet?.kind === "breather";
+    must(isSilent && before.hold !== undefined, "after a hold that is cut short comes the breather", facts);
   }
 
   #closed(hold: Hold, facts: () => unknown): void {
-    const life = this.lives.get(hold.id);
-    if (life && this.#unreadable.has(hold.id) && !this.#world.journal.past.has(hold.id)) {
-      life.isReplaced = true;
-      return;
-    }
     must(hold.state === "releasing", "no hold ends without the fence", facts);
     must(this.marksLeft(hold.id).length === 0, "a hold is closed when its marks are off", facts);
     must(this.#world.journal.past.has(hold.id), "a hold that ended is in history first", facts);

@@ -6,36 +6,29 @@ import type { NodeView } from "../../../simulator/cluster-view.ts";
 import type { World } from "../../../simulator/world.ts";
 import { mostSkew } from "../commands.ts";
 import type { Karpenter } from "../karpenter.ts";
-import { countsFrom, dueOf, isCovered, leastHold, scopeFor } from "./oracle.ts";
+import { belongs, countsFrom, dueOf, isCovered, leastHold, scopeFor } from "./oracle.ts";
 
 /** A launch whose NodeClaim is not known counts as demand after so long. */
 const doubtEndsAfter = minutes(1);
 
 /** Everything that one sweep must repair, one line each. */
 export function* unhealed(world: World, karpenter: Karpenter): Generator<string> {
-  const { unreadable } = world.holds;
-  const all = [...world.holds.records.values()];
-  const records = all.filter(({ scope }) => !unreadable.has(scope));
-  const unread = all.filter(
-    ({ scope, hold }) => unreadable.has(scope) && hold && after(hold.expiresAt, mostSkew) > world.time,
-  );
+  const records = [...world.holds.records.values()];
   const whole = world.holds.records.get(wholeCluster);
-  const ids = new Set([...records, ...unread].flatMap(({ hold }) => hold?.id ?? []));
+  const ids = new Set(records.flatMap(({ hold }) => hold?.id ?? []));
   for (const record of records) {
+    if (record.unreadable) yield `the record of ${record.scope} cannot be read`;
     if (record.hold && mustEnd(world, record, whole)) yield `hold ${record.hold.id} is over, but not closed`;
   }
   for (const node of world.nodes.all()) {
     const label = node.labels[holdLabel];
     const scope = isCovered(world.settings, node.pool) ? scopeFor(world.settings, node.pool) : undefined;
-    const isReadable = scope !== undefined && !unreadable.has(scope);
-    const record = isReadable ? world.holds.records.get(scope) : undefined;
-    const goesOn = record !== undefined && !mustEnd(world, record, whole);
-    const isToAdopt = goesOn && lacksMark(world, record, node);
-    // A sweep leaves an orphaned mark to the hold that is to adopt it.
-    if (label !== undefined && label !== neverHold && !ids.has(label) && !isToAdopt)
+    if (label !== undefined && label !== neverHold && !ids.has(label))
       yield `${node.name} has an orphaned mark, ${label}`;
-    if (!isReadable) continue;
-    if (isToAdopt) yield `${node.name} is not in its hold, ${record.hold?.id}`;
+    if (scope === undefined) continue;
+    const record = world.holds.records.get(scope);
+    if (record && !mustEnd(world, record, whole) && lacksMark(world, record, node))
+      yield `${node.name} is not in its hold, ${record.hold?.id}`;
     if (label === undefined && isDemand(world, karpenter, node) && wasMissed(world, record, whole, node))
       yield `the launch of ${node.name} was missed`;
   }
@@ -46,27 +39,17 @@ function mustEnd(world: World, record: ScopeRecord, whole: ScopeRecord | undefin
   if (!hold) return false;
   if (hold.state === "releasing") return true;
   if (after(dueOf(hold, world.settings), mostSkew) <= world.time) return true;
-  return hold.causedAt < countsFrom(record, whole);
+  return hold.causedAt < countsFrom(record, whole) || !belongs(world.settings, record.scope);
 }
 
 /** Whether a node that a running hold covers lacks its mark. */
 export function lacksMark(world: World, { hold }: ScopeRecord, node: NodeView): boolean {
   if (hold?.state !== "held" || after(dueOf(hold, world.settings), -mostSkew) <= world.time) return false;
   const label = node.labels[holdLabel];
-  if (label === hold.id || label === neverHold || isOutlasting(world, label)) return false;
+  if (label === hold.id || label === neverHold) return false;
   const value = node.annotations[world.settings.holdAnnotation];
   return value === undefined || (label !== undefined && value === markValue);
 }
-
-/** A hold that started with another setting of `scope` keeps its nodes until it is due. */
-const isOutlasting = (world: World, label: string | undefined): boolean =>
-  [...world.holds.records.values()].some(
-    ({ scope, hold }) =>
-      hold?.id === label &&
-      hold?.state === "held" &&
-      (world.settings.scope === "cluster") !== (scope === wholeCluster) &&
-      after(dueOf(hold, world.settings), mostSkew) > world.time,
-  );
 
 /** Whether a launch must count by now: an event about it cannot be on its way any more. */
 function isDemand({ time, settings }: World, karpenter: Karpenter, { instance }: NodeView): boolean {

@@ -5,7 +5,7 @@ import type { World } from "../../../simulator/world.ts";
 import { mostSkew } from "../commands.ts";
 import type { Karpenter } from "../karpenter.ts";
 import type { DemandRules } from "./demand-rules.ts";
-import { belongs, bootTime, isCovered, latestEnd, mostHold } from "./oracle.ts";
+import { belongs, bootTime, isCovered, isUnjoined, latestEnd, mostHold } from "./oracle.ts";
 import type { RecordChange, RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 
@@ -42,6 +42,9 @@ export class UseRules {
     if (!hold || before.hold?.id !== hold.id || hold.expiresAt <= before.hold.expiresAt) return;
     if (invocation.name === "control") return;
     const { settings } = invocation;
+    const { burstFrom } = hold;
+    const latest = burstFrom && after(burstFrom, settings.hold + bootTime + tolerance);
+    if (isUnjoined(hold) && latest && hold.expiresAt <= latest) return;
     const since = this.#burstSince(hold, facts);
     const counts = (instance: string) =>
       settings.replacements === "hold" || !this.#demand.wasJudged(scope, instance);
