@@ -30,8 +30,7 @@ const scopeStatus = fields({
   ),
   because: anyText,
   nodesHeld: count,
-  // A holder of 0.1 names none.
-  nodes: v.optional(list(anyText), []),
+  nodes: list(anyText),
   awaited: count,
   holdId: v.exactOptional(anyText),
   since: v.exactOptional(moment),
@@ -58,8 +57,7 @@ const status = fields({
   scopes: list(scopeStatus, many),
   nodesUserHeld: count,
   lastSweep: v.exactOptional(moment),
-  // A holder of an earlier version knows none.
-  limits: v.optional(list(anyText), []),
+  limits: list(anyText),
 });
 
 /** A status as a holder returns it, with dates. */
@@ -73,21 +71,33 @@ const history = fields({ holds: list(pastHold) });
 /** Reads the answer to `history`. */
 export const parseHistory = (answer: unknown): readonly PastHold[] => parseAnswer(history, answer).holds;
 
-const action = fields({
+const held = fields({
   because: anyText,
   until: v.exactOptional(moment),
-  holdId: v.exactOptional(anyText),
-  marked: v.exactOptional(count),
-  userHeld: v.exactOptional(count),
-  released: v.exactOptional(count),
-  kept: v.exactOptional(count),
-  failed: v.exactOptional(count),
-  left: v.optional(flag, false),
-  resumed: v.optional(list(anyText, many), []),
+  marked: count,
+  userHeld: count,
 });
 
-/** What an action did: how many nodes it changed, until when, and why. */
-export type ActionAnswer = Readonly<v.InferOutput<typeof action>>;
+/** Reads the answer to `hold`. */
+export const parseHeld = (answer: unknown): Readonly<v.InferOutput<typeof held>> => parseAnswer(held, answer);
 
-/** Reads the answer to an action. */
-export const parseUserAction = (answer: unknown): ActionAnswer => parseAnswer(action, answer);
+const released = fields({
+  because: anyText,
+  until: v.exactOptional(moment),
+  released: count,
+  kept: count,
+  failed: count,
+  left: flag,
+});
+
+/** What a release or a pause did with the nodes, and until when a pause lasts. */
+export type ReleasedAnswer = Readonly<v.InferOutput<typeof released>>;
+
+/** Reads the answer to `release` or `pause`. */
+export const parseReleased = (answer: unknown): ReleasedAnswer => parseAnswer(released, answer);
+
+const resumed = fields({ because: anyText, resumed: list(anyText, many) });
+
+/** Reads the answer to `resume`. */
+export const parseResumed = (answer: unknown): Readonly<v.InferOutput<typeof resumed>> =>
+  parseAnswer(resumed, answer);

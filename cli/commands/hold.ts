@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { type Duration, formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
-import { parseUserAction } from "../answers.ts";
+import { parseHeld } from "../answers.ts";
 import { controlOf } from "../control/control.ts";
 import { durationFlag, type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
 import { withExamples } from "../terminal/examples.ts";
@@ -40,7 +40,7 @@ async function begin(options: HoldOptions, terminal: Terminal): Promise<void> {
   const { ask } = await controlOf(options, terminal.env);
   const answer = await ask(request);
   if (output === "json") return terminal.out(asJson(answer));
-  const { until, because, marked = 0, userHeld = 0 } = parseUserAction(answer);
+  const { until, because, marked, userHeld } = parseHeld(answer);
   terminal.out(`Held until ${formatMoment(until, new Date())}: ${because}.`);
   const without = marked === 0 ? " (those already held are not counted)" : "";
   terminal.out(`Nodes marked now: ${marked}${without}; held by their users already: ${userHeld}.`);

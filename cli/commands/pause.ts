@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { type Duration, formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
-import { type ActionAnswer, parseUserAction } from "../answers.ts";
+import { parseReleased, type ReleasedAnswer } from "../answers.ts";
 import { controlOf } from "../control/control.ts";
 import { durationFlag, type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
 import { withExamples } from "../terminal/examples.ts";
@@ -38,13 +38,13 @@ async function stepAside(options: PauseOptions, terminal: Terminal): Promise<voi
   const request = { do: "pause", ...asked, ...(reason && { reason }), ...(scope && { scope }) };
   const { ask, flags } = await controlOf(options, terminal.env);
   const answer = await ask(request);
-  const action = parseUserAction(answer);
+  const action = parseReleased(answer);
   if (output === "json") terminal.out(asJson(answer));
   else formatPause(action, flags, terminal);
   failWhereSomeStay(action);
 }
 
-function formatPause(action: ActionAnswer, flags: string, terminal: Terminal): void {
+function formatPause(action: ReleasedAnswer, flags: string, terminal: Terminal): void {
   const until = action.until
     ? `until ${formatMoment(action.until, new Date())}`
     : `until \`resume ${flags}\``;

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { BadInputError } from "../../lambda/core/errors.ts";
-import { parseUserAction } from "../answers.ts";
+import { parseReleased } from "../answers.ts";
 import { controlOf } from "../control/control.ts";
 import { type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
 import { withExamples } from "../terminal/examples.ts";
@@ -38,7 +38,7 @@ async function end(options: ReleaseOptions, terminal: Terminal): Promise<void> {
   const request = { do: "release", ...(reason && { reason }), ...(scope && { scope }) };
   const { ask } = await controlOf(options, terminal.env);
   const answer = await ask(request);
-  const action = parseUserAction(answer);
+  const action = parseReleased(answer);
   if (output === "json") terminal.out(asJson(answer));
   else formatReleased(action, terminal);
   failWhereSomeStay(action);

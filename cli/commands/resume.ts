@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { parseUserAction } from "../answers.ts";
+import { parseResumed } from "../answers.ts";
 import { controlOf } from "../control/control.ts";
 import { type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
 import { withExamples } from "../terminal/examples.ts";
@@ -24,7 +24,7 @@ async function goOn(options: ResumeOptions, terminal: Terminal): Promise<void> {
   const { ask } = await controlOf(options, terminal.env);
   const answer = await ask({ do: "resume", ...(scope && { scope }) });
   if (output === "json") return terminal.out(asJson(answer));
-  const { resumed, because } = parseUserAction(answer);
+  const { resumed, because } = parseResumed(answer);
   terminal.out(
     resumed.length > 0 ? `Resumed ${resumed.join(", ")}: ${because}.` : `Nothing to resume: ${because}.`,
   );

@@ -34,8 +34,7 @@ const findings = {
   nodes: count,
   stuck: list(keptNode, many),
   userHeld: list(keptNode, many),
-  // A holder of 0.1 does not look for them.
-  ineffective: v.exactOptional(list(fields({ node: anyText, value: anyText }), many)),
+  ineffective: list(fields({ node: anyText, value: anyText }), many),
 };
 
 const inside = fields({

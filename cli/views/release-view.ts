@@ -1,12 +1,9 @@
-import type { ActionAnswer } from "../answers.ts";
+import type { ReleasedAnswer } from "../answers.ts";
 import { Failure } from "../terminal/failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 /** Prints the result of a release. */
-export function formatReleased(
-  { because, released = 0, kept = 0, left }: ActionAnswer,
-  { out }: Terminal,
-): void {
+export function formatReleased({ because, released, kept, left }: ReleasedAnswer, { out }: Terminal): void {
   if (because === "nothing is held") {
     out("Nothing is held.");
     return;
@@ -17,7 +14,7 @@ export function formatReleased(
 }
 
 /** Nodes that could not be changed are still held. */
-export function failWhereSomeStay({ failed = 0 }: ActionAnswer): void {
+export function failWhereSomeStay({ failed }: ReleasedAnswer): void {
   if (failed === 0) return;
   throw new Failure(
     `${failed} nodes could not be changed`,

@@ -58,7 +58,7 @@ function row(scope: ScopeStatus, now: Date, style: Style, wide: boolean): string
 }
 
 /** The names that the answer has; of more nodes it has only the number. */
-function heldNodes({ scope, nodes = [], nodesHeld }: ScopeStatus): string[] {
+function heldNodes({ scope, nodes, nodesHeld }: ScopeStatus): string[] {
   if (nodes.length === 0) return [];
   const more = nodesHeld > nodes.length ? ` and ${nodesHeld - nodes.length} more` : "";
   return [`Nodes held in ${scope}: ${nodes.join(", ")}${more}.`];

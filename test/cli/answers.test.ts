@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseHistory, parseStatus, parseUserAction } from "../../cli/answers.ts";
+import { parseHeld, parseHistory, parseReleased, parseResumed, parseStatus } from "../../cli/answers.ts";
 import { parseInside } from "../../cli/doctor/inside.ts";
 import { Failure } from "../../cli/terminal/failure.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
@@ -12,19 +12,23 @@ const status = {
   at: noon,
   version: "1.0.0",
   rules: { hold: 1, maxHold: 1, breather: 1, initialDelay: 0, scope: "cluster" },
-  scopes: [{ scope: "cluster", state: "held", because: "x", since: noon, nodesHeld: 1, awaited: 0 }],
+  scopes: [
+    { scope: "cluster", state: "held", because: "x", since: noon, nodesHeld: 1, nodes: ["a"], awaited: 0 },
+  ],
   nodesUserHeld: 0,
+  limits: [],
 };
 
 describe("an answer of the control function", () => {
   it("is read with its dates", () => {
-    const [scope] = status.scopes;
-    const whole = { ...status, scopes: [{ ...scope, nodes: [] }], limits: [] };
-    expect(parseStatus(overTheWire(status))).toEqual(whole);
+    const begun = { because: "x", until: noon, marked: 2, userHeld: 1 };
+    const ended = { because: "x", until: noon, released: 2, kept: 0, failed: 0, left: false };
+    const resumed = { because: "x", resumed: ["cluster"] };
+    expect(parseStatus(overTheWire(status))).toEqual(status);
     expect(parseHistory(overTheWire({ holds: [aPastHold()] }))).toEqual([aPastHold()]);
-    expect(parseUserAction({ because: "x", until: noon.toISOString(), marked: 2 })).toEqual({
-      ...{ because: "x", until: noon, marked: 2, left: false, resumed: [] },
-    });
+    expect(parseHeld(overTheWire(begun))).toEqual(begun);
+    expect(parseReleased(overTheWire(ended))).toEqual(ended);
+    expect(parseResumed(resumed)).toEqual(resumed);
     expect(parseInside(overTheWire(aCheck())).at).toEqual(noon);
   });
 
@@ -52,8 +56,8 @@ describe("an answer of the control function", () => {
       ["holds[0].nodes must be a whole number, not -1"],
     ],
     [
-      "an action",
-      parseUserAction,
+      "a release",
+      parseReleased,
       { failed: "3" },
       ["because must be text, but is missing", 'failed must be a whole number, not "3"'],
     ],

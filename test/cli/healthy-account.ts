@@ -121,6 +121,7 @@ export const aCheck = (
     nodes: 5,
     stuck: [],
     userHeld: [],
+    ineffective: [],
     ...about.cluster,
   },
 });

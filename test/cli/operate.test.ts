@@ -16,6 +16,7 @@ const held = {
   extensions: 2,
   capped: false,
   nodesHeld: 5,
+  nodes: [] as string[],
   awaited: 1,
   nextSchedule: "2026-11-21T12:10:00.000Z",
 };
@@ -34,6 +35,7 @@ const status = {
   rules,
   nodesUserHeld: 2,
   lastSweep: "2026-11-21T11:58:00.000Z",
+  limits: [],
 };
 const past = {
   id: "20261121t100000-abc",
@@ -96,14 +98,12 @@ describe("status", () => {
     expect(JSON.parse(output)).toEqual({ ...answer, rules: { ...rules, ...texts } });
   });
 
-  it("says that a pause without an end ends by hand, and since when it lasts where that is known", async () => {
-    const paused = { scope: "cluster", state: "paused", because: "paused by hand", nodesHeld: 0, awaited: 0 };
-    const batch = { ...paused, scope: "nodepool/batch", since: held.since };
-    const prod = await holder(() => ({ ...status, scopes: [paused, batch] }));
+  it("says that a pause without an end ends by hand, and since when it lasts", async () => {
+    const paused = { ...held, state: "paused", because: "paused by hand: upgrade", until: undefined };
+    const prod = await holder(() => ({ ...status, scopes: [paused] }));
     for (const output of ["table", "wide"]) {
       const reported = (await prod.run("status", "--cluster", "prod", "-o", output)).output;
-      expect(reported).toMatch(/cluster +paused +– +resumed by hand/);
-      expect(reported).toMatch(/batch +paused +11:50:00Z \(10m ago\) +resumed by hand/);
+      expect(reported).toMatch(/cluster +paused +11:50:00Z \(10m ago\) +resumed by hand/);
     }
   });
 

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { Archive } from "../../cli/advise/archive.ts";
 import { exportedEvents } from "../../cli/advise/exported.ts";
-import { parseHistory, parseStatus, parseUserAction } from "../../cli/answers.ts";
+import { parseHeld, parseHistory, parseReleased, parseResumed, parseStatus } from "../../cli/answers.ts";
 import { parseInside } from "../../cli/doctor/inside.ts";
 import { Failure } from "../../cli/terminal/failure.ts";
 import { historyPage } from "../../cli/views/history-page.ts";
@@ -30,10 +30,14 @@ const status = {
   version: "1.0.0",
   rules: { hold: 1, maxHold: 1, breather: 1, initialDelay: 0, scope: "cluster" },
   scopes: [
-    { scope: "cluster", state: "held", because: "x", since: noon, until: noon, nodesHeld: 1, awaited: 0 },
+    {
+      ...{ scope: "cluster", state: "held", because: "x", since: noon, until: noon },
+      ...{ nodesHeld: 1, nodes: ["a"], awaited: 0 },
+    },
   ],
   nodesUserHeld: 0,
   lastSweep: noon,
+  limits: [],
 };
 const inside = {
   ...{ version: "1.0.0", at: noon, rules: { maxHold: 1 } },
@@ -49,16 +53,20 @@ const inside = {
     nodes: 1,
     stuck: [],
     userHeld: [],
+    ineffective: [],
   },
 };
-const action = { because: "x", until: noon, resumed: ["cluster"], marked: 1, left: false };
+const action = {
+  ...{ because: "x", until: noon, resumed: ["cluster"], marked: 1, userHeld: 0 },
+  ...{ released: 1, kept: 0, failed: 0, left: false },
+};
 
 const answers = fc.oneof(fc.json(), ...[status, inside, action, { holds: [aPastHold()] }].map(mangled));
 
 fuzzed(
   "an invalid answer of the control function is reported as invalid",
   async (text) => {
-    for (const parse of [parseStatus, parseInside, parseUserAction, parseHistory]) {
+    for (const parse of [parseStatus, parseInside, parseHeld, parseReleased, parseResumed, parseHistory]) {
       const error = await errorOf(
         Promise.resolve(JSON.parse(text)).then(parse as (answer: unknown) => unknown),
       );

@@ -18,6 +18,7 @@ const findings: ClusterFindings = {
   nodes: 3,
   stuck: [],
   userHeld: [],
+  ineffective: [],
 };
 const inspecting = (look: () => Promise<ClusterFindings> = async () => findings): Inspection => ({
   inspect: look,

@@ -10,7 +10,7 @@ const remedy =
 /** Annotations of which their users expect something that they do not do. */
 export async function checkAnnotations(
   { findIneffectiveTemplates }: Pick<Doctor, "findIneffectiveTemplates">,
-  { ineffective = [] }: Pick<ClusterFindings, "ineffective">,
+  { ineffective }: Pick<ClusterFindings, "ineffective">,
 ): Promise<Finding[]> {
   const templates = (await findIneffectiveTemplates?.()) ?? [];
   const found = [

@@ -29,8 +29,8 @@ export type ClusterFindings = Readonly<{
   stuck: readonly KeptNode[];
   /** Held by their users for longer than a day. */
   userHeld: readonly KeptNode[];
-  /** Carry Karpenter's annotation with a value that protects nothing; missing from a holder of 0.1. */
-  ineffective?: readonly IneffectiveNode[];
+  /** Carry Karpenter's annotation with a value that protects nothing. */
+  ineffective: readonly IneffectiveNode[];
 }>;
 
 /** Looks around in the cluster with no more rights than the holder has, and changes nothing. */

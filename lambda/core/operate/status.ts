@@ -22,7 +22,7 @@ export type ScopeStatus = Readonly<{
   capped?: boolean;
   nodesHeld: number;
   /** The first of them by name. */
-  nodes?: readonly string[];
+  nodes: readonly string[];
   awaited: number;
   nextSchedule?: Date;
   /** With `hold=auto`, how long holds last here now, and why. */
@@ -71,7 +71,7 @@ const mostNames = 50;
 
 const nodesOf = (names: readonly string[] = []) => ({
   nodesHeld: names.length,
-  ...(names.length > 0 && { nodes: names.toSorted().slice(0, mostNames) }),
+  nodes: names.toSorted().slice(0, mostNames),
 });
 
 /** Where the settings do not ask for it, nothing is missing. */
