@@ -29,15 +29,12 @@ export function parseJson(who: string, text: string): unknown {
 
 const reported = v.object({ errorType: v.fallback(anyText, ""), errorMessage: anyText });
 
-/** The holder does not take this request: it is wrong, or newer than the holder's code. */
-export class RefusedRequest extends Failure {}
-
 /** An error that a holder reports of itself; `otherwise` is what to do about one that is not explained. */
 export function holderFailed(who: string, payload: unknown, otherwise: string): Failure {
   const { success, output } = v.safeParse(reported, payload);
   if (!success) return new Failure(`${who} failed`, otherwise);
   const { errorType, errorMessage } = output;
-  if (errorType === "BadInputError") return new RefusedRequest(errorMessage, "Nothing was changed.");
+  if (errorType === "BadInputError") return new Failure(errorMessage, "Nothing was changed.");
   if (errorType === "TryAgainError")
     return new Failure(errorMessage, "This may pass: try again in a moment.");
   return new Failure(errorMessage, otherwise);

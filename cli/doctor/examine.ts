@@ -1,11 +1,9 @@
 import { Environment } from "../../lambda/environment.ts";
 import { version } from "../../lambda/version.ts";
 import { explainAwsError, isHopeless } from "../aws-errors.ts";
-import { RefusedRequest } from "../control/client.ts";
 import { Failure } from "../terminal/failure.ts";
 import { checkAlarms } from "./checks/alarms.ts";
 import { checkAnnotations } from "./checks/annotations.ts";
-import { saidBy } from "./checks/answered.ts";
 import { type Bracket, checkClocks, skewOf } from "./checks/clock.ts";
 import { checkAccessEntries, checkAdminRight, checkCluster } from "./checks/cluster.ts";
 import { checkDeadLetters } from "./checks/dead-letters.ts";
@@ -15,7 +13,6 @@ import {
   checkFunctions,
   checkTable,
   type Functions,
-  tooOld,
 } from "./checks/functions.ts";
 import { checkLaunches, checkLogin, checkNodes, checkPolicy, checkRights } from "./checks/inside.ts";
 import { checkMapping, checkQueue, checkQueuePolicy, checkRule, checkTarget } from "./checks/launch-path.ts";
@@ -105,15 +102,9 @@ type Asked = Readonly<{ inside: Inside; bracket: Bracket }>;
 async function askInside(it: Examination, doctor: Doctor): Promise<Asked | undefined> {
   const before = doctor.clock.now();
   return it.look("code", ["functions"], async () => {
-    try {
-      const inside = parseInside(await doctor.ask({ do: "check" }));
-      const bracket = { before, at: inside.at, after: doctor.clock.now() };
-      return { findings: checkCode(inside.version), facts: { inside, bracket } };
-    } catch (error) {
-      // Our request is right, so code that refuses it does not know it yet.
-      if (!(error instanceof RefusedRequest)) throw error;
-      return { findings: [tooOld(doctor, saidBy(error))], facts: undefined };
-    }
+    const inside = parseInside(await doctor.ask({ do: "check" }));
+    const bracket = { before, at: inside.at, after: doctor.clock.now() };
+    return { findings: checkCode(inside.version), facts: { inside, bracket } };
   });
 }
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { RefusedRequest } from "../../cli/control/client.ts";
 import type { Finding } from "../../cli/doctor/finding.ts";
 import { findingView, verdictView } from "../../cli/doctor/view.ts";
 import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
@@ -112,13 +111,6 @@ describe("doctor", () => {
     expect(warned(await examined(anAccount({ alarms })))).toMatchObject([
       { what: "function-errors-hold is on", remedy: expect.stringMatching(/^What it is about\. See docs/) },
     ]);
-  });
-
-  it("names code too old to check itself", async () => {
-    const check = () => {
-      throw new RefusedRequest("do must be status, history", "Nothing was changed.");
-    };
-    expect(broken(await examined(anAccount(), { check }))).toEqual(["code"]);
   });
 
   it("names nodes and NodePools whose annotation protects nothing, and what does", async () => {

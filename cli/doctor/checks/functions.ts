@@ -69,14 +69,6 @@ export function checkCode(answered: string): Finding[] {
   ];
 }
 
-/** The function is too old for this request. */
-export const tooOld = (doctor: Doctor, message: string): Finding =>
-  fail(
-    "code",
-    `the control function does not know how to check itself, its code is too old (${message})`,
-    redeploy(doctor),
-  );
-
 /** The record's table is there, and the functions can read it. */
 export async function checkTable(doctor: Doctor, name: string): Promise<Finding[]> {
   const status = await doctor.account.tableStatus(name);
