@@ -9,7 +9,7 @@ type Options = Readonly<{ api: KubernetesCaller; clock: Clock; holdAnnotation: s
 /** Kept free for giving the admin right back. */
 const reserve = minutes(1);
 
-/** Brings rights and marks to this annotation, in a cluster where all our roles can log in already. */
+/** Deploys our rights for this annotation, in a cluster where all our roles can log in already. */
 export function changeAccessOf(
   { api, clock, holdAnnotation }: Options,
   { deadline, log }: CallContext,

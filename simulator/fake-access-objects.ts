@@ -1,4 +1,4 @@
-import { accessManifest } from "../lambda/cluster-access/manifest.ts";
+import { accessManifest, clusterRolePath, keysOfRole } from "../lambda/cluster-access/manifest.ts";
 import type { KubernetesCall } from "../lambda/kubernetes/client.ts";
 import { KubernetesError } from "../lambda/kubernetes/error.ts";
 
@@ -11,6 +11,11 @@ export class FakeAccessObjects {
   install(annotations: readonly string[]): void {
     for (const { path, object, needsPolicies } of accessManifest(annotations))
       if (this.hasPolicies || !needsPolicies) this.all.set(path, object);
+  }
+
+  /** The annotation keys that our ClusterRole records. */
+  get annotations(): readonly string[] {
+    return keysOfRole(this.all.get(clusterRolePath));
   }
 
   static answers({ path }: KubernetesCall): boolean {

@@ -50,7 +50,7 @@ export class ClusterAccess extends Construct {
   openTo(user: HolderFunction): void {
     user.may({ actions: ["eks:DescribeCluster"], resources: [this.clusterArn] });
     this.admin?.admit(user.role);
-    // Updated functions first: only then are all marks moved to another annotation.
+    // Updated functions first: once the policy names another annotation, it refuses marks under the former one.
     this.installed?.node.addDependency(user.resource);
   }
 

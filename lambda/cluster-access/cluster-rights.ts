@@ -1,10 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { after, type Duration, minutes } from "../core/duration.ts";
 import { TryAgainError } from "../core/errors.ts";
-import type { ManagedNode } from "../core/marks/annotation-owners.ts";
 import { holderName } from "../core/marks/keys.ts";
-import type { Decision } from "../core/marks/plan-marks.ts";
-import { type MarkKeys, planMove, planRemoval } from "../core/marks/plan-moves.ts";
+import { type ManagedNode, type MarkKeys, planRelease } from "../core/marks/plan-release.ts";
 import type { CallContext, Clock, Log } from "../core/ports.ts";
 import type { KubernetesCaller } from "../kubernetes/client.ts";
 import { isStatus, isUnknownKind } from "../kubernetes/error.ts";
@@ -18,9 +16,8 @@ import {
   accessManifest,
   clusterRoleBindingPath,
   clusterRolePath,
-  policyPath,
+  keysOfRole,
 } from "./manifest.ts";
-import { recordedIn } from "./recorded-keys.ts";
 import type { Rights } from "./rules.ts";
 
 export type KubernetesAccessOptions = Readonly<{
@@ -41,7 +38,7 @@ export type AccessFinding = Readonly<{
   state: "right" | "different" | "missing" | "unknown to this cluster";
 }>;
 
-/** Our rights in a cluster: written, checked and removed; and every mark of ours moved or taken off. */
+/** Our rights in a cluster: written, checked and removed; and every mark of ours removed. */
 export class KubernetesAccess implements Rights {
   readonly #options: KubernetesAccessOptions;
 
@@ -49,18 +46,18 @@ export class KubernetesAccess implements Rights {
     this.#options = options;
   }
 
-  async write(annotations: readonly string[]): Promise<"with policy" | "without policy"> {
+  async write(keys: MarkKeys): Promise<"with policy" | "without policy"> {
     let written: "with policy" | "without policy" = "with policy";
     const context = this.#context();
-    for (const wanted of accessManifest(annotations)) {
+    for (const wanted of accessManifest(keys)) {
       if (!(await this.#apply(wanted, context))) written = "without policy";
     }
     return written;
   }
 
   async annotations(): Promise<readonly string[]> {
-    const [policy, role] = await Promise.all([this.#find(policyPath), this.#find(clusterRolePath)]);
-    return recordedIn({ policy, role });
+    const role = await this.#find(clusterRolePath);
+    return role === undefined ? [] : keysOfRole(role);
   }
 
   /** Compares whole objects: a field that we do not write can switch a policy off. */
@@ -95,12 +92,19 @@ export class KubernetesAccess implements Rights {
     }
   }
 
-  moveMarks(keys: MarkKeys): Promise<number> {
-    return this.#everyMark("moved", (node) => planMove(node, keys));
-  }
-
-  removeMarks(keys: MarkKeys): Promise<number> {
-    return this.#everyMark("released", (node) => planRemoval(node, keys));
+  async removeMarks(keys: MarkKeys): Promise<number> {
+    const { api } = this.#options;
+    const context = this.#context();
+    const counts = { released: 0, left: 0 };
+    const plan = (node: ManagedNode) => planRelease(node, { keys });
+    await forEachConcurrent(this.#markedNodes(context), inFlight, async (node) => {
+      const change = { plan, parse: parseNodeLife, wantsWhole: false, context };
+      const { outcome } = await changeNode(api, node, change);
+      if (outcome === "released") counts.released += 1;
+      if (outcome === "failed" || outcome === "left") counts.left += 1;
+    });
+    if (counts.left > 0) throw new TryAgainError(`the marks of ${counts.left} nodes could not be removed`);
+    return counts.released;
   }
 
   async #find(path: string): Promise<unknown> {
@@ -135,28 +139,6 @@ export class KubernetesAccess implements Rights {
       if (needsPolicies && isStatus(error, 404)) return false;
       throw error;
     }
-  }
-
-  async #everyMark<Outcome extends string>(
-    counted: Outcome,
-    plan: (node: ManagedNode) => Decision<Outcome | "handed over" | "kept">,
-  ): Promise<number> {
-    const { api } = this.#options;
-    const context = this.#context();
-    const counts = { done: 0, undone: 0 };
-    await forEachConcurrent(this.#markedNodes(context), inFlight, async (node) => {
-      const { outcome } = await changeNode(api, node, {
-        plan,
-        parse: parseNodeLife,
-        wantsWhole: false,
-        context,
-      });
-      if (outcome === counted) counts.done += 1;
-      if (outcome === "failed" || outcome === "left") counts.undone += 1;
-    });
-    if (counts.undone > 0)
-      throw new TryAgainError(`the marks of ${counts.undone} nodes could not be ${counted}`);
-    return counts.done;
   }
 
   #markedNodes(context: CallContext): AsyncGenerator<ManagedNode, void, undefined> {

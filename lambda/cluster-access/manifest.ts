@@ -6,7 +6,9 @@ import type {
   V1ValidatingAdmissionPolicy,
   V1ValidatingAdmissionPolicyBinding,
 } from "@kubernetes/client-node";
+import { isAnnotationKey } from "../core/marks/annotation-key.ts";
 import { holderName } from "../core/marks/keys.ts";
+import { asRecord } from "../kubernetes/node-objects.ts";
 import { eventsNamespace, nodeClaimsGroup } from "../kubernetes/nodeclaims.ts";
 import { policySpec } from "./policy.ts";
 import { holderGroup, type Subject } from "./subject.ts";
@@ -16,7 +18,14 @@ const admission = "admissionregistration.k8s.io/v1";
 const metadata = { name: holderName };
 
 /** Records on our ClusterRole under which annotation keys there may be marks; every cluster has ClusterRoles. */
-export const keysAnnotation = `${holderName}/hold-annotations`;
+const keysAnnotation = `${holderName}/hold-annotations`;
+
+/** The annotation keys that our ClusterRole records, as it was read from a cluster. */
+export function keysOfRole(role: unknown): readonly string[] {
+  const { annotations } = asRecord(asRecord(role, "our ClusterRole").metadata, "our ClusterRole's metadata");
+  const { [keysAnnotation]: keys } = Object(annotations);
+  return typeof keys === "string" ? keys.split(",").filter(isAnnotationKey) : [];
+}
 
 /** Lets the holder read and patch nodes, list NodeClaims, and nothing else. */
 export const clusterRole = (annotations: readonly string[]): V1ClusterRole => ({
@@ -73,7 +82,6 @@ export const admissionPolicyBinding: V1ValidatingAdmissionPolicyBinding = {
   spec: { policyName: holderName, validationActions: ["Deny"] },
 };
 
-export const policyPath = `/apis/${admission}/validatingadmissionpolicies/${holderName}`;
 export const clusterRolePath = `/apis/${rbac}/v1/clusterroles/${holderName}`;
 export const clusterRoleBindingPath = `/apis/${rbac}/v1/clusterrolebindings/${holderName}`;
 
@@ -93,14 +101,17 @@ function objectOf(object: Written, plural: string): AccessObject {
   return { path, needsPolicies: apiVersion === admission, object };
 }
 
-/** All that is ours in a cluster; what restrains comes before what allows. */
+/**
+ * All that is ours in a cluster, for these annotation keys, the present one first. What records the keys comes before the
+ * policy that lets us use them, and what restrains before the binding that allows.
+ */
 export const accessManifest = (
   annotations: readonly string[],
   subject: Subject = holderGroup,
 ): readonly AccessObject[] => [
+  objectOf(clusterRole(annotations), "clusterroles"),
   objectOf(admissionPolicy(annotations, subject), "validatingadmissionpolicies"),
   objectOf(admissionPolicyBinding, "validatingadmissionpolicybindings"),
-  objectOf(clusterRole(annotations), "clusterroles"),
   objectOf(clusterRoleBinding(subject), "clusterrolebindings"),
   objectOf(eventsRole, "roles"),
   objectOf(eventsRoleBinding(subject), "rolebindings"),

@@ -1,7 +1,6 @@
 import type { V1ValidatingAdmissionPolicySpec } from "@kubernetes/client-node";
 import { holdIdPattern } from "../core/marks/hold-id.ts";
 import { holdLabel, markValue } from "../core/marks/keys.ts";
-import { asRecord } from "../kubernetes/node-objects.ts";
 import type { Subject } from "./subject.ts";
 
 /** Whether a request is the holder's. */
@@ -23,6 +22,7 @@ const isHeld = (labels: string) => `${labelIn(labels)}.orValue('').matches(${tex
 
 const variables = (annotations: readonly string[]) => ({
   keys: `[${annotations.map(text).join(", ")}]`,
+  present: text(annotations[0] ?? ""),
   label: text(holdLabel),
   oldAnnotations: "oldObject.metadata.?annotations.orValue({})",
   newAnnotations: "object.metadata.?annotations.orValue({})",
@@ -81,7 +81,8 @@ const validations = [
     message: "one of the two annotations on this node is its user's",
   },
   {
-    expression: `variables.newKeys.all(k, k in variables.oldAnnotations || (variables.isHeld && ${isTrue("newAnnotations")}))`,
+    // Under a former key there is nothing to add.
+    expression: `variables.newKeys.all(k, k in variables.oldAnnotations || (k == variables.present && variables.isHeld && ${isTrue("newAnnotations")}))`,
     message: mark,
   },
   {
@@ -97,8 +98,9 @@ const validations = [
 ];
 
 /**
- * What the holder may change on a node: its mark under one of these annotations, and nothing else.
- * The cluster refuses the rest even if our code is wrong.
+ * What the holder may change on a node: its mark, and nothing else. It may mark under the first of these annotations; the
+ * others are those of earlier deployments, under which it may only remove marks. The cluster refuses the rest even if our
+ * code is wrong.
  */
 export const policySpec = (
   annotations: readonly string[],
@@ -118,12 +120,3 @@ export const policySpec = (
   variables: Object.entries(variables(annotations)).map(([name, expression]) => ({ name, expression })),
   validations,
 });
-
-/** The annotations that a policy takes which was read from a cluster; none where it is not as we write it. */
-export function annotationsIn(policy: unknown): readonly string[] {
-  const { variables } = asRecord(asRecord(policy, "our policy").spec, "our policy's spec");
-  const all: readonly unknown[] = Array.isArray(variables) ? variables : [];
-  const { expression } = Object(all.find((one) => Object(one).name === "keys"));
-  if (typeof expression !== "string") return [];
-  return [...expression.matchAll(/'([^']+)'/g)].map(([, key = ""]) => key);
-}

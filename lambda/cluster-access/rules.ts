@@ -1,5 +1,5 @@
 import { BrokenSetupError } from "../core/errors.ts";
-import type { MarkKeys } from "../core/marks/plan-moves.ts";
+import type { MarkKeys } from "../core/marks/plan-release.ts";
 import type { Log } from "../core/ports.ts";
 
 /** What a deployment wants of its cluster. */
@@ -28,12 +28,10 @@ export interface AccessEntries {
 
 /** What only an admin of the cluster may do for us. */
 export interface Rights {
-  /** Writes role, binding and policy, which then let us change these annotations and no others. */
-  write(annotations: readonly string[]): Promise<"with policy" | "without policy">;
+  /** Writes role, binding and policy, which then let us mark under the present key, and remove marks under all of them. */
+  write(keys: MarkKeys): Promise<"with policy" | "without policy">;
   /** The annotation keys under which there may be marks of ours, as the cluster records them; none without our objects. */
   annotations(): Promise<readonly string[]>;
-  /** Moves every mark of ours to the present key, in one patch a node; returns how many. */
-  moveMarks(keys: MarkKeys): Promise<number>;
   /** Removes every mark of ours, whatever hold it is of and under whatever key; returns how many. */
   removeMarks(keys: MarkKeys): Promise<number>;
   /** Takes all rights from the functions; what is missing is done. */
@@ -74,31 +72,29 @@ async function createEntries(entries: AccessEntries, { roles }: DesiredAccess): 
 }
 
 /**
- * Writes our rights and brings every mark to the present key, without a gap. The functions use this key already, and
- * some may still be at work with a former one: the policy allows both until all marks are moved, and the record of both
- * outlasts a move that is cut short.
+ * Writes our rights. A deployment with another annotation key removes every mark, and holds that are on mark anew under
+ * the present key. The policy comes first, so that a function which still works with a former key cannot mark any more;
+ * the former keys are forgotten last, so that a removal that was cut short is repeated.
  */
 async function establish({ entries, log }: AccessPorts, desired: DesiredAccess): Promise<void> {
   await entries.asAdmin(async (rights) => {
     const keys = await keysOf(rights, desired);
-    const all = [...keys.former, keys.present];
-    if (keys.former.length > 0) await rights.write(all);
-    const nodes = await rights.moveMarks(keys);
-    const written = await rights.write([keys.present]);
+    const [present, ...former] = keys;
+    const written = await rights.write(keys);
     if (written === "without policy") warnWithoutPolicy(log, desired);
-    try {
-      // What a function still at work marked in between under a former key.
-      const late = await rights.moveMarks(keys);
-      log.info("cluster access established", { ...desired, former: keys.former, nodesMoved: nodes + late });
-    } catch (error) {
-      await rights.write(all);
-      throw error;
+    if (former.length > 0) {
+      const nodes = await rights.removeMarks(keys);
+      // Again, for what was marked before every API server knew the policy.
+      const late = await rights.removeMarks(keys);
+      await rights.write([present]);
+      log.info("marks removed: the annotation has changed", { former, present, nodes: nodes + late });
     }
+    log.info("cluster access established", { ...desired });
   });
 }
 
 async function keysOf(rights: Rights, { holdAnnotation: present }: DesiredAccess): Promise<MarkKeys> {
-  return { present, former: (await rights.annotations()).filter((key) => key !== present) };
+  return [present, ...(await rights.annotations()).filter((key) => key !== present)];
 }
 
 /**

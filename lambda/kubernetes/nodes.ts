@@ -1,8 +1,8 @@
 import { after, type Duration, hours } from "../core/duration.ts";
-import type { ManagedNode } from "../core/marks/annotation-owners.ts";
 import { isHoldId } from "../core/marks/hold-id.ts";
 import { holdLabel, Karpenter, type KarpenterGeneration } from "../core/marks/keys.ts";
-import { type NodeMeta, planMark, planRelease } from "../core/marks/plan-marks.ts";
+import { type NodeMeta, planMark } from "../core/marks/plan-marks.ts";
+import { type ManagedNode, planRelease } from "../core/marks/plan-release.ts";
 import type {
   CallContext,
   Clock,
@@ -173,7 +173,7 @@ export class KubernetesNodes implements Nodes {
 
   async #release(node: ManagedNode, holdId: string, context: CallContext) {
     const { api, annotation } = this.#options;
-    const plan = (present: ManagedNode) => planRelease(present, { holdId, annotation });
+    const plan = (present: ManagedNode) => planRelease(present, { holdId, keys: [annotation] });
     const change = { plan, parse: parseNodeLife, wantsWhole: false, context };
     return (await changeNode(api, node, change)).outcome;
   }

@@ -19,8 +19,8 @@ import { Holder } from "../holder/holder.ts";
 import { nodeEventsOf } from "../holder/node-events.ts";
 import { Timeline } from "../holder/timeline.ts";
 import { WallClock } from "../holder/wall-clock.ts";
-import { bringMarks } from "./bring-marks.ts";
 import { ControlSocket } from "./control-socket.ts";
+import { removeFormerMarks } from "./former-marks.ts";
 import { type NodeChange, NodeWatch } from "./node-watch.ts";
 import { checkRights } from "./rights.ts";
 import { SqliteTable } from "./sqlite-table.ts";
@@ -81,7 +81,7 @@ export async function startRun({
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const table = SqliteTable.open(join(folder, "record.sqlite"), clock.now());
     closing.push(async () => table.close());
-    await bringMarks(new KubernetesAccess({ api, clock, log }), folder, annotation, log);
+    await removeFormerMarks(new KubernetesAccess({ api, clock, log }), folder, annotation, log);
 
     const timeline = new Timeline(() => clock.now());
     const onChange = (change: NodeChange) => {

@@ -50,8 +50,15 @@ describe("the command manifest", () => {
     expect(exit).toBe(0);
     const objects = loadAll(output).map(Object);
     expect(objects.map(({ kind }) => kind)).toEqual([
-      ...["Namespace", "ServiceAccount", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"],
-      ...["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "PersistentVolumeClaim", "Deployment"],
+      ...["Namespace", "ServiceAccount", "ClusterRole", "ValidatingAdmissionPolicy"],
+      ...[
+        "ValidatingAdmissionPolicyBinding",
+        "ClusterRoleBinding",
+        "Role",
+        "RoleBinding",
+        "PersistentVolumeClaim",
+        "Deployment",
+      ],
     ]);
     const { template, ...spec } = objects.at(-1).spec;
     expect(spec).toMatchObject({ replicas: 1, strategy: { type: "Recreate" } });

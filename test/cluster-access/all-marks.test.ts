@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
 import { holderName, holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import type { MarkKeys } from "../../lambda/core/marks/plan-release.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { usersLabels } from "../contracts/nodes.ts";
@@ -10,7 +11,7 @@ import { NodesOnFakeServer } from "../kubernetes/nodes-on-fake-server.ts";
 const clock = { now: () => new Date() };
 const { annotation } = Karpenter.v1;
 const older = Karpenter["v0.31"].annotation;
-const keys = { present: annotation, former: [older] };
+const keys: MarkKeys = [annotation, older];
 
 describe("all marks of a cluster", () => {
   let world: NodesOnFakeServer;
@@ -28,44 +29,22 @@ describe("all marks of a cluster", () => {
   const annotationsOf = (name: string) =>
     textsOf(world.standIn.nodes().find(({ metadata }) => metadata.name === name)?.metadata.annotations);
 
-  it("move to another key without a gap", async () => {
-    for (const name of ["a", "b", "c"]) add(name, holdId(1), { [older]: "true" });
-    const gaps: string[] = [];
-    world.standIn.onChange(({ node }) => {
-      const keys = Object.keys(textsOf(node.metadata.annotations));
-      if (!keys.includes(older) && !keys.includes(annotation)) gaps.push(node.metadata.name);
-    });
-    expect(await access.moveMarks(keys)).toBe(3);
-    expect(gaps).toEqual([]);
-    expect(annotationsOf("c")).toEqual({ [annotation]: "true" });
-    expect(await access.moveMarks(keys)).toBe(0);
-  });
-
-  it("leave to its owner a node that the owner holds under the other key", async () => {
+  it("come off under every key that is recorded, and the users' annotations stay", async () => {
     add("a", holdId(1), { [older]: "true" });
-    annotate("a", { [annotation]: "true" });
-    add("b", holdId(1), {});
-    annotate("b", { [annotation]: "8h" });
+    add("b", holdId(2), { [older]: "true" });
+    world.standIn.editNode("b", { annotations: { [annotation]: "true" } }, holderName);
     add("c", holdId(1), { [older]: "true" });
+    annotate("c", { [annotation]: "true" });
+    add("d", holdId(1), {});
+    annotate("d", { [annotation]: "true" });
 
-    // Only the third is moved.
-    expect(await access.moveMarks(keys)).toBe(1);
+    // The other two are their users' from now on.
+    expect(await access.removeMarks(keys)).toBe(2);
 
-    expect(annotationsOf("a")).toEqual({ [annotation]: "true" });
-    expect(annotationsOf("b")).toEqual({ [annotation]: "8h" });
-    expect(annotationsOf("c")).toEqual({ [annotation]: "true" });
+    const users = { [annotation]: "true" };
+    expect(["a", "b", "c", "d"].map(annotationsOf)).toEqual([{}, {}, users, users]);
     const labelled = world.standIn.nodes().filter(({ metadata }) => textsOf(metadata.labels)[holdLabel]);
-    expect(labelled.map(({ metadata }) => metadata.name)).toEqual(["c"]);
-  });
-
-  it("leave nothing under the old key on a node that was marked under the new key meanwhile", async () => {
-    add("a", holdId(2), { [older]: "true" });
-    world.standIn.editNode("a", { annotations: { [annotation]: "true" } }, holderName);
-
-    expect(await access.moveMarks(keys)).toBe(1);
-    expect(annotationsOf("a")).toEqual({ [annotation]: "true" });
-    expect(await access.removeMarks(keys)).toBe(1);
-    expect(annotationsOf("a")).toEqual({});
+    expect(labelled).toEqual([]);
   });
 
   it("come off, whatever hold they are of, and nothing of the users' does", async () => {
@@ -103,10 +82,7 @@ describe("all marks of a cluster", () => {
     world.standIn.fail({ kind: "status", status: 500 }, { path: "/api/v1/nodes/b" }, 99);
     const failure = access.removeMarks(keys);
     await expect(failure).rejects.toBeInstanceOf(TryAgainError);
-    await expect(failure).rejects.toThrow("the marks of 1 nodes could not be released");
-    await expect(access.moveMarks({ present: older, former: [annotation] })).rejects.toThrow(
-      "the marks of 1 nodes could not be moved",
-    );
+    await expect(failure).rejects.toThrow("the marks of 1 nodes could not be removed");
     expect(["a", "c"].map(annotationsOf)).toEqual([{}, {}]);
   });
 
@@ -116,6 +92,6 @@ describe("all marks of a cluster", () => {
       if (method === "PATCH") world.ahead += 600_000;
     };
     world.standIn.fail({ kind: "status", status: 500 }, { method: "PATCH" });
-    await expect(access.removeMarks(keys)).rejects.toThrow("the marks of 1 nodes could not be released");
+    await expect(access.removeMarks(keys)).rejects.toThrow("the marks of 1 nodes could not be removed");
   });
 });

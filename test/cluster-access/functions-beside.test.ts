@@ -72,7 +72,7 @@ async function during(world: AccessWorld, calls: number, act: Act): Promise<bool
   return left < 0;
 }
 
-describe("while marks are moved to another annotation", { timeout: 120_000 }, () => {
+describe("while the annotation changes", { timeout: 120_000 }, () => {
   it.each(acts)(
     "%s before any call: in the end nothing of ours is left, and all of the users' own",
     async (_, act) => {

@@ -94,7 +94,7 @@ describe("a forged request", () => {
     },
   );
 
-  it("that names a user's annotation as the former key does not move it, with and without policies", async () => {
+  it("that names a user's annotation as the former key removes no mark, with and without policies", async () => {
     for (const hasPolicies of [true, false]) {
       world.access.hasPolicies = hasPolicies;
       world.cluster.addNode({ name: "a" });

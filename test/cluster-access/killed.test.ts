@@ -36,16 +36,6 @@ const usersOwn = {
   never: { [holdLabel]: "never", [former]: "true" },
   free: { [former]: "true", [present]: "4h" },
 };
-/** Once a deployment is complete, our marks are under its key alone. */
-const markedUnder = (key: string) => {
-  const mark = { [holdLabel]: holdId, [key]: "true" };
-  return { old: mark, both: mark, new: mark };
-};
-const marked = () => {
-  const { old, both, new: renewed } = world.nodes;
-  return { old, both, new: renewed };
-};
-
 function use(holdAnnotation: string): void {
   world.config = { ...world.config, holdAnnotation };
 }
@@ -119,20 +109,29 @@ describe.each([
     expect(points).toBeGreaterThan(1);
   });
 
-  it.each([
-    ["deployed again", present],
-    ["rolled back", former],
-  ])("a change of the annotation, then %s, moves every mark and leaves no admin", async (_name, key) => {
+  it("a change of the annotation, deployed again, removes every mark and leaves no admin", async () => {
     const points = await afterEveryCall(async (calls) => {
       await duringAnUpdate(hasPolicies);
       const isKilled = await killedAfter(calls, update);
-      use(key);
       await world.handle(update);
       expect(world.admins, `after ${calls} calls`).toEqual([]);
-      expect(marked(), `after ${calls} calls`).toEqual(markedUnder(key));
-      expect(world.nodes, `after ${calls} calls`).toMatchObject(usersOwn);
-      await destroy();
       expect(world.nodes, `after ${calls} calls`).toEqual(usersOwn);
+      expect(await world.rights.annotations(), `after ${calls} calls`).toEqual([present]);
+      return isKilled;
+    });
+    expect(points).toBeGreaterThan(20);
+  });
+
+  it("a change of the annotation, rolled back, leaves no mark once the hold ends, and no admin", async () => {
+    const points = await afterEveryCall(async (calls) => {
+      await duringAnUpdate(hasPolicies);
+      const isKilled = await killedAfter(calls, update);
+      use(former);
+      await world.handle(update);
+      expect(world.admins, `after ${calls} calls`).toEqual([]);
+      await world.functions(former).release({ holdId }, { deadline: world.workUntil, log: world.log });
+      expect(world.nodes, `after ${calls} calls`).toEqual(usersOwn);
+      expect(await world.rights.annotations(), `after ${calls} calls`).toEqual([former]);
       return isKilled;
     });
     expect(points).toBeGreaterThan(20);
@@ -170,7 +169,7 @@ describe.each([true, false])(
           expect(await failingAt(node, update)).toBe(true);
           use(key);
           await world.handle(next);
-          if (next === update) expect(marked()).toEqual(markedUnder(key));
+          if (next === update) expect(world.nodes).toEqual(usersOwn);
           await destroy();
           expect(world.nodes).toEqual(usersOwn);
         }

@@ -22,6 +22,7 @@ const failOn = (pattern: RegExp, error = new Error("timed out")) => {
 };
 const policiesWritten = () =>
   world.calls.filter((call) => /PATCH .*validatingadmissionpolicies/.test(call)).length;
+const kindOf = (call: string) => (call.includes("/nodes/") ? "node" : "policy");
 const lines = (level: string) => world.log.lines.filter((line) => line.level === level);
 
 describe("installing", () => {
@@ -92,47 +93,60 @@ describe("installing", () => {
 });
 
 describe("changing", () => {
-  it("moves marks to another annotation while the policy allows both", async () => {
-    await world.rights.write([former]);
+  it("writes the rights once and leaves every mark where the annotation is the same", async () => {
+    await install();
     world.cluster.addNode({ name: "a" });
-    await world.mark("a", former);
-    let allowed: readonly string[] = [];
-    world.onCall = async (call) => {
-      if (call === "PATCH /api/v1/nodes/a") allowed = await world.rights.annotations();
-    };
+    await world.mark("a", present);
+    world.calls.length = 0;
 
     await change();
 
-    expect(allowed).toEqual([former, present]);
-    expect(await world.rights.annotations()).toEqual([present]);
+    expect(policiesWritten()).toBe(1);
     expect(world.nodes).toEqual({ a: { [holdLabel]: holdId, [present]: "true" } });
   });
 
-  it("writes the rights once where the annotation is the same", async () => {
-    await install();
-    world.calls.length = 0;
+  it("to another annotation removes every mark, and then forgets the former annotation", async () => {
+    await world.rights.write([former]);
+    world.cluster.addNode({ name: "a" });
+    await world.mark("a", former);
+    const recorded: unknown[] = [];
+    world.onCall = async (call) => {
+      if (/policies\/|nodes\/a/.test(call)) recorded.push([kindOf(call), await world.rights.annotations()]);
+    };
+
     await change();
-    expect(policiesWritten()).toBe(1);
+
+    expect(recorded).toEqual([
+      ["policy", [present, former]],
+      ["node", [present, former]],
+      ["policy", [present]],
+    ]);
+    expect(world.nodes).toEqual({});
+    const fields = { former: [former], present, nodes: 1 };
+    expect(world.log.reported("marks removed: the annotation has changed")).toMatchObject([fields]);
   });
 
-  it("moves also what a function marks under the former annotation until the policy refuses it", async () => {
+  it("removes also what a function marks under the former annotation before every API server knows the policy", async () => {
     await world.rights.write([former]);
     world.cluster.addNode({ name: "late" });
-    world.onCall = async () => {
-      if (policiesWritten() === 2 && !world.nodes.late) await world.mark("late", former);
+    let lists = 0;
+    world.onCall = async (call) => {
+      if (!call.endsWith("/nodes")) return;
+      lists += 1;
+      if (lists === 2) await world.mark("late", former);
     };
+
     await change();
-    expect(world.nodes).toEqual({ late: { [holdLabel]: holdId, [present]: "true" } });
+
+    expect(lists).toBe(2);
+    expect(world.nodes).toEqual({});
   });
 
-  it("records both annotations when the last move fails", async () => {
+  it("still records both annotations when a removal fails", async () => {
     await world.rights.write([former]);
-    world.calls.length = 0;
-    world.onCall = (call) => {
-      if (policiesWritten() === 2 && call.includes("/nodes")) throw new Error("timed out");
-    };
+    failOn(/\/nodes/);
     await expect(change()).rejects.toThrow("timed out");
-    expect(await world.rights.annotations()).toEqual([former, present]);
+    expect(await world.rights.annotations()).toEqual([present, former]);
   });
 });
 

@@ -72,7 +72,7 @@ export type Change =
   | Readonly<{ replacements: "ignore" | "hold" }>
   | Readonly<{ extendOn: "use" | "launches" }>
   | Readonly<{ auto: Auto | null }>
-  // With these two CloudFormation also moves the marks, beside functions that still use the former annotation.
+  // With these two CloudFormation also removes the marks, beside functions that still use the former annotation.
   | Readonly<{ karpenter: KarpenterGeneration }>
   | Readonly<{ holdAnnotation: string }>;
 

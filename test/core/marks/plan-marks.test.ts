@@ -1,12 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  clusterTag,
-  holderName,
-  holdLabel,
-  isIneffective,
-  Karpenter,
-} from "../../../lambda/core/marks/keys.ts";
-import { planMark, planRelease } from "../../../lambda/core/marks/plan-marks.ts";
+import { clusterTag, holdLabel, isIneffective, Karpenter } from "../../../lambda/core/marks/keys.ts";
+import { planMark } from "../../../lambda/core/marks/plan-marks.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
 import { usersLabels } from "../../contracts/nodes.ts";
@@ -18,7 +12,6 @@ const aNode = (label?: string, annotations?: Record<string, string>) => ({
   name: "a",
   uid: "1",
   createdAt: noon,
-  writers: [],
   ...(label !== undefined && { labels: { [holdLabel]: label } }),
   ...(annotations && { annotations }),
 });
@@ -71,54 +64,10 @@ describe("a hold's mark", () => {
     expect(planMark(node, { ...byH2, adopts: (id) => id === h1 }).outcome).toBe("adopted");
   });
 
-  it.each([
-    ["a mark", aNode(h1, { key: "true" }), { outcome: "released", change: set(null, null) }],
-    ["half a mark", aNode(h1), { outcome: "released", change: set(null, null) }],
-    ["a user's value", aNode(h1, { key: "8h" }), { outcome: "kept", change: set(null, "8h") }],
-    ["another hold's mark", aNode(h2, { key: "true" }), { outcome: "kept" }],
-    ["half another hold's mark", aNode(h2), { outcome: "kept" }],
-    ["a user's annotation", aNode(undefined, { key: "true" }), { outcome: "kept" }],
-    ["a bare node", aNode(), { outcome: "released" }],
-  ])("released from %s", (_, node, decision) => {
-    expect(planRelease(node, byH1)).toEqual(decision);
-  });
-
-  const [both, old] = [{ key: "true", old: "true" }, { old: "true" }];
-  it.each([
-    ["both keys, where we set both", both, { [holderName]: ["key", "old"] }, "released", null],
-    [
-      "the former key, where a user set the present one",
-      both,
-      { [holderName]: ["old"], kubectl: ["key"] },
-      "kept",
-      "true",
-    ],
-    [
-      "the former key, when no writer of the present one is recorded",
-      both,
-      { [holderName]: ["old"] },
-      "kept",
-      "true",
-    ],
-    ["the former key alone", old, { [holderName]: ["old"] }, "released", null],
-  ])(
-    "is released from %s",
-    (_, annotations, writers: Record<string, readonly string[]>, outcome, present) => {
-      const managers = Object.entries(writers).map(([manager, own]) => ({ manager, annotations: own }));
-      const node = { ...aNode(h1, annotations), writers: managers };
-      expect(planRelease(node, byH1)).toEqual({
-        outcome,
-        change: { label: null, annotations: { old: null, key: present } },
-      });
-    },
-  );
-
   it.each(usersLabels)("never changes a node that its user labelled %j", (label) => {
     for (const annotations of [{}, { [key]: "true" }, { [key]: "true", [other]: "true" }]) {
       const node = aNode(label, annotations);
       expect(planMark(node, byH1)).toEqual({ outcome: "passed" });
-      expect(planRelease(node, byH1).change).toBeUndefined();
-      expect(planRelease(node, { holdId: label, annotation: key }).change).toBeUndefined();
     }
   });
 });

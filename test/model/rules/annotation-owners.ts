@@ -36,11 +36,6 @@ export class AnnotationOwners {
     this.#ours.set(node, new Map(this.ofUs(node)).set(key, step));
   }
 
-  /** What we had set becomes part of a mark again. */
-  takenBack(node: string, key: string, step: number): void {
-    if (this.#left.get(node)?.delete(key)) this.set(node, key, step);
-  }
-
   removed(node: string, key: string): void {
     this.#ours.get(node)?.delete(key);
     this.#left.get(node)?.delete(key);

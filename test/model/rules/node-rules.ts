@@ -22,8 +22,8 @@ export class NodeRules {
   readonly #timely = new Map<string, string>();
   readonly #owners = new AnnotationOwners();
   #step = 0;
-  /** In which step each change of our access began. */
-  readonly #moves = new Map<Invocation, number>();
+  /** In which step each change of our access began, and the annotations that the cluster recorded then. */
+  readonly #changes = new Map<Invocation, Readonly<{ step: number; recorded: readonly string[] }>>();
 
   constructor(world: World, records: RecordRules) {
     this.#world = world;
@@ -50,7 +50,8 @@ export class NodeRules {
 
   check(invocation: Invocation): void {
     this.#step += 1;
-    if (invocation.name === "access" && !this.#moves.has(invocation)) this.#moves.set(invocation, this.#step);
+    if (invocation.name === "access" && !this.#changes.has(invocation))
+      this.#changes.set(invocation, { step: this.#step, recorded: this.#world.access.annotations });
     for (const node of this.#world.nodes.all()) {
       const { name, pool } = node;
       const now = seenOn(node);
@@ -78,16 +79,20 @@ export class NodeRules {
       this.#seen.set(name, now);
     }
     if (invocation.state !== "running") this.#checkLookBack(invocation);
-    if (invocation.state === "done") this.#checkMoved(invocation);
+    if (invocation.state === "done") this.#checkFormer(invocation);
   }
 
-  /** What was marked before the marks were moved to another annotation has none of ours but that. */
-  #checkMoved(by: Invocation): void {
-    const begun = this.#moves.get(by) ?? 0;
+  /** What was marked under a former annotation before the change began has none of ours under it. */
+  #checkFormer(by: Invocation): void {
+    const begun = this.#changes.get(by);
+    if (!begun) return;
+    const isFormer = (key: string) => key !== by.settings.holdAnnotation && begun.recorded.includes(key);
     for (const { name } of this.#world.nodes.all()) {
-      const earlier = [...this.#owners.ofUs(name)].filter(([, step]) => step < begun);
-      const former = earlier.filter(([key]) => key !== by.settings.holdAnnotation);
-      must(former.length === 0, "a change of the annotation moves every mark", () => ({ name, former }));
+      const former = [...this.#owners.ofUs(name)].filter(([key, step]) => step < begun.step && isFormer(key));
+      must(former.length === 0, "a change of the annotation removes every former mark", () => ({
+        name,
+        former,
+      }));
     }
   }
 
@@ -146,11 +151,10 @@ export class NodeRules {
     must(areOurs, "a user's annotation is never removed", facts);
     for (const key of removed) this.#owners.removed(name, key);
     if (removed.length === 0) return;
-    if (by.name === "access" && now.label !== undefined) this.#owners.takenBack(name, own, this.#step);
     const isHeldByUs = this.#owners.ofUs(name).size > 0;
     must(isHeldByUs === (now.label !== undefined), "a mark comes off whole", facts);
-    // A node that has its owner's annotation needs no mark.
-    if (isHeldByUs || now.values[own] !== undefined) return;
+    // A node that has its owner's annotation needs no mark, and a change of the annotation removes all marks.
+    if (isHeldByUs || now.values[own] !== undefined || by.name === "access") return;
     must(!this.#records.running(before.label ?? ""), "no node of a running hold loses its annotation", facts);
   }
 

@@ -5,9 +5,8 @@ import { commandLine } from "../../../cli/command-line.ts";
 import { KubernetesAccess } from "../../../lambda/cluster-access/cluster-rights.ts";
 import { accessManifest } from "../../../lambda/cluster-access/manifest.ts";
 import { holderName, holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
-import { planRelease } from "../../../lambda/core/marks/plan-marks.ts";
+import { type MarkKeys, planRelease } from "../../../lambda/core/marks/plan-release.ts";
 import type { KubernetesCall, KubernetesClient } from "../../../lambda/kubernetes/client.ts";
-import type { ClusterAccess } from "../../../lambda/kubernetes/cluster-login.ts";
 import { isRefusedByAdmission, isStatus, isUnknownKind } from "../../../lambda/kubernetes/error.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
 import { markPatch } from "../../../lambda/kubernetes/mark-patch.ts";
@@ -17,7 +16,6 @@ import { type ClusterChoice, findCluster } from "../../../local/run/find-cluster
 import { startRun } from "../../../local/run/run.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
-import { AnnotationWatch } from "../../contracts/annotation-watch.ts";
 import { clientOf } from "../../contracts/cluster-nodes.ts";
 import { CollectedTerminal } from "../../support/collected-terminal.ts";
 import { within } from "../../support/context.ts";
@@ -25,9 +23,10 @@ import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
 import {
   admitted,
-  admittedWhileMoving,
+  admittedWhileChanging,
   annotate,
   both,
+  formerMark,
   forms,
   label,
   mark,
@@ -35,7 +34,7 @@ import {
   type Node,
   type Request,
   refused,
-  refusedWhileMoving,
+  refusedWhileChanging,
   users,
 } from "../worlds/policy-cases.ts";
 
@@ -56,7 +55,6 @@ const nodesRule = [{ apiGroups: [""], apiVersions: ["*"], operations: ["*"], res
 
 describe("what a real API server allows the holder to do", () => {
   let plane: ControlPlane;
-  let asAdmin: ClusterAccess;
   let admin: KubernetesClient;
   let holder: KubernetesClient;
   let access: KubernetesAccess;
@@ -80,14 +78,14 @@ describe("what a real API server allows the holder to do", () => {
       return isRefusedByAdmission(error) && isOurs ? "refused by the policy" : error.message;
     }
   };
-  const settle = async (annotations: readonly string[], probe: Request) => {
-    await access.write(annotations);
-    await settled(probe);
+  const settle = async (keys: MarkKeys, probe: Request, before: Node = {}) => {
+    await access.write(keys);
+    await settled(probe, before);
   };
   /** Waits until the policy and the rights in the cluster are in force. */
-  const settled = (probe: Request) =>
+  const settled = (probe: Request, before: Node = {}) =>
     until("the policy to be enforced", async () => {
-      await create({});
+      await create(before);
       const answers = [
         await attempt(patched(merge(probe))),
         await attempt(patched(merge({ labels: { x: "y" } }))),
@@ -98,8 +96,7 @@ describe("what a real API server allows the holder to do", () => {
 
   beforeAll(async () => {
     plane = await ControlPlane.start();
-    asAdmin = await kubeconfigLogin(plane.config("admin")).access();
-    admin = clientOf(asAdmin);
+    admin = clientOf(await kubeconfigLogin(plane.config("admin")).access());
     holder = clientOf(await kubeconfigLogin(plane.config("holder")).access());
     access = new KubernetesAccess({
       api: admin,
@@ -173,9 +170,9 @@ describe("what a real API server allows the holder to do", () => {
     const states = async () =>
       (await access.check([annotation])).map(({ kind, state }) => `${kind} ${state}`);
     expect(await states()).toEqual([
+      "ClusterRole right",
       "ValidatingAdmissionPolicy right",
       "ValidatingAdmissionPolicyBinding right",
-      "ClusterRole right",
       "ClusterRoleBinding right",
       "Role right",
       "RoleBinding right",
@@ -224,9 +221,9 @@ describe("what a real API server allows the holder to do", () => {
   it("detects a role that takes its rules from other roles", async () => {
     const body = { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { x: "y" } }] } };
     await admin.call(patched(body, role), soon());
-    expect((await access.check([annotation]))[2]?.state).toBe("different");
+    expect((await access.check([annotation]))[0]?.state).toBe("different");
     await access.write([annotation]);
-    expect((await access.check([annotation]))[2]?.state).toBe("right");
+    expect((await access.check([annotation]))[0]?.state).toBe("right");
   });
 
   it("distinguishes a kind that the server does not know from an object that is missing", async () => {
@@ -244,7 +241,7 @@ describe("what a real API server allows the holder to do", () => {
     const held = async () => parseNodeLife(await admin.call({ method: "GET", path }, soon()));
     const release = async () => {
       const node = await held();
-      const planned = planRelease(node, { holdId: h1, annotation }).change;
+      const planned = planRelease(node, { holdId: h1, keys: [annotation] }).change;
       if (planned) {
         const contentType = "application/json-patch+json";
         await holder.call({ method: "PATCH", path, contentType, body: markPatch(node, planned) }, soon());
@@ -290,7 +287,7 @@ describe("what a real API server allows the holder to do", () => {
     });
   });
 
-  it("moves marks from one key to another without a gap, and no user's annotation", async () => {
+  it("removes every mark, under a former key too, and no user's annotation", async () => {
     const nodes: Readonly<Record<string, Node>> = {
       a: { labels: { [holdLabel]: h1 }, annotations: { [older]: "true" } },
       b: { annotations: { [older]: "true" } },
@@ -304,47 +301,38 @@ describe("what a real API server allows the holder to do", () => {
       const query = { fieldManager: holderName };
       await admin.call({ method: "POST", path: "/api/v1/nodes", query, body }, soon());
     }
-    const watch = await AnnotationWatch.open(asAdmin, annotation);
     try {
-      // `a` is moved; `d` is its user's under the new key, so the mark is only removed.
-      expect(await access.moveMarks({ present: annotation, former: [older] })).toBe(1);
+      // Of `c` the label alone is ours; `d` has its user's annotation under the present key and counts as kept.
+      expect(await access.removeMarks([annotation, older])).toBe(2);
       const now = await Promise.all(Object.keys(nodes).map((name) => annotationsOf(admin, name)));
-      expect(now.map(({ annotations }) => annotations)).toEqual([
-        { [annotation]: "true" },
+      expect(now).toEqual([
+        undefined,
         { [older]: "true" },
         { [older]: "8h" },
         { [annotation]: "4h" },
         { [older]: "true" },
       ]);
-      expect(await watch.history("a", now[0]?.resourceVersion ?? "0")).toEqual(["true"]);
-
-      // The mark of `a`, and the label of `c`, whose other annotation is the user's.
-      expect(await access.removeMarks({ present: annotation, former: [] })).toBe(2);
-      expect((await annotationsOf(admin, "a")).annotations).toBeUndefined();
-      expect((await annotationsOf(admin, "e")).annotations).toEqual({ [older]: "true" });
-      expect((await annotationsOf(admin, "d")).annotations).toEqual({ [annotation]: "4h" });
     } finally {
-      await watch.close();
       for (const name of ["b", "c", "d", "e"]) {
         await admin.call({ method: "DELETE", path: `/api/v1/nodes/${name}` }, soon());
       }
     }
   });
 
-  describe("while marks move from one key to another", () => {
-    beforeAll(() => settle([older, annotation], { ...label(h1), annotations: { [older]: "true" } }));
+  describe("while a former key is recorded", () => {
+    beforeAll(() => settle([annotation, older], formerMark.removed, formerMark.before));
     afterAll(() => settle([annotation], both(h1, "true")));
 
     it("reports that", async () => {
-      expect(await access.annotations()).toEqual([older, annotation]);
+      expect(await access.annotations()).toEqual([annotation, older]);
     });
 
-    it.each(admittedWhileMoving)("admits %s", async (_, before, change) => {
+    it.each(admittedWhileChanging)("admits %s", async (_, before, change) => {
       await create(before);
       expect(await attempt(patched(merge(change)))).toBe("admitted");
     });
 
-    it.each(refusedWhileMoving)("refuses %s", async (_, before, change) => {
+    it.each(refusedWhileChanging)("refuses %s", async (_, before, change) => {
       await create(before);
       expect(await attempt(patched(merge(change)))).toBe("refused by the policy");
     });
@@ -406,7 +394,7 @@ describe("what a real API server allows the holder to do", () => {
         { method: "POST", path: "/api/v1/nodes", body: { ...body, spec: { providerID: "kwok://a" } } },
         soon(),
       );
-      const marked = async () => (await annotationsOf(admin, "a")).annotations?.[annotation];
+      const marked = async () => (await annotationsOf(admin, "a"))?.[annotation];
       await until("the node to be held", async () => (await marked()) === "true");
 
       const terminal = new CollectedTerminal();
@@ -439,7 +427,6 @@ async function asInPod(plane: ControlPlane): Promise<ClusterChoice> {
 async function annotationsOf(
   api: KubernetesClient,
   name: string,
-): Promise<{ annotations?: Record<string, string>; resourceVersion: string }> {
-  const node = await api.call({ method: "GET", path: `/api/v1/nodes/${name}` }, soon());
-  return (node as { metadata: { annotations?: Record<string, string>; resourceVersion: string } }).metadata;
+): Promise<Readonly<Record<string, string>> | undefined> {
+  return parseNodeLife(await api.call({ method: "GET", path: `/api/v1/nodes/${name}` }, soon())).annotations;
 }

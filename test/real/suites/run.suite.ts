@@ -293,7 +293,7 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     expect(second.errors).not.toContain("    at ");
   });
 
-  it("moves its marks to another annotation", async (test) => {
+  it("removes its marks under a former annotation, and marks anew under the present one", async (test) => {
     const { cluster, run, joins, held, expect } = await prepare(test);
     const first = run();
     await first.until(atWork);
@@ -303,9 +303,9 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
 
     const second = run("--hold-annotation", "example.com/stay");
     await second.until(atWork);
-    const [node] = cluster.nodes().map(parseNode);
-    expect(node?.annotations).toMatchObject({ "example.com/stay": "true" });
-    expect(node?.annotations).not.toHaveProperty([annotation]);
+    const annotations = () => cluster.nodes().map(parseNode)[0]?.annotations;
+    await expect.poll(annotations, soon).toMatchObject({ "example.com/stay": "true" });
+    expect(annotations()).not.toHaveProperty([annotation]);
   });
 
   it("reports every setting it cannot use by the name of its flag", async (test) => {

@@ -86,29 +86,36 @@ const underOlder: Node = { annotations: { [older]: "true" } };
 const olderMark: Node = { ...label(h1), ...underOlder } as Node;
 const underBoth: Node = { ...label(h1), annotations: { [older]: "true", [annotation]: "true" } } as Node;
 const withoutOlder: Request = { annotations: { [older]: null } };
-const move: Request = { annotations: { [older]: null, [annotation]: "true" } };
+const withoutOlderMark: Request = { ...label(null), ...withoutOlder };
+export const formerMark = { before: olderMark, removed: withoutOlderMark };
 
-/** What it admits while marks move from one key to another. */
-export const admittedWhileMoving: readonly Case[] = [
-  ["a mark under the old key", {}, olderMark],
-  ["a mark under the new key", {}, both(h1, "true")],
-  ["moving a mark", olderMark, move],
+/** What it admits while a former key is recorded. */
+export const admittedWhileChanging: readonly Case[] = [
+  ["a mark under the present key", {}, both(h1, "true")],
+  ["removing a mark under the former key", olderMark, withoutOlderMark],
+  ["removing a mark under the present key", mark(h1), both(null, null)],
 ];
 
 /** What it refuses meanwhile. */
-export const refusedWhileMoving: readonly Case[] = [
-  ["a label beside the user's old key alone", underOlder, label(h1)],
-  ["taking the user's old key off", underOlder, withoutOlder],
-  ["moving a user's annotation", underOlder, move],
+export const refusedWhileChanging: readonly Case[] = [
+  ["a mark under the former key", {}, olderMark],
+  ["completing half a mark under the former key", label(h1) as Node, { ...label(h2), ...underOlder }],
+  ["a label beside the user's former key alone", underOlder, label(h1)],
+  ["taking the user's former key off", underOlder, withoutOlder],
+  [
+    "a mark in place of a user's annotation",
+    underOlder,
+    { ...label(h1), annotations: { [older]: null, [annotation]: "true" } },
+  ],
   ["a mark beside the user's other key", underOlder, both(h1, "true")],
   ["a mark beside the user's other value", { annotations: { [older]: "8h" } }, both(h1, "true")],
-  ["releasing the new key beside the other one", underBoth, both(null, null)],
-  ["releasing the old key beside the other one", underBoth, { ...label(null), ...withoutOlder }],
-  ["releasing both", underBoth, { ...label(null), annotations: { [older]: null, [annotation]: null } }],
+  ["removing the present key beside the other one", underBoth, both(null, null)],
+  ["removing the former key beside the other one", underBoth, withoutOlderMark],
+  ["removing both", underBoth, { ...label(null), annotations: { [older]: null, [annotation]: null } }],
   ["taking one of two off", underBoth, withoutOlder],
-  ["adding the second key to a mark", olderMark, both(h2, "true")],
-  ["the new key without the label", {}, annotate("true")],
-  ["taking the old key off and leaving the label", olderMark, withoutOlder],
+  ["adding the present key to a mark", olderMark, both(h2, "true")],
+  ["the present key without the label", {}, annotate("true")],
+  ["taking the former key off and leaving the label", olderMark, withoutOlder],
 ];
 
 const onlyAdds = ({ labels = {}, annotations = {} }: Request) =>

@@ -16,8 +16,8 @@ const usersOwn = {
   also: { "example.com/keep": "true" },
 };
 
-/** The functions use another annotation already; the marks are not moved yet. */
-async function betweenUpdateAndMove() {
+/** The functions use another annotation already; marks are still under the former one. */
+async function markedUnderFormer() {
   const world = new AccessWorld();
   world.access.hasPolicies = false;
   const { cluster } = world;
@@ -40,9 +40,9 @@ const texts = ({ nodes }: AccessWorld) =>
     }),
   );
 
-describe("a hold that ends after the functions use another annotation, and before the marks are moved", () => {
+describe("a hold that ends while marks of it are under a former annotation", () => {
   it("leaves no annotation of ours on a node, and every annotation of its users", async () => {
-    const { world, nodes, context } = await betweenUpdateAndMove();
+    const { world, nodes, context } = await markedUnderFormer();
 
     await nodes.release({ holdId }, context);
 
@@ -50,7 +50,7 @@ describe("a hold that ends after the functions use another annotation, and befor
   });
 
   it("leaves none either when the release is done in one pass with others", async () => {
-    const { world, nodes, context } = await betweenUpdateAndMove();
+    const { world, nodes, context } = await markedUnderFormer();
 
     await nodes.releaseAll(new Set([holdId]), context);
 
@@ -58,7 +58,7 @@ describe("a hold that ends after the functions use another annotation, and befor
   });
 
   it("leaves none when the next hold took the nodes over under the other annotation", async () => {
-    const { world, nodes, context } = await betweenUpdateAndMove();
+    const { world, nodes, context } = await markedUnderFormer();
 
     await nodes.mark({ scope: "cluster", holdId: nextHold }, context);
     expect(texts(world).adopted).toEqual({ [holdLabel]: nextHold, [former]: "true", [present]: "true" });

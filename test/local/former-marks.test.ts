@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import { mostAttempts } from "../../lambda/kubernetes/backoff.ts";
-import { bringMarks } from "../../local/run/bring-marks.ts";
+import { removeFormerMarks } from "../../local/run/former-marks.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { NodesOnFakeServer } from "../kubernetes/nodes-on-fake-server.ts";
@@ -19,7 +19,7 @@ describe("a run that is asked to use another annotation", () => {
     folder = newFolder();
     world = await NodesOnFakeServer.open();
     access = new KubernetesAccess({ api: world.client, clock: { now: () => new Date() }, log: world.log });
-    await bring(first);
+    await start(first);
     for (const name of ["a", "b", "c", "owners"]) world.addMarked(name, holdId(1), { [first]: "true" });
     world.standIn.editNode("owners", { annotations: { [second]: "true" } });
   });
@@ -27,7 +27,7 @@ describe("a run that is asked to use another annotation", () => {
     await world.close();
   });
 
-  const bring = (annotation: string) => bringMarks(access, folder, annotation, world.log);
+  const start = (annotation: string) => removeFormerMarks(access, folder, annotation, world.log);
   const failAt = (name: string) =>
     world.standIn.fail({ kind: "status", status: 500 }, { path: `/api/v1/nodes/${name}` }, mostAttempts);
   /** The nodes with annotations, and which these are. */
@@ -39,31 +39,29 @@ describe("a run that is asked to use another annotation", () => {
       }),
     );
 
-  it("moves its marks, and does not change the user's annotations", async () => {
-    await bring(second);
+  it("removes its marks, and does not change the user's annotations", async () => {
+    await start(second);
 
-    expect(annotated()).toEqual({ a: [second], b: [second], c: [second], owners: [second] });
-    await access.removeMarks({ present: second, former: [] });
     expect(annotated()).toEqual({ owners: [second] });
+    const fields = { former: [first], present: second, nodes: 3 };
+    expect(world.log.reported("marks removed: the annotation has changed")).toMatchObject([fields]);
   });
 
-  it("continues at its next start when it was stopped in the middle, and holds no node for ever", async () => {
-    failAt("b");
-    await expect(bring(second)).rejects.toThrow("could not be moved");
-
-    await bring(second);
-
-    await access.removeMarks({ present: second, former: [] });
-    expect(annotated()).toEqual({ owners: [second] });
+  it("leaves the marks where the annotation is the same", async () => {
+    await start(first);
+    expect(annotated()).toMatchObject({ a: [first], b: [first], c: [first] });
   });
 
-  it("moves them back when it was stopped in the middle and restarts with the first annotation", async () => {
+  it.each([
+    ["the new annotation", second],
+    ["the former one", first],
+  ])("that was stopped in the middle removes the rest at its next start with %s", async (_, annotation) => {
     failAt("b");
-    await expect(bring(second)).rejects.toThrow("could not be moved");
+    await expect(start(second)).rejects.toThrow("the marks of 1 nodes could not be removed");
+    expect(annotated()).toEqual({ b: [first], owners: [second] });
 
-    await bring(first);
+    await start(annotation);
 
-    await access.removeMarks({ present: first, former: [] });
     expect(annotated()).toEqual({ owners: [second] });
   });
 });

@@ -1,0 +1,129 @@
+import { describe, expect, it } from "vitest";
+import { holderName, holdLabel } from "../../../lambda/core/marks/keys.ts";
+import { type MarkKeys, type MarkToRelease, planRelease } from "../../../lambda/core/marks/plan-release.ts";
+import { holdId } from "../../../simulator/hold-ids.ts";
+import { noon } from "../../../simulator/virtual-clock.ts";
+import { usersLabels } from "../../contracts/nodes.ts";
+
+const [h1, h2] = [holdId(1), holdId(2)];
+const keys: MarkKeys = ["new"];
+const withFormer: MarkKeys = ["new", "old"];
+
+type Texts = Readonly<Record<string, string>>;
+type Writers = Readonly<Record<string, readonly string[]>>;
+const aNode = (label: string | undefined, annotations?: Texts, writers: Writers = {}) => ({
+  name: "a",
+  uid: "1",
+  createdAt: noon,
+  ...(label !== undefined && { labels: { [holdLabel]: label } }),
+  ...(annotations && { annotations }),
+  writers: Object.entries(writers).map(([manager, own]) => ({ manager, annotations: own })),
+});
+const changeTo = (annotations: Readonly<Record<string, string | null>>) => ({ label: null, annotations });
+const bothKeys = { old: "true", new: "true" };
+
+describe("the mark of a hold", () => {
+  it.each([
+    ["a mark", aNode(h1, { new: "true" }), { outcome: "released", change: changeTo({ new: null }) }],
+    ["half a mark", aNode(h1), { outcome: "released", change: changeTo({ new: null }) }],
+    ["a user's value", aNode(h1, { new: "8h" }), { outcome: "kept", change: changeTo({ new: "8h" }) }],
+    ["another hold's mark", aNode(h2, { new: "true" }), { outcome: "kept" }],
+    ["half another hold's mark", aNode(h2), { outcome: "kept" }],
+    ["a user's annotation", aNode(undefined, { new: "true" }), { outcome: "kept" }],
+    ["a bare node", aNode(undefined), { outcome: "released" }],
+  ])("released from %s", (_, node, decision) => {
+    expect(planRelease(node, { holdId: h1, keys })).toEqual(decision);
+  });
+
+  it("is removed where a user wrote the same value over it", () => {
+    const node = aNode(h1, { new: "true" }, { kubectl: ["new"] });
+    expect(planRelease(node, { holdId: h1, keys }).outcome).toBe("released");
+  });
+
+  it.each<[string, Texts, Writers, string, string | null]>([
+    ["both keys, where we set both", bothKeys, { [holderName]: ["new", "old"] }, "released", null],
+    ["the former key alone", { old: "true" }, { [holderName]: ["old"] }, "released", null],
+    [
+      "the former key, where a user set the present one",
+      bothKeys,
+      { [holderName]: ["old"], kubectl: ["new"] },
+      "kept",
+      "true",
+    ],
+    [
+      "the former key, where no writer of the present one is recorded",
+      bothKeys,
+      { [holderName]: ["old"] },
+      "kept",
+      "true",
+    ],
+  ])(
+    "that a function of an earlier deployment put is removed from %s",
+    (_, annotations, writers, outcome, present) => {
+      expect(planRelease(aNode(h1, annotations, writers), { holdId: h1, keys })).toEqual({
+        outcome,
+        change: changeTo({ old: null, new: present }),
+      });
+    },
+  );
+
+  it.each<[string, Texts, Writers]>([
+    ["that a user set", { other: "true" }, { kubectl: ["other"] }],
+    ["that a user set in turn with us", { other: "true" }, { [holderName]: ["other"], argo: ["other"] }],
+    ["whose writer is not recorded", { other: "true" }, {}],
+    ["with another value", { other: "8h" }, { [holderName]: ["other"] }],
+  ])("leaves an annotation under another key %s", (_, annotations, writers) => {
+    const node = aNode(h1, { ...annotations, new: "true" }, writers);
+    expect(planRelease(node, { holdId: h1, keys }).change).toEqual(changeTo({ new: null }));
+  });
+});
+
+describe("the marks of all holds, where former keys are recorded", () => {
+  it.each<[string, Texts, Writers, [old: string | null, present: string | null], string]>([
+    ["every annotation of ours", bothKeys, { [holderName]: ["old", "new"] }, [null, null], "released"],
+    ["one under the former key", { old: "true" }, {}, [null, null], "released"],
+    ["one without a recorded writer", { new: "true" }, {}, [null, null], "released"],
+    ["half a mark", {}, {}, [null, null], "released"],
+    ["all but the user's under the present key", bothKeys, { kubectl: ["new"] }, [null, "true"], "kept"],
+    ["all but one under the present key without a recorded writer", bothKeys, {}, [null, "true"], "kept"],
+    [
+      "all but one under the present key that a user set in turn with us",
+      bothKeys,
+      { [holderName]: ["new"], argo: ["new"] },
+      [null, "true"],
+      "kept",
+    ],
+    [
+      "the label alone beside the user's annotation",
+      { new: "true" },
+      { kubectl: ["new"] },
+      [null, "true"],
+      "kept",
+    ],
+    [
+      "all but the user's under a former key",
+      bothKeys,
+      { [holderName]: ["new"], kubectl: ["old"] },
+      ["true", null],
+      "released",
+    ],
+    ["all but the user's value", { old: "8h", new: "4h" }, {}, ["8h", "4h"], "kept"],
+  ])("are removed: %s", (_, annotations, writers, [old, present], outcome) => {
+    const decision = { outcome, change: changeTo({ old, new: present }) };
+    expect(planRelease(aNode(h1, annotations, writers), { keys: withFormer })).toEqual(decision);
+  });
+
+  it("are removed from a node without annotations", () => {
+    const decision = { outcome: "released", change: changeTo({ old: null, new: null }) };
+    expect(planRelease(aNode(h1), { keys: withFormer })).toEqual(decision);
+  });
+});
+
+it.each<[string | undefined]>([[undefined], ...usersLabels.map((label): [string] => [label])])(
+  "no node is changed that has the label %j",
+  (label) => {
+    const node = aNode(label, bothKeys, { [holderName]: ["old", "new"] });
+    const all: MarkToRelease[] = [{ keys: withFormer }, { holdId: h1, keys }, { holdId: label ?? "", keys }];
+    for (const what of all) expect(planRelease(node, what)).toEqual({ outcome: "kept" });
+  },
+);
