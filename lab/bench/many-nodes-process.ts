@@ -31,7 +31,7 @@ for (let left = true; left; ) {
   left = marked.left;
 }
 for (let left = true; left; ) {
-  const released = await nodes.release({ holdId: "20260131t093000-bench0" }, invocation());
+  const released = await nodes.release("20260131t093000-bench0", invocation());
   reported.failed += released.failed;
   left = released.left;
 }

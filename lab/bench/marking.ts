@@ -148,7 +148,7 @@ async function measure(
     },
     {
       mark: (round: number) => nodes.mark({ scope: "cluster", holdId: holdOf(round) }, patient()),
-      release: (round: number) => nodes.release({ holdId: holdOf(round) }, patient()),
+      release: (round: number) => nodes.release(holdOf(round), patient()),
     },
   ];
   const measured = await inRounds<Work>(rounds, groups, (round) =>

@@ -42,7 +42,7 @@ describe(`a real API server with ${count} nodes`, () => {
   afterAll(async () => plane?.stop());
   afterEach(async () => {
     const { nodes } = holder();
-    await nodes.release({ holdId: hold }, soon());
+    await nodes.release(hold, soon());
     expect(await marked()).toBe(0);
   });
 
@@ -102,7 +102,7 @@ describe(`a real API server with ${count} nodes`, () => {
     expect(done).toMatchObject({ marked: count, failed: 0, left: false });
     expect(lists()).toBe(Math.ceil(count / 500));
     expect(await marked()).toBe(count);
-    expect(await nodes.release({ holdId: hold }, soon())).toMatchObject({
+    expect(await nodes.release(hold, soon())).toMatchObject({
       released: count,
       failed: 0,
       left: false,

@@ -59,7 +59,7 @@ export class TruthRun {
     await this.#each((row) => row.triggerLate === true, this.#trigger);
 
     const releasedAt = Date.now();
-    await nodes.release({ holdId }, soon());
+    await nodes.release(holdId, soon());
     await this.#nodeTimes.watchUntil(() => this.#areGone("after the hold"), 180_000);
     await this.#each((row) => row.course === "after the hold and the other", this.#lift);
     await this.#nodeTimes.watchUntil(() => this.#areGone("after the hold and the other"), 150_000);
