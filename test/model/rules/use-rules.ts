@@ -1,4 +1,4 @@
-import { after, type Duration, earlier, minutes, seconds } from "../../../lambda/core/duration.ts";
+import { after, type Duration, earlier, later, minutes, seconds } from "../../../lambda/core/duration.ts";
 import type { Hold } from "../../../lambda/core/holds/hold.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
@@ -12,6 +12,9 @@ import { must } from "./watcher.ts";
 /** A NodeClaim may be this much older than its launch; Karpenter notes whole seconds. */
 const olderBy: Duration = minutes(1) + seconds(1);
 const tolerance: Duration = mostSkew + seconds(1);
+
+/** Until when a hold lasts, or will once a node has joined. */
+const wanted = ({ expiresAt, askedUntil = expiresAt }: Hold): Date => later(expiresAt, askedUntil);
 
 /** A hold lasts as long as the last launch or use of its nodes asks, and no longer. */
 export class UseRules {
@@ -39,12 +42,12 @@ export class UseRules {
   }
 
   #checkExtended({ invocation, scope, before, record: { hold }, facts }: RecordChange): void {
-    if (!hold || before.hold?.id !== hold.id || hold.expiresAt <= before.hold.expiresAt) return;
+    if (!hold || before.hold?.id !== hold.id || wanted(hold) <= wanted(before.hold)) return;
     if (invocation.name === "control") return;
     const { settings } = invocation;
     const { burstFrom } = hold;
     const latest = burstFrom && after(burstFrom, settings.hold + bootTime + tolerance);
-    if (isUnjoined(hold) && latest && hold.expiresAt <= latest) return;
+    if (isUnjoined(hold) && latest && wanted(hold) <= latest) return;
     const since = this.#burstSince(hold, facts);
     const counts = (instance: string) =>
       settings.replacements === "hold" || !this.#demand.wasJudged(scope, instance);
@@ -58,7 +61,7 @@ export class UseRules {
     const isAsked = moments.some((moment) => {
       const asked = after(moment, mostHold(hold, settings));
       const until = cap ? earlier(asked, cap) : asked;
-      const less = until.getTime() - hold.expiresAt.getTime();
+      const less = until.getTime() - wanted(hold).getTime();
       return less >= -tolerance && (settings.auto !== undefined || less <= tolerance);
     });
     must(isAsked, "a hold is extended for a launch or a use alone, and as long as that asks", () => [
