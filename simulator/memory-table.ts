@@ -1,50 +1,41 @@
-import { type AttributeMap, fromAttributes, toAttributes } from "../lambda/aws/dynamodb-values.ts";
+import { fromAttributes, toAttributes } from "../lambda/aws/dynamodb-values.ts";
 import type { Kind } from "../lambda/record/item-keys.ts";
 import type { Fields, ItemTable, StoredItem } from "../lambda/record/item-table.ts";
 
-/** The table in memory: it keeps the values that DynamoDB would keep, and returns a copy of them with each read. */
+/** The table in memory: it keeps a copy of what is put, with the values that DynamoDB would return. */
 export class MemoryTable implements ItemTable {
-  readonly #kinds = new Map<Kind, Map<string, AttributeMap>>();
+  readonly #kinds = new Map<Kind, Map<string, StoredItem>>();
 
   async find(kind: Kind, name: string): Promise<StoredItem | undefined> {
-    const item = this.#kinds.get(kind)?.get(name);
-    return item && stored(kind, name, item);
+    return this.#kinds.get(kind)?.get(name);
   }
 
   async *all(kind: Kind, { backwards = false } = {}): AsyncGenerator<StoredItem> {
     const items = [...(this.#kinds.get(kind) ?? [])].toSorted(([a], [b]) => (a < b ? -1 : 1));
-    for (const [name, item] of backwards ? items.reverse() : items) yield stored(kind, name, item);
+    for (const [, item] of backwards ? items.reverse() : items) yield item;
   }
 
   async put(kind: Kind, name: string, fields: Fields, ifVersion?: number): Promise<boolean> {
-    const items = this.#kinds.get(kind) ?? new Map<string, AttributeMap>();
-    const present = items.get(name);
-    const version = present?.version?.N;
-    const isExpected =
-      ifVersion === 0 ? version === undefined || Number(version) < 1 : version === String(ifVersion);
+    const items = this.#kinds.get(kind) ?? new Map<string, StoredItem>();
+    const { version = 0 } = items.get(name)?.item ?? {};
+    const isExpected = ifVersion === 0 ? typeof version !== "number" || version < 1 : version === ifVersion;
     if (ifVersion !== undefined && !isExpected) return false;
-    this.#kinds.set(kind, items.set(name, toAttributes(fields)));
+    const item = fromAttributes(toAttributes({ ...fields, kind, name }));
+    this.#kinds.set(kind, items.set(name, { item, where: `Table in memory, ${kind} ${name}` }));
     return true;
   }
 
   /** Reads all items of a kind at any time, without a call; each is read once after it was written. */
   view<T>(kind: Kind, read: (item: StoredItem, before?: T) => T): () => ReadonlyMap<string, T> {
-    const seen = new Map<string, Readonly<{ item: AttributeMap; value: T }>>();
+    const seen = new Map<string, StoredItem>();
     const values = new Map<string, T>();
     return () => {
       for (const [name, item] of this.#kinds.get(kind) ?? []) {
-        const last = seen.get(name);
-        if (last?.item === item) continue;
-        const value = read(stored(kind, name, item), last?.value);
-        seen.set(name, { item, value });
-        values.set(name, value);
+        if (seen.get(name) === item) continue;
+        seen.set(name, item);
+        values.set(name, read(item, values.get(name)));
       }
       return values;
     };
   }
 }
-
-const stored = (kind: Kind, name: string, item: AttributeMap): StoredItem => ({
-  item: { ...fromAttributes(item), kind, name },
-  where: `Table in memory, ${kind} ${name}`,
-});
