@@ -1,9 +1,10 @@
+import { after, seconds } from "../lambda/core/duration.ts";
 import { holdIdOf } from "../lambda/core/marks/hold-id.ts";
 import type { Ids } from "../lambda/core/ports.ts";
 import { noon } from "./virtual-clock.ts";
 
-/** The id of the nth hold of a test. */
-export const holdId = (nth: number): string => holdIdOf(noon, nth.toString(36).padStart(6, "0"));
+/** The id of the nth hold of a test; like real ids they sort by n. */
+export const holdId = (nth: number): string => holdIdOf(after(noon, seconds(nth)), "number");
 
 /** Ids by the clock of the function, as in AWS: they need not grow where clocks differ. */
 export function timedIds(): Ids {

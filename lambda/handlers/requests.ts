@@ -1,19 +1,14 @@
 import * as v from "valibot";
 import { hours, minutes } from "../core/duration.ts";
-import { holdIdPattern } from "../core/marks/hold-id.ts";
-import { anyObject, fields, matching, optional, parse } from "../schemas/parse.ts";
-import { duration, line, moment, scope, text, wholeNumber } from "../schemas/values.ts";
+import { anyObject, fields, optional, parse } from "../schemas/parse.ts";
+import { duration, holdId, line, moment, scope, text, wholeNumber } from "../schemas/values.ts";
 
-const holdId = matching(
-  new RegExp(holdIdPattern),
-  'the id of a hold (or send {"force": true} to release by hand)',
-);
 const reason = v.nullish(line, "no reason given");
 
 /*
 { "scope": "cluster", "holdId": "20260131t093000-k3f9ax" }
 */
-const expired = fields({ holdId, scope });
+const expired = fields({ holdId: holdId(' (or send {"force": true} to release by hand)'), scope });
 /*
 { "force": true, "reason": "…", "scope": "nodepool/batch", "askedAt": "2026-01-31T09:30:00Z" }
 */

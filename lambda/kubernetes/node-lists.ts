@@ -40,14 +40,22 @@ export const selectors = (karpenter: KarpenterGeneration, pools: NodePoolFilter)
       return candidates && [...candidates, { key: holdLabel, operator: "DoesNotExist" }];
     },
     withoutMarkOf: (scope: Scope, holdId: string): LabelSelector | undefined => {
-      const candidates = isHoldId(holdId) ? registered(scope) : undefined;
-      return candidates && [...candidates, notLabelled(holdId)];
+      const others = notLabelled(valid(holdId));
+      const candidates = registered(scope);
+      return candidates && [...candidates, others];
     },
-    markedBy: (holdId: string): LabelSelector | undefined =>
-      isHoldId(holdId) ? [{ key: holdLabel, operator: "In", values: [holdId] }] : undefined,
+    markedBy: (holdId: string): LabelSelector => [
+      { key: holdLabel, operator: "In", values: [valid(holdId)] },
+    ],
     markedByOthers: (except: readonly string[]): LabelSelector => [isLabelled, notLabelled(...except)],
   };
 };
+
+/** A node with any other value is excluded, so its mark would never come off. */
+function valid(holdId: string): string {
+  if (isHoldId(holdId)) return holdId;
+  throw new Error(`${JSON.stringify(holdId)} is not the id of a hold`);
+}
 
 const isLabelled = { key: holdLabel, operator: "Exists" } as const;
 const notLabelled = (...values: readonly string[]) =>

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { fields } from "./parse.ts";
-import { moment, scope, wholeNumber } from "./values.ts";
+import { holdId, moment, scope, wholeNumber } from "./values.ts";
 
 /** What stored records and answers report about holds. */
 
@@ -28,7 +28,7 @@ export const holdLength = fields({
 
 /** What a hold has from its start to history. */
 export const holdEntries = {
-  id: anyText,
+  id: holdId(),
   startedAt: moment,
   startedBecause: anyText,
   expiresAt: moment,

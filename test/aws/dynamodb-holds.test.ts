@@ -5,6 +5,7 @@ import { toAttributes } from "../../lambda/aws/dynamodb-values.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { poolScope, wholeCluster } from "../../lambda/core/scope.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { errorOf } from "../fuzz/fuzz.ts";
 import { aHold, aRecord } from "../support/builders.ts";
@@ -165,9 +166,10 @@ describe("errors", () => {
       { hold: { M: toAttributes({ ...aHold(), unprotected: "no" }) } },
       /must be true or false/,
     ],
+    ["id", { hold: { M: toAttributes({ ...aHold(), id: "never" }) } }, /hold.id must be the id of a hold/],
     [
       "hold",
-      { hold: { M: { id: { S: "a" } } } },
+      { hold: { M: { id: { S: holdId(1) } } } },
       /record cluster: hold.startedAt must be a time like .*, but is missing/,
     ],
   ])("names the table, the item and the field when %s is invalid", async (_, broken, message) => {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { historyPage } from "../../cli/views/history-page.ts";
 import type { PastHold } from "../../lambda/core/holds/hold.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
 import { elementsIn } from "../report/markup.ts";
 import { newFolder } from "../support/new-folder.ts";
 import { FakeControl } from "./fake-control.ts";
@@ -28,7 +29,11 @@ afterEach(async () => {
 });
 
 it("draws each hold as a bar and lists the same as text", () => {
-  const page = historyPage([past("b", "2026-11-20"), past("a", "2026-11-18")], "prod", new Date());
+  const page = historyPage(
+    [past(holdId(2), "2026-11-20"), past(holdId(1), "2026-11-18")],
+    "prod",
+    new Date(),
+  );
   expect(page).toContain("Holds of prod");
   expect(page).toContain("2 holds, caused by 8 launches.");
   const [svg = ""] = page.match(/<svg.*<\/svg>/s) ?? [];
@@ -39,10 +44,10 @@ it("draws each hold as a bar and lists the same as text", () => {
 
 it("shows dates when the time of day is ambiguous", () => {
   const dated = "from 11-18 10:00 until 11-18 10:30";
-  const several = [past("b", "2026-11-20"), past("a", "2026-11-18")];
+  const several = [past(holdId(2), "2026-11-20"), past(holdId(1), "2026-11-18")];
   expect(historyPage(several, "prod", new Date("2026-11-20T12:00:00Z"))).toContain(dated);
 
-  const one = [past("a", "2026-11-18")];
+  const one = [past(holdId(1), "2026-11-18")];
   expect(historyPage(one, "prod", new Date("2026-11-20T12:00:00Z"))).toContain(dated);
   expect(historyPage(one, "prod", new Date("2026-11-18T12:00:00Z"))).toContain(
     "from 10:00:00 until 10:30:20",
@@ -50,7 +55,7 @@ it("shows dates when the time of day is ambiguous", () => {
 });
 
 it("writes the page where --html says, and reports the file's name", async () => {
-  const fake = await FakeControl.start(() => ({ holds: [past("a", "2026-11-18")] }));
+  const fake = await FakeControl.start(() => ({ holds: [past(holdId(1), "2026-11-18")] }));
   fakes.push(fake);
   const file = join(folder, "holds.html");
   const { exit, output } = await fake.run("history", "--cluster", "prod", "--html", file);

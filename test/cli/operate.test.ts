@@ -9,7 +9,7 @@ const held = {
   scope: "cluster",
   state: "held",
   because: "launch of i-0abc",
-  holdId: "20261121t115000-abc",
+  holdId: "20261121t115000-abcdef",
   since: "2026-11-21T11:50:00.000Z",
   until: "2026-11-21T12:15:00.000Z",
   launches: 3,
@@ -38,7 +38,7 @@ const status = {
   limits: [],
 };
 const past = {
-  id: "20261121t100000-abc",
+  id: "20261121t100000-abcdef",
   scope: "cluster",
   startedAt: "2026-11-20T10:00:00.000Z",
   expiresAt: "2026-11-20T10:30:00.000Z",
@@ -79,7 +79,7 @@ describe("status", () => {
   it("reports the next schedule and the hold's id to those who want it wide", async () => {
     const prod = await holder(() => ({ ...status, scopes: [held] }));
     const { output } = await prod.run("status", "--cluster", "prod", "-o", "wide");
-    expect(output).toContain("12:10:00Z (in 10m)  20261121t115000-abc");
+    expect(output).toContain("12:10:00Z (in 10m)  20261121t115000-abcdef");
   });
 
   it("names the nodes held to those who want it wide, and how many more there are", async () => {
@@ -199,7 +199,7 @@ describe("history", () => {
   it("draws holds along time, the oldest on top", async () => {
     const second = {
       ...past,
-      id: "b",
+      id: "20261121t103020-abcdef",
       startedAt: past.endedAt,
       endedAt: "2026-11-20T11:00:40.000Z",
       capped: true,

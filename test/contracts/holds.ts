@@ -88,16 +88,16 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
     });
 
     it("refuses a first write where a record exists", async () => {
-      await store.holds.write(aRecord({ hold: aHold({ id: "first" }) }));
-      expect(await store.holds.write(aRecord({ hold: aHold({ id: "second" }) }))).toBe(false);
-      expect((await store.holds.find(wholeCluster))?.hold?.id).toBe("first");
+      await store.holds.write(aRecord({ hold: aHold({ id: holdId(1) }) }));
+      expect(await store.holds.write(aRecord({ hold: aHold({ id: holdId(2) }) }))).toBe(false);
+      expect((await store.holds.find(wholeCluster))?.hold?.id).toBe(holdId(1));
     });
 
     it("refuses a write that read an older version", async () => {
       await store.holds.write(aRecord());
-      expect(await store.holds.write(aRecord({ version: 1, hold: aHold({ id: "first" }) }))).toBe(true);
-      expect(await store.holds.write(aRecord({ version: 1, hold: aHold({ id: "second" }) }))).toBe(false);
-      expect(await store.holds.find(wholeCluster)).toMatchObject({ version: 2, hold: { id: "first" } });
+      expect(await store.holds.write(aRecord({ version: 1, hold: aHold({ id: holdId(1) }) }))).toBe(true);
+      expect(await store.holds.write(aRecord({ version: 1, hold: aHold({ id: holdId(2) }) }))).toBe(false);
+      expect(await store.holds.find(wholeCluster)).toMatchObject({ version: 2, hold: { id: holdId(1) } });
     });
 
     it("refuses a write that names a version where there is no record", async () => {
@@ -112,11 +112,12 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
       expect((await store.holds.find(wholeCluster))?.hold?.id).toBe(ids[written.indexOf(true)]);
     });
 
-    it("keeps one record a scope and reports them all", async () => {
+    it("keeps one record a scope and reports them all, sorted by scope", async () => {
       const scopes: Scope[] = [wholeCluster, poolScope("batch"), poolScope("web")];
-      for (const scope of scopes) await store.holds.write(aRecord({ scope, hold: aHold({ id: scope }) }));
+      const holdOf = (scope: Scope) => aHold({ startedBecause: scope });
+      for (const scope of scopes) await store.holds.write(aRecord({ scope, hold: holdOf(scope) }));
       const { records: all } = await store.holds.all();
-      expect(all.map(({ scope, hold }) => [scope, hold?.id]).toSorted()).toEqual(scopes.map((s) => [s, s]));
+      expect(all.map(({ scope, hold }) => [scope, hold])).toEqual(scopes.map((s) => [s, holdOf(s)]));
     });
 
     it("reports the scopes only, not the past, sweeps and probes beside them", async () => {
@@ -141,8 +142,8 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
     });
 
     it("keeps two holds that began in the same moment", async () => {
-      await store.journal.remember(aPastHold({ id: "a", scope: poolScope("a") }));
-      await store.journal.remember(aPastHold({ id: "b", scope: poolScope("b") }));
+      await store.journal.remember(aPastHold({ id: holdId(1), scope: poolScope("a") }));
+      await store.journal.remember(aPastHold({ id: holdId(2), scope: poolScope("b") }));
       expect(await store.journal.history(10)).toHaveLength(2);
     });
 

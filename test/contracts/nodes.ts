@@ -119,7 +119,7 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       expect(await mark(holdId(1))).toMatchObject({ marked: 0, adopted: 0, userHeld: 0, failed: 0 });
       expect([...(await world.nodes.marks([], soon()))]).toEqual([]);
       expect(await release(holdId(1))).toMatchObject({ released: 0, failed: 0 });
-      expect(await release(label)).toMatchObject({ released: 0, failed: 0 });
+      await expect(mark(label)).rejects.toThrow("is not the id of a hold");
       expect([await world.read("a"), await world.read("b")]).toEqual(before);
       expect(await world.history("b")).toEqual(["true"]);
     });

@@ -57,9 +57,7 @@ describe("the selector of a list", () => {
       () => v1.withoutMarkOf(wholeCluster, holdId(1)),
       `${registered},${label} notin (${holdId(1)},never)`,
     ],
-    ["nodes without the mark of what is no hold", () => v1.withoutMarkOf(wholeCluster, "never"), undefined],
     ["nodes with this hold's mark", () => v1.markedBy(holdId(1)), `${label} in (${holdId(1)})`],
-    ["nodes with the mark of what is no hold", () => v1.markedBy("never"), undefined],
     [
       "nodes with the mark of other holds",
       () => v1.markedByOthers([holdId(1), holdId(2)]),
@@ -69,6 +67,12 @@ describe("the selector of a list", () => {
   ])("is, for %s, as the API server reads it", (_, select, text) => {
     const selector = select();
     expect(selector && selectorText(selector)).toBe(text);
+  });
+
+  it("is refused for what is no hold's id", () => {
+    const refused = '"never" is not the id of a hold';
+    expect(() => v1.withoutMarkOf(wholeCluster, "never")).toThrow(refused);
+    expect(() => v1.markedBy("never")).toThrow(refused);
   });
 
   const key = "x";

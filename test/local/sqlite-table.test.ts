@@ -7,6 +7,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
 import { SqliteTable } from "../../local/run/sqlite-table.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { storeOf } from "../contracts/dynamodb-store.ts";
 import { errorOf } from "../fuzz/fuzz.ts";
@@ -66,8 +67,8 @@ describe("a record on disk", () => {
   };
 
   it("has what was written after it was closed and opened again", async () => {
-    await inFile(({ holds }) => holds.write(aRecord({ hold: aHold({ id: "kept" }) })));
-    expect(await read()).toMatchObject({ version: 1, hold: { id: "kept" } });
+    await inFile(({ holds }) => holds.write(aRecord({ hold: aHold({ id: holdId(7) }) })));
+    expect(await read()).toMatchObject({ version: 1, hold: { id: holdId(7) } });
   });
 
   it("has every acknowledged write, however often its writer is killed with -9", async () => {

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { holdIdOf, isHoldId, trialHoldId } from "../../../lambda/core/marks/hold-id.ts";
 import { isExcluded } from "../../../lambda/core/marks/keys.ts";
 import { holdIds } from "../../../lambda/system-clock.ts";
+import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
 import { usersLabels } from "../../contracts/nodes.ts";
 
@@ -30,6 +31,12 @@ it.each([
 ])("%j is no hold's id, and excludes its node", (label) => {
   expect(isHoldId(label)).toBe(false);
   expect(isExcluded(label)).toBe(true);
+});
+
+it("the ids of tests are valid and sort, however many there are", () => {
+  const ids = [0, 1, 9, 10, 99, 100, 101, 12_345, 1_000_000].map(holdId);
+  expect(ids.filter((id) => !isHoldId(id))).toEqual([]);
+  expect(ids.toSorted()).toEqual(ids);
 });
 
 it("a node without the label is not excluded", () => {
