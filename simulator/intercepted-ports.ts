@@ -1,5 +1,4 @@
 import type { Ports } from "../lambda/core/ports.ts";
-import { intercepted } from "./intercepted.ts";
 
 /** Runs before, instead of or around every call of a port. */
 export type Around = <T>(call: string, effect: () => Promise<T>) => Promise<T>;
@@ -35,4 +34,17 @@ export function interceptedPorts(stores: Stores, around: Around): Intercepted {
     schedules: intercepted<Ports["schedules"]>(stores.oneShots, { arm: "arm" }, around),
     followUps: intercepted<Ports["followUps"]>(stores.queue, { enqueue: "enqueue" }, around),
   };
+}
+
+/** A port of the same kind whose calls all go through `around`, under the names given. */
+function intercepted<Port extends object>(
+  port: Port,
+  names: Readonly<Record<keyof Port, string>>,
+  around: Around,
+): Port {
+  const calls = Object.entries(names).map(([method, name]) => {
+    const effect = Reflect.get(port, method) as (...args: unknown[]) => Promise<unknown>;
+    return [method, (...args: unknown[]) => around(String(name), () => effect.apply(port, args))];
+  });
+  return Object.fromEntries(calls);
 }

@@ -49,12 +49,12 @@ export class World {
   readonly nodes: ClusterView;
   readonly ec2: FakeEc2;
   readonly table = new MemoryTable();
-  readonly holds: WatchedHolds;
-  readonly journal: WatchedJournal;
+  readonly holds = new WatchedHolds(this.table);
+  readonly journal = new WatchedJournal(this.table, this.clock);
   readonly nodeClaims = new FakeNodeClaims(this.clock);
   readonly access = new FakeAccessObjects();
   readonly oneShots = new ScheduledOneShots();
-  readonly queue: MessageQueue;
+  readonly queue = new MessageQueue({ clock: this.clock, visibility: minutes(12) });
   readonly running = new Set<Invocation>();
   /** Every call made, in order, for a test that counts them. */
   readonly calls: string[] = [];
@@ -77,9 +77,6 @@ export class World {
     const { metrics, cluster } = this;
     const { karpenter } = this.settings;
     const clock = { now: () => this.#now() };
-    this.holds = new WatchedHolds(this.table);
-    this.journal = new WatchedJournal(this.table, clock);
-    this.queue = new MessageQueue({ clock: this.clock, visibility: minutes(12) });
     const send = (event: unknown, delay: Duration) => void this.queue.send(event, delay);
     this.ec2 = new FakeEc2({ clock: this.clock, cluster, karpenter, send });
     const annotation = () => this.settings.holdAnnotation;
