@@ -157,6 +157,11 @@ describe("errors", () => {
     ["version", { version: { S: "one" } }, /cluster: version must be a whole number, not "one"/],
     ["kind", { quiet: { M: { kind: { S: "loud" } } } }, /quiet.kind must be paused or breather/],
     ["because", { quiet: { M: { because: { N: "7" } } } }, /quiet.because must be text, not 7/],
+    [
+      "a type that is never written",
+      { quiet: { M: { because: { SS: ["a"] } } } },
+      /quiet.because must be text, not null/,
+    ],
     ["at", { forced: { M: toAttributes({ id: "request-1", at: "noon" }) } }, /forced.at must be a time like/],
     ["since", { quiet: { M: { since: { S: "noon" } } } }, /quiet.since must be a time like/],
     ["name", { name: { S: "pool" } }, /name must be "cluster" or "nodepool\/NAME"/],
