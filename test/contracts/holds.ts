@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
-import type { ScopeRecord } from "../../lambda/core/holds/hold.ts";
+import type { Causes, Hold, PastHold, ScopeRecord } from "../../lambda/core/holds/hold.ts";
 import type { Clock, Holds, Journal, ProbeAnswer } from "../../lambda/core/ports.ts";
 import { poolScope, type Scope, wholeCluster } from "../../lambda/core/scope.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
@@ -10,26 +10,43 @@ import { aHold, aPastHold, aRecord } from "../support/builders.ts";
 /** An empty store of its own for one test. */
 export type OpenHolds = Readonly<{ holds: Holds; journal: Journal; close: () => Promise<void> }>;
 
-const fullRecord = (): ScopeRecord => ({
+// `Required`: a field that is added to the types must be added here, too.
+const causes: Required<Causes> = {
+  launches: { default: 996, batch: 3 },
+  uses: 999,
+  usedAt: new Date("2026-11-21T12:17:00.123Z"),
+  hand: "a load test",
+  event: "a deployment",
+  window: "every weekday",
+};
+const hold: Required<Hold> = {
+  ...aHold(),
+  state: "releasing",
+  endsBecause: "an operator forced it: “maintenance”",
+  burstFrom: new Date("2026-11-21T11:59:58.123Z"),
+  joined: true,
+  askedUntil: new Date("2026-11-21T12:21:00.123Z"),
+  armedFor: new Date("2026-11-21T12:20:00.123Z"),
+  launches: 1_000,
+  extensions: 999,
+  nodes: 12,
+  capped: true,
+  unprotected: true,
+  causes,
+  length: {
+    length: minutes(3),
+    action: "learned",
+    because: "20 of the last 24 bursts returned within 3m",
+    atHalfCost: 0,
+    atDoubleCost: minutes(4),
+  },
+};
+const { length, launches, extensions } = hold;
+const fullPast: Required<PastHold> = { ...aPastHold(), launches, extensions, capped: true, causes, length };
+const fullRecord: Required<Omit<ScopeRecord, "unreadable">> = {
   scope: poolScope("batch"),
   version: 0,
-  hold: aHold({
-    state: "releasing",
-    endsBecause: "an operator forced it: “maintenance”",
-    armedFor: new Date("2026-11-21T12:20:00.123Z"),
-    launches: 1_000,
-    extensions: 999,
-    nodes: 12,
-    capped: true,
-    unprotected: true,
-    length: {
-      length: minutes(3),
-      action: "learned",
-      because: "20 of the last 24 bursts returned within 3m",
-      atHalfCost: 0,
-      atDoubleCost: minutes(4),
-    },
-  }),
+  hold,
   learned: {
     gaps: [
       { nodes: 6, atLeast: minutes(3), atMost: minutes(3) },
@@ -51,7 +68,7 @@ const fullRecord = (): ScopeRecord => ({
     because: "on call: “every node is replaced”",
   },
   forced: { id: "7bf73129-1428-4cd3-a780-95db273d1602", at: new Date("2026-11-21T12:19:00.789Z") },
-});
+};
 
 /** The promises of Holds and Journal; every implementation is held to the same ones. */
 export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void {
@@ -70,9 +87,8 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
     });
 
     it("gives back what was written, to the millisecond, with the next version", async () => {
-      const record = fullRecord();
-      expect(await store.holds.write(record)).toBe(true);
-      expect(await store.holds.find(record.scope)).toEqual({ ...record, version: 1 });
+      expect(await store.holds.write(fullRecord)).toBe(true);
+      expect(await store.holds.find(fullRecord.scope)).toEqual({ ...fullRecord, version: 1 });
     });
 
     it("keeps a record without a hold", async () => {
@@ -81,10 +97,10 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
     });
 
     it("forgets what the next write leaves out", async () => {
-      const record = fullRecord();
-      await store.holds.write(record);
-      await store.holds.write({ scope: record.scope, version: 1 });
-      expect(await store.holds.find(record.scope)).toEqual({ scope: record.scope, version: 2 });
+      const { scope } = fullRecord;
+      await store.holds.write(fullRecord);
+      await store.holds.write({ scope, version: 1 });
+      expect(await store.holds.find(scope)).toEqual({ scope, version: 2 });
     });
 
     it("refuses a first write where a record exists", async () => {
@@ -130,9 +146,8 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
 
   describe("the past", () => {
     it("gives back a hold as it ended", async () => {
-      const hold = aPastHold({ scope: poolScope("batch"), launches: 7, extensions: 6, capped: true });
-      await store.journal.remember(hold);
-      expect(await store.journal.history(10)).toEqual([hold]);
+      await store.journal.remember(fullPast);
+      expect(await store.journal.history(10)).toEqual([fullPast]);
     });
 
     it("keeps the same hold once, as it was reported last", async () => {
