@@ -60,8 +60,8 @@ export class UseRules {
     const cap = latestEnd(hold, settings);
     const isAsked = moments.some((moment) => {
       const asked = after(moment, mostHold(hold, settings));
-      const until = cap ? earlier(asked, cap) : asked;
-      const less = until.getTime() - wanted(hold).getTime();
+      const capped = (moment: Date) => (cap ? earlier(moment, cap) : moment);
+      const less = capped(asked).getTime() - capped(wanted(hold)).getTime();
       return less >= -tolerance && (settings.auto !== undefined || less <= tolerance);
     });
     must(isAsked, "a hold is extended for a launch or a use alone, and as long as that asks", () => [
