@@ -32,7 +32,16 @@ export type Colour = keyof typeof light;
 export const colour = (name: Colour): string => `var(--knh-${name})`;
 
 /** Colours for series, distinguishable with red-green colour blindness. */
-export const seriesColours: readonly Colour[] = ["launch", "held", "release", "own", "image", "eviction"];
+export const seriesColours: readonly Colour[] = [
+  "launch",
+  "held",
+  "release",
+  "own",
+  "image",
+  "eviction",
+  "ink",
+  "free",
+];
 
 const declared = (theme: Readonly<Record<string, string>>) =>
   Object.entries(theme)

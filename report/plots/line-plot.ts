@@ -31,7 +31,9 @@ export type LinePlot = Readonly<{
 /** Values against values as lines with their points. */
 export function drawLines(plot: LinePlot): string {
   const { title, subtitle = "", series, note, width = 760, height = 420 } = plot;
-  const frame = frameOf(width, height);
+  // A single line is named by the axis.
+  const named = series.length > 1 ? series.map(({ name }, i) => ({ name, colour: seriesColour(i) })) : [];
+  const frame = frameOf(width, height, named);
   const all = series.flatMap(({ points }) => points);
   const { y, drawn } = drawValueAxis(plot.y, Math.max(0, ...all.map(([, value]) => value)), frame);
   const xTicks = numberTicks(Math.max(0, note?.x ?? 0, ...all.map(([value]) => value)), 8);
@@ -40,8 +42,7 @@ export function drawLines(plot: LinePlot): string {
     { width, height, title, description: describe(plot) },
     text(24, 32, title, { class: "title" }),
     text(24, 52, subtitle, { class: "faint" }),
-    // A single line is named by the axis.
-    drawSeriesLegend(series.length > 1 ? series.map(({ name }) => name) : [], 74),
+    drawSeriesLegend(named, frame),
     drawn,
     drawHorizontalAxis(plot.x, xTicks, x, frame),
     note ? drawNote(note, x, frame) : "",

@@ -15,12 +15,19 @@ export type Frame = Readonly<{
   bottom: number;
 }>;
 
-export const frameOf = (width: number, height: number): Frame => ({
+const margin = 24;
+const legendRow = 18;
+
+/** A series as the legend names it. */
+export type Named = Readonly<{ name: string; colour: string }>;
+
+/** The place of the values, below a legend of these series. */
+export const frameOf = (width: number, height: number, series: readonly Named[]): Frame => ({
   width,
   height,
   left: 72,
   right: width - 28,
-  top: 120,
+  top: 120 + legendRow * Math.max(0, placeNames(series, width).length - 1),
   bottom: height - 56,
 });
 
@@ -47,20 +54,37 @@ export function drawValueAxis(
     const label = text(left - 8, at + 4, formatNumber(tick), { "text-anchor": "end", class: "faint" });
     return element("line", { x1: left, x2: right, y1: at, y2: at, class: "grid" }) + label;
   });
-  return { y, drawn: lines.join("") + text(24, top - 18, axisName(axis), { class: "faint" }) };
+  return { y, drawn: lines.join("") + text(margin, top - 18, axisName(axis), { class: "faint" }) };
 }
 
-/** Names of series beside their colours, in one row. */
-export function drawSeriesLegend(names: readonly string[], y: number): string {
-  let x = 24;
-  return names
-    .map((name, i) => {
-      const swatch = element("rect", { x, y: y - 9, width: 12, height: 10, rx: 3, fill: seriesColour(i) });
-      const drawn = swatch + text(x + 18, y, name);
-      x += name.length * 6.6 + 40;
-      return drawn;
-    })
-    .join("");
+type Placed = Named & Readonly<{ x: number }>;
+
+/** The names in as many rows as the width asks for. */
+function placeNames(series: readonly Named[], width: number): readonly (readonly Placed[])[] {
+  const rows: Placed[][] = [];
+  let x = width;
+  for (const { name, colour } of series) {
+    const needs = name.length * 6.6 + 40;
+    if (x + needs > width - margin) {
+      rows.push([]);
+      x = margin;
+    }
+    rows.at(-1)?.push({ name, colour, x });
+    x += needs;
+  }
+  return rows;
+}
+
+/** Names of series beside their colours. */
+export function drawSeriesLegend(series: readonly Named[], { width }: Frame): string {
+  const drawn = placeNames(series, width).flatMap((row, i) =>
+    row.map(({ name, colour, x }) => {
+      const y = 76 + i * legendRow;
+      const swatch = { x, y: y - 9, width: 12, height: 10, rx: 3, fill: colour };
+      return element("rect", swatch) + text(x + 18, y, name);
+    }),
+  );
+  return drawn.join("");
 }
 
 const cell = (name: "td" | "th", content: string) =>

@@ -27,7 +27,11 @@ export type ScatterPlot = Readonly<{
 /** Points by two measures: who lies below and to the left of another is better by both. */
 export function drawScatter(plot: ScatterPlot): string {
   const { title, subtitle = "", series, width = 620, height = 380 } = plot;
-  const frame = frameOf(width, height);
+  // A series without points keeps its place, so that the others have the same colours in every plot.
+  const drawnSeries = series
+    .map((one, i) => ({ ...one, colour: seriesColour(i) }))
+    .filter((one) => one.points.length > 0);
+  const frame = frameOf(width, height, drawnSeries);
   const { left, right, top, bottom } = frame;
   const all = series.flatMap(({ points }) => points);
   const xTicks = numberTicks(Math.max(0, ...all.map(({ x }) => x)));
@@ -37,28 +41,27 @@ export function drawScatter(plot: ScatterPlot): string {
     const label = text(x(tick), bottom + 18, formatNumber(tick), { "text-anchor": "middle", class: "faint" });
     return element("line", { x1: x(tick), x2: x(tick), y1: top, y2: bottom, class: "grid" }) + label;
   });
-  const points = series.flatMap(({ name, points: ofSeries }, index) =>
+  const points = drawnSeries.flatMap(({ name, colour, points: ofSeries }) =>
     ofSeries.map((point) =>
       element(
         "circle",
-        { cx: x(point.x), cy: y(point.y), r: 6, fill: seriesColour(index), "fill-opacity": 0.85 },
+        { cx: x(point.x), cy: y(point.y), r: 6, fill: colour, "fill-opacity": 0.85 },
         hint(
           `${name}: ${axisName(plot.x)} ${formatNumber(point.x)}, ${axisName(plot.y)} ${formatNumber(point.y)}`,
         ),
       ),
     ),
   );
-  const names = series.map(({ name }) => name);
   return picture(
     {
       width,
       height,
       title,
-      description: `${axisName(plot.y)} against ${axisName(plot.x)}: ${names.join(", ")}`,
+      description: `${axisName(plot.y)} against ${axisName(plot.x)}: ${drawnSeries.map(({ name }) => name).join(", ")}`,
     },
     text(24, 32, title, { class: "title" }),
     text(24, 54, subtitle, { class: "faint" }),
-    drawSeriesLegend(names, 80),
+    drawSeriesLegend(drawnSeries, frame),
     drawn,
     ...xAxis,
     text(right, bottom + 40, axisName(plot.x), { "text-anchor": "end", class: "faint" }),

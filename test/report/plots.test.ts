@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { drawBars, placeBars } from "../../report/plots/bar-plot.ts";
 import { drawLines, lineTable } from "../../report/plots/line-plot.ts";
 import { numberTicks, timeStep, timeTicks } from "../../report/plots/scale.ts";
+import { drawScatter } from "../../report/plots/scatter-plot.ts";
 import { elementsIn } from "./markup.ts";
 
 describe("ticks", () => {
@@ -90,31 +90,41 @@ describe("a line plot", () => {
   });
 });
 
-const bars = {
-  title: "Churn",
-  y: { label: "nodes" },
-  series: ["without", "with"],
-  groups: [
-    { name: "launched", values: [40, 10] },
-    { name: "short-lived", values: [12, undefined] },
-  ],
-} as const;
+describe("a legend", () => {
+  const names = [
+    "none",
+    "consolidate-after",
+    "balanced",
+    "empty-only",
+    "launches",
+    "holder",
+    "auto",
+    "other",
+  ];
+  const series = names.map((name, i) => ({ name, points: [{ x: i, y: i }] }));
+  const drawn = elementsIn(
+    drawScatter({ title: "Arms", x: { label: "cost" }, y: { label: "launches" }, series }),
+  );
+  const swatches = drawn.filter(({ name, is }) => name === "rect" && is.rx === "3");
 
-describe("a bar plot", () => {
-  it("places bars side by side, in order, within the plot", () => {
-    const placed = placeBars(4, 3, 72, 700);
-    placed.slice(1).forEach((bar, i) => {
-      const before = placed[i];
-      expect(bar.x).toBeGreaterThanOrEqual((before?.x ?? 0) + (before?.width ?? 0));
-    });
-    expect(placed[0]?.x).toBeGreaterThanOrEqual(72);
-    expect((placed.at(-1)?.x ?? 0) + (placed.at(-1)?.width ?? 0)).toBeLessThanOrEqual(700);
+  it("gives each of eight series a colour of its own", () => {
+    expect(new Set(swatches.map(({ is }) => is.fill)).size).toBe(names.length);
   });
 
-  it("gives a bar four times the height for four times the value, and none for no value", () => {
-    const drawn = elementsIn(drawBars(bars)).filter(({ is }) => is.rx === "2");
-    expect(drawn).toHaveLength(3);
-    const [without, held] = drawn.map(({ is }) => Number(is.height));
-    expect((without ?? 0) / (held ?? 1)).toBeCloseTo(4, 1);
+  it("leaves out a series without points, and gives the others the same colours", () => {
+    const [, ...others] = series;
+    const plot = { title: "Arms", x: { label: "cost" }, y: { label: "launches" } };
+    const without = drawScatter({ ...plot, series: [{ name: "none", points: [] }, ...others] });
+    const colours = elementsIn(without).filter(({ name, is }) => name === "rect" && is.rx === "3");
+    expect(colours.map(({ is }) => is.fill)).toEqual(swatches.slice(1).map(({ is }) => is.fill));
+  });
+
+  it("takes further rows before a name is cut off, above the values", () => {
+    const rows = new Set(swatches.map(({ is }) => Number(is.y)));
+    expect(rows.size).toBe(2);
+    for (const [i, { is }] of swatches.entries())
+      expect(Number(is.x) + 18 + (names[i]?.length ?? 0) * 6.6).toBeLessThan(620);
+    const dots = drawn.filter(({ name }) => name === "circle").map(({ is }) => Number(is.cy));
+    expect(Math.max(...rows)).toBeLessThan(Math.min(...dots) - 20);
   });
 });
