@@ -1,11 +1,18 @@
+import { decideHoldLength } from "../../lambda/core/auto/decide-hold-length.ts";
 import type { Terms } from "../../lambda/core/auto/learned.ts";
 import { type Duration, hours, minutes } from "../../lambda/core/duration.ts";
-import { costOfBestConstant, costOfConstant, play } from "./play.ts";
-import { product, rules } from "./rules.ts";
+import { costOfBestConstant, costOfConstant, play, type Rule } from "./play.ts";
 import { type Family, families, traceOf } from "./traces.ts";
 
 /** The defaults of the settings. */
 export const terms: Terms = { relaunchCost: minutes(10), cap: hours(2) };
+
+/** What the holder does, and the constant that its promise rests on. */
+const rules = {
+  auto: (learned, { relaunchCost, cap }) => decideHoldLength(learned, relaunchCost, { cap }).length,
+  always: (_, { relaunchCost, cap }) => Math.min(relaunchCost, cap),
+} satisfies Record<string, Rule>;
+export type RuleName = keyof typeof rules;
 
 /** Lengths that one user might choose for all scopes. */
 export const constants: readonly Duration[] = [0, 1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 45, 60, 90, 120].map(
@@ -16,7 +23,7 @@ export const constants: readonly Duration[] = [0, 1, 2, 3, 4, 5, 7, 10, 15, 20, 
 export type Measured = Readonly<{
   family: Family;
   count: number;
-  ratios: Readonly<Record<string, readonly number[]>>;
+  ratios: Readonly<Record<RuleName, readonly number[]>>;
   /** The holder's cost over all traces, and what each constant would have cost. */
   cost: number;
   costOfConstants: readonly number[];
@@ -35,17 +42,16 @@ export function measure(
   traces: number,
   advance: (share: number) => void = () => {},
 ): Measured {
-  const ratios: Record<string, number[]> = {};
+  const ratios: Record<RuleName, number[]> = { auto: [], always: [] };
   let cost = 0;
   const costOfConstants = constants.map(() => 0);
   for (let number = 0; number < traces; number++) {
     advance(number / traces);
-    for (const [name, rule] of Object.entries(rules)) {
+    for (const name of ["auto", "always"] as const) {
       // An adversary's bursts depend on the rule, so every rule has its own best constant.
-      const played = play(traceOf(family, number, count), count, rule, terms);
-      const ratio = played.cost / costOfBestConstant(played.bursts, terms);
-      ratios[name] = [...(ratios[name] ?? []), ratio];
-      if (name !== product) continue;
+      const played = play(traceOf(family, number, count), count, rules[name], terms);
+      ratios[name].push(played.cost / costOfBestConstant(played.bursts, terms));
+      if (name !== "auto") continue;
       cost += played.cost;
       constants.forEach((length, at) => {
         costOfConstants[at] = (costOfConstants[at] ?? 0) + costOfConstant(played.bursts, length, terms);

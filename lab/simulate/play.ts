@@ -1,10 +1,10 @@
 import { costOf } from "../../lambda/core/auto/gap.ts";
 import { type Learned, learnFromUse, nothingLearned, type Terms } from "../../lambda/core/auto/learned.ts";
 import { after, type Duration, later } from "../../lambda/core/duration.ts";
-import { randomOf } from "./random.ts";
-import type { Rule } from "./rules.ts";
 import type { Burst, Trace } from "./traces.ts";
 
+/** Chooses how long nodes are held from what was learned. */
+export type Rule = (learned: Learned, terms: Terms) => Duration;
 export type Played = Readonly<{ cost: number; bursts: readonly Burst[]; learned: Learned }>;
 
 type State = Readonly<{ learned: Learned; dueAt: Date }>;
@@ -15,11 +15,10 @@ type Use = Readonly<{ at: Date; nodes: number }>;
  * due, and only the last of them; a burst that comes later launches its nodes again. Costs are milliseconds of one node.
  */
 export function play(trace: Trace, count: number, rule: Rule, terms: Terms): Played {
-  const random = randomOf(1);
   /** What a use teaches, and how long its nodes are held from then on. */
   const notice = ({ learned, dueAt }: State, use: Use, held: boolean): State => {
     const observed = learnFromUse(learned, { ...use, kind: "pods", held }, terms);
-    const length = rule(observed, terms, random);
+    const length = rule(observed, terms);
     const idle = { since: use.at, nodes: use.nodes, length };
     return { learned: { ...observed, idle }, dueAt: later(dueAt, after(use.at, length)) };
   };

@@ -1,18 +1,16 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { Progress } from "../../cli/terminal/progress.ts";
 import { processTerminal } from "../../cli/terminal/terminal.ts";
-import { pagesFolder } from "../../scripts/pages-folder.ts";
+import { writeBlock } from "../../scripts/page-block.ts";
 import { type Measured, measure, stepsFor, workOf } from "./measure.ts";
-import { figuresOf, goalCount, plotFile, plotOf, withFigures } from "./page.ts";
+import { figuresOf, goalCount, plotFile, plotOf } from "./page.ts";
 
 const help = `Plays generated bursts through the decision of hold=auto and compares its cost with the best constant length.
 
 usage: npm run simulate -- [--traces COUNT] [--write] [--into FOLDER]
 
 --traces COUNT  traces of each family and number of bursts (default 200); the same number gives the same figures
---write         put the figures into docs/auto.md and its plot into docs/images
+--write         put the figures into docs/demand.md and its plot into docs/images
 --into FOLDER   write the page with its plot into that folder instead`;
 
 const { values } = parseArgs({
@@ -46,10 +44,11 @@ progress.stop();
 
 const figures = figuresOf(measured, traces);
 process.stdout.write(`\n${figures}\n`);
-if (values.write || values.into) {
-  const folder = pagesFolder(values.into);
-  mkdirSync(dirname(join(folder, plotFile)), { recursive: true });
-  const page = readFileSync(join(pagesFolder(), "auto.md"), "utf8");
-  writeFileSync(join(folder, "auto.md"), withFigures(page, figures));
-  writeFileSync(join(folder, plotFile), plotOf(measured));
-}
+if (values.write || values.into)
+  writeBlock({
+    page: "demand.md",
+    command: "npm run simulate",
+    block: figures,
+    pictures: { [plotFile]: plotOf(measured) },
+    into: values.into,
+  });
