@@ -4,77 +4,52 @@ import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { ControlPlane } from "../../test/real/engines/control-plane.ts";
 import { within } from "../../test/support/context.ts";
 import { BareLoop } from "./bare-loop.ts";
-import {
-  type Advance,
-  type Bench,
-  count,
-  type Figure,
-  median,
-  ms,
-  type Plot,
-  rate,
-  type Size,
-  sum,
-} from "./figure.ts";
+import { type Bench, count, type Figure, median, ms, type Size } from "./figure.ts";
 import { createNodes, doorOf, holderNodes, installRights, nodeNames } from "./nodes-on-plane.ts";
-import { type Cost, costOf, cpu, inRounds, type Rounds } from "./rounds.ts";
 
 type Sized = Readonly<{ nodes: number; rounds: number }>;
-/** What is measured, so that all of it takes less than five minutes on two cores; `tried` is only shown beside it. */
-type Plan = Readonly<{ tried: Sized; sizes: readonly Sized[]; shown: readonly number[] }>;
 
-const plans: Readonly<Record<Size, Plan>> = {
-  whole: {
-    tried: { nodes: 200, rounds: 3 },
-    sizes: [
-      { nodes: 100, rounds: 7 },
-      { nodes: 1_000, rounds: 5 },
-      { nodes: 5_000, rounds: 3 },
-    ],
-    shown: [1_000, 5_000],
-  },
-  quick: {
-    tried: { nodes: 20, rounds: 1 },
-    sizes: [
-      { nodes: 20, rounds: 1 },
-      { nodes: 50, rounds: 1 },
-    ],
-    shown: [20, 50],
-  },
+const plans: Readonly<Record<Size, readonly Sized[]>> = {
+  whole: [
+    { nodes: 1_000, rounds: 5 },
+    { nodes: 5_000, rounds: 3 },
+  ],
+  quick: [
+    { nodes: 20, rounds: 1 },
+    { nodes: 50, rounds: 1 },
+  ],
 };
-const triedLimits = [8, 16, 32];
+/** On two cores the bare loop is fastest so; decision 5 has the figures. */
+const bareInFlight = 8;
 const goal = 90;
-/** client-go's default, which the first node holder used: five requests a second after a burst of ten. */
-const clientGo = (requests: number) => ((requests - 10) / 5) * 1000;
 
 /** Marks and releases all nodes of a real kube-apiserver, in turns with a bare loop that sends as many patches. */
 export const marking: Bench = {
   name: "marking",
   title: "Marking and releasing, on a real kube-apiserver",
-  seconds: 270,
+  seconds: 240,
   async run(size, advance) {
     const plan = plans[size];
-    const { sizes, shown, tried } = plan;
-    const counted = countedPatches(plan, advance);
     const plane = await ControlPlane.start();
     const admin = new BareLoop(doorOf(plane, "admin"), 16);
+    const all = plan.reduce((sum, { nodes, rounds }) => sum + nodes * rounds, 0);
+    let done = 0;
     try {
-      const names = nodeNames(Math.max(...sizes.map(({ nodes }) => nodes)));
-      const some = names.slice(0, tried.nodes);
-      await createNodes(admin, some);
-      await installRights(plane);
-      const limits = await tryLimits(plane, tried, some, counted);
-      const limit = limits[0]?.limit ?? 16;
-      const policy = await policyCost(plane, { ...tried, limit }, some, counted);
-      await admin.each(some, "DELETE", () => undefined);
-      const measured = await measureAll({ plane, plan, admin, limit, counted }, names);
-      const figures = measured.filter(({ nodes }) => shown.includes(nodes)).flatMap(figuresOf);
-      const roundsOf = sizes.map(({ nodes, rounds }) => `${rounds} at ${count(nodes)} nodes`).join(", ");
-      return {
-        figures: [...figures, limitFigure(limits), policy],
-        notes: `${notes} Rounds: ${roundsOf}.`,
-        plots: [plotOf(measured)],
-      };
+      const figures: Figure[] = [];
+      let names: readonly string[] = [];
+      // In a cluster that grows, because the holder marks all there are.
+      for (const { nodes, rounds } of plan) {
+        const more = nodeNames(nodes).slice(names.length);
+        await createNodes(admin, more);
+        if (names.length === 0) await installRights(plane);
+        names = [...names, ...more];
+        const measured = await measure(plane, { names, rounds }, () => {
+          done += nodes;
+          advance(done / all, `${count(nodes)} nodes`);
+        });
+        figures.push(...figuresOf(nodes, measured));
+      }
+      return figures;
     } finally {
       admin.close();
       await plane.stop();
@@ -82,15 +57,13 @@ export const marking: Bench = {
   },
 };
 
-const notes = `Holder and bare loop ask as the same user, under the holder's RBAC and admission policy, and share the processors with the API server. The bare
-loop sends the same marks without what makes them safe: it lists nothing, its patches carry no \`test\`, and it reads no answer. The share is the median of the
-rounds, in each of which both take their turn, every other time in the other order. The processor time beside it is this process's own, without the API server's.`;
+/** What one piece of work took: time, and processor time of this process. */
+type Cost = Readonly<{ time: number; cpu: number }>;
+type Costs = Readonly<Record<"mark" | "release", Cost[]>>;
+type Measured = Readonly<{ own: Costs; bare: Costs }>;
 
 /** The policy admits no label but a hold's id. */
 const holdOf = (round: number): string => holdIdOf(new Date(Date.UTC(2026, 0, 1, 0, round)), "abcdef");
-
-type Work = "bare mark" | "bare release" | "mark" | "release";
-type Measured = Readonly<{ nodes: number; rounds: Rounds<Work> }>;
 
 const pathOf = (half: string, key: string) => `/metadata/${half}/${key.replace("/", "~1")}`;
 const halves = [
@@ -100,149 +73,60 @@ const halves = [
 const bareMark = () => halves.map((half) => ({ op: "add", ...half }));
 const bareRelease = () => halves.map(({ path }) => ({ op: "remove", path }));
 
-type Counted = (patches: number, now: string) => void;
-
-/** Reports how many of the plan's patches are done. */
-function countedPatches({ tried, sizes }: Plan, advance: Advance): Counted {
-  const ofTried = tried.rounds * tried.nodes * 2 * (triedLimits.length + 2);
-  const all = ofTried + sum(sizes.map(({ nodes, rounds }) => nodes * rounds * 4));
-  let done = 0;
-  return (patches, now) => {
-    done += patches;
-    advance(done / all, now);
-  };
-}
-
-type Ground = Readonly<{
-  plane: ControlPlane;
-  plan: Plan;
-  admin: BareLoop;
-  limit: number;
-  counted: Counted;
-}>;
-
-/** In a cluster that grows, because the holder marks all there are. */
-async function measureAll(ground: Ground, names: readonly string[]): Promise<readonly Measured[]> {
-  const { plane, plan, admin, limit } = ground;
-  const loop = new BareLoop(doorOf(plane, "holder"), limit);
-  const measured: Measured[] = [];
-  for (const [i, { nodes, rounds }] of plan.sizes.entries()) {
-    await createNodes(admin, names.slice(plan.sizes[i - 1]?.nodes ?? 0, nodes));
-    measured.push(await measure(ground, loop, { rounds, names: names.slice(0, nodes) }));
-  }
-  loop.close();
-  return measured;
-}
-
+/** Both take their turn in each round, every other time in the other order, so that a slow moment hits both alike. */
 async function measure(
-  { plane, counted }: Ground,
-  loop: BareLoop,
-  { rounds, names }: Readonly<{ rounds: number; names: readonly string[] }>,
+  plane: ControlPlane,
+  { names, rounds }: Readonly<{ names: readonly string[]; rounds: number }>,
+  onRound: () => void,
 ): Promise<Measured> {
   const { nodes, close } = holderNodes(plane);
+  const loop = new BareLoop(doorOf(plane, "holder"), bareInFlight);
+  const own: Costs = { mark: [], release: [] };
+  const bare: Costs = { mark: [], release: [] };
   const patient = () => within(hours(1));
-  const groups = [
-    {
-      "bare mark": () => loop.each(names, "PATCH", bareMark),
-      "bare release": () => loop.each(names, "PATCH", bareRelease),
+  const turns = [
+    async (round: number) => {
+      const holdId = holdOf(round);
+      own.mark.push(await costOf(() => nodes.mark({ scope: "cluster", holdId }, patient())));
+      own.release.push(await costOf(() => nodes.release(holdId, patient())));
     },
-    {
-      mark: (round: number) => nodes.mark({ scope: "cluster", holdId: holdOf(round) }, patient()),
-      release: (round: number) => nodes.release(holdOf(round), patient()),
+    async () => {
+      bare.mark.push(await costOf(() => loop.each(names, "PATCH", bareMark)));
+      bare.release.push(await costOf(() => loop.each(names, "PATCH", bareRelease)));
     },
   ];
-  const measured = await inRounds<Work>(rounds, groups, (round) =>
-    counted(4 * names.length, `${count(names.length)} nodes, round ${round} of ${rounds} done`),
-  );
+  for (let round = 0; round < rounds; round++) {
+    for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn(round);
+    onRound();
+  }
+  loop.close();
   await close();
-  return { nodes: names.length, rounds: measured };
+  return { own, bare };
 }
 
-type Tried = Readonly<{ limit: number; time: number }>;
-
-const bothWays = (loop: BareLoop, names: readonly string[]) => async () => {
-  await loop.each(names, "PATCH", bareMark);
-  await loop.each(names, "PATCH", bareRelease);
-};
-
-/** The bare loop with more and more requests in flight, the fastest first. */
-async function tryLimits(
-  plane: ControlPlane,
-  { rounds, nodes }: Sized,
-  names: readonly string[],
-  counted: Counted,
-): Promise<readonly Tried[]> {
-  const loops = triedLimits.map((limit) => new BareLoop(doorOf(plane, "holder"), limit));
-  const turns = loops.map((loop) => ({ [loop.limit]: bothWays(loop, names) }));
-  const costs = await inRounds(rounds, turns, () => counted(2 * nodes * loops.length, "requests in flight"));
-  for (const loop of loops) loop.close();
-  return Object.entries(costs)
-    .map(([limit, ofLimit]) => ({ limit: Number(limit), time: costOf(ofLimit).time }))
-    .toSorted((a, b) => a.time - b.time);
+async function costOf(work: () => Promise<unknown>): Promise<Cost> {
+  const before = process.cpuUsage();
+  const began = performance.now();
+  await work();
+  const time = performance.now() - began;
+  const { user, system } = process.cpuUsage(before);
+  return { time, cpu: (user + system) / 1000 };
 }
 
-const limitFigure = (tried: readonly Tried[]): Figure => ({
-  what: "requests in flight at which the bare loop is fastest; it has so many above",
-  value: `${tried[0]?.limit}`,
-  beside: tried.map(({ limit, time }) => `${limit}: ${ms(time)}`).join("; "),
-});
-
-/** The same patches as an administrator, that neither RBAC nor our policy concerns. */
-async function policyCost(
-  plane: ControlPlane,
-  { rounds, nodes, limit }: Sized & Readonly<{ limit: number }>,
-  names: readonly string[],
-  counted: Counted,
-): Promise<Figure> {
-  const admin = new BareLoop(doorOf(plane, "admin"), limit);
-  const holder = new BareLoop(doorOf(plane, "holder"), limit);
-  const groups = [{ admin: bothWays(admin, names) }, { holder: bothWays(holder, names) }];
-  const costs = await inRounds<"admin" | "holder">(rounds, groups, () =>
-    counted(4 * nodes, "the policy's cost"),
-  );
-  for (const loop of [admin, holder]) loop.close();
-  const each = ({ time }: Cost) => `${ms(time)}, ${Math.round((time / names.length / 2) * 1000)} µs a patch`;
-  return {
-    what: `${count(2 * names.length)} bare patches as the holder, under its RBAC and admission policy`,
-    value: each(costOf(costs.holder)),
-    beside: `as an administrator, that neither concerns: ${each(costOf(costs.admin))}`,
-  };
-}
-
-function figuresOf({ nodes, rounds }: Measured): Figure[] {
+function figuresOf(nodes: number, { own, bare }: Measured): Figure[] {
+  const timeOf = (costs: readonly Cost[]) => median(costs.map(({ time }) => time));
+  const cpuOf = (costs: readonly Cost[]) =>
+    `processor ${Math.round((median(costs.map(({ cpu }) => cpu)) / nodes) * 1000)} µs each`;
   return (["mark", "release"] as const).map((what) => {
-    const [own, bare] = [costOf(rounds[what]), costOf(rounds[`bare ${what}`])];
-    const shares = rounds[what].map((cost, round) => (rounds[`bare ${what}`][round]?.time ?? 0) / cost.time);
+    const shares = own[what].map(({ time }, round) => (bare[what][round]?.time ?? 0) / time);
     const share = Math.round(median(shares) * 100);
-    const limits = `client-go's default limits ${ms(clientGo(nodes))} (computed)`;
+    const rate = count(Math.round((nodes * 1000) / timeOf(own[what])));
     return {
       what: `${what} ${count(nodes)} nodes`,
-      value: `${ms(own.time)}, ${rate(nodes, own.time)}: ${share} % of the bare loop's rate; ${cpu(own, nodes)}`,
-      beside: `bare PATCH loop ${ms(bare.time)}, ${cpu(bare, nodes)}; ${limits}`,
+      value: `${ms(timeOf(own[what]))}, ${rate}/s: ${share} % of the bare loop's rate; ${cpuOf(own[what])}`,
+      beside: `bare PATCH loop ${ms(timeOf(bare[what]))}, ${cpuOf(bare[what])}`,
       goal: `≥ ${goal} %`,
       reached: share >= goal,
     };
   });
-}
-
-function plotOf(all: readonly Measured[]): Plot {
-  const line = (name: string, work: Work) => ({
-    name,
-    points: all.map((one) => [one.nodes, Math.round(costOf(one.rounds[work]).time)] as const),
-  });
-  return {
-    name: "marking",
-    lines: {
-      title: "Marking and releasing",
-      subtitle: "medians, as the holder's own user under its policy",
-      x: { label: "nodes" },
-      y: { label: "time", unit: "ms" },
-      series: [
-        line("mark", "mark"),
-        line("bare loop of marks", "bare mark"),
-        line("release", "release"),
-        line("bare loop of releases", "bare release"),
-      ],
-    },
-  };
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
-import { type KubernetesCaller, KubernetesClient } from "../../lambda/kubernetes/client.ts";
+import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
@@ -45,8 +45,7 @@ export async function createNodes(loop: BareLoop, names: readonly string[]): Pro
   );
 }
 
-/** Our own client, as this user. */
-export function clientOf(plane: ControlPlane, user: User): KubernetesClient {
+function clientOf(plane: ControlPlane, user: User): KubernetesClient {
   return new KubernetesClient({
     login: kubeconfigLogin(plane.config(user)),
     clock: systemClock,
@@ -70,10 +69,10 @@ export async function installRights(plane: ControlPlane): Promise<void> {
 }
 
 /** The holder's own nodes port, as it is deployed, with the rights of its own user. */
-export function holderNodes(plane: ControlPlane, around = (api: KubernetesCaller): KubernetesCaller => api) {
+export function holderNodes(plane: ControlPlane) {
   const api = clientOf(plane, "holder");
   const nodes = new KubernetesNodes({
-    api: around(api),
+    api,
     karpenter: "v1",
     annotation: Karpenter.v1.annotation,
     nodePools: { only: [], except: [] },

@@ -2,7 +2,7 @@ import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
 import { poolScope } from "../../lambda/core/scope.ts";
 import { Scenario } from "../../simulator/scenario.ts";
 import { aHold } from "../../test/support/builders.ts";
-import { type Bench, count, type Figure, type Size } from "./figure.ts";
+import { type Bench, count, type Size } from "./figure.ts";
 
 const sizes: Readonly<Record<Size, Readonly<{ pools: number; nodes: number }>>> = {
   whole: { pools: 5_000, nodes: 100_000 },
@@ -22,23 +22,24 @@ export const sweep: Bench = {
   run: async (size) => {
     const { pools, nodes } = sizes[size];
     const world = await overdueWorld(pools, nodes);
-    const waiting = () => [...world.holds.records.values()].filter(({ hold }) => hold?.state === "held");
+    const areWaiting = async () =>
+      (await world.holds.all()).records.some(({ hold }) => hold?.state === "held");
     let sweeps = 0;
-    while (waiting().length > 0 && sweeps < 10) {
+    while (sweeps < 10 && (await areWaiting())) {
       sweeps += 1;
       const began = world.time;
       await world.finish(await world.sweep());
       world.time = after(began, Math.max(sweepEvery, world.time.getTime() - began.getTime()));
     }
-    const marked = Object.keys(world.marks()).length;
-    const figure: Figure = {
-      what: `Sweeps until the release of all ${count(pools)} holds on ${count(nodes)} nodes has started`,
-      value: waiting().length === 0 ? String(sweeps) : `more than ${sweeps}`,
-      goal: "2",
-      reached: waiting().length === 0 && sweeps <= 2,
-    };
-    const left: Figure = { what: "Nodes still marked after that", value: count(marked) };
-    return { figures: [figure, left], notes: "On the simulator, with assumed times of calls." };
+    const isDone = !(await areWaiting());
+    return [
+      {
+        what: `sweeps until the release of ${count(pools)} overdue holds on ${count(nodes)} nodes has started, on the simulator with assumed times of calls`,
+        value: isDone ? String(sweeps) : `more than ${sweeps}`,
+        goal: "≤ 2",
+        reached: isDone && sweeps <= 2,
+      },
+    ];
   },
 };
 

@@ -30,8 +30,8 @@ describe("the tree of folders", () => {
 });
 
 it("reports every suite on real engines once", () => {
-  const [, section = ""] = read("docs/proving-ground.md").split("\n## The suites\n");
-  const reported = [...(section.split("\n## ")[0] ?? "").matchAll(/^\| `([a-z-]+)` \|/gm)].map(
+  const [, section = ""] = read("docs/proven.md").split("\n| Suite | What it tests |\n");
+  const reported = [...(section.split("\n\n")[0] ?? "").matchAll(/^\| `([a-z-]+)` \|/gm)].map(
     ([, name]) => name,
   );
   expect(reported.toSorted()).toEqual(suites);

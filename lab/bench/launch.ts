@@ -1,0 +1,159 @@
+import { readFileSync } from "node:fs";
+import type { CallTime } from "../../lambda/telemetry/call-times.ts";
+import type { DeployedCluster } from "../../test/real/deployed/cluster.ts";
+import { DeployedWorld } from "../../test/real/deployed/world.ts";
+import { until } from "../../test/real/engines/processes.ts";
+import { BareLoop, type Door } from "./bare-loop.ts";
+import { type Bench, count, type Figure, median, ms, type Size } from "./figure.ts";
+import { MarksWatch } from "./marks-watch.ts";
+import { createNodes, nodeNames } from "./nodes-on-plane.ts";
+
+const nodes = 100;
+const plans: Readonly<Record<Size, Readonly<{ rounds: number; launches: number }>>> = {
+  whole: { rounds: 7, launches: 500 },
+  quick: { rounds: 1, launches: 20 },
+};
+
+/** From a launch to the last mark, through bus, queue, function and cluster of the deployed stack. */
+export const launch: Bench = {
+  name: "launch",
+  title: `From a launch to ${nodes} marked nodes, on the stack deployed to the emulator`,
+  seconds: 150,
+  async run(size, advance) {
+    const { rounds, launches } = plans[size];
+    // Only what AWS's documents say of a launch's way; whatever else delays it is not the holder's.
+    const world = await DeployedWorld.start(["quiet-queues-wait"]);
+    try {
+      // Hourly, so that no sweep is in the way.
+      const cluster = await world.cluster("bench", { hold: "10m", sweepEvery: "1h" });
+      const door = doorOf(cluster);
+      const loop = new BareLoop(door, 16);
+      await createNodes(loop, nodeNames(nodes));
+      loop.close();
+      const [cold, warm]: [Parts[], Parts[]] = [[], []];
+      for (let round = 0; round < rounds; round++) {
+        advance((round + 1) / (rounds + 2), `round ${round + 1} of ${rounds}`);
+        await cluster.forceColdStart("hold");
+        cold.push(await launchOnce(cluster, door));
+        warm.push(await launchOnce(cluster, door));
+      }
+      return [...figuresOf(warm, cold), await burst(cluster, launches)];
+    } finally {
+      await world.stop();
+    }
+  },
+};
+
+const steps = {
+  total: `launch to ${nodes} marked`,
+  start: "– of it, from the queue to the function",
+  patches: `– of it, ${nodes} patches`,
+  cpu: "– of the processor, in the function's work",
+} as const;
+type Parts = Readonly<Record<keyof typeof steps, number>>;
+
+const figuresOf = (warm: readonly Parts[], cold: readonly Parts[]): Figure[] =>
+  (Object.keys(steps) as (keyof Parts)[]).map((step) => {
+    const medianOf = (runs: readonly Parts[]) => ms(median(runs.map((run) => run[step])));
+    return { what: steps[step], value: `warm ${medianOf(warm)}`, beside: `cold ${medianOf(cold)}` };
+  });
+
+function doorOf({ config }: DeployedCluster): Door {
+  const { server = "", caFile = "" } = config.getCurrentCluster() ?? {};
+  return { server, ca: readFileSync(caFile), token: config.getCurrentUser()?.token ?? "" };
+}
+
+async function launchOnce(cluster: DeployedCluster, door: Door): Promise<Parts> {
+  await cluster.releaseAll();
+  await cluster.purgeLaunchQueue();
+  const watch = await MarksWatch.open(door);
+  try {
+    const begun = Date.now();
+    const instance = await cluster.launch();
+    const marked = await watch.until(nodes);
+    let own: Trace | undefined;
+    await until(`the hold function to report ${instance}`, async () => {
+      own = (await tracesOf(cluster)).find(({ decided }) => decided.includes(instance));
+      return own !== undefined;
+    });
+    const { queuedAt, began, calls, cpuMs } = own as Trace;
+    return {
+      total: marked.getTime() - begun,
+      start: began.getTime() - queuedAt.getTime(),
+      patches: (calls["Kubernetes PATCH"]?.to ?? 0) - (calls["Kubernetes GET"]?.to ?? 0),
+      cpu: cpuMs,
+    };
+  } finally {
+    watch.close();
+  }
+}
+
+/** Many launches at once, through bus, queue and function. */
+async function burst(cluster: DeployedCluster, launches: number): Promise<Figure> {
+  await cluster.releaseAll();
+  await cluster.purgeLaunchQueue();
+  const before = await cluster.schedules();
+  const instances = new Set(await cluster.launchMany(launches));
+  let traces: readonly Trace[] = [];
+  const held = () => new Set(traces.flatMap(({ decided }) => decided)).size;
+  await until(`${launches} launches to be decided`, async () => {
+    const all = await tracesOf(cluster);
+    traces = all.filter(({ decided }) => decided.some((one) => instances.has(one)));
+    return held() >= launches;
+  });
+  const writes = traces.reduce((sum, { calls }) => sum + (calls.PutItem?.count ?? 0), 0);
+  const oneShots = (await cluster.schedules()).filter((name) => !before.includes(name)).length;
+  const dead =
+    (await cluster.messagesIn("LaunchesDeadLetters")) + (await cluster.messagesIn("FunctionsFailures"));
+  return {
+    what: `a burst of ${count(launches)} launches`,
+    value: `${held()} held in ${traces.length} batches, ${writes} record writes, ${oneShots} one-shot, ${dead} dead letters`,
+    goal: `all ${count(launches)}; one record write a batch at most, and two for the start; 1 one-shot; 0 dead letters`,
+    reached: held() === launches && writes <= traces.length + 2 && oneShots === 1 && dead === 0,
+  };
+}
+
+/** What one invocation of the hold function logged of itself. */
+type Trace = Readonly<{
+  queuedAt: Date;
+  began: Date;
+  /** The instances its batch decided about. */
+  decided: readonly string[];
+  calls: Readonly<Record<string, CallTime>>;
+  /** Of the processor, without what starting the function took. */
+  cpuMs: number;
+}>;
+
+type Line = Readonly<{
+  message: string;
+  requestId: string;
+  queuedAt: string;
+  began: string;
+  instances?: readonly string[];
+  calls: Trace["calls"];
+  cpuMs: number;
+}>;
+
+/** Every invocation that has ended. */
+async function tracesOf(cluster: DeployedCluster): Promise<readonly Trace[]> {
+  const lines = (await cluster.logs("hold")).flatMap(readLine);
+  return [...Map.groupBy(lines, ({ requestId }) => requestId).values()].flatMap((ofOne) => {
+    const logged = (message: string) => ofOne.find((line) => line.message === message);
+    const [batch, made] = [logged("batch received"), logged("calls made")];
+    if (!batch || !made) return [];
+    const decided = ofOne
+      .filter(({ message }) => message === "launch decided")
+      .flatMap(({ instances = [] }) => instances);
+    const { calls, cpuMs } = made;
+    return [{ queuedAt: new Date(batch.queuedAt), began: new Date(made.began), decided, calls, cpuMs }];
+  });
+}
+
+function readLine(text: string): Line[] {
+  const json = text.slice(text.indexOf("{"));
+  try {
+    return [JSON.parse(json) as Line];
+  } catch {
+    return []; // Lambda's own lines
+  }
+}

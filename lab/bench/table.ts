@@ -1,0 +1,34 @@
+import { readFileSync } from "node:fs";
+import { cpus, loadavg, release, type } from "node:os";
+import { version } from "../../lambda/version.ts";
+import type { Figure, Size } from "./figure.ts";
+
+/** Call it when the benchmarks begin; it returns what to call at their end, for what was measured on what and when. */
+export function observeCircumstances(): () => string {
+  const load = () => (loadavg()[0] ?? 0).toFixed(1);
+  const before = load();
+  const processors = cpus();
+  const machine = `${processors.length} × ${processors[0]?.model ?? "processor"}, ${type()} ${release()}`;
+  const versions = `holder ${version}, Node ${process.version}, Kubernetes ${kubernetesVersion()}`;
+  return () => {
+    const date = new Date().toISOString().slice(0, 10);
+    return `${date}; ${versions}; ${machine}; load ${before} before, ${load()} at the end.`;
+  };
+}
+
+const columns = ["What", "Measured", "Beside it", "Goal", "Reached"];
+const yes = ({ reached }: Figure): string => (reached === undefined ? "" : reached ? "yes" : "**no**");
+
+/** All figures, with what they were measured on; of a quick run it says that it is no measurement. */
+export function figuresTable(figures: readonly Figure[], circumstances: string, size: Size): string {
+  const rows = figures.map((one) => [one.what, one.value, one.beside ?? "", one.goal ?? "", yes(one)]);
+  const lines = [columns, columns.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`);
+  const warning = size === "quick" ? "**No measurement**: made smaller by `--quick`. " : "";
+  return `${lines.join("\n")}\n\n${warning}${circumstances}`;
+}
+
+/** From the module the control plane is built of. */
+function kubernetesVersion(): string {
+  const modules = readFileSync("test/real/engines/cluster/go.mod", "utf8");
+  return modules.match(/k8s\.io\/kubernetes v(\S+)/)?.[1] ?? "of an unknown version";
+}
