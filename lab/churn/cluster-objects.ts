@@ -13,8 +13,11 @@ export function churnPool(pool: Omit<NodePool, "name">): readonly object[] {
   return objects;
 }
 
-/** A service's Deployment. Another `version` rolls it out with a surge of all its pods. */
-export function serviceObject({ name, replicas, cpu }: Service, version = 0): object {
+/** A service's Deployment after so many of its changes. It rolls out with a surge of all its pods. */
+export function serviceObject({ name, cpu, changes = [], ...service }: Service, changed = 0): object {
+  const made = changes.slice(0, changed);
+  const replicas = made.findLast((change) => change.replicas !== undefined)?.replicas ?? service.replicas;
+  const version = made.findLast((change) => change.replicas === undefined)?.at ?? 0;
   const labels = { service: name };
   const containers = [{ name: "main", image: `registry.invalid/${name}`, resources: { requests: { cpu } } }];
   const metadata = { labels, annotations: { version: String(version) } };

@@ -62,7 +62,10 @@ export async function runArm(trial: Trial, onProgress: (share: number) => void):
         ? [{ at: trace.driftsAt ?? 0, act: () => drifted.begin(() => apply({ generation: "2" })) }]
         : []),
       ...trace.services.flatMap((service) =>
-        (service.rollsOutAt ?? []).map((at) => ({ at, act: () => world.apply(serviceObject(service, at)) })),
+        (service.changes ?? []).map(({ at }, i) => ({
+          at,
+          act: () => world.apply(serviceObject(service, i + 1)),
+        })),
       ),
     ];
     const end = seconds(trace.lasts) * trial.share;

@@ -3,12 +3,12 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "commander
 import { Progress } from "../../cli/terminal/progress.ts";
 import { processTerminal } from "../../cli/terminal/terminal.ts";
 import { formatDuration, parseDuration } from "../../lambda/core/duration.ts";
-import { pagesFolder } from "../../scripts/pages-folder.ts";
+import { writeBlock } from "../../scripts/page-block.ts";
 import { buildFolder, newestKarpenter } from "../../test/real/engines/build.ts";
 import { Archive } from "./archive.ts";
 import { type ArmName, arms } from "./arms.ts";
-import { writeDocument } from "./document.ts";
 import { figuresOf } from "./figures.ts";
+import { figuresBlock, picturesOf } from "./page.ts";
 import { runArm, type Trial } from "./run-arm.ts";
 import { type TraceName, traceOf, traces } from "./traces.ts";
 
@@ -27,7 +27,7 @@ const print = (line: string) => process.stderr.write(`${line}\n`);
 
 const command = new Command("npm run churn --")
   .description(
-    "Run the same work on real Karpenter with different settings, each on a fresh cluster, and write docs/churn.md with its plots.",
+    "Run the same work on real Karpenter with different settings, each on a fresh cluster, and write the figures and plots of docs/compare.md.",
   )
   .addOption(names("--trace <names>", "traces to run", Object.keys(traces) as TraceName[]))
   .addOption(names("--arm <names>", "arms to run", Object.keys(arms) as ArmName[]))
@@ -59,9 +59,14 @@ async function churn(options: Options): Promise<void> {
     process.exitCode = 1;
     return;
   }
-  const folder = pagesFolder(into);
-  writeDocument(archived, folder);
-  print(`Written: ${join(folder, "churn.md")} and its pictures, from ${archived.length} records.`);
+  const file = writeBlock({
+    page: "compare.md",
+    command: "npm run churn",
+    block: figuresBlock(archived),
+    pictures: picturesOf(archived),
+    into,
+  });
+  print(`Written: ${file} and its pictures, from ${archived.length} records.`);
 }
 
 const trialsOf = ({ trace, arm, seed, hold, share: part }: Options): readonly Trial[] =>

@@ -26,7 +26,7 @@ export function totals(archived: readonly Archived[]): readonly string[] {
   });
   if (rows.length === 0) return [];
   return [
-    "## All traces together, and a hold that learns",
+    "### All traces together, and a hold that learns",
     `Node-minutes, and for each launched node ${relaunchCost / minutes(1)} and for each evicted service pod ${evictionCost} more. Each row compares \`auto\` on the traces and seeds that both arms have run.`,
     markdownTable(["Arm", "Traces", "its cost", "cost of `auto`", "ratio"], rows, [2, 3, 4]),
   ];

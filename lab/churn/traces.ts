@@ -1,12 +1,12 @@
 /** A pod of batch work: when it is created, how long it runs, what it requests. Times in seconds. */
 export type Job = Readonly<{ name: string; at: number; runs: number; cpu: number; image: string }>;
 
-/** A Deployment; `rollsOutAt` are the times of its rolling updates. */
+/** A Deployment and what is changed in it: a change with `replicas` scales it, another one rolls it out. */
 export type Service = Readonly<{
   name: string;
   replicas: number;
   cpu: string;
-  rollsOutAt?: readonly number[];
+  changes?: readonly Readonly<{ at: number; replicas?: number }>[];
 }>;
 
 /** One kind of work, the same for the same seed. */
@@ -53,7 +53,7 @@ export const traces = {
   rollout: () => ({
     about: "a large service rolls out twice with a surge of all its pods",
     lasts: 420,
-    services: [...services, { name: "shop", replicas: 10, cpu: "900m", rollsOutAt: [60, 200] }],
+    services: [...services, { name: "shop", replicas: 10, cpu: "900m", changes: [{ at: 60 }, { at: 200 }] }],
     jobs: [],
   }),
   nightly: (random) => ({

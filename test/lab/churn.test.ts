@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { ArmName } from "../../lab/churn/arms.ts";
+import { type ArmName, arms } from "../../lab/churn/arms.ts";
+import { serviceObject } from "../../lab/churn/cluster-objects.ts";
 import { figuresOf } from "../../lab/churn/figures.ts";
 import type { ArmRecord } from "../../lab/churn/run-arm.ts";
 import { totals } from "../../lab/churn/totals.ts";
 import { type TraceName, traceOf, traces } from "../../lab/churn/traces.ts";
+import { seriesColours } from "../../report/page/style.ts";
 import { at, evicted, gone, joined } from "../report/events.ts";
 
 const aRecord = (record: Partial<ArmRecord>): ArmRecord => ({
@@ -70,6 +72,18 @@ it("compares a hold that learns with each arm on the traces that both have run",
   expect(totals([run("none", "dense", once)])).toEqual([]);
 });
 
+it("has a colour for each arm", () => {
+  expect(Object.keys(arms).length).toBeLessThanOrEqual(new Set(seriesColours).size);
+});
+
+it("scales a service by a change with replicas, and rolls it out by another", () => {
+  const service = { name: "web", replicas: 2, cpu: "1", changes: [{ at: 10, replicas: 14 }, { at: 20 }] };
+  const versionOf = (version: string) => ({ template: { metadata: { annotations: { version } } } });
+  expect(serviceObject(service)).toMatchObject({ spec: { replicas: 2, ...versionOf("0") } });
+  expect(serviceObject(service, 1)).toMatchObject({ spec: { replicas: 14, ...versionOf("0") } });
+  expect(serviceObject(service, 2)).toMatchObject({ spec: { replicas: 14, ...versionOf("20") } });
+});
+
 describe.each(Object.keys(traces) as TraceName[])("the trace %s", (name) => {
   it("is the same for the same seed", () => {
     expect(traceOf(name, 7)).toEqual(traceOf(name, 7));
@@ -79,7 +93,7 @@ describe.each(Object.keys(traces) as TraceName[])("the trace %s", (name) => {
     const { jobs, services, lasts } = traceOf(name, seed);
     const ends = [
       ...jobs.map(({ at: begin, runs }) => begin + runs),
-      ...services.flatMap(({ rollsOutAt }) => rollsOutAt ?? []),
+      ...services.flatMap(({ changes = [] }) => changes.map(({ at: begin }) => begin)),
     ];
     expect(Math.max(...ends) + 130).toBeLessThan(lasts);
   });

@@ -1,4 +1,4 @@
-import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { elementsIn } from "../../report/markup.ts";
@@ -19,10 +19,11 @@ describe("npm scripts for developers", () => {
   const into = engineFolder("commands");
   const shell = new Shell(into, { INTO: into, CLUSTER: join(into, "admin.kubeconfig") });
   const written = (file: string) => readFileSync(join(into, file), "utf8");
+  const documented = (file: string) => readFileSync(join(root, "docs", file), "utf8");
 
   afterAll(() => shell.stop());
 
-  it("truth-table writes its page from the outcomes of the suites", async () => {
+  it("truth-table writes its figures from the outcomes of the suites, and nothing else of the page", async () => {
     for (const karpenter of [newestKarpenter, oldestKarpenter]) {
       const outcomes = { "truth-table": expectedOutcome(karpenter), launches: expectedLaunches(karpenter) };
       for (const [suite, outcome] of Object.entries(outcomes))
@@ -30,18 +31,17 @@ describe("npm scripts for developers", () => {
     }
     const write = scripts["truth-table"].split(" && ").at(-1);
     await shell.run(`KNH_BUILD="$INTO" ${write} --into "$INTO"`);
-    // The page in docs/ also shows where the oldest version differs.
-    const [page, committed] = [
-      written("what-a-hold-blocks.md"),
-      readFileSync(join(root, "docs/what-a-hold-blocks.md"), "utf8"),
-    ].map((whole) => outlineOf(whole.replace(/\n## On Karpenter[\s\S]*?(?=\n## )/, "")));
+    // The page in docs/ may also show where the oldest version differs.
+    const [page, committed] = [written("compare.md"), documented("compare.md")].map((whole) =>
+      outlineOf(whole).filter((line) => !line.startsWith("| Row")),
+    );
     expect(page).toEqual(committed);
     expect(page?.length).toBeGreaterThan(truthRows(newestKarpenter).length);
   });
 
   it("simulate plays traces and writes their figures into its page", async () => {
     await shell.run('npm run simulate -- --traces 2 --write --into "$INTO"');
-    expect(written("auto.md")).toMatch(/56 traces: 2 of each of 7 families/);
+    expect(written("demand.md")).toMatch(/56 traces: 2 of each of 7 families/);
     expect(elementsIn(written("images/auto-ratio.svg"))[0]?.name).toBe("svg");
   });
 
@@ -81,19 +81,12 @@ describe("npm scripts for developers", () => {
     expect((await shell.try(`. ${environment} && kubectl get nodes`)).errors).toContain("refused");
   });
 
-  it("bench measures everything that docs/performance.md shows", async () => {
-    await shell.run('npm run bench -- --quick --write --into "$INTO/bench"');
-    const page = written("bench/performance.md");
+  it("bench measures everything that docs/proven.md shows", async () => {
+    await shell.run('npm run bench -- --quick --write --into "$INTO"');
+    const page = written("proven.md");
     expect(page).toContain("**No measurement**");
-    expect(outlineOf(page)).toEqual(outlineOf(readFileSync(join(root, "docs/performance.md"), "utf8")));
-    for (const text of [page, written("bench/bench/marking.json")])
-      expect(text).not.toMatch(/NaN|undefined|Infinity|null/);
-    const pictures = globSync("images/*.svg", { cwd: join(into, "bench") });
-    expect(pictures.length).toBeGreaterThan(5);
-    for (const picture of pictures) {
-      expect(elementsIn(written(join("bench", picture)))[0]?.name).toBe("svg");
-      expect(page).toContain(`](${picture})`);
-    }
+    expect(outlineOf(page)).toEqual(outlineOf(documented("proven.md")));
+    expect(page).not.toMatch(/NaN|undefined|Infinity|null ms/);
   });
 });
 

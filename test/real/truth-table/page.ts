@@ -1,75 +1,77 @@
 import { markdownTable } from "../../../scripts/markdown-table.ts";
-import { before1 } from "./before-1.ts";
-import type { LaunchOutcome } from "./launch-outcome.ts";
-import { launchesPart, launchVerdicts } from "./launch-page.ts";
-import { otherVersion, type Verdicts } from "./other-version.ts";
+import type { LaunchOutcome, LaunchOutcomeRow } from "./launch-outcome.ts";
 import type { Outcome, OutcomeRow } from "./outcome.ts";
 import type { Course } from "./rows.ts";
 
-const introduction = `# What a hold blocks
-
-A held node carries \`karpenter.sh/do-not-disrupt: "true"\`. This is what real Karpenter made of that, row by row. All rows ran side
-by side in one cluster, each with a NodePool and a workload of its own, under one hold put on by the holder's own adapter with the
-rights of its manifest. Nothing is listed as held back that did not happen once the hold was over.`;
-
-const ending = `## Not tried here
-
-- **Interruption** (spot, rebalance, scheduled maintenance) and **node repair**: Karpenter's kwok provider has no interruptions, and
-  repair waits ten minutes. Neither reads the annotation, by Karpenter's source and documents: a hold does not hold them back.
-  Since v1.15.0 repair counts against budgets, and \`karpenter.sh/do-not-repair\` is a key of its own.
-- What does not pass through Karpenter at all: \`kubectl drain\`, an instance terminated in the cloud's console.`;
-
 /** The outcomes of one suite on the newest and the oldest version. */
 type OnBoth<T> = Readonly<{ newest: T; oldest: T }>;
+type Run = Readonly<{ karpenter: string; date: string }>;
+type Verdicts = Readonly<{ rows: readonly (readonly [what: string, verdict: string])[] }> & Run;
 
-/** The page `docs/what-a-hold-blocks.md`, from the outcomes of its two suites. */
-export function truthTablePage(holds: OnBoth<Outcome>, launches: OnBoth<LaunchOutcome>): string {
-  const { karpenter, date, rows } = holds.newest;
-  const of = (course: Course) => rows.filter((row) => row.course === course);
-  const source = `Karpenter ${karpenter} with its kwok provider, ${date}. Written by \`npm run truth-table\`, which runs the suites first; do not edit.`;
-  return `${[
-    introduction,
-    source,
-    "## Held back",
+/** What `docs/compare.md` says about holds and launches, from the outcomes of the two suites. */
+export function truthTable(holds: OnBoth<Outcome>, launches: OnBoth<LaunchOutcome>): string {
+  const of = (course: Course) => holds.newest.rows.filter((row) => row.course === course);
+  const held = ({ what, blocked, heldSeconds, goneSeconds }: OutcomeRow) =>
+    [what, yes(blocked), `${heldSeconds} s`, `${goneSeconds} s`] as const;
+  const gone = ({ what, blocked, goneSeconds }: OutcomeRow) =>
+    [what, yes(blocked), `${goneSeconds} s`] as const;
+  return [
+    onVersion(holds.newest),
     markdownTable(
       ["Disruption", "Held back", "Held without loss for", "Gone after the hold"],
       of("after the hold").map(held),
     ),
-    "Where another obstacle is named, it went away during the hold, and the hold alone kept the node.",
-    "## Not held back",
-    "Every one of these nodes carried the mark when it happened.",
-    markdownTable(["Disruption", "Held back", "Gone, after the hold began"], of("although held").map(lost)),
-    "## Together with what else protects a node",
-    "The longest wins. Here the hold ended first; the node stayed as long as the other was there, while Karpenter took others.",
+    markdownTable(["Disruption", "Held back", "Gone, after the hold began"], of("although held").map(gone)),
     markdownTable(
-      ["The other", "Still protects after the hold", "Gone after both"],
-      of("after the hold and the other").map(both),
+      ["What else protects the node", "Still protects after the hold", "Gone after both"],
+      of("after the hold and the other").map(gone),
     ),
-    "`consolidateAfter` runs while a node is held: it counts from the last pod that came or went, not from the release.",
-    launchesPart(launches.newest),
-    `## On Karpenter ${holds.oldest.karpenter}`,
-    otherVersion(
-      "The disruptions on the oldest version tried",
-      verdicts(holds.newest),
-      verdicts(holds.oldest),
+    otherVersion(verdictsOf(holds.newest), verdictsOf(holds.oldest)),
+    "### Which launches are replacements",
+    onVersion(launches.newest),
+    markdownTable(
+      ["Why Karpenter launches a node", "Reason in the event", "Counts as"],
+      launches.newest.rows.map(launchCells),
     ),
-    otherVersion("The launches there", launchVerdicts(launches.newest), launchVerdicts(launches.oldest)),
-    before1,
-    ending,
-  ].join("\n\n")}\n`;
+    otherVersion(launchVerdictsOf(launches.newest), launchVerdictsOf(launches.oldest)),
+  ].join("\n\n");
 }
 
-const verdicts = ({ karpenter, date, rows }: Outcome): Verdicts => ({
-  karpenter,
-  date,
+const onVersion = ({ karpenter, date }: Run): string =>
+  `Karpenter ${karpenter} with its kwok provider, ${date}:`;
+
+const yes = (is: boolean): string => (is ? "**yes**" : "no");
+
+const launchCells = ({ what, reasons, kinds }: LaunchOutcomeRow): readonly [string, string, string] => [
+  what,
+  reasons.join(", ") || "no event",
+  kinds.join(", "),
+];
+
+const verdictsOf = ({ rows, ...run }: Outcome): Verdicts => ({
+  ...run,
   rows: rows.map(({ what, blocked }) => [what, yes(blocked)] as const),
 });
 
-const held = ({ what, blocked, heldSeconds, goneSeconds }: OutcomeRow) =>
-  [what, yes(blocked), `${heldSeconds} s`, `${goneSeconds} s`] as const;
-const lost = ({ what, blocked, goneSeconds }: OutcomeRow) =>
-  [what, yes(blocked), `${goneSeconds} s`] as const;
-const both = ({ what, blocked, goneSeconds }: OutcomeRow) =>
-  [what, yes(blocked), `${goneSeconds} s`] as const;
+const launchVerdictsOf = ({ rows, ...run }: LaunchOutcome): Verdicts => ({
+  ...run,
+  rows: rows.map((row) => {
+    const [what, reason, kinds] = launchCells(row);
+    return [what, `${reason}: ${kinds}`] as const;
+  }),
+});
 
-const yes = (is: boolean): string => (is ? "**yes**" : "no");
+/** How the oldest version differs, and which rows it cannot show. */
+function otherVersion(newest: Verdicts, oldest: Verdicts): string {
+  const there = new Map(oldest.rows);
+  const missing = newest.rows.filter(([what]) => !there.has(what)).map(([what]) => what);
+  const without = missing.length > 0 ? ` It cannot show: ${missing.join("; ")}.` : "";
+  const different = newest.rows.flatMap(([what, here]) => {
+    const verdict = there.get(what) ?? here;
+    return verdict === here ? [] : [[what, verdict, here]];
+  });
+  const seen = `Karpenter ${oldest.karpenter}, ${oldest.date}`;
+  if (different.length === 0) return `${seen}: every verdict is the same.${without}`;
+  const head = ["Row", oldest.karpenter, newest.karpenter];
+  return `${seen}: these verdicts differ.${without}\n\n${markdownTable(head, different)}`;
+}
