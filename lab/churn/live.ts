@@ -15,7 +15,7 @@ import { traceOf } from "./traces.ts";
 // `npm start -- --real` starts this file as a process of its own.
 const hold = parseDuration(process.argv[2] ?? "") ?? seconds(60);
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
+const print = (line: string) => process.stdout.write(`${line}\n`);
 const closing: (() => Promise<unknown>)[] = [];
 let isStopping = false;
 const stop = () => {
@@ -34,7 +34,7 @@ try {
 }
 
 async function live(): Promise<void> {
-  say("Starting etcd, an API server, a scheduler, controllers and Karpenter …");
+  print("Starting etcd, an API server, a scheduler, controllers and Karpenter …");
   const world = await World.start();
   closing.push(() => world.stop());
   const folder = await mkdtemp(join(tmpdir(), "karpenter-node-holder-"));
@@ -52,9 +52,9 @@ async function live(): Promise<void> {
     about: `Bursts of jobs beside services that always run. Each launch holds every node for ${formatDuration(hold)}.`,
   });
   closing.push(() => page.stop());
-  say(`\nThe live timeline: ${page.url}`);
-  say(`export KUBECONFIG=${world.plane.kubeconfig("admin")}`);
-  say("kubectl get nodes -L karpenter-node-holder/hold --watch\n\nCtrl-C stops everything.");
+  print(`\nThe live timeline: ${page.url}`);
+  print(`export KUBECONFIG=${world.plane.kubeconfig("admin")}`);
+  print("kubectl get nodes -L karpenter-node-holder/hold --watch\n\nCtrl-C stops everything.");
   await workUntilStopped(world, observer);
 }
 

@@ -20,6 +20,7 @@ type Options = Readonly<{
   share: number;
   parallel: number;
   draw?: true;
+  write?: true;
   into?: string;
 }>;
 
@@ -27,7 +28,7 @@ const print = (line: string) => process.stderr.write(`${line}\n`);
 
 const command = new Command("npm run churn --")
   .description(
-    "Run the same work on real Karpenter with different settings, each on a fresh cluster, and write the figures and plots of docs/compare.md.",
+    "Run the same work on real Karpenter with different settings, each on a fresh cluster, and print the figures.",
   )
   .addOption(names("--trace <names>", "traces to run", Object.keys(traces) as TraceName[]))
   .addOption(names("--arm <names>", "arms to run", Object.keys(arms) as ArmName[]))
@@ -43,8 +44,9 @@ const command = new Command("npm run churn --")
       .default(1),
   )
   .option("--parallel <count>", "arms at once", (text) => wholeNumbers(text)[0] ?? 1, 2)
-  .option("--draw", "run nothing; write the page from the last records")
-  .option("--into <folder>", "write page, plots and records there instead of docs/ and build/")
+  .option("--draw", "run nothing; take the last records")
+  .option("--write", "put the figures and plots of all records into docs/compare.md")
+  .option("--into <folder>", "write page, plots and records into that folder instead")
   .exitOverride()
   .showHelpAfterError("See --help for traces, arms and flags.")
   .action(churn);
@@ -59,13 +61,11 @@ async function churn(options: Options): Promise<void> {
     process.exitCode = 1;
     return;
   }
-  const file = writeBlock({
-    page: "compare.md",
-    command: "npm run churn",
-    block: figuresBlock(archived),
-    pictures: picturesOf(archived),
-    into,
-  });
+  const block = figuresBlock(archived);
+  process.stdout.write(`${block}\n`);
+  if (!options.write && into === undefined) return;
+  const pictures = picturesOf(archived);
+  const file = writeBlock({ page: "compare.md", command: "npm run churn", block, pictures, into });
   print(`Written: ${file} and its pictures, from ${archived.length} records.`);
 }
 

@@ -1,3 +1,5 @@
+import { between, exponential, type Random, randomOf } from "../random.ts";
+
 /** A pod of batch work: when it is created, how long it runs, what it requests. Times in seconds. */
 export type Job = Readonly<{ name: string; at: number; runs: number; cpu: number; image: string }>;
 
@@ -21,8 +23,6 @@ export type Trace = Readonly<{
   /** Whether nodes are disrupted for their drift alone, so that nothing else is launched meanwhile. */
   driftAlone?: true;
 }>;
-
-type Random = () => number;
 
 const services: readonly Service[] = [
   { name: "web", replicas: 4, cpu: "500m" },
@@ -99,7 +99,7 @@ export const traces = {
 export type TraceName = keyof typeof traces;
 
 /** The same trace for the same seed, on any machine. */
-export const traceOf = (name: TraceName, seed: number): Trace => traces[name](randomFrom(seed));
+export const traceOf = (name: TraceName, seed: number): Trace => traces[name](randomOf(seed));
 
 type Bursts = Readonly<{
   count: number;
@@ -120,7 +120,7 @@ function bursts(random: Random, { count, every, size, runs = [12, 20], from = 10
 /** Poisson arrivals of jobs whose length has a heavy tail (Pareto, at most 150 s). */
 function arrivals(random: Random, { until, every }: Readonly<{ until: number; every: number }>): Job[] {
   const jobs: Job[] = [];
-  for (let at = 10; at < until; at += every * -Math.log(1 - random())) {
+  for (let at = 10; at < until; at += exponential(random, every)) {
     jobs.push(job(random, `ci-${jobs.length}`, at, Math.min(150, 8 / (1 - random()) ** (1 / 1.3))));
   }
   return jobs;
@@ -133,17 +133,3 @@ const job = (random: Random, name: string, at: number, runs: number): Job => ({
   cpu: random() < 0.5 ? 1 : 2,
   image: `batch-${Math.floor(random() * 3)}`,
 });
-
-const between = (random: Random, low: number, high: number): number => low + random() * (high - low);
-
-/** Mulberry32: a small generator with the same numbers everywhere. */
-function randomFrom(seed: number): Random {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}

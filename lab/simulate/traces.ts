@@ -1,5 +1,5 @@
 import { type Duration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
-import { between, exponential, logNormal, type Random, randomOf, scaleBetween } from "./random.ts";
+import { between, exponential, logNormal, type Random, randomOf, scaleBetween } from "../random.ts";
 
 /** One burst: how many nodes it used, and how long they were idle before the next burst needed them. */
 export type Burst = Readonly<{ nodes: number; gap: Duration }>;
