@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Part, parts } from "../lambda/names.ts";
-import { bundleFile } from "./bundles.ts";
+import { buildFunctions, bundleFile } from "./bundles.ts";
 
 const record = join(import.meta.dirname, "bundle-sizes.json");
 
@@ -17,7 +17,8 @@ export function recordedSizes(): Sizes {
   return new Map(parts.map((part) => [part, Number(recorded[part])]));
 }
 
-/** Accepts the present weight as the budget. */
-export function recordSizes(): void {
+// `npm run build:sizes` accepts the present weight as the budget.
+if (import.meta.main) {
+  await buildFunctions();
   writeFileSync(record, `${JSON.stringify(Object.fromEntries(measuredSizes()), undefined, 2)}\n`);
 }

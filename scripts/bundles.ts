@@ -92,3 +92,6 @@ export async function bundleInto(part: Part, outfile: string) {
     logLevel: "warning",
   });
 }
+
+// `npm run app` builds before it synthesizes.
+if (import.meta.main) await buildStaleFunctions();

@@ -1,3 +1,0 @@
-import { buildStaleFunctions } from "./bundles.ts";
-
-await buildStaleFunctions();
