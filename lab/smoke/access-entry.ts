@@ -4,10 +4,9 @@ import {
   DeleteAccessEntryCommand,
   EKSClient,
 } from "@aws-sdk/client-eks";
-import { CreateRoleCommand, DeleteRoleCommand, IAMClient } from "@aws-sdk/client-iam";
 import { seconds } from "../../lambda/core/duration.ts";
-import { type Check, judged, type Seen } from "./assumption.ts";
-import { inSeconds, type Smoke, whileNamed } from "./smoke.ts";
+import { createRole } from "./resources.ts";
+import { type Check, inSeconds, judged, type Seen, type Smoke, whileNamed } from "./smoke.ts";
 
 /** How long a new role and a new access entry are unknown; the holder waits two minutes for each. */
 export function accessEntryChecks(smoke: Smoke): readonly Check[] {
@@ -22,7 +21,8 @@ export function accessEntryChecks(smoke: Smoke): readonly Check[] {
 
 async function associate(smoke: Smoke): Promise<Seen> {
   const eks = new EKSClient(smoke.aws);
-  const principalArn = await aRole(smoke);
+  const trust = { Effect: "Deny", Principal: { AWS: smoke.account } };
+  const { arn: principalArn } = await createRole(smoke, "entry", trust);
   const entry = { clusterName: smoke.cluster, principalArn };
   smoke.cleanup.add(`access entry of ${principalArn}`, () => eks.send(new DeleteAccessEntryCommand(entry)));
   const began = Date.now();
@@ -39,18 +39,4 @@ async function associate(smoke: Smoke): Promise<Seen> {
   const [toCreate, toAssociate] = [created - began, Date.now() - created];
   const seen = `entry after ${inSeconds(toCreate)}, policy ${inSeconds(toAssociate)} later`;
   return judged(toCreate <= seconds(30) && toAssociate <= seconds(30), seen);
-}
-
-async function aRole(smoke: Smoke): Promise<string> {
-  const iam = new IAMClient(smoke.aws);
-  const RoleName = `${smoke.prefix}-entry`;
-  smoke.cleanup.add(`role ${RoleName}`, () => iam.send(new DeleteRoleCommand({ RoleName })));
-  const trust = { Effect: "Deny", Action: "sts:AssumeRole", Principal: { AWS: smoke.account } };
-  const { Role } = await iam.send(
-    new CreateRoleCommand({
-      RoleName,
-      AssumeRolePolicyDocument: JSON.stringify({ Version: "2012-10-17", Statement: [trust] }),
-    }),
-  );
-  return Role?.Arn ?? "";
 }

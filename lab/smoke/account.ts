@@ -5,8 +5,7 @@ import { GetAccountSettingsCommand, GetFunctionCommand, LambdaClient } from "@aw
 import { unreachableFromOutside } from "../../lambda/aws/endpoint.ts";
 import { launchesAndProbes, probeDetailType, probeSource } from "../../lambda/handlers/event-sources.ts";
 import { functionName } from "../../lambda/names.ts";
-import { type Check, judged, type Seen } from "./assumption.ts";
-import type { Smoke } from "./smoke.ts";
+import { type Check, judged, type Seen, type Smoke } from "./smoke.ts";
 
 /** What can be seen without creating anything. */
 export const accountChecks = (smoke: Smoke, inVpc: boolean): readonly Check[] => [

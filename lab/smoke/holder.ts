@@ -6,10 +6,9 @@ import type { Ask } from "../../cli/control/client.ts";
 import { deployedHolder } from "../../cli/control/deployed.ts";
 import { type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { probeDetailType, probeSource } from "../../lambda/handlers/event-sources.ts";
-import { type Check, judged, noted, type Seen } from "./assumption.ts";
 import type { Cdk } from "./cdk.ts";
 import type { ClusterView, Scaling } from "./cluster-view.ts";
-import { inSeconds, poll, type Smoke } from "./smoke.ts";
+import { type Check, inSeconds, judged, judgedEmpty, noted, poll, type Seen, type Smoke } from "./smoke.ts";
 
 export type HolderOptions = Readonly<{
   cdk: Cdk;
@@ -51,14 +50,8 @@ async function deploy({ cdk }: HolderOptions): Promise<Seen> {
 }
 
 /** New access entries and metrics take a while; what is still broken after that is broken. */
-async function examine(smoke: Smoke): Promise<Seen> {
-  let findings: readonly string[] = [];
-  const isFine = await poll(smoke, { every: seconds(10), within: minutes(2) }, async () => {
-    findings = await brokenLinks(smoke);
-    return findings.length === 0 ? true : undefined;
-  });
-  return judged(isFine === true, findings.join("; ") || "nothing");
-}
+const examine = (smoke: Smoke): Promise<Seen> =>
+  judgedEmpty(smoke, { every: seconds(10), within: minutes(2) }, () => brokenLinks(smoke));
 
 async function brokenLinks(smoke: Smoke): Promise<readonly string[]> {
   const lines: string[] = [];

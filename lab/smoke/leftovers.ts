@@ -7,22 +7,14 @@ import { GetScheduleGroupCommand, SchedulerClient } from "@aws-sdk/client-schedu
 import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { alarmName, functionName, parts, scheduleGroupName, stackName } from "../../lambda/names.ts";
-import { type Check, judged } from "./assumption.ts";
-import { poll, type Smoke } from "./smoke.ts";
+import { type Check, judgedEmpty, type Smoke } from "./smoke.ts";
 
 /** After a destroy the account has nothing of this holder any more. */
 export const leftoversCheck = (smoke: Smoke): Check => ({
   assumption: "a destroy leaves nothing in the account",
   expected: "nothing",
-  look: async () => {
-    let left: readonly string[] = [];
-    // Deleted is not the same as no longer listed.
-    const isEmpty = await poll(smoke, { every: seconds(5), within: minutes(1) }, async () => {
-      left = await leftovers(smoke);
-      return left.length === 0 ? true : undefined;
-    });
-    return judged(isEmpty === true, left.join(", ") || "nothing");
-  },
+  // Deleted is not the same as no longer listed.
+  look: () => judgedEmpty(smoke, { every: seconds(5), within: minutes(1) }, () => leftovers(smoke)),
 });
 
 async function leftovers({ aws, cluster }: Smoke): Promise<readonly string[]> {

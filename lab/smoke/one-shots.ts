@@ -1,27 +1,14 @@
-import {
-  CreateRoleCommand,
-  DeleteRoleCommand,
-  DeleteRolePolicyCommand,
-  IAMClient,
-  PutRolePolicyCommand,
-} from "@aws-sdk/client-iam";
+import { DeleteRolePolicyCommand, PutRolePolicyCommand } from "@aws-sdk/client-iam";
 import {
   CreateScheduleCommand,
   CreateScheduleGroupCommand,
   DeleteScheduleGroupCommand,
   SchedulerClient,
 } from "@aws-sdk/client-scheduler";
-import {
-  CreateQueueCommand,
-  DeleteMessageCommand,
-  DeleteQueueCommand,
-  GetQueueAttributesCommand,
-  ReceiveMessageCommand,
-  SQSClient,
-} from "@aws-sdk/client-sqs";
+import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
-import { type Check, judged, noted } from "./assumption.ts";
-import { inSeconds, poll, type Smoke, whileNamed } from "./smoke.ts";
+import { createQueue, createRole, policyOf } from "./resources.ts";
+import { type Check, inSeconds, judged, noted, poll, type Smoke, whileNamed } from "./smoke.ts";
 
 type OneShot = Readonly<{ name: string; ahead: number }>;
 type Fired = ReadonlyMap<string, Readonly<{ due: number; firedAt?: number; refused?: string }>>;
@@ -65,8 +52,8 @@ export function oneShotChecks(smoke: Smoke): readonly Check[] {
 }
 
 async function fireAll(smoke: Smoke): Promise<Fired> {
-  const queue = await aQueue(smoke);
-  const roleArn = await aRole(smoke, queue.arn);
+  const queue = await createQueue(smoke, "fired");
+  const roleArn = await createSender(smoke, queue.arn);
   const scheduler = new SchedulerClient(smoke.aws);
   const group = smoke.prefix;
   smoke.cleanup.add(`schedule group ${group}`, () =>
@@ -99,7 +86,7 @@ async function fireAll(smoke: Smoke): Promise<Fired> {
   }
   const within = aMinuteAhead.ahead + seconds(66);
   await poll(smoke, { every: 200, within }, async () => {
-    for (const name of await queue.receive()) {
+    for (const name of await namesIn(queue)) {
       const one = found.get(name);
       if (one) found.set(name, { firedAt: Date.now(), ...one });
     }
@@ -108,45 +95,23 @@ async function fireAll(smoke: Smoke): Promise<Fired> {
   return found;
 }
 
-async function aQueue(smoke: Smoke) {
-  const sqs = new SQSClient(smoke.aws);
-  const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: smoke.prefix }));
-  smoke.cleanup.add(`queue ${smoke.prefix}`, () => sqs.send(new DeleteQueueCommand({ QueueUrl })));
-  const { Attributes } = await sqs.send(
-    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["QueueArn"] }),
-  );
-  const receive = async (): Promise<readonly string[]> => {
-    const command = new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 1, MaxNumberOfMessages: 10 });
-    const { Messages = [] } = await sqs.send(command);
-    for (const { ReceiptHandle } of Messages)
-      await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
-    return Messages.map(({ Body = "{}" }) => String(Object(JSON.parse(Body)).name));
-  };
-  return { arn: Attributes?.QueueArn ?? "", receive };
+async function namesIn({ sqs, url: QueueUrl }: Awaited<ReturnType<typeof createQueue>>) {
+  const command = new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 1, MaxNumberOfMessages: 10 });
+  const { Messages = [] } = await sqs.send(command);
+  for (const { ReceiptHandle } of Messages)
+    await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+  return Messages.map(({ Body = "{}" }) => String(Object(JSON.parse(Body)).name));
 }
 
-async function aRole(smoke: Smoke, queueArn: string): Promise<string> {
-  const iam = new IAMClient(smoke.aws);
-  const RoleName = `${smoke.prefix}-scheduler`;
-  const PolicyName = "send";
-  smoke.cleanup.add(`role ${RoleName}`, () => iam.send(new DeleteRoleCommand({ RoleName })));
-  const { Role } = await iam.send(
-    new CreateRoleCommand({
-      RoleName,
-      AssumeRolePolicyDocument: policyOf({
-        Action: "sts:AssumeRole",
-        Principal: { Service: "scheduler.amazonaws.com" },
-        Condition: { StringEquals: { "aws:SourceAccount": smoke.account } },
-      }),
-    }),
-  );
-  smoke.cleanup.add(`policy of ${RoleName}`, () =>
-    iam.send(new DeleteRolePolicyCommand({ RoleName, PolicyName })),
-  );
+/** The role with which Scheduler sends to this queue. */
+async function createSender(smoke: Smoke, queueArn: string): Promise<string> {
+  const { iam, name, arn } = await createRole(smoke, "scheduler", {
+    Principal: { Service: "scheduler.amazonaws.com" },
+    Condition: { StringEquals: { "aws:SourceAccount": smoke.account } },
+  });
+  const policy = { RoleName: name, PolicyName: "send" };
+  smoke.cleanup.add(`policy of ${name}`, () => iam.send(new DeleteRolePolicyCommand(policy)));
   const PolicyDocument = policyOf({ Action: "sqs:SendMessage", Resource: queueArn });
-  await iam.send(new PutRolePolicyCommand({ RoleName, PolicyName, PolicyDocument }));
-  return Role?.Arn ?? "";
+  await iam.send(new PutRolePolicyCommand({ ...policy, PolicyDocument }));
+  return arn;
 }
-
-const policyOf = (statement: object): string =>
-  JSON.stringify({ Version: "2012-10-17", Statement: [{ Effect: "Allow", ...statement }] });

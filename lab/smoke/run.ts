@@ -13,14 +13,13 @@ import { partitionOf } from "../../lambda/aws/partitions.ts";
 import { type Duration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { accessEntryChecks } from "./access-entry.ts";
 import { accountChecks } from "./account.ts";
-import { type Check, labels, type Row, rowOf, tableOf } from "./assumption.ts";
 import { cdkFor } from "./cdk.ts";
 import { Cleanup } from "./cleanup.ts";
 import { ClusterView, type Scaling } from "./cluster-view.ts";
 import { holderChecks, marksCheck } from "./holder.ts";
 import { leftoversCheck } from "./leftovers.ts";
 import { oneShotChecks } from "./one-shots.ts";
-import type { Smoke } from "./smoke.ts";
+import { type Check, labels, type Row, rowOf, type Smoke, tableOf } from "./smoke.ts";
 import { storeChecks } from "./stores.ts";
 
 type Options = ClusterFlags &
@@ -101,33 +100,29 @@ async function smoke(options: Options): Promise<void> {
 
 async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
   const inVpc = options.context.some((one) => one.startsWith("vpc="));
-  const look = async (
-    part: keyof typeof usual,
-    checks: readonly Check[],
-    togetherOrInOrder: "together" | "in order",
-  ) => {
-    const task = progress?.beginTimed(part, usual[part]);
-    const areRight = await lookAtAll(checks, togetherOrInOrder);
-    task?.end();
-    return areRight;
+  const add = async (one: Check) => {
+    run.signal.throwIfAborted();
+    const row = await rowOf(one);
+    rows.push(row);
+    report(`${labels[row.verdict]}: ${row.assumption}: ${row.seen}`);
+    return row.verdict !== "broken";
   };
-  const lookAtAll = async (checks: readonly Check[], togetherOrInOrder: "together" | "in order") => {
-    const add = async (one: Check) => {
-      run.signal.throwIfAborted();
-      const row = await rowOf(one);
-      rows.push(row);
-      report(`${labels[row.verdict]}: ${row.assumption}: ${row.seen}`);
-      return row.verdict !== "broken";
-    };
-    if (togetherOrInOrder === "together") return (await Promise.all(checks.map(add))).every(Boolean);
+  const inOrder = async (checks: readonly Check[]) => {
     for (const one of checks) if (!(await add(one))) return false;
     return true;
   };
+  const together = async (checks: readonly Check[]) => (await Promise.all(checks.map(add))).every(Boolean);
+  const look = async (part: keyof typeof usual, checks: Promise<boolean>) => {
+    const task = progress?.beginTimed(part, usual[part]);
+    const areRight = await checks;
+    task?.end();
+    return areRight;
+  };
   report("checking the account; nothing is created yet");
-  if (!(await look("the account", accountChecks(run, inVpc), "together"))) return;
+  if (!(await look("the account", together(accountChecks(run, inVpc))))) return;
   report("checking assumptions with temporary resources; takes about two minutes");
   const assumptions = [...oneShotChecks(run), ...storeChecks(run), ...accessEntryChecks(run)];
-  if (!(await look("assumptions, with temporary resources", assumptions, "together"))) return;
+  if (!(await look("assumptions, with temporary resources", together(assumptions)))) return;
 
   const view = options.kubeconfig ? ClusterView.from(options.kubeconfig) : undefined;
   const cdk = cdkFor(run, ["hold=2m", ...options.context]);
@@ -138,7 +133,7 @@ async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
   };
   run.cleanup.add(`the holder of ${run.cluster}`, destroy);
   const steps = holderChecks(run, { cdk, view, scaling: options.scale, waitForLaunch: options.wait });
-  await look("the holder at work", steps, "in order");
+  await look("the holder at work", inOrder(steps));
   report("destroying the holder");
   const destroyed: Check = {
     assumption: "the stack is destroyed",
@@ -148,7 +143,7 @@ async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
       return { seen: "complete", verdict: "holds" };
     },
   };
-  await look("destroying the holder", [destroyed, leftoversCheck(run), marksCheck(view)], "in order");
+  await look("destroying the holder", inOrder([destroyed, leftoversCheck(run), marksCheck(view)]));
 }
 
 async function identify(options: Options, cleanup: Cleanup, signal: AbortSignal): Promise<Smoke> {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AwsConfig } from "../../cli/terminal/cluster-flags.ts";
+import { table } from "../../cli/terminal/table.ts";
 import type { Duration } from "../../lambda/core/duration.ts";
 import type { Cleanup } from "./cleanup.ts";
 
@@ -48,3 +49,50 @@ export async function whileNamed<T>(smoke: Smoke, name: string, act: () => Promi
 }
 
 export const inSeconds = (duration: Duration): string => `${Math.round(duration / 100) / 10} s`;
+
+/** `noted`: the holder does not rely on it; the table records what the account does. */
+export type Verdict = "holds" | "broken" | "noted";
+export type Seen = Readonly<{ seen: string; verdict: Verdict }>;
+export type Row = Seen & Readonly<{ assumption: string; expected: string }>;
+
+/** One thing that the holder assumes about AWS, and how an account shows whether it is so. */
+export type Check = Readonly<{ assumption: string; expected: string; look: () => Promise<Seen> }>;
+
+export const judged = (isAsExpected: boolean, seen: string): Seen => ({
+  seen,
+  verdict: isAsExpected ? "holds" : "broken",
+});
+export const noted = (seen: string): Seen => ({ seen, verdict: "noted" });
+
+/** A check that fails for another reason than its assumption counts as broken: nothing was proven. */
+export async function rowOf({ assumption, expected, look }: Check): Promise<Row> {
+  try {
+    return { assumption, expected, ...(await look()) };
+  } catch (error) {
+    const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    return { assumption, expected, seen: reason, verdict: "broken" };
+  }
+}
+
+export const labels = { holds: "ok", broken: "BROKEN", noted: "noted" } as const;
+
+/** What was assumed, expected and seen, a row each. */
+export const tableOf = (rows: readonly Row[]): readonly string[] =>
+  table([
+    ["", "ASSUMPTION", "EXPECTED", "SEEN"],
+    ...rows.map(({ assumption, expected, seen, verdict }) => [labels[verdict], assumption, expected, seen]),
+  ]);
+
+/** True as soon as nothing is found; what is still found when the time is over is broken. */
+export async function judgedEmpty(
+  smoke: Smoke,
+  times: Readonly<{ every: Duration; within: Duration }>,
+  find: () => Promise<readonly string[]>,
+): Promise<Seen> {
+  let found: readonly string[] = [];
+  const isEmpty = await poll(smoke, times, async () => {
+    found = await find();
+    return found.length === 0 ? true : undefined;
+  });
+  return judged(isEmpty === true, found.join("; ") || "nothing");
+}

@@ -6,16 +6,10 @@ import {
   DynamoDBClient,
   PutItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import {
-  CreateQueueCommand,
-  DeleteQueueCommand,
-  GetQueueAttributesCommand,
-  SQSClient,
-  StartMessageMoveTaskCommand,
-} from "@aws-sdk/client-sqs";
+import { StartMessageMoveTaskCommand } from "@aws-sdk/client-sqs";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
-import { type Check, judged, noted, type Seen } from "./assumption.ts";
-import { poll, type Smoke } from "./smoke.ts";
+import { createQueue } from "./resources.ts";
+import { type Check, judged, noted, poll, type Seen, type Smoke } from "./smoke.ts";
 
 /** What DynamoDB and SQS answer in corners that their documents leave open. */
 export function storeChecks(smoke: Smoke): readonly Check[] {
@@ -94,14 +88,8 @@ async function withoutCondition(client: DynamoDBClient, { prefix: TableName }: S
 }
 
 async function moveTask(smoke: Smoke): Promise<Seen> {
-  const sqs = new SQSClient(smoke.aws);
-  const name = `${smoke.prefix}-letters`;
-  const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: name }));
-  smoke.cleanup.add(`queue ${name}`, () => sqs.send(new DeleteQueueCommand({ QueueUrl })));
-  const { Attributes } = await sqs.send(
-    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["QueueArn"] }),
-  );
-  return sqs.send(new StartMessageMoveTaskCommand({ SourceArn: Attributes?.QueueArn })).then(
+  const { sqs, arn: SourceArn } = await createQueue(smoke, "letters");
+  return sqs.send(new StartMessageMoveTaskCommand({ SourceArn })).then(
     () => judged(false, "accepted"),
     (error: Error) => judged(true, `refused: ${error.message}`),
   );
