@@ -30,7 +30,7 @@ export type Advice = Readonly<{
   because: string;
 }>;
 
-export type Question = Omit<Plan, "hold" | "relaunchCost"> &
+export type Question = Omit<Plan, "hold" | "auto"> &
   Readonly<{ holds: readonly Duration[]; relaunchCost: Duration; until: Date; priceOf?: PriceOf }>;
 
 export const usualHolds: readonly Duration[] = [2, 5, 10, 15, 20, 30, 45, 60, 90, 120].map(minutes);
@@ -58,7 +58,7 @@ export function advise(of: string, lives: readonly NodeLife[], question: Questio
   const nodeMinutes = lives.reduce((sum, life) => sum + minutesOf(life.launchedAt, life.endedAt ?? until), 0);
   const replays = holds.map((hold) => replay(lives, { ...plan, hold }));
   const candidates = replays.map((one) => candidateOf(one, nodeMinutes, priceOf));
-  const learned = replay(lives, { ...plan, hold: 0, relaunchCost });
+  const learned = replay(lives, { ...plan, hold: relaunchCost, auto: { relaunchCost } });
   const auto = candidateOf(learned, nodeMinutes, priceOf);
   const terminations = lives.filter(({ endedBy }) => endedBy === "karpenter").length;
   const regretted = regrettedEnds(lives, plan.regretWithin).size;

@@ -1,22 +1,26 @@
-import type { Use } from "../../lambda/core/auto/learned.ts";
-import { after, type Duration, earlier, later } from "../../lambda/core/duration.ts";
+import { after, type Duration } from "../../lambda/core/duration.ts";
+import {
+  dueAt,
+  emptyRecord,
+  type Hold,
+  type ScopeRecord,
+  watermarkOf,
+} from "../../lambda/core/holds/hold.ts";
+import { decideLaunch } from "../../lambda/core/launches/decide-launch.ts";
+import { decideClose, decideRelease } from "../../lambda/core/releases/decide-release.ts";
+import { decideUse } from "../../lambda/core/releases/extend-while-used.ts";
+import { type Rules, scopeOf } from "../../lambda/core/rules.ts";
+import type { Scope } from "../../lambda/core/scope.ts";
 import type { NodeLife } from "./lives.ts";
-import { ReplayedLength } from "./replayed-length.ts";
 
 /** How a holder would have held. */
-export type Plan = Readonly<{
-  hold: Duration;
-  /** With it, the length is learned as with `hold=auto`, and `hold` does not count. */
-  relaunchCost?: Duration;
-  /** 0 means no cap. */
-  maxHold: Duration;
-  breather: Duration;
-  scope: "cluster" | "nodepool";
-  /** A node taken away, and like capacity launched again within this time: regretted. */
-  regretWithin: Duration;
-  /** What Karpenter had begun before a hold began goes on: its command is not stopped for so long. */
-  begunBefore: Duration;
-}>;
+export type Plan = Pick<Rules, "hold" | "auto" | "maxHold" | "breather" | "scope"> &
+  Readonly<{
+    /** A node taken away, and like capacity launched again within this time: regretted. */
+    regretWithin: Duration;
+    /** What Karpenter had begun before a hold began goes on: its command is not stopped for so long. */
+    begunBefore: Duration;
+  }>;
 
 /** A node that a hold would have kept beyond its real end. */
 export type Kept = Readonly<{
@@ -28,15 +32,7 @@ export type Kept = Readonly<{
 }>;
 
 /** What a replay came to. */
-export type Replay = Readonly<{
-  plan: Plan;
-  launches: number;
-  terminations: number;
-  regretted: number;
-  avoided: number;
-  kept: readonly Kept[];
-  idle: Duration;
-}>;
+export type Replay = Readonly<{ plan: Plan; avoided: number; kept: readonly Kept[]; idle: Duration }>;
 
 type TimelineEvent = Readonly<{ at: Date; life: NodeLife; is: "launch" | "end" }>;
 
@@ -62,86 +58,76 @@ export function regrettedEnds(lives: readonly NodeLife[], within: Duration): Rea
 
 /** Plays history again with a holder: nodes kept through a hold, launches they would have spared, time they would have idled. */
 export function replay(lives: readonly NodeLife[], plan: Plan): Replay {
-  const scopes = new Map<string, ScopeReplay>();
-  for (const event of nodeEventsOf(lives)) {
-    const name = plan.scope === "cluster" ? "" : event.life.nodePool;
-    const scope = scopes.get(name) ?? new ScopeReplay(plan);
-    scopes.set(name, scope);
-    if (event.is === "launch") scope.launch(event);
-    else scope.end(event);
-  }
-  for (const scope of scopes.values()) scope.close();
-  const kept = [...scopes.values()].flatMap((scope) => scope.kept);
+  const rules = { ...everyLaunch, ...plan };
+  const scopes = Map.groupBy(lives, ({ nodePool }) => scopeOf(rules, nodePool));
+  const kept = [...scopes].flatMap(([scope, ofScope]) => keptIn(scope, ofScope, rules));
   const within = ({ life, to, spared }: Kept) =>
     spared !== undefined && life.endedAt !== undefined && to <= after(life.endedAt, plan.regretWithin);
   return {
     plan,
-    launches: lives.length,
-    terminations: lives.filter(({ endedBy }) => endedBy === "karpenter").length,
-    regretted: regrettedEnds(lives, plan.regretWithin).size,
     avoided: kept.filter(within).length,
     kept,
     idle: kept.reduce((sum, { from, to }) => sum + to.getTime() - from.getTime(), 0),
   };
 }
 
-/** One scope's holds, and the nodes they keep at present. */
-class ScopeReplay {
-  readonly kept: Kept[] = [];
-  readonly #plan: Plan;
-  #waiting: TimelineEvent[] = [];
-  #startedAt: Date | undefined;
-  #expiresAt = new Date(0);
-  #launchesCountFrom = new Date(0);
-  #length: ReplayedLength;
+/** CloudTrail names every launch at once, and does not say which of them replaced other nodes. */
+const everyLaunch = {
+  cluster: "",
+  initialDelay: 0,
+  nodePools: { only: [], except: [] },
+  replacements: "hold",
+  extendOn: "use",
+} as const;
 
-  constructor(plan: Plan) {
-    this.#plan = plan;
-    this.#length = new ReplayedLength(plan);
-  }
-
-  launch({ at, life }: TimelineEvent): void {
-    this.#expire(at);
-    const i = this.#waiting.findIndex((kept) => kept.life.nodePool === life.nodePool);
-    const [spared] = i >= 0 ? this.#waiting.splice(i, 1) : [];
-    if (spared) this.kept.push({ life: spared.life, from: spared.at, to: at, spared: life });
-    // A launch that is spared uses nodes that are held, which extends the hold as well.
-    this.#extend(at, spared ? "pods" : "launch");
-  }
-
-  end(event: TimelineEvent): void {
-    this.#expire(event.at);
-    const { begunBefore } = this.#plan;
-    const isHeld = this.#startedAt && after(this.#startedAt, begunBefore) <= event.at;
-    if (isHeld && event.at < this.#expiresAt) this.#waiting.push(event);
-  }
-
-  close(): void {
-    this.#expire(new Date(8.64e15));
-  }
-
-  /** What a hold kept goes when it ends; a capped one is followed by a breather. */
-  #expire(now: Date): void {
-    if (!this.#startedAt || now < this.#expiresAt) return;
-    for (const { life, at } of this.#waiting) this.kept.push({ life, from: at, to: this.#expiresAt });
-    this.#waiting = [];
-    const { maxHold, breather } = this.#plan;
-    if (maxHold > 0 && this.#expiresAt >= after(this.#startedAt, maxHold)) {
-      this.#launchesCountFrom = after(this.#expiresAt, breather);
-      this.#length.stop(this.#expiresAt);
+/** Plays one scope's history: what its holds would have kept. */
+function keptIn(scope: Scope, lives: readonly NodeLife[], rules: Rules & Plan): readonly Kept[] {
+  const kept: Kept[] = [];
+  let record = emptyRecord(scope);
+  let waiting: TimelineEvent[] = [];
+  const endHoldDueBy = (now: Date) => {
+    const { hold } = record;
+    const due = hold && dueAt(hold, rules);
+    if (!due || now < due) return;
+    kept.push(...waiting.map(({ life, at }) => ({ life, from: at, to: due })));
+    waiting = [];
+    record = afterHold(record, hold, rules);
+  };
+  for (const [time, events] of Map.groupBy(nodeEventsOf(lives), ({ at }) => at.getTime())) {
+    const now = new Date(time);
+    endHoldDueBy(now);
+    const { hold } = record;
+    const ends = events.filter(({ is }) => is === "end");
+    if (hold && after(hold.startedAt, rules.begunBefore) <= now) waiting.push(...ends);
+    const launched: NodeLife[] = [];
+    for (const { life, is } of events) {
+      if (is === "end") continue;
+      const spares = waiting.find((one) => one.life.nodePool === life.nodePool);
+      waiting = waiting.filter((one) => one !== spares);
+      if (spares) kept.push({ life: spares.life, from: spares.at, to: now, spared: life });
+      else launched.push(life);
     }
-    this.#startedAt = undefined;
+    record = afterLaunches(record, launched, rules, now);
+    // Instead of a launch that is spared, pods come to nodes that are held.
+    if (hold && launched.length + ends.length < events.length) record = afterUse(record, hold, rules, now);
   }
+  endHoldDueBy(new Date(8.64e15));
+  return kept;
+}
 
-  #extend(at: Date, kind: Use["kind"]): void {
-    const { maxHold } = this.#plan;
-    if (at < this.#launchesCountFrom) return;
-    const hold = this.#length.after({ at, kind, held: this.#startedAt !== undefined });
-    if (hold === 0) return;
-    this.#startedAt ??= at;
-    const asked = later(this.#expiresAt, after(at, hold));
-    this.#expiresAt = maxHold > 0 ? earlier(asked, after(this.#startedAt, maxHold)) : asked;
-  }
+function afterLaunches(record: ScopeRecord, launches: readonly NodeLife[], rules: Rules, now: Date) {
+  const watermark = watermarkOf(record);
+  return decideLaunch({ record, watermark, launches, rules, now, newId: "replayed" }).record ?? record;
+}
+
+const afterUse = (record: ScopeRecord, { id }: Hold, rules: Rules, usedAt: Date) =>
+  decideUse({ record, holdId: id, usedAt, rules }).record ?? record;
+
+/** Its one-shot fires in time, and every mark comes off at once. */
+function afterHold(record: ScopeRecord, hold: Hold, rules: Rules): ScopeRecord {
+  const now = dueAt(hold, rules);
+  const { record: over = record } = decideRelease({ record, holdId: hold.id, rules, now });
+  return decideClose(over, hold.id, now).record ?? over;
 }
 
 /** In the order of time; of what happened at once, the end first: it cannot be the end of that launch. */
