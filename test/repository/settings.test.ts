@@ -10,11 +10,11 @@ function settingsIn(page: string): ReadonlyMap<string, string> {
   return new Map(rows.map(([, name = "", fallback = ""]) => [name, fallback]));
 }
 
-it.each(["README.md", "docs/deploying.md"])("%s has every setting, and no other", (page) => {
+it.each(["README.md", "docs/settings.md"])("%s has every setting, and no other", (page) => {
   expect([...settingsIn(page).keys()].toSorted()).toEqual([...settingNames].toSorted());
 });
 
-it.each(["README.md", "docs/deploying.md"])("%s names the defaults as they are", (page) => {
+it.each(["README.md", "docs/settings.md"])("%s names the defaults as they are", (page) => {
   const settings = settingsIn(page);
   for (const [name, fallback] of Object.entries(defaultSettings)) {
     const expected = fallback === "" ? /^(none|all|by `karpenter`)$/ : new RegExp(`^\`${fallback}\`$`);
