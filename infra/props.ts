@@ -37,7 +37,7 @@ export interface KarpenterNodeHolderProps {
   readonly access?: Access;
   /** Where the functions run, for a cluster whose endpoint is private: ids, or a VPC of the CDK (no VPC). */
   readonly vpc?: HolderVpc;
-  /** Where your copy of the runbook is; each alarm links to its heading there (docs/runbook.md). */
+  /** Where your people read docs/operating.md (that file); each alarm links to its heading there. */
   readonly runbookUrl?: string;
   /** Receives every alarm. */
   readonly alarmTopic?: ITopic;

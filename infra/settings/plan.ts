@@ -39,7 +39,7 @@ export function planOf(props: KarpenterNodeHolderProps): Omit<Plan, "vpc"> {
   return {
     settings,
     access: props.access ?? "install",
-    runbookUrl: props.runbookUrl ?? "docs/runbook.md",
+    runbookUrl: props.runbookUrl ?? "docs/operating.md",
     logRetention: props.logRetention ?? RetentionDays.ONE_MONTH,
     reserveConcurrency: props.reserveConcurrency ?? false,
   };

@@ -32,7 +32,7 @@ export const aFunction = (part: Part, about: Partial<FunctionFacts> = {}): Funct
 
 export const anAlarm = (name: string, state: string) => ({
   name: `karpenter-node-holder-prod-${name}`,
-  description: "What it is about. See docs/runbook.md#where-to-read-on",
+  description: "What it is about. See docs/operating.md#where-to-read-on",
   state,
 });
 

@@ -12,7 +12,7 @@ const alarms = [...resourcesOf(template, "AWS::CloudWatch::Alarm").values()].map
   ({ Properties }) => Properties,
 );
 const root = join(import.meta.dirname, "../..");
-const runbook = readFileSync(join(root, "docs/runbook.md"), "utf8");
+const runbook = readFileSync(join(root, "docs/operating.md"), "utf8");
 
 const alarm = (heading: string, of = template) =>
   [...resourcesOf(of, "AWS::CloudWatch::Alarm").values()]
@@ -38,14 +38,14 @@ it("watches everything that can go wrong", () => {
   ]);
 });
 
-it("says how urgent an alarm is and what to type first, and leads to its own heading in the runbook", () => {
+it("says how urgent an alarm is and what to type first, and leads to its entry", () => {
   const described =
-    /^\[(page|ticket)\] .+\. First: (npx .+ --cluster prod)\. See docs\/runbook\.md#([a-z-]+)$/;
+    /^\[(page|ticket)\] .+\. First: (npx .+ --cluster prod)\. See docs\/operating\.md#([a-z-]+)$/;
   for (const { AlarmName, AlarmDescription } of alarms) {
     const [, severity, first = "", heading] = described.exec(String(AlarmDescription)) ?? [];
     expect(String(AlarmName)).toMatch(new RegExp(`^karpenter-node-holder-prod-${heading}`));
-    const [, section = ""] = runbook.split(`\n## ${heading}\n`);
-    const entry = section.split("\n## ")[0]?.toLowerCase();
+    const [, section = ""] = runbook.split(`\n### ${heading}\n`);
+    const entry = section.split("\n##")[0]?.toLowerCase();
     expect(entry).toContain(
       `**severity.** ${severity}. first command: \`${first.replace("prod", "cluster")}\`.`,
     );

@@ -25,6 +25,6 @@ export async function checkDeadLetters(doctor: Doctor, arns: DeadLetterQueues): 
   if (full.length === 0) return [ok("dead letters", "nothing was given up")];
   return full.map(({ kind, queue }) => {
     const what = `${queue?.waiting} ${kind} were given up, in ${queue?.url}`;
-    return warn("dead letters", what, "See docs/runbook.md#dead-letters; empty the queue once you know why.");
+    return warn("dead letters", what, "See docs/operating.md#dead-letters; empty the queue once you know why.");
   });
 }

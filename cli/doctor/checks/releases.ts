@@ -42,7 +42,7 @@ async function checkHold(doctor: Doctor, hold: PresentHold, group: string, now: 
   const overdue = now.getTime() - expiresAt.getTime();
   if (overdue > grace) {
     const what = `the hold of ${scope} (${id}) should have ended ${about(overdue)} ago`;
-    return fail("holds", what, "See docs/runbook.md#release-overdue; --fix sweeps at once.", fix);
+    return fail("holds", what, "See docs/operating.md#release-overdue; --fix sweeps at once.", fix);
   }
   if (state === "releasing") return ok("holds", `the hold of ${scope} is being released`);
   const isDue = armedFor !== undefined && armedFor <= after(now, grace);

@@ -43,7 +43,7 @@ export function checkLastSweep(
   const age = now.getTime() - lastSweep.getTime();
   if (age > 2 * every + minutes(2)) {
     const what = `the last sweep that ran to its end was ${about(age)} ago, one is due every ${about(every)}`;
-    return fail("sweep", what, `See docs/runbook.md#sweep-silent; its log: ${log}`, fix);
+    return fail("sweep", what, `See docs/operating.md#sweep-silent; its log: ${log}`, fix);
   }
   return ok("sweep", `ran ${about(Math.max(0, age))} ago, every ${about(every)}`);
 }

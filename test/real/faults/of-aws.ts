@@ -29,6 +29,7 @@ export function awsFaults(open: () => FaultsWorld): void {
   describe("a scheduler", () => {
     it("that refuses does not prevent marks: the sweep marks all nodes, and sets the one-shot as soon as it can", async () => {
       const world = open();
+      world.expectAlarms("function-errors");
       await world.launch();
       const { scheduler } = world.engines;
       scheduler.inject(() => throttledByScheduler);
@@ -47,6 +48,7 @@ export function awsFaults(open: () => FaultsWorld): void {
 
     it("that refuses the next one-shot of an extended hold holds no node for ever: one sweep sets the one-shot", async () => {
       const world = open();
+      world.expectAlarms("function-errors");
       await world.launch();
       expect(await world.deliver()).toBe("done");
       await world.advance(minutes(9));
@@ -68,6 +70,7 @@ export function awsFaults(open: () => FaultsWorld): void {
   describe("EC2", () => {
     it("that refuses to describe instances loses no launch: the sweep finds the launch once EC2 answers", async () => {
       const world = open();
+      world.expectAlarms("function-errors");
       world.onClose(await world.engines.join(await world.launch()));
       const { ec2 } = world.engines;
       ec2.inject(() => unauthorized);
@@ -84,6 +87,7 @@ export function awsFaults(open: () => FaultsWorld): void {
 
     it("that does not answer fails the launch in time; the next delivery holds everything", async () => {
       const world = open();
+      world.expectAlarms("function-errors");
       await world.launch();
       const { ec2 } = world.engines;
       ec2.inject(() => ({ kind: "silent" }));
@@ -98,6 +102,7 @@ export function awsFaults(open: () => FaultsWorld): void {
   describe("all of AWS", () => {
     it("stopped during a hold and started again loses nothing: a launch meanwhile extends the hold, and its one-shot still fires", async () => {
       const world = open();
+      world.expectAlarms("function-errors");
       const { emulator, dynamodb } = world.engines;
       await world.launch();
       expect(await world.deliver()).toBe("done");

@@ -36,6 +36,7 @@ export function clusterFaults(open: () => FaultsWorld): void {
   describe("an API server", () => {
     it("killed in the middle of marking loses nothing: redelivered messages mark the rest, without a sweep", async () => {
       const world = open();
+      world.expectAlarms("patches-failing");
       await world.launch();
       world.cluster.beforePatch(20, kill);
       await world.deliver();
@@ -52,6 +53,7 @@ export function clusterFaults(open: () => FaultsWorld): void {
 
     it("killed in the middle of marking loses nothing: one sweep marks the rest, although every message is lost", async () => {
       const world = open();
+      world.expectAlarms("patches-failing");
       await world.launch();
       world.cluster.beforePatch(20, kill);
       await world.deliver();
@@ -67,6 +69,7 @@ export function clusterFaults(open: () => FaultsWorld): void {
 
     it("killed in the middle of releasing holds no node for ever: the release is retried, without a sweep", async () => {
       const world = open();
+      world.expectAlarms("patches-failing");
       await startHold();
       world.cluster.beforePatch(20, kill);
       await world.advance(minutes(23.5));
@@ -80,6 +83,7 @@ export function clusterFaults(open: () => FaultsWorld): void {
 
     it("killed in the middle of releasing holds no node for ever: one sweep ends the hold, although its one-shots are lost", async () => {
       const world = open();
+      world.expectAlarms("patches-failing");
       await startHold();
       world.cluster.beforePatch(20, kill);
       await world.advance(minutes(20.1));
@@ -109,6 +113,7 @@ export function clusterFaults(open: () => FaultsWorld): void {
 
     it("that is slow, throttles and fails in turn only delays marks and releases", async () => {
       const world = open();
+      world.expectAlarms("slow-protection");
       world.cluster.inject(({ n }) => {
         if (n === 1) return { ...throttled, headers: { "retry-after": "61" } };
         if (n % 4 === 0) return throttled;
@@ -143,6 +148,7 @@ export function clusterFaults(open: () => FaultsWorld): void {
 
     it("removed during a hold fails every invocation; once it is restored, one sweep ends the hold", async () => {
       const world = open();
+      world.expectAlarms("function-errors", "dead-letters");
       await startHold();
       await world.engines.restartApiServer();
 
@@ -158,6 +164,7 @@ export function clusterFaults(open: () => FaultsWorld): void {
 
     it("refused in the middle of marking ends the batch at once; once it is restored, one sweep marks all", async () => {
       const world = open();
+      world.expectAlarms("function-errors");
       await world.launch();
       world.cluster.inject(({ n }) => (n > 20 ? refused : undefined));
       expect(await world.deliver()).toBe("failed");

@@ -62,6 +62,7 @@ export function recordFaults(open: () => FaultsWorld): void {
 
   describe("a database", () => {
     it("unreachable from any call of a launch on loses nothing: the redelivered message finishes the work, without a sweep", async () => {
+      open().expectAlarms("function-errors");
       const calls = await atEveryCall(
         launch,
         (world) => world.deliver(),
@@ -74,6 +75,7 @@ export function recordFaults(open: () => FaultsWorld): void {
     });
 
     it("unreachable from any call of a launch on loses nothing: one sweep finishes the work, although the messages are lost", async () => {
+      open().expectAlarms("function-errors");
       const calls = await atEveryCall(
         async (world) => {
           const leave = await world.engines.join(await world.launch());
@@ -90,6 +92,7 @@ export function recordFaults(open: () => FaultsWorld): void {
     });
 
     it("unreachable from any call of a release on holds no node for ever: a retry ends the hold, without a sweep", async () => {
+      open().expectAlarms("function-errors");
       const calls = await atEveryCall(
         hold,
         (world) => world.advance(minutes(20.1)),
@@ -102,6 +105,7 @@ export function recordFaults(open: () => FaultsWorld): void {
     });
 
     it("unreachable from any call of a release on holds no node for ever: one sweep ends the hold, without a retry", async () => {
+      open().expectAlarms("function-errors");
       const calls = await atEveryCall(
         hold,
         (world) => world.advance(minutes(20.1)),
@@ -116,6 +120,7 @@ export function recordFaults(open: () => FaultsWorld): void {
 
     it("that throttles loses no hold, and fails a launch that it throttles too long", async () => {
       const world = open();
+      world.expectAlarms("function-errors");
       await world.launch();
       table().inject(({ n }) => (n > 2 ? throttledByDynamoDb : undefined));
       expect(await world.deliver()).toBe("failed");

@@ -54,6 +54,8 @@ export class FaultsWorld {
   readonly queue: MessageQueue;
   /** All metrics that the functions recorded. */
   readonly datapoints: Datum[] = [];
+  /** The alarms that the case must set off; without any it must set off none. */
+  readonly expectedAlarms: string[] = [];
   /** Called before each pause between two attempts. */
   whilePausing: () => Promise<void> = async () => {};
   readonly clock = { now: () => new Date(Date.now() + this.#ahead) };
@@ -156,6 +158,10 @@ export class FaultsWorld {
   hold = async () => (await this.#store.holds.find("cluster"))?.hold;
 
   history = () => this.#store.journal.history(10);
+
+  expectAlarms(...headings: readonly string[]): void {
+    this.expectedAlarms.push(...headings);
+  }
 
   /** Runs when this world is closed. */
   onClose(action: () => Promise<void>): void {

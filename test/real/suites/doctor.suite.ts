@@ -38,7 +38,7 @@ import { engineFolder } from "../runner/run-folder.ts";
 import { OperatedCluster } from "../worlds/operated-cluster.ts";
 
 const cluster = "operated";
-const toTheRunbook = expect.stringMatching(/See docs\/runbook\.md#sweep-silent$/);
+const toTheRunbook = expect.stringMatching(/See docs\/operating\.md#sweep-silent$/);
 
 /** How a link is broken and repaired, and what doctor reports meanwhile. */
 type Break = Readonly<{
