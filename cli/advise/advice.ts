@@ -5,7 +5,7 @@ import { type Plan, type Replay, regrettedEnds, replay } from "./replay.ts";
 /** What an hour of an instance type costs; undefined where no price is known. */
 export type PriceOf = (instanceType: string | undefined) => number | undefined;
 
-/** One value of `hold`, and what it would have brought. */
+/** One value of `hold`, and its result on this history. */
 export type Candidate = Readonly<{
   hold: Duration;
   avoided: number;
@@ -24,7 +24,7 @@ export type Advice = Readonly<{
   /** Minutes that nodes really ran. */
   nodeMinutes: number;
   candidates: readonly Candidate[];
-  /** What `hold=auto` would have brought on the same history. */
+  /** The result of `hold=auto` on the same history. */
   auto: Candidate;
   recommended?: Candidate;
   because: string;
@@ -95,10 +95,10 @@ function choose(facts: Facts, within: Duration): Pick<Advice, "recommended" | "b
   const { terminations, regretted, candidates } = facts;
   const soon = formatDuration(within);
   const none = (because: string) => ({ because: `The holder would not help: ${because}.` });
-  if (terminations === 0) return none("Karpenter took no node away in that time");
+  if (terminations === 0) return none("Karpenter removed no node in that time");
   if (regretted < fewest || regretted / terminations < seldom) {
     return none(
-      `only ${regretted} of ${terminations} nodes taken away were followed by a like launch within ${soon}`,
+      `only ${regretted} of ${terminations} removed nodes were followed by a similar launch within ${soon}`,
     );
   }
   const most = Math.max(...candidates.map(({ avoided }) => avoided));

@@ -5,7 +5,7 @@ import type { InstanceEvent } from "./lives.ts";
 /** A stretch of time of which all calls of one name were read. */
 export type Read = Readonly<{ call: string; from: Date; to: Date }>;
 
-/** What was read of CloudTrail, kept in a file that is only ever added to: reading goes on where it ended. */
+/** What was read of CloudTrail, kept in a file that is only ever added to: reading continues where it ended. */
 export class Archive {
   readonly #path: string;
   readonly #events = new Map<string, InstanceEvent>();

@@ -5,7 +5,7 @@ import { explainAwsError } from "../aws-errors.ts";
 import type { AwsConfig } from "../terminal/cluster-flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-/** Where what was read is kept; a cluster of the same name in another account or region is another cluster. */
+/** The cache's path; clusters of the same name in several accounts or regions have a file each. */
 export async function cacheFile(
   config: AwsConfig,
   cluster: string,
@@ -17,7 +17,7 @@ export async function cacheFile(
     const { Account } = await client.send(new GetCallerIdentityCommand());
     return join(folder, `advise-${Account}-${await client.config.region()}-${cluster}.jsonl`);
   } catch (error) {
-    throw explainAwsError(error, "ask whose they are");
+    throw explainAwsError(error, "read the caller's identity");
   } finally {
     client.destroy();
   }

@@ -24,7 +24,7 @@ export class CloudTrailReader {
     cluster: string,
     wait: Wait = (ms) => new Promise((done) => setTimeout(done, ms)),
   ) {
-    // Others look things up, too: a look-up that was one too many is made again, later and later.
+    // Others share this limit: a throttled look-up is retried with growing pauses.
     this.#client = new CloudTrailClient({ ...config, maxAttempts: 8, retryMode: "adaptive" });
     this.#cluster = cluster;
     this.#wait = wait;

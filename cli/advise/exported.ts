@@ -31,7 +31,7 @@ function reading<T>(path: string, read: () => T): T {
     return read();
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    // What is nested beyond all measure ends the stack.
+    // Very deep nesting overflows the stack.
     const problem = error instanceof RangeError ? "it is too large, or nested too deep" : why;
     throw new BadInputError("These events cannot be read", [`${path}: ${problem}`]);
   }

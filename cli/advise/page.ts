@@ -36,7 +36,7 @@ export function advicePage({ cluster, from, to, advice, assumptions }: Page): st
     element("h1", {}, escaped(title)),
     element("p", {}, escaped(`From ${day(from)} to ${day(to)} UTC, from CloudTrail.`)),
     ...advice.map(section),
-    element("h2", {}, "What the model takes for granted"),
+    element("h2", {}, "What the model assumes"),
     element("ul", {}, ...assumptions.map((one) => element("li", {}, escaped(one)))),
   );
   return `<!doctype html>\n${element("html", { lang: "en" }, head, element("body", {}, body))}\n`;
@@ -44,7 +44,7 @@ export function advicePage({ cluster, from, to, advice, assumptions }: Page): st
 
 function section(advice: Advice): string {
   const { of, launches, terminations, regretted } = advice;
-  const seen = `${launches} nodes launched, ${terminations} taken away by Karpenter, ${regretted} of those regretted.`;
+  const seen = `${launches} nodes launched, ${terminations} removed by Karpenter, ${regretted} of those regretted.`;
   const plots = regretted > 0 ? [avoidedPlot(advice), costPlot(advice), ...moneyPlots(advice)] : [];
   return element(
     "section",
@@ -66,7 +66,7 @@ const noteOf = ({ recommended }: Advice) =>
 
 const x = { label: "hold", unit: "min" } as const;
 
-/** One value of each hold, and as a level line beside it what `hold=auto` would have brought. */
+/** The value of each hold, and a level line for `hold=auto`. */
 function seriesOf({ candidates, auto }: Advice, name: string, read: (one: Candidate) => number) {
   const points = candidates.map((one) => [one.hold / minutes(1), read(one)] as const);
   const ends = [...points.slice(0, 1), ...points.slice(-1)];

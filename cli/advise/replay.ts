@@ -13,12 +13,12 @@ import { type Rules, scopeOf } from "../../lambda/core/rules.ts";
 import type { Scope } from "../../lambda/core/scope.ts";
 import type { NodeLife } from "./lives.ts";
 
-/** How a holder would have held. */
+/** The settings of the replayed holder. */
 export type Plan = Pick<Rules, "hold" | "auto" | "maxHold" | "breather" | "scope"> &
   Readonly<{
     /** A node taken away, and like capacity launched again within this time: regretted. */
     regretWithin: Duration;
-    /** What Karpenter had begun before a hold began goes on: its command is not stopped for so long. */
+    /** A command that Karpenter began before a hold continues: for this long a hold avoids no end. */
     begunBefore: Duration;
   }>;
 
@@ -31,7 +31,7 @@ export type Kept = Readonly<{
   spared?: NodeLife;
 }>;
 
-/** What a replay came to. */
+/** The result of a replay. */
 export type Replay = Readonly<{ plan: Plan; avoided: number; kept: readonly Kept[]; idle: Duration }>;
 
 type TimelineEvent = Readonly<{ at: Date; life: NodeLife; is: "launch" | "end" }>;
@@ -56,7 +56,7 @@ export function regrettedEnds(lives: readonly NodeLife[], within: Duration): Rea
   return pairs;
 }
 
-/** Plays history again with a holder: nodes kept through a hold, launches they would have spared, time they would have idled. */
+/** Replays history with a holder: the nodes that holds would have kept, the launches that these would have spared, and their idle time. */
 export function replay(lives: readonly NodeLife[], plan: Plan): Replay {
   const rules = { ...everyLaunch, ...plan };
   const scopes = Map.groupBy(lives, ({ nodePool }) => scopeOf(rules, nodePool));
@@ -130,7 +130,7 @@ function afterHold(record: ScopeRecord, hold: Hold, rules: Rules): ScopeRecord {
   return decideClose(over, hold.id, now).record ?? over;
 }
 
-/** In the order of time; of what happened at once, the end first: it cannot be the end of that launch. */
+/** By time; at the same time the end comes first, because it cannot be the end of that launch. */
 function nodeEventsOf(lives: readonly NodeLife[]): TimelineEvent[] {
   const all = lives.flatMap((life): TimelineEvent[] => [
     { at: life.launchedAt, life, is: "launch" },

@@ -8,7 +8,7 @@ import { type Advice, type Candidate, verdict } from "./advice.ts";
 export function adviceView(advice: Advice, style: Terminal["style"]): string[] {
   const { of, launches, terminations, regretted, nodeMinutes, candidates, auto, recommended } = advice;
   const ran = about(nodeMinutes * minutes(1));
-  const seen = `${launches} nodes launched, ${terminations} taken away by Karpenter, ${regretted} of those regretted`;
+  const seen = `${launches} nodes launched, ${terminations} removed by Karpenter, ${regretted} of those regretted`;
   const isPriced = candidates.some(({ money }) => money !== undefined);
   const heading = ["HOLD", "AVOIDED", "IDLE NODE-HOURS", "MORE", ...(isPriced ? ["COST"] : [])];
   const rows = candidates.map((one) => {

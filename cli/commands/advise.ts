@@ -51,13 +51,13 @@ export const advise = (terminal: Terminal): Command =>
       )
       .option(
         "--cache <file>",
-        "where to keep what was read, so that reading can go on (default: a file an account, region and cluster)",
+        "cache file, so that reading can continue later (default: one for each account, region and cluster)",
       )
       .option("--holds <durations>", "values to try, like 5m,20m,1h", holdsFlag)
       .addOption(
         durationOption(
           "--regret-within <duration>",
-          "how soon a like launch makes an end regretted",
+          "how soon a similar launch makes an end regretted",
           [minutes(1), hours(24)],
           minutes(15),
         ),
@@ -165,7 +165,7 @@ async function readCloudTrail(
   } catch (error) {
     progress.stop();
     const explained = explainAwsError(error, "look up CloudTrail events");
-    const kept = `What was read is kept in ${path}; the same command goes on from there.`;
+    const kept = `What was read is kept in ${path}; the same command continues from there.`;
     if (explained instanceof Failure)
       throw new Failure(explained.message, `${explained.remedy} ${kept}`, { cause: error });
     if (explained instanceof TryAgainError) throw new Failure(explained.message, kept, { cause: error });

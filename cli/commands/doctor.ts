@@ -25,12 +25,12 @@ export const doctor = (terminal: Terminal): Command =>
       .option("--context <name>", "the kubeconfig's context (default: its current one)")
       .action((options: DoctorOptions) => check(options, terminal)),
     [
-      ["doctor --cluster prod", "check every link, and send a probe the way of a launch"],
+      ["doctor --cluster prod", "check every step, and send a probe on the way of a launch"],
       [
         "doctor --cluster prod --kubeconfig ~/.kube/config",
         "also compare role and policy, and check the templates of NodePools",
       ],
-      ["doctor --cluster prod --fix", "also enable and re-arm what was turned off"],
+      ["doctor --cluster prod --fix", "also enable again what was turned off"],
       ["doctor --cluster prod -o json | jq '.findings[] | select(.verdict==\"fail\")'", "for a program"],
     ],
   );

@@ -16,7 +16,7 @@ type HistoryOptions = HolderFlags &
 export const history = (terminal: Terminal): Command =>
   withExamples(
     withOutput(withHolder(new Command("history"), terminal))
-      .description("Show past holds of the last 90 days.")
+      .description("Show the holds of the last 90 days.")
       .option("--limit <count>", "how many, to 1000, the newest first", countFlag(1, 1000), 20)
       .option("--timeline", "draw them along time")
       .option("--ascii", "draw with plain characters")
@@ -27,7 +27,7 @@ export const history = (terminal: Terminal): Command =>
       ["history --cluster prod", "the last twenty holds"],
       ["history --cluster prod --limit 200 --timeline", "when holds were, along time"],
       ["history --cluster prod --limit 500 --open", "the same as a picture in the browser"],
-      ["history --cluster prod --html holds.html", "a picture to pass on"],
+      ["history --cluster prod --html holds.html", "a page to share"],
       ["history --cluster prod -o json", "for a program"],
     ],
   );

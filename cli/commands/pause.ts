@@ -13,7 +13,7 @@ import { failWhereSomeStay, formatReleased } from "../views/release-view.ts";
 type PauseOptions = HolderFlags &
   Readonly<{ for?: Duration; reason?: string; scope?: string; output: Output }>;
 
-/** Steps aside: releases, and holds nothing meanwhile. */
+/** Releases all nodes, and starts no hold for a while. */
 export const pause = (terminal: Terminal): Command =>
   withExamples(
     withOutput(withHolder(new Command("pause"), terminal), ["table", "json"])

@@ -30,11 +30,11 @@ type RunOptions = Readonly<{
   metricsHost?: string;
 }>;
 
-/** Kubernetes and others kill a process that has not ended after ten seconds, or thirty. */
+/** Supervisors kill a process that has not ended after ten seconds, Kubernetes after thirty. */
 const longestStop = seconds(8);
 /** A release of thousands of nodes takes long, and its caller waits. */
 const longestRelease = minutes(1);
-/** Flags that a release of what was left needs not. */
+/** Flags that are left out of the printed command with --release-only. */
 const notForReleasing: ReadonlySet<string> = new Set([
   ...["--release-on-exit", "--release-only", "--log", "--page", "--metrics-port", "--metrics-host"],
 ]);
@@ -44,7 +44,7 @@ export const run = (terminal: Terminal): Command => {
   const command = new Command("run")
     .description(
       "Run the holder as one process on any cluster, without AWS: it watches the nodes, keeps its record on disk " +
-        "and survives its own restart. Let only one holder look after a cluster.",
+        "and survives its own restart. Let only one holder work on a cluster.",
     )
     .summary("Run the holder as one process on any cluster, without AWS.")
     .option(
@@ -52,7 +52,10 @@ export const run = (terminal: Terminal): Command => {
       "how to reach the cluster (default: $KUBECONFIG, then ~/.kube/config, then the Pod's service account)",
     )
     .option("--context <name>", "the kubeconfig's context (default: its current one)")
-    .option("--data <folder>", "where to keep the record (default: a folder a cluster in the user's data)")
+    .option(
+      "--data <folder>",
+      "where to keep the record (default: one folder for each cluster, in the user's data)",
+    )
     .option("--release-on-exit", "release everything when it is stopped")
     .option("--release-only", "release everything that an earlier run holds, and end")
     .addOption(
@@ -94,7 +97,7 @@ async function hold(options: RunOptions, itself: Command, terminal: Terminal): P
 
   const { startRun, UnreachableClusterError } = await import("../../local/run/run.ts");
   const stopped = untilStopped();
-  // Whatever the cluster does not answer then is done by the next start, as after a crash.
+  // What cannot be finished in time is done by the next start, as after a crash.
   void stopped.then(() => endAfter(release ? longestRelease : longestStop, freeing, terminal));
   const metrics = new PrometheusMetrics(chosen.cluster);
   const running = await startRun({ settings: chosen, config, folder, log, metrics }).catch(
@@ -121,7 +124,7 @@ async function hold(options: RunOptions, itself: Command, terminal: Terminal): P
   log.info("the holder has stopped");
 }
 
-/** Starts what listens on a port; without it there is no holder either. */
+/** Starts the server of the page or of metrics; if it fails, `run` fails. */
 async function serve<T>(what: "page" | "metrics", running: Run, start: () => Promise<T>): Promise<T> {
   try {
     return await start();
@@ -135,7 +138,7 @@ async function serve<T>(what: "page" | "metrics", running: Run, start: () => Pro
   }
 }
 
-/** The page shows what happens, on loopback alone. */
+/** Serves the page, on loopback alone. */
 async function startPage(running: Run, { cluster, hold }: Settings, port: RunOptions["page"]) {
   if (port === undefined) return undefined;
   const { LivePage } = await import("../../local/page/live-page.ts");
@@ -154,7 +157,7 @@ async function startMetrics(
   return MetricsServer.start({ metrics, port, host });
 }
 
-/** The same command line, asked to release and to end. */
+/** The same command line with --release-only. */
 function commandThatReleases(itself: Command): string {
   const words = typedFlags(itself, ({ long }) => !notForReleasing.has(long ?? "")).map(quoted);
   return ["karpenter-node-holder run", ...words, "--release-only"].join(" ");

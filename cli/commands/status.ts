@@ -19,16 +19,16 @@ export const status = (terminal: Terminal): Command =>
       .description(
         "Show current holds: nodes, expiry and cause. NODES carry the hold's mark; AWAITED are launched instances whose nodes have not joined yet.",
       )
-      .option("-w, --watch", "draw it again and again, until you press Ctrl-C")
+      .option("-w, --watch", "refresh it until you press Ctrl-C")
       .addOption(
-        durationOption("--every <duration>", "how often to draw it", [seconds(1), hours(1)], seconds(5)),
+        durationOption("--every <duration>", "how often to refresh it", [seconds(1), hours(1)], seconds(5)),
       )
       .action((options: StatusOptions) => notify(options, terminal)),
     [
       ["status --cluster prod", "current holds"],
       ["status --cluster prod -o wide --watch", "everything, refreshed every five seconds"],
       ["status --cluster prod -o json | jq '.scopes[].state'", "for a program"],
-      ["status --run", "the same of a `run` on this machine"],
+      ["status --run", "the holds of a `run` on this machine"],
     ],
   );
 

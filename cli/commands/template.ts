@@ -59,7 +59,7 @@ export const template = (terminal: Terminal): Command => {
         .choices(["install", "manual"])
         .default("install"),
     )
-    .option("--alarm-topic-arn <arn>", "an SNS topic, informed of every alarm", topic)
+    .option("--alarm-topic-arn <arn>", "an SNS topic that receives every alarm", topic)
     .action((options: TemplateOptions) => write(options, terminal));
   for (const flag of Object.values(ofConstruct)) command.addOption(new Option(`${flag} [value]`).hideHelp());
   return withExamples(withSettings(command, filledIn), [
@@ -77,7 +77,7 @@ async function write(options: TemplateOptions, { out }: Terminal): Promise<void>
   if (refused.length > 0) {
     throw new Failure(
       `${refused.join(", ")} cannot be set in a ready-made template`,
-      "Deploy with the CDK instead, whose construct KarpenterNodeHolder sets this: docs/deploying.md.",
+      "Deploy with the CDK instead: its construct KarpenterNodeHolder sets this. See docs/deploying.md.",
     );
   }
   const settings = settingsFrom(options, { cluster });

@@ -23,13 +23,13 @@ export function parseJson(who: string, text: string): unknown {
     return text === "" ? undefined : JSON.parse(text);
   } catch (cause) {
     const message = `${who} answered with something that is not JSON: ${text.slice(0, 200)}`;
-    throw new Failure(message, "Its code may be of another version.", { cause });
+    throw new Failure(message, "Its code may have another version.", { cause });
   }
 }
 
 const reported = v.object({ errorType: v.fallback(anyText, ""), errorMessage: anyText });
 
-/** An error that a holder reports of itself; `otherwise` is what to do about one that is not explained. */
+/** An error that a holder reported; `otherwise` is the remedy for one that it does not explain. */
 export function holderFailed(who: string, payload: unknown, otherwise: string): Failure {
   const { success, output } = v.safeParse(reported, payload);
   if (!success) return new Failure(`${who} failed`, otherwise);

@@ -11,7 +11,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 export const dataFolder = ({ XDG_DATA_HOME }: Terminal["env"]): string =>
   join(XDG_DATA_HOME || join(homedir(), ".local", "share"), "karpenter-node-holder");
 
-/** The folder of the only `run` at work, as far as they are where they are by default. */
+/** The folder of the only `run` at work, among those with the default folder. */
 export async function onlyRunFolder(env: Terminal["env"]): Promise<string> {
   const root = dataFolder(env);
   const names = await readdir(root).catch(() => []);

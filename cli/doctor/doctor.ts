@@ -25,7 +25,7 @@ export type Doctor = Readonly<{
 export const redeploy = ({ cluster }: Pick<Doctor, "cluster">): string =>
   `cdk deploy -c cluster=${cluster} --revert-drift`;
 
-/** Writes what we own in the cluster once more, for the annotation that these functions put. */
+/** Writes our objects in the cluster again, for the annotation of these functions. */
 export function reapply({ env }: Pick<FunctionFacts, "env">): string {
   const annotation = env[SettingEnvironment.holdAnnotation] ?? Karpenter.v1.annotation;
   const flag = annotation === Karpenter.v1.annotation ? "" : ` --hold-annotation ${annotation}`;

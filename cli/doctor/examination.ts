@@ -2,7 +2,7 @@ import { isDenied } from "../aws-errors.ts";
 import { saidBy } from "./checks/answered.ts";
 import { type Finding, fail, type LinkName, skipped, warn } from "./finding.ts";
 
-/** What one look brought: findings, and facts that later looks need. */
+/** The result of one check: findings, and facts that later checks need. */
 export type Seen<T> = Readonly<{ findings: readonly Finding[]; facts: T }>;
 
 /** Checks step by step; a problem that only follows from another is marked as such. */
@@ -14,7 +14,7 @@ export class Examination {
     this.#notify = notify;
   }
 
-  /** Looks at a link that may rest on others. A look that is not allowed is a warning; facts are missing then. */
+  /** Checks a link that may depend on others. A check that is not permitted is a warning, and has no facts. */
   async look<T>(
     link: LinkName,
     needs: readonly LinkName[],
@@ -34,7 +34,7 @@ export class Examination {
     }
   }
 
-  /** The same for looks that bring no facts. */
+  /** The same for checks without facts. */
   async check(
     link: LinkName,
     needs: readonly LinkName[],

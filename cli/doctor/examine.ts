@@ -25,7 +25,7 @@ import { Examination } from "./examination.ts";
 import { type Finding, fail, type LinkName, skipped } from "./finding.ts";
 import { type Inside, parseInside } from "./inside.ts";
 
-/** Looks at every link of the chain, in an order in which causes come before what follows from them. */
+/** Checks every link of the chain, causes before what follows from them. */
 export async function examine(
   doctor: Doctor,
   notify: (finding: Finding) => void,
@@ -98,7 +98,7 @@ async function lookAtCluster(it: Examination, doctor: Doctor, functions: Functio
 
 type Asked = Readonly<{ inside: Inside; bracket: Bracket }>;
 
-/** Lets the control function look around from inside. */
+/** Lets the control function check from inside. */
 async function askInside(it: Examination, doctor: Doctor): Promise<Asked | undefined> {
   const before = doctor.clock.now();
   return it.look("code", ["functions"], async () => {
@@ -131,11 +131,7 @@ async function lookInside(
   );
   if (!record.works) {
     await it.check("record", ["record"], async () => [
-      fail(
-        "record",
-        `the functions cannot read it: ${record.because}`,
-        "Look at the table and at their roles.",
-      ),
+      fail("record", `the functions cannot read it: ${record.because}`, "Check the table and their roles."),
     ]);
     return;
   }

@@ -1,4 +1,4 @@
-/** The links of the chain from a launch to a release, in the order in which they are looked at. */
+/** The links of the chain from a launch to a release, in the order in which they are checked. */
 export const links = [
   "credentials",
   "functions",
@@ -29,7 +29,7 @@ export const links = [
 ] as const;
 export type LinkName = (typeof links)[number];
 
-/** How a link was found; `skipped` follows from another one, or could not be looked at for lack of something to look at. */
+/** The verdict on a link; `skipped`: it follows from another one, or there was nothing to check. */
 export type Verdict = "ok" | "warn" | "fail" | "skipped";
 
 /** A safe fix: its description and its action. */

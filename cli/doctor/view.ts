@@ -16,11 +16,11 @@ export function findingView({ link, verdict, what, remedy }: Finding, style: Ter
   return remedy ? [line, `  ${" ".repeat(longest)}  ${style("dim", `→ ${remedy}`)}`] : [line];
 }
 
-/** The sum of it all. */
+/** One line for all findings. */
 export function verdictView(findings: readonly Finding[], style: Terminal["style"]): string {
   const count = (verdict: Finding["verdict"]) => findings.filter((one) => one.verdict === verdict).length;
   const [failed, warned] = [count("fail"), count("warn")];
-  if (failed + warned === 0) return style("green", "All links hold.");
+  if (failed + warned === 0) return style("green", "Every step works.");
   const parts = [
     failed > 0 ? style("red", `${failed} broken`) : "nothing broken",
     warned > 0 ? style("yellow", `${warned} to look at`) : "",

@@ -51,7 +51,7 @@ export function fillIn(text: string, choice: Choice): Template {
   return template;
 }
 
-/** A resource named for its cluster in the construct is so here, too: for another cluster it is another resource. */
+/** As in the construct, some ids contain the cluster's name: for another cluster these resources are created anew. */
 function renamed(text: string, cluster: string): string {
   const inIds = `${cluster.replaceAll(/[^0-9A-Za-z]/g, "")}${fingerprint(cluster)}`;
   const names = [

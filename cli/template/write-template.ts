@@ -8,7 +8,7 @@ import { type Asset, type Choice, fillIn, kindOf } from "./fill-in.ts";
 
 type Target = Omit<Choice, "codeOf"> & Readonly<{ bucket: string; prefix: string; folder: string }>;
 
-/** Writes template.json and the archives it names; an archive's name changes with its content, so that Lambda takes it. */
+/** Writes template.json and the archives it names; an archive's name changes with its content, so that Lambda updates its code. */
 export function writeTemplate({ bucket, prefix, folder, ...choice }: Target): void {
   const built = join(packageRoot(import.meta.dirname), "dist");
   const source = join(built, "template", `${kindOf(choice)}.json.gz`);

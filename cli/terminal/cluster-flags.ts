@@ -60,7 +60,7 @@ export const withAws = (command: Command): Command =>
 export function awsConfig(flags: AwsFlags, env: Terminal["env"]) {
   const { profile, endpointUrl } = flags;
   checkProfile(profile, env);
-  // The SDK for JavaScript knows AWS_REGION only; the AWS CLI's users have set the other one.
+  // The SDK for JavaScript reads AWS_REGION only; users of the AWS CLI may have set the other one.
   const region = flags.region || env.AWS_REGION || (profile ? undefined : env.AWS_DEFAULT_REGION);
   return {
     ...(region && { region }),

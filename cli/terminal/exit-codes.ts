@@ -1,3 +1,3 @@
-/** How a command ended: done, failed, or asked for in a way it does not understand. */
+/** How a command ended: success, failure, or wrong usage. */
 export const Exit = { done: 0, failed: 1, usage: 2 } as const;
 export type Exit = (typeof Exit)[keyof typeof Exit];

@@ -28,7 +28,7 @@ export function printFailure(error: unknown, { notify, env }: Terminal): Exit {
 
 function remedyFor(error: unknown): string {
   if (error instanceof Failure) return error.remedy;
-  if (error instanceof BrokenSetupError) return "Repair that first: until then the same command fails again.";
+  if (error instanceof BrokenSetupError) return "Fix that first: until then the same command fails again.";
   if (isOfFile(error)) return "Check that path, or name another.";
   if (error instanceof TryAgainError) return "This may pass: try again in a moment.";
   return "This was not expected. Run again with DEBUG=1 to see where it happened, and please report it.";

@@ -12,7 +12,7 @@ const openers: Readonly<Record<string, readonly [string, ...string[]]>> = {
   win32: ["cmd", "/c", "start", ""],
 };
 
-/** Shows a file in the user's browser; false where there is none to be had. */
+/** Shows a file in the user's browser; false where there is none. */
 export function openInBrowser(file: string): Promise<boolean> {
   const [command, ...args] = openers[process.platform] ?? ["xdg-open"];
   return new Promise((resolve) => {

@@ -7,7 +7,7 @@ const either = new RegExp(`(${style})|${unprintable}`, "gu");
 /** Begins a text that takes the place of what is shown. */
 export const clearScreen = "\u001b[H\u001b[2J";
 
-/** Text as a terminal may show it: names and tags come from outside, and it would obey what they contain. */
+/** Text that a terminal only shows: names and tags come from outside, and it would obey control characters in them. */
 export function printable(text: string): string {
   if (text.startsWith(clearScreen)) return clearScreen + printable(text.slice(clearScreen.length));
   return text.replaceAll(either, (_, kept?: string) => kept ?? "\ufffd");

@@ -38,7 +38,7 @@ export class Progress {
     return this.#begin(name, size, () => 0);
   }
 
-  /** A task that cannot count what it has done: how far it is follows from its usual time, which is also its size. */
+  /** A task that cannot measure its progress: it is estimated from the usual time, which is also the task's size. */
   beginTimed(name: string, usual: Duration): Task {
     const begun = this.#now();
     return this.#begin(name, usual, () => Math.min(0.95, (this.#now() - begun) / usual));

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 
 const width = (text: string): number => stripVTControlCharacters(text).length;
 
-/** Rows as columns that line up; the last column is as long as it likes. */
+/** Rows as columns that line up; the last column has any length. */
 export function table(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows)

@@ -14,7 +14,7 @@ export type Terminal = Readonly<{
   rewrite?: (line: string) => void;
   /** Whether `out` is a terminal. */
   isWatched: boolean;
-  /** Dresses text up where colours are wanted. */
+  /** Styles text where colours are wanted. */
   style: (style: Style, text: string) => string;
 }>;
 
@@ -36,7 +36,7 @@ export function processTerminal(): Terminal {
 /** A longer line would wrap, and a wrapped line cannot be replaced. */
 const oneLine = (line: string): string => printable(line).slice(0, (process.stderr.columns || 80) - 1);
 
-/** From now on a reader may leave: Ctrl-C ends `tee` first, and what there is to do at the end is still to be done. */
+/** From now on the reader of a pipe may end: Ctrl-C ends `tee` first, and the work at the end must still be done. */
 export function outliveReader(): void {
   for (const stream of [process.stdout, process.stderr])
     stream.off("error", endWithReader).on("error", () => {});

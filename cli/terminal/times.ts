@@ -13,14 +13,14 @@ export function relative(moment: Date, now: Date): string {
   return distance > 0 ? `in ${about(distance)}` : `${about(-distance)} ago`;
 }
 
-/** Both ways of narrator a moment. */
+/** A moment, absolute and relative. */
 export const formatMoment = (moment: Date | undefined, now: Date): string =>
   moment ? `${absolute(moment, now)} (${relative(moment, now)})` : "–";
 
 /** A duration in its two largest parts: seconds mean nothing to a day. */
 export function about(duration: number): string {
   if (duration < minutes(10)) return formatDuration(duration);
-  // A hold of 45 minutes is so just after it began, not one of 44.
+  // Rounded: just after a hold of 45 minutes began it shows 45m, not 44m.
   if (duration < hours(48)) return formatDuration(Math.round(duration / minutes(1)) * minutes(1));
   const days = Math.floor(duration / hours(24));
   const rest = Math.floor((duration % hours(24)) / hours(1));

@@ -166,7 +166,7 @@ describe("advice", () => {
   });
 
   it.each([
-    ["nothing was taken away", [aLife(0), aLife(10)], "took no node away"],
+    ["nothing was taken away", [aLife(0), aLife(10)], "removed no node"],
     [
       "ends were seldom regretted",
       [...Array.from({ length: 30 }, (_, i) => aLife(i * 60, i * 60 + 30))],

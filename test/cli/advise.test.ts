@@ -32,7 +32,7 @@ describe("advise", () => {
   it("recommends a hold, with its reason and its assumptions", async () => {
     const { exit, output } = await advise("--from", exported(churn));
     expect(exit).toBe(0);
-    expect(output).toContain("20 nodes launched, 20 taken away by Karpenter, 19 of those regretted");
+    expect(output).toContain("20 nodes launched, 20 removed by Karpenter, 19 of those regretted");
     expect(output).toContain("20m would have avoided 15 of 19 regretted ends");
     expect(output).toContain("CloudTrail does not record why Karpenter ended a node");
   });
@@ -50,7 +50,7 @@ describe("advise", () => {
     writeFileSync(join(folder, "AWSLogs/read-me.txt"), "not a log file");
     const { exit, output } = await advise("--from", join(folder, "AWSLogs"));
     expect(exit).toBe(0);
-    expect(output).toContain("20 nodes launched, 20 taken away by Karpenter");
+    expect(output).toContain("20 nodes launched, 20 removed by Karpenter");
   });
 
   it("separates clusters of the same name in several accounts or regions", async () => {

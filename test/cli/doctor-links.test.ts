@@ -100,7 +100,7 @@ describe("doctor, where one link is broken,", () => {
       "mapping",
       "Disabled",
     ],
-    ["the mapping is gone", { mapping: none }, "mapping", "nothing brings"],
+    ["the mapping is gone", { mapping: none }, "mapping", "no event source mapping"],
     [
       "a dead-letter queue is gone",
       {
@@ -119,7 +119,7 @@ describe("doctor, where one link is broken,", () => {
       "schedule role",
       "does not trust",
     ],
-    ["nothing wakes the sweep", { ruleThatTargets: none }, "sweep", "nothing wakes"],
+    ["nothing wakes the sweep", { ruleThatTargets: none }, "sweep", "no rule invokes"],
     [
       "the sweep's rule is disabled",
       { ruleThatTargets: async () => aRule({ isEnabled: false }) },

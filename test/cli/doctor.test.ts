@@ -27,7 +27,7 @@ describe("doctor", () => {
   it("finds every link healthy in a healthy account", async () => {
     const findings = await examined(anAccount());
     expect(findings.filter(({ verdict }) => verdict !== "ok")).toEqual([]);
-    expect(verdictView(findings, (_, text) => text)).toBe("All links hold.");
+    expect(verdictView(findings, (_, text) => text)).toBe("Every step works.");
   });
 
   it("reports each hop of the probe", async () => {
@@ -159,10 +159,10 @@ describe("doctor", () => {
   });
 
   it.each([
-    ["different", "fail", "ClusterRole is not as we write it"],
+    ["different", "fail", "ClusterRole is not as in the manifest"],
     ["missing", "fail", "ClusterRole is missing"],
-    ["unknown to this cluster", "warn", "knows no ClusterRole"],
-    ["right", "ok", "as we write them"],
+    ["unknown to this cluster", "warn", "has no ClusterRole"],
+    ["right", "ok", "as in the manifest"],
   ] as const)("compares role and policy with the user's kubeconfig: %s", async (state, verdict, says) => {
     const compareManifest = async () => [{ kind: "ClusterRole", state }];
     const findings = await examined(anAccount(), { compareManifest });

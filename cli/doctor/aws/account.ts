@@ -49,10 +49,10 @@ export type AlarmFacts = Readonly<{ name: string; description: string; state: st
 /** What doctor reads and fixes in AWS; undefined where a resource does not exist. */
 export interface Account {
   identity(): Promise<Readonly<{ account: string; arn: string }>>;
-  /** The clusters that have a holder here; undefined where that may not be known. */
+  /** The clusters that have a holder here; undefined without the right to list them. */
   holders(): Promise<readonly string[] | undefined>;
   functionOf(part: Part): Promise<FunctionFacts | undefined>;
-  /** The rule that lets this cluster's probes through, whatever it is called and wherever it leads. */
+  /** The rule that matches this cluster's probes, whatever its name and target. */
   launchRule(): Promise<RuleFacts | undefined>;
   ruleThatTargets(arn: string): Promise<RuleFacts | undefined>;
   queue(urlOrArn: string): Promise<QueueFacts | undefined>;
@@ -64,7 +64,7 @@ export interface Account {
   cluster(): Promise<ClusterFacts | undefined>;
   /** The groups of a principal's access entry. */
   accessGroups(principalArn: string): Promise<readonly string[] | undefined>;
-  /** Since when a principal is an admin of the cluster by the access policy for that. */
+  /** Since when a principal has the access policy of cluster admins. */
   adminSince(principalArn: string): Promise<Date | undefined>;
   alarms(prefix: string): Promise<readonly AlarmFacts[]>;
 

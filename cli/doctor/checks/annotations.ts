@@ -4,10 +4,10 @@ import type { Doctor } from "../doctor.ts";
 import { type Finding, ok, warn } from "../finding.ts";
 
 const remedy =
-  'Karpenter 1.0 and later takes "true" alone there (durations are for Pods), and the holder leaves such a node to ' +
+  'Karpenter 1.0 and later accepts only "true" there (durations are for Pods), and the holder leaves such a node to ' +
   'its user: nothing protects it. Write "true", or remove the annotation.';
 
-/** Annotations of which their users expect something that they do not do. */
+/** Annotations with a value that protects nothing, although their users expect it to. */
 export async function checkAnnotations(
   { findIneffectiveTemplates }: Pick<Doctor, "findIneffectiveTemplates">,
   { ineffective }: Pick<ClusterFindings, "ineffective">,
@@ -18,7 +18,7 @@ export async function checkAnnotations(
     ...ineffective.slice(0, 5).map(({ node, value }) => `node ${node} (${quoted(value)})`),
     ...(ineffective.length > 5 ? ["more nodes"] : []),
   ];
-  if (found.length === 0) return [ok("annotations", "each protects what it is on")];
+  if (found.length === 0) return [ok("annotations", "every one protects its node")];
   return [warn("annotations", `${Karpenter.v1.annotation} protects nothing on ${found.join(", ")}`, remedy)];
 }
 

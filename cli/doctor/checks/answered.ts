@@ -1,6 +1,6 @@
 import { messageOf } from "../../../lambda/core/errors.ts";
 
-const unreadable = "what was answered is nothing that doctor can read";
+const unreadable = "doctor cannot read the answer";
 
 /** Text in an AWS answer, or undefined; proxies and emulators do not always answer by AWS's types. */
 export function textIn(value: unknown): string | undefined {

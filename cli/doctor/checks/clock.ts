@@ -7,7 +7,7 @@ export type Bracket = Readonly<{ before: Date; at: Date; after: Date }>;
 
 const tolerable: Duration = seconds(30);
 
-/** How far the other clock is ahead of ours, at least: what the way there and back explains is none. */
+/** How far the other clock is ahead of ours at least; a difference that the round trip explains counts as none. */
 export function skewOf({ before, at, after }: Bracket): Duration {
   if (at < before) return at.getTime() - before.getTime();
   return at > after ? at.getTime() - after.getTime() : 0;

@@ -29,7 +29,7 @@ function judge(name: string, cluster: ClusterFacts, { control }: Functions): Fin
     const remedy =
       `aws eks update-cluster-config --name ${name} --access-config authenticationMode=API_AND_CONFIG_MAP && ` +
       `aws eks wait cluster-active --name ${name}`;
-    return fail("cluster", `${name} knows no access entries, only the aws-auth ConfigMap`, remedy);
+    return fail("cluster", `${name} has no access entries, only the aws-auth ConfigMap`, remedy);
   }
   if (unreachable && !control.inVpc) return fail("cluster", unreachable.reason, unreachable.remedy);
   return ok("cluster", `${name}, Kubernetes ${version}, ${authenticationMode}`);
@@ -48,7 +48,7 @@ export async function checkAccessEntries(doctor: Doctor, functions: Functions): 
   return wrong.map(({ fn, groups }) => locked(doctor, fn, groups));
 }
 
-/** A deployment takes less; afterwards an admin right is one that a killed invocation left. */
+/** A deployment takes less time; after that, an admin right was left by a killed invocation. */
 const longestInvocation = minutes(15);
 
 /** The function that installs the access is an admin of the cluster only while it works. */
@@ -63,7 +63,7 @@ export async function checkAdminRight({ account, cluster, clock }: Doctor): Prom
   const remedy = `aws eks delete-access-entry --cluster-name ${cluster} --principal-arn ${installer.roleArn}`;
   return [
     fail("access entries", `${what}, and no deployment takes that long`, remedy, {
-      action: `take the admin right from ${installer.name}`,
+      action: `remove the admin right of ${installer.name}`,
       apply: () => account.deleteEntry(installer.roleArn),
     }),
   ];

@@ -56,7 +56,7 @@ function troubleOf(
   return [];
 }
 
-/** The functions' code is of one version with this command line. */
+/** The functions' code has the version of this command line. */
 export function checkCode(answered: string): Finding[] {
   if (answered === version) return [ok("code", `version ${version}, as this command line`)];
   const what = `the functions are version ${answered}, this command line is ${version}`;

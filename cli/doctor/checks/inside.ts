@@ -5,14 +5,14 @@ import { reapply } from "../doctor.ts";
 import { type Finding, fail, ok, skipped, warn } from "../finding.ts";
 import type { Inside } from "../inside.ts";
 
-/** The functions get into the cluster. */
+/** The functions can log in to the cluster. */
 export const checkLogin = ({ cluster }: Inside): Finding[] => [
   cluster.works
-    ? ok("login", `the functions are let in, Kubernetes ${cluster.kubernetes}`)
+    ? ok("login", `the functions can log in, Kubernetes ${cluster.kubernetes}`)
     : fail(
         "login",
         cluster.because,
-        "Look at the access entries and at the network between functions and cluster.",
+        "Check the access entries and the network between functions and cluster.",
       ),
 ];
 
@@ -35,10 +35,10 @@ export function checkRights(
   if (needlessRights.length > 0) {
     const what = `the functions may ${needlessRights.join(", ")}, which they never need`;
     return [
-      warn("rights", what, "Look which other binding names group karpenter-node-holder or their roles."),
+      warn("rights", what, "Find the other binding that names group karpenter-node-holder or their roles."),
     ];
   }
-  return [ok("rights", "all that functions of this version need, and nothing beyond")];
+  return [ok("rights", "all that functions of this version need, and no more")];
 }
 
 /** The cluster itself refuses what the holder must not do, and admits its marks. */
@@ -50,21 +50,20 @@ export function checkPolicy(found: ClusterFindings, control: FunctionFacts): Fin
       fail(
         "policy",
         what,
-        `Is it of another annotation or another deployment? Write it again: ${reapply(control)}`,
+        `Is the policy for another annotation or deployment? Write it again: ${reapply(control)}`,
       ),
     ];
   }
   if (foreignChange === "admitted") {
     if (isOlderThanPolicies(kubernetes)) {
-      const what = `Kubernetes ${kubernetes} knows no admission policies: only our own code keeps us to our marks`;
+      const what = `Kubernetes ${kubernetes} has no admission policies: only our own code limits us to marks`;
       return [warn("policy", what, "Policies came with Kubernetes 1.30.")];
     }
     const what =
-      "the admission policy is missing or not bound: a change that is not ours to make was admitted (dry run)";
+      "the admission policy is missing or not bound: it admitted a change that the holder must not make (dry run)";
     return [fail("policy", what, reapply(control))];
   }
-  if (foreignChange === "refused")
-    return [ok("policy", "refuses what is not ours, admits our mark (dry run)")];
+  if (foreignChange === "refused") return [ok("policy", "refuses other changes, admits our mark (dry run)")];
   const why = nodes === 0 ? "there is no node of Karpenter to try it on" : said || "no node could be tried";
   return [skipped("policy", why)];
 }
@@ -76,20 +75,20 @@ export const checkLaunches = ({ launches }: Inside): Finding[] => [
     : fail(
         "launches",
         `the functions cannot ask EC2: ${launches.because}`,
-        "Look at their roles: ec2:DescribeInstances.",
+        "Check their roles: ec2:DescribeInstances.",
       ),
 ];
 
 const fewest = 60_000;
 
-/** What only looks like a hold. */
+/** Nodes that stay for another reason than a hold. */
 export function checkNodes({ nodes, stuck, userHeld }: ClusterFindings, now: Date): Finding[] {
   const findings: Finding[] = [];
   if (stuck.length > 0) {
     const what = `${count(stuck)} waiting for Karpenter to let them go: ${names(stuck, now)}`;
     const remedy =
-      "Is Karpenter running? If it is, look for pods that cannot be evicted. If it is gone for good, take its finalizer " +
-      "karpenter.sh/termination off and end the instances yourself.";
+      "Is Karpenter running? If it is, look for pods that cannot be evicted. If it is gone for good, remove its finalizer " +
+      "karpenter.sh/termination and terminate the instances yourself.";
     findings.push(warn("nodes", what, remedy));
   }
   if (userHeld.length > 0) {

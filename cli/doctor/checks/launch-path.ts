@@ -5,11 +5,11 @@ import { type Doctor, redeploy } from "../doctor.ts";
 import type { Seen } from "../examination.ts";
 import { type Finding, fail, ok } from "../finding.ts";
 
-/** The rule that hears launches: there, enabled, and listening for what it should. */
+/** The rule for launches exists, is enabled, and matches launches. */
 export async function checkRule(doctor: Doctor): Promise<Seen<RuleFacts | undefined>> {
   const rule = await doctor.account.launchRule();
   if (!rule) {
-    const what = "no rule on the default event bus listens for launches";
+    const what = "no rule on the default event bus matches launches";
     return { findings: [fail("rule", what, redeploy(doctor))], facts: undefined };
   }
   return { findings: [judgeRule(doctor, rule)], facts: rule };
@@ -34,7 +34,7 @@ function judgeRule(doctor: Doctor, rule: RuleFacts): Finding {
   return ok("rule", name);
 }
 
-/** The rule leads into the launch queue. */
+/** The rule's target is the launch queue. */
 export function checkTarget(doctor: Doctor, rule: RuleFacts, queueArn: string): Finding[] {
   const target = rule.targets.find(({ arn }) => arn === queueArn);
   if (!target) return [fail("target", `${rule.name} does not lead to the launch queue`, redeploy(doctor))];
@@ -46,7 +46,7 @@ export function checkTarget(doctor: Doctor, rule: RuleFacts, queueArn: string): 
   return [ok("target", "the rule leads to the launch queue")];
 }
 
-/** The queue that brings launches to the hold function. */
+/** The queue from which the hold function reads launches. */
 export async function checkQueue(doctor: Doctor, url: string): Promise<Seen<QueueFacts | undefined>> {
   const queue = await doctor.account.queue(url);
   if (!queue)
@@ -55,7 +55,7 @@ export async function checkQueue(doctor: Doctor, url: string): Promise<Seen<Queu
       facts: undefined,
     };
   const { waiting, inFlight } = queue;
-  return { findings: [ok("queue", `${waiting} waiting, ${inFlight} in work`)], facts: queue };
+  return { findings: [ok("queue", `${waiting} waiting, ${inFlight} in flight`)], facts: queue };
 }
 
 /** The queue lets the rule send to it. */
@@ -78,7 +78,7 @@ export async function checkMapping(
 ): Promise<Finding[]> {
   const mapping = await doctor.account.mapping(functionName, queueArn);
   if (!mapping)
-    return [fail("mapping", `nothing brings the queue's messages to ${functionName}`, redeploy(doctor))];
+    return [fail("mapping", `${functionName} has no event source mapping for the queue`, redeploy(doctor))];
   const { id, state, lastResult } = mapping;
   if (state === "Enabled" || state === "Enabling" || state === "Updating" || state === "Creating") {
     const trouble = /^(no records processed|ok|user action|)$/i.test(lastResult) ? "" : ` (${lastResult})`;

@@ -11,13 +11,13 @@ export async function checkManifest({ compareManifest }: Doctor, { env }: Functi
   const wrong = found.filter(({ state }) => state === "missing" || state === "different");
   if (wrong.length > 0) {
     const what = wrong.map(
-      ({ kind, state }) => `${kind} is ${state === "missing" ? "missing" : "not as we write it"}`,
+      ({ kind, state }) => `${kind} is ${state === "missing" ? "missing" : "not as in the manifest"}`,
     );
     return [fail("manifest", what.join(", "), reapply({ env }))];
   }
   if (unknown.length > 0) {
     const kinds = unknown.map(({ kind }) => kind).join(" and ");
-    return [warn("manifest", `the cluster knows no ${kinds}`, "Policies came with Kubernetes 1.30.")];
+    return [warn("manifest", `the cluster has no ${kinds}`, "Policies came with Kubernetes 1.30.")];
   }
-  return [ok("manifest", "roles, bindings and policy are as we write them")];
+  return [ok("manifest", "roles, bindings and policy are as in the manifest")];
 }

@@ -28,7 +28,7 @@ export async function checkProbe(doctor: Doctor, { skew, answered }: Before): Pr
     await doctor.sleep(pause);
   }
   const what = `a probe put on the bus did not arrive within ${giveUpAfter / seconds(1)} s`;
-  const remedy = `Look at the hold function's log: aws logs tail /aws/lambda/${functionName(doctor.cluster, "hold")} --since 10m`;
+  const remedy = `Read the hold function's log: aws logs tail /aws/lambda/${functionName(doctor.cluster, "hold")} --since 10m`;
   return [fail("probe", what, remedy)];
 }
 

@@ -38,7 +38,7 @@ export async function checkHolds(
 
 async function checkHold(doctor: Doctor, hold: PresentHold, group: string, now: Date): Promise<Finding> {
   const { id, scope, state, expiresAt, armedFor } = hold;
-  const fix = { action: `sweep now, which sees to hold ${id}`, apply: () => doctor.account.sweepNow() };
+  const fix = { action: `sweep now, which repairs hold ${id}`, apply: () => doctor.account.sweepNow() };
   const overdue = now.getTime() - expiresAt.getTime();
   if (overdue > grace) {
     const what = `the hold of ${scope} (${id}) should have ended ${about(overdue)} ago`;

@@ -6,15 +6,15 @@ import type { FunctionFacts } from "../aws/account.ts";
 import { type Doctor, redeploy } from "../doctor.ts";
 import { type Finding, fail, ok, warn } from "../finding.ts";
 
-/** The sweep is woken. */
+/** A rule invokes the sweep. */
 export async function checkSweepRule(doctor: Doctor, sweep: FunctionFacts): Promise<Finding[]> {
   const rule = await doctor.account.ruleThatTargets(sweep.arn);
-  if (!rule) return [fail("sweep", `nothing wakes ${sweep.name}`, redeploy(doctor))];
+  if (!rule) return [fail("sweep", `no rule invokes ${sweep.name}`, redeploy(doctor))];
   if (rule.isEnabled) return [];
   return [
     fail(
       "sweep",
-      `${rule.name}, which wakes the sweep, is disabled`,
+      `${rule.name}, which invokes the sweep, is disabled`,
       `aws events enable-rule --name ${rule.name}`,
       {
         action: `enable rule ${rule.name}`,
@@ -35,10 +35,10 @@ export function checkLastSweep(
   const log = `aws logs tail /aws/lambda/${sweep.name} --since 1h`;
   const fix = { action: "sweep now", apply: () => doctor.account.sweepNow() };
   if (!lastSweep && sweep.changedAt && sweep.changedAt > after(now, -every - minutes(2))) {
-    return warn("sweep", "none has run since the deployment, which is fresh", `Wait ${about(every)}.`);
+    return warn("sweep", "none has run since the last deployment", `Wait ${about(every)}.`);
   }
   if (!lastSweep) {
-    return fail("sweep", "no sweep has run to its end yet", `Look why: ${log}`, fix);
+    return fail("sweep", "no sweep has run to its end yet", `Read its log: ${log}`, fix);
   }
   const age = now.getTime() - lastSweep.getTime();
   if (age > 2 * every + minutes(2)) {
