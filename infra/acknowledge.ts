@@ -3,7 +3,7 @@ import type { IConstruct } from "constructs";
 
 /** Accepts findings of the security checks on a resource, with the reason why they are right here. */
 export function acknowledge(resource: IConstruct, findings: Readonly<Record<string, string>>): void {
-  // A CDK of 2025 has no such checks, and nothing of this name.
+  // A CDK of 2025 has no such checks, and does not export this name.
   if (!("Validations" in cdk)) return;
   const validations = cdk.Validations.of(resource);
   for (const [id, reason] of Object.entries(findings)) validations.acknowledge({ id, reason });

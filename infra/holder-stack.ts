@@ -4,7 +4,7 @@ import type { Construct } from "constructs";
 import { KarpenterNodeHolder } from "./node-holder.ts";
 import type { ContextSettings } from "./settings/context.ts";
 
-/** The repository's own stack: one holder for one cluster, and what its operator will want to know. */
+/** The repository's own stack: one holder for one cluster, with outputs for its operator. */
 export class HolderStack extends Stack {
   constructor(scope: Construct, id: string, settings: ContextSettings, props: StackProps) {
     super(scope, id, props);

@@ -26,7 +26,7 @@ export type Network = Readonly<{ ids: HolderVpcIds; securityGroups: readonly ISe
 
 export const hasIds = (vpc: HolderVpc): vpc is HolderVpcIds => "subnetIds" in vpc;
 
-/** Finds subnets and security groups, and makes the one that is missing. */
+/** Finds subnets and security groups; creates a security group where none is given. */
 export function networkOf(scope: Construct, vpc: HolderVpc): Network {
   if (hasIds(vpc)) {
     const securityGroups = vpc.securityGroupIds.map((id, i) =>

@@ -67,7 +67,7 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
     const schedules = new ReleaseSchedules(this, "Releases", { cluster, releaseFunctionArn });
     const environment = environmentOf(plan.settings, { table, launches, schedules, releaseFunctionArn });
     const functions = new HolderFunctions(this, "Functions", { plan, environment });
-    // Named for its cluster: for another one all of it is new, and what is old still may tidy up the old one.
+    // Its id contains the cluster's name: for another cluster all of it is created anew, and the old part cleans up the old cluster.
     const access = new ClusterAccess(this, `Access-${cluster}`, plan);
     const { hold, release, sweep, control } = functions;
 
@@ -127,7 +127,7 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
     return this.releaseFunction.grantInvoke(grantee);
   }
 
-  /** Writes what an operator wants to know as outputs: names of functions, queues, dashboard, the forced release. */
+  /** Adds outputs for operators: names of functions, queues, dashboard, the forced release. */
   addOutputs(scope: Construct = new Construct(this, "Outputs")): void {
     addOutputs(this, scope);
   }
@@ -162,12 +162,12 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
     return this.metric("HoldActive", "Maximum");
   }
 
-  /** How long the launch that began a hold took until every node there was was marked. */
+  /** The time from the launch that began a hold until every existing node was marked. */
   metricLaunchToProtected(): Metric {
     return this.metric("LaunchToProtectedMs", "p90");
   }
 
-  /** How much later than due nodes were released. */
+  /** How late nodes were released. */
   metricReleaseLag(): Metric {
     return this.metric("ReleaseLagMs", "Maximum");
   }
@@ -179,7 +179,7 @@ const forceRelease = ({ functionName }: IFunction): string =>
 
 function letSeeInstances(fn: HolderFunction): void {
   fn.may({ actions: ["ec2:DescribeInstances"], resources: ["*"] });
-  acknowledgeWildcard(fn.role, "*", "ec2:DescribeInstances, which reads only, knows no narrower resource");
+  acknowledgeWildcard(fn.role, "*", "ec2:DescribeInstances, which reads only, has no narrower resource");
 }
 
 // A sweep's metrics are missing in a period without a sweep, and a timer may be a minute late.

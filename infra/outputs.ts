@@ -3,7 +3,7 @@ import type { Construct } from "constructs";
 import type { KarpenterNodeHolder } from "./node-holder.ts";
 import { dashboardUrl } from "./partition.ts";
 
-/** What an operator wants to know of a holder, as outputs of the stack in which the scope is. */
+/** Outputs for an operator, in the scope's stack. */
 export function addOutputs(holder: KarpenterNodeHolder, scope: Construct): void {
   const output = (id: string, description: string, value: string) =>
     new CfnOutput(scope, id, { description, value });
@@ -11,7 +11,7 @@ export function addOutputs(holder: KarpenterNodeHolder, scope: Construct): void 
   output("ReleaseFunction", "Releases nodes when a hold is over", holder.releaseFunction.functionName);
   output(
     "SweepFunction",
-    "Compares everything and repairs what lost events left",
+    "Compares record, nodes and clock, and repairs what lost events left",
     holder.sweepFunction.functionName,
   );
   output("ControlFunction", "Answers operators", holder.controlFunction.functionName);

@@ -30,14 +30,14 @@ export interface KarpenterNodeHolderProps {
   /** What extends a hold: use of the nodes launched for it and launches, or launches alone (use). */
   readonly extendOn?: "use" | "launches";
   readonly karpenter?: KarpenterGeneration;
-  /** Another annotation than the one Karpenter's generation knows. */
+  /** Another annotation than the one of Karpenter's generation. */
   readonly holdAnnotation?: string;
-  /** How often everything is compared from scratch (5 minutes). */
+  /** How often a sweep compares record, nodes and clock (5 minutes). */
   readonly sweepEvery?: Duration;
   readonly access?: Access;
   /** Where the functions run, for a cluster whose endpoint is private: ids, or a VPC of the CDK (no VPC). */
   readonly vpc?: HolderVpc;
-  /** Where your people read docs/operating.md (that file); each alarm links to its heading there. */
+  /** Where your people read docs/operating.md (that path); each alarm links to its heading there. */
   readonly runbookUrl?: string;
   /** Receives every alarm. */
   readonly alarmTopic?: ITopic;

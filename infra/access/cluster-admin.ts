@@ -17,7 +17,7 @@ type Target = Readonly<{ cluster: string; clusterArn: string }>;
 
 /** The function that writes our rights into the cluster; it alone can make itself an admin, and only there. */
 export class ClusterAdmin extends Construct {
-  /** Where CloudFormation sends what it wants of the cluster. */
+  /** Where CloudFormation sends its requests. */
   readonly serviceToken: string;
   /** The roles that it lets into the cluster. */
   readonly roleArns: string[] = [];
@@ -72,7 +72,7 @@ export class ClusterAdmin extends Construct {
   }
 }
 
-/** One function's own credentials, used by that function: a copy of them elsewhere is refused. */
+/** Calls that one function itself makes. */
 const onlyFrom = (fn: HolderFunction) => ({ ArnEquals: { "lambda:SourceFunctionArn": fn.arn } });
 
 function allowBecomingAdmin(admin: HolderFunction, { cluster, clusterArn }: Target): void {

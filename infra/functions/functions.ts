@@ -38,7 +38,7 @@ export class HolderFunctions extends Construct {
       part: "hold",
       description: `Holds Karpenter's nodes of ${cluster} after a launch`,
       timeout: holdTimeout,
-      // Its follow-ups come back by the queue on purpose, and give up after ten minutes by themselves.
+      // It sends itself follow-ups through the queue on purpose; they end after ten minutes.
       invokesItself: true,
     });
     this.release = new HolderFunction(this, "Release", {
@@ -46,7 +46,7 @@ export class HolderFunctions extends Construct {
       part: "release",
       description: `Releases Karpenter's nodes of ${cluster} when a hold is over`,
       timeout: Duration.minutes(5),
-      // Past an hour the sweep has long done it.
+      // After an hour the sweep has done it.
       whenAsync: { retryAttempts: 2, maxEventAge: Duration.hours(1), onFailure },
     });
     this.sweep = new HolderFunction(this, "Sweep", {
@@ -54,7 +54,7 @@ export class HolderFunctions extends Construct {
       part: "sweep",
       description: `Compares holds, nodes and clock of ${cluster}, and repairs what events lost`,
       timeout: Duration.minutes(5),
-      // Two at once list the cluster twice to do the same work. Some accounts' quota is too low to reserve from.
+      // Two sweeps at once would do the same work twice. Lambda rejects this in accounts with a low quota.
       ...(plan.reserveConcurrency && { reservedConcurrency: 1 }),
       // No retry and no dead letter: the next sweep does the same work.
       whenAsync: { retryAttempts: 0, maxEventAge: Duration.millis(sweepEvery) },
@@ -62,9 +62,9 @@ export class HolderFunctions extends Construct {
     this.control = new HolderFunction(this, "Control", {
       ...common,
       part: "control",
-      description: `Does what an operator of the node holder of ${cluster} asks`,
+      description: `Answers operators of the node holder of ${cluster}`,
       timeout: Duration.minutes(2),
-      // The caller sees the failure. Hours later the request would mean something else.
+      // The caller sees the failure, and a retry hours later would be wrong.
       whenAsync: { retryAttempts: 0, maxEventAge: Duration.minutes(5), onFailure },
     });
   }

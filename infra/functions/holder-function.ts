@@ -49,7 +49,7 @@ const runtime = new Runtime("nodejs24.x", RuntimeFamily.NODEJS);
 export class HolderFunction extends Construct implements IGrantable {
   readonly fn: LambdaFunction;
   readonly role: Role;
-  /** The function alone, without what CDK keeps beside it. */
+  /** The function's own resource, without those that the CDK adds to it. */
   readonly resource: CfnFunction;
   /** By name, so that the function's own role may name it. */
   readonly arn: string;
@@ -71,7 +71,7 @@ export class HolderFunction extends Construct implements IGrantable {
       handler: "index.handler",
       runtime,
       architecture: Architecture.ARM_64,
-      // Memory buys the share of a processor that TLS and JSON need; the work itself fits into half of it.
+      // The share of a processor grows with memory, and TLS and JSON need it; half of the memory would do.
       memorySize: 512,
       timeout: props.timeout,
       environment: { ...props.environment, NODE_OPTIONS: "--enable-source-maps" },
@@ -94,12 +94,12 @@ export class HolderFunction extends Construct implements IGrantable {
     return this.role;
   }
 
-  /** Adds to what this function, and no other, may do. */
+  /** Adds a permission to this function alone. */
   may(statement: PolicyStatementProps): void {
     this.role.addToPolicy(new PolicyStatement(statement));
   }
 
-  // By ids, because a cluster's subnets need no look-up and no VPC object to be named.
+  // By ids: no look-up and no VPC object is needed.
   private enter(vpc: HolderVpcIds): void {
     this.resource.vpcConfig = { subnetIds: [...vpc.subnetIds], securityGroupIds: [...vpc.securityGroupIds] };
     // AWS's managed policy would let a late log line re-create the log group after a destroy.

@@ -16,9 +16,9 @@ import type { HolderMetrics } from "./metrics.ts";
 
 export type WatchedParts = Readonly<{
   settings: Settings;
-  /** Where the runbook is. */
+  /** Where docs/operating.md is read. */
   runbookUrl: string;
-  /** Of periods long enough to contain a sweep. */
+  /** Their periods are long enough to contain a sweep. */
   metrics: HolderMetrics;
   /** Each by the name under which its alarm is known. */
   functions: Readonly<Record<string, IFunction>>;
@@ -41,7 +41,7 @@ const urgencies = {
 } as const satisfies Record<string, Urgency>;
 
 type Watch = Readonly<{
-  /** The heading in the runbook, and the alarm's name. */
+  /** The heading in docs/operating.md, and the alarm's name. */
   heading: keyof typeof urgencies;
   /** Which of several things under that heading. */
   of?: string;
@@ -54,7 +54,7 @@ type Watch = Readonly<{
   missing?: TreatMissingData;
 }>;
 
-/** What wakes a human; each alarm leads to its heading in the runbook. */
+/** All alarms; each links to its entry in docs/operating.md. */
 export class Alarms extends Construct {
   readonly all: readonly Alarm[];
 
@@ -91,8 +91,8 @@ export class Alarms extends Construct {
 }
 
 /*
-CloudWatch looks every minute at periods that end now, and each look may cut what happened at other places. An alarm
-that counts within one long period does not flap; several periods on end are for what is found anew in each.
+Every minute CloudWatch evaluates periods that end now, so the same events may fall into different periods. An alarm
+that counts within one long period does not flap; several periods in a row are for what each period finds anew.
 */
 function watches({ settings, metrics, functions, deadLetters }: WatchedParts): readonly Watch[] {
   const { sweepEvery, initialDelay, maxHold } = settings;
@@ -101,7 +101,7 @@ function watches({ settings, metrics, functions, deadLetters }: WatchedParts): r
       ([of, queue]): Watch => ({
         heading: "dead-letters",
         of,
-        description: `Some of the ${of} were given up.`,
+        description: `Some ${of} failed after all retries.`,
         metric: queue.metricApproximateNumberOfMessagesVisible({
           period: Duration.minutes(5),
           statistic: "Maximum",
@@ -117,7 +117,7 @@ function watches({ settings, metrics, functions, deadLetters }: WatchedParts): r
         of,
         description: `The ${of} function keeps failing.`,
         metric: fn.metricErrors({ period: longEnoughForThree(of === "sweep" ? sweepEvery : 0) }),
-        // One error, and a second, are retried and heal; a third says that retries do not help.
+        // One error, and a second, are retried; a third shows that retries do not help.
         threshold: 2,
         periods: 1,
       }),
@@ -126,13 +126,13 @@ function watches({ settings, metrics, functions, deadLetters }: WatchedParts): r
       heading: "release-overdue",
       description: "Nodes are held longer than their hold.",
       metric: metrics.metric("ReleaseLagMs", "Maximum"),
-      // A one-shot may fire a minute late, and a lost one is made good by the next sweep: this is past both.
+      // A one-shot may fire a minute late, and the next sweep replaces a lost one: this is later than both.
       threshold: 2 * sweepEvery + minutes(2),
       periods: 1,
     },
     {
       heading: "marks-orphaned",
-      description: "Nodes carry marks of holds that are over, and the sweep cannot take them off.",
+      description: "Nodes carry marks of ended holds, and the sweep cannot remove them.",
       metric: metrics.metric("OrphansFound", "Sum"),
       // The sweep that finds an orphan removes it; found three times, it does not.
       threshold: 0,
@@ -142,13 +142,13 @@ function watches({ settings, metrics, functions, deadLetters }: WatchedParts): r
       heading: "patches-failing",
       description: "Some nodes can be neither marked nor released.",
       metric: metrics.metric("NodePatchFailures", "Sum"),
-      // One node's failure fails no function; a follow-up or the sweep tries again, and three times on end it did not help.
+      // One node's failure fails no function: a follow-up or the sweep retries, and three times in a row that did not help.
       threshold: 0,
       periods: 3,
     },
     {
       heading: "sweep-silent",
-      description: "The sweep, which repairs whatever events lost, does not run to its end.",
+      description: "The sweep, which repairs what lost events left, does not run to its end.",
       metric: metrics.metric("HoldActive", "SampleCount"),
       // Every sweep emits HoldActive, so a period without data means that no sweep ended.
       threshold: 1,
@@ -161,7 +161,7 @@ function watches({ settings, metrics, functions, deadLetters }: WatchedParts): r
       description: "Launches protect the cluster later than they should.",
       // Only a launch that starts a hold emits this, so an hour has few values.
       metric: metrics.metric("LaunchToProtectedMs", "p50").with({ period: Duration.hours(1) }),
-      // Bus, queue and function take seconds; Karpenter's next look at a node may come after 15 s. A minute is late.
+      // Bus, queue and function take seconds; Karpenter may check a node again after 15 s. A minute is late.
       threshold: initialDelay + minutes(1),
       periods: 1,
     },

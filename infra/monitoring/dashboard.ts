@@ -19,7 +19,7 @@ type Shown = Readonly<{
   learns: boolean;
 }>;
 
-/** What a human looks at when an alarm went, or when curious. */
+/** What an operator sees after an alarm, or out of interest. */
 export class HolderDashboard extends Construct {
   readonly name: string;
 
@@ -62,7 +62,7 @@ export class HolderDashboard extends Construct {
         [
           graph("From launch to protected, ms", percentiles(metrics, "LaunchToProtectedMs")),
           graph("Release later than due, ms", percentiles(metrics, "ReleaseLagMs")),
-          graph("Repairs and trouble", [
+          graph("Repairs and failures", [
             count("MissedLaunches", "launches whose event was lost"),
             count("OrphansFound", "orphaned marks"),
             count("RightsMissing", "rights missing in the cluster"),

@@ -16,7 +16,7 @@ export class HoldTable extends Construct {
       timeToLiveAttribute: Keys.forgetAt,
       billingMode: BillingMode.PAY_PER_REQUEST,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      // A record means nothing without the marks it speaks of, and a destroy takes those off.
+      // The record is useless without the marks, and a destroy removes those.
       removalPolicy: RemovalPolicy.DESTROY,
     });
   }

@@ -21,10 +21,10 @@ type Trigger = Readonly<{
   scope?: string;
 }>;
 
-/** Events that hold. */
+/** Events that start or extend a hold. */
 export type HoldOnProps = Trigger & Readonly<{ eventPattern: EventPattern }>;
 
-/** Times at which a hold begins. */
+/** Times at which a hold starts. */
 export type HoldDuringProps = Trigger &
   Readonly<{
     /** As EventBridge Scheduler has it, like "cron(0 8 ? * MON-FRI *)". */
@@ -33,7 +33,7 @@ export type HoldDuringProps = Trigger &
     timeZone?: string;
   }>;
 
-/** Invokes control for an event or at a time; what cannot be delivered ends among its own dead letters. */
+/** Invokes control for an event or at a time; what cannot be delivered goes to its own dead-letter queue. */
 abstract class HoldTrigger extends Construct {
   readonly deadLetters: IQueue;
 
@@ -48,7 +48,7 @@ abstract class HoldTrigger extends Construct {
     });
   }
 
-  /** What control is asked; id and time of the event make a second delivery ask for nothing more. */
+  /** The request to control; with the event's id and time a second delivery changes nothing. */
   protected request(
     trigger: Trigger,
     cause: "event" | "window",
@@ -86,7 +86,7 @@ export class HoldOn extends HoldTrigger {
         new FunctionTarget(control, {
           event: RuleTargetInput.fromObject(event),
           deadLetterQueue: this.deadLetters,
-          // The hold is counted from the event: reported later than that, there is nothing left to hold.
+          // The hold is counted from the event's time: delivered after its end, nothing is left to hold.
           maxEventAge: props.for,
         }),
       ],

@@ -30,7 +30,7 @@ export class LaunchQueue extends Construct {
     });
     this.queue = new Queue(this, "Queue", {
       ...sealed,
-      // Six times the function's time, as Lambda asks: shorter, and a message still in work comes again.
+      // Six times the function's timeout, as Lambda recommends: otherwise a message in flight is delivered again.
       visibilityTimeout: Duration.seconds(props.consumerTimeout.toSeconds() * 6),
       // A launch older than a day protects nothing any more.
       retentionPeriod: Duration.days(1),
@@ -41,7 +41,7 @@ export class LaunchQueue extends Construct {
       targets: [new SqsQueue(this.queue, { deadLetterQueue: this.undelivered })],
       eventPattern: { source: ["aws.ec2", probeSource] },
     });
-    // One rule for both, so that a probe proves the way of the launches; Rule itself knows no alternatives.
+    // One rule for both, so that a probe goes the way of launches; the Rule construct takes no alternatives.
     if (rule.node.defaultChild instanceof CfnRule) {
       rule.node.defaultChild.eventPattern = launchesAndProbes(props.cluster);
     }
@@ -61,7 +61,7 @@ export class LaunchQueue extends Construct {
       eventSourceArn: this.queue.queueArn,
       // With a batching window, which larger batches require, Lambda may wait up to 20 seconds on a quiet queue.
       batchSize: 10,
-      // Two at a time keep a burst of launches from becoming a burst of calls on the cluster.
+      // Two at a time, so that a burst of launches does not become a burst of calls to the cluster.
       maxConcurrency: 2,
       reportBatchItemFailures: true,
     });

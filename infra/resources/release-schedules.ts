@@ -6,10 +6,10 @@ import { scheduleGroupName } from "../../lambda/names.ts";
 import { acknowledgeWildcard } from "../acknowledge.ts";
 import type { HolderFunction } from "../functions/holder-function.ts";
 
-/** Where one-shots wait for a hold's end, and the role in which they invoke the release function. */
+/** The group of the one-shots, and the role with which they invoke the release function. */
 export class ReleaseSchedules extends Construct {
   readonly groupName: string;
-  /** The role Scheduler takes on; only for schedules of this group. */
+  /** The role that Scheduler assumes; only for schedules of this group. */
   readonly role: Role;
 
   constructor(
@@ -31,7 +31,7 @@ export class ReleaseSchedules extends Construct {
     this.role.addToPolicy(new PolicyStatement(invoke));
   }
 
-  /** Lets a function set one-shots in this group, with this role and no other. */
+  /** Lets a function create one-shots in this group, with this role and no other. */
   openTo(user: HolderFunction): void {
     const schedules = Stack.of(this).formatArn({
       service: "scheduler",

@@ -4,7 +4,7 @@ import { unusable } from "./plan.ts";
 
 type Holder = IConstruct & Readonly<{ cluster: string }>;
 
-/** Two holders of one cluster would have the same names in AWS, and take each other's marks for orphaned. */
+/** Two holders of one cluster would have the same names in AWS, and remove each other's marks as orphaned. */
 export function refuseSecondHolder(holder: Holder, isHolder: (one: IConstruct) => one is Holder): void {
   const { account, region } = Stack.of(holder);
   const other = holder.node.root.node
@@ -13,7 +13,7 @@ export function refuseSecondHolder(holder: Holder, isHolder: (one: IConstruct) =
     .filter((one) => one !== holder)
     .find((one) => {
       const stack = Stack.of(one);
-      // Accounts and regions that are left open are the same text, and may be the same place.
+      // Without an env, account and region are the same tokens, and may be the same account and region.
       return one.cluster === holder.cluster && stack.account === account && stack.region === region;
     });
   if (!other) return;

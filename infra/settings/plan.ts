@@ -50,7 +50,7 @@ export const unusable = (problems: readonly string[]): BadInputError =>
   new BadInputError("These settings cannot be used", problems);
 
 function asText(props: KarpenterNodeHolderProps): RawSettings {
-  // One of another kind is a problem of its own, and the rest is checked against the default.
+  // A prop of another type is its own problem; the rest is checked against the default.
   const text = (duration: Duration | undefined) =>
     isDuration(duration) ? formatDuration(duration.toMilliseconds()) : undefined;
   return {
