@@ -24,7 +24,7 @@ import { RecordingHolds } from "./recording-holds.ts";
 import type { Timeline } from "./timeline.ts";
 import { Timers } from "./timers.ts";
 
-/** What the holder of one process stands on. */
+/** What the holder of one process needs. */
 export type HolderWorld = Readonly<{
   settings: Settings;
   clock: AlarmClock;
@@ -36,7 +36,7 @@ export type HolderWorld = Readonly<{
   ids: Ids;
   log: Log;
   metrics: Metrics;
-  /** Is reported what happens to holds. */
+  /** Receives what happens to holds. */
   timeline: Timeline;
   queue?: Partial<Pick<QueueOptions, "window" | "visibility">>;
   /** Puts something between the core and the queue. */
@@ -79,7 +79,7 @@ export class Holder {
   async start(): Promise<void> {
     const { clock, settings } = this.#world;
     if (this.#isStopped) return;
-    await this.#attempt("a sweep failed: the next one makes up for it", () => this.sweep());
+    await this.#attempt("a sweep failed: the next one repairs it", () => this.sweep());
     if (this.#isStopped) return;
     this.#nextSweep = clock.at(after(clock.now(), settings.sweepEvery), () => this.start());
   }
@@ -99,7 +99,7 @@ export class Holder {
     return this.#hold(onOperatorAsked(this.#ports)(payload, this.#context()));
   }
 
-  /** Begins nothing more and finishes the work under way. */
+  /** Starts nothing more and finishes the work under way. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#nextSweep();
@@ -110,7 +110,7 @@ export class Holder {
 
   async #fire(expired: Expired): Promise<void> {
     this.#world.timeline.record({ kind: "release fired", ...expired });
-    await this.#attempt("a release failed: the next sweep makes up for it", () => this.release(expired));
+    await this.#attempt("a release failed: the next sweep repairs it", () => this.release(expired));
   }
 
   #context(): CallContext {

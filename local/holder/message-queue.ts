@@ -57,7 +57,7 @@ export class MessageQueue implements FollowUps {
     return { Records: batch.map(recordOf) };
   }
 
-  /** Deletes what a batch has done; what failed too often becomes a dead letter. Returns the new dead letters. */
+  /** Deletes the messages of a batch that are done; one that failed too often becomes a dead letter. Returns the new dead letters. */
   settle(batch: readonly Message[], failed: readonly string[]): readonly Message[] {
     const { maxReceives } = this.#options;
     const isFailed = ({ id }: Message) => failed.includes(id);

@@ -3,7 +3,7 @@ import { holdLabel, isExcluded } from "../../lambda/core/marks/keys.ts";
 import type { NodeMeta } from "../../lambda/core/marks/plan-marks.ts";
 import type { NewEvent } from "./timeline.ts";
 
-/** Which labels and annotations report a node's NodePool and whether it is held. */
+/** The label of a node's NodePool, and the annotation that shows whether it is held. */
 export type NodeKeys = Readonly<{ poolLabel: string; annotation: string }>;
 
 /** What a change of a node means; most changes, such as a heartbeat, mean nothing. */

@@ -4,7 +4,7 @@ import type { AllHolds, Holds } from "../../lambda/core/ports.ts";
 import type { Scope } from "../../lambda/core/scope.ts";
 import type { NewEvent, Timeline } from "./timeline.ts";
 
-/** Holds that report the timeline what each write meant. */
+/** Holds that report to the timeline what each write means. */
 export class RecordingHolds implements Holds {
   readonly #holds: Holds;
   readonly #timeline: Timeline;

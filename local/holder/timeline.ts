@@ -47,7 +47,7 @@ export class Timeline {
     for (const listener of this.#listeners) listener(event);
   }
 
-  /** Reports everything from now on, until it is taken back. */
+  /** Calls the listener for every event from now on, until it is cancelled. */
   follow(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

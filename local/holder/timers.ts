@@ -25,11 +25,11 @@ export class Timers implements Schedules {
   }
 
   async arm(scope: Scope, holdId: string, at: Date): Promise<"armed" | "already armed"> {
-    // The process ends: the sweep at its next start arms what is on record.
+    // The process ends: the sweep at its next start arms the recorded holds.
     return this.#isClosed ? "armed" : this.#oneShots.arm(scope, holdId, at);
   }
 
-  /** Lets none fire any more. */
+  /** From now on none fires. */
   close(): void {
     this.#isClosed = true;
     this.loseAll();

@@ -2,10 +2,10 @@ import { type Duration, hours } from "../../lambda/core/duration.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
 import type { AlarmClock, Cancel } from "./alarm-clock.ts";
 
-/** Timers hold no more than 24 days, and a laptop that slept should notice soon. */
+/** A timer of Node lasts 24 days at most, and a laptop that slept should notice soon. */
 const longestNap: Duration = hours(1);
 
-/** Wakes by the time on the wall. */
+/** Runs actions by the system's time. */
 export class WallClock implements AlarmClock {
   readonly #clock: Clock;
 

@@ -4,9 +4,9 @@ import type { PrometheusMetrics } from "./prometheus.ts";
 
 export type MetricsServerOptions = Readonly<{
   metrics: Pick<PrometheusMetrics, "text">;
-  /** 0 takes any. */
+  /** 0 takes any free port. */
   port: number;
-  /** Loopback, unless others are to read it. */
+  /** Loopback, unless another address is given. */
   host?: string | undefined;
 }>;
 

@@ -1,7 +1,7 @@
 import { Metric, type MetricName } from "../../lambda/core/metrics.ts";
 import type { Metrics } from "../../lambda/core/ports.ts";
 
-/** A counter sums values, a gauge keeps the last one, a summary has the sum and the number of them. */
+/** A counter sums values, a gauge keeps the last one, a summary has their sum and their number. */
 type Family = Readonly<{ type: "counter" | "gauge" | "summary"; help: string }>;
 
 const counter = (help: string): Family => ({ type: "counter", help });
@@ -9,7 +9,7 @@ const gauge = (help: string): Family => ({ type: "gauge", help });
 const summary = (help: string): Family => ({ type: "summary", help });
 
 export const families: Readonly<Record<MetricName, Family>> = {
-  LaunchesSeen: counter("Nodes that were seen to be launched."),
+  LaunchesSeen: counter("Launches of nodes that were seen."),
   LaunchesIgnored: counter("Launches that started and extended no hold."),
   ReplacementsIgnored: counter("Launches that only replaced other nodes."),
   HoldsStarted: counter("Holds started."),
@@ -22,9 +22,9 @@ export const families: Readonly<Record<MetricName, Family>> = {
   NodePatchFailures: counter("Nodes that could not be patched."),
   ApiThrottled: counter("Calls that the Kubernetes API throttled."),
   RightsMissing: counter("Calls that needed a right which the cluster has not given."),
-  LaunchToProtectedMs: summary("From a launch to the protection of all nodes."),
-  ReleaseLagMs: summary("How much later than due nodes were released."),
-  OrphansFound: counter("Marks found that no hold owned."),
+  LaunchToProtectedMs: summary("Time from a launch to the protection of all nodes."),
+  ReleaseLagMs: summary("How late nodes were released."),
+  OrphansFound: counter("Orphaned marks found."),
   UnreadableRecords: counter("Reads of a record that could not be read."),
   MissedLaunches: counter("Launches that only the sweep found."),
   OldestHoldMs: gauge("Age of the oldest hold at the last sweep."),
@@ -35,7 +35,7 @@ export const families: Readonly<Record<MetricName, Family>> = {
   RelaunchesSpared: counter("With hold=auto, the estimated number of nodes not launched again."),
 };
 
-/** What Prometheus calls a metric: in its own style, and in seconds. */
+/** A metric's name in Prometheus's style; times are in seconds. */
 export function prometheusName(name: MetricName): string {
   const words = name.replace(/Ms$/, "Seconds").replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return `karpenter_node_holder${words}${families[name].type === "counter" ? "_total" : ""}`;
@@ -67,7 +67,7 @@ export class PrometheusMetrics implements Metrics {
     const name = prometheusName(metric);
     const heading = [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
     const values = this.#values.get(metric);
-    // A gauge has no value before its first one; all else begins with none.
+    // A gauge has no value before its first one; the others begin with 0.
     if (type === "gauge") return values ? [...heading, `${name}${this.#labels} ${values.last}`] : [];
     const { sum = 0, count = 0 } = values ?? {};
     if (type === "counter") return [...heading, `${name}${this.#labels} ${sum}`];

@@ -11,7 +11,7 @@ type FrameOptions = Readonly<{
   now: Date;
   /** Show nothing older. */
   from?: Date;
-  /** How wide the reader's picture is, so that nothing has to be scaled or scrolled. */
+  /** The width of the reader's window, so that nothing has to be scaled or scrolled. */
   width?: number;
 }>;
 
@@ -19,7 +19,7 @@ type FrameOptions = Readonly<{
 export function drawFrame(events: readonly TimelineEvent[], { now, from, width }: FrameOptions): Frame {
   const first = events[0]?.at ?? now;
   const begin = from && from > first ? from : first;
-  // A story that has only begun is reported at its right end, or all of it would race to the left.
+  // A short timeline is drawn at the right end; otherwise everything would move left fast.
   const shown = new Date(Math.min(begin.getTime(), now.getTime() - 60_000));
   const timeline = readTimeline(events, { from: shown, to: now });
   const clock = utcFor(timeline.from, timeline.to);
@@ -35,7 +35,7 @@ export function drawFrame(events: readonly TimelineEvent[], { now, from, width }
   };
 }
 
-/** Some room for what is planned, and up to a third of the picture for a hold that is on. */
+/** Some room for the future: up to a third of the picture for the end of a present hold. */
 function endOf({ from, to, holds }: Timeline): number {
   const untils = holds.filter(({ isOpen }) => isOpen).map(({ until }) => until);
   const span = to - from;
@@ -45,7 +45,7 @@ function endOf({ from, to, holds }: Timeline): number {
   );
 }
 
-/** How things stand, in a sentence; it changes only when a hold does. */
+/** The present state in a sentence; it changes only when a hold does. */
 export function formatState(events: readonly TimelineEvent[]): string {
   const last = events.findLast(({ kind }) => kind.startsWith("hold "));
   if (!last || !("scope" in last)) return "Nothing is held.";

@@ -7,7 +7,7 @@ import type { TimelineEvent } from "../../report/timeline/events.ts";
 import { drawFrame, formatState } from "./frame.ts";
 import { requestUrl } from "./request-url.ts";
 
-/** Something that keeps what happened and reports what happens; a timeline is one. */
+/** Past events, and a way to subscribe to new ones; a timeline is one. */
 export type Events = Readonly<{
   events: readonly TimelineEvent[];
   follow: (listener: (event: TimelineEvent) => void) => () => void;
@@ -18,7 +18,7 @@ export type LivePageOptions = Readonly<{
   clock: Clock;
   title: string;
   about: string;
-  /** How often the picture moves on when nothing happens. */
+  /** How often the picture is drawn again when nothing happens. */
   redrawEvery?: Duration;
 }>;
 
@@ -69,7 +69,7 @@ export class LivePage {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const { pathname, searchParams } = requestUrl(request);
-    // A page elsewhere could have its name resolve to this address.
+    // Another site's name could resolve to this address (DNS rebinding).
     const isMeant = /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(request.headers.host ?? "");
     if (!isMeant) refuse(response, 403);
     else if (request.method !== "GET") refuse(response, 405);
@@ -105,7 +105,7 @@ export class LivePage {
     const state = formatState(this.#options.events.events);
     if (state !== this.#state) for (const { response } of this.#readers) send(response, "state", state);
     this.#state = state;
-    // What happens together is drawn together.
+    // Events at the same time are drawn once.
     this.#soon ??= setTimeout(() => this.#drawForAll(), 100);
   }
 
@@ -116,7 +116,7 @@ export class LivePage {
   }
 
   #draw({ response, ...view }: Reader): void {
-    // A reader that does not keep up gets a newer picture later.
+    // A slow reader skips pictures.
     if (!response.writableNeedDrain) send(response, "picture", this.#frame(view));
   }
 
@@ -134,10 +134,10 @@ function send(response: ServerResponse, event: string, content: unknown): void {
 
 function refuse(response: ServerResponse, status: number): void {
   response.writeHead(status, { "content-type": "text/plain" });
-  response.end("There is nothing here.\n");
+  response.end("Not found.\n");
 }
 
-/** What a reader wants to see; the width is as its window has it, within reason. */
+/** What a reader asks for; the width is its window's, within limits. */
 function viewOf(wanted: URLSearchParams): View {
   const span = spans.find(({ minutes: count }) => String(count) === wanted.get("span")) ?? spans[0];
   const width = Number(wanted.get("width"));

@@ -15,7 +15,7 @@ export type ControlSocketOptions = Readonly<{
   log: Log;
 }>;
 
-/** A request is a few words and a reason. */
+/** A request has a few words and a reason. */
 export const longestRequest = 64 * 1024;
 
 /** Answers control requests over a Unix socket that only its owner can open: one JSON payload a POST. */
@@ -36,7 +36,7 @@ export class ControlSocket {
     const { folder } = options;
     const control = new ControlSocket(options);
     try {
-      // A holder that was killed leaves its socket behind.
+      // A killed holder leaves its socket behind.
       await rm(controlSocketIn(folder), { force: true });
       await withShortPath(folder, (path) => listenPrivately(control.#server, path));
     } catch (cause) {
@@ -48,7 +48,7 @@ export class ControlSocket {
     return control;
   }
 
-  /** Takes no more requests, finishes those that have arrived as a whole, and removes the socket. */
+  /** Accepts no more requests, finishes those that have arrived completely, and removes the socket. */
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     await Promise.all([...this.#underWay].map(([request, work]) => request.complete && work));
@@ -57,7 +57,7 @@ export class ControlSocket {
     await rm(controlSocketIn(this.#options.folder), { force: true });
   }
 
-  /** An answer, or an error in the form in which Lambda reports a function's. */
+  /** An answer, or an error in the form of Lambda's function errors. */
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { answer, log } = this.#options;
     try {
@@ -72,7 +72,7 @@ export class ControlSocket {
   }
 }
 
-/** The mode of a socket is the umask's: changed afterwards, it would be open to others for a moment. */
+/** The umask sets the mode of a socket: changed afterwards, the socket would be open to others for a moment. */
 function listenPrivately(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const before = process.umask(0o177);
@@ -84,7 +84,7 @@ function listenPrivately(server: Server, path: string): Promise<void> {
   });
 }
 
-/** A request that is longer is cut off: it gets no answer. */
+/** A longer request is cut off and gets no answer. */
 async function payloadOf(request: IncomingMessage): Promise<unknown> {
   const text = await limitedText(request, longestRequest);
   try {
@@ -94,7 +94,7 @@ async function payloadOf(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-/** Settles when the answer is on its way, or its reader is gone. */
+/** Settles when the answer is sent, or its reader is gone. */
 async function send(response: ServerResponse, status: number, content: unknown): Promise<void> {
   response.writeHead(status, { "content-type": "application/json", connection: "close" });
   response.end(JSON.stringify(content));

@@ -6,7 +6,7 @@ import { BadInputError } from "../../lambda/core/errors.ts";
 import { readKubeconfig } from "./kubeconfig.ts";
 
 export type ClusterChoice = Readonly<{
-  /** The kubeconfig that was named. */
+  /** The kubeconfig's path, if one is given. */
   path?: string | undefined;
   context?: string | undefined;
   env: Readonly<Record<string, string | undefined>>;
@@ -15,7 +15,7 @@ export type ClusterChoice = Readonly<{
   serviceAccount?: string;
 }>;
 
-/** The way into the cluster: the kubeconfig named, else as kubectl finds it, else the service account of the Pod. */
+/** The login to the cluster: the given kubeconfig, else the one that kubectl would use, else the Pod's service account. */
 export function findCluster({ path, context, env, ...places }: ClusterChoice): KubeConfig {
   const { home = homedir(), serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount" } = places;
   const file = path ?? fromEnvironment(env) ?? existing(join(home, ".kube", "config"));
@@ -23,7 +23,7 @@ export function findCluster({ path, context, env, ...places }: ClusterChoice): K
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = "443" } = env;
   if (host && existsSync(join(serviceAccount, "token"))) return inCluster(host, port, serviceAccount);
   throw new BadInputError("No cluster was found", [
-    "name a kubeconfig with --kubeconfig, or set KUBECONFIG: there is no ~/.kube/config, and this is no Pod with a service account",
+    "name a kubeconfig with --kubeconfig, or set KUBECONFIG: there is no ~/.kube/config, and this is not a Pod with a service account",
   ]);
 }
 

@@ -66,7 +66,7 @@ const lists = v.fallback(v.object({ contexts: named, clusters: named, users: nam
 });
 const choice = v.fallback(v.object({ cluster: v.string(), user: v.string() }), { cluster: "", user: "" });
 
-/** All that keeps a context from being used, named by field; values are never reported, for many of them are secrets. */
+/** All problems of a context, by field; values are never reported, because many are secrets. */
 export function problemsWith(kubeconfig: unknown, context: string): readonly string[] {
   const { contexts, clusters, users } = v.parse(lists, kubeconfig);
   const find = (list: typeof contexts, wanted: string) => list.find(({ name }) => name === wanted);
@@ -74,7 +74,7 @@ export function problemsWith(kubeconfig: unknown, context: string): readonly str
   const ofCluster = find(clusters, chosen.cluster);
   const ofUser = find(users, chosen.user);
   if (!ofCluster) return [`context ${context} names no cluster with a server`];
-  if (!ofUser) return [`context ${context} names no user that is there`];
+  if (!ofUser) return [`context ${context} names a user that does not exist`];
   return [
     ...problemsIn("the cluster", cluster, ofCluster.cluster),
     ...problemsIn("the user", user, ofUser.user ?? {}),

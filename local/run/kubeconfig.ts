@@ -5,12 +5,12 @@ import { load, YAMLException } from "js-yaml";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { problemsWith } from "./kubeconfig-problems.ts";
 
-/** Which of a kubeconfig's contexts to use; the current one unless reported. */
+/** Which of a kubeconfig's contexts to use; the current one unless given. */
 export type KubeconfigChoice = Readonly<{ path: string; context?: string | undefined }>;
 
 const largest = 16 * 1024 * 1024;
 
-/** Reads a kubeconfig and settles on one context; a problem reports what was looked for, and never what is secret. */
+/** Reads a kubeconfig and chooses one context; a problem names what is missing, and never a secret. */
 export function readKubeconfig({ path, context }: KubeconfigChoice): KubeConfig {
   const text = read(path);
   const content = parse(path, text);
@@ -19,7 +19,7 @@ export function readKubeconfig({ path, context }: KubeconfigChoice): KubeConfig 
     config.loadFromString(text);
     config.makePathsAbsolute(dirname(path));
   } catch (error) {
-    // What fails over a value of the wrong type says nothing to people.
+    // The message of a TypeError over a wrong value helps nobody.
     const isOurs = error instanceof Error && !(error instanceof TypeError);
     throw unusable(
       `${path}: ${isOurs ? error.message : "its lists or their names are not as kubectl has them"}`,
@@ -46,7 +46,7 @@ function read(path: string): string {
   }
 }
 
-/** A parser's complaint shows the lines around, and those may hold a token or a key. */
+/** A parser's message shows the lines around, which may contain a token or a key. */
 function parse(path: string, text: string): unknown {
   try {
     return load(text);

@@ -24,7 +24,7 @@ export type NodeWatchOptions = Readonly<{
   onChange: (change: NodeChange) => void;
 }>;
 
-/** Knows the nodes that match a selector at any time; lists once, then follows, and reconnects for as long as it runs. */
+/** Knows the nodes that match a selector at any time: lists once, then watches, and reconnects as long as it runs. */
 export class NodeWatch {
   readonly nodes = new Map<string, WatchedNode>();
   readonly #options: NodeWatchOptions;
@@ -36,10 +36,10 @@ export class NodeWatch {
     this.#options = options;
   }
 
-  /** Lists all nodes, which reports each that is new, and follows from there. */
+  /** Lists all nodes, reports each new one, and watches from there. */
   async start(): Promise<void> {
     await this.#list().catch((error: unknown) => {
-      // It took so long that the server forgot where the list was.
+      // It took so long that the list expired.
       if (isStatus(error, 410)) return this.#list();
       throw error;
     });
@@ -63,12 +63,12 @@ export class NodeWatch {
       } catch (error) {
         if (this.#stop.signal.aborted) return;
         failures = this.#version === heardBefore ? failures + 1 : 1;
-        // The server no longer knows what happened since then: everything is listed anew.
+        // The server has no events from then on any more: everything is listed again.
         if (error instanceof WatchGoneError || isStatus(error, 410)) this.#version = "";
-        else log.warn("the watch broke: it connects again", { failures, error });
+        else log.warn("the watch broke and connects again", { failures, error });
         if (isStatus(error, 401)) this.#options.login.refresh();
       }
-      // Also after a stream that ended well: a server that ends them at once is not asked in a tight loop.
+      // Also after a stream that ended well: a server that ends streams at once must not be called in a tight loop.
       await this.#pause(pauseAfter(Math.max(1, Math.min(failures, 8)), Math.random));
     }
   }
@@ -107,7 +107,7 @@ export class NodeWatch {
   #see(now: WatchedNode): void {
     const before = this.nodes.get(now.name);
     this.nodes.set(now.name, now);
-    // A name that came back is another node.
+    // The same name with another UID is another node.
     if (before && before.createdAt.getTime() !== now.createdAt.getTime()) this.#report({ before });
     const isSame = before?.createdAt.getTime() === now.createdAt.getTime();
     this.#report(isSame && before ? { before, now } : { now });

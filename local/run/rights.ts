@@ -8,7 +8,7 @@ import { asRecord } from "../../lambda/kubernetes/node-objects.ts";
 const verbs = ["get", "list", "watch", "patch"] as const;
 const reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
-/** Asks the cluster whether we may do all that is needed, and says which right is missing and where to get it. */
+/** Checks that we have every right that is needed; the error names the missing right and how to get it. */
 export async function checkRights(
   api: KubernetesCaller,
   context: Pick<CallContext, "deadline">,
@@ -33,7 +33,7 @@ async function mayWe(
     const review = asRecord(await api.call({ method: "POST", path: reviews, body }, context), "the review");
     return asRecord(review.status, "the review's status").allowed === true;
   } catch (error) {
-    // A server without reviews refuses the request itself, when it is made.
+    // A server without reviews refuses the request itself later.
     if (isStatus(error, 403, 404)) return true;
     throw error;
   }

@@ -35,7 +35,7 @@ export type RunOptions = Readonly<{
   metrics?: Metrics;
 }>;
 
-/** Nodes that carry a mark of ours, and when the last hold ends; unknown where the cluster does not answer. */
+/** The marked nodes, and when the last hold ends; undefined when the cluster does not answer. */
 export type StillHeld = Readonly<{ nodes: number | "unknown"; until?: Date }>;
 
 /** A holder at work on a real cluster. */
@@ -89,7 +89,7 @@ export async function startRun({
       for (const one of reported) timeline.record(one);
       hear(change, holder, settings);
     };
-    // A node counts when it registers: before, its template's annotations are missing.
+    // A node counts once it has registered: before, its template's annotations are missing.
     const selector = `${poolLabel},${registeredLabel}`;
     const watch = new NodeWatch({ api, login, selector, clock, log, onChange });
     const launches = new WatchedLaunches(watch, { poolLabel, annotation });
@@ -144,7 +144,7 @@ export async function startRun({
   }
 }
 
-/** The first sweep releases nodes that this record does not know: another holder's would be among them. */
+/** The first sweep releases nodes that this record does not know, among them those of another holder. */
 async function warnOfForeignMarks({ holds, nodes, log }: Readonly<{ holds: Holds; nodes: Nodes; log: Log }>) {
   const known = (await holds.all()).records.flatMap(({ hold }) => hold?.id ?? []);
   const marks = await nodes.marks(known, { deadline: after(clock.now(), minutes(1)), log });

@@ -4,7 +4,7 @@ import { BrokenSetupError, messageOf, TryAgainError } from "../../lambda/core/er
 import { HoldTable, type Kind } from "../../lambda/record/item-keys.ts";
 import type { Fields, Item, ItemTable, StoredItem } from "../../lambda/record/item-table.ts";
 
-/** The format of the file; one of a later version is left alone. */
+/** The format of the file; a file of another format is refused. */
 const format = 1;
 
 const create = `
@@ -20,7 +20,7 @@ const versionType = "coalesce(json_type(items.fields, '$.version'), 'none')";
 const neverOurs = `${versionType} NOT IN ('integer', 'real') OR json_extract(items.fields, '$.version') < 1`;
 const write = "INSERT INTO items (kind, name, fields) VALUES (:kind, :name, :fields)";
 
-/** Items in one SQLite file, which one process has at a time. What is acknowledged is on the disk. */
+/** Items in one SQLite file, which one process opens at a time. An acknowledged write is on the disk. */
 export class SqliteTable implements ItemTable {
   readonly #database: DatabaseSync;
   readonly #file: string;
@@ -30,7 +30,7 @@ export class SqliteTable implements ItemTable {
     this.#file = file;
   }
 
-  /** Opens the file, or makes it; deletes what may be forgotten by now. */
+  /** Opens or creates the file; deletes expired items. */
   static open(file: string, now: Date): SqliteTable {
     let database: DatabaseSync | undefined;
     try {
@@ -103,7 +103,7 @@ function makePrivate(file: string): void {
 }
 
 function prepare(database: DatabaseSync): void {
-  // Before the first access: from there on the lock is kept until the file is closed or the process is gone.
+  // Before the first access: from then on the lock is kept until the file is closed or the process ends.
   database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
   database.exec("BEGIN EXCLUSIVE");
   const present = database.prepare("PRAGMA user_version").get()?.user_version;

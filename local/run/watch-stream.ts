@@ -9,14 +9,14 @@ import { KubernetesTransport } from "../../lambda/kubernetes/transport.ts";
 /** One line of a watch. */
 export type WatchEvent = Readonly<{ type: string; object: unknown }>;
 
-/** The server has forgotten the version we wanted to go on from. */
+/** The server no longer has the version from which we wanted to continue. */
 export class WatchGoneError extends Error {}
 
 const lasts = minutes(5);
-/** Many times what etcd lets an object be. */
+/** Many times the largest object that etcd accepts. */
 const longestLine = 16 * 1024 * 1024;
 
-/** What the API server reports a collection from a version on, until it ends the stream, as it does now and then. */
+/** The events of a collection from a version on, until the API server ends the stream, as it does now and then. */
 export async function* streamOf(
   login: ClusterLogin,
   path: string,
@@ -33,7 +33,7 @@ export async function* streamOf(
   try {
     const response = await transport.stream(
       { method: "GET", path: `${path}?${query}`, headers },
-      // A connection that died silently shows by a stream that outlasts its time.
+      // A stream that lasts longer than requested shows that its connection died silently.
       { idle: lasts + minutes(1), signal: AbortSignal.any([signal, stopped.signal]) },
     );
     const { statusCode = 0 } = response;

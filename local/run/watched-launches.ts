@@ -10,7 +10,7 @@ import type {
 } from "../../lambda/core/ports.ts";
 import type { NodeWatch, WatchedNode } from "./node-watch.ts";
 
-/** Which labels and annotations report a node's NodePool and whether it is held. */
+/** The label of a node's NodePool, and the annotation that shows whether it is held. */
 type Keys = Readonly<{ poolLabel: string; annotation: string }>;
 
 /** Without a cloud to ask, a node's appearance is its launch. */
@@ -38,7 +38,7 @@ export class WatchedLaunches implements Launches {
     }));
   }
 
-  /** PendingNodes are nodes already: they are looked at at once, and no longer than they are there and unheld. */
+  /** Awaited nodes exist already: they are checked at once, as long as they exist and carry no mark. */
   hurry(queue: FollowUps): FollowUps {
     const enqueue = async (followUp: FollowUp, delay: Duration): Promise<void> => {
       if (followUp.kind !== "pendingNodes") return queue.enqueue(followUp, delay);

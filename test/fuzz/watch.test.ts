@@ -72,7 +72,7 @@ describe("a watch with malformed events", () => {
     await watch.start();
 
     await expect.poll(() => [...watch.nodes.keys()], { timeout: 10_000, interval: 10 }).toEqual(["b"]);
-    const broke = log.reported("the watch broke: it connects again");
+    const broke = log.reported("the watch broke and connects again");
     expect(broke.length).toBeLessThan(2);
     for (const { error } of broke)
       expectClear(error, [TryAgainError, KubernetesError, TooLongError], [token]);

@@ -64,7 +64,7 @@ it("writes an IPv6 address of the cluster in brackets", async () => {
 
 it("says where it looked when there is none", () => {
   expect(() => found()).toThrow("name a kubeconfig with --kubeconfig, or set KUBECONFIG");
-  expect(() => found({ env: inPod })).toThrow("this is no Pod with a service account");
+  expect(() => found({ env: inPod })).toThrow("this is not a Pod with a service account");
 });
 
 it("merges no kubeconfigs", () => {

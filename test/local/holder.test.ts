@@ -83,7 +83,7 @@ describe("the holder in one process", () => {
     const { holder, journal } = open();
     await holder.start();
     await runUntil(minutes(12));
-    expect(log.reported("a sweep failed: the next one makes up for it")).toHaveLength(1);
+    expect(log.reported("a sweep failed: the next one repairs it")).toHaveLength(1);
     expect(await journal.lastSweep()).toEqual(after(noon, minutes(10)));
   });
 

@@ -174,7 +174,7 @@ export function holderCases(open: () => World): void {
       await untilHeld(await world.untilReady(1));
 
       await world.plane.stopApiServer();
-      await holder.process.until("the watch broke: it connects again");
+      await holder.process.until("the watch broke and connects again");
       await world.plane.startApiServer();
 
       await world.scale("work", { replicas: 2, spread: true, pool: "default" });
