@@ -8,10 +8,10 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 // Not allowed in XML, not even as entities.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
-/** Text as it may stand in an element or an attribute: names come from clusters, and clusters from anybody. */
+/** Text escaped for an element or an attribute: names come from clusters, where anybody may choose them. */
 export const escaped = (text: string): string =>
   text
     .toWellFormed()
@@ -30,5 +30,5 @@ export function element(name: string, attributes: Attributes = {}, ...children: 
 /** A number with two digits after the point at most: more cannot be seen, and makes files large. */
 export const short = (value: number): string => String(Math.round(value * 100) / 100);
 
-/** What is shown when something is pointed at. */
+/** The tooltip of an element. */
 export const hint = (text: string): string => element("title", {}, escaped(text));

@@ -57,12 +57,12 @@ function started(options: Options): Promise<number> {
   return options.serve ? serveUntilStopped(options) : story(options);
 }
 
-/** The proving ground is no part of what we ship, so it is a process of its own; it stops when we are asked to. */
+/** The tests on real engines are not shipped, so this runs in a process of its own; it stops when we are asked to. */
 async function runReal({ hold }: Options): Promise<number> {
   // Refused here rather than minutes later, when all is built.
   readSettings({ cluster: "real", hold });
   const ground = join(import.meta.dirname, "../lab/churn/live.ts");
-  // In a group of its own, so that Ctrl-C reaches it once; the channel reports it when we are gone.
+  // In a process group of its own, so that Ctrl-C reaches it once; it notices our end by the closed channel.
   const child = spawn(process.execPath, [ground, hold], {
     stdio: ["inherit", "inherit", "inherit", "ipc"],
     detached: true,

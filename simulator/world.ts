@@ -60,7 +60,7 @@ export class World {
   readonly calls: string[] = [];
   /** Which calls fail until this is changed. */
   refuses: (call: string) => boolean = () => false;
-  /** Since when the API server answers 429 and asks to come back after every deadline. */
+  /** Since when the API server answers 429 with a Retry-After beyond every deadline. */
   throttledSince: Date | undefined;
   /** Called after each step of an invocation with the call it made; at its beginning there is none yet. */
   watch: (invocation: Invocation, call: string) => void = () => {};

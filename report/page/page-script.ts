@@ -1,5 +1,5 @@
 /**
- * What a page does in the browser, as it stands in the page: plain JavaScript, for there is no build.
+ * The page's script, plain JavaScript: nothing builds it.
  * New pictures come by server-sent events; they wait while the pointer or the focus is on the picture.
  */
 export const pageScript = `

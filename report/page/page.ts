@@ -15,16 +15,16 @@ export type Page = Readonly<{
   title: string;
   /** What the page is about, in a sentence or two. */
   about: string;
-  /** How things stand. */
+  /** The present state, in a sentence. */
   state: string;
   /** The pictures, as SVG. */
   pictures: readonly string[];
-  /** What a live page says of now, as HTML. */
+  /** What is held now, as HTML; on a live page only. */
   held?: string;
   /** The same in words, as HTML tables. */
   tables: string;
   footer: string;
-  /** Where a live page hears of what happens; a page of the past has none. */
+  /** Where a live page gets its events; a page of the past has none. */
   live?: string;
 }>;
 
@@ -116,7 +116,7 @@ function drawMain({ pictures, tables, held, live }: Page): string {
     element(
       "p",
       { class: "hint" },
-      "Point at anything for its details, or focus the picture and press the arrow keys; Escape lets go.",
+      "Point at anything for its details, or focus the picture and press the arrow keys; Escape leaves it.",
     ),
     element(
       "details",

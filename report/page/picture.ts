@@ -15,7 +15,7 @@ const base =
   ".knh text{fill:currentColor}.knh .faint{fill:var(--knh-faint)}.knh .title{font-size:17px;font-weight:600}" +
   ".knh .grid{stroke:var(--knh-line);stroke-width:1}";
 
-/** A whole SVG file that also may stand in a page: on paper of its own, in the reader's theme. */
+/** A whole SVG file, which a page can contain too: with its own background, in the reader's theme. */
 export function picture(options: PictureOptions, ...children: readonly string[]): string {
   const { width, height, title, description, rules = "" } = options;
   const svg = {

@@ -48,7 +48,7 @@ const declared = (theme: Readonly<Record<string, string>>) =>
     .map(([name, value]) => `--knh-${name}:${value}`)
     .join(";");
 
-/** Both themes and the type, for a picture or a page of pictures. */
+/** Both themes and the font, for a picture or a page of pictures. */
 export const themes = (selector: string): string =>
   `${selector}{${declared(light)};color:var(--knh-ink);` +
   "font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;font-size:12px}" +

@@ -6,7 +6,7 @@ import type { Layout } from "../timeline/layout.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import type { Point, PointKind } from "./points.ts";
 
-/** A shape about so large around a place; each kind has its own, for colour-blind readers. */
+/** A shape of about this size at a place; each kind has its own, for colour-blind readers. */
 type Shape = (x: number, y: number, size: number) => string;
 
 const path = (d: string, attributes: Readonly<Record<string, string | number>>) =>
@@ -104,7 +104,7 @@ function placeOf(
   const x = layout.x(at);
   if (node === undefined)
     return { x, y: (kind === "launch" && layout.launches) || layout.plot.top, room: 10 };
-  // A name may come back: the point belongs to the life it was in, or to the one that had just ended.
+  // A name may be used again: the point belongs to the node of that time, or to the one that had just ended.
   const index = lanes.get(node)?.findLast((one) => (timeline.lanes[one]?.from ?? 0) <= at);
   if (index === undefined) return undefined;
   const { middle, height } = layout.lane(index);

@@ -5,7 +5,7 @@ export type PointKind = "launch" | "mark" | "release" | "handover" | "eviction" 
 /** Something that happened at a moment, on a node's lane or to the cluster. */
 export type Point = Readonly<{ at: number; kind: PointKind; node?: string; text: string }>;
 
-/** What an event shows as a point; undefined for what shows only by what it begins or ends. */
+/** The point of an event; undefined for an event that shows only as the start or end of a bar. */
 export function pointOf(event: TimelineEvent): Point | undefined {
   const at = event.at.getTime();
   switch (event.kind) {

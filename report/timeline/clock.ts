@@ -1,11 +1,11 @@
-/** How times are shown: since the beginning, each scaled minute lasting so long, or as UTC. */
+/** How times are shown: since the beginning, with minutes of a given length, or as UTC. */
 export type ClockStyle =
   | Readonly<{ kind: "elapsed"; minute: number }>
   | Readonly<{ kind: "utc"; isDated?: boolean }>;
 
 export const realMinute = 60_000;
 
-/** The time of day in UTC, with its date where one of so long ago would come twice. */
+/** The time of day in UTC, with the date where the same time of day would come twice. */
 export const utcFor = (from: number, to: number): ClockStyle => ({
   kind: "utc",
   isDated: to - from > 86_400_000,

@@ -47,7 +47,7 @@ function drawHold(hold: HoldBand, timeline: Timeline, layout: Layout, clock: Clo
   );
 }
 
-/** The rest of a hold that is on, as far as the picture goes. */
+/** The rest of a present hold, up to the picture's end. */
 function planned(
   hold: HoldBand,
   { to }: Timeline,

@@ -21,7 +21,7 @@ export type Layout = Readonly<{
 
 export type LayoutOptions = Readonly<{
   width?: number;
-  /** How far the plot goes on after the timeline: what is planned; by default not at all. */
+  /** How far the plot continues after the timeline, for what is planned; by default not at all. */
   end?: number;
   /** All lanes together become no taller than this, however many there are. */
   lanesHeight?: number;
@@ -81,7 +81,7 @@ export function layOut(timeline: Timeline, options: LayoutOptions = {}): Layout 
 /** Names longer than this are cut in the picture; the hint shows them whole. */
 const longestName = (width: number): number => (width < narrow ? 14 : 24);
 
-/** A name as there is room for it. */
+/** A name, cut to the room there is. */
 export function cut(name: string, { width }: Pick<Layout, "width">): string {
   const longest = longestName(width);
   return name.length > longest ? `${name.slice(0, longest - 1)}…` : name;

@@ -49,7 +49,7 @@ type OpenLane = Draft<Omit<Lane, "held" | "userHeld" | "excluded">> & {
 };
 type OpenHold = Draft<HoldBand> & { extensions: number[] };
 
-/** Makes lanes, bands and points of what happened; what was before `from` is only known by what lasted. */
+/** Turns events into lanes, bands and points; of the time before `from` it keeps only what still lasted then. */
 export function readTimeline(
   events: readonly TimelineEvent[],
   bounds: Readonly<{ from?: Date; to?: Date }> = {},

@@ -4,8 +4,8 @@ import { badRequest, invalid, isObject, type Json, type JsonObject } from "./obj
 const refused = () => invalid("the server rejected our request due to an error in our request");
 
 /**
- * Applies a JSON Patch (RFC 6902) as the real server does, which is laxer: it takes a `test` for null where the key
- * is absent, and replaces what is absent in a map that is there. What does not change is shared with the original.
+ * Applies a JSON Patch (RFC 6902) as the real server does, which accepts more: a `test` for null where the key is
+ * absent, and a `replace` of an absent key in an existing map. Unchanged parts are shared with the original.
  */
 export function applyJsonPatch(target: Json, patch: Json): Json {
   if (!Array.isArray(patch)) throw badRequest("a JSON patch is a list of operations");
@@ -72,7 +72,7 @@ function remove(document: Json, steps: readonly string[]): Json {
 
 type Tree = JsonObject | Json[];
 
-/** A copy of the document in which the parent of the last step is another one; `whole` takes the place of the root. */
+/** A copy of the document with another parent of the last step; `whole` replaces the root. */
 function change(
   document: Json,
   [key, ...rest]: readonly string[],
@@ -89,7 +89,7 @@ function change(
   return Array.isArray(parent) ? parent.with(Number(key), changed) : { ...parent, [key]: changed };
 }
 
-/** Applies a merge patch (RFC 7396): null takes a key away. */
+/** Applies a merge patch (RFC 7396): null removes a key. */
 export function applyMergePatch(target: Json, patch: Json): Json {
   if (!isObject(patch)) return patch;
   const merged: Record<string, Json> = isObject(target) ? { ...target } : {};

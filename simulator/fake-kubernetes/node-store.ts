@@ -43,7 +43,7 @@ export class NodeStore {
     return this.#version;
   }
 
-  /** All nodes by name; what is given stays as it is, whatever changes afterwards. */
+  /** All nodes by name; the list does not change afterwards. */
   all(): readonly NodeObject[] {
     this.#sorted ??= [...this.#nodes.values()].toSorted((a, b) =>
       a.metadata.name < b.metadata.name ? -1 : 1,
@@ -83,7 +83,7 @@ export class NodeStore {
     });
   }
 
-  /** Replaces a node, its status only where that is what was asked; a stale version is refused. */
+  /** Replaces a node, and its status only if the request is for that; a stale version is refused. */
   replace(name: string, wish: Json, by: ChangedBy): NodeObject {
     const before = this.get(name);
     const { metadata, spec, status } = isObject(wish) ? wish : {};

@@ -16,7 +16,7 @@ const boot: Duration = seconds(10);
 const launchesAt = [0, 1 / 4, 1 / 2];
 const jobLasts = 1 / 4;
 
-/** The work of the served cluster: some launches one after the other, and a job on each node that they bring. */
+/** The work of the served cluster: some launches one after the other, and a job on each new node. */
 export class Bursts {
   readonly #options: BurstsOptions;
   readonly #planned = new Set<Cancel>();

@@ -1,4 +1,4 @@
-/** Calls back for every key pressed, where there is a keyboard; takes the terminal back when it is called. */
+/** Calls back for every pressed key, where there is a keyboard; the returned function resets the terminal. */
 export function onKey(action: (key: string) => void): () => void {
   const { stdin } = process;
   if (!stdin.isTTY) return () => {};

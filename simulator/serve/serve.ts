@@ -106,10 +106,10 @@ function introduce(
   for (const line of [
     `export KUBECONFIG=${kubeconfig}`,
     "kubectl get nodes -L karpenter-node-holder/hold --watch",
-    "kubectl label node bert karpenter-node-holder/hold-    # the annotation is yours now: no release takes it",
-    `kubectl annotate node bert ${annotation}-    # and taken off again by you`,
+    "kubectl label node bert karpenter-node-holder/hold-    # the annotation is yours now: no release removes it",
+    `kubectl annotate node bert ${annotation}-    # you remove it again`,
     "kubectl label node cleo karpenter-node-holder/hold=never --overwrite    # left out of every hold",
-    `kubectl annotate node cleo ${annotation}-    # which was yours from then on, and would stay`,
+    `kubectl annotate node cleo ${annotation}-    # it is yours from then on, and would stay`,
   ])
     out(`  ${style("cyan", line)}`);
   out("");

@@ -2,7 +2,7 @@ import type { Marked, Nodes } from "../../lambda/core/ports.ts";
 import type { Timeline } from "../../local/holder/timeline.ts";
 import type { Crash } from "./script.ts";
 
-/** Nodes that let the function die, when armed, right before it marks the first of them. */
+/** Nodes that, when armed, crash the function right before it marks the first of them. */
 export function crashingNodes(
   nodes: Nodes,
   timeline: () => Timeline,

@@ -47,7 +47,7 @@ export class Narrator {
     this.#print(at, { sign: "·", style: "dim", text }, []);
   }
 
-  /** Prints what still waits for company. */
+  /** Prints the line that still waits for further nodes. */
   flush(): void {
     if (!this.#waiting) return;
     const { at, line, nodes } = this.#waiting;

@@ -18,7 +18,7 @@ export const plot = {
 
 export type Crash = Readonly<{ arm: () => void }>;
 
-/** Plans everything that happens from outside; what the holder makes of it is its own affair. */
+/** Plans everything that happens outside of the holder. */
 export function stage(world: LocalWorld, clock: AlarmClock, annotation: string, crash: Crash): void {
   const { ec2, cluster, timeline, holder } = world;
   const begin = clock.now();

@@ -16,7 +16,7 @@ type Teller = Pick<Terminal, "out" | "style">;
 
 const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** Reports the story of a hold by the real holder, and judges whether it kept its promises. */
+/** Plays the story of a hold with the real holder, and checks whether it kept its promises. */
 export async function runStory(teller: Teller, pace: Pace, log: Log = silent): Promise<readonly Check[]> {
   const begin = systemClock.now();
   begin.setMilliseconds(0);
@@ -39,7 +39,7 @@ export async function runStory(teller: Teller, pace: Pace, log: Log = silent): P
     const observer = new Observer(world.cluster, settings.holdAnnotation, clock);
     const narrator = new Narrator(begin, teller);
     world.timeline.follow((event) => narrator.hear(event));
-    teller.out("A hold, reported by the real holder on a clock that runs fast (hold 20m, sweep 5m):\n");
+    teller.out("A hold of the real holder, on a clock that runs fast (hold 20m, sweep 5m):\n");
     stage(world, clock, settings.holdAnnotation, crash);
     await world.holder.start();
     const end = after(begin, plot.end);
