@@ -74,7 +74,7 @@ export function problemsWith(kubeconfig: unknown, context: string): readonly str
   const ofCluster = find(clusters, chosen.cluster);
   const ofUser = find(users, chosen.user);
   if (!ofCluster) return [`context ${context} names no cluster with a server`];
-  if (!ofUser) return [`context ${context} names a user that does not exist`];
+  if (!ofUser) return [`context ${context} names no existing user`];
   return [
     ...problemsIn("the cluster", cluster, ofCluster.cluster),
     ...problemsIn("the user", user, ofUser.user ?? {}),
