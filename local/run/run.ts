@@ -87,7 +87,7 @@ export async function startRun({
     const onChange = (change: NodeChange) => {
       const reported = nodeEventsOf(change.before, change.now, { poolLabel, annotation });
       for (const one of reported) timeline.record(one);
-      hear(change, holder, settings);
+      reportLaunch(change, holder, settings);
     };
     // A node counts once it has registered: before, its template's annotations are missing.
     const selector = `${poolLabel},${registeredLabel}`;
@@ -108,7 +108,7 @@ export async function startRun({
       ids: holdIds,
       metrics,
       queue: { window: 200, visibility: seconds(5) },
-      followUps: (queue) => launches.hurry(queue),
+      followUps: (queue) => launches.withoutDelay(queue),
     });
     await watch.start();
     await warnOfForeignMarks({ holds, nodes, log });
@@ -160,7 +160,7 @@ async function releaseAll(holder: Holder): Promise<void> {
 }
 
 /** A node that appears is a launch; one that has outlived a hold's time would start none. */
-function hear({ before, now }: NodeChange, holder: Holder, { hold }: Settings): void {
+function reportLaunch({ before, now }: NodeChange, holder: Holder, { hold }: Settings): void {
   if (before || !now || after(now.createdAt, hold) <= clock.now()) return;
   const { instance, createdAt: launchedAt } = now;
   const launches = [{ instance, launchedAt }];

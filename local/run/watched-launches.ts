@@ -39,7 +39,7 @@ export class WatchedLaunches implements Launches {
   }
 
   /** Awaited nodes exist already: they are checked at once, as long as they exist and carry no mark. */
-  hurry(queue: FollowUps): FollowUps {
+  withoutDelay(queue: FollowUps): FollowUps {
     const enqueue = async (followUp: FollowUp, delay: Duration): Promise<void> => {
       if (followUp.kind !== "pendingNodes") return queue.enqueue(followUp, delay);
       if (followUp.attempt <= 1) return queue.enqueue(followUp, 0);

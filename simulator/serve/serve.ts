@@ -64,7 +64,7 @@ export async function serve(
   const narrator = new Narrator(systemClock.now(), terminal);
   let flushing: NodeJS.Timeout | undefined;
   world.timeline.follow((event) => {
-    narrator.hear(event);
+    narrator.report(event);
     clearTimeout(flushing);
     flushing = setTimeout(() => narrator.flush(), 200);
   });

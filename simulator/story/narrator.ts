@@ -16,7 +16,7 @@ export class Narrator {
     this.#terminal = terminal;
   }
 
-  hear(event: TimelineEvent): void {
+  report(event: TimelineEvent): void {
     const { at } = event;
     if (event.kind === "sweep") {
       this.#swept = at;

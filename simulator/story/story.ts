@@ -38,7 +38,7 @@ export async function runStory(teller: Teller, pace: Pace, log: Log = silent): P
   try {
     const observer = new Observer(world.cluster, settings.holdAnnotation, clock);
     const narrator = new Narrator(begin, teller);
-    world.timeline.follow((event) => narrator.hear(event));
+    world.timeline.follow((event) => narrator.report(event));
     teller.out("A hold of the real holder, on a clock that runs fast (hold 20m, sweep 5m):\n");
     stage(world, clock, settings.holdAnnotation, crash);
     await world.holder.start();
