@@ -25,7 +25,8 @@ export class Archive {
   /** Keeps a page and the stretch that it covers, in one line: a page is kept whole or not at all. */
   keep(read: Read, events: readonly InstanceEvent[]): void {
     this.#add(read, events);
-    appendFileSync(this.#path, `${JSON.stringify({ read, events })}\n`, { mode: 0o600 });
+    // The line before may have been cut off.
+    appendFileSync(this.#path, `\n${JSON.stringify({ read, events })}`, { mode: 0o600 });
   }
 
   /** The stretches of a time in which calls of this name were not read yet, the newest first. */

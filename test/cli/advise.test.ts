@@ -63,23 +63,6 @@ describe("advise", () => {
     expect(alone.exit).toBe(0);
   });
 
-  it("reports the cost in money where prices are given", async () => {
-    const prices = join(folder, "prices.json");
-    writeFileSync(prices, JSON.stringify({ "m5.large": 0.6 }));
-    const { output } = await advise(
-      "--from",
-      exported(churn),
-      "--prices",
-      prices,
-      "-o",
-      "json",
-      "--holds",
-      "45m",
-    );
-    const [{ candidates }] = JSON.parse(output).advice;
-    expect(candidates[0].money).toBeCloseTo(candidates[0].idleMinutes / 100);
-  });
-
   it("shows the money in the report, and names the instance types without a price", async () => {
     const html = join(folder, "priced.html");
     const prices = join(folder, "some-prices.json");
@@ -156,11 +139,5 @@ describe("advise", () => {
     const { exit, reported } = await advise("--from", exported(churn), "--prices", prices);
     expect(exit).toBe(2);
     expect(reported).toContain("m5.large must be a price an hour");
-  });
-
-  it("says what to check when no node of the cluster was found", async () => {
-    const { exit, reported } = await advise("--from", exported([fleet(1, 0, "other")]));
-    expect(exit).toBe(1);
-    expect(reported).toContain("no launch of a Karpenter node of cluster prod");
   });
 });

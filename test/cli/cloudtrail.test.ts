@@ -1,13 +1,13 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Archive, gapsIn } from "../../cli/advise/archive.ts";
 import { CloudTrailReader } from "../../cli/advise/cloudtrail.ts";
 import { instanceEventsIn, recordsIn } from "../../cli/advise/cloudtrail-events.ts";
 import { nodeLives } from "../../cli/advise/lives.ts";
 import { after } from "../../lambda/core/duration.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
-import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
+import { type AwsAnswer, fakeAws, json, jsonError } from "../support/fake-aws.ts";
 import { newFolder } from "../support/new-folder.ts";
 import { at, evict, fleet, fleetInVain, idOf, karpenter, run, terminate } from "./cloudtrail-records.ts";
 
@@ -88,86 +88,65 @@ describe("gaps", () => {
 });
 
 describe("reading from CloudTrail", () => {
-  let folder: string;
-  beforeEach(() => {
-    folder = newFolder();
-  });
-
   const lookup = (...records: object[]) =>
     records.map((record) => ({
       EventTime: new Date(String(Reflect.get(record, "eventTime"))).getTime() / 1000,
       CloudTrailEvent: JSON.stringify(record),
     }));
-  let aws: FakeAws | undefined;
-  afterEach(() => aws?.close());
+  const expired = jsonError("ExpiredTokenException", "expired");
 
-  const reader = async (answers: (call: string, page: number) => object | AwsAnswer) => {
+  /** Reads all that these answers give into the archive in this file. */
+  async function read(
+    answers: (call: string, page: number) => object | AwsAnswer,
+    path = join(newFolder(), "events.jsonl"),
+  ) {
     const pages = new Map<string, number>();
-    aws = await fakeAws((request) => {
+    const aws = await fakeAws((request) => {
       const call = JSON.parse(request.body).LookupAttributes[0].AttributeValue;
       const page = (pages.get(call) ?? 0) + 1;
       pages.set(call, page);
       const answer = answers(call, page);
       return "body" in answer ? answer : json(answer);
     });
+    const archive = new Archive(path);
     const waits: number[] = [];
-    const it = new CloudTrailReader(aws.client, "prod", async (ms) => void waits.push(ms));
-    return { it, waits, aws };
-  };
+    const shares: number[] = [];
+    const reader = new CloudTrailReader(aws.client, "prod", async (ms) => void waits.push(ms));
+    const failure = await reader
+      .read(archive, at(-10), at(60), ({ share }) => void shares.push(share))
+      .catch((error) => String(error));
+    await aws.close();
+    const asked = aws.requests.map(({ body }) => JSON.parse(body));
+    return { events: archive.events, asked, waits, shares, failure, path };
+  }
 
   it("reads launches and terminations page by page, at most twice a second", async () => {
-    const { it, waits, aws } = await reader((call, page) => {
+    const { events, asked, waits, shares } = await read((call, page) => {
       if (call === "CreateFleet" && page === 1) return { Events: lookup(fleet(2, 30)), NextToken: "more" };
       if (call === "CreateFleet") return { Events: lookup(fleet(1, 0)) };
       return { Events: call === "TerminateInstances" ? lookup(terminate(1, 5)) : [] };
     });
-    const archive = new Archive(join(folder, "events.jsonl"));
-    const shares: number[] = [];
-    await it.read(archive, at(-10), at(60), ({ share }) => void shares.push(share));
-    expect(archive.events).toHaveLength(3);
+    expect(events).toHaveLength(3);
     expect(shares.at(-1)).toBe(1);
     expect(shares).toEqual(shares.toSorted((one, other) => one - other));
-    expect(aws.requests).toHaveLength(5);
+    expect(asked).toHaveLength(5);
     expect(waits.every((ms) => ms >= 500)).toBe(true);
   });
 
-  it("continues after an empty page when another follows", async () => {
-    const path = join(folder, "events.jsonl");
-    const failing = await reader((call, page) =>
-      call === "CreateFleet" && page === 1
-        ? { Events: [], NextToken: "more" }
-        : jsonError("Expired", "expired"),
-    );
-    await expect(failing.it.read(new Archive(path), at(-10), at(60), () => {})).rejects.toThrow("expired");
-    await failing.aws.close();
-
-    const { it } = await reader((call) => ({ Events: call === "CreateFleet" ? lookup(fleet(1, 0)) : [] }));
-    const archive = new Archive(path);
-    await it.read(archive, at(-10), at(60), () => {});
-    expect(archive.events).toHaveLength(1);
-  });
-
-  it("continues where it was interrupted, and requests nothing twice", async () => {
-    const path = join(folder, "events.jsonl");
-    const failing = await reader((call, page) => {
-      if (call === "CreateFleet" && page === 1) return { Events: lookup(fleet(2, 30)), NextToken: "more" };
-      return jsonError("ExpiredTokenException", "expired");
-    });
-    await expect(failing.it.read(new Archive(path), at(-10), at(60), () => {})).rejects.toThrow("expired");
-    await failing.aws.close();
-    appendFileSync(path, '{"read":{"call":"Cre');
-
-    const { it, aws } = await reader((call) => ({
-      Events: call === "CreateFleet" ? lookup(fleet(1, 0)) : [],
-    }));
-    const archive = new Archive(path);
-    await it.read(archive, at(-10), at(60), () => {});
-    const [first] = aws.requests.map(({ body }) => JSON.parse(body));
+  it.each([
     // The second of the oldest event may hold more of them.
-    expect(new Date(first.EndTime * 1000)).toEqual(after(at(30), 1_000));
-    expect(archive.events).toHaveLength(2);
+    ["a page", [fleet(2, 30)], after(at(30), 1_000)],
+    ["an empty page", [], at(60)],
+  ])("continues where it was interrupted after %s, and requests nothing twice", async (_, first, from) => {
+    const { failure, path } = await read((_call, page) =>
+      page === 1 ? { Events: lookup(...first), NextToken: "more" } : expired,
+    );
+    expect(failure).toContain("expired");
+    appendFileSync(path, '\n{"read":{"call":"Cre');
 
-    await it.read(archive, at(-10), at(60), () => {});
-    expect(aws.requests).toHaveLength(4);
+    const rest = await read((call) => ({ Events: call === "CreateFleet" ? lookup(fleet(1, 0)) : [] }), path);
+    expect(new Date(rest.asked[0].EndTime * 1000)).toEqual(from);
+    expect(rest.events).toHaveLength(first.length + 1);
+    expect((await read(() => expired, path)).asked).toEqual([]);
   });
 });
