@@ -2,7 +2,7 @@ import type { Ask } from "../../cli/control/client.ts";
 import type { Account, FunctionFacts, QueueFacts, RuleFacts } from "../../cli/doctor/aws/account.ts";
 import type { Doctor } from "../../cli/doctor/doctor.ts";
 import { examine } from "../../cli/doctor/examine.ts";
-import type { Finding } from "../../cli/doctor/finding.ts";
+import type { Finding, LinkName } from "../../cli/doctor/finding.ts";
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import { launchesAndProbes } from "../../lambda/handlers/event-sources.ts";
@@ -136,18 +136,31 @@ export const aTrip = (about: Readonly<{ version?: string }> = {}) => ({
 });
 
 type Answers = Pick<Doctor, "compareManifest" | "findIneffectiveTemplates"> &
-  Readonly<{ check?: () => unknown; probe?: () => unknown; clock?: VirtualClock }>;
+  Readonly<{ probe?: () => unknown; clock?: VirtualClock }>;
+/** What is not as it must be: in the account, and in what control answers to `check`. */
+export type Differing = Partial<Account> &
+  Readonly<{ check?: Parameters<typeof aCheck>[0] | (() => unknown) }>;
 
-/** Examines such an account. */
-export async function examined(
+/** Examines a healthy account but for what differs. */
+export const examined = (differing: Differing = {}, answers?: Answers): Promise<readonly Finding[]> =>
+  examinedAccount(anAccount(differing), differing.check, answers);
+
+/** Examines this account, which notes what was done to it. */
+export async function examinedAccount(
   account: Account,
-  { check = aCheck, probe = aTrip, clock = new VirtualClock(), ...rest }: Answers = {},
+  check?: Differing["check"],
+  { probe = aTrip, clock = new VirtualClock(), ...rest }: Answers = {},
 ): Promise<readonly Finding[]> {
-  const ask: Ask = async ({ do: action }) => overTheWire(action === "check" ? check() : { probe: probe() });
+  const checked = typeof check === "function" ? check : () => aCheck(check);
+  const ask: Ask = async ({ do: action }) => overTheWire(action === "check" ? checked() : { probe: probe() });
   const sleep = async (duration: Duration) => void clock.pass(duration + seconds(0));
   const doctor: Doctor = { cluster: "prod", account, ask, clock, sleep, ...rest };
   return examine(doctor, () => {});
 }
+
+/** What was found of one link. */
+export const of = (findings: readonly Finding[], link: LinkName): Finding | undefined =>
+  findings.find((finding) => finding.link === link);
 
 const overTheWire = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer));
 

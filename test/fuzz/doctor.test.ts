@@ -2,7 +2,7 @@ import { afterAll, expect } from "vitest";
 import { AwsAccount } from "../../cli/doctor/aws/aws-account.ts";
 import type { Finding, LinkName } from "../../cli/doctor/finding.ts";
 import { findingView, verdictView } from "../../cli/doctor/view.ts";
-import { anAccount, examined } from "../cli/healthy-account.ts";
+import { examined } from "../cli/healthy-account.ts";
 import { type AwsAnswer, fakeAws } from "../support/fake-aws.ts";
 import fc from "../support/fast-check.ts";
 import { errorOf, expectSecret, fuzzed } from "./fuzz.ts";
@@ -149,9 +149,7 @@ fuzzed(
     reported = given;
     const ask: (...given: never[]) => Promise<unknown> = oddAccount[question].bind(oddAccount);
     const findings: Finding[] = [];
-    const failure = await errorOf(
-      examined(anAccount({ [question]: ask })).then((found) => findings.push(...found)),
-    );
+    const failure = await errorOf(examined({ [question]: ask }).then((found) => findings.push(...found)));
 
     expect(failure).toBeUndefined();
     const isEarly = question === "identity" || question === "functionOf";
