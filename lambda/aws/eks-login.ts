@@ -69,8 +69,10 @@ export class EksLogin implements ClusterLogin {
   }
 }
 
-const notReady = (cluster: string, status = "in no known state") =>
-  new TryAgainError(`EKS cluster ${cluster} has no endpoint yet: it is ${status}`);
+function notReady(cluster: string, status: unknown): TryAgainError {
+  const state = typeof status === "string" ? status : "in no known state";
+  return new TryAgainError(`EKS cluster ${cluster} has no endpoint yet: it is ${state}`);
+}
 
 function explain(error: unknown, cluster: string, region: string): Error {
   if (error instanceof TryAgainError) return error;
