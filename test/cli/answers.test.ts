@@ -3,28 +3,16 @@ import { parseHeld, parseHistory, parseReleased, parseResumed, parseStatus } fro
 import { parseInside } from "../../cli/doctor/inside.ts";
 import { Failure } from "../../cli/terminal/failure.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
-import { aPastHold } from "../support/builders.ts";
+import { aPastHold, aStatus } from "../support/builders.ts";
 import { aCheck } from "./healthy-account.ts";
 
 const overTheWire = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer));
-const status = {
-  cluster: "prod",
-  at: noon,
-  version: "1.0.0",
-  rules: { hold: 1, maxHold: 1, breather: 1, initialDelay: 0, scope: "cluster" },
-  scopes: [
-    { scope: "cluster", state: "held", because: "x", since: noon, nodesHeld: 1, nodes: ["a"], awaited: 0 },
-  ],
-  nodesUserHeld: 0,
-  limits: [],
-};
-
 describe("an answer of the control function", () => {
   it("is read with its dates", () => {
     const begun = { because: "x", until: noon, marked: 2, userHeld: 1 };
     const ended = { because: "x", until: noon, released: 2, kept: 0, failed: 0, left: false };
     const resumed = { because: "x", resumed: ["cluster"] };
-    expect(parseStatus(overTheWire(status))).toEqual(status);
+    expect(parseStatus(overTheWire(aStatus))).toEqual(aStatus);
     expect(parseHistory(overTheWire({ holds: [aPastHold()] }))).toEqual([aPastHold()]);
     expect(parseHeld(overTheWire(begun))).toEqual(begun);
     expect(parseReleased(overTheWire(ended))).toEqual(ended);
@@ -37,13 +25,13 @@ describe("an answer of the control function", () => {
     [
       "a status without rules",
       parseStatus,
-      { ...status, rules: undefined },
+      { ...aStatus, rules: undefined },
       ["rules must be an object, but is missing"],
     ],
     [
       "a status with two mistakes",
       parseStatus,
-      { ...status, at: "today", scopes: [{ ...status.scopes[0], state: "on" }] },
+      { ...aStatus, at: "today", scopes: [{ ...aStatus.scopes[0], state: "on" }] },
       [
         "at must be a time like",
         'scopes[0].state must be none, held, releasing, paused or breather, not "on"',

@@ -7,7 +7,7 @@ import { noon } from "../../simulator/virtual-clock.ts";
 import { World } from "../../simulator/world.ts";
 import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
-import { errorOf, everythingIn, expectClear, fuzzed } from "./fuzz.ts";
+import { everythingIn, expectClear, fuzzed } from "./fuzz.ts";
 
 const context = until(new Date(noon.getTime() + 60_000));
 const anInstance = "i-0abcd1234ef567890";
@@ -76,22 +76,4 @@ fuzzed(
     expect(everythingIn(reported).length).toBeLessThan(5_000 * oddOnes.length);
   },
   { runs: 100, given: [fc.array(fc.tuple(odd, attributes), { minLength: 1, maxLength: 5 })] },
-);
-
-fuzzed(
-  "an event that is not a batch is refused with its problem",
-  async (event) => {
-    const error = await errorOf(onNodeLaunched(new World().ports)(event, context));
-    if (error) expectClear(error, [BadInputError], []);
-  },
-  {
-    runs: 100,
-    given: [
-      fc.oneof(
-        fc.jsonValue(),
-        fc.record({ Records: fc.jsonValue() }),
-        fc.constant({ Records: Array(100_000).fill({}) }),
-      ),
-    ],
-  },
 );

@@ -10,8 +10,10 @@ import { Failure } from "../../cli/terminal/failure.ts";
 import { historyPage } from "../../cli/views/history-page.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
+import { run } from "../cli/cloudtrail-records.ts";
+import { aCheck, aHeldScope } from "../cli/healthy-account.ts";
 import { elementsIn } from "../report/markup.ts";
-import { aPastHold } from "../support/builders.ts";
+import { aPastHold, aStatus } from "../support/builders.ts";
 import fc from "../support/fast-check.ts";
 import { newFolder } from "../support/new-folder.ts";
 import { swapped } from "./faulty-answers.ts";
@@ -24,44 +26,15 @@ const value = fc.constantFrom<unknown>(null, 7, -1.5, true, "", "<b>", [], {}, {
 const mangled = (whole: unknown) =>
   fc.tuple(fc.nat(), value).map(([which, other]) => swapped(JSON.stringify(whole), which, other));
 
-const status = {
-  cluster: "prod",
-  at: noon,
-  version: "1.0.0",
-  rules: { hold: 1, maxHold: 1, breather: 1, initialDelay: 0, scope: "cluster" },
-  scopes: [
-    {
-      ...{ scope: "cluster", state: "held", because: "x", since: noon, until: noon },
-      ...{ nodesHeld: 1, nodes: ["a"], awaited: 0 },
-    },
-  ],
-  nodesUserHeld: 0,
-  lastSweep: noon,
-  limits: [],
-};
-const inside = {
-  ...{ version: "1.0.0", at: noon, rules: { maxHold: 1 } },
-  record: { works: true, holds: [{ scope: "cluster", id: "h", state: "held", expiresAt: noon }] },
-  launches: { works: false, because: "x" },
-  cluster: {
-    works: true,
-    kubernetes: "v1",
-    missingRights: ["a"],
-    needlessRights: [],
-    foreignChange: "refused",
-    ownChange: "admitted",
-    nodes: 1,
-    stuck: [],
-    userHeld: [],
-    ineffective: [],
-  },
-};
 const action = {
   ...{ because: "x", until: noon, resumed: ["cluster"], marked: 1, userHeld: 0 },
   ...{ released: 1, kept: 0, failed: 0, left: false },
 };
 
-const answers = fc.oneof(fc.json(), ...[status, inside, action, { holds: [aPastHold()] }].map(mangled));
+const answers = fc.oneof(
+  fc.json(),
+  ...[aStatus, aCheck({ record: { holds: [aHeldScope] } }), action, { holds: [aPastHold()] }].map(mangled),
+);
 
 fuzzed(
   "an invalid answer of the control function is reported as invalid",
@@ -77,23 +50,7 @@ fuzzed(
 );
 
 describe("an export of CloudTrail", () => {
-  const record = {
-    eventID: "e",
-    eventTime: "2026-11-21T12:00:00Z",
-    eventName: "RunInstances",
-    userIdentity: { sessionContext: { sessionIssuer: { arn: "arn:aws:iam::1:role/k" } } },
-    requestParameters: {
-      tagSet: {
-        items: [
-          { key: "kubernetes.io/cluster/prod", value: "owned" },
-          { key: "karpenter.sh/nodepool", value: "a" },
-        ],
-      },
-    },
-    responseElements: {
-      instancesSet: { items: [{ instanceId: "i-0abcd1234ef567890", instanceType: "m5.large" }] },
-    },
-  };
+  const record = run(1, 0);
   const whole = JSON.stringify({ Records: [record] });
   const read = (content: string | Buffer) => {
     writeFileSync(file, content);

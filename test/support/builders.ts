@@ -79,3 +79,20 @@ export const someRules = (about: Partial<Rules> = {}): Rules => ({
   extendOn: "use",
   ...about,
 });
+
+/** What control answers to `status`, with one hold. */
+export const aStatus = {
+  cluster: "prod",
+  at: noon,
+  version: "1.0.0",
+  rules: { hold: 1, maxHold: 1, breather: 1, initialDelay: 0, scope: wholeCluster },
+  scopes: [
+    {
+      ...{ scope: wholeCluster, state: "held", because: "x", since: noon, until: noon },
+      ...{ nodesHeld: 1, nodes: ["a"], awaited: 0 },
+    },
+  ],
+  nodesUserHeld: 0,
+  lastSweep: noon,
+  limits: [],
+};
