@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
@@ -144,17 +144,4 @@ describe("malformed answers of the API server", () => {
     },
     { runs: 80, given: [fc.array(changes, { minLength: 1, maxLength: 6 })] },
   );
-
-  it.each<[string, AnswerChange, RegExp]>([
-    ["has a circular token", { do: "circle" }, /^the list of nodes repeats a page for ever$/],
-    ["expires at every page", { do: "forget" }, /answered with 410/],
-    [
-      "never arrives",
-      { do: "throttle", retryAfter: "0" },
-      /too short to try GET .* again: .* 429|the time was over before GET/,
-    ],
-  ])("end in an error when a list %s", async (_, change, expected) => {
-    const { error } = await play("marks", [change]);
-    expect(error).toMatchObject({ message: expect.stringMatching(expected) });
-  });
 });

@@ -176,7 +176,10 @@ describe("the client", () => {
     for (const one of refused)
       expect(one).toMatchObject({
         status: "rejected",
-        reason: { name: "BrokenSetupError", cause: { status: 403, message: /is forbidden$/ } },
+        reason: {
+          name: "BrokenSetupError",
+          cause: { status: 403, message: expect.stringMatching(/is forbidden$/) },
+        },
       });
     expect(asked.toSorted()).toEqual([...Array(40).fill("/api/v1/nodes"), ...Array(40).fill("/readyz")]);
   });
@@ -201,7 +204,9 @@ describe("the client", () => {
     const failure = client.call(list, soon());
     await expect(failure).rejects.toBeInstanceOf(TryAgainError);
     await expect(failure).rejects.toThrow(/just starting, check ClusterRole, binding and the access entry/);
-    await expect(failure).rejects.toMatchObject({ cause: { message: /cannot list nodes/ } });
+    await expect(failure).rejects.toMatchObject({
+      cause: { message: expect.stringContaining("cannot list nodes") },
+    });
   });
 
   it("reports a refusal that is no Status, too", async () => {
