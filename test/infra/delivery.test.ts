@@ -1,14 +1,11 @@
 import { Match } from "aws-cdk-lib/assertions";
 import { expect, it } from "vitest";
-import { everyResource, resourcesOf, synthesize, synthesizeEverything } from "./synthesized.ts";
+import { everyResource, functionIn, resourcesOf, synthesize, synthesizeEverything } from "./synthesized.ts";
 
 const template = synthesize();
 const everything = synthesizeEverything();
 
-const functionNamed = (part: string) =>
-  [...resourcesOf(template, "AWS::Lambda::Function").values()].find(
-    ({ Properties }) => Properties.FunctionName === `karpenter-node-holder-prod-${part}`,
-  )?.Properties;
+const functionNamed = (part: string) => functionIn(template, part);
 
 it("hears launches and this cluster's probes by the same rule, and keeps what it cannot deliver", () => {
   template.hasResourceProperties("AWS::Events::Rule", {

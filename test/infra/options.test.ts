@@ -10,6 +10,7 @@ import {
   actions,
   allowed,
   everyResource,
+  functionIn,
   resourcesOf,
   synthesize,
   synthesizeEverything,
@@ -48,41 +49,28 @@ it("passes every setting on to the functions", () => {
   });
 });
 
-it("puts whatever talks to a private cluster into its network", () => {
-  const ours = [...resourcesOf(everything, "AWS::Lambda::Function").values()].filter(({ Properties }) =>
-    String(Properties.FunctionName).startsWith("karpenter-node-holder"),
-  );
-  expect(ours).toHaveLength(5);
-  for (const { Properties } of ours) {
+it("puts whatever talks to a private cluster into its network, and answers CloudFormation from outside", () => {
+  const functions = [...resourcesOf(everything, "AWS::Lambda::Function").values()];
+  const inside = functions.filter(({ Properties }) => "VpcConfig" in Properties);
+  expect(inside).toHaveLength(5);
+  for (const { Properties } of inside)
     expect(Properties.VpcConfig).toEqual({
       SubnetIds: ["subnet-0123456789abcdef0"],
       SecurityGroupIds: ["sg-0123456789abcdef0"],
     });
-  }
+  const outside = functions.filter((one) => !inside.includes(one));
+  expect(outside).toMatchObject([{ Properties: { Handler: "framework.onEvent" } }]);
 });
 
-it("answers CloudFormation from outside of that network", () => {
-  const [provider] = [...resourcesOf(everything, "AWS::Lambda::Function").values()].filter(
-    ({ Properties }) => Properties.Handler === "framework.onEvent",
-  );
-  expect(provider?.Properties).not.toHaveProperty("VpcConfig");
-});
-
-it("writes nothing into the cluster when access is manual", () => {
-  const manual = synthesize({ access: "manual" });
+it("writes nothing into the cluster when access is manual, and names the roles to let in", () => {
+  const settings = readContext({ cluster: "prod", access: "manual" });
+  const manual = Template.fromStack(new HolderStack(new App(), "Manual", settings, {}));
   manual.resourceCountIs("Custom::KarpenterNodeHolderAccess", 0);
   manual.resourceCountIs("AWS::Lambda::Function", 4);
   expect(JSON.stringify(manual.toJSON())).not.toContain("eks:CreateAccessEntry");
-});
-
-it("reports that to let in when access is manual", () => {
-  const context: Readonly<Record<string, string>> = { cluster: "prod", access: "manual" };
-  const settings = readContext(context);
-  const outputs = Template.fromStack(new HolderStack(new App(), "Manual", settings, {})).findOutputs("*");
-  expect(outputs).toHaveProperty("RolesToAdmit");
-  expect(
-    JSON.stringify(outputs.RolesToAdmit).match(/"Fn::GetAtt":\["Holder\w+Role\w+","Arn"\]/g),
-  ).toHaveLength(4);
+  const { RolesToAdmit } = manual.findOutputs("*");
+  const roles = JSON.stringify(RolesToAdmit).match(/"Fn::GetAtt":\["Holder\w+Role\w+","Arn"\]/g);
+  expect(roles).toHaveLength(4);
 });
 
 it("writes into any stack what an operator wants to know", () => {
@@ -125,10 +113,7 @@ describe("a VPC of the CDK", () => {
     const template = () => Template.fromStack(stack);
     return { holder, stack, template };
   };
-  const networkOfHold = (template: Template) =>
-    [...resourcesOf(template, "AWS::Lambda::Function").values()].find(
-      ({ Properties }) => Properties.FunctionName === "karpenter-node-holder-prod-hold",
-    )?.Properties.VpcConfig;
+  const networkOfHold = (template: Template) => functionIn(template, "hold")?.VpcConfig;
 
   it("has the functions in its private subnets, with a security group that the cluster can let in", () => {
     const { holder, stack, template } = build(() => ({}));

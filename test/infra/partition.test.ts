@@ -6,7 +6,7 @@ import { Template } from "aws-cdk-lib/assertions";
 import { describe, expect, it } from "vitest";
 import { HolderStack } from "../../infra/holder-stack.ts";
 import { readContext } from "../../infra/settings/context.ts";
-import { resourcesOf } from "./synthesized.ts";
+import { functionIn } from "./synthesized.ts";
 
 function templateIn(region?: string): Template {
   const outdir = mkdtempSync(join(tmpdir(), "partition-"));
@@ -29,10 +29,7 @@ function textsIn(value: unknown): readonly string[] {
   return Object.values(value).flatMap(textsIn);
 }
 
-const recursionIn = (template: Template): unknown =>
-  [...resourcesOf(template, "AWS::Lambda::Function").values()].find(
-    ({ Properties }) => Properties.FunctionName === "karpenter-node-holder-prod-hold",
-  )?.Properties.RecursiveLoop;
+const recursionIn = (template: Template): unknown => functionIn(template, "hold")?.RecursiveLoop;
 
 describe.each([
   ["us-gov-west-1", "aws-us-gov", "us-gov-west-1.console.amazonaws-us-gov.com"],

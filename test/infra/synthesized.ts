@@ -72,6 +72,12 @@ let everything: Template | undefined;
 export const resourcesOf = (template: Template, type: string): ReadonlyMap<string, Resource> =>
   new Map(Object.entries(template.findResources(type) as Record<string, Resource>));
 
+/** What is deployed as one of our functions. */
+export const functionIn = (template: Template, part: string): Properties | undefined =>
+  [...resourcesOf(template, "AWS::Lambda::Function").values()].find(
+    ({ Properties }) => Properties.FunctionName === `karpenter-node-holder-prod-${part}`,
+  )?.Properties;
+
 export const everyResource = (template: Template): readonly Resource[] =>
   Object.values(template.toJSON().Resources as Record<string, Resource>);
 
