@@ -21,7 +21,7 @@ const advise = "advise --cluster prod";
 const wrongCalls: readonly (readonly [call: string, failed: string, remedy: string])[] = [
   ["hodl", "hodl", didYouMean("hold")],
   ["--loud", "unknown option '--loud'", see],
-  ["status", "--cluster NAME", see],
+  ["status", "--cluster NAME, or set KARPENTER_NODE_HOLDER_CLUSTER", see],
   ["status --cluter prod", "--cluter", didYouMean("--cluster")],
   ["status --cluster a/b", "a/b", see],
   ["status --cluster prod -o xml", "xml", see],

@@ -1,6 +1,7 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { aPastHold } from "../support/builders.ts";
 import { newFolder } from "../support/new-folder.ts";
 import { type Asked, type Control, FakeControl, FunctionFailure, refused } from "./fake-control.ts";
 
@@ -9,14 +10,13 @@ const held = {
   scope: "cluster",
   state: "held",
   because: "launch of i-0abc",
-  holdId: "20261121t115000-abcdef",
+  holdId: "20261121t115000-abc",
   since: "2026-11-21T11:50:00.000Z",
   until: "2026-11-21T12:15:00.000Z",
   launches: 3,
   extensions: 2,
   capped: false,
   nodesHeld: 5,
-  nodes: [] as string[],
   awaited: 1,
   nextSchedule: "2026-11-21T12:10:00.000Z",
 };
@@ -35,22 +35,14 @@ const status = {
   rules,
   nodesUserHeld: 2,
   lastSweep: "2026-11-21T11:58:00.000Z",
-  limits: [],
 };
-const past = {
-  id: "20261121t100000-abcdef",
-  scope: "cluster",
-  startedAt: "2026-11-20T10:00:00.000Z",
-  expiresAt: "2026-11-20T10:30:00.000Z",
-  endedAt: "2026-11-20T10:30:20.000Z",
-  startedBecause: "launch of i-0abc",
-  causes: { launches: { default: 4 } },
-  endedBecause: "the hold expired",
+const past = aPastHold({
+  startedAt: new Date("2026-11-20T10:00:00.000Z"),
+  endedAt: new Date("2026-11-20T10:30:20.000Z"),
   launches: 4,
   extensions: 3,
   nodes: 12,
-  capped: false,
-};
+});
 
 let control: FakeControl | undefined;
 const holder = async (answer: Control, ...rest: [(readonly string[] | "denied")?]) => {
@@ -79,7 +71,7 @@ describe("status", () => {
   it("reports the next schedule and the hold's id to those who want it wide", async () => {
     const prod = await holder(() => ({ ...status, scopes: [held] }));
     const { output } = await prod.run("status", "--cluster", "prod", "-o", "wide");
-    expect(output).toContain("12:10:00Z (in 10m)  20261121t115000-abcdef");
+    expect(output).toContain("12:10:00Z (in 10m)  20261121t115000-abc");
   });
 
   it("names the nodes held to those who want it wide, and how many more there are", async () => {
@@ -98,12 +90,14 @@ describe("status", () => {
     expect(JSON.parse(output)).toEqual({ ...answer, rules: { ...rules, ...texts } });
   });
 
-  it("says that a pause without an end ends by hand, and since when it lasts", async () => {
-    const paused = { ...held, state: "paused", because: "paused by hand: upgrade", until: undefined };
-    const prod = await holder(() => ({ ...status, scopes: [paused] }));
+  it("says that a pause without an end ends by hand, and since when it lasts where that is known", async () => {
+    const paused = { scope: "cluster", state: "paused", because: "paused by hand", nodesHeld: 0, awaited: 0 };
+    const batch = { ...paused, scope: "nodepool/batch", since: held.since };
+    const prod = await holder(() => ({ ...status, scopes: [paused, batch] }));
     for (const output of ["table", "wide"]) {
       const reported = (await prod.run("status", "--cluster", "prod", "-o", output)).output;
-      expect(reported).toMatch(/cluster +paused +11:50:00Z \(10m ago\) +resumed by hand/);
+      expect(reported).toMatch(/cluster +paused +– +resumed by hand/);
+      expect(reported).toMatch(/batch +paused +11:50:00Z \(10m ago\) +resumed by hand/);
     }
   });
 
@@ -157,13 +151,8 @@ describe("actions", () => {
   });
 
   it.each(["release --force", "pause"])("ends with 1 when nodes could not be released: %s", async (line) => {
-    const prod = await holder(() => ({
-      released: 2,
-      kept: 0,
-      failed: 3,
-      left: false,
-      because: "released by hand",
-    }));
+    const answer = { released: 2, kept: 0, failed: 3, left: false, because: "released by hand" };
+    const prod = await holder(() => answer);
     const { exit, reported } = await prod.run(...line.split(" "), "--cluster", "prod");
     expect(exit).toBe(1);
     expect(reported).toContain("3 nodes could not be changed");
@@ -178,32 +167,18 @@ describe("history", () => {
     expect(prod.asked).toEqual([{ do: "history", limit: 20 }]);
   });
 
-  it.each(["a new file", "a file that all may read"])(
-    "writes a page that only its owner may read, whatever the umask: %s",
-    async (where) => {
-      const folder = newFolder();
-      const umask = process.umask(0);
-      try {
-        const file = join(folder, "holds.html");
-        if (where !== "a new file") writeFileSync(file, "old", { mode: 0o644 });
-        const prod = await holder(() => ({ holds: [past] }));
-        expect((await prod.run("history", "--cluster", "prod", "--html", file)).exit).toBe(0);
-        expect((statSync(file).mode & 0o777).toString(8)).toBe("600");
-        expect(readFileSync(file, "utf8")).toContain("Holds of prod");
-      } finally {
-        process.umask(umask);
-      }
-    },
-  );
+  it("writes a page where --html says, which only its owner may read, and prints the file's name", async () => {
+    const file = join(newFolder(), "holds.html");
+    const prod = await holder(() => ({ holds: [past] }));
+    const { exit, output } = await prod.run("history", "--cluster", "prod", "--html", file);
+    expect({ exit, output }).toEqual({ exit: 0, output: file });
+    expect((statSync(file).mode & 0o777).toString(8)).toBe("600");
+    expect(readFileSync(file, "utf8")).toMatch(/^<!doctype html>.*Holds of prod/s);
+  });
 
   it("draws holds along time, the oldest on top", async () => {
-    const second = {
-      ...past,
-      id: "20261121t103020-abcdef",
-      startedAt: past.endedAt,
-      endedAt: "2026-11-20T11:00:40.000Z",
-      capped: true,
-    };
+    const endedAt = new Date("2026-11-20T11:00:40.000Z");
+    const second = { ...past, id: "b", startedAt: past.endedAt, endedAt, capped: true };
     const prod = await holder(() => ({ holds: [second, { ...past, launches: 1 }] }));
     const { output } = await prod.run("history", "--cluster", "prod", "--timeline", "--ascii");
     const [first, then] = output.split("\n");

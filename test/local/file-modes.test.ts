@@ -1,9 +1,9 @@
-import { statSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Archive } from "../../cli/advise/archive.ts";
-import { removeFormerMarks } from "../../local/run/former-marks.ts";
-import { CollectedLog } from "../../simulator/collected-log.ts";
+import { writePrivateFile } from "../../cli/terminal/private-file.ts";
+import { rememberAnnotations } from "../../local/run/annotation-file.ts";
 import { newFolder } from "../support/new-folder.ts";
 
 let folder: string;
@@ -25,9 +25,15 @@ describe("a file that we write is its owner's alone, whatever the umask:", () =>
     expect([modeOf("cache"), modeOf("cache/events.jsonl")]).toEqual(["700", "600"]);
   });
 
+  it.each(["a new report", "a report where a file is that all may read"])("%s", (where) => {
+    const file = join(folder, "report.html");
+    if (where !== "a new report") writeFileSync(file, "old", { mode: 0o644 });
+    writePrivateFile(file, "new");
+    expect([modeOf("report.html"), readFileSync(file, "utf8")]).toEqual(["600", "new"]);
+  });
+
   it("the annotations under which run marked", async () => {
-    const access = { removeMarks: async () => 0 };
-    await removeFormerMarks(access, folder, "example.com/stay", new CollectedLog());
+    await rememberAnnotations(folder, ["example.com/stay"]);
     expect(modeOf("hold-annotation")).toBe("600");
   });
 });
