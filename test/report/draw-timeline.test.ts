@@ -3,7 +3,7 @@ import { timelineTables } from "../../report/page/table.ts";
 import { drawTimeline } from "../../report/timeline/draw-timeline.ts";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
 import { layOut } from "../../report/timeline/layout.ts";
-import { readTimeline } from "../../report/timeline/timeline.ts";
+import { readTimeline, type Timeline } from "../../report/timeline/timeline.ts";
 import { at, evicted, gone, holdEnded, holdStarted, joined, marked, released } from "./events.ts";
 import { elementsIn } from "./markup.ts";
 
@@ -18,36 +18,35 @@ const busy = (count: number): TimelineEvent[] =>
     gone(node, 410 + i / 10),
   ]);
 const hold = [holdStarted("h1", 1, 300), holdEnded("h1", 400)];
+const draw = (events: readonly TimelineEvent[]) =>
+  drawTimeline(readTimeline(events, bounds), { title: "Some nodes" });
+const drawnOf = (timeline: Timeline) => elementsIn(drawTimeline(timeline, { title: "Some nodes" }));
+const evictionsIn = (drawn: ReturnType<typeof elementsIn>) =>
+  drawn.filter(({ is }) => is.class === "point eviction");
 const clock = { kind: "elapsed", minute: 60_000 } as const;
 
 describe.each([3, 300])("with %i nodes", (count) => {
   const timeline = readTimeline([...hold, ...busy(count)], bounds);
   const layout = layOut(timeline);
 
-  it("gives every node a lane of its own, one below the other", () => {
-    const lanes = timeline.lanes.map((_, i) => layout.lane(i));
-    lanes.slice(1).forEach((lane, i) => {
-      const above = lanes[i];
-      expect(lane.top).toBeGreaterThanOrEqual((above?.top ?? 0) + (above?.height ?? 0));
-    });
-  });
-
-  it("keeps every lane within the plot, and the plot within the picture", () => {
+  it("gives every node a lane of its own, one below the other, within the plot and the picture", () => {
     const { plot, width, height } = layout;
+    let above = plot.top;
     timeline.lanes.forEach((_, i) => {
-      const { top, height: tall } = layout.lane(i);
-      expect(top).toBeGreaterThanOrEqual(plot.top);
-      expect(top + tall).toBeLessThanOrEqual(plot.bottom);
+      const lane = layout.lane(i);
+      expect(lane.top).toBeGreaterThanOrEqual(above);
+      above = lane.top + lane.height;
     });
+    expect(above).toBeLessThanOrEqual(plot.bottom);
     expect(plot.left).toBeGreaterThan(0);
     expect(plot.right).toBeLessThan(width);
     expect(plot.bottom).toBeLessThan(height);
+    // A page and a bit.
+    expect(height).toBeLessThan(1_100);
   });
 
   it("draws nothing outside the picture, and nothing of no size", () => {
-    const drawn = elementsIn(drawTimeline(timeline, { title: "Rules" })).filter(
-      ({ name }) => name === "rect",
-    );
+    const drawn = drawnOf(timeline).filter(({ name }) => name === "rect");
     expect(drawn.length).toBeGreaterThan(count);
     for (const { is } of drawn) {
       const [x, y, width, height] = [is.x, is.y, is.width, is.height].map(Number);
@@ -58,19 +57,13 @@ describe.each([3, 300])("with %i nodes", (count) => {
     }
   });
 
-  it("is no taller than a page and a bit", () => {
-    expect(layout.height).toBeLessThan(1_100);
-  });
-
   it("shows each eviction once", () => {
-    const marks = elementsIn(drawTimeline(timeline, { title: "Rules" }));
-    expect(marks.filter(({ is }) => is.class === "point eviction")).toHaveLength(count);
+    expect(evictionsIn(drawnOf(timeline))).toHaveLength(count);
   });
 });
 
 it("names the lanes while there is room for names, and reports their number when there is none", () => {
-  const few = drawTimeline(readTimeline(busy(3), bounds), { title: "Few" });
-  const many = drawTimeline(readTimeline(busy(300), bounds), { title: "Many" });
+  const [few, many] = [draw(busy(3)), draw(busy(300))];
   expect(few).toContain(">node-2</text>");
   expect(many).not.toContain(">node-2</text>");
   expect(many).toContain(">300</text>");
@@ -86,8 +79,7 @@ it("draws what is later further to the right, across the whole plot", () => {
 it("lets a hold's band reach behind all lanes", () => {
   const timeline = readTimeline([...hold, ...busy(5)], bounds);
   const { plot, x } = layOut(timeline);
-  const drawn = elementsIn(drawTimeline(timeline, { title: "Band" }));
-  const band = drawn.find(({ is }) => is["fill-opacity"] === "0.1");
+  const band = drawnOf(timeline).find(({ is }) => is["fill-opacity"] === "0.1");
   expect(Number(band?.is.y) + Number(band?.is.height)).toBeCloseTo(plot.bottom, 1);
   expect(Number(band?.is.x)).toBeCloseTo(x(at(1).getTime()), 1);
   expect(Number(band?.is.width)).toBeCloseTo(x(at(400).getTime()) - x(at(1).getTime()), 1);
@@ -101,17 +93,15 @@ it("reports times in scaled minutes where time is scaled", () => {
 
 it("draws evictions that would lie on each other as one, with their number and all their names", () => {
   const events = [joined("a", 0), ...["p1", "p2", "p3"].map((pod) => evicted(pod, "a", 50))];
-  const svg = drawTimeline(readTimeline(events, bounds), { title: "Heap" });
-  expect(elementsIn(svg).filter(({ is }) => is.class === "point eviction")).toHaveLength(1);
+  const svg = draw(events);
+  expect(evictionsIn(elementsIn(svg))).toHaveLength(1);
   expect(svg).toContain(">3</text>");
   for (const pod of ["p1", "p2", "p3"]) expect(svg).toContain(`${pod} evicted from a`);
 });
 
 it("explains in its legend what it shows, and nothing else", () => {
-  const quiet = drawTimeline(readTimeline([joined("a", 0)], bounds), { title: "Quiet" });
-  const loud = drawTimeline(readTimeline([joined("a", 0), evicted("p", "a", 9)], bounds), { title: "Loud" });
-  expect(quiet).not.toContain(">pod evicted</text>");
-  expect(loud).toContain(">pod evicted</text>");
+  expect(draw([joined("a", 0)])).not.toContain(">pod evicted</text>");
+  expect(draw([joined("a", 0), evicted("p", "a", 9)])).toContain(">pod evicted</text>");
 });
 
 it("can be read by those who do not see it", () => {
@@ -145,7 +135,7 @@ it("is markup whatever nodes and pods are called", () => {
 });
 
 it("wears both themes", () => {
-  const svg = drawTimeline(readTimeline(busy(3), bounds), { title: "Themes" });
+  const svg = draw(busy(3));
   expect(svg).toContain("@media(prefers-color-scheme:dark)");
   expect(svg).toContain("fill:currentColor");
 });

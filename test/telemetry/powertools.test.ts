@@ -29,14 +29,14 @@ describe("what an invocation reports", () => {
       telemetry.log.info("hold closed", { scope: "cluster" }),
     );
     await handler({}, context);
-    const expected = {
+    const line = {
+      message: "hold closed",
+      scope: "cluster",
       cluster: "prod",
       version,
       requestId: "request-1",
-      message: "hold closed",
-      scope: "cluster",
     };
-    expect(lines).toEqual([expect.objectContaining(expected)]);
+    expect(lines).toEqual([expect.objectContaining(line)]);
   });
 
   it("reports metrics with the cluster as their only dimension, also after a failure", async () => {
@@ -49,28 +49,15 @@ describe("what an invocation reports", () => {
     await expect(handler({}, context)).rejects.toThrow("out of reach");
 
     const [failure, metrics] = lines;
-    expect(failure).toMatchObject({
-      level: "ERROR",
-      message: "invocation failed",
-      error: { cause: { message: "timeout" } },
-    });
-    expect(metrics).toMatchObject({
-      Cluster: "prod",
-      NodesHeld: 3,
-      LaunchToProtectedMs: 850,
-      _aws: {
-        CloudWatchMetrics: [
-          {
-            Namespace: "KarpenterNodeHolder",
-            Dimensions: [["Cluster"]],
-            Metrics: [
-              { Name: "NodesHeld", Unit: "Count" },
-              { Name: "LaunchToProtectedMs", Unit: "Milliseconds" },
-            ],
-          },
-        ],
-      },
-    });
+    const error = { cause: { message: "timeout" } };
+    expect(failure).toMatchObject({ level: "ERROR", message: "invocation failed", error });
+    const Metrics = [
+      { Name: "NodesHeld", Unit: "Count" },
+      { Name: "LaunchToProtectedMs", Unit: "Milliseconds" },
+    ];
+    const CloudWatchMetrics = [{ Namespace: "KarpenterNodeHolder", Dimensions: [["Cluster"]], Metrics }];
+    const values = { Cluster: "prod", NodesHeld: 3, LaunchToProtectedMs: 850 };
+    expect(metrics).toMatchObject({ ...values, _aws: { CloudWatchMetrics } });
   });
 
   it("reports which calls it made and when, and what it took of the processor; nothing where it made none", async () => {
