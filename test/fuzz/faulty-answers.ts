@@ -14,6 +14,7 @@ export type AnswerChange =
   | Readonly<{ do: "swap"; which: number; value: unknown }>;
 
 const circle = "round-and-round";
+const elsewhere = "/elsewhere";
 const pages = [
   "",
   "null",
@@ -63,12 +64,11 @@ export const changes: fc.Arbitrary<AnswerChange> = fc.oneof(
 
 /** A proxy that changes a server's answers by a script, which it repeats. */
 export class ChangingProxy {
-  script: readonly AnswerChange[] = [{ do: "pass" }];
   /** The headers of requests that followed a redirect. */
   readonly redirected: IncomingMessage["headers"][] = [];
   readonly #target: string;
   readonly #server: Server;
-  readonly #redirectTarget: Server;
+  #script: readonly AnswerChange[] = [];
   #count = 0;
 
   private constructor(target: string) {
@@ -76,18 +76,12 @@ export class ChangingProxy {
     this.#server = createServer((request, response) => {
       this.#serve(request, response).catch(() => request.socket.destroy());
     });
-    this.#redirectTarget = createServer((request, response) => {
-      this.redirected.push(request.headers);
-      response.end("{}");
-    });
   }
 
   static async start(target: string): Promise<ChangingProxy> {
     const proxy = new ChangingProxy(target);
-    for (const server of [proxy.#server, proxy.#redirectTarget]) {
-      server.listen(0, "127.0.0.1");
-      await once(server, "listening");
-    }
+    proxy.#server.listen(0, "127.0.0.1");
+    await once(proxy.#server, "listening");
     return proxy;
   }
 
@@ -96,92 +90,75 @@ export class ChangingProxy {
   }
 
   begin(script: readonly AnswerChange[]): void {
-    this.script = script;
+    this.#script = script;
     this.#count = 0;
   }
 
   async stop(): Promise<void> {
-    for (const server of [this.#server, this.#redirectTarget]) {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    }
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const change = this.script[this.#count++ % this.script.length] ?? { do: "pass" };
+    const { method = "GET", url = "/" } = request;
+    if (url.startsWith(elsewhere)) {
+      this.redirected.push(request.headers);
+      return void response.end("{}");
+    }
+    const change = this.#script[this.#count++ % this.#script.length] ?? { do: "pass" };
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const { method = "GET", url = "/" } = request;
     const headers = Object.entries(request.headers).filter(
       ([name]) => !/^(host|connection|content-length|transfer-encoding|keep-alive)$/.test(name),
     );
-    const body = chunks.length > 0 ? Buffer.concat(chunks) : null;
     // A circular token leads to the first page again.
     const asked = url.replace(`continue=${circle}`, "");
     const answer = await fetch(`${this.#target}${asked}`, {
       method,
       headers: headers.map(([name, value]): [string, string] => [name, String(value)]),
-      body,
+      body: chunks.length > 0 ? Buffer.concat(chunks) : null,
     });
-    this.#answer(change, request, response, answer.status, await answer.text());
+    const correct = await answer.text();
+    if (change.do === "reset") return void request.socket.resetAndDestroy();
+    if (change.do === "garbage chunks")
+      return void request.socket.end(
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nnonsense\r\n",
+      );
+    if (change.do === "close early") {
+      response.writeHead(answer.status, { "content-length": String(correct.length + 10) });
+      response.write(correct.slice(0, correct.length / 2));
+      return void response.socket?.end();
+    }
+    const { status = answer.status, body = correct, ...added } = this.#changed(change, request, correct);
+    response.writeHead(status, { "content-type": "application/json", ...added.headers });
+    response.end(status === 204 ? undefined : body);
   }
 
-  #answer(
-    change: AnswerChange,
-    request: IncomingMessage,
-    response: ServerResponse,
-    status: number,
-    correct: string,
-  ): void {
-    const send = (code: number, body: string, headers: Record<string, string> = {}) => {
-      response.writeHead(code, { "content-type": "application/json", ...headers });
-      response.end(code === 204 ? undefined : body);
-    };
+  #changed(change: AnswerChange, { url = "/", headers }: IncomingMessage, correct: string): Changed {
     switch (change.do) {
-      case "reset":
-        request.socket.resetAndDestroy();
-        break;
-      case "close early":
-        response.writeHead(status, { "content-length": String(correct.length + 10) });
-        response.write(correct.slice(0, correct.length / 2));
-        response.socket?.end();
-        break;
-      case "garbage chunks":
-        request.socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nnonsense\r\n");
-        request.socket.end();
-        break;
       case "cut":
-        send(status, correct.slice(0, Math.floor(correct.length * change.keep * 0.999)));
-        break;
+        return { body: correct.slice(0, Math.floor(correct.length * change.keep * 0.999)) };
       case "say":
-        send(change.status, change.body);
-        break;
+        return change;
       case "echo":
-        send(change.status, `request was ${JSON.stringify(request.headers)}`);
-        break;
-      case "redirect": {
-        const { port } = this.#redirectTarget.address() as AddressInfo;
-        send(change.status, "", { location: `http://127.0.0.1:${port}/${request.url}` });
-        break;
-      }
+        return { status: change.status, body: `request was ${JSON.stringify(headers)}` };
+      case "redirect":
+        return { status: change.status, body: "", headers: { location: `${this.url}${elsewhere}${url}` } };
       case "throttle":
-        send(429, "{}", { "retry-after": change.retryAfter });
-        break;
+        return { status: 429, body: "{}", headers: { "retry-after": change.retryAfter } };
       case "swap":
-        send(status, swapped(correct, change.which, change.value));
-        break;
+        return { body: swapped(correct, change.which, change.value) };
       case "circle":
-        send(status, withContinue(correct, circle));
-        break;
+        return { body: withContinue(correct, circle) };
       case "forget":
-        if (/[?&]continue=/.test(request.url ?? "")) send(410, "{}");
-        else send(status, correct);
-        break;
+        return /[?&]continue=/.test(url) ? { status: 410, body: "{}" } : {};
       default:
-        send(status, correct);
+        return {};
     }
   }
 }
+
+type Changed = Readonly<{ status?: number; body?: string; headers?: Record<string, string> }>;
 
 /** JSON with one value, at any place, replaced by one of another type. */
 export function swapped(text: string, which: number, value: unknown): string {
