@@ -1,14 +1,10 @@
 import { after, type Duration } from "../../lambda/core/duration.ts";
-import {
-  dueAt,
-  emptyRecord,
-  type Hold,
-  type ScopeRecord,
-  watermarkOf,
-} from "../../lambda/core/holds/hold.ts";
+import { decideClose } from "../../lambda/core/holds/end-hold.ts";
+import { dueAt, emptyRecord, type Hold, joinedHold, type ScopeRecord } from "../../lambda/core/holds/hold.ts";
+import { watermarkOf } from "../../lambda/core/holds/watermark.ts";
 import { decideLaunch } from "../../lambda/core/launches/decide-launch.ts";
-import { decideClose, decideRelease } from "../../lambda/core/releases/decide-release.ts";
-import { decideUse } from "../../lambda/core/releases/extend-while-used.ts";
+import { decideUse } from "../../lambda/core/releases/extend-while-needed.ts";
+import { decideRelease } from "../../lambda/core/releases/release.ts";
 import { type Rules, scopeOf } from "../../lambda/core/rules.ts";
 import type { Scope } from "../../lambda/core/scope.ts";
 import type { NodeLife } from "./lives.ts";
@@ -115,9 +111,11 @@ function keptIn(scope: Scope, lives: readonly NodeLife[], rules: Rules & Plan): 
   return kept;
 }
 
+/** The nodes of CloudTrail's launches have joined. */
 function afterLaunches(record: ScopeRecord, launches: readonly NodeLife[], rules: Rules, now: Date) {
-  const watermark = watermarkOf(record);
-  return decideLaunch({ record, watermark, launches, rules, now, newId: "replayed" }).record ?? record;
+  const facts = { watermark: watermarkOf(record), launches, rules, now, newId: "replayed" };
+  const { record: written = record } = decideLaunch({ record, ...facts });
+  return written.hold ? { ...written, hold: joinedHold(written.hold, rules) } : written;
 }
 
 const afterUse = (record: ScopeRecord, { id }: Hold, rules: Rules, usedAt: Date) =>
@@ -126,7 +124,8 @@ const afterUse = (record: ScopeRecord, { id }: Hold, rules: Rules, usedAt: Date)
 /** Its one-shot fires in time, and every mark comes off at once. */
 function afterHold(record: ScopeRecord, hold: Hold, rules: Rules): ScopeRecord {
   const now = dueAt(hold, rules);
-  const { record: over = record } = decideRelease({ record, holdId: hold.id, rules, now });
+  const watermark = watermarkOf(record);
+  const { record: over = record } = decideRelease({ record, watermark, holdId: hold.id, rules, now });
   return decideClose(over, hold.id, now).record ?? over;
 }
 
