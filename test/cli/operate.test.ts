@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { holdId } from "../../simulator/hold-ids.ts";
 import { aPastHold } from "../support/builders.ts";
 import { newFolder } from "../support/new-folder.ts";
 import { type Asked, type Control, FakeControl, FunctionFailure, refused } from "./fake-control.ts";
@@ -17,6 +18,7 @@ const held = {
   extensions: 2,
   capped: false,
   nodesHeld: 5,
+  nodes: [],
   awaited: 1,
   nextSchedule: "2026-11-21T12:10:00.000Z",
 };
@@ -35,6 +37,7 @@ const status = {
   rules,
   nodesUserHeld: 2,
   lastSweep: "2026-11-21T11:58:00.000Z",
+  limits: [],
 };
 const past = aPastHold({
   startedAt: new Date("2026-11-20T10:00:00.000Z"),
@@ -91,7 +94,14 @@ describe("status", () => {
   });
 
   it("says that a pause without an end ends by hand, and since when it lasts where that is known", async () => {
-    const paused = { scope: "cluster", state: "paused", because: "paused by hand", nodesHeld: 0, awaited: 0 };
+    const paused = {
+      scope: "cluster",
+      state: "paused",
+      because: "paused by hand",
+      nodesHeld: 0,
+      nodes: [],
+      awaited: 0,
+    };
     const batch = { ...paused, scope: "nodepool/batch", since: held.since };
     const prod = await holder(() => ({ ...status, scopes: [paused, batch] }));
     for (const output of ["table", "wide"]) {
@@ -178,7 +188,7 @@ describe("history", () => {
 
   it("draws holds along time, the oldest on top", async () => {
     const endedAt = new Date("2026-11-20T11:00:40.000Z");
-    const second = { ...past, id: "b", startedAt: past.endedAt, endedAt, capped: true };
+    const second = { ...past, id: holdId(2), startedAt: past.endedAt, endedAt, capped: true };
     const prod = await holder(() => ({ holds: [second, { ...past, launches: 1 }] }));
     const { output } = await prod.run("history", "--cluster", "prod", "--timeline", "--ascii");
     const [first, then] = output.split("\n");

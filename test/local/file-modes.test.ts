@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Archive } from "../../cli/advise/archive.ts";
 import { writePrivateFile } from "../../cli/terminal/private-file.ts";
-import { rememberAnnotations } from "../../local/run/annotation-file.ts";
+import { removeFormerMarks } from "../../local/run/former-marks.ts";
+import { CollectedLog } from "../../simulator/collected-log.ts";
 import { newFolder } from "../support/new-folder.ts";
 
 let folder: string;
@@ -33,7 +34,8 @@ describe("a file that we write is its owner's alone, whatever the umask:", () =>
   });
 
   it("the annotations under which run marked", async () => {
-    await rememberAnnotations(folder, ["example.com/stay"]);
+    const access = { removeMarks: async () => 0 };
+    await removeFormerMarks(access, folder, "example.com/stay", new CollectedLog());
     expect(modeOf("hold-annotation")).toBe("600");
   });
 });
