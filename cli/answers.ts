@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { BadInputError } from "../lambda/core/errors.ts";
 import type { PastHold } from "../lambda/core/holds/hold.ts";
 import { anyText, count, flag, holdLength, pastHold } from "../lambda/schemas/holds.ts";
-import { anyObject, fields, list, parse } from "../lambda/schemas/parse.ts";
+import { fields, list, openFields, parse } from "../lambda/schemas/parse.ts";
 import { moment, scope } from "../lambda/schemas/values.ts";
 import { Failure } from "./terminal/failure.ts";
 
@@ -46,13 +46,14 @@ const status = fields({
   cluster: anyText,
   at: moment,
   version: anyText,
-  rules: fields({
+  rules: openFields({
     hold: count,
     maxHold: count,
     breather: count,
     initialDelay: count,
     scope: anyText,
-    auto: v.exactOptional(anyObject),
+    auto: v.exactOptional(fields({ relaunchCost: count })),
+    nodePools: v.exactOptional(fields({ only: list(anyText), except: list(anyText) })),
   }),
   scopes: list(scopeStatus, many),
   nodesUserHeld: count,

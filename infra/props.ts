@@ -1,47 +1,51 @@
 import type { Duration } from "aws-cdk-lib";
 import type { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
-import type { KarpenterGeneration } from "../lambda/core/marks/keys.ts";
+import type { Settings } from "../lambda/settings.ts";
+import type { deploymentSettings, Values } from "../lambda/settings-table.ts";
 import type { HolderVpc } from "./network.ts";
 
 /** `install`: the deployment gives itself its rights in the cluster; `manual`: you apply the printed manifest. */
-export type Access = "install" | "manual";
+export type Access = Values<typeof deploymentSettings>["access"];
 
 /** A holder's settings; all but the cluster have defaults. */
 export interface KarpenterNodeHolderProps {
-  /** The EKS cluster's name, as text known at synth. */
+  /** Name of the cluster, as text known at synth. */
   readonly cluster: string;
-  /** How long each launch and each use protects, or `auto` to learn it from how soon capacity is needed again (20 minutes). */
+  /** Protection after each launch and each use, or `auto`: learned (1m to 24h). Default: 20m. */
   readonly hold?: Duration | "auto";
-  /** With `hold: "auto"`, what one needless relaunch of a node is worth, in time of that node (10 minutes). */
+  /** With `hold=auto`: what one needless relaunch of a node is worth, in time of that node (1m to 24h). Default: 10m. */
   readonly relaunchCost?: Duration;
-  /** A hold never lasts longer, whatever launches; zero for no cap (2 hours). */
+  /** A hold never lasts longer, whatever launches; `0s` for no cap (1m to 168h). Default: 2h. */
   readonly maxHold?: Duration;
-  /** After a capped hold launches start no new one for this long (10 minutes). */
+  /** After a capped hold, launches start no hold for this long, so that Karpenter can consolidate (to 24h). Default: 10m. */
   readonly breather?: Duration;
-  /** Wait before acting on a launch (none). */
+  /** Wait before acting on a launch (to 15m). Default: 0s. */
   readonly initialDelay?: Duration;
-  /** Whether a launch protects the whole cluster or the nodes of its own NodePool (cluster). */
-  readonly scope?: "cluster" | "nodepool";
-  /** NodePools to include, or to leave out with a `!` before the name (all are included). */
+  /** `cluster`: one hold for all; `nodepool`: a launch protects its own NodePool only. Default: cluster. */
+  readonly scope?: Settings["scope"];
+  /** Names to include, or `!name` to leave out. Default: all. */
   readonly nodePools?: readonly string[];
-  /** Whether launches by which Karpenter replaces other nodes start and extend holds, too (ignore). */
-  readonly replacements?: "ignore" | "hold";
-  /** What extends a hold: use of the nodes launched for it and launches, or launches alone (use). */
-  readonly extendOn?: "use" | "launches";
-  readonly karpenter?: KarpenterGeneration;
-  /** Another annotation than the one of Karpenter's generation. */
+  /** Whether launches that only replace other nodes (drift, consolidation) `hold`, too. Default: ignore. */
+  readonly replacements?: Settings["replacements"];
+  /** `use`: a hold goes on while the nodes launched for it are used; or `launches` alone. Default: use. */
+  readonly extendOn?: Settings["extendOn"];
+  /** `v1` (v0.32 and later) or `v0.31`, whose annotation delays consolidation only. Default: v1. */
+  readonly karpenter?: Settings["karpenter"];
+  /** Another annotation key. Default: by `karpenter`. */
   readonly holdAnnotation?: string;
-  /** How often a sweep compares record, nodes and clock (5 minutes). */
+  /** How often a sweep compares record, nodes and clock (1m to 1h). Default: 5m. */
   readonly sweepEvery?: Duration;
+  /** `install` or `manual`: who installs the rights in the cluster. Default: install. */
   readonly access?: Access;
-  /** Where the functions run, for a cluster whose endpoint is private: ids, or a VPC of the CDK (no VPC). */
+  /** Subnets and security groups, for clusters with a private endpoint: their ids, or a VPC of the CDK. Default: none. */
   readonly vpc?: HolderVpc;
-  /** Where your people read docs/operating.md (that path); each alarm links to its heading there. */
-  readonly runbookUrl?: string;
-  /** Receives every alarm. */
+  /** SNS topic that receives every alarm. Default: none. */
   readonly alarmTopic?: ITopic;
-  readonly logRetention?: RetentionDays;
-  /** Reserve one concurrent execution for the sweep, so that two sweeps never run at once (false). */
+  /** Where your people read the runbook; alarms link to it. Default: none. */
+  readonly runbookUrl?: string;
+  /** How long CloudWatch keeps logs; `9999` for ever. Default: 30. */
+  readonly logRetentionDays?: RetentionDays;
+  /** `true`: reserve one concurrent execution, so that two sweeps never run at once. Default: false. */
   readonly reserveConcurrency?: boolean;
 }

@@ -1,7 +1,7 @@
 import { BadInputError } from "./core/errors.ts";
-import { checkSettings, type SettingName, type Settings } from "./settings.ts";
+import { checkSettings, type SettingName, type Settings, settingNames, writeSettings } from "./settings.ts";
 
-/** What a function is reported by its environment, beside the settings. */
+/** What a function finds in its environment beside the settings. */
 export const Environment = {
   holdTable: "HOLD_TABLE",
   launchQueueUrl: "LAUNCH_QUEUE_URL",
@@ -13,22 +13,22 @@ export const Environment = {
 /** "true" for a function in a VPC; only the one that installs the access reads it. */
 export const vpcVariable = "IN_VPC";
 
+/** MAX_HOLD for maxHold. */
+type Variable<Name extends string> = Name extends `${infer Letter}${infer Rest}`
+  ? `${Letter extends Uppercase<Letter> ? `_${Letter}` : Uppercase<Letter>}${Variable<Rest>}`
+  : "";
+
 /** Each setting's name in the environment. */
-export const SettingEnvironment = {
-  cluster: "CLUSTER_NAME",
-  hold: "HOLD",
-  relaunchCost: "RELAUNCH_COST",
-  maxHold: "MAX_HOLD",
-  breather: "BREATHER",
-  initialDelay: "INITIAL_DELAY",
-  scope: "SCOPE",
-  nodePools: "NODE_POOLS",
-  replacements: "REPLACEMENTS",
-  extendOn: "EXTEND_ON",
-  karpenter: "KARPENTER",
-  holdAnnotation: "HOLD_ANNOTATION",
-  sweepEvery: "SWEEP_EVERY",
-} as const satisfies Record<SettingName, string>;
+export const SettingEnvironment = Object.fromEntries(
+  settingNames.map((name) => [name, name.replaceAll(/[A-Z]/g, "_$&").toUpperCase()]),
+) as { readonly [Name in SettingName]: Variable<Name> };
+
+/** The settings as a function finds them. Lambda accepts no empty values; a missing one is read as its default. */
+export function settingsEnvironment(settings: Settings): Readonly<Record<string, string>> {
+  const values = writeSettings(settings);
+  const given = settingNames.filter((name) => values[name] !== "");
+  return Object.fromEntries(given.map((name) => [SettingEnvironment[name], values[name]]));
+}
 
 export type Config = Readonly<Record<keyof typeof Environment, string>> &
   Readonly<{ settings: Settings; region: string }>;
@@ -49,7 +49,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     releaseFunctionArn: required(Environment.releaseFunctionArn),
     region: required("AWS_REGION"),
   };
-  const raw = Object.fromEntries(Object.entries(SettingEnvironment).map(([name, key]) => [name, env[key]]));
+  const raw = Object.fromEntries(settingNames.map((name) => [name, env[SettingEnvironment[name]]]));
   const { settings, problems: settingProblems } = checkSettings(raw);
   problems.push(...settingProblems);
   if (problems.length > 0) throw new BadInputError("Cannot start", problems);

@@ -1,115 +1,49 @@
-import { type Duration, formatDuration, hours, minutes, parseDuration } from "./core/duration.ts";
+import { formatDuration, minutes, parseDuration } from "./core/duration.ts";
 import { BadInputError } from "./core/errors.ts";
-import { isAnnotationKey } from "./core/marks/annotation-key.ts";
-import { Karpenter, type KarpenterGeneration } from "./core/marks/keys.ts";
+import { Karpenter } from "./core/marks/keys.ts";
 import type { Rules } from "./core/rules.ts";
-import type { NodePoolFilter } from "./core/scope.ts";
+import {
+  deploymentSettings,
+  holderSettings,
+  type Setting,
+  type SettingsTable,
+  type Values,
+} from "./settings-table.ts";
 
-/** What a user sets, read and checked; the same wherever it came from. */
-export type Settings = Rules &
-  Readonly<{ karpenter: KarpenterGeneration; holdAnnotation: string; sweepEvery: Duration }>;
+export type SettingName = keyof typeof holderSettings;
+export const settingNames = Object.keys(holderSettings) as readonly SettingName[];
 
 /** Settings as text, the way context, environment and flags bring them. */
 export type RawSettings = Readonly<Partial<Record<SettingName, unknown>>>;
 
-export const defaultSettings = {
-  hold: "20m",
-  relaunchCost: "10m",
-  maxHold: "2h",
-  breather: "10m",
-  initialDelay: "0s",
-  scope: "cluster",
-  nodePools: "",
-  replacements: "ignore",
-  extendOn: "use",
-  karpenter: "v1",
-  holdAnnotation: "",
-  sweepEvery: "5m",
-} as const;
-export type SettingName = "cluster" | keyof typeof defaultSettings;
-type DurationSetting = "hold" | "relaunchCost" | "maxHold" | "breather" | "initialDelay" | "sweepEvery";
-
-const clusterName = /^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$/;
-const poolName = /^!?[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$/;
+/** What a user sets, read and checked; the same wherever it came from. */
+export type Settings = Omit<Values<typeof holderSettings>, "hold" | "relaunchCost" | "nodePools"> &
+  Pick<Rules, "hold" | "auto" | "nodePools">;
 
 /** Reads all settings and reports every problem at once; those left out have their defaults. */
 export function checkSettings(raw: RawSettings): { settings: Settings; problems: readonly string[] } {
-  const problems: string[] = [];
-  const text = (name: SettingName): string => {
-    const fallback = name === "cluster" ? "" : defaultSettings[name];
-    const value = raw[name];
-    if (value === undefined || value === null || value === "") return fallback;
-    if (typeof value === "string") return value.trim();
-    if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value.join(",");
-    problems.push(`${name} must be text, not ${JSON.stringify(value)}`);
-    return fallback;
-  };
-  const refuse = (name: SettingName, value: string, expected: string) =>
-    problems.push(`${name} must be ${expected}, not "${value}"`);
-
-  const isAuto = text("hold") === "auto";
-  const duration = (name: DurationSetting, least: Duration, most: Duration, zeroMeans?: string): Duration => {
-    const value = text(name);
-    const read = parseDuration(value);
-    if (read !== undefined && ((read >= least && read <= most) || (zeroMeans && read === 0))) return read;
-    const or = zeroMeans ? `, or 0s ${zeroMeans}` : "";
-    const range = `a duration from ${formatDuration(least)} to ${formatDuration(most)}${or}, like 90s, 20m or 2h`;
-    refuse(name, value, name === "hold" ? `auto, or ${range}` : range);
-    // What depends on an unreadable setting is checked against its default, so that all problems are reported at once.
-    return parseDuration(defaultSettings[name]) ?? least;
-  };
-  const choice = <T extends string>(name: SettingName, allowed: readonly T[]): T | undefined => {
-    const value = text(name);
-    const chosen = allowed.find((one) => one === value);
-    if (chosen === undefined) refuse(name, value, allowed.join(" or "));
-    return chosen;
-  };
-
-  const cluster = text("cluster");
-  if (!clusterName.test(cluster)) {
-    if (cluster === "") problems.push("cluster is missing: give the name of the EKS cluster");
-    else refuse("cluster", cluster, "an EKS cluster's name (letters, digits, - and _, at most 100)");
-  }
-  const length = isAuto ? undefined : duration("hold", minutes(1), hours(24));
-  const maxHold = duration("maxHold", minutes(1), hours(24 * 7), "for no cap");
-  const breather = duration("breather", 0, hours(24));
-  const initialDelay = duration("initialDelay", 0, minutes(15));
-  const sweepEvery = duration("sweepEvery", minutes(1), hours(1));
-  const relaunchCost = duration("relaunchCost", minutes(1), hours(24));
-  if (raw.relaunchCost && !isAuto) problems.push("relaunchCost has an effect with hold=auto only");
+  const { values, problems } = readValues(holderSettings, raw);
+  const { hold: length, relaunchCost, nodePools, ...others } = values;
+  const { maxHold, initialDelay, karpenter } = others;
+  const isAuto = length === "auto";
   // Before anything is known, a hold lasts as long as a relaunch is worth.
-  const hold = length ?? Math.min(relaunchCost, maxHold || relaunchCost);
-  if (maxHold > 0 && maxHold < hold)
-    refuse("maxHold", text("maxHold"), `at least hold (${formatDuration(hold)}), or 0s`);
-  if (initialDelay >= hold && hold > 0) {
-    refuse("initialDelay", text("initialDelay"), `shorter than hold (${formatDuration(hold)})`);
-  }
-  if (sweepEvery % minutes(1) !== 0) refuse("sweepEvery", text("sweepEvery"), "a whole number of minutes");
-
-  const scope = choice("scope", ["cluster", "nodepool"]) ?? "cluster";
-  const karpenter = choice("karpenter", ["v1", "v0.31"]) ?? "v1";
-  const holdAnnotation = text("holdAnnotation") || Karpenter[karpenter].annotation;
-  if (!isAnnotationKey(holdAnnotation)) {
-    refuse(
-      "holdAnnotation",
-      holdAnnotation,
-      "an annotation key with a prefix, like karpenter.sh/do-not-disrupt",
-    );
-  }
-  const pools = text("nodePools")
-    .split(",")
-    .map((name) => name.trim())
-    .filter(Boolean);
-  for (const pool of pools) {
-    if (!poolName.test(pool))
-      refuse("nodePools", pool, "NodePool names separated by commas, with ! before those to leave out");
-  }
-
-  const replacements = choice("replacements", ["ignore", "hold"]) ?? "ignore";
-  const extendOn = choice("extendOn", ["use", "launches"]) ?? "use";
-  const durations = { hold, maxHold, breather, initialDelay, ...(isAuto && { auto: { relaunchCost } }) };
-  const rules = { cluster, ...durations, scope, nodePools: filterOf(pools), replacements, extendOn };
-  return { settings: { ...rules, karpenter, holdAnnotation, sweepEvery }, problems };
+  const hold = isAuto ? Math.min(relaunchCost, maxHold || relaunchCost) : length;
+  const refuse = (name: "maxHold" | "initialDelay", expected: string) =>
+    problems.push(`${name} must be ${expected}, not "${formatDuration(values[name])}"`);
+  if (raw.relaunchCost && !isAuto) problems.push("relaunchCost has an effect with hold=auto only");
+  if (maxHold > 0 && maxHold < hold) refuse("maxHold", `at least hold (${formatDuration(hold)}), or 0s`);
+  if (initialDelay >= hold) refuse("initialDelay", `shorter than hold (${formatDuration(hold)})`);
+  const settings: Settings = {
+    ...others,
+    hold,
+    ...(isAuto && { auto: { relaunchCost } }),
+    nodePools: {
+      only: nodePools.filter((name) => !name.startsWith("!")),
+      except: nodePools.filter((name) => name.startsWith("!")).map((name) => name.slice(1)),
+    },
+    holdAnnotation: others.holdAnnotation || Karpenter[karpenter].annotation,
+  };
+  return { settings, problems };
 }
 
 /** Reads all settings or throws one error that names every problem. */
@@ -119,27 +53,81 @@ export function readSettings(raw: RawSettings): Settings {
   return settings;
 }
 
-/** Settings as text again, so that they can travel through an environment. */
-export function writeSettings(settings: Settings): Record<SettingName, string> {
-  const { nodePools } = settings;
-  return {
-    cluster: settings.cluster,
-    hold: settings.auto ? "auto" : formatDuration(settings.hold),
-    relaunchCost: settings.auto ? formatDuration(settings.auto.relaunchCost) : "",
-    maxHold: formatDuration(settings.maxHold),
-    breather: formatDuration(settings.breather),
-    initialDelay: formatDuration(settings.initialDelay),
-    scope: settings.scope,
-    nodePools: [...nodePools.only, ...nodePools.except.map((name) => `!${name}`)].join(","),
-    replacements: settings.replacements,
-    extendOn: settings.extendOn,
-    karpenter: settings.karpenter,
-    holdAnnotation: settings.holdAnnotation,
-    sweepEvery: formatDuration(settings.sweepEvery),
-  };
+/** Reads all settings of a deployment, and reports every problem. */
+export function checkDeployment(raw: Readonly<Record<string, unknown>>) {
+  const { settings, problems } = checkSettings(raw);
+  const { values: deployment, problems: others } = readValues(deploymentSettings, raw);
+  return { settings, deployment, problems: [...problems, ...others] };
 }
 
-const filterOf = (pools: readonly string[]): NodePoolFilter => ({
-  only: pools.filter((name) => !name.startsWith("!")),
-  except: pools.filter((name) => name.startsWith("!")).map((name) => name.slice(1)),
-});
+type Written = Readonly<Record<string, unknown>> & Pick<Partial<Settings>, "auto" | "nodePools">;
+
+/** Settings as text again; "" where there is none. */
+export function writeSettings({ auto, nodePools, ...settings }: Written): Record<SettingName, string> {
+  const { only = [], except = [] } = nodePools ?? {};
+  const values: Readonly<Record<string, unknown>> = {
+    ...settings,
+    ...(auto && { hold: "auto", relaunchCost: auto.relaunchCost }),
+    nodePools: [...only, ...except.map((name) => `!${name}`)],
+  };
+  const entries = settingNames.map((name) => {
+    const value = values[name] ?? "";
+    return [name, typeof value === "number" ? formatDuration(value) : String(value)];
+  });
+  return Object.fromEntries(entries) as Record<SettingName, string>;
+}
+
+/** Reads the settings of a table by their kind, and reports every problem. */
+export function readValues<Table extends SettingsTable>(
+  table: Table,
+  raw: Readonly<Record<string, unknown>>,
+): { values: Values<Table>; problems: string[] } {
+  const problems: string[] = [];
+  const values = Object.entries(table).map(([name, setting]) => {
+    const given = raw[name] ?? "";
+    const text = isText(given) ? String(given).trim() : undefined;
+    const value = text === undefined ? undefined : readValue(setting, text || setting.default || "");
+    const isMissing = text === "" && setting.unset === "required";
+    const shown = text === undefined ? "an object" : JSON.stringify(text);
+    if (isMissing) problems.push(`${name} is missing: give ${expectedOf(setting)}`);
+    else if (value === undefined) problems.push(`${name} must be ${expectedOf(setting)}, not ${shown}`);
+    // What depends on an unreadable setting is checked against its default, so that all problems are reported at once.
+    return [name, value ?? readValue(setting, setting.default ?? "")];
+  });
+  // Each was read as its kind says.
+  return { values: Object.fromEntries(values) as Values<Table>, problems };
+}
+
+const isText = (value: unknown): boolean =>
+  Array.isArray(value) ? value.every((item) => typeof item === "string") : typeof value !== "object";
+
+/** The value that a text stands for; undefined when it does not fit. */
+function readValue({ value }: Setting, text: string): unknown {
+  switch (value.kind) {
+    case "duration": {
+      if (text === value.or) return text;
+      const read = parseDuration(text);
+      if (read === undefined || (value.zero && read === 0)) return read;
+      const isWhole = value.whole === undefined || read % minutes(1) === 0;
+      return read >= value.least && read <= value.most && isWhole ? read : undefined;
+    }
+    case "choice":
+      return value.choices.find((choice) => choice === text);
+    case "text":
+      return text === "" || value.pattern.test(text) ? text : undefined;
+    case "list": {
+      const items = text.split(",").map((item) => item.trim());
+      const given = items.filter(Boolean);
+      return given.every((item) => value.pattern.test(item)) ? given : undefined;
+    }
+  }
+}
+
+function expectedOf({ value }: Setting): string {
+  if (value.kind === "choice") return value.choices.join(" or ");
+  if (value.kind !== "duration") return `${value.expected}, like ${value.example}`;
+  const range = `from ${formatDuration(value.least)} to ${formatDuration(value.most)}`;
+  const zero = value.zero ? `, or 0s ${value.zero}` : "";
+  const like = value.whole ? " in whole minutes, like 20m or 1h" : ", like 90s, 20m or 2h";
+  return `${value.or ? `${value.or}, or ` : ""}a duration ${range}${zero}${like}`;
+}

@@ -1,13 +1,8 @@
 import { Command, Option } from "commander";
 import { BadInputError } from "../../lambda/core/errors.ts";
+import { holderSettings } from "../../lambda/settings-table.ts";
 import { withExamples } from "../terminal/examples.ts";
-import {
-  isSetting,
-  runDefaults,
-  runSettings,
-  settingsFrom,
-  withSettings,
-} from "../terminal/setting-flags.ts";
+import { isSetting, runDefaults, settingsFrom, withSettings } from "../terminal/setting-flags.ts";
 import { typedFlags } from "../terminal/shell-words.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
@@ -36,7 +31,7 @@ export const manifest = (terminal: Terminal): Command => {
     )
     .option("--image <image>", "with --run: an image that has this package (required)")
     .action((options: ManifestOptions, itself: Command) => print(options, itself, terminal));
-  return withExamples(withSettings(command, runSettings, runDefaults), [
+  return withExamples(withSettings(command, holderSettings, runDefaults), [
     ["manifest | kubectl apply -f -", "give a deployment with access=manual its rights"],
     ["manifest --karpenter v0.31", "the same for Karpenter up to v0.31"],
     ["manifest --for run | kubectl apply -f -", "rights for the command `run`"],
@@ -49,7 +44,8 @@ export const manifest = (terminal: Terminal): Command => {
 
 async function print(options: ManifestOptions, itself: Command, { out }: Terminal): Promise<void> {
   const { run, image } = options;
-  const { holdAnnotation: annotation } = settingsFrom(options, run ? runDefaults : { cluster: "any" });
+  const { settings } = settingsFrom(options, run ? runDefaults : { cluster: "any" });
+  const annotation = settings.holdAnnotation;
   if (run) {
     if (!image) throw unfit("--run needs --image: an image that has this package");
     const flags = typedFlags(itself, (option) => isSetting(option.attributeName()));

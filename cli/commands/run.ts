@@ -5,6 +5,7 @@ import { Command, Option } from "commander";
 import { formatDuration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import type { Settings } from "../../lambda/settings.ts";
+import { holderSettings } from "../../lambda/settings-table.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { PrometheusMetrics } from "../../local/metrics/prometheus.ts";
 import type { Run } from "../../local/run/run.ts";
@@ -12,7 +13,7 @@ import { dataFolder } from "../control/run-folders.ts";
 import { countFlag } from "../terminal/cluster-flags.ts";
 import { withExamples } from "../terminal/examples.ts";
 import { Failure } from "../terminal/failure.ts";
-import { runDefaults, runSettings, settingsFrom, withSettings } from "../terminal/setting-flags.ts";
+import { runDefaults, settingsFrom, withSettings } from "../terminal/setting-flags.ts";
 import { quoted, typedFlags } from "../terminal/shell-words.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { endAfter, untilStopped } from "../terminal/until-stopped.ts";
@@ -72,7 +73,7 @@ export const run = (terminal: Terminal): Command => {
     .option("--metrics-host <address>", "where to serve metrics (default: 127.0.0.1, this machine only)")
     .addOption(new Option("--log <form>", "how to log").choices(["text", "json"]).default("text"))
     .action((options: RunOptions, itself: Command) => hold(options, itself, terminal));
-  return withExamples(withSettings(command, runSettings, runDefaults), [
+  return withExamples(withSettings(command, holderSettings, runDefaults), [
     ["run --kubeconfig ~/.kube/config --context kind-kind", "hold the nodes of a cluster on this machine"],
     ["run --kubeconfig prod.yaml --hold 30m --scope nodepool", "30 minutes after each launch, by NodePool"],
     ["run --kubeconfig prod.yaml --hold 5m --release-on-exit", "try it and leave nothing behind"],
@@ -89,7 +90,7 @@ async function hold(options: RunOptions, itself: Command, terminal: Terminal): P
     throw new BadInputError("These flags do not fit", ["--metrics-host needs --metrics-port"]);
   const config = findCluster({ path: options.kubeconfig, context: options.context, env: terminal.env });
   const cluster = clusterNameIn(config);
-  const chosen = settingsFrom(options, { cluster, ...runDefaults });
+  const { settings: chosen } = settingsFrom(options, { cluster, ...runDefaults });
   const folder = options.data ?? join(dataFolder(terminal.env), folderName(config, chosen.cluster));
   const log = options.log === "json" ? jsonLog(terminal, chosen.cluster) : textLog(terminal);
   const release = options.releaseOnExit === true || options.releaseOnly === true;

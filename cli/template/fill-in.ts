@@ -1,6 +1,7 @@
-import { SettingEnvironment } from "../../lambda/environment.ts";
+import { SettingEnvironment, settingsEnvironment } from "../../lambda/environment.ts";
 import { fingerprint, functionName, parts, scheduleGroupName } from "../../lambda/names.ts";
-import { readSettings, type Settings, writeSettings } from "../../lambda/settings.ts";
+import { readSettings, type Settings } from "../../lambda/settings.ts";
+import type { deploymentSettings, Values } from "../../lambda/settings-table.ts";
 
 /** The cluster of the templates that come with the package; so long that every name is cut and thereby unique. */
 export const anyCluster = `AnyCluster${"0".repeat(60)}`;
@@ -29,13 +30,12 @@ export type Resource = Readonly<{
 }>;
 export type Template = Readonly<{ Resources: Readonly<Record<string, Resource>> }>;
 
-export type Choice = Readonly<{
-  settings: Settings;
-  access: "install" | "manual";
-  alarmTopicArn?: string;
-  /** Where the code of each asset is. */
-  codeOf: (asset: Asset) => Code;
-}>;
+export type Choice = Pick<Values<typeof deploymentSettings>, "access" | "alarmTopicArn"> &
+  Readonly<{
+    settings: Settings;
+    /** Where the code of each asset is. */
+    codeOf: (asset: Asset) => Code;
+  }>;
 
 export const kindOf = ({ settings, access }: Pick<Choice, "settings" | "access">): TemplateKind =>
   `${access}-${settings.auto ? "auto" : "fixed"}`;
@@ -75,17 +75,16 @@ function change({ Properties }: Resource, { settings, alarmTopicArn, codeOf }: C
 /** Only those that the function has: the one that installs the access reads few. */
 function setVariables(variables: Record<string, unknown>, settings: Settings): void {
   const isOfAll = SettingEnvironment.hold in variables;
-  const values = writeSettings(settings);
-  for (const [name, variable] of Object.entries(SettingEnvironment)) {
-    const value = Object.entries(values).find(([one]) => one === name)?.[1] ?? "";
+  const values = settingsEnvironment(settings);
+  for (const variable of Object.values(SettingEnvironment)) {
     if (!isOfAll && !(variable in variables)) continue;
-    if (value === "") delete variables[variable];
-    else variables[variable] = value;
+    delete variables[variable];
+    if (values[variable]) variables[variable] = values[variable];
   }
 }
 
 /** Two alarms compare with a setting; the template has them for its default. */
-function changeAlarm(alarm: Resource["Properties"], settings: Settings, topic: string | undefined): void {
+function changeAlarm(alarm: Resource["Properties"], settings: Settings, topic: string): void {
   const usual = readSettings({ cluster: settings.cluster });
   const raised = (of: string, by: number) => {
     if (alarm.AlarmName?.endsWith(of) && alarm.Threshold !== undefined) alarm.Threshold += by;

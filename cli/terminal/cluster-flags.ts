@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Duration, formatDuration, parseDuration } from "../../lambda/core/duration.ts";
+import { holderSettings } from "../../lambda/settings-table.ts";
 import { checkProfile } from "./profiles.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -107,8 +108,7 @@ function endpointUrl(text: string): string {
 }
 
 function clusterName(text: string): string {
-  if (/^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$/.test(text)) return text;
-  throw new InvalidArgumentError(
-    "It must be an EKS cluster's name: letters, digits, - and _, at most 100 of them.",
-  );
+  const { pattern, expected } = holderSettings.cluster.value;
+  if (pattern.test(text)) return text;
+  throw new InvalidArgumentError(`It must be ${expected}.`);
 }

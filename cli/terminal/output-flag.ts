@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { formatDuration } from "../../lambda/core/duration.ts";
+import { holderSettings, type Setting } from "../../lambda/settings-table.ts";
 
 export type Output = "table" | "wide" | "json";
 
@@ -14,7 +15,9 @@ export const withOutput = (
 
 /** Numbers of milliseconds in the answers. */
 const durations: ReadonlySet<string> = new Set([
-  ...["hold", "relaunchCost", "maxHold", "breather", "initialDelay"],
+  ...Object.entries<Setting>(holderSettings).flatMap(([name, { value }]) =>
+    value.kind === "duration" ? [name] : [],
+  ),
   ...["length", "atHalfCost", "atDoubleCost"],
 ]);
 

@@ -1,6 +1,7 @@
 import { describeLength } from "../../lambda/core/auto/describe-length.ts";
 import { formatDuration } from "../../lambda/core/duration.ts";
 import type { ScopeStatus } from "../../lambda/core/operate/status.ts";
+import { writeSettings } from "../../lambda/settings.ts";
 import type { StatusAnswer } from "../answers.ts";
 import { table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -30,7 +31,7 @@ export function statusView(status: StatusAnswer, style: Style, wide: boolean): s
       ? table([[...heading, ...rest, "WHY"].map((one) => style("dim", one)), ...rows])
       : [nothing]),
     "",
-    ...(wide ? scopes.flatMap(heldNodes) : []),
+    ...(wide ? [...scopes.flatMap(heldNodes), settingsOf(status)] : []),
     ...scopes.flatMap(({ scope, length }) =>
       length ? [`Holds of ${scope} last ${describeLength(length)}.`] : [],
     ),
@@ -62,6 +63,12 @@ function heldNodes({ scope, nodes, nodesHeld }: ScopeStatus): string[] {
   if (nodes.length === 0) return [];
   const more = nodesHeld > nodes.length ? ` and ${nodesHeld - nodes.length} more` : "";
   return [`Nodes held in ${scope}: ${nodes.join(", ")}${more}.`];
+}
+
+/** Every setting that the holder has. */
+function settingsOf({ rules }: StatusAnswer): string {
+  const set = Object.entries(writeSettings(rules)).filter(([, text]) => text !== "");
+  return `Settings: ${set.map(([name, text]) => `${name}=${text}`).join(" ")}`;
 }
 
 function rulesOf({ rules, version }: StatusAnswer): string {

@@ -22,6 +22,10 @@ export function parse<S extends v.GenericSchema>(
 export const fields = <E extends v.ObjectEntries>(entries: E) =>
   v.object(entries, (issue) => expectedOf(entries, issue.path?.[0]?.key));
 
+/** The same; the others are kept as they are. */
+export const openFields = <E extends v.ObjectEntries>(entries: E) =>
+  v.looseObject(entries, (issue) => expectedOf(entries, issue.path?.[0]?.key));
+
 /** Any object that is not a list. */
 export const anyObject = v.custom<Readonly<Record<string, unknown>>>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),

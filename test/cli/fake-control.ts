@@ -75,7 +75,7 @@ function listed(holders: readonly string[] | "denied"): AwsAnswer {
   if (holders === "denied") return jsonError("AccessDeniedException", "not allowed to list", 403);
   const functions = holders.map((cluster) => ({
     FunctionName: `karpenter-node-holder-${cluster}-control`,
-    Environment: { Variables: { CLUSTER_NAME: cluster } },
+    Environment: { Variables: { CLUSTER: cluster } },
   }));
   return json({ Functions: [{ FunctionName: "other" }, ...functions] });
 }

@@ -113,7 +113,7 @@ describe("a forged request", () => {
 
 describe("the environment", () => {
   const env = {
-    CLUSTER_NAME: "prod",
+    CLUSTER: "prod",
     HOLD_ANNOTATION: present,
     ADMIN_ROLE_ARN: adminRole,
     ADMITTED_ROLE_ARNS: "arn:aws:iam::123456789012:role/hold,arn:aws-cn:iam::123456789012:role/sweep",
@@ -125,7 +125,7 @@ describe("the environment", () => {
   });
 
   it.each([
-    ["CLUSTER_NAME", undefined],
+    ["CLUSTER", undefined],
     ["HOLD_ANNOTATION", "it's/bad"],
     ["ADMIN_ROLE_ARN", "me"],
     ["ADMITTED_ROLE_ARNS", ""],

@@ -5,7 +5,9 @@ import { promisify } from "node:util";
 import { App } from "aws-cdk-lib";
 import { describe, expect, it, vi } from "vitest";
 import { fillApp } from "../../infra/fill-app.ts";
+import { settingsTable } from "../../lambda/settings-table.ts";
 import { newFolder } from "../support/new-folder.ts";
+import { otherValues } from "../support/other-values.ts";
 
 const out = newFolder();
 
@@ -47,23 +49,9 @@ describe("the app", { timeout: 60_000 }, () => {
   });
 
   it("synthesizes with every setting, and no finding of the security checks", () => {
-    const everySetting = {
-      cluster: `${"long_Name-".repeat(10)}`,
-      hold: "30m",
-      maxHold: "0s",
-      breather: "5m",
-      initialDelay: "30s",
-      scope: "nodepool",
-      nodePools: "batch,!system",
-      karpenter: "v0.31",
-      holdAnnotation: "example.com/keep",
-      sweepEvery: "7m",
-      vpc: "subnet-0123456789abcdef0,sg-0123456789abcdef0",
-      alarmTopicArn: "arn:aws:sns:us-east-1:111122223333:ops",
-      logRetentionDays: "7",
-      reserveConcurrency: "true",
-    };
-    expect(synth(everySetting)).toMatchObject(noFinding);
+    const everySetting = { ...otherValues(settingsTable), cluster: "long_Name-".repeat(10), hold: "auto" };
+    for (const access of ["install", "manual"])
+      expect(synth({ ...everySetting, access })).toMatchObject(noFinding);
   });
 
   it("reports all wrong settings at once, each with what was expected, and no stack trace", async () => {
@@ -82,8 +70,8 @@ describe("the app", { timeout: 60_000 }, () => {
       expect.stringContaining(
         'hold must be auto, or a duration from 1m to 24h, like 90s, 20m or 2h, not "banana"',
       ),
-      expect.stringContaining('maxHold must be at least hold (20m), or 0s, not "1m"'),
       expect.stringContaining('scope must be cluster or nodepool, not "planet"'),
+      expect.stringContaining('maxHold must be at least hold (20m), or 0s, not "1m"'),
     ]);
   });
 });

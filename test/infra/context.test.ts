@@ -1,9 +1,8 @@
-import { Duration } from "aws-cdk-lib";
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import { expect, it } from "vitest";
 import { readContext } from "../../infra/settings/context.ts";
-import { minutes } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
+import { deploymentSettings } from "../../lambda/settings-table.ts";
 
 function problemsOf(context: Readonly<Record<string, unknown>>): readonly string[] {
   try {
@@ -15,17 +14,10 @@ function problemsOf(context: Readonly<Record<string, unknown>>): readonly string
   return [];
 }
 
-it("needs nothing but the cluster", () => {
-  const { props, alarmTopicArn } = readContext({ cluster: "prod" });
-  expect(props.hold).toEqual(Duration.millis(minutes(20)));
-  expect(props.vpc).toBeUndefined();
-  expect(alarmTopicArn).toBeUndefined();
-});
-
 it.each([
   ["hodl", "hold"],
   ["alarmTopic", "alarmTopicArn"],
-  ["logRetention", "logRetentionDays"],
+  ["logRetentionDay", "logRetentionDays"],
 ])("refuses %s, which is no setting, and names %s", (given, meant) => {
   expect(problemsOf({ cluster: "prod", [given]: "4h" })).toEqual([
     `${given} is no setting: did you mean ${meant}?`,
@@ -55,25 +47,26 @@ it("names what only a deployment knows together with the rest", () => {
   ]);
 });
 
-it("reads what only a deployment knows", () => {
+it("gives the construct a network by its ids, and leaves the topic to the stack", () => {
   const { props, alarmTopicArn } = readContext({
     cluster: "prod",
-    access: "manual",
     vpc: "subnet-1a2b3c4d, subnet-0123456789abcdef0,sg-5e6f7a8b",
     alarmTopicArn: "arn:aws:sns:eu-west-1:111122223333:ops",
-    logRetentionDays: 7,
-    reserveConcurrency: true,
+    stage: "test",
   });
-  expect(props.access).toBe("manual");
-  expect(props.vpc).toEqual({
-    subnetIds: ["subnet-1a2b3c4d", "subnet-0123456789abcdef0"],
-    securityGroupIds: ["sg-5e6f7a8b"],
-  });
-  expect(props.logRetention).toBe(RetentionDays.ONE_WEEK);
-  expect(props.reserveConcurrency).toBe(true);
+  const subnetIds = ["subnet-1a2b3c4d", "subnet-0123456789abcdef0"];
+  expect(props).toEqual({ cluster: "prod", vpc: { subnetIds, securityGroupIds: ["sg-5e6f7a8b"] } });
   expect(alarmTopicArn).toBe("arn:aws:sns:eu-west-1:111122223333:ops");
 });
 
 it("wants a security group beside the subnets", () => {
   expect(problemsOf({ cluster: "prod", vpc: "subnet-1a2b3c4d" })).toHaveLength(1);
+});
+
+it("takes the retentions that the CDK has, and no other", () => {
+  const known = Object.values(RetentionDays).filter((days) => typeof days === "number");
+  const { pattern } = deploymentSettings.logRetentionDays.value;
+  for (let days = 0; days < 10_000; days++) {
+    if (pattern.test(String(days)) !== known.includes(days)) expect.fail(`${days} days`);
+  }
 });

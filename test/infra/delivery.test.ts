@@ -93,7 +93,7 @@ it("reports every function the settings and every resource's name", () => {
   const reported = (part: string) => functionNamed(part)?.Environment;
   expect(reported("hold")).toMatchObject({
     Variables: {
-      CLUSTER_NAME: "prod",
+      CLUSTER: "prod",
       HOLD: "20m",
       HOLD_TABLE: expect.anything(),
       LAUNCH_QUEUE_URL: expect.anything(),

@@ -6,6 +6,10 @@ import { describe, expect, it } from "vitest";
 import { HolderStack } from "../../infra/holder-stack.ts";
 import { type HolderVpcObjects, KarpenterNodeHolder } from "../../infra/index.ts";
 import { readContext } from "../../infra/settings/context.ts";
+import { SettingEnvironment } from "../../lambda/environment.ts";
+import { settingNames } from "../../lambda/settings.ts";
+import { deploymentSettings, holderSettings } from "../../lambda/settings-table.ts";
+import { otherValues } from "../support/other-values.ts";
 import {
   actions,
   allowed,
@@ -28,26 +32,25 @@ const namesIn = (template: Template): readonly string[] =>
       .map((name) => `${Type} ${name}`),
   );
 
-it("passes every setting on to the functions", () => {
-  everything.hasResourceProperties("AWS::Lambda::Function", {
-    FunctionName: "karpenter-node-holder-prod-hold",
-    Environment: {
-      Variables: {
-        HOLD: "30m",
-        MAX_HOLD: "3h",
-        BREATHER: "5m",
-        INITIAL_DELAY: "30s",
-        SCOPE: "nodepool",
-        NODE_POOLS: "batch,!system",
-        REPLACEMENTS: "hold",
-        EXTEND_ON: "launches",
-        KARPENTER: "v0.31",
-        HOLD_ANNOTATION: "example.com/keep",
-        SWEEP_EVERY: "7m",
-      },
-    },
-  });
+const templateOf = (context: Readonly<Record<string, string>>): Template =>
+  Template.fromStack(new HolderStack(new App(), "Mine", readContext({ cluster: "prod", ...context }), {}));
+
+const usual = templateOf({}).toJSON();
+
+it("passes every setting of the holder on to the functions", () => {
+  const texts: Readonly<Record<string, string>> = { ...otherValues(holderSettings), hold: "auto" };
+  const functions = resourcesOf(templateOf(texts), "AWS::Lambda::Function").values();
+  const environments = [...functions].map(({ Properties }) => Object(Properties.Environment).Variables);
+  const expected = settingNames.map((name) => [SettingEnvironment[name], texts[name]]);
+  expect(environments).toContainEqual(expect.objectContaining(Object.fromEntries(expected)));
 });
+
+it.each(Object.entries(otherValues(deploymentSettings)))(
+  "deploys something else with %s=%s",
+  (name, value) => {
+    expect(templateOf({ [name]: value }).toJSON()).not.toEqual(usual);
+  },
+);
 
 it("puts whatever talks to a private cluster into its network, and answers CloudFormation from outside", () => {
   const functions = [...resourcesOf(everything, "AWS::Lambda::Function").values()];
@@ -164,7 +167,7 @@ it("refuses wrong props, all at once and by name", () => {
       nodePools: ["Not A Pool"],
       vpc: { subnetIds: [], securityGroupIds: [] },
     });
-  expect(build).toThrow(/hold must be .*nodePools must be .*vpc must name/);
+  expect(build).toThrow(/vpc must be .*hold must be .*nodePools must be /);
 });
 
 it("says that a cluster's name must be known at synth", () => {

@@ -63,7 +63,7 @@ export const synthesizeEverything = (): Template =>
         access: "install",
         vpc: { subnetIds: ["subnet-0123456789abcdef0"], securityGroupIds: ["sg-0123456789abcdef0"] },
         alarmTopic: Topic.fromTopicArn(stack, "Topic", "arn:aws:sns:us-east-1:111122223333:ops"),
-        logRetention: RetentionDays.ONE_WEEK,
+        logRetentionDays: RetentionDays.ONE_WEEK,
         reserveConcurrency: true,
       }),
   ));

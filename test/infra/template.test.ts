@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { fillIn, kindOf, type Template, type TemplateKind } from "../../cli/template/fill-in.ts";
-import { readSettings } from "../../lambda/settings.ts";
+import { checkDeployment } from "../../lambda/settings.ts";
+import { type Setting, settingsTable } from "../../lambda/settings-table.ts";
 import { synthesizeStack, synthesizeTemplate } from "../../scripts/templates.ts";
+import { otherValues } from "../support/other-values.ts";
 
 const built = new Map<TemplateKind, string>();
 function builtFor(kind: TemplateKind): string {
@@ -12,13 +14,10 @@ function builtFor(kind: TemplateKind): string {
 
 type Context = Readonly<Record<string, string>> & Readonly<{ cluster: string }>;
 
-function filledIn({ access, alarmTopicArn, ...raw }: Context): Template {
-  const choice = {
-    settings: readSettings(raw),
-    access: access === "manual" ? ("manual" as const) : ("install" as const),
-    codeOf: (asset: string) => ({ S3Bucket: "bucket", S3Key: asset }),
-    ...(alarmTopicArn && { alarmTopicArn }),
-  };
+function filledIn(context: Context): Template {
+  const { settings, deployment } = checkDeployment(context);
+  const codeOf = (asset: string) => ({ S3Bucket: "bucket", S3Key: asset });
+  const choice = { settings, ...deployment, codeOf };
   return fillIn(builtFor(kindOf(choice)), choice);
 }
 
@@ -33,24 +32,17 @@ function comparable(template: Template): unknown {
   });
 }
 
-const settings: readonly Context[] = [
+const fillable = Object.entries<Setting>(settingsTable).filter(([, { constructOnly }]) => !constructOnly);
+const others = otherValues(Object.fromEntries(fillable));
+const { relaunchCost: _, access: __, ...ofFixedHold } = others;
+const contexts: readonly Context[] = [
   { cluster: "prod" },
-  { cluster: "prod", access: "manual", hold: "auto", relaunchCost: "15m" },
-  { cluster: "long_Name-".repeat(10), hold: "30m", maxHold: "4h", breather: "5m", initialDelay: "30s" },
-  {
-    cluster: "an-other",
-    scope: "nodepool",
-    nodePools: "batch,!system",
-    replacements: "hold",
-    extendOn: "launches",
-    karpenter: "v0.31",
-    holdAnnotation: "example.com/keep",
-    alarmTopicArn: "arn:aws:sns:us-east-1:111122223333:ops",
-  },
+  { ...others, cluster: "an-other", hold: "auto" },
+  { ...ofFixedHold, cluster: "long_Name-".repeat(10) },
 ];
 
 describe("the template for those without the CDK", () => {
-  it.each(settings)("is the construct's with %j", (context) => {
+  it.each(contexts)("is the construct's with %j", (context) => {
     expect(comparable(filledIn(context))).toEqual(comparable(synthesizeStack(context).template));
   });
 

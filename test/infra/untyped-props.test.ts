@@ -18,19 +18,22 @@ function problemsOf(props: Readonly<Record<string, unknown>>): readonly string[]
 }
 
 it.each([
-  [{ hold: "30m" }, 'hold must be "auto", or a Duration, like Duration.minutes(30), not "30m"'],
-  [{ maxHold: 3600 }, "maxHold must be a Duration, like Duration.minutes(30), not 3600"],
+  [{ maxHold: 3600 }, /^maxHold must be a duration from 1m to 168h/],
+  [{ maxHold: { minutes: 30 } }, /^maxHold must be a duration .+, not an object$/],
   [{ access: "auto" }, 'access must be install or manual, not "auto"'],
-  [{ reserveConcurrency: "false" }, 'reserveConcurrency must be true or false, not "false"'],
-  [{ logRetention: 31 }, "logRetention must be one of the CDK's RetentionDays, not 31"],
+  [{ reserveConcurrency: 1 }, 'reserveConcurrency must be false or true, not "1"'],
+  [
+    { logRetentionDays: 31 },
+    /^logRetentionDays must be a number of days that CloudWatch knows, like 90, not "31"$/,
+  ],
   [{ alarmTopic: "arn:aws:sns:eu-west-1:111122223333:ops" }, /^alarmTopic must be an SNS topic of the CDK/],
   [{ vpc: "subnet-1a2b3c4d,sg-5e6f7a8b" }, /^vpc must be \{ subnetIds/],
   [{ vpc: { subnetIds: ["subnet-1a2b3c4d"] } }, /^vpc must be \{ subnetIds/],
   [{ scope: "planet" }, 'scope must be cluster or nodepool, not "planet"'],
-  [{ karpenter: 1 }, "karpenter must be text, not 1"],
+  [{ karpenter: 1 }, 'karpenter must be v1 or v0.31, not "1"'],
   [{ maxhold: Duration.hours(1) }, "maxhold is no setting: did you mean maxHold?"],
   [{ alarmTopicArn: "arn" }, "alarmTopicArn is no setting: did you mean alarmTopic?"],
-  [{ logRetentionDays: 7 }, "logRetentionDays is no setting: did you mean logRetention?"],
+  [{ logRetention: 7 }, "logRetention is no setting"],
   [{ colour: "red" }, "colour is no setting"],
 ])("refuses %j from an app without types, by name", (props, expected) => {
   expect(problemsOf(props)).toEqual([
@@ -39,7 +42,7 @@ it.each([
 });
 
 it("names all of them at once", () => {
-  expect(problemsOf({ hold: "30m", access: "auto", breather: Duration.days(2) })).toHaveLength(3);
+  expect(problemsOf({ hold: "30y", access: "auto", breather: Duration.days(2) })).toHaveLength(3);
 });
 
 it("takes a prop that is undefined for one that was left out", () => {

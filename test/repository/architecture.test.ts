@@ -21,6 +21,7 @@ const isOurs = (imported: string) => folders.some((folder) => imported.startsWit
 const names = [
   "lambda/environment.ts",
   "lambda/settings.ts",
+  "lambda/settings-table.ts",
   "lambda/spelling.ts",
   "lambda/names.ts",
   "lambda/package-root.ts",
@@ -60,7 +61,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "lambda/system-clock.ts",
     "lambda/version.ts",
   ],
-  "lambda/settings.ts": ["lambda/core/"],
+  "lambda/settings": ["lambda/core/", "lambda/settings-table.ts"],
   "lambda/environment.ts": ["lambda/core/", "lambda/settings.ts"],
   "lambda/wiring.ts": [
     "lambda/core/",

@@ -10,7 +10,7 @@ const env = {
   SCHEDULE_ROLE_ARN: "arn:aws:iam::1:role/r",
   RELEASE_FUNCTION_ARN: "arn:aws:lambda:eu-central-1:1:function:release",
   AWS_REGION: "eu-central-1",
-  CLUSTER_NAME: "prod",
+  CLUSTER: "prod",
   HOLD: "15m",
 };
 
@@ -23,13 +23,13 @@ describe("the environment", () => {
   });
 
   it("is refused with all that is missing, empty or wrong in one error", () => {
-    const wrong = { ...env, HOLD_TABLE: undefined, AWS_REGION: " ", HOLD: "1", CLUSTER_NAME: "" };
+    const wrong = { ...env, HOLD_TABLE: undefined, AWS_REGION: " ", HOLD: "1", CLUSTER: "" };
 
     const refused = () => readConfig(wrong);
 
     expect(refused).toThrow(BadInputError);
     expect(refused).toThrow(
-      "Cannot start: HOLD_TABLE is missing; AWS_REGION is missing; cluster is missing: give the name of the EKS cluster; hold must be",
+      "Cannot start: HOLD_TABLE is missing; AWS_REGION is missing; cluster is missing: give an EKS cluster's name (letters, digits, - and _, at most 100), like prod; hold must be",
     );
   });
 

@@ -21,7 +21,7 @@ beforeAll(async () => {
     SCHEDULE_GROUP: "group",
     SCHEDULE_ROLE_ARN: "arn:aws:iam::123456789012:role/schedules",
     RELEASE_FUNCTION_ARN: "arn:aws:lambda:eu-west-1:123456789012:function:release",
-    CLUSTER_NAME: "prod",
+    CLUSTER: "prod",
   };
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
 });

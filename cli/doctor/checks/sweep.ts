@@ -1,6 +1,6 @@
 import { after, type Duration, minutes, parseDuration } from "../../../lambda/core/duration.ts";
 import { SettingEnvironment } from "../../../lambda/environment.ts";
-import { defaultSettings } from "../../../lambda/settings.ts";
+import { holderSettings } from "../../../lambda/settings-table.ts";
 import { about } from "../../terminal/times.ts";
 import type { FunctionFacts } from "../aws/account.ts";
 import { type Doctor, redeploy } from "../doctor.ts";
@@ -49,4 +49,4 @@ export function checkLastSweep(
 }
 
 const sweepEvery = ({ env }: FunctionFacts): Duration =>
-  parseDuration(env[SettingEnvironment.sweepEvery] ?? defaultSettings.sweepEvery) ?? minutes(5);
+  parseDuration(env[SettingEnvironment.sweepEvery] ?? holderSettings.sweepEvery.default) ?? minutes(5);

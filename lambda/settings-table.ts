@@ -1,0 +1,210 @@
+import { type Duration, formatDuration, hours, minutes } from "./core/duration.ts";
+import { annotationKey } from "./core/marks/annotation-key.ts";
+
+/*
+ * Every setting, once. From these tables come the functions' environment, the flags of `run`, `manifest` and
+ * `template`, the keys of `cdk deploy -c`, the check of the construct's props, what `status -o wide` shows, and the
+ * JSON schema. Tests compare the construct's props and the documents with them.
+ */
+
+type Kind =
+  /** From `least` to `most`; `zero` says what 0s means where that is less, `or` what can stand for a duration. */
+  | Readonly<{
+      kind: "duration";
+      least: Duration;
+      most: Duration;
+      zero?: string;
+      or?: string;
+      whole?: "minutes";
+    }>
+  | Readonly<{ kind: "choice"; choices: readonly string[] }>
+  | Readonly<{ kind: "text"; pattern: RegExp; expected: string; example: string }>
+  /** The pattern is that of each item. */
+  | Readonly<{ kind: "list"; pattern: RegExp; expected: string; example: string }>;
+
+export type Setting = Readonly<{
+  value: Kind;
+  /** What it means, as the documents have it; limits and default are added where it is shown. */
+  help: string;
+  /** As a user writes it. */
+  default?: string;
+  /** What stands in the documents where there is no default. */
+  unset?: string;
+  /** Where the default of `run` is another. */
+  runDefault?: string;
+  /** Resources are computed from it, so that a ready-made template cannot be filled in with it. */
+  constructOnly?: true;
+  /** The name of the construct's prop, where that is an object of the CDK. */
+  prop?: string;
+}>;
+export type SettingsTable = Readonly<Record<string, Setting>>;
+
+/** What the holder itself reads: the functions from their environment, `run` from its flags. */
+export const holderSettings = {
+  cluster: {
+    value: {
+      kind: "text",
+      pattern: /^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$/,
+      expected: "an EKS cluster's name (letters, digits, - and _, at most 100)",
+      example: "prod",
+    },
+    unset: "required",
+    help: "name of the cluster",
+  },
+  hold: {
+    value: { kind: "duration", least: minutes(1), most: hours(24), or: "auto" },
+    default: "20m",
+    help: "protection after each launch and each use, or `auto`: learned",
+  },
+  relaunchCost: {
+    value: { kind: "duration", least: minutes(1), most: hours(24) },
+    default: "10m",
+    help: "with `hold=auto`: what one needless relaunch of a node is worth, in time of that node",
+  },
+  maxHold: {
+    value: { kind: "duration", least: minutes(1), most: hours(24 * 7), zero: "for no cap" },
+    default: "2h",
+    help: "a hold never lasts longer, whatever launches; `0s` for no cap",
+  },
+  breather: {
+    value: { kind: "duration", least: 0, most: hours(24) },
+    default: "10m",
+    help: "after a capped hold, launches start no hold for this long, so that Karpenter can consolidate",
+  },
+  initialDelay: {
+    value: { kind: "duration", least: 0, most: minutes(15) },
+    default: "0s",
+    help: "wait before acting on a launch",
+  },
+  scope: {
+    value: { kind: "choice", choices: ["cluster", "nodepool"] },
+    default: "cluster",
+    help: "`cluster`: one hold for all; `nodepool`: a launch protects its own NodePool only",
+  },
+  nodePools: {
+    value: {
+      kind: "list",
+      pattern: /^!?[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$/,
+      expected: "NodePool names separated by commas, with ! before those to leave out",
+      example: "batch,!system",
+    },
+    unset: "all",
+    help: "names to include, or `!name` to leave out",
+  },
+  replacements: {
+    value: { kind: "choice", choices: ["ignore", "hold"] },
+    default: "ignore",
+    help: "whether launches that only replace other nodes (drift, consolidation) `hold`, too",
+  },
+  extendOn: {
+    value: { kind: "choice", choices: ["use", "launches"] },
+    default: "use",
+    help: "`use`: a hold goes on while the nodes launched for it are used; or `launches` alone",
+  },
+  karpenter: {
+    value: { kind: "choice", choices: ["v1", "v0.31"] },
+    default: "v1",
+    help: "`v1` (v0.32 and later) or `v0.31`, whose annotation delays consolidation only",
+  },
+  holdAnnotation: {
+    value: {
+      kind: "text",
+      pattern: annotationKey,
+      expected: "an annotation key with a prefix",
+      example: "example.com/keep",
+    },
+    unset: "by `karpenter`",
+    help: "another annotation key",
+  },
+  sweepEvery: {
+    value: { kind: "duration", least: minutes(1), most: hours(1), whole: "minutes" },
+    default: "5m",
+    runDefault: "1m",
+    constructOnly: true,
+    help: "how often a sweep compares record, nodes and clock",
+  },
+} as const satisfies SettingsTable;
+
+/** What only a deployment reads. */
+export const deploymentSettings = {
+  access: {
+    value: { kind: "choice", choices: ["install", "manual"] },
+    default: "install",
+    help: "`install` or `manual`: who installs the rights in the cluster",
+  },
+  vpc: {
+    value: {
+      kind: "text",
+      pattern: /^(?=.*subnet-)(?=.*sg-)((subnet|sg)-([0-9a-f]{8}|[0-9a-f]{17})(, *|$))+$/,
+      expected: "subnets and security groups",
+      example: "subnet-0123456789abcdef0,sg-0123456789abcdef0",
+    },
+    unset: "none",
+    constructOnly: true,
+    help: "subnets and security groups, for clusters with a private endpoint",
+  },
+  alarmTopicArn: {
+    value: {
+      kind: "text",
+      pattern: /^arn:[\w-]+:sns:[\w-]+:\d{12}:[\w.-]+$/,
+      expected: "the ARN of an SNS topic",
+      example: "arn:aws:sns:us-east-1:111122223333:ops",
+    },
+    unset: "none",
+    prop: "alarmTopic",
+    help: "SNS topic that receives every alarm",
+  },
+  runbookUrl: {
+    value: {
+      kind: "text",
+      pattern: /^https?:\/\/[^\s"]+$/,
+      expected: "an address",
+      example: "https://wiki.example.com/runbook",
+    },
+    unset: "none",
+    constructOnly: true,
+    help: "where your people read the runbook; alarms link to it",
+  },
+  logRetentionDays: {
+    value: {
+      kind: "text",
+      pattern: /^(1|3|5|7|14|30|60|90|120|150|180|365|400|545|731|1096|1827|2192|2557|2922|3288|3653|9999)$/,
+      expected: "a number of days that CloudWatch knows",
+      example: "90",
+    },
+    default: "30",
+    constructOnly: true,
+    help: "how long CloudWatch keeps logs; `9999` for ever",
+  },
+  reserveConcurrency: {
+    value: { kind: "choice", choices: ["false", "true"] },
+    default: "false",
+    constructOnly: true,
+    help: "`true`: reserve one concurrent execution, so that two sweeps never run at once",
+  },
+} as const satisfies SettingsTable;
+
+/** Every setting. */
+export const settingsTable = { ...holderSettings, ...deploymentSettings };
+
+/** What a setting means, with its limits. */
+export function meaningOf({ help, value }: Setting): string {
+  if (value.kind !== "duration") return help;
+  const [least, most] = [value.least, value.most].map(formatDuration);
+  return `${help} (${value.least > 0 ? `${least} ` : ""}to ${most})`;
+}
+
+type ValueOf<Kind> = Kind extends { kind: "duration"; or: infer Other }
+  ? Duration | Other
+  : Kind extends { kind: "duration" }
+    ? Duration
+    : Kind extends { choices: readonly (infer Choice)[] }
+      ? Choice
+      : Kind extends { kind: "list" }
+        ? readonly string[]
+        : string;
+
+/** The values of a table's settings, each of its kind. */
+export type Values<Table extends SettingsTable> = {
+  readonly [Name in keyof Table]: ValueOf<Table[Name]["value"]>;
+};
