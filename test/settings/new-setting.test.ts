@@ -19,6 +19,7 @@ const { readContext } = await import("../../infra/settings/context.ts");
 const { resourcesOf, synthesize } = await import("../infra/synthesized.ts");
 const { commandLine } = await import("../../cli/command-line.ts");
 const { statusView } = await import("../../cli/views/status-view.ts");
+const { settingsSchema } = await import("../../scripts/settings-schema.ts");
 const { settingsTable } = await import("../../lambda/settings-table.ts");
 const { settingsOfConstruct, settingsOnPage } = await import("../support/documented-settings.ts");
 afterAll(() => {
@@ -64,10 +65,11 @@ it("is a flag of run, manifest and template", async () => {
   expect(await run("template", "--bucket", "assets", ...flags)).toContain("--cool-down must be a duration");
 });
 
-it("is shown by status", () => {
+it("is shown by status, and described by the schema", () => {
   const rules = readSettings(Object({ cluster: "prod", coolDown: "5m" }));
   const status = Object({ rules, scopes: [], limits: [], at: new Date(0), version: "1" });
   expect(statusView(status, (_, text) => text, true).join("\n")).toContain("coolDown=5m");
+  expect(settingsSchema().properties).toHaveProperty("coolDown.default", "20m");
 });
 
 it("is missed in the documents and among the construct's props", () => {

@@ -1,0 +1,42 @@
+import { holderSettings, meaningOf, type Setting, type SettingsTable } from "../lambda/settings-table.ts";
+
+/** The settings of `run` as a JSON schema, for the values of a chart. */
+export function settingsSchema(table: SettingsTable = holderSettings) {
+  const settings = Object.entries(table);
+  return {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    type: "object",
+    additionalProperties: false,
+    required: settings.flatMap(([name, { unset }]) => (unset === "required" ? [name] : [])),
+    properties: Object.fromEntries(settings.map(([name, setting]) => [name, propertyOf(setting)])),
+  };
+}
+
+function propertyOf(setting: Setting) {
+  const fallback = setting.runDefault ?? setting.default;
+  return {
+    description: meaningOf(setting),
+    ...(fallback !== undefined && { default: fallback }),
+    ...typeOf(setting),
+  };
+}
+
+/** Limits of durations are checked when they are read. */
+function typeOf({ value }: Setting) {
+  switch (value.kind) {
+    case "duration": {
+      const duration = "([0-9]+h)?([0-9]+m)?([0-9]+s)?";
+      return { type: "string", pattern: value.or ? `^(${value.or}|${duration})$` : `^${duration}$` };
+    }
+    case "choice":
+      return { enum: value.choices };
+    case "list":
+      return { type: "array", items: { type: "string", ...patternOf(value) } };
+    case "text":
+      return { type: "string", ...patternOf(value) };
+  }
+}
+
+/** Helm reads patterns with Go, which knows no lookahead. */
+const patternOf = ({ pattern: { source } }: Readonly<{ pattern: RegExp }>) =>
+  source.includes("(?=") ? {} : { pattern: source };
