@@ -1,4 +1,5 @@
 import { type Duration, minutes } from "../lambda/core/duration.ts";
+import { BadInputError, BrokenSetupError, TryAgainError } from "../lambda/core/errors.ts";
 import type { Settings } from "../lambda/settings.ts";
 import type { Message } from "../local/holder/message-queue.ts";
 
@@ -36,6 +37,12 @@ type Waiting = Readonly<{ call: string; go: (verdict: Verdict) => void }>;
 
 /** Every promise that can be settled without another step is settled. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** Whether the product does not name this error: then its code is wrong. */
+const isBug = (error: unknown): boolean =>
+  error instanceof AggregateError
+    ? error.errors.some(isBug)
+    : ![BadInputError, BrokenSetupError, TryAgainError].some((known) => error instanceof known);
 
 /** One run of a function, which waits before every call until it is stepped. */
 export class Invocation {
@@ -78,16 +85,16 @@ export class Invocation {
     return this.wasDisturbed || this.refused.length > 0;
   }
 
-  /** Starts the work; resolves when it waits for the first time or has ended. */
+  /** Starts the work; resolves when it waits for the first time or has ended, and fails where the code is wrong. */
   async begin(work: (deadline: Date) => Promise<unknown>): Promise<void> {
     work(this.deadline).then(
       (answer) => this.#end("done", answer),
       (error) => this.#end("failed", error),
     );
-    await settled();
+    await this.#settle();
   }
 
-  /** Makes the next call; resolves when it waits again or has ended. */
+  /** Makes the next call; ends as its beginning does. */
   async step(verdict: Verdict = "done"): Promise<void> {
     if (this.state !== "running") return;
     const next = this.#waiting.shift();
@@ -95,7 +102,7 @@ export class Invocation {
     this.calls += 1;
     if (verdict === "refused" || verdict === "answer lost") this.wasDisturbed = true;
     next.go(verdict);
-    await settled();
+    await this.#settle();
   }
 
   /** Ends the process: nothing after the last call happens. */
@@ -106,6 +113,11 @@ export class Invocation {
   /** Called before a call is made; resolves when it is this call's turn. */
   waitBefore(call: string): Promise<Verdict> {
     return new Promise((go) => this.#waiting.push({ call, go }));
+  }
+
+  async #settle(): Promise<void> {
+    await settled();
+    if (this.state === "failed" && isBug(this.answer)) throw this.answer;
   }
 
   #end(state: "done" | "failed" | "crashed", answer: unknown): void {
