@@ -119,6 +119,22 @@ describe("a hold by hand", () => {
   });
 });
 
+it("history names every reason why a hold was on", async () => {
+  const world = twoNodes();
+  for (const cause of ["hand", "event", "window"]) {
+    await world.control({ do: "hold", cause, reason: "a test" });
+    await world.pass(minutes(1));
+  }
+  await world.pass(minutes(30));
+
+  const causes = {
+    hand: "held by hand: a test",
+    event: "held for an event: a test",
+    window: "held in a window: a test",
+  };
+  expect(world.history()).toMatchObject([{ causes }]);
+});
+
 describe("in scope nodepool", () => {
   it("every NodePool has its own hold and expiry", async () => {
     const world = twoNodes({ scope: "nodepool" });
