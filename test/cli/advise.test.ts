@@ -37,6 +37,22 @@ describe("advise", () => {
     expect(output).toContain("CloudTrail does not record why Karpenter ended a node");
   });
 
+  it("gives programs each hold that it tried, in one price for all", async () => {
+    const { output } = await advise(
+      "--from",
+      exported(churn),
+      "--price",
+      "0.6",
+      "--holds",
+      "45m",
+      "-o",
+      "json",
+    );
+    const [{ candidates, auto }] = JSON.parse(output).advice;
+    expect([...candidates, auto].map(({ hold }) => hold)).toEqual(["45m", "auto"]);
+    expect(candidates[0].money).toBeCloseTo(candidates[0].idleMinutes / 100);
+  });
+
   it("reads a trail's log files, zipped and in their folders", async () => {
     const half = churn.length / 2;
     for (const [name, records] of [

@@ -88,6 +88,7 @@ describe("doctor, where one link is broken,", () => {
     ["a dead-letter queue is gone", queueIs("undelivered"), "dead letters", "events"],
     ["the table is gone", { tableStatus: none }, "record", "is gone"],
     ["the schedule group is gone", { scheduleGroup: none }, "schedule group", "is gone"],
+    ["that group is going", { scheduleGroup: async () => "DELETING" }, "schedule group", "is DELETING"],
     ["the schedule role is gone", { role: none }, "schedule role", "is gone"],
     ["that role trusts others", { role: async () => ({ trust: {} }) }, "schedule role", "does not trust"],
     ["nothing wakes the sweep", { ruleThatTargets: none }, "sweep", "no rule invokes"],

@@ -5,7 +5,7 @@ import { findingView, verdictView } from "../../cli/doctor/view.ts";
 import { examined } from "../cli/healthy-account.ts";
 import { type AwsAnswer, fakeAws } from "../support/fake-aws.ts";
 import fc from "../support/fast-check.ts";
-import { answering, answers, secretly, secrets } from "./aws-answers.ts";
+import { answering, answers, roleWith, secretly, secrets } from "./aws-answers.ts";
 import { errorOf, expectSecret, fuzzed } from "./fuzz.ts";
 
 /** The links that may be reported when this call gets an invalid answer. */
@@ -26,10 +26,12 @@ const asked = {
 type Asked = keyof typeof asked;
 const questions = Object.keys(asked) as Asked[];
 
-/** Pages whose tokens form a circle. */
+/** Played in every run: pages whose tokens form a circle, and a trust that is no JSON. */
 const always: [Asked, ReturnType<typeof answering>][] = [
   ["launchRule", answering('{"Rules":[],"NextToken":"round"}')],
   ["alarms", answering('{"MetricAlarms":[],"NextToken":"round"}')],
+  ["role", answering(roleWith("%7B"))],
+  ["role", answering(roleWith("%E0%A4%A"))],
 ];
 
 const textOf = (finding: Finding) => findingView(finding, (_, text) => text).join("\n");
