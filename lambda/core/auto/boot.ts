@@ -1,5 +1,5 @@
 import { after, earlier, later, minutes } from "../duration.ts";
-import { extended, isUnjoined, type ScopeRecord } from "../holds/hold.ts";
+import { extended, type ScopeRecord } from "../holds/hold.ts";
 import type { NodeClaim } from "../ports.ts";
 import type { Rules } from "../rules.ts";
 
@@ -34,9 +34,7 @@ export function decideBoot({ record, holdId, claims, rules, now }: BootFacts): B
   if (!rules.auto || hold?.id !== holdId || hold.state !== "held") {
     return { action: "leave", because: "the hold is over" };
   }
-  // Further launches count only once a node has joined.
-  const launchedAt = isUnjoined(hold) ? hold.burstFrom : lastLaunchAt;
-  const until = claims ? endOfBoot(claims, record) : launchedAt && after(launchedAt, bootTime);
+  const until = claims ? endOfBoot(claims, record) : lastLaunchAt && after(lastLaunchAt, bootTime);
   if (!until || until <= now) return { action: "leave", because: "no node of the hold is booting" };
   const next = { ...hold, ...extended(hold, claims ? earlier(until, after(now, bootCheck)) : until, rules) };
   if (next.expiresAt <= hold.expiresAt) return { action: "leave", because: "the hold lasts as long already" };

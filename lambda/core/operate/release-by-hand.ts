@@ -1,3 +1,4 @@
+import { attemptAll } from "../attempt-all.ts";
 import { unwatched } from "../auto/observe.ts";
 import { after, type Duration, earlier, later } from "../duration.ts";
 import { decideEnd, endHold, nothingReleased } from "../holds/end-hold.ts";
@@ -101,9 +102,14 @@ async function releaseByHand(
   };
   // Of all scopes the whole cluster first: once its watermark is written, no launch before it starts another hold.
   await end(scope ?? wholeCluster);
-  for (const each of await scopesBeside(context, scope)) await end(each);
-
-  const released = await takeMarksOff(context, scope, endings);
+  const beside = await scopesBeside(context, scope);
+  let released = nothingReleased;
+  await attemptAll([
+    ...beside.map((each) => () => end(each)),
+    async () => {
+      released = await takeMarksOff(context, scope, endings);
+    },
+  ]);
   const found = released.released + released.kept + released.failed;
   return { ...released, because: endings.length === 0 && found === 0 ? whyNothing : because };
 }

@@ -39,24 +39,25 @@ export async function extendWhileNeeded(context: ReleaseContext, scope: Scope): 
   if (hold?.state !== "held" || !isKept(rules, scope)) return;
   const due = dueAt(hold, rules);
   if (clock.now() < due) return;
-  if (isUnjoined(hold)) await awaitFirstNode(context, scope, hold);
+  const isJoined = !isUnjoined(hold) || (await awaitFirstNode(context, scope, hold));
   const cap = capOf(rules, hold.startedAt);
   // A hold that has reached its cap ends, whatever its nodes do.
-  if (!cap || due < cap) await extendWhileUsed(context, scope, record);
+  if (isJoined && (!cap || due < cap)) await extendWhileUsed(context, scope, record);
 }
 
-/** Notes that a node has joined; where none has yet, the hold waits as long as the last node boots. */
+/** Notes that a node has joined, and returns whether; until one has, the hold waits as long as the last node boots. */
 async function awaitFirstNode(
   context: ReleaseContext,
   scope: Scope,
   { id, burstFrom }: Hold & { burstFrom: Date },
-): Promise<void> {
+): Promise<boolean> {
   const hasJoined = await readJoined(context, scope, burstFrom);
   const now = context.clock.now();
-  const { because } = await changeRecord(context, scope, (record) =>
+  const { isJoined, because } = await changeRecord(context, scope, (record) =>
     decideJoin({ record, holdId: id, hasJoined, rules: context.rules, now }),
   );
   context.log.info("join decided", { scope, holdId: id, because });
+  return isJoined;
 }
 
 /** Marking notes most nodes that join, but not one that needs no mark, or whose note was lost in a crash. */
@@ -78,22 +79,21 @@ type JoinFacts = Readonly<{
   now: Date;
 }>;
 
-export function decideJoin({ record, holdId, hasJoined, rules, now }: JoinFacts): {
-  record?: ScopeRecord;
-  because: string;
-} {
+type JoinDecision = Readonly<{ isJoined: boolean; because: string; record?: ScopeRecord }>;
+
+export function decideJoin({ record, holdId, hasJoined, rules, now }: JoinFacts): JoinDecision {
   const { hold, lastLaunchAt } = record;
-  if (hold?.id !== holdId || hold.state !== "held") return { because: "the hold is over" };
-  if (!isUnjoined(hold)) return { because: "one of its nodes has joined" };
-  if (hasJoined)
-    return { record: { ...record, hold: joinedHold(hold, rules) }, because: "one of its nodes has joined" };
+  if (hold?.id !== holdId || hold.state !== "held") return { isJoined: false, because: "the hold is over" };
+  const joined = { isJoined: true, because: "one of its nodes has joined" };
+  if (!isUnjoined(hold)) return joined;
+  if (hasJoined) return { ...joined, record: { ...record, hold: joinedHold(hold, rules) } };
   // However many launches follow the first one.
   const latest = after(hold.burstFrom, rules.hold + longestBoot);
   const booted = after(lastLaunchAt ?? hold.burstFrom, longestBoot);
   const until = earlier(earlier(booted, latest), after(now, joinCheck));
-  if (until <= now) return { because: "none of its nodes has joined in time" };
+  if (until <= now) return { isJoined: false, because: "none of its nodes has joined in time" };
   const next = { ...hold, ...extended(hold, until, rules) };
-  return { record: { ...record, hold: next }, because: "its first node is awaited" };
+  return { isJoined: false, because: "its first node is awaited", record: { ...record, hold: next } };
 }
 
 /** One list of NodeClaims. */

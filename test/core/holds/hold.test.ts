@@ -1,42 +1,57 @@
 import { describe, expect, it } from "vitest";
 import { after, hours, minutes } from "../../../lambda/core/duration.ts";
-import { isPaused, pastOf, watermarkOf, withoutLaunchAhead } from "../../../lambda/core/holds/hold.ts";
+import { isUnjoined, joinedHold, pastOf, startHold } from "../../../lambda/core/holds/hold.ts";
 import { longestHold } from "../../../lambda/core/rules.ts";
+import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
-import { aHold, aRecord, aSilence, someRules } from "../../support/builders.ts";
+import { aHold, aRecord, someRules } from "../../support/builders.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 
-describe("the watermark", () => {
-  it("comes with why and since when, where it is a silence", () => {
-    const quiet = aSilence("paused");
-    expect(watermarkOf(aRecord({ launchesCountFrom: at(5), quiet }))).toStrictEqual({ from: at(5), quiet });
-    expect(watermarkOf(aRecord({ launchesCountFrom: at(5) }))).toStrictEqual({ from: at(5) });
+describe("the start of a hold", () => {
+  const { startedBecause, causes, causedAt } = aHold();
+  const start = (id: string, record = aRecord()) =>
+    startHold(record, { id, startedBecause, causes, causedAt, expiresAt: at(40) }, at(21));
+
+  it("begins with nothing counted", () => {
+    const hold = aHold({ id: holdId(2), startedAt: at(21), expiresAt: at(40), launches: 0 });
+    expect(start(holdId(2))).toEqual({
+      action: "start",
+      hold,
+      record: aRecord({ hold }),
+      because: startedBecause,
+    });
   });
 
-  it("is the later of the scope's and the whole cluster's, and the scope's own where both are the same", () => {
-    const own = aRecord({ launchesCountFrom: at(5), quiet: aSilence("breather") });
-    const whole = (minute: number) => aRecord({ launchesCountFrom: at(minute), quiet: aSilence("paused") });
-    expect([4, 5, 6].map((minute) => watermarkOf(own, whole(minute)).quiet?.kind)).toEqual([
-      "breather",
-      "breather",
-      "paused",
-    ]);
+  it("while the last one is released sends that to history, and says so", () => {
+    const old = aHold({ state: "releasing", endsBecause: "the hold expired", nodes: 7 });
+    const past = { id: holdId(1), endedAt: at(21), endedBecause: "the hold expired", nodes: 7 };
+    expect(start(holdId(2), aRecord({ hold: old }))).toMatchObject({
+      hold: { id: holdId(2) },
+      past,
+      because: `${startedBecause}, while the last hold was being released`,
+    });
   });
 
-  it("is a pause until its moment comes", () => {
-    expect([4, 5].map((minute) => isPaused({ from: at(5), quiet: aSilence("paused") }, at(minute)))).toEqual([
-      true,
-      false,
-    ]);
+  it("gives it a younger id than the last one has, also where the clock is behind", () => {
+    const hold = aHold({ id: holdId(2), state: "releasing" });
+    expect(start(holdId(1), aRecord({ hold })).hold.id > holdId(2)).toBe(true);
   });
 });
 
-it("forgets a last launch that lies in the future, and no other", () => {
-  const last = (minute: number) =>
-    withoutLaunchAhead(aRecord({ lastLaunchAt: at(minute) }), at(5)).lastLaunchAt;
-  expect([last(4), last(5), last(6)]).toEqual([at(4), at(5), undefined]);
-  expect(withoutLaunchAhead(aRecord(), at(5))).toEqual(aRecord());
+describe("a hold for launches", () => {
+  it("is unjoined until a node has joined; one without launches never is", () => {
+    const holds = [aHold({ burstFrom: noon }), aHold({ burstFrom: noon, joined: true }), aHold()];
+    expect(holds.map(isUnjoined)).toEqual([true, false, false]);
+  });
+
+  it("lasts from then on as long as launches asked meanwhile, and no longer than its cap", () => {
+    const join = (maxHold: number) =>
+      joinedHold(aHold({ askedUntil: at(30) }), someRules({ maxHold: minutes(maxHold) }));
+    expect(join(60)).toEqual(aHold({ joined: true, expiresAt: at(30) }));
+    expect(join(25)).toEqual(aHold({ joined: true, expiresAt: at(25), capped: true }));
+    expect(joinedHold(aHold(), someRules())).toEqual(aHold({ joined: true }));
+  });
 });
 
 it("gives a reason also for a hold whose record has none", () => {

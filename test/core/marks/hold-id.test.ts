@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { holdIdOf, isHoldId, trialHoldId } from "../../../lambda/core/marks/hold-id.ts";
+import { holdIdOf, isHoldId, trialHoldId, youngerId } from "../../../lambda/core/marks/hold-id.ts";
 import { isExcluded } from "../../../lambda/core/marks/keys.ts";
 import { holdIds } from "../../../lambda/system-clock.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
@@ -12,6 +12,15 @@ it("the ids of new holds and of trials follow the grammar", () => {
     expect(isHoldId(id)).toBe(true);
     expect(isExcluded(id)).toBe(false);
   }
+});
+
+it("ids of a scope only grow, also where a clock is behind, or two holds begin in the same second", () => {
+  const older = "20261231t235959-zzzzzz";
+  expect(youngerId("20261121t120000-k3f9ax", undefined)).toBe("20261121t120000-k3f9ax");
+  expect(youngerId("20270101t000000-000000", older)).toBe("20270101t000000-000000");
+  for (const id of ["20261121t120000-k3f9ax", "20261231t235959-k3f9ax"])
+    expect(youngerId(id, older)).toBe("20270101t000000-k3f9ax");
+  expect(youngerId(older, older)).toBe("20270101t000000-zzzzzz");
 });
 
 it("no hold has a trial's id, because its date does not exist", () => {

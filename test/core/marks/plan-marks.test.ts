@@ -5,7 +5,7 @@ import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
 import { usersLabels } from "../../contracts/nodes.ts";
 
-const [h1, h2] = [holdId(1), holdId(2)];
+const [h1, h2, h3] = [holdId(1), holdId(2), holdId(3)];
 const [key, other] = ["key", "other"];
 
 const aNode = (label?: string, annotations?: Record<string, string>) => ({
@@ -49,6 +49,9 @@ describe("a hold's mark", () => {
     ],
     ["an older hold's mark", aNode(h1, { key: "true" }), { outcome: "adopted", change: set(h2, "true") }],
     ["half a mark of an older hold", aNode(h1), { outcome: "adopted", change: set(h2, "true") }],
+    ["a younger hold's mark", aNode(h3, { key: "true" }), { outcome: "passed" }],
+    ["half a mark of a younger hold", aNode(h3), { outcome: "passed" }],
+    ["a user's value in a younger mark", aNode(h3, { key: "8h" }), { outcome: "passed" }],
     ["its own mark", aNode(h2, { key: "true" }), { outcome: "already" }],
     ["half its own mark", aNode(h2), { outcome: "already" }],
     ["a user's annotation", aNode(undefined, { key: "true" }), { outcome: "userHeld" }],
@@ -56,12 +59,6 @@ describe("a hold's mark", () => {
     ["a user's value in an older mark", aNode(h1, { key: "8h" }), { outcome: "userHeld" }],
   ])("on %s", (_, node, decision) => {
     expect(planMark(node, byH2)).toEqual(decision);
-  });
-
-  it("is not put in the place of one that is not to be adopted", () => {
-    const node = aNode(h1, { key: "true" });
-    expect(planMark(node, { ...byH2, adopts: (id) => id !== h1 })).toEqual({ outcome: "passed" });
-    expect(planMark(node, { ...byH2, adopts: (id) => id === h1 }).outcome).toBe("adopted");
   });
 
   it.each(usersLabels)("never changes a node that its user labelled %j", (label) => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../../lambda/core/duration.ts";
-import { type ScopeRecord, untilResumed } from "../../../lambda/core/holds/hold.ts";
+import type { ScopeRecord } from "../../../lambda/core/holds/hold.ts";
+import { untilResumed } from "../../../lambda/core/holds/watermark.ts";
 import { getStatus } from "../../../lambda/core/operate/status.ts";
 import type { Launch, NodeSeen } from "../../../lambda/core/ports.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";

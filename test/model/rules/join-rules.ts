@@ -39,10 +39,9 @@ export class JoinRules {
       must(!isSure || joinedAt > from, "no join is noted where no node joined", facts);
       return;
     }
-    // A NodeClaim that is not used yet shows as well that Karpenter launches nodes.
-    const mayBoot = invocation.name === "control" || (settings.auto && settings.extendOn === "use");
+    const isByHand = invocation.name === "control";
     const most = later(old.expiresAt, after(hold.burstFrom, settings.hold + bootTime));
-    must(mayBoot || hold.expiresAt <= most, "no launch extends a hold without a node", facts);
+    must(isByHand || hold.expiresAt <= most, "no launch extends a hold without a node", facts);
     if (hold.endsBecause !== "none of its nodes has joined") return;
     const mustSee = this.#world.nodes.all().filter(({ pool, joinedAt }) => {
       const isOfScope = isCovered(settings, pool) && isWithin(scope, pool);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../../lambda/core/duration.ts";
 import type { Hold } from "../../../lambda/core/holds/hold.ts";
-import { armAndMark, markNodes } from "../../../lambda/core/marks/mark-nodes.ts";
+import { armAndMark, markNodes } from "../../../lambda/core/holds/mark-nodes.ts";
 import type { Marked } from "../../../lambda/core/ports.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
@@ -81,56 +81,42 @@ describe("marking", () => {
     expect(result).toMatchObject({ marked: 0, adopted: 0, userHeld: 4 });
   });
 
-  it("hands the nodes to a running hold beside its own when its hold is closed by then", async () => {
-    const beside = aRecord({ scope: "nodepool/web", hold: aHold({ id: holdId(2) }) });
-    const { context, calls } = coreWorld({ marked: { marked: 2 }, records: [aRecord(), beside] });
-    await markNodes(context, { scope: "cluster", hold: aHold() });
-    expect(calls).toEqual([
-      ["mark", "cluster", holdId(1), holdId(2)],
-      ["mark", "nodepool/web", holdId(2), holdId(2)],
-      ["release", holdId(1)],
-    ]);
-  });
-
   it("takes no mark off where it put none and its hold is over", async () => {
     const { calls } = await mark({}, {}, aHold({ state: "releasing" }));
     expect(calls).toEqual([["mark", "cluster", holdId(1)]]);
   });
 
-  it("marks for the hold that took its hold's place", async () => {
+  it("lets the hold that took its hold's place mark first, and then takes its own marks off", async () => {
     const { calls, hold } = await mark({ marked: 2 }, {}, aHold({ id: holdId(2) }));
     expect(calls).toEqual([
       ["mark", "cluster", holdId(1)],
       ["mark", "cluster", holdId(2)],
+      ["release", holdId(1)],
     ]);
     expect(hold).toMatchObject({ id: holdId(2), nodes: 2 });
   });
 
-  it.each([
-    ["joined since then", -9, undefined],
-    ["joined before", -10, noon],
-  ])("notes that launches lead to nodes where one %s", async (_, second, unjoinedSince) => {
-    const node = { name: "a", instance: "i-1", nodePool: "default", joinedAt: after(noon, seconds(second)) };
-    const { context, record } = coreWorld({
-      marked: { marked: 1, seen: [{ ...node, joinedAt: at(-60) }, node] },
-      records: [aRecord({ hold: aHold(), unjoinedSince: noon })],
-    });
-    await markNodes(context, { scope: "cluster", hold: aHold() });
-    expect(record()?.unjoinedSince).toEqual(unjoinedSince);
-  });
+  describe("of nodes that joined", () => {
+    const seenAt = (second: number) => {
+      const node = {
+        name: "a",
+        instance: "i-1",
+        nodePool: "default",
+        joinedAt: after(noon, seconds(second)),
+      };
+      return { seen: [{ ...node, joinedAt: at(-60) }, node] };
+    };
+    const unjoined = { burstFrom: noon, askedUntil: at(30) };
 
-  it("adopts no mark of a hold that another setting of scope left behind", async () => {
-    const { context, calls } = coreWorld({
-      records: [
-        aRecord({ hold: aHold() }),
-        aRecord({ scope: "nodepool/running", hold: aHold({ id: holdId(2) }) }),
-        aRecord({ scope: "nodepool/due", hold: aHold({ id: holdId(3), expiresAt: noon }) }),
-        aRecord({ scope: "nodepool/releasing", hold: aHold({ id: holdId(4), state: "releasing" }) }),
-        aRecord({ scope: "nodepool/none" }),
-      ],
+    it("after the first launch notes so, and what launches asked for meanwhile counts", async () => {
+      const { hold } = await mark(seenAt(-9), unjoined);
+      expect(hold).toEqual(aHold({ burstFrom: noon, joined: true, expiresAt: at(30) }));
     });
-    await markNodes(context, { scope: "cluster", hold: aHold() });
-    expect(calls).toEqual([["mark", "cluster", holdId(1), holdId(2)]]);
+
+    it("before the first launch notes nothing, and neither does one of a hold without launches", async () => {
+      expect((await mark(seenAt(-10), unjoined)).version).toBe(1);
+      expect((await mark(seenAt(-9))).version).toBe(1);
+    });
   });
 });
 

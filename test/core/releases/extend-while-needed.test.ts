@@ -1,13 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { after, hours, minutes } from "../../../lambda/core/duration.ts";
+import { after, hours, minutes, seconds } from "../../../lambda/core/duration.ts";
 import { BrokenSetupError } from "../../../lambda/core/errors.ts";
 import type { Hold, ScopeRecord } from "../../../lambda/core/holds/hold.ts";
-import type { Context, NodeClaim, NodeClaims } from "../../../lambda/core/ports.ts";
-import { extendWhileUsed } from "../../../lambda/core/releases/extend-while-used.ts";
+import type { Context, NodeClaim, NodeClaims, Nodes } from "../../../lambda/core/ports.ts";
+import {
+  decideJoin,
+  decideUse,
+  extendWhileNeeded,
+} from "../../../lambda/core/releases/extend-while-needed.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
+import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
 import type { World } from "../../../simulator/world.ts";
-import { aHold, aRecord } from "../../support/builders.ts";
+import { aHold, aRecord, someRules } from "../../support/builders.ts";
 import { coreWorld } from "../../support/core-world.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
@@ -25,11 +30,19 @@ type Facts = Readonly<{
   record?: Partial<ScopeRecord>;
   rules?: Partial<Rules>;
   now?: number;
+  joined?: boolean | Error;
 }>;
 
-/** A hold for launches at noon that is due at 12:20; asked at that moment. */
-async function extend({ claims = [usedAt(15)], hold = {}, record = {}, rules = {}, now = 20 }: Facts = {}) {
-  const held = aHold({ burstFrom: noon, ...hold });
+/** A hold for launches at noon, of which a node has joined, that is due at 12:20; asked at that moment. */
+async function extend({
+  claims = [usedAt(15)],
+  hold = {},
+  record = {},
+  rules = {},
+  now = 20,
+  joined,
+}: Facts = {}) {
+  const held = aHold({ burstFrom: noon, ...(joined === undefined && { joined: true }), ...hold });
   const it = coreWorld({ records: [aRecord({ hold: held, ...record })], rules });
   it.world.time = at(now);
   const asked: unknown[] = [];
@@ -37,8 +50,17 @@ async function extend({ claims = [usedAt(15)], hold = {}, record = {}, rules = {
     asked.push([scope, since]);
     return typeof claims === "function" ? claims(it.world) : claims;
   };
-  const context: Context = { ...it.context, nodeClaims: { ...it.context.nodeClaims, launchedSince } };
-  const failed = await extendWhileUsed(context, "cluster").then(
+  const hasJoined: Nodes["hasJoined"] = async (scope, since) => {
+    asked.push(["joined", scope, since]);
+    if (joined instanceof Error) throw joined;
+    return joined ?? false;
+  };
+  const context: Context = {
+    ...it.context,
+    nodes: { ...it.context.nodes, hasJoined },
+    nodeClaims: { ...it.context.nodeClaims, launchedSince },
+  };
+  const failed = await extendWhileNeeded(context, "cluster").then(
     () => undefined,
     (error: Error) => error.message,
   );
@@ -90,7 +112,7 @@ describe("a hold that is due", () => {
       {
         claims: ({ holds }) => {
           const replacements = [{ instance: "i-1", launchedAt: noon }];
-          for (const record of holds.records.values()) void holds.replace({ ...record, replacements });
+          for (const record of holds.records.values()) void holds.put({ ...record, replacements });
           return [usedAt(15, { instance: "i-1" })];
         },
       },
@@ -155,5 +177,124 @@ describe("with hold=auto", () => {
     const { metrics, record } = await extend({ record: { learned }, rules: { auto, maxHold: hours(2) } });
     expect(metrics.all("IdleNodeMinutes")).toEqual([20]);
     expect(record?.learned?.gaps).toHaveLength(1);
+  });
+});
+
+describe("a hold none of whose nodes has joined", () => {
+  const young = { hold: { expiresAt: at(2), askedUntil: at(30) }, claims: [], joined: false } as const;
+
+  it("is asked for its nodes once it is due, from ten seconds before its first launch on", async () => {
+    const asked = [["joined", "cluster", after(noon, -seconds(10))]];
+    expect((await extend({ ...young, now: 2 })).asked).toEqual(asked);
+    expect((await extend({ ...young, now: 1.9 })).asked).toEqual([]);
+  });
+
+  it.each([
+    [2, 3],
+    [4.5, 5],
+    [5, 2],
+  ])(
+    "waits minute by minute, for five minutes from its first launch at most: at %s until %s",
+    async (now, until) => {
+      expect((await extend({ ...young, now })).expiresAt).toEqual(at(until));
+    },
+  );
+
+  it("waits no longer with hold=auto, whatever NodeClaims are made for it, which are not asked for", async () => {
+    const rules = { auto: { relaunchCost: minutes(10) } };
+    const { asked, expiresAt } = await extend({
+      ...young,
+      claims: [{ name: "a", createdAt: at(4) }],
+      rules,
+      now: 5,
+    });
+    expect([asked.length, expiresAt]).toEqual([1, at(2)]);
+  });
+
+  it.each([
+    ["one has joined", true],
+    ["that cannot be read: in doubt a launch is held for", new Error("throttled")],
+  ])("lasts as long as launches asked meanwhile, where %s", async (_, joined) => {
+    const { record } = await extend({ ...young, joined, now: 5 });
+    expect(record?.hold).toEqual(aHold({ burstFrom: noon, joined: true, expiresAt: at(30) }));
+  });
+
+  it.each([
+    ["is over", aRecord(), "the hold is over"],
+    ["is released", aRecord({ hold: aHold({ burstFrom: noon, state: "releasing" }) }), "the hold is over"],
+    ["is another", aRecord({ hold: aHold({ burstFrom: noon, id: holdId(2) }) }), "the hold is over"],
+    [
+      "knows of its nodes",
+      aRecord({ hold: aHold({ burstFrom: noon, joined: true }) }),
+      "one of its nodes has joined",
+    ],
+  ])("is left alone when it %s by then", (_, record, because) => {
+    const facts = { record, holdId: holdId(1), hasJoined: true, rules: someRules(), now: at(2) };
+    expect(decideJoin(facts)).toMatchObject({ because });
+    expect(decideJoin(facts)).not.toHaveProperty("record");
+  });
+});
+
+const over = { action: "leave", because: "the hold is over" };
+
+describe("a hold whose nodes were used", () => {
+  const use = (minute: number, about: Partial<Hold> = {}, rules: Partial<Rules> = {}) =>
+    decideUse({
+      record: aRecord({ hold: aHold(about) }),
+      holdId: holdId(1),
+      usedAt: at(minute),
+      rules: someRules(rules),
+    });
+
+  it("lasts from the last use on", () => {
+    const hold = aHold({ expiresAt: at(30), extensions: 1, causes: { uses: 1, usedAt: at(10) } });
+    expect(use(10, { causes: {} })).toEqual({
+      action: "extend",
+      because: "its nodes are in use",
+      record: aRecord({ hold }),
+    });
+  });
+
+  it("ends at its cap, which is reported once", () => {
+    expect(use(110, {}, { maxHold: minutes(120) })).toMatchObject({
+      action: "cap",
+      record: { hold: { expiresAt: at(120), capped: true } },
+    });
+    expect(use(110, { capped: true }, { maxHold: minutes(120) }).action).toBe("extend");
+  });
+
+  it("does not last longer for a use from before its last cause", () => {
+    expect(use(0)).toEqual({
+      action: "leave",
+      because: "its nodes were not used since, or not for longer than it lasts",
+    });
+  });
+
+  it("is left alone when it is over or another's", () => {
+    expect(use(10, { state: "releasing" })).toEqual(over);
+    expect(use(10, { id: holdId(2) })).toEqual(over);
+    const facts = { record: aRecord(), holdId: holdId(1), usedAt: at(10), rules: someRules() };
+    expect(decideUse(facts)).toEqual(over);
+  });
+
+  it("is left alone when only replacements were used", () => {
+    const record = aRecord({ hold: aHold() });
+    expect(decideUse({ record, holdId: holdId(1), usedAt: undefined, rules: someRules() })).toEqual({
+      action: "leave",
+      because: "only replacements were used",
+    });
+  });
+
+  it("has the learned length, and is learned from also where it is not extended", () => {
+    const auto = { auto: { relaunchCost: minutes(10) } };
+    expect(use(15, { launches: 3 }, auto)).toMatchObject({
+      length: { action: "default" },
+      record: { hold: { length: { length: minutes(10) } }, learned: { idle: { since: at(15), nodes: 3 } } },
+    });
+    expect(use(5, { launches: 0 }, auto)).toMatchObject({
+      action: "leave",
+      record: { learned: { idle: { since: at(5), nodes: 1 } } },
+    });
+    expect(use(5, {}, auto).record?.hold).not.toHaveProperty("length");
   });
 });

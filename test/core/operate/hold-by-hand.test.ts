@@ -1,0 +1,165 @@
+import { describe, expect, it } from "vitest";
+import { after, hours, minutes } from "../../../lambda/core/duration.ts";
+import { BadInputError } from "../../../lambda/core/errors.ts";
+import { whyOver } from "../../../lambda/core/holds/end-hold.ts";
+import type { ScopeRecord } from "../../../lambda/core/holds/hold.ts";
+import { untilResumed, watermarkOf } from "../../../lambda/core/holds/watermark.ts";
+import { decideHold, type HoldRequest, holdByHand } from "../../../lambda/core/operate/hold-by-hand.ts";
+import { holdId } from "../../../simulator/hold-ids.ts";
+import { noon } from "../../../simulator/virtual-clock.ts";
+import { aHold, aRecord, aSilence, someRules } from "../../support/builders.ts";
+import { coreWorld } from "../../support/core-world.ts";
+
+const at = (minute: number) => after(noon, minutes(minute));
+const wish: HoldRequest = { for: minutes(45), reason: "test", cause: "hand" };
+const hold = (record: ScopeRecord, minutesLong: number, now = noon) =>
+  decideHold({
+    record,
+    watermark: watermarkOf(record),
+    wish: { for: minutes(minutesLong), reason: "load test", cause: "hand" },
+    rules: someRules({ maxHold: hours(2) }),
+    now,
+    newId: "new",
+  });
+
+describe("a hold for an event", () => {
+  const rules = someRules({ maxHold: hours(2) });
+  const deliver = (record: ScopeRecord, minute: number, minutesLong = 30) => {
+    const wish = { for: minutes(minutesLong), reason: "deployment", cause: "event", at: noon } as const;
+    const watermark = watermarkOf(record);
+    return decideHold({ record, watermark, wish, rules, now: at(minute), newId: "new" });
+  };
+
+  it("lasts from the event's own time, and a second delivery extends nothing", () => {
+    const first = deliver(aRecord(), 5);
+    expect(first).toMatchObject({ hold: { expiresAt: at(30), causes: { event: "deployment" } } });
+    expect(deliver(first.record ?? aRecord(), 10).action).toBe("keep");
+  });
+
+  it.each([
+    ["whose time is over", aRecord(), 30, 30],
+    ["of a hold that was capped", aRecord(), 121, 300],
+    ["of a hold that was released by hand", aRecord({ launchesCountFrom: at(6) }), 10, 30],
+  ])("is not started again by a delivery %s", (_, record, minute, length) => {
+    expect(deliver(record, minute, length).action).toBe("leave");
+  });
+
+  it("says why it asks for nothing", () => {
+    const before = "it was launched before the holder was asked to start afresh";
+    expect(deliver(aRecord(), 30).because).toBe("the time it asks for is over");
+    expect(deliver(aRecord({ launchesCountFrom: at(30) }), 30, 60).because).toBe(before);
+  });
+
+  it("counts from the very moment of a release by hand, and in a breather", () => {
+    expect(deliver(aRecord({ launchesCountFrom: noon }), 5).action).toBe("start");
+    expect(deliver(aRecord({ launchesCountFrom: at(10), quiet: aSilence("breather") }), 5).action).toBe(
+      "start",
+    );
+  });
+});
+
+describe("a hold by hand", () => {
+  it("starts now and lasts as long as asked; no launch waits for its protection", () => {
+    const decision = hold(aRecord(), 45);
+    expect(decision).toMatchObject({
+      action: "start",
+      hold: { id: "new", expiresAt: at(45), startedBecause: "load test", launches: 0, capped: false },
+    });
+    expect(decision).not.toHaveProperty("hold.unprotected");
+  });
+
+  it("never lasts longer than the cap", () => {
+    expect(hold(aRecord(), 300)).toMatchObject({ action: "start", hold: { expiresAt: at(120) } });
+  });
+
+  it("extends a running hold, never past the cap", () => {
+    expect(hold(aRecord({ hold: aHold() }), 45)).toMatchObject({
+      action: "extend",
+      hold: { expiresAt: at(45), extensions: 1 },
+    });
+    expect(hold(aRecord({ hold: aHold() }), 300)).toMatchObject({ hold: { expiresAt: at(120) } });
+  });
+
+  it.each([45, 60])("never shortens one: %i minutes asked of one that lasts 60", (asked) => {
+    const decision = hold(aRecord({ hold: aHold({ expiresAt: at(60) }) }), asked);
+
+    expect(decision).toMatchObject({ action: "keep", because: "the hold lasts longer already" });
+    expect(decision.record).toBeUndefined();
+  });
+
+  it("names the cap as the reason when it cannot extend further", () => {
+    const decision = hold(aRecord({ hold: aHold({ expiresAt: at(120) }) }), 300);
+
+    expect(decision).toMatchObject({ action: "keep", because: "holds last 2h at most" });
+  });
+
+  it("during a release is a new hold that replaces the old one", () => {
+    const decision = hold(aRecord({ hold: aHold({ state: "releasing" }) }), 45, at(21));
+
+    expect(decision).toMatchObject({ action: "start", hold: { id: "new" }, past: { id: holdId(1) } });
+  });
+
+  it("is refused in a pause", () => {
+    const decision = hold(aRecord({ launchesCountFrom: untilResumed, quiet: aSilence("paused") }), 45);
+
+    expect(decision).toEqual({ action: "refuse", because: "paused until resumed (upgrade): resume first" });
+  });
+
+  it("begins also in a breather, whose watermark does not end it", () => {
+    const record = aRecord({ launchesCountFrom: at(10), quiet: aSilence("breather") });
+    const written = hold(record, 45).record ?? record;
+    expect(written.launchesCountFrom).toEqual(at(10));
+    const facts = { record: written, watermark: watermarkOf(written), rules: someRules(), now: at(5) };
+    expect(whyOver(facts)).toBeUndefined();
+  });
+});
+
+describe("holding by hand", () => {
+  it("counts as started, once, and answers with its end and the nodes that carry its mark", async () => {
+    const { context, metrics } = coreWorld({ marked: { marked: 3, adopted: 2, userHeld: 1 } });
+    const answer = await holdByHand(context, "cluster", wish);
+    expect(answer).toMatchObject({ until: at(45), marked: 5, userHeld: 1, because: "test" });
+    expect(metrics.total("HoldsStarted")).toBe(1);
+    await holdByHand(context, "cluster", { ...wish, for: minutes(60) });
+    expect(metrics.total("HoldsStarted")).toBe(1);
+  });
+
+  it("of a running hold answers when it is due by a cap that was lowered", async () => {
+    const records = [aRecord({ hold: aHold({ expiresAt: at(60) }) })];
+    const { context } = coreWorld({ records, rules: { maxHold: minutes(30) } });
+    expect(await holdByHand(context, "cluster", wish)).toMatchObject({ until: at(30) });
+  });
+
+  it("marks again later what it could not mark now", async () => {
+    const { context, queued } = coreWorld({ marked: { failed: 1 } });
+    await holdByHand(context, "cluster", wish);
+    const followUp = { kind: "pendingNodes", scope: "cluster", awaited: [], attempt: 1 };
+    expect(queued).toMatchObject([{ followUp }]);
+  });
+
+  it.each([
+    ["cluster", "nodepool/batch", '"cluster"'],
+    ["nodepool", "cluster", '"nodepool/NAME"'],
+  ] as const)(
+    "with scope %s is refused for %s, and names what is expected",
+    async (scope, asked, expected) => {
+      const { context } = coreWorld({ rules: { scope } });
+      const refused = holdByHand(context, asked, wish);
+      await expect(refused).rejects.toThrow(BadInputError);
+      await expect(refused).rejects.toThrow(`Cannot hold: scope must be ${expected}`);
+    },
+  );
+
+  it("is refused in a pause; one for an event that asks for nothing is answered with the reason", async () => {
+    const { context, calls } = coreWorld({
+      records: [aRecord({ quiet: aSilence("paused"), launchesCountFrom: untilResumed })],
+    });
+    await expect(holdByHand(context, "cluster", wish)).rejects.toThrow(/^Cannot hold.*resume first/s);
+    const answer = await holdByHand(context, "cluster", { ...wish, cause: "event" });
+    expect(answer).toEqual({ marked: 0, userHeld: 0, because: expect.stringContaining("paused") });
+    const over = { ...wish, cause: "event", at: at(-60) } as const;
+    const late = await holdByHand(coreWorld().context, "cluster", over);
+    expect(late).toEqual({ marked: 0, userHeld: 0, because: "the time it asks for is over" });
+    expect(calls).toEqual([]);
+  });
+});
