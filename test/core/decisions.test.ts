@@ -1,8 +1,10 @@
 import { expect, it } from "vitest";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
-import { dueAt, type ScopeRecord, watermarkOf } from "../../lambda/core/holds/hold.ts";
+import { decideClose } from "../../lambda/core/holds/end-hold.ts";
+import { dueAt, joinedHold, type ScopeRecord } from "../../lambda/core/holds/hold.ts";
+import { watermarkOf } from "../../lambda/core/holds/watermark.ts";
 import { decideLaunch } from "../../lambda/core/launches/decide-launch.ts";
-import { decideClose, decideRelease } from "../../lambda/core/releases/decide-release.ts";
+import { decideRelease } from "../../lambda/core/releases/release.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { aRecord, someRules } from "../support/builders.ts";
 import fc from "../support/fast-check.ts";
@@ -34,14 +36,23 @@ function expire(record: ScopeRecord, now: Date): ScopeRecord {
   const { hold } = record;
   if (!hold || dueAt(hold, rules) > now) return record;
   const due = dueAt(hold, rules);
-  const decision = decideRelease({ record, holdId: hold.id, rules, now: due });
+  const decision = decideRelease({
+    record,
+    watermark: watermarkOf(record),
+    holdId: hold.id,
+    rules,
+    now: due,
+  });
   return decideClose(decision.record ?? record, hold.id, due).record ?? record;
 }
 
+/** Every launch becomes a node at once. */
 function report(record: ScopeRecord, { launchedAt, at }: Delivery, newId: string): ScopeRecord {
   const launch = { instance: "i-1", launchedAt, nodePool: "default" };
   const facts = { record, watermark: watermarkOf(record), launches: [launch], rules, now: at, newId };
-  return decideLaunch(facts).record ?? record;
+  const decided = decideLaunch(facts).record ?? record;
+  const { hold } = decided;
+  return hold && !hold.joined ? { ...decided, hold: joinedHold(hold, rules) } : decided;
 }
 
 it("any order of launches, duplicates and expiries ends with nothing held past what the last launch asked", () => {

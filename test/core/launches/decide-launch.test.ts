@@ -1,11 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { after, hours, minutes, seconds } from "../../../lambda/core/duration.ts";
-import {
-  type Hold,
-  type ScopeRecord,
-  untilResumed,
-  type Watermark,
-} from "../../../lambda/core/holds/hold.ts";
+import type { Hold } from "../../../lambda/core/holds/hold.ts";
+import { untilResumed, type Watermark } from "../../../lambda/core/holds/watermark.ts";
 import { decideLaunch, type LaunchFacts } from "../../../lambda/core/launches/decide-launch.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
@@ -120,12 +116,6 @@ describe("a later launch", () => {
     expect(decision.record?.hold).not.toHaveProperty("length");
   });
 
-  it("is awaited from the first launch on since which no node has joined", () => {
-    const unjoined = (about: Partial<ScopeRecord>) =>
-      decide({ record: { ...held(), ...about }, launches: [launchAt(6), launchAt(5)] }).record?.unjoinedSince;
-    expect([unjoined({}), unjoined({ unjoinedSince: at(-3) })]).toEqual([at(5), at(-3)]);
-  });
-
   it("belongs to the burst that began with the hold's first launch", () => {
     const burstOf = (about: Partial<Hold>) =>
       decide({ record: held(about), launches: [launchAt(7), launchAt(5)], now: at(8) }).record?.hold;
@@ -138,7 +128,7 @@ describe("a later launch", () => {
   });
 
   it("known already extends a hold that is shorter than the settings say now, and is not counted again", () => {
-    const record = held({ expiresAt: at(10), burstFrom: noon });
+    const record = held({ expiresAt: at(10), burstFrom: noon, joined: true });
 
     const decision = decide({ record, launches: [launchAt(-1)], now: at(6) });
 
@@ -176,8 +166,38 @@ describe("a later launch", () => {
     expect(decision).toMatchObject({
       action: "start",
       hold: { id: "new", expiresAt: at(41) },
-      superseded: { id: holdId(1), endedAt: at(21), endedBecause: "the hold expired", nodes: 7 },
+      past: { id: holdId(1), endedAt: at(21), endedBecause: "the hold expired", nodes: 7 },
       because: "a node was launched in NodePool default, while the last hold was being released",
+    });
+  });
+});
+
+describe("a launch for a hold none of whose nodes has joined", () => {
+  const unjoined = held({ burstFrom: noon });
+
+  it("is counted, and kept in mind, but does not extend it", () => {
+    expect(decide({ record: unjoined, launches: [launchAt(5)], now: at(6) })).toMatchObject({
+      action: "await",
+      hold: { expiresAt: at(20), askedUntil: at(25), launches: 2, causedAt: at(5), extensions: 0 },
+      record: { lastLaunchAt: at(5) },
+      because: "none of the hold's nodes has joined yet",
+    });
+  });
+
+  it("asks for no less than those before it, and is no launch past the cap", () => {
+    const record = held({ burstFrom: noon, askedUntil: at(30) });
+    const rules = someRules({ maxHold: minutes(22) });
+    expect(decide({ record, launches: [launchAt(5)], rules })).toMatchObject({
+      action: "await",
+      hold: { askedUntil: at(30), capped: false },
+    });
+  });
+
+  it("extends it once one has joined", () => {
+    const record = held({ burstFrom: noon, joined: true });
+    expect(decide({ record, launches: [launchAt(5)] })).toMatchObject({
+      action: "extend",
+      hold: { expiresAt: at(25) },
     });
   });
 });
@@ -277,7 +297,7 @@ describe("the watermark", () => {
     [
       "a breather",
       { from: at(10), quiet: aSilence("breather") },
-      "breather after a capped hold until 2026-11-21T12:10:00.000Z",
+      "breather until 2026-11-21T12:10:00.000Z (a hold reached its cap)",
     ],
     [
       "a pause",

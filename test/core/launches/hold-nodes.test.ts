@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../../lambda/core/duration.ts";
-import { joinsCountFrom, type ScopeRecord } from "../../../lambda/core/holds/hold.ts";
+import type { ScopeRecord } from "../../../lambda/core/holds/hold.ts";
 import { holdNodes } from "../../../lambda/core/launches/hold-nodes.ts";
 import type { Context, Launch, Replacement } from "../../../lambda/core/ports.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
@@ -19,7 +19,6 @@ type Facts = Readonly<{
   records?: readonly ScopeRecord[];
   rules?: Partial<Rules>;
   replacements?: readonly Replacement[];
-  joined?: boolean | Error | ((world: ReturnType<typeof coreWorld>) => boolean);
   firstSeenAt?: Date;
   attempt?: number;
 }>;
@@ -27,21 +26,12 @@ type Facts = Readonly<{
 /** Holds at noon for these launches. */
 async function hold(
   launches: readonly Launch[],
-  { replacements = [], joined = true, firstSeenAt = at(-1), attempt = 2, ...facts }: Facts = {},
+  { replacements = [], firstSeenAt = at(-1), attempt = 2, ...facts }: Facts = {},
 ) {
   const it = coreWorld(facts);
-  const asked: unknown[] = [];
   const context: Context = {
     ...it.context,
     nodeClaims: { ...it.context.nodeClaims, replacements: async () => replacements },
-    nodes: {
-      ...it.context.nodes,
-      hasJoined: async (_scope, since, { deadline }) => {
-        asked.push({ since, deadline });
-        if (joined instanceof Error) throw joined;
-        return typeof joined === "function" ? joined(it) : joined;
-      },
-    },
   };
   const end = holdNodes(context, launches, { firstSeenAt, attempt });
   const failed = await end.then(
@@ -49,7 +39,7 @@ async function hold(
     (error: Error) => error.message,
   );
   const counted = Object.fromEntries(it.metrics.values.map(({ name, value }) => [name, value]));
-  return { ...it, failed, counted, asked };
+  return { ...it, failed, counted };
 }
 const pending = (...awaited: Launch[]) => ({
   followUp: {
@@ -145,49 +135,5 @@ describe("a launch that is unknown yet", () => {
     const { queued, calls } = await hold(young, { firstSeenAt: noon });
     const followUp = { ...later(young, 0).followUp, firstSeenAt: noon };
     expect({ queued, calls }).toEqual({ queued: [{ followUp, delay: 1_800 }], calls: [] });
-  });
-});
-
-describe("launches of which no node joins", () => {
-  const old = launch("i-old", { launchedAt: at(-11) });
-  const records = [aRecord({ unjoinedSince: at(-11) })];
-
-  it("count for ten minutes, and then only once a node has joined", async () => {
-    const { record, queued } = await hold([old, a], { records, joined: false });
-    expect(record()?.hold?.launches).toBe(1);
-    expect(queued).toContainEqual(later([a], seconds(20)));
-  });
-
-  it.each([
-    ["a node has joined", true],
-    ["that cannot be read", new Error("throttled")],
-  ])("count where %s, which is noted", async (_, joined) => {
-    const { record, queued } = await hold([a], { records, joined });
-    expect(record()?.hold?.launches).toBe(1);
-    expect(record()?.unjoinedSince).toEqual(at(-1));
-    expect(queued).toEqual([pending(a)]);
-  });
-
-  it("are looked for half a minute at most, and only where a launch is in doubt", async () => {
-    const { asked } = await hold([a], { records });
-    expect(asked).toEqual([{ since: joinsCountFrom(at(-11)), deadline: after(noon, seconds(30)) }]);
-    expect((await hold([old], { records })).asked).toEqual([]);
-    expect((await hold([old], { records: [aRecord()] })).asked).toEqual([]);
-  });
-
-  it("stay in doubt since a later launch that another function noted meanwhile", async () => {
-    const joined: Facts["joined"] = ({ world }) => {
-      void world.holds.replace(aRecord({ version: 1, unjoinedSince: at(-2) }));
-      return true;
-    };
-    expect((await hold([a], { records, joined })).record()?.unjoinedSince).toEqual(at(-2));
-  });
-
-  it("are given up ten minutes after they were first seen, with the initial delay", async () => {
-    const facts = { records, joined: false, firstSeenAt: at(-12) };
-    const given = await hold([a], { ...facts, rules: { initialDelay: minutes(2) } });
-    expect([given.queued, given.counted]).toEqual([[], { LaunchesIgnored: 1 }]);
-    const kept = await hold([a], { ...facts, rules: { initialDelay: minutes(2) + 1 } });
-    expect(kept.queued).toHaveLength(1);
   });
 });

@@ -1,137 +1,82 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../../lambda/core/duration.ts";
-import type { Scope } from "../../../lambda/core/scope.ts";
-import { sweep } from "../../../lambda/core/sweep/sweep.ts";
+import { nothingReleased } from "../../../lambda/core/holds/end-hold.ts";
+import { endHolds } from "../../../lambda/core/releases/end-holds.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
 import { aHold, aRecord } from "../../support/builders.ts";
 import { toSweep } from "../../support/sweep-world.ts";
 
-const at = (minute: number) => after(noon, minutes(minute));
-const [first, second] = [holdId(1), holdId(2)];
-const perPool = { scope: "nodepool" } as const;
+const [first, second, third] = [holdId(1), holdId(2), holdId(3)];
+const ending = (scope: "cluster" | "nodepool/a", id: string, expiresAt = after(noon, -minutes(1))) => ({
+  scope,
+  hold: aHold({ id, state: "releasing", expiresAt }),
+});
+const [whole, pool] = [ending("cluster", first), ending("nodepool/a", second)];
+const end = async (endings: Parameters<typeof endHolds>[1], facts: Parameters<typeof toSweep>[0] = {}) => {
+  const it = toSweep({ records: endings.map(({ scope, hold }) => aRecord({ scope, hold })), ...facts });
+  return { ...it, answer: await endHolds(it.context, endings) };
+};
 
-describe("an overdue hold", () => {
-  const due = (scope: Scope = "cluster", id = first) =>
-    aRecord({ scope, hold: aHold({ id, expiresAt: at(-1) }) });
-
-  it("ends, is closed once its marks are off, and its lag is measured each time", async () => {
-    const { context, record, named, metrics } = toSweep({
-      records: [due()],
-      taken: { [first]: { released: 3 } },
-    });
-    await sweep(context);
-    expect(named("release all")).toEqual([[first]]);
-    expect(record()?.hold).toBeUndefined();
-    expect(metrics.all("ReleaseLagMs")).toEqual([minutes(1), minutes(1)]);
-  });
-
-  it("hands its nodes over to the running hold beside it before its marks come off", async () => {
-    const beside = aRecord({ scope: "nodepool/a", hold: aHold({ id: second }) });
-    const { context, calls } = toSweep({ records: [due(), beside], rules: perPool });
-    await sweep(context);
-    expect(calls.slice(0, 2).map(([call, ...what]) => [call, what.at(0)])).toEqual([
-      ["mark", "nodepool/a"],
-      ["release all", first],
-    ]);
+describe("holds that end", () => {
+  it("are closed once their marks are off, in one pass, and answer what became of the nodes", async () => {
+    const taken = { [first]: { released: 3 }, [second]: { released: 1, kept: 1 } };
+    const { named, record, answer } = await end([whole, pool], { taken });
+    expect([named("release all"), named("release")]).toEqual([[[first, second]], []]);
+    expect([record()?.hold, record("nodepool/a")?.hold]).toEqual([undefined, undefined]);
+    expect(answer).toEqual({ ...nothingReleased, released: 4, kept: 1 });
   });
 
   it.each([
     ["some nodes could not be changed", { taken: { [first]: { failed: 1 } } }],
     ["the pass over the nodes was not finished", { left: true }],
-    ["a pass over its nodes was not finished", { taken: { [first]: { left: true } } }],
-  ])("is not closed while %s", async (_, facts) => {
-    const { context, record } = toSweep({ records: [due()], ...facts });
-    await sweep(context);
-    expect(record()?.hold).toMatchObject({ state: "releasing" });
+    ["the pass over its nodes was not finished", { taken: { [first]: { left: true } } }],
+  ])("go on in a minute while %s", async (_, facts) => {
+    const { named, record, answer } = await end([whole], facts);
+    expect(record()?.hold?.state).toBe("releasing");
+    expect(named("arm")).toEqual([["cluster", first, after(noon, minutes(1))]]);
+    expect(answer.failed > 0 || answer.left).toBe(true);
   });
 
-  it("is closed whatever becomes of another one's nodes", async () => {
-    const { context, record } = toSweep({
-      records: [due("nodepool/a"), due("nodepool/b", second)],
-      rules: perPool,
-      taken: { [first]: { failed: 1 }, [second]: { released: 1 } },
-    });
-    await sweep(context);
-    expect(record("nodepool/a")?.hold).toMatchObject({ state: "releasing" });
-    expect(record("nodepool/b")?.hold).toBeUndefined();
+  it("are closed whatever becomes of another one", async () => {
+    const { record } = await end([whole, pool], { taken: { [first]: { failed: 1 } } });
+    expect([record()?.hold?.state, record("nodepool/a")?.hold]).toEqual(["releasing", undefined]);
   });
 
-  it("has no lag before its time: a release by hand ends it early", async () => {
-    const hold = aHold({ state: "releasing" });
-    const { context, metrics } = toSweep({ records: [aRecord({ hold })], left: true });
-    await sweep(context);
-    expect(metrics.all("ReleaseLagMs")).toEqual([0]);
-  });
-
-  it("goes on where a launch has extended it since it was read; its one-shot is set", async () => {
-    const { context, world, calls } = toSweep({ records: [aRecord({ hold: aHold() })] });
-    world.holds.all = async () => ({ records: [due()], unreadable: [], nameless: [] });
-    await sweep(context);
-    expect(calls).toEqual([["arm", "cluster", first, at(20)], ["release all"]]);
-  });
-
-  it("that was closed since it was read needs nothing", async () => {
-    const { context, world, calls } = toSweep();
-    world.holds.all = async () => ({ records: [due()], unreadable: [], nameless: [] });
-    await sweep(context);
-    expect(calls).toEqual([["release all"]]);
-  });
-
-  it("waits for the next sweep when the time for releases is over", async () => {
-    const { context, world, named } = toSweep({
-      records: [due("nodepool/a"), due("nodepool/b", second)],
-      rules: perPool,
-    });
-    world.holds.find = async (scope) => {
-      world.time = at(36);
-      return world.holds.records.get(scope);
-    };
-    await sweep(context);
-    expect(named("release all")).toEqual([[first]]);
+  it("have their lag measured at every pass; one that is ended before its time has none", async () => {
+    const early = ending("nodepool/a", second, after(noon, minutes(1)));
+    const { metrics } = await end([whole, early], { left: true });
+    expect(metrics.all("ReleaseLagMs")).toEqual([minutes(1), 0]);
   });
 });
 
 describe("marks of other holds", () => {
-  const running = aRecord({ hold: aHold() });
+  const records = [aRecord({ hold: aHold() })];
 
-  it("count as held where their hold runs, and come off where there is none", async () => {
-    const others = { [first]: 4, [second]: 2 };
+  it("count as held where their hold is recorded, and come off where there is none", async () => {
+    const others = { [first]: 4, [second]: 2, [third]: 1 };
     const released = { released: 2, kept: 3, failed: 4 };
-    const { context, named, metrics } = toSweep({ records: [running], others, released });
-    await sweep(context);
+    const { named, metrics, answer } = await end([], { records, others, released });
     expect(metrics.all("NodesHeldNow")).toEqual([4]);
-    expect(named("release")).toEqual([[second, first]]);
-    expect(metrics.all("OrphansFound")).toEqual([9]);
-  });
-
-  it.each([
-    ["a hold that goes on", {}, {}, [first]],
-    ["no hold that is being released", { state: "releasing" }, {}, []],
-    ["no hold of another setting of scope, for which no sweep marks", {}, perPool, []],
-  ] as const)("may stay for %s to adopt", async (_, hold, rules, adopters) => {
-    const records = [aRecord({ hold: aHold(hold) })];
-    const { context, named } = toSweep({ records, rules, others: { [second]: 1 }, left: true });
-    await sweep(context);
-    expect(named("release")).toEqual([[second, ...adopters]]);
+    expect(named("release")).toEqual([[second], [third]]);
+    expect(metrics.all("OrphansFound")).toEqual([9, 9]);
+    expect(answer).toEqual({ released: 4, kept: 6, failed: 8, left: false });
   });
 
   it("are no orphans when they are gone by then", async () => {
-    const { context, metrics } = toSweep({ others: { [second]: 2 } });
-    await sweep(context);
+    const { metrics } = await end([], { others: { [second]: 2 } });
     expect(metrics.all("OrphansFound")).toEqual([]);
   });
 
-  it.each([
-    ["stay until the hold expires", at(1), []],
-    ["come off when it has expired", noon, [[first]]],
-  ])("whose record cannot be read %s", async (_, expiresAt, expected) => {
-    const { context, world, named } = toSweep({
-      records: [aRecord({ hold: aHold({ expiresAt }) })],
-      others: { [first]: 1 },
-    });
-    await world.holds.spoil("cluster");
-    await expect(sweep(context)).rejects.toThrow("hold.startedAt must be a time");
-    expect(named("release")).toEqual(expected);
+  it("are those of a hold that is recorded after the nodes were read, too", async () => {
+    const { context, world, named } = toSweep({ others: { [first]: 1 } });
+    const { releaseAll } = context.nodes;
+    context.nodes.releaseAll = async (...what) => {
+      const found = await releaseAll(...what);
+      await world.holds.put(aRecord({ hold: aHold() }));
+      return found;
+    };
+    await endHolds(context, []);
+    expect(named("release")).toEqual([]);
   });
 });

@@ -17,17 +17,10 @@ type Facts = Readonly<{
   rules?: Partial<Rules>;
   records?: readonly ScopeRecord[];
   deadline?: Date;
-  hasJoined?: boolean;
 }>;
 
 /** Recovers at noon on nodes without a mark; Karpenter's events name no replacement. */
-async function recover({
-  instances = [{}],
-  nodePool = "batch",
-  deadline,
-  hasJoined = true,
-  ...facts
-}: Facts = {}) {
+async function recover({ instances = [{}], nodePool = "batch", deadline, ...facts }: Facts = {}) {
   const { context, world, metrics, queued } = coreWorld(facts);
   const known = instances.map((about, n) => ({
     id: `i-${n}`,
@@ -45,7 +38,6 @@ async function recover({
         asked.push(since, which);
         return known.map(({ id }) => ({ name: id, instance: id, nodePool, joinedAt: at(-4) }));
       },
-      hasJoined: async () => hasJoined,
     },
     launches: {
       ...context.launches,
@@ -85,10 +77,6 @@ it.each<[string, Facts]>([
   ["its initial delay is not over", { rules: { initialDelay: minutes(5) + 1 } }],
   ["no time is left", { deadline: noon }],
   ["it was launched before the watermark", { records: [aRecord({ launchesCountFrom: at(-4) })] }],
-  [
-    "it is in doubt, because no node has joined",
-    { records: [aRecord({ unjoinedSince: at(-30) })], hasJoined: false },
-  ],
 ])("holds for no node where %s", async (_, facts) => {
   expect(await recover(facts)).toMatchObject({ holds: [], missed: 0 });
 });

@@ -1,64 +1,120 @@
 import { describe, expect, it } from "vitest";
-import { after, hours, minutes, seconds } from "../../../lambda/core/duration.ts";
+import { after, minutes, seconds } from "../../../lambda/core/duration.ts";
+import type { ScopeRecord } from "../../../lambda/core/holds/hold.ts";
+import type { Rules } from "../../../lambda/core/rules.ts";
 import type { Scope } from "../../../lambda/core/scope.ts";
-import { sweep } from "../../../lambda/core/sweep/sweep.ts";
+import { planSweep, sweep } from "../../../lambda/core/sweep/sweep.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
-import { aHold, aRecord } from "../../support/builders.ts";
+import { aHold, aRecord, someRules } from "../../support/builders.ts";
 import { toSweep } from "../../support/sweep-world.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
-const [a, b, c] = ["nodepool/a", "nodepool/b", "nodepool/c"] as const;
+const [a, b] = ["nodepool/a", "nodepool/b"] as const;
 const [first, second] = [holdId(1), holdId(2)];
 const perPool = { scope: "nodepool" } as const;
 const running = (...scopes: Scope[]) =>
   scopes.map((scope, n) => aRecord({ scope, hold: aHold({ id: holdId(n) }) }));
 
-describe("the time of a sweep", () => {
-  const records = [aRecord({ hold: aHold() })];
+describe("what a sweep finds", () => {
+  const pool = (name: string, about: Parameters<typeof aHold>[0] = {}): ScopeRecord =>
+    aRecord({ scope: `nodepool/${name}`, hold: aHold(about) });
+  const plan = (records: readonly ScopeRecord[], rules: Partial<Rules> = perPool) => {
+    const planned = planSweep(records, someRules(rules), at(10));
+    const names = (those: readonly ScopeRecord[]) => those.map(({ scope }) => scope.replace("nodepool/", ""));
+    return Object.fromEntries(Object.entries(planned).map(([kind, those]) => [kind, names(those)]));
+  };
 
-  it("is shared: releases have 60 %, recovery has what is left up to 75 %, each scope's marks 30 seconds", async () => {
-    const { context, deadlines } = toSweep({ records });
-    await sweep(context);
-    expect(deadlines).toEqual({ releases: at(36), recovery: at(45), marks: after(noon, seconds(30)) });
+  it("is holds that are over, the longest overdue first, those being released, and running ones", () => {
+    const records = [
+      pool("running"),
+      pool("b", { expiresAt: at(9) }),
+      pool("c", { expiresAt: at(10) }),
+      pool("a", { expiresAt: at(8) }),
+      pool("releasing", { state: "releasing", expiresAt: at(5) }),
+      pool("running too"),
+      aRecord({ scope: "nodepool/none" }),
+    ];
+    const running = ["running", "running too"];
+    expect(plan(records)).toEqual({ over: ["a", "b", "c"], releasing: ["releasing"], running });
   });
 
-  it("ends for marks with the invocation at the latest", async () => {
-    const { context, deadlines } = toSweep({ records });
+  it("ends holds whose launches a pause of the whole cluster made void", () => {
+    const whole = aRecord({ launchesCountFrom: at(1) });
+    const found = plan([pool("before"), whole, pool("after", { causedAt: at(1) })]);
+    expect(found).toEqual({ over: ["before"], releasing: [], running: ["after"] });
+  });
+
+  it("ends holds of another setting of scope", () => {
+    const records = [pool("a"), aRecord({ hold: aHold() })];
+    expect(plan(records)).toMatchObject({ over: ["cluster"], running: ["a"] });
+    expect(plan(records, {})).toMatchObject({ over: ["a"], running: ["cluster"] });
+  });
+});
+
+describe("the time of a sweep", () => {
+  it("is the whole time for each stage, but 30 seconds for each scope's marks", async () => {
+    const { context, deadlines } = toSweep({ records: running(a), rules: perPool });
+    await sweep(context);
+    const whole = at(60);
+    expect(deadlines).toEqual({ releases: whole, recovery: whole, marks: after(noon, seconds(30)) });
     await sweep({ ...context, deadline: after(noon, seconds(10)) });
     expect(deadlines.marks).toEqual(after(noon, seconds(10)));
   });
 
-  it("is noted where it was over, and only when that changed since the last sweep", async () => {
-    const { context, world, named } = toSweep({ records: running(a, b, c), rules: perPool });
-    const noted: unknown[] = [];
-    const note = world.journal.noteNextToSweep.bind(world.journal);
-    world.journal.noteNextToSweep = (next) => {
-      noted.push(next);
-      return note(next);
-    };
-    const joinedSince = async () => {
-      world.clock.pass(minutes(1));
-      return [];
-    };
-    const slow = { nodes: { ...context.nodes, joinedSince }, deadline: after(noon, seconds(59)) };
-    await sweep({ ...context, ...slow });
-    await sweep({ ...context, ...slow });
-    expect([named("mark"), noted]).toEqual([[], [a]]);
+  it("that is over leaves what is overdue, and what is to be marked, to the next one", async () => {
+    const due = aRecord({ scope: b, hold: aHold({ id: second, expiresAt: at(-1) }) });
+    const { context, calls } = toSweep({ records: [...running(a), due], rules: perPool });
+    await sweep({ ...context, deadline: noon });
+    expect(calls).toEqual([["release all"]]);
+  });
+});
+
+describe("a hold that is over", () => {
+  const due = aRecord({ hold: aHold({ expiresAt: at(-1) }) });
+
+  it("is ended, and its marks come off in one pass with those whose release was begun", async () => {
+    const begun = aRecord({ scope: a, hold: aHold({ id: second, state: "releasing" }) });
+    const { context, record, named } = toSweep({ records: [due, begun] });
     await sweep(context);
-    expect(named("mark").map(([scope]) => scope)).toEqual([a, b, c]);
-    expect(noted).toEqual([a, undefined]);
+    expect(named("release all")).toEqual([[second, first]]);
+    expect([record()?.hold, record(a)?.hold]).toEqual([undefined, undefined]);
   });
 
-  it("is noted also where a scope failed", async () => {
-    const { context, world } = toSweep({ records: running(a, b), rules: perPool });
-    const mark = async () => {
-      world.clock.pass(hours(1));
-      throw new Error("throttled");
-    };
-    await expect(sweep({ ...context, nodes: { ...context.nodes, mark } })).rejects.toThrow("throttled");
-    expect(await world.journal.nextToSweep()).toBe(b);
+  it("goes on where a launch has extended it since it was read; its one-shot is set", async () => {
+    const { context, world, calls } = toSweep({ records: [aRecord({ hold: aHold() })] });
+    world.holds.all = async () => ({ records: [due], problems: [] });
+    await sweep(context);
+    expect(calls).toEqual([["arm", "cluster", first, at(20)], ["release all"]]);
   });
+
+  it("that was closed since it was read needs nothing", async () => {
+    const { context, world, calls } = toSweep();
+    world.holds.all = async () => ({ records: [due], problems: [] });
+    await sweep(context);
+    expect(calls).toEqual([["release all"]]);
+  });
+
+  it("is ended though another one cannot be decided on", async () => {
+    const broken = aRecord({ scope: a, hold: aHold({ expiresAt: at(-2) }) });
+    const other = aRecord({ scope: b, hold: aHold({ id: second, expiresAt: at(-1) }) });
+    const { context, world, record } = toSweep({ records: [broken, other], rules: perPool });
+    const find = world.holds.find.bind(world.holds);
+    world.holds.find = async (scope) => (scope === a ? Promise.reject(new Error("throttled")) : find(scope));
+    await expect(sweep(context)).rejects.toThrow("throttled");
+    expect(record(b)?.hold).toBeUndefined();
+  });
+});
+
+it("a record that cannot be read is replaced at once, and its marks are those of no hold", async () => {
+  const { context, world, record, named } = toSweep({
+    records: [aRecord({ hold: aHold() })],
+    others: { [first]: 1 },
+  });
+  await world.holds.spoil("cluster");
+  await sweep(context);
+  expect(record()).toEqual(aRecord({ version: 3 }));
+  expect(named("release")).toEqual([[first]]);
 });
 
 describe("a sweep", () => {
@@ -81,17 +137,10 @@ describe("a sweep", () => {
     const all = world.holds.all.bind(world.holds);
     world.holds.all = async () => {
       world.holds.all = all;
-      return { records: [], unreadable: [], nameless: [] };
+      return { records: [], problems: [] };
     };
     await sweep(context);
     expect(named("mark")).toEqual([["cluster", first]]);
-  });
-
-  it("marks nothing for a hold of a former scope, whose one-shot it sets", async () => {
-    const { context, calls, queued } = toSweep({ records: [aRecord({ hold: aHold() })], rules: perPool });
-    await sweep(context);
-    expect(calls.slice(1)).toEqual([["arm", "cluster", first, at(20)]]);
-    expect(queued).toEqual([]);
   });
 
   it("marks nothing for a hold that became due meanwhile", async () => {
@@ -142,8 +191,8 @@ describe("a sweep", () => {
   it("reports what it could not read after everything else, and then is not finished", async () => {
     const { context, world, named } = toSweep({ records: [aRecord({ hold: aHold() })] });
     const { records } = await world.holds.all();
-    const nameless = [new Error("a record without a name")];
-    world.holds.all = async () => ({ records, unreadable: [], nameless });
+    const problems = [new Error("a record without a name")];
+    world.holds.all = async () => ({ records, problems });
     await expect(sweep(context)).rejects.toThrow("a record without a name");
     expect(named("mark")).toHaveLength(1);
     expect(await world.journal.lastSweep()).toBeUndefined();
