@@ -56,7 +56,10 @@ describe("what the table is asked", () => {
     await holds.write(aRecord({ version: 7 }));
     expect(sent()).toMatchObject([
       {
-        ConditionExpression: "attribute_not_exists(#name)",
+        ConditionExpression:
+          "attribute_not_exists(#name) OR NOT attribute_type(#version, :number) OR #version < :first",
+        ExpressionAttributeNames: { "#name": "name", "#version": "version" },
+        ExpressionAttributeValues: { ":number": { S: "N" }, ":first": { N: "1" } },
         ReturnValuesOnConditionCheckFailure: "ALL_OLD",
         Item: { ...keys, version: { N: "1" }, hold: { M: { expiresAt: { S: "2026-11-21T12:20:00.000Z" } } } },
       },
@@ -164,7 +167,6 @@ describe("errors", () => {
     ],
     ["at", { forced: { M: toAttributes({ id: "request-1", at: "noon" }) } }, /forced.at must be a time like/],
     ["since", { quiet: { M: { since: { S: "noon" } } } }, /quiet.since must be a time like/],
-    ["name", { name: { S: "pool" } }, /name must be "cluster" or "nodepool\/NAME"/],
     ["lastLaunchAt", { lastLaunchAt: { S: "noon" } }, /lastLaunchAt must be a time like/],
     [
       "unprotected",
@@ -179,6 +181,14 @@ describe("errors", () => {
     ],
   ])("names the table, the item and the field when %s is invalid", async (_, broken, message) => {
     const holds = await holdsOn(() => json({ Item: { ...keys, version: { N: "1" }, ...broken } }));
-    await expect(holds.find(wholeCluster)).rejects.toThrow(message);
+    const { unreadable } = (await holds.find(wholeCluster)) ?? {};
+    expect(unreadable).toMatch(message);
+    expect(unreadable).toContain("Table the-table, record cluster: ");
+  });
+
+  it("fails for a record whose name no scope has, and says how to mend it", async () => {
+    const holds = await holdsOn(() => json({ Item: { ...keys, name: { S: "pool" } } }));
+    const wrong = /record pool: .*name must be "cluster" or "nodepool\/NAME".* Delete this item\.$/;
+    await expect(holds.find(wholeCluster)).rejects.toThrow(wrong);
   });
 });

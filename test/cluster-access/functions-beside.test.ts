@@ -50,7 +50,7 @@ const marking =
 const releasing =
   (key: string): Act =>
   (world) =>
-    world.functions(key).release({ holdId }, context(world));
+    world.functions(key).release(holdId, context(world));
 const acts: [string, Act][] = [
   ["a function that uses the new key marks", marking(present)],
   ["a function that still uses the former key marks", marking(former)],
@@ -81,8 +81,7 @@ describe("while the annotation changes", { timeout: 120_000 }, () => {
         const world = await heldUnderFormer();
         isReached = await during(world, calls, act);
         await world.handle(update);
-        for (const id of [holdId, nextHold])
-          await world.functions(present).release({ holdId: id }, context(world));
+        for (const id of [holdId, nextHold]) await world.functions(present).release(id, context(world));
         expect(texts(world), `before call ${calls}`).toEqual(usersOwn);
       }
       expect(calls).toBeGreaterThan(20);

@@ -44,7 +44,7 @@ describe("a hold that ends while marks of it are under a former annotation", () 
   it("leaves no annotation of ours on a node, and every annotation of its users", async () => {
     const { world, nodes, context } = await markedUnderFormer();
 
-    await nodes.release({ holdId }, context);
+    await nodes.release(holdId, context);
 
     expect(texts(world)).toEqual(usersOwn);
   });
@@ -62,8 +62,8 @@ describe("a hold that ends while marks of it are under a former annotation", () 
 
     await nodes.mark({ scope: "cluster", holdId: nextHold }, context);
     expect(texts(world).adopted).toEqual({ [holdLabel]: nextHold, [former]: "true", [present]: "true" });
-    await nodes.release({ holdId: nextHold }, context);
-    await nodes.release({ holdId }, context);
+    await nodes.release(nextHold, context);
+    await nodes.release(holdId, context);
 
     expect(texts(world)).toEqual(usersOwn);
   });

@@ -46,6 +46,7 @@ export async function dynamodbStore(config: DynamoDBClientConfig, clock: Clock):
 }
 
 export const storeOf = (table: ItemTable, clock: Clock): Omit<OpenHolds, "close"> => ({
+  table,
   holds: new StoredHolds(table),
   journal: new StoredJournal(table, clock),
 });

@@ -3,12 +3,19 @@ import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import type { Causes, Hold, PastHold, ScopeRecord } from "../../lambda/core/holds/hold.ts";
 import type { Clock, Holds, Journal, ProbeAnswer } from "../../lambda/core/ports.ts";
 import { poolScope, type Scope, wholeCluster } from "../../lambda/core/scope.ts";
+import { Kind } from "../../lambda/record/item-keys.ts";
+import type { ItemTable } from "../../lambda/record/item-table.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 import { aHold, aPastHold, aRecord } from "../support/builders.ts";
 
 /** An empty store of its own for one test. */
-export type OpenHolds = Readonly<{ holds: Holds; journal: Journal; close: () => Promise<void> }>;
+export type OpenHolds = Readonly<{
+  table: ItemTable;
+  holds: Holds;
+  journal: Journal;
+  close: () => Promise<void>;
+}>;
 
 // `Required`: a field that is added to the types must be added here, too.
 const causes: Required<Causes> = {
@@ -116,6 +123,37 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
       expect(await store.holds.find(wholeCluster)).toMatchObject({ version: 2, hold: { id: holdId(1) } });
     });
 
+    it.each([undefined, "unknown", true, 0, 0.5, -1])(
+      "writes a first record over an item without a version of ours, once: %s",
+      async (version) => {
+        await store.table.put(Kind.record, wholeCluster, { version, hold: "unknown" });
+        const found = await store.holds.find(wholeCluster);
+        expect(found).toEqual({ ...aRecord(), unreadable: expect.stringContaining("must be") });
+        expect(await store.holds.write(found ?? aRecord())).toBe(true);
+        expect(await store.holds.find(wholeCluster)).toEqual(aRecord({ version: 1 }));
+        expect(await store.holds.write(aRecord())).toBe(false);
+      },
+    );
+
+    it("writes over a record that cannot be read only as it was read", async () => {
+      await store.table.put(Kind.record, wholeCluster, { version: 7, hold: "unknown" });
+      const {
+        records: [found = aRecord()],
+      } = await store.holds.all();
+      expect(found).toMatchObject({ version: 7, unreadable: expect.stringContaining("hold must be") });
+      expect(await store.holds.write({ ...found, version: 6 })).toBe(false);
+      expect(await store.holds.write(found)).toBe(true);
+      expect(await store.holds.find(wholeCluster)).toEqual(aRecord({ version: 8 }));
+    });
+
+    it("reports an item under a name that no scope has, beside all records", async () => {
+      await store.table.put(Kind.record, "somewhere", { version: 1 });
+      await store.holds.write(aRecord());
+      const { records, problems } = await store.holds.all();
+      expect(records).toEqual([aRecord({ version: 1 })]);
+      expect(problems).toMatchObject([{ message: expect.stringContaining("Delete this item.") }]);
+    });
+
     it("refuses a write that names a version where there is no record", async () => {
       expect(await store.holds.write(aRecord({ version: 3 }))).toBe(false);
       expect(await store.holds.find(wholeCluster)).toBeUndefined();
@@ -188,14 +226,6 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
       await store.journal.noteSweep(noon);
       await store.journal.noteSweep(after(noon, minutes(5)));
       expect(await store.journal.lastSweep()).toEqual(after(noon, minutes(5)));
-    });
-
-    it("remembers with which scope the next sweep begins, and that it begins with none", async () => {
-      expect(await store.journal.nextToSweep()).toBeUndefined();
-      await store.journal.noteNextToSweep(poolScope("batch"));
-      expect(await store.journal.nextToSweep()).toBe("nodepool/batch");
-      await store.journal.noteNextToSweep(undefined);
-      expect(await store.journal.nextToSweep()).toBeUndefined();
     });
 
     it("gives back a probe's answer by its id, for a day", async () => {

@@ -53,7 +53,7 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
     let world: NodesWorld;
     const soon = () => within(60_000);
     const mark = (id: string) => world.nodes.mark({ scope: wholeCluster, holdId: id }, soon());
-    const release = (id: string) => world.nodes.release({ holdId: id }, soon());
+    const release = (id: string) => world.nodes.release(id, soon());
     const marked = (id: string) => ({ [holdLabel]: id });
     const held = (id: string) => ({ labels: marked(id), annotations: { [annotation]: "true" } });
     const ours = async (name: string) => {
@@ -159,6 +159,21 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       expect(await ours("a")).toEqual({ label: holdId(1), annotation: undefined });
     });
 
+    it("passes a younger hold's mark, whole or half", async () => {
+      await world.add("a", held(holdId(2)));
+      await world.add("b", { labels: marked(holdId(2)) });
+      expect(await mark(holdId(1))).toMatchObject({ marked: 0, adopted: 0, userHeld: 0, failed: 0 });
+      expect(await ours("a")).toEqual(heldIn(holdId(2)));
+      expect(await ours("b")).toEqual({ label: holdId(2), annotation: undefined });
+    });
+
+    it("passes a younger hold's mark that is put on meanwhile", async () => {
+      await world.add("a");
+      world.beforeNextPatch("a", async () => void (await mark(holdId(2))));
+      expect(await mark(holdId(1))).toMatchObject({ marked: 0, adopted: 0, failed: 0 });
+      expect(await ours("a")).toEqual(heldIn(holdId(2)));
+    });
+
     it("does not adopt a mark whose annotation the user has changed", async () => {
       await world.add("a", { labels: marked(holdId(1)), annotations: { [annotation]: "8h" } });
       expect(await mark(holdId(2))).toMatchObject({ adopted: 0, userHeld: 1 });
@@ -171,22 +186,6 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       expect(await release(holdId(1))).toEqual({ released: 1, kept: 0, failed: 0, left: false });
       expect(await ours("a")).toEqual(bare);
       expect(await ours("b")).toEqual(heldIn(holdId(2)));
-    });
-
-    it("leaves an orphaned mark to the hold that is to adopt it, and takes every other one off", async () => {
-      await world.add("adopted", { pool: "batch", ...held(holdId(1)) });
-      await world.add("users", {
-        pool: "batch",
-        labels: marked(holdId(1)),
-        annotations: { [annotation]: "8h" },
-      });
-      await world.add("other", { pool: "web", ...held(holdId(1)) });
-      const adopters = [{ scope: poolScope("batch"), holdId: holdId(2) }];
-      const orphans = { holdId: holdId(1), adopters };
-      expect(await world.nodes.release(orphans, soon())).toMatchObject({ released: 1, kept: 1 });
-      expect(await ours("adopted")).toEqual(heldIn(holdId(1)));
-      expect(await ours("users")).toEqual({ label: undefined, annotation: "8h" });
-      expect(await ours("other")).toEqual(bare);
     });
 
     it("releases marks wherever they are, also where settings have changed since", async () => {
@@ -313,7 +312,7 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       });
       expect(await ours("a")).toEqual(bare);
       expect(await mark(holdId(1))).toMatchObject({ marked: 1, left: false });
-      expect(await world.nodes.release({ holdId: holdId(1) }, past)).toMatchObject({
+      expect(await world.nodes.release(holdId(1), past)).toMatchObject({
         released: 0,
         left: true,
       });

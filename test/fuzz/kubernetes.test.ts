@@ -91,7 +91,7 @@ describe("malformed answers of the API server", () => {
     proxy.begin(script);
     const work = {
       mark: () => nodes.mark({ scope: "cluster", holdId: holdId(2) }, context),
-      release: () => nodes.release({ holdId: holdId(1) }, context),
+      release: () => nodes.release(holdId(1), context),
       marks: () => nodes.marks([], context),
       joined: () => nodes.joinedSince(new Date(0), "all", context),
       count: () => nodes.countUserHeld(context),

@@ -61,8 +61,8 @@ describe("a check from inside", () => {
 
   it("lists only records with a hold, and the one-shot and the last sweep where they are known", async () => {
     const world = new World();
-    await world.holds.replace(aRecord({ hold: aHold() }));
-    await world.holds.replace(aRecord({ scope: "nodepool/batch" }));
+    await world.holds.put(aRecord({ hold: aHold() }));
+    await world.holds.put(aRecord({ scope: "nodepool/batch" }));
     const { record } = Object(await check(world, inspecting()));
     const expiresAt = after(noon, minutes(20));
     const holds = [{ scope: "cluster", id: holdId(1), state: "held", expiresAt }];
@@ -73,9 +73,9 @@ describe("a check from inside", () => {
 
   it("calls the record broken when one cannot be read", async () => {
     const world = new World();
-    await world.holds.replace(aRecord());
+    await world.holds.put(aRecord());
     await world.holds.spoil("cluster");
-    const because = expect.stringContaining("Release everything by hand");
+    const because = expect.stringContaining("hold.startedAt must be a time");
     expect(await check(world, inspecting())).toMatchObject({ record: { works: false, because } });
   });
 

@@ -16,27 +16,26 @@ describe("what is reported and counted of nodes", () => {
   afterEach(() => world.close());
 
   const mark = () => world.nodes.mark({ scope: wholeCluster, holdId: holdId(1) }, world.soon());
-  const release = () => world.nodes.release({ holdId: holdId(1) }, world.soon());
+  const release = () => world.nodes.release(holdId(1), world.soon());
   const labelled = (id: string) =>
     world.standIn
       .nodes()
       .filter(({ metadata }) => textsOf(metadata.labels)[holdLabel] === id)
       .map(({ metadata }) => metadata.name);
 
-  it("adopts the marks that it is to adopt, and counts what it holds and what its users hold", async () => {
-    world.add("free", "first", "second", "users");
+  it("adopts older marks alone, and counts what it holds and what its users hold", async () => {
+    world.add("free", "older", "younger", "users");
     world.standIn.editNode("users", { annotations: { [annotation]: "true" } });
-    for (const [n, name] of ["first", "second"].entries())
-      world.standIn.editNode(name, {
-        labels: { [holdLabel]: holdId(n + 2) },
-        annotations: { [annotation]: "true" },
-      });
+    for (const [name, id] of [
+      ["older", holdId(0)],
+      ["younger", holdId(2)],
+    ] as const)
+      world.standIn.editNode(name, { labels: { [holdLabel]: id }, annotations: { [annotation]: "true" } });
 
-    const adopts = (id: string) => id === holdId(2);
-    await world.nodes.mark({ scope: wholeCluster, holdId: holdId(1), adopts }, world.soon());
+    await mark();
 
-    expect(labelled(holdId(1)).toSorted()).toEqual(["first", "free"]);
-    expect(labelled(holdId(3))).toEqual(["second"]);
+    expect(labelled(holdId(1)).toSorted()).toEqual(["free", "older"]);
+    expect(labelled(holdId(2))).toEqual(["younger"]);
     expect(world.metrics.total("NodesHeld")).toBe(2);
     expect(world.metrics.total("NodesUserHeld")).toBe(1);
   });

@@ -19,7 +19,7 @@ describe("nodes behind an API server", () => {
   afterEach(() => world.close());
 
   const mark = (id = holdId(1)) => world.nodes.mark({ scope: wholeCluster, holdId: id }, world.soon());
-  const release = (id = holdId(1)) => world.nodes.release({ holdId: id }, world.soon());
+  const release = (id = holdId(1)) => world.nodes.release(id, world.soon());
   const heldBy = (id: string) =>
     world.standIn
       .nodes()
