@@ -1,54 +1,65 @@
 import { describe, expect, it } from "vitest";
 import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { Scenario } from "../../simulator/scenario.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 
-/** An instance with the tags of our Karpenter that never becomes a node, every few minutes. */
-async function forge(world: Scenario, every: number, until: Date): Promise<number> {
-  let held = 0;
-  let minute = 0;
-  for (; world.time < until; minute++) {
-    if (minute % every === 0) world.launch({ joinsAfter: null });
+/** An instance with the tags of our Karpenter that never becomes a node, every few minutes; for each minute whether nodes were held. */
+async function forge(world: Scenario, every: number, duration: number): Promise<boolean[]> {
+  const held: boolean[] = [];
+  for (const end = after(world.time, duration); world.time < end; ) {
+    if (held.length % every === 0) world.launch({ joinsAfter: null });
     await world.pass(minutes(1));
-    if (world.heldNodes().length > 0) held += 1;
+    held.push(world.heldNodes().length > 0);
   }
   return held;
 }
 
+/** How many minutes in a row it was so, longest first. */
+const stretches = (minutesHeld: readonly boolean[], wanted: boolean): number[] =>
+  minutesHeld
+    .map((held) => (held === wanted ? "x" : " "))
+    .join("")
+    .trim()
+    .split(/ +/)
+    .map(({ length }) => length)
+    .toSorted((a, b) => b - a);
+
 describe("instances that are tagged like Karpenter's and never join", () => {
   it.each([
-    [1, 3],
-    [5, 8],
-    [19, 8],
-    [21, 8],
-  ])("every %i minutes for %i hours hold nodes for half an hour at most", async (every, time) => {
+    [1, minutes(20), 20],
+    [5, minutes(20), 20],
+    [21, minutes(20), 20],
+    [1, minutes(2), 5],
+  ])(
+    "every %i minutes hold nodes for one hold of %i ms at a time, or for as long as a node boots: %i minutes",
+    async (every, hold, longest) => {
+      const world = new Scenario({ hold });
+      world.addNode("a");
+      const held = await forge(world, every, hours(3));
+      expect(stretches(held, true)[0]).toBeLessThanOrEqual(longest);
+      expect(stretches(held, false).at(-1)).toBeGreaterThanOrEqual(10);
+      expect(world.history().map(({ extensions }) => extensions)).not.toContain(1);
+    },
+  );
+
+  it("extend a hold of real launches to its cap at most", async () => {
     const world = new Scenario();
     world.addNode("a");
-
-    expect(await forge(world, every, after(world.time, hours(time)))).toBeLessThanOrEqual(30);
-    await world.pass(minutes(15));
-    expect(world.queue.messages).toHaveLength(0);
-  });
-
-  it("extend a hold of real launches by ten minutes at most beyond the last node that joined", async () => {
-    const world = new Scenario();
-    world.addNode("a");
-    world.launch({ joinsAfter: seconds(40) });
+    world.launch();
     await world.pass(minutes(1));
-
-    expect(await forge(world, 1, after(world.time, hours(3)))).toBeLessThanOrEqual(31);
+    const [longest] = stretches(await forge(world, 1, hours(3)), true);
+    expect(longest).toBeLessThanOrEqual(120);
   });
 
-  it("do not keep the next real launch from being held for", async () => {
+  it("do not keep a real launch after the breather from being held for", async () => {
     const world = new Scenario();
     world.addNode("a");
-    await forge(world, 5, after(world.time, hours(2)));
+    await forge(world, 5, minutes(30));
     expect(world.heldNodes()).toEqual([]);
 
     const { node } = world.launch({ joinsAfter: seconds(40) });
-    await world.pass(minutes(1));
+    await world.pass(minutes(19));
 
-    expect(world.heldNodes()).toEqual(["a", node]);
-    await world.pass(minutes(18));
     expect(world.heldNodes()).toEqual(["a", node]);
   });
 });
@@ -64,41 +75,29 @@ describe("launches that join", () => {
     }
   });
 
-  it("count also when nothing noted that their nodes joined", async () => {
-    const world = new Scenario({ maxHold: 0 });
+  it("count once the first has joined, however many came before", async () => {
+    const world = new Scenario();
     world.sweepEvery = undefined;
-    world.launch({ pool: "own", node: { annotations: { "karpenter.sh/do-not-disrupt": "true" } } });
-    await world.pass(minutes(15));
-
+    world.launch({ joinsAfter: minutes(4) });
+    await world.pass(minutes(3));
     world.launch({ joinsAfter: null });
     await world.pass(seconds(10));
+    const before = world.hold()?.expiresAt;
 
-    expect(world.hold()?.extensions).toBe(1);
+    await world.pass(minutes(2));
+
+    expect([before, world.hold()?.expiresAt]).toEqual([after(noon, minutes(20)), after(noon, minutes(23))]);
   });
 
-  it("count also while the API server cannot be asked whether their nodes joined", async () => {
-    const world = new Scenario();
-    world.launch();
-    await world.pass(minutes(15));
-    world.refuses = (call) => call === "list";
-
-    world.launch();
-    await world.pass(seconds(10));
-
-    expect(world.hold()?.extensions).toBe(1);
-  });
-
-  it("count although a shorter hold ended before their nodes joined, and these are gone", async () => {
+  it("are waited for by a hold that is shorter than a boot", async () => {
     const world = new Scenario({ hold: minutes(2) });
+    world.sweepEvery = undefined;
     world.addNode("a");
-    const { node } = world.launch({ joinsAfter: minutes(3) });
-    await world.pass(minutes(8));
-    world.nodes.remove(node);
-    await world.pass(minutes(20));
+    const { node } = world.launch({ joinsAfter: minutes(3.5) });
 
-    world.launch();
-    await world.pass(seconds(10));
+    await world.pass(minutes(3) + seconds(50));
 
-    expect(world.heldNodes()).toEqual(["a"]);
+    expect(world.heldNodes()).toEqual(["a", node]);
+    expect(world.nodes.history("a")).toEqual([undefined, "true"]);
   });
 });

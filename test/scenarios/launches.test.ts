@@ -29,21 +29,19 @@ describe("a launch", () => {
     ]);
   });
 
-  it("that extends a hold while its start still marks records its one-shot, and the start does not overwrite it", async () => {
+  it("starts a hold whose one-shot, when an extension has set another meanwhile, is left alone", async () => {
     const world = new Scenario();
     world.addNode("old");
     world.launch();
     const start = await world.deliver();
     while (start.waitsFor !== "patch old") await world.step(start);
 
-    world.time = at(1);
-    world.launch();
-    await world.finish(await world.deliver());
+    await world.control({ do: "hold", for: "30m" });
     const extended = world.hold();
     await world.finish(start);
 
-    expect(extended).toMatchObject({ expiresAt: at(21), armedFor: at(21) });
-    expect(world.hold()).toMatchObject({ expiresAt: at(21), armedFor: at(21), nodes: 1 });
+    expect(extended).toMatchObject({ expiresAt: at(30), armedFor: at(30) });
+    expect(world.hold()).toMatchObject({ expiresAt: at(30), armedFor: at(30) });
   });
 
   it("extends the hold; the earlier one-shot releases nothing and is created again", async () => {
@@ -59,7 +57,7 @@ describe("a launch", () => {
     const afterTheOneShot = world.heldNodes();
     await world.pass(minutes(15));
 
-    expect(reported).toMatchObject([{ action: "rearm", because: "the hold was extended" }]);
+    expect(reported).toMatchObject([{ action: "keep", because: "the hold was extended" }]);
     expect(afterTheOneShot).toEqual(["node-1", "node-2", "old"]);
     expect(world.marks()).toEqual({});
     expect(world.history()).toMatchObject([{ extensions: 1, launches: 2, endedAt: at(35) }]);

@@ -1,51 +1,43 @@
 import { expect, it } from "vitest";
-import { minutes, seconds } from "../../lambda/core/duration.ts";
+import { minutes } from "../../lambda/core/duration.ts";
 import { Scenario } from "../../simulator/scenario.ts";
 
-function twoPools(scope: "cluster" | "nodepool"): Scenario {
-  const world = new Scenario({ scope });
+const changes = [
+  ["cluster", "nodepool", { do: "hold", for: "100m" }],
+  ["nodepool", "cluster", { do: "hold", for: "100m", scope: "nodepool/a" }],
+] as const;
+
+/** A hold by hand, and then a deployment with the other scope. */
+async function changed([old, present, ask]: (typeof changes)[number]): Promise<Scenario> {
+  const world = new Scenario({ scope: old });
   world.addNode("a", { pool: "a" });
   world.addNode("b", { pool: "b" });
+  await world.control(ask);
+  world.deploy({ scope: present });
   return world;
 }
 
-it.each([
-  ["cluster", "nodepool", { do: "hold", for: "100m" }],
-  ["nodepool", "cluster", { do: "hold", for: "100m", scope: "nodepool/a" }],
-] as const)(
-  "a hold started with scope %s keeps its nodes until it ends with scope %s",
-  async (old, present, ask) => {
-    const world = twoPools(old);
-    await world.control(ask);
-    const oldHold = Object.values(world.marks())[0] ?? "";
-    const kept = world.nodes.held(oldHold);
-    world.deploy({ scope: present });
+it.each(changes)(
+  "a hold with scope %s ends with the next sweep once it is %s, without a breather",
+  async (...change) => {
+    const world = await changed(change);
+    await world.pass(minutes(5));
+    expect(world.marks()).toEqual({});
+    expect(world.history()).toMatchObject([{ endedBecause: "holds are kept in another scope now" }]);
 
     world.launch({ pool: "a" });
-    await world.pass(minutes(50));
-    expect(world.nodes.held(oldHold)).toEqual(expect.arrayContaining([...kept]));
-
-    await world.pass(minutes(51));
-    expect(world.marks()).toEqual({});
+    await world.pass(minutes(1));
+    expect(world.heldNodes()).toContain("a");
   },
 );
 
-it.each([
-  ["cluster", "nodepool", { do: "hold", for: "10m" }],
-  ["nodepool", "cluster", { do: "hold", for: "10m", scope: "nodepool/a" }],
-] as const)(
-  "a hold started with scope %s hands its nodes to a running hold with scope %s",
-  async (old, present, ask) => {
-    const world = twoPools(old);
-    world.sweepEvery = undefined;
-    await world.control(ask);
-    world.deploy({ scope: present });
-    await world.pass(minutes(5));
-
+it.each(changes)(
+  "a hold that begins after a change of scope from %s to %s takes nodes over without a gap",
+  async (...change) => {
+    const world = await changed(change);
     world.launch({ pool: "a", joinsAfter: null });
-    await world.pass(minutes(5) + seconds(30));
-
-    expect(world.heldNodes()).toContain("a");
+    await world.pass(minutes(10));
+    expect(world.heldNodes()).toEqual(change[1] === "cluster" ? ["a", "b"] : ["a"]);
     expect(world.nodes.history("a")).toEqual([undefined, "true"]);
   },
 );

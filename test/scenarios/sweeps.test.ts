@@ -65,22 +65,4 @@ describe("a sweep", () => {
 
     expect(world.metrics.total("LaunchesIgnored")).toBe(1);
   });
-
-  it("keeps a hold of the former scope until it expires, while the new hold adopts its marks without a gap", async () => {
-    const world = threeNodes();
-    world.launch();
-    await world.pass(minutes(2));
-
-    world.deploy({ scope: "nodepool" });
-    await world.pass(minutes(6));
-    expect(world.heldNodes()).toEqual([...names, "node-1"]);
-    world.launch();
-    await world.pass(minutes(6));
-
-    expect(world.hold("nodepool/default")).toMatchObject({ state: "held" });
-    await world.pass(minutes(8));
-    expect(world.hold("cluster")).toBeUndefined();
-    expect(world.heldNodes()).toEqual([...names, "node-1", "node-2"]);
-    for (const name of names) expect(world.nodes.history(name)).toEqual([undefined, "true"]);
-  });
 });

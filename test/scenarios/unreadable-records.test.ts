@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
+import type { Ports } from "../../lambda/core/ports.ts";
 import { onOperatorAsked } from "../../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../../lambda/handlers/release.ts";
@@ -18,7 +19,7 @@ const context = until(after(noon, minutes(5)));
 const tomorrow = "2026-11-22T12:00:00.000Z";
 const quiet = { kind: "paused", since: noon.toISOString(), because: "on call" };
 
-/** Holds by NodePool, each with a node: the record of `a` cannot be read, that of `b` can. */
+/** Holds by NodePool, each with a node and marks: one record cannot be read. */
 async function aBrokenRecord(broken = "nodepool/a") {
   const world = new World({ scope: "nodepool" });
   const { holds, table } = world;
@@ -34,51 +35,38 @@ async function aBrokenRecord(broken = "nodepool/a") {
 }
 
 describe("a record that cannot be read", () => {
-  it("does not stop a release of everything by hand, which writes it again and keeps its pause", async () => {
+  it.each([
+    ["a release", (ports: Ports) => onHoldExpired(ports)({ force: true }, context)],
+    ["a pause", (ports: Ports) => onOperatorAsked(ports)({ do: "pause" }, context)],
+  ])("does not stop %s of everything by hand, which replaces it", async (_, byHand) => {
     const { ports, holds, marked } = await aBrokenRecord();
-
-    await onHoldExpired(ports)({ force: true }, context);
-
+    await byHand(ports);
     expect(marked()).toEqual([]);
-    expect(await holds.find("nodepool/a")).toMatchObject({ quiet: { ...quiet, since: noon } });
-    expect((await holds.find("nodepool/a"))?.launchesCountFrom).toEqual(new Date(tomorrow));
+    expect(await holds.find("nodepool/a")).toMatchObject({ version: 8 });
+    expect(await holds.find("nodepool/a")).not.toHaveProperty("unreadable");
   });
 
-  it("does not stop a pause of everything", async () => {
-    const { ports, marked, holds } = await aBrokenRecord();
-
-    await onOperatorAsked(ports)({ do: "pause" }, context);
-
-    expect(marked()).toEqual([]);
-    expect((await holds.all()).unreadable).toEqual([]);
+  it("is replaced by the next sweep, which takes its marks off", async () => {
+    const { ports, world, holds, marked } = await aBrokenRecord();
+    await onOverdueSwept(ports)({}, until(after(world.time, minutes(5))));
+    expect(marked()).toEqual(["b"]);
+    expect(await holds.find("nodepool/a")).toEqual({ scope: "nodepool/a", version: 8 });
   });
 
-  it("does not stop the removal of orphaned marks; its own stay until its hold expires", async () => {
-    const { ports, world, marked } = await aBrokenRecord();
-    world.nodes.add("orphan");
-    world.nodes.mark("orphan", holdId(3));
+  it.each([
+    ["holds as if there were none, and takes its nodes over without a gap", "nodepool/a"],
+    ["of a NodePool holds though the whole cluster's record cannot be read", "cluster"],
+  ])("a launch %s", async (_, broken) => {
+    const { ports, world, holds } = await aBrokenRecord(broken);
+    world.ec2.add("i-0000000a", noon, "a");
+    const Records = [{ messageId: "m", body: JSON.stringify(launchEvent("i-0000000a", noon)) }];
 
-    const sweep = () => onOverdueSwept(ports)({}, until(after(world.time, minutes(5))));
-    await expect(sweep()).rejects.toThrow(
-      /nodepool\/a: hold.startedAt must be .*Release nodepool\/a by hand/,
-    );
-    expect(marked()).toEqual(["a", "b"]);
+    await onNodeLaunched(ports)({ Records }, context);
 
-    world.time = after(noon, minutes(21));
-    await expect(sweep()).rejects.toThrow();
-    expect(marked()).toEqual([]);
-  });
-
-  it("of the whole cluster does not stop the holds of its NodePools", async () => {
-    const { ports, world, holds } = await aBrokenRecord("cluster");
-    const launchedAt = after(noon, minutes(60 * 24 + 1));
-    world.time = after(launchedAt, minutes(1));
-    world.ec2.add("i-0000000c", launchedAt, "c");
-    const Records = [{ messageId: "m", body: JSON.stringify(launchEvent("i-0000000c", launchedAt)) }];
-
-    await onNodeLaunched(ports)({ Records }, until(after(world.time, minutes(5))));
-
-    expect((await holds.find("nodepool/c"))?.hold?.state).toBe("held");
+    const { hold } = (await holds.find("nodepool/a")) ?? {};
+    expect(hold?.state).toBe("held");
+    expect(world.nodes.marks()).toMatchObject({ a: hold?.id });
+    expect(world.nodes.history("a")).toEqual([undefined, "true"]);
   });
 });
 
