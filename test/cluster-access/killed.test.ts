@@ -129,7 +129,7 @@ describe.each([
       use(former);
       await world.handle(update);
       expect(world.admins, `after ${calls} calls`).toEqual([]);
-      await world.functions(former).release({ holdId }, { deadline: world.workUntil, log: world.log });
+      await world.functions(former).release(holdId, { deadline: world.workUntil, log: world.log });
       expect(world.nodes, `after ${calls} calls`).toEqual(usersOwn);
       expect(await world.rights.annotations(), `after ${calls} calls`).toEqual([former]);
       return isKilled;

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { minutes } from "../../lambda/core/duration.ts";
+import type { Rules } from "../../lambda/core/rules.ts";
 import { Scenario } from "../../simulator/scenario.ts";
 
 const changes = [
@@ -8,7 +9,7 @@ const changes = [
 ] as const;
 
 /** A hold by hand, and then a deployment with the other scope. */
-async function changed([old, present, ask]: (typeof changes)[number]): Promise<Scenario> {
+async function changed(old: Rules["scope"], present: Rules["scope"], ask: object): Promise<Scenario> {
   const world = new Scenario({ scope: old });
   world.addNode("a", { pool: "a" });
   world.addNode("b", { pool: "b" });
@@ -19,8 +20,8 @@ async function changed([old, present, ask]: (typeof changes)[number]): Promise<S
 
 it.each(changes)(
   "a hold with scope %s ends with the next sweep once it is %s, without a breather",
-  async (...change) => {
-    const world = await changed(change);
+  async (old, present, ask) => {
+    const world = await changed(old, present, ask);
     await world.pass(minutes(5));
     expect(world.marks()).toEqual({});
     expect(world.history()).toMatchObject([{ endedBecause: "holds are kept in another scope now" }]);
@@ -33,11 +34,11 @@ it.each(changes)(
 
 it.each(changes)(
   "a hold that begins after a change of scope from %s to %s takes nodes over without a gap",
-  async (...change) => {
-    const world = await changed(change);
+  async (old, present, ask) => {
+    const world = await changed(old, present, ask);
     world.launch({ pool: "a", joinsAfter: null });
     await world.pass(minutes(10));
-    expect(world.heldNodes()).toEqual(change[1] === "cluster" ? ["a", "b"] : ["a"]);
+    expect(world.heldNodes()).toEqual(present === "cluster" ? ["a", "b"] : ["a"]);
     expect(world.nodes.history("a")).toEqual([undefined, "true"]);
   },
 );
