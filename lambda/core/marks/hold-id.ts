@@ -22,5 +22,5 @@ export function youngerId(id: string, older: string | undefined): string {
 
 const parts = /^(\d{4})(\d\d)(\d\d)t(\d\d)(\d\d)(\d\d)/;
 
-/** For changes that are only tried and never written: no calendar has its date, so no hold ever has this id. */
-export const trialHoldId = "00000000t000000-dryrun";
+/** For changes that are only tried and never written: younger than every hold, and no hold has it: no calendar has its date. */
+export const trialHoldId = "99999999t999999-dryrun";

@@ -23,7 +23,8 @@ it("ids of a scope only grow, also where a clock is behind, or two holds begin i
   expect(youngerId(older, older)).toBe("20270101t000000-zzzzzz");
 });
 
-it("no hold has a trial's id, because its date does not exist", () => {
+it("no hold has a trial's id, because its date does not exist; it is younger than all", () => {
+  expect(trialHoldId > holdIdOf(new Date("9999-12-31T23:59:59Z"), "zzzzzz")).toBe(true);
   expect(
     new Date(trialHoldId.replace(/^(....)(..)(..)t(..)(..)(..).*/, "$1-$2-$3T$4:$5:$6Z")).getTime(),
   ).toBeNaN();
