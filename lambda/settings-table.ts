@@ -1,5 +1,5 @@
 import { type Duration, formatDuration, hours, minutes } from "./core/duration.ts";
-import { annotationKey } from "./core/marks/annotation-key.ts";
+import { annotationKey } from "./core/marks/keys.ts";
 
 /*
  * Every setting, once. From these tables come the functions' environment, the flags of `run`, `manifest` and

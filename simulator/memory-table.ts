@@ -1,6 +1,5 @@
-import { fromAttributes, toAttributes } from "../lambda/aws/dynamodb-values.ts";
-import type { Kind } from "../lambda/record/item-keys.ts";
-import type { Fields, ItemTable, StoredItem } from "../lambda/record/item-table.ts";
+import { fromAttributes, toAttributes } from "../lambda/aws/dynamodb-table.ts";
+import type { Fields, ItemTable, Kind, StoredItem } from "../lambda/record/item-table.ts";
 
 /** The table in memory: it keeps a copy of what is put, with the values that DynamoDB would return. */
 export class MemoryTable implements ItemTable {

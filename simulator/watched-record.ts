@@ -1,8 +1,7 @@
 import type { PastHold, ScopeRecord } from "../lambda/core/holds/hold.ts";
 import type { Clock } from "../lambda/core/ports.ts";
 import type { Scope } from "../lambda/core/scope.ts";
-import { Kind } from "../lambda/record/item-keys.ts";
-import type { Fields } from "../lambda/record/item-table.ts";
+import { type Fields, Kind } from "../lambda/record/item-table.ts";
 import { StoredHolds, storedRecord } from "../lambda/record/stored-holds.ts";
 import { StoredJournal } from "../lambda/record/stored-journal.ts";
 import { readPastHold, readRecord } from "../lambda/record/stored-records.ts";

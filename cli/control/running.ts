@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import { limitedText } from "../../lambda/kubernetes/limited-text.ts";
+import { limitedText } from "../../lambda/kubernetes/transport.ts";
 import { withShortPath } from "../../local/run/socket-path.ts";
 import { Failure } from "../terminal/failure.ts";
 import { quoted } from "../terminal/shell-words.ts";

@@ -1,4 +1,4 @@
-import { describeLength } from "../../lambda/core/auto/describe-length.ts";
+import { describeLength } from "../../lambda/core/auto/hold-length.ts";
 import { formatDuration } from "../../lambda/core/duration.ts";
 import type { ScopeStatus } from "../../lambda/core/operate/status.ts";
 import { writeSettings } from "../../lambda/settings.ts";

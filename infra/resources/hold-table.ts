@@ -2,7 +2,7 @@ import { RemovalPolicy } from "aws-cdk-lib";
 import { AttributeType, BillingMode, Table } from "aws-cdk-lib/aws-dynamodb";
 import type { IGrantable } from "aws-cdk-lib/aws-iam";
 import { Construct } from "constructs";
-import { HoldTable as Keys } from "../../lambda/record/item-keys.ts";
+import { HoldTable as Keys } from "../../lambda/record/item-table.ts";
 
 /** Remembers which scope is held until when, and what was held before. */
 export class HoldTable extends Construct {

@@ -1,4 +1,4 @@
-import { decideHoldLength } from "../../lambda/core/auto/decide-hold-length.ts";
+import { decideHoldLength } from "../../lambda/core/auto/hold-length.ts";
 import type { Terms } from "../../lambda/core/auto/learned.ts";
 import { type Duration, hours, minutes } from "../../lambda/core/duration.ts";
 import { costOfBestConstant, costOfConstant, play, type Rule } from "./play.ts";

@@ -1,14 +1,21 @@
 import { isDeepStrictEqual } from "node:util";
 import {
+  type AttributeValue,
   ConditionalCheckFailedException,
   type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
   paginateQuery,
 } from "@aws-sdk/client-dynamodb";
-import { HoldTable, type Kind } from "../record/item-keys.ts";
-import type { Fields, ItemTable, StoredItem } from "../record/item-table.ts";
-import { type AttributeMap, fromAttributes, toAttributes } from "./dynamodb-values.ts";
+import {
+  type Fields,
+  HoldTable,
+  type Item,
+  type ItemTable,
+  type Kind,
+  type Storable,
+  type StoredItem,
+} from "../record/item-table.ts";
 import { awsFailure } from "./errors.ts";
 
 /** The one table: reads see every write that was acknowledged before. */
@@ -106,3 +113,33 @@ const conditionOn = (version: number) => ({
 /** Whether the SDK's retry met its own first try, which was done although its answer got lost. */
 const isOwnFirstTry = (error: ConditionalCheckFailedException, item: AttributeMap): boolean =>
   (error.$metadata.attempts ?? 1) > 1 && isDeepStrictEqual(error.Item, item);
+
+export type AttributeMap = Record<string, AttributeValue>;
+
+/** Fields as DynamoDB keeps them. */
+export function toAttributes(fields: Fields): AttributeMap {
+  const map: AttributeMap = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== undefined) map[name] = toAttribute(value);
+  }
+  return map;
+}
+
+function toAttribute(value: Exclude<Storable, undefined>): AttributeValue {
+  if (typeof value === "string") return { S: value };
+  if (typeof value === "number") return { N: String(value) };
+  if (typeof value === "boolean") return { BOOL: value };
+  if (value instanceof Date) return { S: value.toISOString() };
+  return { M: toAttributes(value) };
+}
+
+/** The same item as JSON has it. */
+export const fromAttributes = (map: AttributeMap): Item =>
+  Object.fromEntries(Object.entries(map).map(([name, value]) => [name, fromAttribute(value)]));
+
+/** Of a type that we never write, the reader refuses what it is given. */
+function fromAttribute(value: AttributeValue): unknown {
+  if (value.N !== undefined) return Number(value.N);
+  if (value.M !== undefined) return fromAttributes(value.M);
+  return value.S ?? value.BOOL ?? null;
+}

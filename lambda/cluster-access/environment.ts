@@ -1,4 +1,4 @@
-import { isAnnotationKey } from "../core/marks/annotation-key.ts";
+import { isAnnotationKey } from "../core/marks/keys.ts";
 import { SettingEnvironment } from "../environment.ts";
 import { fields, matching, parse, textAs } from "../schemas/parse.ts";
 import { AccessEnvironment } from "./template-names.ts";

@@ -1,6 +1,5 @@
 import { dump } from "js-yaml";
-import { accessManifest, clusterRole } from "./manifest.ts";
-import type { Subject } from "./subject.ts";
+import { accessManifest, clusterRole, type Subject } from "./manifest.ts";
 
 /** The user of the rights: the deployed functions, or `run`, which also watches nodes. */
 export type RightsFor = "functions" | "run";

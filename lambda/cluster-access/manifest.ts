@@ -6,12 +6,10 @@ import type {
   V1ValidatingAdmissionPolicy,
   V1ValidatingAdmissionPolicyBinding,
 } from "@kubernetes/client-node";
-import { isAnnotationKey } from "../core/marks/annotation-key.ts";
-import { holderName } from "../core/marks/keys.ts";
+import { holderName, isAnnotationKey } from "../core/marks/keys.ts";
 import { asRecord } from "../kubernetes/node-objects.ts";
 import { eventsNamespace, nodeClaimsGroup } from "../kubernetes/nodeclaims.ts";
 import { policySpec } from "./policy.ts";
-import { holderGroup, type Subject } from "./subject.ts";
 
 const rbac = "rbac.authorization.k8s.io";
 const admission = "admissionregistration.k8s.io/v1";
@@ -116,3 +114,11 @@ export const accessManifest = (
   objectOf(eventsRole, "roles"),
   objectOf(eventsRoleBinding(subject), "rolebindings"),
 ];
+
+/** Who has the holder's rights in a cluster: the members of a group, or one service account. */
+export type Subject =
+  | Readonly<{ kind: "Group"; name: string }>
+  | Readonly<{ kind: "ServiceAccount"; name: string; namespace: string }>;
+
+/** The functions log in as its members; users of `run` can be put into it. */
+export const holderGroup: Subject = { kind: "Group", name: holderName };

@@ -1,7 +1,7 @@
 import type { V1ValidatingAdmissionPolicySpec } from "@kubernetes/client-node";
 import { holdIdPattern } from "../core/marks/hold-id.ts";
 import { holdLabel, markValue } from "../core/marks/keys.ts";
-import type { Subject } from "./subject.ts";
+import type { Subject } from "./manifest.ts";
 
 /** Whether a request is the holder's. */
 const requestedBy = (subject: Subject): string =>

@@ -1,7 +1,6 @@
 import { BadInputError } from "../core/errors.ts";
-import { checkLinks } from "../core/operate/check.ts";
+import { checkLinks, type Inspection } from "../core/operate/check.ts";
 import { holdByHand } from "../core/operate/hold-by-hand.ts";
-import type { Inspection } from "../core/operate/inspection.ts";
 import { forceRelease, pause, resume } from "../core/operate/release-by-hand.ts";
 import { getStatus } from "../core/operate/status.ts";
 import type { CallContext, Ports } from "../core/ports.ts";

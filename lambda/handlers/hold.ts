@@ -1,11 +1,9 @@
 import * as v from "valibot";
-import { attemptAll } from "../core/attempt-all.ts";
-import { earlier } from "../core/duration.ts";
-import { BadInputError } from "../core/errors.ts";
-import { markJoinedNodes } from "../core/holds/pending-nodes.ts";
+import { after, type Duration, earlier, minutes } from "../core/duration.ts";
+import { attemptAll, BadInputError } from "../core/errors.ts";
+import { markJoinedNodes } from "../core/holds/mark-nodes.ts";
+import { resolveLaunches } from "../core/launches/handle-launches.ts";
 import { mergeLaunches, mergePendingNodes } from "../core/launches/merge-messages.ts";
-import { resolveLaunches } from "../core/launches/resolve-launches.ts";
-import { probesToAnswer } from "../core/operate/probes.ts";
 import type { CallContext, Context, Log, Ports } from "../core/ports.ts";
 import { fields, list, parse } from "../schemas/parse.ts";
 import { text } from "../schemas/values.ts";
@@ -83,3 +81,18 @@ const sqsAttributes = v.object({ SentTimestamp: v.pipe(v.string(), v.regex(/^\d{
 
 const sentAt = (attributes: unknown): Date =>
   new Date(v.is(sqsAttributes, attributes) ? Number(attributes.SentTimestamp) : 0);
+
+/** The sender of a probe stops waiting after this time. */
+const longestWait: Duration = minutes(10);
+/** A flood of probes must not keep launches waiting; doctor sends one at a time. */
+const mostInABatch = 2;
+
+/** The probes of a batch that are answered: the newest, if they are still waited for. */
+export const probesToAnswer = <P extends Readonly<{ sentAt: Date }>>(
+  probes: readonly P[],
+  now: Date,
+): readonly P[] =>
+  probes
+    .filter(({ sentAt }) => sentAt > after(now, -longestWait))
+    .toSorted((a, b) => b.sentAt.getTime() - a.sentAt.getTime())
+    .slice(0, mostInABatch);

@@ -1,11 +1,11 @@
 import { trialHoldId } from "../core/marks/hold-id.ts";
 import { holderName } from "../core/marks/keys.ts";
 import { type NodeMeta, planMark } from "../core/marks/plan-marks.ts";
-import type { Trial } from "../core/operate/inspection.ts";
+import type { Trial } from "../core/operate/check.ts";
 import type { CallContext } from "../core/ports.ts";
 import type { KubernetesCall, KubernetesCaller } from "./client.ts";
 import { isRefusedByAdmission, isStatus } from "./error.ts";
-import { markPatch } from "./mark-patch.ts";
+import { markPatch } from "./node-changes.ts";
 import { type NodeLife, parseNodeLife } from "./node-objects.ts";
 
 export type TrialResult = Readonly<{ trial: Trial; said?: string; clusterTime?: Date }>;

@@ -4,11 +4,19 @@ import { isDeepStrictEqual } from "node:util";
 import { type Duration, seconds } from "../core/duration.ts";
 import { messageOf, TryAgainError } from "../core/errors.ts";
 import type { CallContext, Clock, Metrics } from "../core/ports.ts";
-import { mostAttempts, pauseAfter, readRetryAfter } from "./backoff.ts";
-import type { ClusterAccess, ClusterLogin } from "./cluster-login.ts";
 import { explained, isStatus, KubernetesError, meaningOf, statusIn } from "./error.ts";
-import { TooLongError } from "./limited-text.ts";
-import { type HttpRequest, type HttpResponse, KubernetesTransport, type Timer } from "./transport.ts";
+import {
+  type ClusterAccess,
+  type ClusterLogin,
+  type HttpRequest,
+  type HttpResponse,
+  KubernetesTransport,
+  mostAttempts,
+  pauseAfter,
+  readRetryAfter,
+  type Timer,
+  TooLongError,
+} from "./transport.ts";
 
 /** One request to the Kubernetes API. */
 export type KubernetesCall = Readonly<{

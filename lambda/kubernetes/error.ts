@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { BrokenSetupError, TryAgainError } from "../core/errors.ts";
-import type { ClusterAccess } from "./cluster-login.ts";
+import type { ClusterAccess } from "./transport.ts";
 
 /** Longer than any message of an API server; what a proxy answers is of any length. */
 const longestMessage = 1_000;

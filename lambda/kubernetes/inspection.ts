@@ -1,7 +1,7 @@
 import { after, type Duration, hours, minutes } from "../core/duration.ts";
 import { isHoldId } from "../core/marks/hold-id.ts";
 import { holdLabel, isExcluded, isIneffective, type KarpenterGeneration } from "../core/marks/keys.ts";
-import type { ClusterFindings, IneffectiveNode, Inspection, KeptNode } from "../core/operate/inspection.ts";
+import type { ClusterFindings, IneffectiveNode, Inspection, KeptNode } from "../core/operate/check.ts";
 import type { CallContext, Clock } from "../core/ports.ts";
 import { type NodePoolFilter, wholeCluster } from "../core/scope.ts";
 import { type TrialResult, tryForeignChange, tryOwnChange } from "./admission-trial.ts";

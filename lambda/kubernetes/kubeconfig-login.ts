@@ -2,7 +2,7 @@ import type { RequestOptions } from "node:https";
 import { createSecureContext } from "node:tls";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { BrokenSetupError } from "../core/errors.ts";
-import type { ClusterAccess, ClusterLogin } from "./cluster-login.ts";
+import type { ClusterAccess, ClusterLogin } from "./transport.ts";
 
 /** The way into a cluster that a kubeconfig reports: by token, certificate, or a program that it names. */
 export function kubeconfigLogin(

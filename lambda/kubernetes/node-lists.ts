@@ -6,7 +6,6 @@ import type { CallContext } from "../core/ports.ts";
 import { admits, type NodePoolFilter, nodePoolOf, type Scope } from "../core/scope.ts";
 import type { KubernetesCaller } from "./client.ts";
 import { isStatus } from "./error.ts";
-import { type LabelSelector, selectorText } from "./label-selector.ts";
 import { asRecord, parseNode } from "./node-objects.ts";
 
 const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
@@ -162,4 +161,34 @@ function askPage(
     ...(from === "" ? {} : { continue: from }),
   };
   return api.call({ method: "GET", path: "/api/v1/nodes", query, accept: metadataOnly }, context);
+}
+
+/** One condition on a label, in the words of a selector's `matchExpressions`; `NotIn` holds also where the key is absent. */
+type Requirement =
+  | Readonly<{ key: string; operator: "Exists" }>
+  | Readonly<{ key: string; operator: "DoesNotExist" }>
+  | Readonly<{ key: string; operator: "In"; values: readonly string[] }>
+  | Readonly<{ key: string; operator: "NotIn"; values: readonly string[] }>;
+
+/** All of the conditions hold. */
+export type LabelSelector = readonly Requirement[];
+
+/** The selector as a list request carries it. */
+export const selectorText = (selector: LabelSelector): string => selector.map(textOf).join(",");
+
+/** Whether a node with these labels would be listed. */
+export const matches = (selector: LabelSelector, labels: Readonly<Record<string, string>> = {}): boolean =>
+  selector.every((requirement) => {
+    const value = labels[requirement.key];
+    if (requirement.operator === "Exists") return value !== undefined;
+    if (requirement.operator === "DoesNotExist") return value === undefined;
+    const isIn = value !== undefined && requirement.values.includes(value);
+    return requirement.operator === "In" ? isIn : !isIn;
+  });
+
+function textOf(requirement: Requirement): string {
+  const { key, operator } = requirement;
+  if (operator === "Exists") return key;
+  if (operator === "DoesNotExist") return `!${key}`;
+  return `${key} ${operator.toLowerCase()} (${requirement.values.join(",")})`;
 }

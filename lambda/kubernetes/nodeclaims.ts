@@ -5,8 +5,7 @@ import type { CallContext, NodeClaim, NodeClaims, Replacement, Unavailable } fro
 import type { NodePoolFilter, Scope } from "../core/scope.ts";
 import type { KubernetesCaller } from "./client.ts";
 import { isStatus } from "./error.ts";
-import { selectorText } from "./label-selector.ts";
-import { pagesOf, selectors } from "./node-lists.ts";
+import { pagesOf, selectors, selectorText } from "./node-lists.ts";
 import { instanceIn } from "./node-objects.ts";
 
 /** Events of objects without a namespace are kept in this one. */

@@ -17,9 +17,8 @@ import type {
 import { type NodePoolFilter, type Scope, wholeCluster } from "../core/scope.ts";
 import { type KubernetesCaller, OutOfTimeError } from "./client.ts";
 import { forEachConcurrent } from "./for-each-concurrent.ts";
-import type { LabelSelector } from "./label-selector.ts";
 import { changeNode, readNode } from "./node-changes.ts";
-import { listMetadata, listNodes, selectors } from "./node-lists.ts";
+import { type LabelSelector, listMetadata, listNodes, selectors } from "./node-lists.ts";
 import { instanceOf, parseNode, parseNodeLife } from "./node-objects.ts";
 import { releaseAll } from "./release-all.ts";
 import { inFlight } from "./transport.ts";

@@ -6,10 +6,26 @@ import {
   request as plain,
 } from "node:http";
 import { Agent, type RequestOptions, request as secure } from "node:https";
+import type { Readable } from "node:stream";
+import type { ConnectionOptions } from "node:tls";
 import { urlToHttpOptions } from "node:url";
-import { type Duration, seconds } from "../core/duration.ts";
-import type { ClusterAccess } from "./cluster-login.ts";
-import { limitedText } from "./limited-text.ts";
+import { type Duration, minutes, seconds } from "../core/duration.ts";
+
+/** Where a cluster's API is, that to trust there, and what to show at its door. */
+export type ClusterAccess = Readonly<{
+  server: string;
+  tls: Readonly<
+    Pick<ConnectionOptions, "ca" | "cert" | "key" | "passphrase" | "rejectUnauthorized" | "servername">
+  >;
+  headers: Readonly<Record<string, string>>;
+}>;
+
+/** Knows the way into one cluster. */
+export interface ClusterLogin {
+  access(): Promise<ClusterAccess>;
+  /** Forgets what it remembers: the cluster refused it. */
+  refresh(): void;
+}
 
 /** In flight at once; more are a little faster among a thousand nodes, and cost a small function its time to connect. */
 export const inFlight = 16;
@@ -121,4 +137,44 @@ function skip(response: IncomingMessage): Promise<string> {
     response.once("end", () => resolve("")).once("error", reject);
     response.resume();
   });
+}
+
+/** Many times the largest page of nodes; more than this is no answer to anything we ask. */
+export const longestAnswer = 64 * 1024 * 1024;
+
+/** A body was larger than any we expect; trying again would only read it again. */
+export class TooLongError extends Error {}
+
+/** A body as text; one that has no end is not read to it. */
+export function limitedText(body: Readable, most = longestAnswer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let size = 0;
+    body.on("data", (piece: Buffer) => {
+      size += piece.length;
+      if (size > most) body.destroy(new TooLongError(`the body is longer than ${most} bytes`));
+      else pieces.push(piece);
+    });
+    body.once("end", () => resolve(Buffer.concat(pieces).toString()));
+    body.once("error", reject);
+  });
+}
+
+const first: Duration = 200;
+const longest: Duration = seconds(10);
+
+/** How often a call that fails is tried altogether; a server that says when to come back is asked until the deadline. */
+export const mostAttempts = 8;
+
+/** The pause after attempt 1, 2, …: twice as long each time, and somewhere in its upper half, so that many do not come at once. */
+export function pauseAfter(attempt: number, random: () => number): Duration {
+  const full = Math.min(longest, first * 2 ** (attempt - 1));
+  return full / 2 + (full / 2) * random();
+}
+
+/** Reads a Retry-After header, in seconds or as a date; undefined when there is none to read. */
+export function readRetryAfter(header: string | undefined, now: Date): Duration | undefined {
+  if (header === undefined) return undefined;
+  const wait = /^\d+$/.test(header) ? seconds(Number(header)) : Date.parse(header) - now.getTime();
+  return Number.isNaN(wait) ? undefined : Math.min(Math.max(0, wait), minutes(15));
 }

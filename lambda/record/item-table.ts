@@ -1,5 +1,3 @@
-import type { Kind } from "./item-keys.ts";
-
 /** What is stored: dates become ISO strings, what is undefined is left out. */
 export type Storable = string | number | boolean | Date | Fields | undefined;
 export type Fields = { readonly [name: string]: Storable };
@@ -21,3 +19,19 @@ export interface ItemTable {
    */
   put(kind: Kind, name: string, fields: Fields, ifVersion?: number): Promise<boolean>;
 }
+
+/** The keys of an item, and the field that says when it may be deleted, in seconds since 1970. */
+export const HoldTable = {
+  partitionKey: "kind",
+  sortKey: "name",
+  forgetAt: "forgetAt",
+} as const;
+
+/** What is kept; each kind is one partition, so that one query reads all of it. */
+export const Kind = {
+  record: "record",
+  history: "history",
+  sweep: "sweep",
+  probe: "probe",
+} as const;
+export type Kind = (typeof Kind)[keyof typeof Kind];

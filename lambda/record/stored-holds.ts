@@ -4,8 +4,7 @@ import { BrokenSetupError } from "../core/errors.ts";
 import { historyDays, type ScopeRecord } from "../core/holds/hold.ts";
 import type { AllHolds, Holds } from "../core/ports.ts";
 import type { Scope } from "../core/scope.ts";
-import { HoldTable, Kind } from "./item-keys.ts";
-import type { Fields, ItemTable } from "./item-table.ts";
+import { type Fields, HoldTable, type ItemTable, Kind } from "./item-table.ts";
 import { readRecord, storedReplacements } from "./stored-records.ts";
 
 /** Longer than an event may be late and a hold for it may last. */

@@ -1,8 +1,7 @@
 import { after, type Duration, hours } from "../core/duration.ts";
 import { historyDays, type PastHold } from "../core/holds/hold.ts";
 import type { Clock, Journal, ProbeAnswer } from "../core/ports.ts";
-import { HoldTable, Kind } from "./item-keys.ts";
-import type { Fields, ItemTable, StoredItem } from "./item-table.ts";
+import { type Fields, HoldTable, type ItemTable, Kind, type StoredItem } from "./item-table.ts";
 import { readForgetAt, readPastHold, readProbe, readSweep } from "./stored-records.ts";
 
 const historyKept = hours(24 * historyDays);

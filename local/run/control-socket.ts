@@ -4,7 +4,7 @@ import { finished } from "node:stream/promises";
 import { seconds } from "../../lambda/core/duration.ts";
 import { BadInputError, BrokenSetupError, messageOf } from "../../lambda/core/errors.ts";
 import type { Log } from "../../lambda/core/ports.ts";
-import { limitedText } from "../../lambda/kubernetes/limited-text.ts";
+import { limitedText } from "../../lambda/kubernetes/transport.ts";
 import { controlSocketIn, withShortPath } from "./socket-path.ts";
 
 export type ControlSocketOptions = Readonly<{

@@ -1,12 +1,11 @@
 import { after, minutes } from "../../lambda/core/duration.ts";
 import type { NodeMeta } from "../../lambda/core/marks/plan-marks.ts";
 import type { Clock, Log } from "../../lambda/core/ports.ts";
-import { pauseAfter } from "../../lambda/kubernetes/backoff.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
-import type { ClusterLogin } from "../../lambda/kubernetes/cluster-login.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
 import { pagesOf } from "../../lambda/kubernetes/node-lists.ts";
 import { asRecord, instanceOf, parseNode } from "../../lambda/kubernetes/node-objects.ts";
+import { type ClusterLogin, pauseAfter } from "../../lambda/kubernetes/transport.ts";
 import { streamOf, WatchGoneError } from "./watch-stream.ts";
 
 /** A node as the watch last saw it. */

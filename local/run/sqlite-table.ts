@@ -1,8 +1,14 @@
 import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { BrokenSetupError, messageOf, TryAgainError } from "../../lambda/core/errors.ts";
-import { HoldTable, type Kind } from "../../lambda/record/item-keys.ts";
-import type { Fields, Item, ItemTable, StoredItem } from "../../lambda/record/item-table.ts";
+import {
+  type Fields,
+  HoldTable,
+  type Item,
+  type ItemTable,
+  type Kind,
+  type StoredItem,
+} from "../../lambda/record/item-table.ts";
 
 /** The format of the file; a file of another format is refused. */
 const format = 1;

@@ -1,10 +1,13 @@
 import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
-import type { ClusterLogin } from "../../lambda/kubernetes/cluster-login.ts";
 import { KubernetesError, statusIn } from "../../lambda/kubernetes/error.ts";
-import { limitedText, TooLongError } from "../../lambda/kubernetes/limited-text.ts";
 import { asRecord } from "../../lambda/kubernetes/node-objects.ts";
-import { KubernetesTransport } from "../../lambda/kubernetes/transport.ts";
+import {
+  type ClusterLogin,
+  KubernetesTransport,
+  limitedText,
+  TooLongError,
+} from "../../lambda/kubernetes/transport.ts";
 
 /** One line of a watch. */
 export type WatchEvent = Readonly<{ type: string; object: unknown }>;

@@ -1,6 +1,6 @@
 import { randomUUID, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { ClusterAccess } from "../../lambda/kubernetes/cluster-login.ts";
+import type { ClusterAccess } from "../../lambda/kubernetes/transport.ts";
 import { requestUrl } from "../../local/page/request-url.ts";
 import { FakeCluster } from "./fake-cluster.ts";
 import { type Fault, type FaultMatch, Faults } from "./faults.ts";

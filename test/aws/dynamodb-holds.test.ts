@@ -1,7 +1,6 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterEach, describe, expect, it } from "vitest";
-import { DynamodbTable } from "../../lambda/aws/dynamodb-table.ts";
-import { toAttributes } from "../../lambda/aws/dynamodb-values.ts";
+import { DynamodbTable, toAttributes } from "../../lambda/aws/dynamodb-table.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { poolScope, wholeCluster } from "../../lambda/core/scope.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";

@@ -2,8 +2,7 @@ import { createHash, createHmac } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import { EKSClient } from "@aws-sdk/client-eks";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { EksLogin } from "../../lambda/aws/eks-login.ts";
-import { eksToken, stsHost } from "../../lambda/aws/eks-token.ts";
+import { EksLogin, eksToken, stsHost } from "../../lambda/aws/eks-login.ts";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 

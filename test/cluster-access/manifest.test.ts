@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { accessManifest } from "../../lambda/cluster-access/manifest.ts";
+import { accessManifest, holderGroup, type Subject } from "../../lambda/cluster-access/manifest.ts";
 import { manifestYaml, rightsToRun } from "../../lambda/cluster-access/manifest-yaml.ts";
-import { holderGroup, type Subject } from "../../lambda/cluster-access/subject.ts";
 
 const name = "karpenter-node-holder";
 const rbac = "rbac.authorization.k8s.io";

@@ -1,6 +1,5 @@
 import { hours, seconds } from "../../lambda/core/duration.ts";
-import type { ClusterAccess } from "../../lambda/kubernetes/cluster-login.ts";
-import { KubernetesTransport } from "../../lambda/kubernetes/transport.ts";
+import { type ClusterAccess, KubernetesTransport } from "../../lambda/kubernetes/transport.ts";
 
 type Seen = { version: number; values: (string | undefined)[] };
 type Event = {

@@ -1,9 +1,9 @@
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Metrics } from "../../lambda/core/ports.ts";
 import { type KubernetesCaller, KubernetesClient } from "../../lambda/kubernetes/client.ts";
-import type { ClusterAccess, ClusterLogin } from "../../lambda/kubernetes/cluster-login.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
+import type { ClusterAccess, ClusterLogin } from "../../lambda/kubernetes/transport.ts";
 import { within } from "../support/context.ts";
 import { AnnotationWatch } from "./annotation-watch.ts";
 import type { NodesOptions, NodesWorld } from "./nodes.ts";

@@ -8,8 +8,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { DynamodbTable } from "../../lambda/aws/dynamodb-table.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
-import { HoldTable } from "../../lambda/record/item-keys.ts";
-import type { ItemTable } from "../../lambda/record/item-table.ts";
+import { HoldTable, type ItemTable } from "../../lambda/record/item-table.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { StoredJournal } from "../../lambda/record/stored-journal.ts";
 import { startDynalite } from "./dynalite.ts";

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { seconds } from "../../lambda/core/duration.ts";
-import type { ClusterAccess } from "../../lambda/kubernetes/cluster-login.ts";
-import { KubernetesTransport } from "../../lambda/kubernetes/transport.ts";
+import { type ClusterAccess, KubernetesTransport } from "../../lambda/kubernetes/transport.ts";
 import { AnnotationWatch } from "./annotation-watch.ts";
 
 type Request = Readonly<{

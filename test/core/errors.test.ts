@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { attemptAll } from "../../lambda/core/attempt-all.ts";
-import { BadInputError, BrokenSetupError, messageOf, TryAgainError } from "../../lambda/core/errors.ts";
+import {
+  attemptAll,
+  BadInputError,
+  BrokenSetupError,
+  messageOf,
+  TryAgainError,
+} from "../../lambda/core/errors.ts";
 
 describe("several works", () => {
   const attempt = (failures: readonly unknown[]) => {

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { TryAgainError } from "../../lambda/core/errors.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { KubernetesError } from "../../lambda/kubernetes/error.ts";
-import { TooLongError } from "../../lambda/kubernetes/limited-text.ts";
+import { TooLongError } from "../../lambda/kubernetes/transport.ts";
 import { systemClock as clock } from "../../lambda/system-clock.ts";
 import { NodeWatch } from "../../local/run/node-watch.ts";
 import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts";

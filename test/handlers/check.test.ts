@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
-import type { ClusterFindings, Inspection } from "../../lambda/core/operate/inspection.ts";
+import type { ClusterFindings, Inspection } from "../../lambda/core/operate/check.ts";
 import { onOperatorAsked } from "../../lambda/handlers/control.ts";
 import { version } from "../../lambda/version.ts";
 import { holdId } from "../../simulator/hold-ids.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
-import { pauseAfter, readRetryAfter } from "../../lambda/kubernetes/backoff.ts";
+import { pauseAfter, readRetryAfter } from "../../lambda/kubernetes/transport.ts";
 
 const now = new Date("2026-03-01T12:00:00Z");
 

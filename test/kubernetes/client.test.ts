@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { KubernetesClient, OutOfTimeError } from "../../lambda/kubernetes/client.ts";
-import type { ClusterAccess } from "../../lambda/kubernetes/cluster-login.ts";
+import type { ClusterAccess } from "../../lambda/kubernetes/transport.ts";
 import { CollectedMetrics } from "../../simulator/collected-log.ts";
 import { sendEndlessly } from "../fuzz/faulty-answers.ts";
 import { until, within } from "../support/context.ts";

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { expect, it } from "vitest";
-import { limitedText, TooLongError } from "../../lambda/kubernetes/limited-text.ts";
+import { limitedText, TooLongError } from "../../lambda/kubernetes/transport.ts";
 
 it("reads a body that is as long as the limit, and none that is longer", async () => {
   const body = () => Readable.from([Buffer.from("ab"), Buffer.from("cd")]);

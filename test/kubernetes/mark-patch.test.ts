@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import type { MarkChange } from "../../lambda/core/marks/plan-marks.ts";
-import { markPatch } from "../../lambda/kubernetes/mark-patch.ts";
+import { markPatch } from "../../lambda/kubernetes/node-changes.ts";
 import { applyJsonPatch } from "../../simulator/fake-kubernetes/json-patch.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 

@@ -3,8 +3,14 @@ import { TryAgainError } from "../../lambda/core/errors.ts";
 import { poolScope, wholeCluster } from "../../lambda/core/scope.ts";
 import type { KubernetesCall } from "../../lambda/kubernetes/client.ts";
 import { KubernetesError } from "../../lambda/kubernetes/error.ts";
-import { matches, selectorText } from "../../lambda/kubernetes/label-selector.ts";
-import { listNodes, markedByAnyone, pagesOf, selectors } from "../../lambda/kubernetes/node-lists.ts";
+import {
+  listNodes,
+  markedByAnyone,
+  matches,
+  pagesOf,
+  selectors,
+  selectorText,
+} from "../../lambda/kubernetes/node-lists.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { within } from "../support/context.ts";
 import { answersInTurn } from "./answers-in-turn.ts";

@@ -1,8 +1,8 @@
 import { holderName, holdLabel, Karpenter, type KarpenterGeneration } from "../../lambda/core/marks/keys.ts";
 import type { CallContext } from "../../lambda/core/ports.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
-import type { ClusterLogin } from "../../lambda/kubernetes/cluster-login.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
+import type { ClusterLogin } from "../../lambda/kubernetes/transport.ts";
 import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts";
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";

@@ -5,8 +5,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { seconds } from "../../lambda/core/duration.ts";
-import type { ClusterAccess } from "../../lambda/kubernetes/cluster-login.ts";
-import { KubernetesTransport } from "../../lambda/kubernetes/transport.ts";
+import { type ClusterAccess, KubernetesTransport } from "../../lambda/kubernetes/transport.ts";
 import { selfSigned } from "../support/self-signed.ts";
 
 const request = { method: "GET", path: "/version", headers: {} };

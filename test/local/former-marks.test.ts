@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
-import { mostAttempts } from "../../lambda/kubernetes/backoff.ts";
+import { mostAttempts } from "../../lambda/kubernetes/transport.ts";
 import { removeFormerMarks } from "../../local/run/former-marks.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
 import { holdId } from "../../simulator/hold-ids.ts";

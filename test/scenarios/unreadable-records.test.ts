@@ -5,7 +5,7 @@ import { onOperatorAsked } from "../../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../../lambda/handlers/release.ts";
 import { onOverdueSwept } from "../../lambda/handlers/sweep.ts";
-import { Kind } from "../../lambda/record/item-keys.ts";
+import { Kind } from "../../lambda/record/item-table.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { launchEvent } from "../../simulator/fake-ec2.ts";
 import { holdId } from "../../simulator/hold-ids.ts";

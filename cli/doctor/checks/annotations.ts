@@ -1,5 +1,5 @@
 import { Karpenter } from "../../../lambda/core/marks/keys.ts";
-import type { ClusterFindings } from "../../../lambda/core/operate/inspection.ts";
+import type { ClusterFindings } from "../../../lambda/core/operate/check.ts";
 import type { Doctor } from "../doctor.ts";
 import { type Finding, ok, warn } from "../finding.ts";
 

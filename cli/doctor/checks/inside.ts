@@ -1,4 +1,4 @@
-import type { ClusterFindings, KeptNode } from "../../../lambda/core/operate/inspection.ts";
+import type { ClusterFindings, KeptNode } from "../../../lambda/core/operate/check.ts";
 import { about } from "../../terminal/times.ts";
 import type { FunctionFacts } from "../aws/account.ts";
 import { reapply } from "../doctor.ts";

@@ -1,5 +1,5 @@
 import { type Duration, seconds } from "../duration.ts";
-import type { Gap } from "./gap.ts";
+import type { Gap } from "./hold-length.ts";
 import type { Idle, Learned } from "./learned.ts";
 
 /*

@@ -1,5 +1,5 @@
 import { type Duration, minutes, seconds } from "../duration.ts";
-import { costOf, type Gap } from "./gap.ts";
+import { costOf, type Gap } from "./hold-length.ts";
 
 /** What is known of one scope's gaps. It has a fixed largest size. */
 export type Learned = Readonly<{

@@ -1,9 +1,7 @@
-import { unwatched } from "../auto/observe.ts";
 import { after, type Duration, minutes, seconds } from "../duration.ts";
 import type { ReleaseContext, Released } from "../ports.ts";
 import { isKept, type Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
-import { armRelease } from "./arm-release.ts";
 import {
   dueAt,
   type Hold,
@@ -13,6 +11,8 @@ import {
   type ScopeRecord,
   withoutHold,
 } from "./hold.ts";
+import { unwatched } from "./learning.ts";
+import { armRelease } from "./mark-nodes.ts";
 import { changeRecord } from "./records.ts";
 import { silenced, type Watermark } from "./watermark.ts";
 

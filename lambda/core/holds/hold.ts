@@ -1,4 +1,4 @@
-import type { HoldLength } from "../auto/decide-hold-length.ts";
+import type { HoldLength } from "../auto/hold-length.ts";
 import type { Learned } from "../auto/learned.ts";
 import { after, type Duration, earlier, later, minutes, seconds } from "../duration.ts";
 import { youngerId } from "../marks/hold-id.ts";

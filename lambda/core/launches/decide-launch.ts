@@ -1,4 +1,3 @@
-import { type ObservedLaunches, observeLaunches } from "../auto/observe-launches.ts";
 import { earlier, formatDuration, later } from "../duration.ts";
 import { withLaunches } from "../holds/causes.ts";
 import {
@@ -9,11 +8,11 @@ import {
   type ScopeRecord,
   startHold,
 } from "../holds/hold.ts";
+import { type ObservedLaunches, observeLaunches } from "../holds/learning.ts";
 import { type Watermark, whyNoneCounts } from "../holds/watermark.ts";
 import type { Launch } from "../ports.ts";
 import type { Rules } from "../rules.ts";
-import { wasRecognised } from "./judge-launches.ts";
-import { rememberedReplacements } from "./remember-replacements.ts";
+import { rememberedReplacements, wasRecognised } from "./find-demand.ts";
 
 /** What launches mean for one scope, and why. `record` is what to write; without it nothing changes. */
 export type LaunchDecision =

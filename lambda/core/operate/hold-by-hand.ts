@@ -11,8 +11,7 @@ import {
   startHold,
   type Wish,
 } from "../holds/hold.ts";
-import { armAndMark } from "../holds/mark-nodes.ts";
-import { awaitPendingNodes } from "../holds/pending-nodes.ts";
+import { armAndMark, awaitPendingNodes } from "../holds/mark-nodes.ts";
 import { changeRecord, wholeClusterRecord } from "../holds/records.ts";
 import { isPaused, type Watermark, watermarkOf, whyNoneCounts } from "../holds/watermark.ts";
 import type { Context } from "../ports.ts";

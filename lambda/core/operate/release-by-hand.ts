@@ -1,8 +1,8 @@
-import { attemptAll } from "../attempt-all.ts";
-import { unwatched } from "../auto/observe.ts";
 import { after, type Duration, earlier, later } from "../duration.ts";
+import { attemptAll } from "../errors.ts";
 import { decideEnd, endHold, nothingReleased } from "../holds/end-hold.ts";
 import type { Hold, ScopeRecord } from "../holds/hold.ts";
+import { unwatched } from "../holds/learning.ts";
 import { changeRecord, findRecord, wholeClusterRecord } from "../holds/records.ts";
 import {
   countingFrom,

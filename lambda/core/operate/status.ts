@@ -1,9 +1,9 @@
-import type { HoldLength } from "../auto/decide-hold-length.ts";
-import { learnedLength } from "../auto/observe.ts";
+import type { HoldLength } from "../auto/hold-length.ts";
 import { after } from "../duration.ts";
 import { describeCauses } from "../holds/causes.ts";
 import { dueAt, type ScopeRecord } from "../holds/hold.ts";
-import { giveUpAfter } from "../holds/pending-nodes.ts";
+import { learnedLength } from "../holds/learning.ts";
+import { giveUpAfter } from "../holds/mark-nodes.ts";
 import { untilResumed, watermarkOf } from "../holds/watermark.ts";
 import type { Context } from "../ports.ts";
 import { isKept, type Rules, scopeOf } from "../rules.ts";

@@ -1,4 +1,4 @@
-import { attemptAll } from "../attempt-all.ts";
+import { attemptAll } from "../errors.ts";
 import { closeHold, nothingReleased, sum } from "../holds/end-hold.ts";
 import type { Hold } from "../holds/hold.ts";
 import type { ReleaseContext, Released } from "../ports.ts";

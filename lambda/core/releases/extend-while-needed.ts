@@ -1,9 +1,5 @@
-import { decideBoot, ofDemand } from "../auto/boot.ts";
-import type { HoldLength } from "../auto/decide-hold-length.ts";
-import { describeLength } from "../auto/describe-length.ts";
+import { describeLength, type HoldLength } from "../auto/hold-length.ts";
 import type { Learned } from "../auto/learned.ts";
-import { observe } from "../auto/observe.ts";
-import { reportLearned } from "../auto/report-learned.ts";
 import { after, type Duration, earlier, later, minutes } from "../duration.ts";
 import { BrokenSetupError } from "../errors.ts";
 import { withUse } from "../holds/causes.ts";
@@ -18,6 +14,7 @@ import {
   longestBoot,
   type ScopeRecord,
 } from "../holds/hold.ts";
+import { decideBoot, observe, ofDemand, reportLearned } from "../holds/learning.ts";
 import { changeRecord, findRecord } from "../holds/records.ts";
 import type { NodeClaim, ReleaseContext } from "../ports.ts";
 import { reportLimit } from "../report-limit.ts";

@@ -1,7 +1,7 @@
 import { after, minutes } from "../duration.ts";
-import { armRelease } from "../holds/arm-release.ts";
 import { decideEnd, endHold, nothingReleased, whyOver } from "../holds/end-hold.ts";
 import { dueAt, type Hold, type ScopeRecord } from "../holds/hold.ts";
+import { armRelease } from "../holds/mark-nodes.ts";
 import { changeRecord, wholeClusterRecord } from "../holds/records.ts";
 import { type Watermark, watermarkOf } from "../holds/watermark.ts";
 import type { ReleaseContext, Released } from "../ports.ts";

@@ -1,7 +1,7 @@
-import { attemptAll } from "../attempt-all.ts";
 import { after } from "../duration.ts";
+import { attemptAll } from "../errors.ts";
 import { findDemand } from "../launches/find-demand.ts";
-import { protect } from "../launches/hold-nodes.ts";
+import { protect } from "../launches/handle-launches.ts";
 import type { Context, Launch } from "../ports.ts";
 import { longestHold, scopeOf } from "../rules.ts";
 import { admits, type Scope } from "../scope.ts";

@@ -1,11 +1,9 @@
-import { attemptAll } from "../attempt-all.ts";
-import { learnedLength } from "../auto/observe.ts";
 import { after, type Duration, earlier, seconds } from "../duration.ts";
-import { armRelease } from "../holds/arm-release.ts";
+import { attemptAll } from "../errors.ts";
 import { whyOver } from "../holds/end-hold.ts";
 import { dueAt, type Hold, type ScopeRecord } from "../holds/hold.ts";
-import { markNodes } from "../holds/mark-nodes.ts";
-import { awaitPendingNodes } from "../holds/pending-nodes.ts";
+import { learnedLength } from "../holds/learning.ts";
+import { armRelease, awaitPendingNodes, markNodes } from "../holds/mark-nodes.ts";
 import { changeRecord } from "../holds/records.ts";
 import { watermarkOf } from "../holds/watermark.ts";
 import type { Context } from "../ports.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type BootFacts, bootsUntil, decideBoot, ofDemand } from "../../../lambda/core/auto/boot.ts";
 import { after, minutes } from "../../../lambda/core/duration.ts";
+import { type BootFacts, bootsUntil, decideBoot, ofDemand } from "../../../lambda/core/holds/learning.ts";
 import type { NodeClaim } from "../../../lambda/core/ports.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";

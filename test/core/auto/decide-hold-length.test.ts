@@ -1,7 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decideHoldLength } from "../../../lambda/core/auto/decide-hold-length.ts";
-import { describeLength } from "../../../lambda/core/auto/describe-length.ts";
-import { costOf, type Gap } from "../../../lambda/core/auto/gap.ts";
+import { costOf, decideHoldLength, describeLength, type Gap } from "../../../lambda/core/auto/hold-length.ts";
 import {
   allowedLoss,
   costOfLearning,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { costOf, endingsOf } from "../../../lambda/core/auto/gap.ts";
+import { costOf, endingsOf } from "../../../lambda/core/auto/hold-length.ts";
 
 describe("what waiting costs", () => {
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { observeLaunches } from "../../../lambda/core/auto/observe-launches.ts";
 import { after, minutes } from "../../../lambda/core/duration.ts";
 import type { ScopeRecord } from "../../../lambda/core/holds/hold.ts";
+import { observeLaunches } from "../../../lambda/core/holds/learning.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
 import { aHold, aLaunch, aRecord, someRules } from "../../support/builders.ts";
 

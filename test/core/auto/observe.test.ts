@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Learned } from "../../../lambda/core/auto/learned.ts";
-import { learnedLength, observe, unwatched } from "../../../lambda/core/auto/observe.ts";
 import { after, minutes } from "../../../lambda/core/duration.ts";
+import { learnedLength, observe, unwatched } from "../../../lambda/core/holds/learning.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
 import { aHold, aRecord, someRules } from "../../support/builders.ts";
 

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import type { Gap } from "../../../lambda/core/auto/gap.ts";
+import type { Gap } from "../../../lambda/core/auto/hold-length.ts";
 import type { Learned } from "../../../lambda/core/auto/learned.ts";
-import { reportLearned } from "../../../lambda/core/auto/report-learned.ts";
 import { minutes } from "../../../lambda/core/duration.ts";
+import { reportLearned } from "../../../lambda/core/holds/learning.ts";
 import { CollectedMetrics } from "../../../simulator/collected-log.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { after, minutes } from "../../../lambda/core/duration.ts";
-import { armRelease } from "../../../lambda/core/holds/arm-release.ts";
+import { armRelease } from "../../../lambda/core/holds/mark-nodes.ts";
 import { wholeCluster } from "../../../lambda/core/scope.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../../lambda/core/duration.ts";
 import type { Hold } from "../../../lambda/core/holds/hold.ts";
-import { awaitPendingNodes, delayOf, markJoinedNodes } from "../../../lambda/core/holds/pending-nodes.ts";
+import { awaitPendingNodes, delayOf, markJoinedNodes } from "../../../lambda/core/holds/mark-nodes.ts";
 import type { Marked } from "../../../lambda/core/ports.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../../lambda/core/duration.ts";
 import type { ScopeRecord } from "../../../lambda/core/holds/hold.ts";
-import { holdNodes } from "../../../lambda/core/launches/hold-nodes.ts";
+import { holdForLaunches } from "../../../lambda/core/launches/handle-launches.ts";
 import type { Context, Launch, Replacement } from "../../../lambda/core/ports.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
@@ -33,7 +33,7 @@ async function hold(
     ...it.context,
     nodeClaims: { ...it.context.nodeClaims, replacements: async () => replacements },
   };
-  const end = holdNodes(context, launches, { firstSeenAt, attempt });
+  const end = holdForLaunches(context, launches, { firstSeenAt, attempt });
   const failed = await end.then(
     () => undefined,
     (error: Error) => error.message,
@@ -105,7 +105,7 @@ describe("launches", () => {
       return it.world.holds.records.get(scope);
     };
     const context = { ...it.context, nodeClaims: { ...it.context.nodeClaims, replacements: async () => [] } };
-    await expect(holdNodes(context, launches, { firstSeenAt: noon, attempt: 0 })).rejects.toThrow(
+    await expect(holdForLaunches(context, launches, { firstSeenAt: noon, attempt: 0 })).rejects.toThrow(
       "throttled",
     );
     expect(it.record("nodepool/b")?.hold).toBeDefined();

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { after, hours, minutes } from "../../../lambda/core/duration.ts";
 import { mergeLaunches, mergePendingNodes } from "../../../lambda/core/launches/merge-messages.ts";
-import { probesToAnswer } from "../../../lambda/core/operate/probes.ts";
+import { probesToAnswer } from "../../../lambda/handlers/hold.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
 
 const launch = (instance: string, launchedAt = noon) => ({ instance, launchedAt });

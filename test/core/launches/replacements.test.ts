@@ -4,8 +4,9 @@ import {
   type JudgeFacts,
   judgeAgainAfter,
   judgeLaunch,
-} from "../../../lambda/core/launches/judge-launches.ts";
-import { mostRemembered, remember } from "../../../lambda/core/launches/remember-replacements.ts";
+  mostRemembered,
+  remember,
+} from "../../../lambda/core/launches/find-demand.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
 import { aLaunch, aRecord } from "../../support/builders.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { after, hours, minutes, seconds } from "../../../lambda/core/duration.ts";
-import { resolveLaunches } from "../../../lambda/core/launches/resolve-launches.ts";
+import { resolveLaunches } from "../../../lambda/core/launches/handle-launches.ts";
 import type { Instance, LaunchEvent } from "../../../lambda/core/ports.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";

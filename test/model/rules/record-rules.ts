@@ -105,6 +105,7 @@ export class RecordRules {
   #lost({ scope, hold }: ScopeRecord): void {
     const life = hold && this.lives.get(hold.id);
     if (life) life.isLost = true;
+    this.#forced.delete(scope);
     this.cutShort(scope, this.#world.time);
     this.forgotten(scope);
   }

@@ -8,7 +8,7 @@ import { GetFunctionConfigurationCommand, LambdaClient } from "@aws-sdk/client-l
 import { after, type Duration } from "../../../lambda/core/duration.ts";
 import { Environment } from "../../../lambda/environment.ts";
 import { functionName } from "../../../lambda/names.ts";
-import { HoldTable, Kind } from "../../../lambda/record/item-keys.ts";
+import { HoldTable, Kind } from "../../../lambda/record/item-table.ts";
 import type { Emulator } from "../emulator/emulator.ts";
 
 /** Moves all times of the record into the past by this much. */

@@ -5,7 +5,7 @@ import {
   KubernetesClient,
   type KubernetesClientOptions,
 } from "../../../lambda/kubernetes/client.ts";
-import type { ClusterAccess } from "../../../lambda/kubernetes/cluster-login.ts";
+import type { ClusterAccess } from "../../../lambda/kubernetes/transport.ts";
 import type { FaultsEngines } from "./engines.ts";
 import type { FaultyProxy } from "./faulty-proxy.ts";
 

@@ -5,7 +5,7 @@ import { createNodes, doorOf, nodeNames } from "../../../lab/bench/nodes-on-plan
 import { KubernetesAccess } from "../../../lambda/cluster-access/cluster-rights.ts";
 import { minutes } from "../../../lambda/core/duration.ts";
 import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
-import type { ClusterAccess } from "../../../lambda/kubernetes/cluster-login.ts";
+import type { ClusterAccess } from "../../../lambda/kubernetes/transport.ts";
 import { buildStaleFunctions } from "../../../scripts/bundles.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { karpentersLabels } from "../../../simulator/fake-ec2.ts";

@@ -9,7 +9,7 @@ import { type MarkKeys, planRelease } from "../../../lambda/core/marks/plan-rele
 import type { KubernetesCall, KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { isRefusedByAdmission, isStatus, isUnknownKind } from "../../../lambda/kubernetes/error.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
-import { markPatch } from "../../../lambda/kubernetes/mark-patch.ts";
+import { markPatch } from "../../../lambda/kubernetes/node-changes.ts";
 import { parseNodeLife } from "../../../lambda/kubernetes/node-objects.ts";
 import { readSettings } from "../../../lambda/settings.ts";
 import { type ClusterChoice, findCluster } from "../../../local/run/find-cluster.ts";

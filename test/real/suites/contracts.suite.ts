@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { KubernetesAccess } from "../../../lambda/cluster-access/cluster-rights.ts";
 import { Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { wholeCluster } from "../../../lambda/core/scope.ts";
-import type { ClusterAccess } from "../../../lambda/kubernetes/cluster-login.ts";
+import type { ClusterAccess } from "../../../lambda/kubernetes/transport.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { clientOf, clusterNodesWorld } from "../../contracts/cluster-nodes.ts";

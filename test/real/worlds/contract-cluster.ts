@@ -1,8 +1,8 @@
 import { KubeConfig } from "@kubernetes/client-node";
 import { KubernetesAccess } from "../../../lambda/cluster-access/cluster-rights.ts";
 import { Karpenter } from "../../../lambda/core/marks/keys.ts";
-import type { ClusterAccess } from "../../../lambda/kubernetes/cluster-login.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
+import type { ClusterAccess } from "../../../lambda/kubernetes/transport.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { clientOf } from "../../contracts/cluster-nodes.ts";
 import { within } from "../../support/context.ts";

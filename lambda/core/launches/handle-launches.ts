@@ -1,36 +1,99 @@
-import { attemptAll } from "../attempt-all.ts";
-import { describeLength } from "../auto/describe-length.ts";
+import { describeLength } from "../auto/hold-length.ts";
 import type { Learned } from "../auto/learned.ts";
-import { reportLearned } from "../auto/report-learned.ts";
-import { armRelease } from "../holds/arm-release.ts";
+import { after, type Duration, earlier, minutes, seconds } from "../duration.ts";
+import { attemptAll } from "../errors.ts";
 import { dueAt, type Hold } from "../holds/hold.ts";
-import { armAndMark } from "../holds/mark-nodes.ts";
-import { awaitPendingNodes } from "../holds/pending-nodes.ts";
+import { reportLearned } from "../holds/learning.ts";
+import { armAndMark, armRelease, awaitPendingNodes, delayOf, giveUpAfter } from "../holds/mark-nodes.ts";
 import { changeRecord, findRecord, wholeClusterRecord } from "../holds/records.ts";
 import { watermarkOf } from "../holds/watermark.ts";
-import type { Context, Launch, LaunchEvent } from "../ports.ts";
+import type { Context, Instance, Launch, LaunchEvent } from "../ports.ts";
 import { scopeOf } from "../rules.ts";
-import type { Scope } from "../scope.ts";
+import { admits, type Scope } from "../scope.ts";
 import { decideLaunch, type LaunchDecision } from "./decide-launch.ts";
-import { findDemand } from "./find-demand.ts";
-import { judgeAgainAfter } from "./judge-launches.ts";
+import { findDemand, judgeAgainAfter } from "./find-demand.ts";
 import type { LaunchBatch } from "./merge-messages.ts";
 
+/** Finds out which of the instances are this cluster's Karpenter nodes, and holds for those. */
+export async function resolveLaunches(context: Context, batch: LaunchBatch): Promise<void> {
+  const { launches, attempt } = batch;
+  if (attempt === 0) context.metrics.add("LaunchesSeen", launches.length);
+  if (attempt === 0 && context.rules.initialDelay > 0) {
+    return context.followUps.enqueue({ kind: "launches", ...batch, attempt: 1 }, context.rules.initialDelay);
+  }
+  const known = await context.launches.find(
+    launches.map((launch) => launch.instance),
+    context,
+  );
+  // An event from the future would hold for longer than any launch may; seconds are how clocks differ.
+  const newest = after(context.clock.now(), minutes(1));
+  const ours: Launch[] = [];
+  const unknown: LaunchEvent[] = [];
+  for (const launch of launches) {
+    const instance = known.get(launch.instance);
+    if (!instance) unknown.push(launch);
+    else if (isOurs(context, instance)) {
+      ours.push({ ...launch, launchedAt: earlier(launch.launchedAt, newest), nodePool: instance.nodePool });
+    }
+  }
+  // Holding first: should it fail, all of these come again by themselves.
+  await holdForLaunches(context, ours, batch);
+  await retryUnknown(context, unknown, batch);
+}
+
+function isOurs(context: Context, instance: Instance): instance is Instance & { nodePool: string } {
+  if (instance.nodePool !== undefined && admits(context.rules.nodePools, instance.nodePool)) return true;
+  context.log.info("launch decided", {
+    action: "ignore",
+    because: instance.nodePool
+      ? `NodePool ${instance.nodePool} is left out by the settings, or none can have this name`
+      : "it is not a node of this cluster's Karpenter",
+    instances: [instance.id],
+  });
+  context.metrics.add("LaunchesIgnored", 1);
+  return false;
+}
+
+/** Most instances are known to EC2, with their tags, seconds after their launch. */
+const soon = [2, 5].map(seconds);
+const unknownDelayOf = (attempt: number): Duration => soon[attempt] ?? delayOf(attempt - soon.length);
+
+/** EC2 answers late for an instance launched a moment ago. */
+async function retryUnknown(
+  context: Context,
+  unknown: readonly LaunchEvent[],
+  batch: LaunchBatch,
+): Promise<void> {
+  if (unknown.length === 0) return;
+  const { firstSeenAt, attempt } = batch;
+  if (context.clock.now() >= after(firstSeenAt, giveUpAfter + context.rules.initialDelay)) {
+    context.log.warn("launch decided", {
+      action: "ignore",
+      because: "the cloud does not know the instance",
+      instances: unknown.map(({ instance }) => instance),
+    });
+    context.metrics.add("LaunchesIgnored", unknown.length);
+    return;
+  }
+  const followUp = { kind: "launches", launches: unknown, firstSeenAt, attempt: attempt + 1 } as const;
+  await context.followUps.enqueue(followUp, unknownDelayOf(attempt));
+}
+
 /** Protects what the launches ask to protect, one scope after the other; one that fails keeps no other waiting. */
-export async function holdNodes(
+export async function holdForLaunches(
   context: Context,
   launches: readonly Launch[],
-  heard: Pick<LaunchBatch, "firstSeenAt" | "attempt">,
+  batch: Pick<LaunchBatch, "firstSeenAt" | "attempt">,
 ): Promise<void> {
   const scopes = Map.groupBy(launches, (launch) => scopeOf(context.rules, launch.nodePool));
   await attemptAll(
     [...scopes].map(([scope, ofScope]) => async () => {
-      const { firstSeenAt } = heard;
+      const { firstSeenAt } = batch;
       const judged = await findDemand(context, { scope, launches: ofScope, firstSeenAt });
       await attemptAll([
         () => protectDemand(context, scope, judged.demand),
         () => awaitReplacements(context, scope, judged.replacements),
-        () => judgeAgain(context, judged.unknown, heard),
+        () => judgeAgain(context, judged.unknown, batch),
       ]);
     }),
   );
