@@ -32,7 +32,7 @@ const names = [
   "lambda/handlers/event-sources.ts",
   "lambda/core/errors.ts",
   "lambda/core/marks/keys.ts",
-  "lambda/record/item-keys.ts",
+  "lambda/record/item-table.ts",
   "lambda/aws/partitions.ts",
   "lambda/cluster-access/template-names.ts",
   "package.json",
@@ -45,7 +45,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "lambda/handlers/": ["lambda/core/", "lambda/handlers/", "lambda/schemas/", "lambda/version.ts"],
   "lambda/kubernetes/": ["lambda/core/", "lambda/kubernetes/"],
   "lambda/record/": ["lambda/core/", "lambda/record/", "lambda/schemas/"],
-  "lambda/aws/": ["lambda/core/", "lambda/aws/", "lambda/record/", "lambda/kubernetes/cluster-login.ts"],
+  "lambda/aws/": ["lambda/core/", "lambda/aws/", "lambda/record/", "lambda/kubernetes/transport.ts"],
   "lambda/cluster-access/": [
     "lambda/core/",
     "lambda/cluster-access/",
@@ -109,6 +109,43 @@ describe("arrows point inward", () => {
     );
     expect(wrong).toEqual([]);
   });
+});
+
+/** The folders of the core from the bottom up; those in one row do not know each other. */
+const layers = [["marks", "auto"], ["holds"], ["launches", "releases"], ["sweep", "operate"]];
+
+describe("the core lies in layers", () => {
+  const folderOf = (path: string) => /^lambda\/core\/(\w+)\//.exec(path)?.[1];
+
+  it.each(layers.flatMap((row, level) => row.map((folder) => [folder, level] as const)))(
+    "%s imports only layers below it",
+    (folder, level) => {
+      const known = [folder, ...layers.slice(0, level).flat()];
+      const imported = ours.filter(({ path }) => folderOf(path) === folder).flatMap(importsOf);
+      expect(imported.filter((path) => !known.includes(folderOf(path) ?? folder))).toEqual([]);
+    },
+  );
+
+  it("has no other folder", () => {
+    const folders = new Set(ours.flatMap(({ path }) => folderOf(path) ?? []));
+    expect([...folders].toSorted()).toEqual(layers.flat().toSorted());
+  });
+});
+
+it("no file imports itself by way of others", () => {
+  const imports = new Map(ours.map((file) => [file.path, importsOf(file).filter(isOurs)]));
+  const done = new Set<string>();
+  const circleFrom = (path: string, way: readonly string[]): readonly string[] | undefined => {
+    if (way.includes(path)) return [...way.slice(way.indexOf(path)), path];
+    if (done.has(path)) return undefined;
+    for (const next of imports.get(path) ?? []) {
+      const circle = circleFrom(next, [...way, path]);
+      if (circle) return circle;
+    }
+    done.add(path);
+    return undefined;
+  };
+  expect([...imports.keys()].map((path) => circleFrom(path, [])).find((circle) => circle)).toBeUndefined();
 });
 
 describe("effects have their place", () => {

@@ -40,7 +40,7 @@ export function whyOver({ record, watermark, rules, now }: EndFacts): End | unde
   // Also a cap that was lowered while the hold was on: launches that come all the time would start the next at once.
   if (hold.capped || due < hold.expiresAt)
     return { because: "the hold has reached its cap", isCut: true, breather };
-  // Otherwise a principal that may set Karpenter's tags on instances could hold a cluster's nodes for ever.
+  // Otherwise a principal that may set Karpenter's tags on instances could start one hold after the other.
   if (isUnjoined(hold)) return { because: "none of its nodes has joined", isCut: true, breather };
   return { because: "the hold expired", isCut: false };
 }
