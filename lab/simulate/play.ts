@@ -1,5 +1,10 @@
-import { costOf } from "../../lambda/core/auto/hold-length.ts";
-import { type Learned, learnFromUse, nothingLearned, type Terms } from "../../lambda/core/auto/learned.ts";
+import {
+  costOf,
+  type Learned,
+  learnFromUse,
+  nothingLearned,
+  type Terms,
+} from "../../lambda/core/auto/learned.ts";
 import { after, type Duration, later } from "../../lambda/core/duration.ts";
 import type { Burst, Trace } from "./traces.ts";
 

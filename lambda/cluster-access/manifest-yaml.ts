@@ -1,5 +1,6 @@
 import { dump } from "js-yaml";
-import { accessManifest, clusterRole, type Subject } from "./manifest.ts";
+import { accessManifest, clusterRole } from "./manifest.ts";
+import type { Subject } from "./policy.ts";
 
 /** The user of the rights: the deployed functions, or `run`, which also watches nodes. */
 export type RightsFor = "functions" | "run";

@@ -9,7 +9,7 @@ import type {
 import { holderName, isAnnotationKey } from "../core/marks/keys.ts";
 import { asRecord } from "../kubernetes/node-objects.ts";
 import { eventsNamespace, nodeClaimsGroup } from "../kubernetes/nodeclaims.ts";
-import { policySpec } from "./policy.ts";
+import { holderGroup, policySpec, type Subject } from "./policy.ts";
 
 const rbac = "rbac.authorization.k8s.io";
 const admission = "admissionregistration.k8s.io/v1";
@@ -114,11 +114,3 @@ export const accessManifest = (
   objectOf(eventsRole, "roles"),
   objectOf(eventsRoleBinding(subject), "rolebindings"),
 ];
-
-/** Who has the holder's rights in a cluster: the members of a group, or one service account. */
-export type Subject =
-  | Readonly<{ kind: "Group"; name: string }>
-  | Readonly<{ kind: "ServiceAccount"; name: string; namespace: string }>;
-
-/** The functions log in as its members; users of `run` can be put into it. */
-export const holderGroup: Subject = { kind: "Group", name: holderName };

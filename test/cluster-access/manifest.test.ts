@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { accessManifest, holderGroup, type Subject } from "../../lambda/cluster-access/manifest.ts";
+import { accessManifest } from "../../lambda/cluster-access/manifest.ts";
 import { manifestYaml, rightsToRun } from "../../lambda/cluster-access/manifest-yaml.ts";
+import { holderGroup, type Subject } from "../../lambda/cluster-access/policy.ts";
 
 const name = "karpenter-node-holder";
 const rbac = "rbac.authorization.k8s.io";

@@ -1,15 +1,5 @@
 import { type Duration, formatDuration, seconds } from "../duration.ts";
-import { isTrusted, type Learned } from "./learned.ts";
-
-/**
- * How long the capacity of one burst was idle before it was needed again. Both bounds are the same when that was seen;
- * `atMost` is larger when only a later moment is known, and missing when the end was never seen.
- */
-export type Gap = Readonly<{ nodes: number; atLeast: Duration; atMost?: Duration }>;
-
-/** What waiting `length` costs for a gap, in milliseconds of one node: idle time, and a relaunch if it was too short. */
-export const costOf = (gap: Duration, length: Duration, relaunchCost: Duration): Duration =>
-  gap <= length ? gap : length + relaunchCost;
+import { type Gap, isTrusted, type Learned } from "./learned.ts";
 
 /** Where a gap may have ended, and how much each of these possibilities counts. Infinity: it did not end. */
 export type Ending = Readonly<{ at: Duration; weight: number }>;

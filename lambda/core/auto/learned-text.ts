@@ -1,6 +1,5 @@
 import { type Duration, seconds } from "../duration.ts";
-import type { Gap } from "./hold-length.ts";
-import type { Idle, Learned } from "./learned.ts";
+import type { Gap, Idle, Learned } from "./learned.ts";
 
 /*
  * What was learned as one short line for the record: version, debt, what is idle, and the gaps, oldest first.

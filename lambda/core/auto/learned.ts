@@ -1,5 +1,14 @@
 import { type Duration, minutes, seconds } from "../duration.ts";
-import { costOf, type Gap } from "./hold-length.ts";
+
+/**
+ * How long the capacity of one burst was idle before it was needed again. Both bounds are the same when that was seen;
+ * `atMost` is larger when only a later moment is known, and missing when the end was never seen.
+ */
+export type Gap = Readonly<{ nodes: number; atLeast: Duration; atMost?: Duration }>;
+
+/** What waiting `length` costs for a gap, in milliseconds of one node: idle time, and a relaunch if it was too short. */
+export const costOf = (gap: Duration, length: Duration, relaunchCost: Duration): Duration =>
+  gap <= length ? gap : length + relaunchCost;
 
 /** What is known of one scope's gaps. It has a fixed largest size. */
 export type Learned = Readonly<{

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { costOf, decideHoldLength, describeLength, type Gap } from "../../../lambda/core/auto/hold-length.ts";
+import { decideHoldLength, describeLength } from "../../../lambda/core/auto/hold-length.ts";
 import {
   allowedLoss,
+  costOf,
   costOfLearning,
+  type Gap,
   type Learned,
   learnFromUse,
   nothingLearned,

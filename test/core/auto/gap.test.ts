@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { costOf, endingsOf } from "../../../lambda/core/auto/hold-length.ts";
+import { endingsOf } from "../../../lambda/core/auto/hold-length.ts";
+import { costOf } from "../../../lambda/core/auto/learned.ts";
 
 describe("what waiting costs", () => {
   it.each([

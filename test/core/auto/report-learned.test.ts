@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import type { Gap } from "../../../lambda/core/auto/hold-length.ts";
-import type { Learned } from "../../../lambda/core/auto/learned.ts";
+import type { Gap, Learned } from "../../../lambda/core/auto/learned.ts";
 import { minutes } from "../../../lambda/core/duration.ts";
 import { reportLearned } from "../../../lambda/core/holds/learning.ts";
 import { CollectedMetrics } from "../../../simulator/collected-log.ts";
