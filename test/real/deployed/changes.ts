@@ -4,7 +4,7 @@ import { ListScheduleGroupsCommand, SchedulerClient } from "@aws-sdk/client-sche
 import { KubernetesObjectApi } from "@kubernetes/client-node";
 import { describe, expect, it } from "vitest";
 import { accessManifest } from "../../../lambda/cluster-access/manifest.ts";
-import { holderName, holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
+import { holderName, holdLabel } from "../../../lambda/core/marks/keys.ts";
 import type { DeployedCluster } from "./cluster.ts";
 import type { DeployedWorld } from "./world.ts";
 
@@ -34,27 +34,27 @@ export function changeCases(open: () => World): void {
       expect(await prod.untilMarked([...nodes, joined], other)).toBe(hold);
     });
 
-    it("with another scope keeps the running hold; the next launch holds its own NodePool, and no node is without a mark in between", async () => {
+    it("with another scope, the next launch holds its own NodePool, and the next sweep ends the former hold", async () => {
       const { world, prod } = open();
-      await prod.join("i-0123456789abcdef1", "v1", "elsewhere");
-      await prod.control({ do: "hold", for: "10m", reason: "to be divided" });
+      const elsewhere = await prod.join("i-0123456789abcdef1", "v1", "elsewhere");
+      await prod.control({ do: "hold", for: "10m", reason: "to be ended" });
       const nodes = (await prod.core.listNode()).items.map(({ metadata }) => metadata?.name ?? "");
       const whole = await prod.untilMarked(nodes, other);
 
-      const gaps = await gapsWhile(prod, nodes, async () => {
-        const settings = { hold: "1m", sweepEvery: "1h", holdAnnotation: other, scope: "nodepool" };
-        await world.deploy("prod", settings);
-        await prod.untilMarked([await prod.join(await prod.launch())], other);
-      });
+      const settings = { hold: "1m", sweepEvery: "1h", holdAnnotation: other, scope: "nodepool" };
+      await world.deploy("prod", settings);
+      const joined = await prod.join(await prod.launch());
+      await prod.untilMarked([joined], other);
 
-      expect(gaps).toEqual([]);
-      const marks = await prod.marks(other);
-      const joined = Object.keys(marks).filter((name) => !nodes.includes(name));
-      expect(nodes.map((name) => marks[name])).toEqual(nodes.map(() => whole));
-      expect(joined.map((name) => marks[name])).toEqual([expect.not.stringMatching(whole)]);
+      const { [elsewhere]: former, [joined]: own } = await prod.marks(other);
+      expect(former).toBe(whole);
+      expect(own).not.toBe(whole);
+      await prod.invoke("sweep", {});
+      const left = await prod.marks(other);
+      expect(left).not.toHaveProperty([elsewhere]);
+      expect(Object.values(left)).not.toContain(whole);
       expect((await prod.control({ do: "status" })).scopes).toMatchObject([
-        { scope: "cluster", state: "held", nodesHeld: nodes.length },
-        { scope: "nodepool/default", state: "held", nodesHeld: 1 },
+        { scope: "nodepool/default", state: "held" },
       ]);
     });
   });
@@ -91,32 +91,6 @@ export function changeCases(open: () => World): void {
       expect(await leftInAccount(world, "legacy")).toEqual([]);
     });
   });
-}
-
-/** Nodes that were without a mark at some moment during the work. */
-async function gapsWhile(
-  cluster: DeployedCluster,
-  nodes: readonly string[],
-  work: () => Promise<void>,
-): Promise<string[]> {
-  const gaps: string[] = [];
-  let isOver = false;
-  const watching = (async () => {
-    while (!isOver) gaps.push(...(await unprotected(cluster, nodes)));
-  })();
-  await work().finally(() => {
-    isOver = true;
-  });
-  await watching;
-  return gaps;
-}
-
-async function unprotected(cluster: DeployedCluster, nodes: readonly string[]): Promise<string[]> {
-  const { items } = await cluster.core.listNode();
-  const bare = items.filter(({ metadata }) =>
-    [Karpenter.v1.annotation, other].every((key) => metadata?.annotations?.[key] !== "true"),
-  );
-  return bare.map(({ metadata }) => metadata?.name ?? "").filter((name) => nodes.includes(name));
 }
 
 async function rights(cluster: DeployedCluster): Promise<string[]> {
