@@ -37,7 +37,7 @@ describe("a real API server, as a user with the holder's rights alone", () => {
     }
     return clusterNodesWorld(admin, holder, options);
   };
-  const isEnforced = async (options: NodesOptions) => {
+  const isEnforced = async ({ nodePools: _, ...options }: NodesOptions) => {
     const world = await clusterNodesWorld(admin, holder, options);
     try {
       await world.add("tried");
