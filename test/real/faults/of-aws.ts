@@ -49,7 +49,7 @@ export function awsFaults(open: () => FaultsWorld): void {
     it("that refuses the next one-shot of an extended hold holds no node for ever: one sweep sets the one-shot", async () => {
       const world = open();
       world.expectAlarms("function-errors");
-      await world.launch();
+      world.onClose(await world.engines.join(await world.launch()));
       expect(await world.deliver()).toBe("done");
       await world.advance(minutes(9));
       await world.launch();
@@ -104,7 +104,7 @@ export function awsFaults(open: () => FaultsWorld): void {
       const world = open();
       world.expectAlarms("function-errors");
       const { emulator, dynamodb } = world.engines;
-      await world.launch();
+      world.onClose(await world.engines.join(await world.launch()));
       expect(await world.deliver()).toBe("done");
       const [before] = await world.oneShots.all();
       await world.advance(minutes(1));

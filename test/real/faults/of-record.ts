@@ -71,7 +71,7 @@ export function recordFaults(open: () => FaultsWorld): void {
           await expectHeldAndThenReleased(world);
         },
       );
-      expect(calls).toBeGreaterThan(5);
+      expect(calls).toBeGreaterThan(4);
     });
 
     it("unreachable from any call of a launch on loses nothing: one sweep finishes the work, although the messages are lost", async () => {
@@ -88,7 +88,7 @@ export function recordFaults(open: () => FaultsWorld): void {
           expect(await marks()).toEqual({ ...all, held: all.held + 1 });
         },
       );
-      expect(calls).toBeGreaterThan(5);
+      expect(calls).toBeGreaterThan(4);
     });
 
     it("unreachable from any call of a release on holds no node for ever: a retry ends the hold, without a sweep", async () => {
@@ -179,7 +179,7 @@ export function recordFaults(open: () => FaultsWorld): void {
 
       expect(await second).toBe("done");
       expect(table().refusals.join()).toMatch(/ConditionalCheckFailed/);
-      expect(await world.hold()).toMatchObject({ launches: 2, extensions: 1 });
+      expect(await world.hold()).toMatchObject({ launches: 2, askedUntil: expect.any(Date) });
       await expectHeldAndThenReleased(world);
     });
 
