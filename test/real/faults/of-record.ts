@@ -185,8 +185,10 @@ export function recordFaults(open: () => FaultsWorld): void {
 
     it("that a launch writes just before its release does is released later, and its marks stay all the time", async () => {
       const world = open();
-      // Launches whose nodes never join would soon count no more.
-      const deleteNode = await world.engines.join(await hold(world));
+      // Without a node that joins, a further launch would not extend the hold.
+      const deleteNode = await world.engines.join(await world.launch());
+      expect(await world.deliver()).toBe("done");
+      world.queue.messages = [];
       await world.advance(minutes(19));
       const { isWaiting, continueWrite } = holdBackFirstWrite();
       const release = world.advance(minutes(1.1));
