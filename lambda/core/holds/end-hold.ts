@@ -25,10 +25,17 @@ export type End = Readonly<{
   breather?: Duration;
 }>;
 
-type EndFacts = Readonly<{ record: ScopeRecord; watermark: Watermark; rules: Rules; now: Date }>;
+type EndFacts = Readonly<{
+  record: ScopeRecord;
+  watermark: Watermark;
+  /** The id of a hold none of whose nodes was found. */
+  withoutNode?: string | undefined;
+  rules: Rules;
+  now: Date;
+}>;
 
 /** Why the hold of a record is over by now; undefined while it goes on. */
-export function whyOver({ record, watermark, rules, now }: EndFacts): End | undefined {
+export function whyOver({ record, watermark, withoutNode, rules, now }: EndFacts): End | undefined {
   const { hold, scope } = record;
   if (hold?.state !== "held") return undefined;
   if (!isKept(rules, scope)) return { because: "holds are kept in another scope now", isCut: true };
@@ -41,7 +48,8 @@ export function whyOver({ record, watermark, rules, now }: EndFacts): End | unde
   if (hold.capped || due < hold.expiresAt)
     return { because: "the hold has reached its cap", isCut: true, breather };
   // Otherwise a principal that may set Karpenter's tags on instances could start one hold after the other.
-  if (isUnjoined(hold)) return { because: "none of its nodes has joined", isCut: true, breather };
+  if (isUnjoined(hold) && hold.id === withoutNode)
+    return { because: "none of its nodes has joined", isCut: true, breather };
   return { because: "the hold expired", isCut: false };
 }
 

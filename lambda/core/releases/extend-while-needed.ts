@@ -28,18 +28,22 @@ const patience: Duration = minutes(10);
 /** How often it is asked whether the first node has joined. */
 const joinCheck: Duration = minutes(1);
 
-/** Extends a hold that is due while its first node is awaited, and while the nodes launched for it are in use. */
-export async function extendWhileNeeded(context: ReleaseContext, scope: Scope): Promise<void> {
+/**
+ * Extends a hold that is due while its first node is awaited, and while the nodes launched for it are in use. Returns the
+ * id of a hold none of whose nodes was found.
+ */
+export async function extendWhileNeeded(context: ReleaseContext, scope: Scope): Promise<string | undefined> {
   const { rules, clock } = context;
   const record = await findRecord(context, scope);
   const { hold } = record;
-  if (hold?.state !== "held" || !isKept(rules, scope)) return;
+  if (hold?.state !== "held" || !isKept(rules, scope)) return undefined;
   const due = dueAt(hold, rules);
-  if (clock.now() < due) return;
+  if (clock.now() < due) return undefined;
   const isJoined = !isUnjoined(hold) || (await awaitFirstNode(context, scope, hold));
   const cap = capOf(rules, hold.startedAt);
   // A hold that has reached its cap ends, whatever its nodes do.
   if (isJoined && (!cap || due < cap)) await extendWhileUsed(context, scope, record);
+  return isJoined ? undefined : hold.id;
 }
 
 /** Notes that a node has joined, and returns whether; until one has, the hold waits as long as the last node boots. */

@@ -37,10 +37,10 @@ export async function decideNow(
   const { rules, clock } = context;
   // A hold that was not due when its use was asked for is not due below either.
   const now = clock.now();
-  await extendWhileNeeded(context, scope);
+  const withoutNode = await extendWhileNeeded(context, scope);
   const whole = await wholeClusterRecord(context, scope);
   return changeRecord(context, scope, (record) =>
-    decideRelease({ record, watermark: watermarkOf(record, whole), holdId, rules, now }),
+    decideRelease({ record, watermark: watermarkOf(record, whole), withoutNode, holdId, rules, now }),
   );
 }
 
@@ -53,6 +53,7 @@ export type ReleaseDecision =
 export type ReleaseFacts = Readonly<{
   record: ScopeRecord;
   watermark: Watermark;
+  withoutNode?: string | undefined;
   /** The hold that is meant; undefined: whatever hold there is. */
   holdId?: string | undefined;
   rules: Rules;
@@ -60,13 +61,14 @@ export type ReleaseFacts = Readonly<{
 }>;
 
 /** Ends a hold that is over; one that goes on needs a one-shot that is still to come. */
-export function decideRelease({ record, watermark, holdId, rules, now }: ReleaseFacts): ReleaseDecision {
+export function decideRelease({ holdId, ...facts }: ReleaseFacts): ReleaseDecision {
+  const { record, rules, now } = facts;
   const { hold } = record;
   if (!hold) return { action: "leave", because: "nothing is held" };
   if (holdId !== undefined && hold.id !== holdId)
     return { action: "leave", because: "another hold took its place" };
   if (hold.state === "releasing") return { action: "release", hold, because: "its release was not finished" };
-  const end = whyOver({ record, watermark, rules, now });
+  const end = whyOver(facts);
   if (end) {
     const ended = decideEnd(record, hold, end, now);
     return { action: "release", hold: ended.hold, record: ended, because: end.because };

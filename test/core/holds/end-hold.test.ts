@@ -19,10 +19,16 @@ import { coreWorld } from "../../support/core-world.ts";
 const at = (minute: number) => after(noon, minutes(minute));
 
 describe("why a hold is over", () => {
-  const why = (about: Partial<Hold>, minute: number, rules: Partial<Rules> = {}, from = new Date(0)) =>
+  const why = (
+    about: Partial<Hold>,
+    minute: number,
+    rules: Partial<Rules> = {},
+    { from = new Date(0), withoutNode = holdId(1) } = {},
+  ) =>
     whyOver({
       record: aRecord({ hold: aHold(about) }),
       watermark: { from },
+      withoutNode,
       rules: someRules(rules),
       now: at(minute),
     });
@@ -38,11 +44,16 @@ describe("why a hold is over", () => {
     ["it met its cap", why({ capped: true }, 20), capped],
     ["the cap was lowered, which counts at once", why({}, 10, { maxHold: minutes(10) }), capped],
     ["none of its nodes joined", why({ burstFrom: noon }, 20), unjoined],
+    [
+      "it expired, and it was not asked whether a node has joined",
+      why({ burstFrom: noon }, 20, {}, { withoutNode: holdId(2) }),
+      expired,
+    ],
     ["it expired, and a node had joined", why({ burstFrom: noon, joined: true }, 20), expired],
     ["another setting of scope keeps holds elsewhere", why({}, 1, { scope: "nodepool" }), moved],
-    ["its launches lie before the watermark", why({}, 1, {}, at(0.1)), void_],
+    ["its launches lie before the watermark", why({}, 1, {}, { from: at(0.1) }), void_],
     ["not before its time", why({ burstFrom: noon }, 19.9), undefined],
-    ["not by a watermark at its cause", why({}, 1, {}, noon), undefined],
+    ["not by a watermark at its cause", why({}, 1, {}, { from: noon }), undefined],
     ["not while it is released already", why({ state: "releasing" }, 30), undefined],
   ])("%s", (_, end, expected) => {
     expect(end).toEqual(expected);

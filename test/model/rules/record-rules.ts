@@ -17,6 +17,8 @@ export type Life = {
   extensions: number;
   from?: Date;
   since?: Date;
+  /** When the record first named a launch of it. */
+  burstSeenAt?: Date;
   isLost?: true;
 };
 
@@ -97,6 +99,7 @@ export class RecordRules {
         life.from ??= record.lastLaunchAt;
         life.since ??= from;
       }
+      if (life && record.hold?.burstFrom) life.burstSeenAt ??= this.#world.time;
       for (const listener of this.#listeners) listener(change);
     }
   }
@@ -164,11 +167,9 @@ export class RecordRules {
     const cap = latestEnd(hold, invocation.settings);
     const isCapped = hold.capped || (cap !== undefined && cap < hold.expiresAt);
     must(because !== expired || !isCapped, "a capped hold ends with the cap as its reason", facts);
-    must(
-      because !== expired || !isUnjoined(hold),
-      "a hold without a node ends with that as its reason",
-      facts,
-    );
+    const { burstSeenAt = new Date(0) } = this.lives.get(hold.id) ?? {};
+    const mustKnow = isUnjoined(hold) && burstSeenAt < invocation.begunAt;
+    must(because !== expired || !mustKnow, "a hold without a node ends with that as its reason", facts);
     if (because !== expired) this.cutShort(record.scope, this.#world.time);
     if (because.includes(" by hand: ")) this.#forced.set(record.scope, invocation.begunAt);
     if (!isByTime || because === expired) return;
