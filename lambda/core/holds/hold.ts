@@ -1,6 +1,6 @@
 import type { HoldLength } from "../auto/hold-length.ts";
 import type { Learned } from "../auto/learned.ts";
-import { after, type Duration, earlier, later, minutes, seconds } from "../duration.ts";
+import { after, type Duration, earlier, later, minutes } from "../duration.ts";
 import { youngerId } from "../marks/hold-id.ts";
 import type { Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
@@ -146,8 +146,8 @@ export function pastOf(scope: Scope, hold: Hold, endedAt: Date): PastHold {
 /** A node boots within this time; a hold that is due waits no longer for the first of its nodes. */
 export const longestBoot: Duration = minutes(5);
 
-/** A node that joined after this is one of the hold's: the clocks of cloud and cluster differ by seconds. */
-export const joinsCountFrom = (burstFrom: Date): Date => after(burstFrom, -seconds(10));
+/** A node that joined after this is one of the hold's: the clocks of cloud and cluster may differ. */
+export const joinsCountFrom = (burstFrom: Date): Date => after(burstFrom, -minutes(1));
 
 /** Whether launches began or extended the hold, and none of their nodes is known to have joined. */
 export const isUnjoined = (hold: Hold): hold is Hold & { burstFrom: Date } =>

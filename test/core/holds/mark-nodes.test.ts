@@ -109,13 +109,13 @@ describe("marking", () => {
     const unjoined = { burstFrom: noon, askedUntil: at(30) };
 
     it("after the first launch notes so, and what launches asked for meanwhile counts", async () => {
-      const { hold } = await mark(seenAt(-9), unjoined);
+      const { hold } = await mark(seenAt(-59), unjoined);
       expect(hold).toEqual(aHold({ burstFrom: noon, joined: true, expiresAt: at(30) }));
     });
 
     it("before the first launch notes nothing, and neither does one of a hold without launches", async () => {
-      expect((await mark(seenAt(-10), unjoined)).version).toBe(1);
-      expect((await mark(seenAt(-9))).version).toBe(1);
+      expect((await mark(seenAt(-60), unjoined)).version).toBe(1);
+      expect((await mark(seenAt(-59))).version).toBe(1);
     });
   });
 });

@@ -1,11 +1,11 @@
-import { after, type Duration, later, seconds } from "../../../lambda/core/duration.ts";
+import { after, type Duration, later, minutes } from "../../../lambda/core/duration.ts";
 import type { Scope } from "../../../lambda/core/scope.ts";
 import type { World } from "../../../simulator/world.ts";
 import { bootTime, isCovered, isUnjoined, isWithin } from "./oracle.ts";
 import type { RecordChange, RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 
-const clocksDiffer: Duration = seconds(10);
+const clocksDiffer: Duration = minutes(1);
 const never = new Date(0);
 
 /** Launches that lead to no node hold nodes for one length of a hold at most: to last longer it needs a node that joined. */
@@ -42,7 +42,7 @@ export class JoinRules {
     const isByHand = invocation.name === "control";
     const most = later(old.expiresAt, after(hold.burstFrom, settings.hold + bootTime));
     must(isByHand || hold.expiresAt <= most, "no launch extends a hold without a node", facts);
-    if (hold.endsBecause !== "none of its nodes has joined") return;
+    if (old.state !== "held" || hold.endsBecause !== "none of its nodes has joined") return;
     const mustSee = this.#world.nodes.all().filter(({ pool, joinedAt }) => {
       const isOfScope = isCovered(settings, pool) && isWithin(scope, pool);
       return isOfScope && joinedAt > from && joinedAt < begunAt;
