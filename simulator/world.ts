@@ -1,10 +1,10 @@
 import { after, type Duration, minutes } from "../lambda/core/duration.ts";
 import { TryAgainError } from "../lambda/core/errors.ts";
 import type { CallContext, Ids, NodeClaims, Nodes, Ports } from "../lambda/core/ports.ts";
-import { onOperatorAsked } from "../lambda/handlers/control.ts";
+import { onControlRequest } from "../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../lambda/handlers/release.ts";
-import { onOverdueSwept } from "../lambda/handlers/sweep.ts";
+import { onSweepDue } from "../lambda/handlers/sweep.ts";
 import { type KubernetesCall, type KubernetesCaller, OutOfTimeError } from "../lambda/kubernetes/client.ts";
 import { KubernetesNodeClaims } from "../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../lambda/kubernetes/nodes.ts";
@@ -148,11 +148,11 @@ export class World {
   }
 
   sweep(skew = 0): Promise<Invocation> {
-    return this.#start("sweep", (ports, context) => onOverdueSwept(ports)({}, context), { skew });
+    return this.#start("sweep", (ports, context) => onSweepDue(ports)({}, context), { skew });
   }
 
   ask(request: unknown, skew = 0): Promise<Invocation> {
-    return this.#start("control", (ports, context) => onOperatorAsked(ports)(request, context), { skew });
+    return this.#start("control", (ports, context) => onControlRequest(ports)(request, context), { skew });
   }
 
   /** CloudFormation changes the access after it has updated the functions. */

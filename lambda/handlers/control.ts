@@ -13,7 +13,7 @@ const reading: ReadonlySet<string> = new Set(["status", "check", "history", "pro
 const causeNames = { hand: "held by hand", event: "held for an event", window: "held in a window" } as const;
 
 /** An operator wants to know or to change something; every answer is plain JSON. Only some holders can be checked. */
-export const onOperatorAsked =
+export const onControlRequest =
   (ports: Ports, inspection?: Inspection) =>
   async (payload: unknown, call: CallContext): Promise<unknown> => {
     const context = { ...ports, ...call };
@@ -34,8 +34,8 @@ export const onOperatorAsked =
       case "hold": {
         const { cause, at } = request;
         const reason = `${causeNames[cause]}: ${request.reason}`;
-        const wish = { for: request.for ?? ports.rules.hold, reason, cause, at };
-        return holdByHand(context, scopeToHold(ports, request.scope), wish);
+        const asked = { for: request.for ?? ports.rules.hold, reason, cause, at };
+        return holdByHand(context, scopeToHold(ports, request.scope), asked);
       }
       case "release":
         return forceRelease(context, request);

@@ -4,7 +4,7 @@
  */
 export async function forEachConcurrent<T>(
   items: AsyncIterable<T>,
-  hands: number,
+  limit: number,
   act: (item: T) => Promise<unknown>,
 ): Promise<void> {
   const source = items[Symbol.asyncIterator]();
@@ -21,7 +21,7 @@ export async function forEachConcurrent<T>(
       throw error;
     }
   };
-  const results = await Promise.allSettled(Array.from({ length: hands }, work));
+  const results = await Promise.allSettled(Array.from({ length: limit }, work));
   const failure = results.find((result) => result.status === "rejected");
   if (failure) throw failure.reason;
 }

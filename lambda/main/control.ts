@@ -1,8 +1,8 @@
 import { readConfig } from "../environment.ts";
-import { onOperatorAsked } from "../handlers/control.ts";
+import { onControlRequest } from "../handlers/control.ts";
 import { invocation } from "../invocation.ts";
 import { systemClock } from "../system-clock.ts";
 import { wireControl } from "../wiring.ts";
 
 const { ports, telemetry, inspection } = wireControl(readConfig(process.env));
-export const handler = invocation(telemetry, systemClock, onOperatorAsked(ports, inspection));
+export const handler = invocation(telemetry, systemClock, onControlRequest(ports, inspection));

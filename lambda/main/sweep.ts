@@ -1,8 +1,8 @@
 import { readConfig } from "../environment.ts";
-import { onOverdueSwept } from "../handlers/sweep.ts";
+import { onSweepDue } from "../handlers/sweep.ts";
 import { invocation } from "../invocation.ts";
 import { systemClock } from "../system-clock.ts";
 import { wire } from "../wiring.ts";
 
 const { ports, telemetry } = wire(readConfig(process.env));
-export const handler = invocation(telemetry, systemClock, onOverdueSwept(ports));
+export const handler = invocation(telemetry, systemClock, onSweepDue(ports));

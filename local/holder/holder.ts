@@ -12,10 +12,10 @@ import type {
   Nodes,
   Ports,
 } from "../../lambda/core/ports.ts";
-import { onOperatorAsked } from "../../lambda/handlers/control.ts";
+import { onControlRequest } from "../../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../../lambda/handlers/release.ts";
-import { onOverdueSwept } from "../../lambda/handlers/sweep.ts";
+import { onSweepDue } from "../../lambda/handlers/sweep.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import type { AlarmClock, Cancel } from "./alarm-clock.ts";
 import type { Expired } from "./one-shots.ts";
@@ -86,7 +86,7 @@ export class Holder {
 
   sweep(): Promise<void> {
     this.#world.timeline.record({ kind: "sweep" });
-    return this.#hold(onOverdueSwept(this.#ports)({}, this.#context()));
+    return this.#hold(onSweepDue(this.#ports)({}, this.#context()));
   }
 
   /** Does what the release function does: for a one-shot that fired, or by hand. */
@@ -96,7 +96,7 @@ export class Holder {
 
   /** Answers as the control function does. */
   ask(payload: unknown): Promise<unknown> {
-    return this.#hold(onOperatorAsked(this.#ports)(payload, this.#context()));
+    return this.#hold(onControlRequest(this.#ports)(payload, this.#context()));
   }
 
   /** Starts nothing more and finishes the work under way. */

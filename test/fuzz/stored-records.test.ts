@@ -3,7 +3,7 @@ import { after, minutes } from "../../lambda/core/duration.ts";
 import type { Hold } from "../../lambda/core/holds/hold.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../../lambda/handlers/release.ts";
-import { onOverdueSwept } from "../../lambda/handlers/sweep.ts";
+import { onSweepDue } from "../../lambda/handlers/sweep.ts";
 import { type Fields, Kind } from "../../lambda/record/item-table.ts";
 import { launchEvent } from "../../simulator/fake-ec2.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
@@ -67,7 +67,7 @@ fuzzed(
       world.nodes.mark(pool, holdId(n + 1));
     }
 
-    expect(await errorOf(onOverdueSwept(ports)({}, context))).toBeUndefined();
+    expect(await errorOf(onSweepDue(ports)({}, context))).toBeUndefined();
 
     expect(world.nodes.get("b")?.labels).toEqual({});
     if (isReadable) return;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import type { ClusterFindings, Inspection } from "../../lambda/core/operate/check.ts";
-import { onOperatorAsked } from "../../lambda/handlers/control.ts";
+import { onControlRequest } from "../../lambda/handlers/control.ts";
 import { version } from "../../lambda/version.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
@@ -25,7 +25,7 @@ const inspecting = (look: () => Promise<ClusterFindings> = async () => findings)
 });
 const context = until(new Date(noon.getTime() + minutes(2)));
 const check = (world: World, inspection?: Inspection) =>
-  onOperatorAsked(world.ports, inspection)({ do: "check" }, context);
+  onControlRequest(world.ports, inspection)({ do: "check" }, context);
 
 describe("a check from inside", () => {
   it("reports the present holds, what the cluster showed and which code answers", async () => {

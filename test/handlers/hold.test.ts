@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { TryAgainError } from "../../lambda/core/errors.ts";
-import { onOperatorAsked } from "../../lambda/handlers/control.ts";
+import { onControlRequest } from "../../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
 import { launchEvent } from "../../simulator/fake-ec2.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
@@ -92,7 +92,7 @@ describe("a batch", () => {
 
     await handle(world, batchOf({ source: "karpenter-node-holder.probe", detail }));
 
-    const asked = (id: string) => onOperatorAsked(world.ports)({ do: "probe", id }, until(deadline));
+    const asked = (id: string) => onControlRequest(world.ports)({ do: "probe", id }, until(deadline));
     const probe = { sentAt: noon, queuedAt: noon, answeredAt: noon };
     expect(await asked("probe-1")).toMatchObject({ probe });
     expect(await asked("probe-2")).toEqual({ probe: null });

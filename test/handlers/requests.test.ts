@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
-import { onOperatorAsked } from "../../lambda/handlers/control.ts";
+import { onControlRequest } from "../../lambda/handlers/control.ts";
 import { onHoldExpired } from "../../lambda/handlers/release.ts";
 import { parseControlRequest, parseReleaseRequest } from "../../lambda/handlers/requests.ts";
 import { Scenario } from "../../simulator/scenario.ts";
@@ -123,7 +123,7 @@ describe("whatever is asked", () => {
   it("is either understood or refused by name, and what is refused changes nothing", async () => {
     await fc.assert(
       fc.asyncProperty(anything, async (payload) => {
-        for (const handler of [onHoldExpired, onOperatorAsked]) {
+        for (const handler of [onHoldExpired, onControlRequest]) {
           const world = new World();
           world.nodes.add("a");
           const error: unknown = await handler(world.ports)(payload, context).then(

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import type { Ports } from "../../lambda/core/ports.ts";
-import { onOperatorAsked } from "../../lambda/handlers/control.ts";
+import { onControlRequest } from "../../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../../lambda/handlers/release.ts";
-import { onOverdueSwept } from "../../lambda/handlers/sweep.ts";
+import { onSweepDue } from "../../lambda/handlers/sweep.ts";
 import { Kind } from "../../lambda/record/item-table.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { launchEvent } from "../../simulator/fake-ec2.ts";
@@ -37,7 +37,7 @@ async function aBrokenRecord(broken = "nodepool/a") {
 describe("a record that cannot be read", () => {
   it.each([
     ["a release", (ports: Ports) => onHoldExpired(ports)({ force: true }, context)],
-    ["a pause", (ports: Ports) => onOperatorAsked(ports)({ do: "pause" }, context)],
+    ["a pause", (ports: Ports) => onControlRequest(ports)({ do: "pause" }, context)],
   ])("does not stop %s of everything by hand, which replaces it", async (_, byHand) => {
     const { ports, holds, marked } = await aBrokenRecord();
     await byHand(ports);
@@ -48,7 +48,7 @@ describe("a record that cannot be read", () => {
 
   it("is replaced by the next sweep, which takes its marks off", async () => {
     const { ports, world, holds, marked } = await aBrokenRecord();
-    await onOverdueSwept(ports)({}, until(after(world.time, minutes(5))));
+    await onSweepDue(ports)({}, until(after(world.time, minutes(5))));
     expect(marked()).toEqual(["b"]);
     expect(await holds.find("nodepool/a")).toEqual({ scope: "nodepool/a", version: 8 });
   });

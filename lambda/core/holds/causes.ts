@@ -1,5 +1,5 @@
 import type { Launch } from "../ports.ts";
-import type { Causes, Hold, Wish } from "./hold.ts";
+import type { Causes, Hold, RequestCause } from "./hold.ts";
 
 /** A record is read and written whole, so it names no more NodePools than these. */
 const mostPools = 10;
@@ -21,9 +21,9 @@ export const withUse = (causes: Causes, usedAt: Date): Causes => ({
   usedAt,
 });
 
-export const withWish = (causes: Causes, wish: Wish, reason: string): Causes => ({
+export const withRequest = (causes: Causes, cause: RequestCause, reason: string): Causes => ({
   ...causes,
-  [wish]: reason,
+  [cause]: reason,
 });
 
 /** All causes of a hold in one line. */
@@ -33,11 +33,11 @@ export function describeCauses({ causes, launches }: Pick<Hold, "causes" | "laun
     pools.length === 1
       ? `in NodePool ${pools[0]?.[0]}`
       : `in NodePools ${pools.map(([pool, count]) => `${pool} (${count})`).join(", ")}`;
-  const wishes = (["hand", "event", "window"] as const).flatMap((wish) => causes[wish] ?? []);
+  const requests = (["hand", "event", "window"] as const).flatMap((cause) => causes[cause] ?? []);
   const parts = [
     ...(pools.length > 0 ? [`${launches} ${launches === 1 ? "launch" : "launches"} ${inPools}`] : []),
     ...(causes.uses ? [`extended by use ${causes.uses === 1 ? "once" : `${causes.uses} times`}`] : []),
-    ...wishes,
+    ...requests,
   ];
   return parts.join("; ");
 }

@@ -6,7 +6,7 @@ import type { Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
 
 /** Who asked for a hold without a launch. */
-export type Wish = "hand" | "event" | "window";
+export type RequestCause = "hand" | "event" | "window";
 
 /** Why a hold is on, beside how it began. */
 export type Causes = Readonly<{
@@ -17,7 +17,7 @@ export type Causes = Readonly<{
   usedAt?: Date;
 }> &
   /** The last reason of each. */
-  Readonly<Partial<Record<Wish, string>>>;
+  Readonly<Partial<Record<RequestCause, string>>>;
 
 /** A launch that Karpenter made to replace other nodes. */
 export type RememberedReplacement = Readonly<{ instance: string; launchedAt: Date; nodeClaim?: string }>;

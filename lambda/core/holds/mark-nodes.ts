@@ -11,12 +11,12 @@ type OneShot = Readonly<{ scope: Scope; hold: Hold; at: Date }>;
 /** Sets the one-shot and notes it in the record, so that extensions need not set another. */
 export async function armRelease(context: ReleaseContext, oneShot: OneShot): Promise<void> {
   const { scope, hold, at } = oneShot;
-  await setOneShot(context, oneShot);
+  await arm(context, oneShot);
   await changeRecord(context, scope, (record) => ({ record: withArmed(record, hold.id, at) }));
 }
 
 /** Sets the one-shot alone: the record does not know of it until it is noted there. */
-export async function setOneShot(context: ReleaseContext, { scope, hold, at }: OneShot): Promise<void> {
+async function arm(context: ReleaseContext, { scope, hold, at }: OneShot): Promise<void> {
   const result = await context.schedules.arm(scope, hold.id, at);
   context.log.info("release armed", { scope, holdId: hold.id, at, result });
 }
@@ -34,7 +34,7 @@ function withArmed(record: ScopeRecord, holdId: string, at: Date): ScopeRecord |
 export async function armAndMark(context: Context, scope: Scope, hold: Hold): Promise<Marked> {
   if (hold.armedFor) return markNodes(context, { scope, hold });
   const armedFor = dueAt(hold, context.rules);
-  await setOneShot(context, { scope, hold, at: armedFor });
+  await arm(context, { scope, hold, at: armedFor });
   return markNodes(context, { scope, hold, armedFor });
 }
 

@@ -91,7 +91,7 @@ export async function holdForLaunches(
       const { firstSeenAt } = batch;
       const judged = await findDemand(context, { scope, launches: ofScope, firstSeenAt });
       await attemptAll([
-        () => protectDemand(context, scope, judged.demand),
+        () => holdForDemand(context, scope, judged.demand),
         () => awaitReplacements(context, scope, judged.replacements),
         () => judgeAgain(context, judged.unknown, batch),
       ]);
@@ -99,9 +99,9 @@ export async function holdForLaunches(
   );
 }
 
-async function protectDemand(context: Context, scope: Scope, demand: readonly Launch[]): Promise<void> {
+async function holdForDemand(context: Context, scope: Scope, demand: readonly Launch[]): Promise<void> {
   if (demand.length === 0) return;
-  const { action } = await protect(context, { scope, launches: demand, awaited: demand });
+  const { action } = await startOrExtend(context, { scope, launches: demand, awaited: demand });
   // Counted here, not of every launch that a sweep looks at: it looks at the same ones each time.
   if (action === "ignore") context.metrics.add("LaunchesIgnored", demand.length);
 }
@@ -129,15 +129,15 @@ async function judgeAgain(
   await context.followUps.enqueue({ kind: "launches", launches, firstSeenAt, attempt: attempt + 1 }, delay);
 }
 
-type Protecting = Readonly<{ scope: Scope; launches: readonly Launch[]; awaited: readonly LaunchEvent[] }>;
+type DemandOfScope = Readonly<{ scope: Scope; launches: readonly Launch[]; awaited: readonly LaunchEvent[] }>;
 
 /**
  * Records first, arms second, marks third: after a crash in between, the same launches again finish the work.
  * Only the start of a hold marks at once; what joins later is marked by the follow-up that waits for it.
  */
-export async function protect(
+export async function startOrExtend(
   context: Context,
-  { scope, launches, awaited }: Protecting,
+  { scope, launches, awaited }: DemandOfScope,
 ): Promise<LaunchDecision> {
   const decision = await decide(context, scope, launches);
   report(context, scope, launches, decision);

@@ -25,7 +25,7 @@ const recently: Duration = hours(1);
 export async function checkLinks(context: Context, inspection: Inspection): Promise<CheckAnswer> {
   const at = context.clock.now();
   const [record, launches, cluster] = await Promise.all([
-    attempt(() => lookAtRecord(context)),
+    attempt(() => readHolds(context)),
     attempt(async () => ({ recent: (await context.launches.since(after(at, -recently), context)).length })),
     attempt(() => inspection.inspect(context)),
   ]);
@@ -37,7 +37,7 @@ export async function checkLinks(context: Context, inspection: Inspection): Prom
   return { at, rules: context.rules, record, launches, cluster };
 }
 
-async function lookAtRecord(context: Context) {
+async function readHolds(context: Context) {
   const [{ records }, lastSweep] = await Promise.all([context.holds.all(), context.journal.lastSweep()]);
   const broken = records.find(({ unreadable }) => unreadable)?.unreadable;
   if (broken) throw new BrokenSetupError(broken);

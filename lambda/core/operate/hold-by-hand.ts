@@ -1,15 +1,15 @@
 import { after, type Duration, earlier, formatDuration, later } from "../duration.ts";
 import { BadInputError } from "../errors.ts";
-import { withWish } from "../holds/causes.ts";
+import { withRequest } from "../holds/causes.ts";
 import {
   capOf,
   dueAt,
   extended,
   type Hold,
   type PastHold,
+  type RequestCause,
   type ScopeRecord,
   startHold,
-  type Wish,
 } from "../holds/hold.ts";
 import { armAndMark, awaitPendingNodes } from "../holds/mark-nodes.ts";
 import { changeRecord, wholeClusterRecord } from "../holds/records.ts";
@@ -28,7 +28,7 @@ export type HoldAnswer = Readonly<{
 }>;
 
 /** Starts or extends a hold without a launch: by hand, for an event, or for a window. */
-export async function holdByHand(context: Context, scope: Scope, wish: HoldRequest): Promise<HoldAnswer> {
+export async function holdByHand(context: Context, scope: Scope, request: HoldRequest): Promise<HoldAnswer> {
   const { rules, clock, ids } = context;
   if (!isKept(rules, scope)) {
     const expected = rules.scope === "cluster" ? '"cluster"' : '"nodepool/NAME"';
@@ -40,15 +40,15 @@ export async function holdByHand(context: Context, scope: Scope, wish: HoldReque
   const decision = await changeRecord(context, scope, (record) => {
     const now = clock.now();
     const watermark = watermarkOf(record, whole);
-    return decideHold({ record, watermark, wish, rules, now, newId: ids.newHoldId(now) });
+    return decideHold({ record, watermark, request, rules, now, newId: ids.newHoldId(now) });
   });
   context.log.info("hold by hand decided", {
     scope,
-    cause: wish.cause,
+    cause: request.cause,
     action: decision.action,
     because: decision.because,
   });
-  if (decision.action === "refuse" && wish.cause === "hand")
+  if (decision.action === "refuse" && request.cause === "hand")
     throw new BadInputError("Cannot hold", [decision.because]);
   if (decision.action === "refuse" || decision.action === "leave")
     return { marked: 0, userHeld: 0, because: decision.because };
@@ -66,7 +66,7 @@ export async function holdByHand(context: Context, scope: Scope, wish: HoldReque
   };
 }
 
-/** What an operator's wish to hold means for one scope, and why. */
+/** What an operator's request to hold means for one scope, and why. */
 export type HoldDecision =
   | Readonly<{ action: "refuse"; because: string; record?: never }>
   | Readonly<{ action: "leave"; because: string; record?: never }>
@@ -79,37 +79,42 @@ export type HoldDecision =
     }>;
 
 /** `at` is when an event happened or a window began: delivered twice, or late, it asks for nothing more. */
-export type HoldRequest = Readonly<{ for: Duration; reason: string; cause: Wish; at?: Date | undefined }>;
+export type HoldRequest = Readonly<{
+  for: Duration;
+  reason: string;
+  cause: RequestCause;
+  at?: Date | undefined;
+}>;
 
 export type HoldFacts = Readonly<{
   record: ScopeRecord;
   watermark: Watermark;
-  wish: HoldRequest;
+  request: HoldRequest;
   rules: Rules;
   now: Date;
   newId: string;
 }>;
 
 /** Holds from now on for as long as asked, never past the cap; also during a breather, but not in a pause. */
-export function decideHold({ record, watermark, wish, rules, now, newId }: HoldFacts): HoldDecision {
+export function decideHold({ record, watermark, request, rules, now, newId }: HoldFacts): HoldDecision {
   if (isPaused(watermark, now))
     return { action: "refuse", because: `${whyNoneCounts(watermark, now)}: resume first` };
-  const at = earlier(wish.at ?? now, now);
+  const at = earlier(request.at ?? now, now);
   // Of a hold that was capped, or released by hand, nothing is asked for again.
-  const most = wish.at && capOf(rules, at);
-  const asked = most ? earlier(after(at, wish.for), most) : after(at, wish.for);
+  const most = request.at && capOf(rules, at);
+  const asked = most ? earlier(after(at, request.for), most) : after(at, request.for);
   if (asked <= now) return { action: "leave", because: "the time it asks for is over" };
-  if (wish.at && at < watermark.from && watermark.from <= now) {
+  if (request.at && at < watermark.from && watermark.from <= now) {
     return { action: "leave", because: whyNoneCounts(watermark, now) };
   }
-  // In a breather the wish counts though launches do not: no watermark known now may end this hold.
+  // In a breather the request counts though launches do not: no watermark known now may end this hold.
   const causedAt = later(now, watermark.from);
   const { hold } = record;
   if (hold?.state !== "held") {
     const cap = capOf(rules, now);
     const expiresAt = cap ? earlier(asked, cap) : asked;
-    const causes = withWish({}, wish.cause, wish.reason);
-    return startHold(record, { id: newId, startedBecause: wish.reason, expiresAt, causedAt, causes }, now);
+    const causes = withRequest({}, request.cause, request.reason);
+    return startHold(record, { id: newId, startedBecause: request.reason, expiresAt, causedAt, causes }, now);
   }
   const { expiresAt } = extended(hold, asked, rules);
   if (expiresAt <= hold.expiresAt) {
@@ -119,7 +124,7 @@ export function decideHold({ record, watermark, wish, rules, now, newId }: HoldF
         : "the hold lasts longer already";
     return { action: "keep", hold, because };
   }
-  const causes = withWish(hold.causes, wish.cause, wish.reason);
+  const causes = withRequest(hold.causes, request.cause, request.reason);
   const next = { ...hold, expiresAt, causedAt, causes, extensions: hold.extensions + 1 };
-  return { action: "extend", hold: next, record: { ...record, hold: next }, because: wish.reason };
+  return { action: "extend", hold: next, record: { ...record, hold: next }, because: request.reason };
 }

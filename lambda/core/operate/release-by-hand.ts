@@ -43,15 +43,15 @@ export async function forceRelease(
 /** Releases and holds nothing until then, or until resumed. */
 export async function pause(
   context: ReleaseContext,
-  wish: Readonly<{ for?: Duration | undefined; reason: string; scope?: Scope | undefined }>,
+  request: Readonly<{ for?: Duration | undefined; reason: string; scope?: Scope | undefined }>,
 ): Promise<ReleaseAnswer & Readonly<{ until: Date | undefined }>> {
-  const until = wish.for === undefined ? untilResumed : after(context.clock.now(), wish.for);
-  const because = `paused by hand: ${wish.reason}`;
+  const until = request.for === undefined ? untilResumed : after(context.clock.now(), request.for);
+  const because = `paused by hand: ${request.reason}`;
   // A pause of everything is kept in the whole cluster's record, where it counts for scopes yet unknown.
-  const answer = await releaseByHand(context, wish.scope, because, (record) =>
-    decidePause(record, { until, reason: wish.reason, now: context.clock.now() }),
+  const answer = await releaseByHand(context, request.scope, because, (record) =>
+    decidePause(record, { until, reason: request.reason, now: context.clock.now() }),
   );
-  return { ...answer, because, until: wish.for === undefined ? undefined : until };
+  return { ...answer, because, until: request.for === undefined ? undefined : until };
 }
 
 /** Lets launches count again from now on. */
@@ -146,7 +146,7 @@ export function decideForce(record: ScopeRecord, { reason, now, askedAt }: Force
   return { action: "release" as const, hold: ended.hold, record: ended, because: reason };
 }
 
-/** Steps aside until then: what is held is released, and launches meanwhile never count. The last wish is the one that counts. */
+/** Steps aside until then: what is held is released, and launches meanwhile never count. The last request is the one that counts. */
 export function decidePause(
   record: ScopeRecord,
   { until, reason, now }: Readonly<{ until: Date; reason: string; now: Date }>,

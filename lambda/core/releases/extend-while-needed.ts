@@ -103,7 +103,7 @@ async function extendWhileUsed(context: ReleaseContext, scope: Scope, record: Sc
   const burst = burstOf(record, rules, clock.now());
   if (!burst) return;
   const claims = await readClaims(context, scope, burst);
-  if (rules.auto) await protectBooting(context, scope, burst.hold.id, claims);
+  if (rules.auto) await extendWhileBooting(context, scope, burst.hold.id, claims);
   const usedAt = (present: ScopeRecord) => lastUse(claims ?? [], present, clock.now());
   if (!usedAt(record)) return;
 
@@ -154,7 +154,7 @@ async function readClaims(
   }
 }
 
-async function protectBooting(
+async function extendWhileBooting(
   context: ReleaseContext,
   scope: Scope,
   holdId: string,

@@ -1,7 +1,7 @@
 import { after } from "../duration.ts";
 import { attemptAll } from "../errors.ts";
 import { findDemand } from "../launches/find-demand.ts";
-import { protect } from "../launches/handle-launches.ts";
+import { startOrExtend } from "../launches/handle-launches.ts";
 import type { Context, Launch } from "../ports.ts";
 import { longestHold, scopeOf } from "../rules.ts";
 import { admits, type Scope } from "../scope.ts";
@@ -39,7 +39,7 @@ async function recover(context: Context, scope: Scope, missed: readonly Launch[]
   const firstSeenAt = context.clock.now();
   const { demand } = await findDemand(context, { scope, launches: missed, firstSeenAt });
   if (demand.length === 0) return;
-  const { action } = await protect(context, { scope, launches: demand, awaited: [] });
+  const { action } = await startOrExtend(context, { scope, launches: demand, awaited: [] });
   if (action === "ignore" || action === "await") return;
   context.log.warn("launches were missed", { scope, instances: demand.map((launch) => launch.instance) });
   context.metrics.add("MissedLaunches", demand.length);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeCauses, withLaunches, withUse, withWish } from "../../../lambda/core/holds/causes.ts";
+import { describeCauses, withLaunches, withRequest, withUse } from "../../../lambda/core/holds/causes.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
 import { aHold, aLaunch } from "../../support/builders.ts";
 
@@ -21,7 +21,10 @@ describe("the causes of a hold", () => {
 
   it("count uses, and keep the last reason of each wish", () => {
     expect(withUse(withUse({}, noon), noon)).toEqual({ uses: 2, usedAt: noon });
-    expect(withWish(withWish({ uses: 1 }, "hand", "old"), "hand", "new")).toEqual({ uses: 1, hand: "new" });
+    expect(withRequest(withRequest({ uses: 1 }, "hand", "old"), "hand", "new")).toEqual({
+      uses: 1,
+      hand: "new",
+    });
   });
 
   it.each([

@@ -11,12 +11,12 @@ import { aHold, aRecord, aSilence, someRules } from "../../support/builders.ts";
 import { coreWorld } from "../../support/core-world.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
-const wish: HoldRequest = { for: minutes(45), reason: "test", cause: "hand" };
+const request: HoldRequest = { for: minutes(45), reason: "test", cause: "hand" };
 const hold = (record: ScopeRecord, minutesLong: number, now = noon) =>
   decideHold({
     record,
     watermark: watermarkOf(record),
-    wish: { for: minutes(minutesLong), reason: "load test", cause: "hand" },
+    request: { for: minutes(minutesLong), reason: "load test", cause: "hand" },
     rules: someRules({ maxHold: hours(2) }),
     now,
     newId: "new",
@@ -25,9 +25,9 @@ const hold = (record: ScopeRecord, minutesLong: number, now = noon) =>
 describe("a hold for an event", () => {
   const rules = someRules({ maxHold: hours(2) });
   const deliver = (record: ScopeRecord, minute: number, minutesLong = 30) => {
-    const wish = { for: minutes(minutesLong), reason: "deployment", cause: "event", at: noon } as const;
+    const request = { for: minutes(minutesLong), reason: "deployment", cause: "event", at: noon } as const;
     const watermark = watermarkOf(record);
-    return decideHold({ record, watermark, wish, rules, now: at(minute), newId: "new" });
+    return decideHold({ record, watermark, request, rules, now: at(minute), newId: "new" });
   };
 
   it("lasts from the event's own time, and a second delivery extends nothing", () => {
@@ -117,22 +117,22 @@ describe("a hold by hand", () => {
 describe("holding by hand", () => {
   it("counts as started, once, and answers with its end and the nodes that carry its mark", async () => {
     const { context, metrics } = coreWorld({ marked: { marked: 3, adopted: 2, userHeld: 1 } });
-    const answer = await holdByHand(context, "cluster", wish);
+    const answer = await holdByHand(context, "cluster", request);
     expect(answer).toMatchObject({ until: at(45), marked: 5, userHeld: 1, because: "test" });
     expect(metrics.total("HoldsStarted")).toBe(1);
-    await holdByHand(context, "cluster", { ...wish, for: minutes(60) });
+    await holdByHand(context, "cluster", { ...request, for: minutes(60) });
     expect(metrics.total("HoldsStarted")).toBe(1);
   });
 
   it("of a running hold answers when it is due by a cap that was lowered", async () => {
     const records = [aRecord({ hold: aHold({ expiresAt: at(60) }) })];
     const { context } = coreWorld({ records, rules: { maxHold: minutes(30) } });
-    expect(await holdByHand(context, "cluster", wish)).toMatchObject({ until: at(30) });
+    expect(await holdByHand(context, "cluster", request)).toMatchObject({ until: at(30) });
   });
 
   it("marks again later what it could not mark now", async () => {
     const { context, queued } = coreWorld({ marked: { failed: 1 } });
-    await holdByHand(context, "cluster", wish);
+    await holdByHand(context, "cluster", request);
     const followUp = { kind: "pendingNodes", scope: "cluster", awaited: [], attempt: 1 };
     expect(queued).toMatchObject([{ followUp }]);
   });
@@ -144,7 +144,7 @@ describe("holding by hand", () => {
     "with scope %s is refused for %s, and names what is expected",
     async (scope, asked, expected) => {
       const { context } = coreWorld({ rules: { scope } });
-      const refused = holdByHand(context, asked, wish);
+      const refused = holdByHand(context, asked, request);
       await expect(refused).rejects.toThrow(BadInputError);
       await expect(refused).rejects.toThrow(`Cannot hold: scope must be ${expected}`);
     },
@@ -154,10 +154,10 @@ describe("holding by hand", () => {
     const { context, calls } = coreWorld({
       records: [aRecord({ quiet: aSilence("paused"), launchesCountFrom: untilResumed })],
     });
-    await expect(holdByHand(context, "cluster", wish)).rejects.toThrow(/^Cannot hold.*resume first/s);
-    const answer = await holdByHand(context, "cluster", { ...wish, cause: "event" });
+    await expect(holdByHand(context, "cluster", request)).rejects.toThrow(/^Cannot hold.*resume first/s);
+    const answer = await holdByHand(context, "cluster", { ...request, cause: "event" });
     expect(answer).toEqual({ marked: 0, userHeld: 0, because: expect.stringContaining("paused") });
-    const over = { ...wish, cause: "event", at: at(-60) } as const;
+    const over = { ...request, cause: "event", at: at(-60) } as const;
     const late = await holdByHand(coreWorld().context, "cluster", over);
     expect(late).toEqual({ marked: 0, userHeld: 0, because: "the time it asks for is over" });
     expect(calls).toEqual([]);

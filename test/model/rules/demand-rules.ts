@@ -4,7 +4,7 @@ import type { Scope } from "../../../lambda/core/scope.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
 import type { Karpenter } from "../karpenter.ts";
-import { heardBy } from "./heard.ts";
+import { receivedLaunches } from "./received-launches.ts";
 import type { RecordChange, RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 
@@ -19,7 +19,7 @@ export class DemandRules {
   /** What was shown as a replacement when an invocation began. */
   readonly #shown = new WeakMap<Invocation, ReadonlySet<string>>();
   /** The launches on which an invocation could decide when it began. */
-  readonly #heard = new WeakMap<Invocation, ReturnType<typeof heardBy>>();
+  readonly #received = new WeakMap<Invocation, ReturnType<typeof receivedLaunches>>();
 
   constructor(world: World, karpenter: Karpenter, records: RecordRules) {
     this.#world = world;
@@ -29,7 +29,7 @@ export class DemandRules {
   }
 
   begun(invocation: Invocation): void {
-    this.#heard.set(invocation, heardBy(this.#world, invocation));
+    this.#received.set(invocation, receivedLaunches(this.#world, invocation));
     const instances = [...this.#karpenter.launches.keys()];
     this.#shown.set(invocation, new Set(instances.filter((one) => this.#karpenter.isShown(one))));
   }
@@ -39,7 +39,7 @@ export class DemandRules {
     const { state, settings, wasHindered } = invocation;
     const isSure = state === "done" && !wasHindered && this.#karpenter.couldRead(invocation);
     if (!isSure || settings.replacements === "hold") return;
-    for (const { scope, launch } of this.#heard.get(invocation) ?? [])
+    for (const { scope, launch } of this.#received.get(invocation) ?? [])
       if (this.#isShownThroughout(invocation, launch.instance)) this.#judgedIn(scope).add(launch.instance);
   }
 

@@ -6,8 +6,8 @@ import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
 import { mostSkew } from "../commands.ts";
 import type { DemandRules } from "./demand-rules.ts";
-import { heardBy } from "./heard.ts";
 import { isUnjoined, latestEnd, leastHold } from "./oracle.ts";
+import { receivedLaunches } from "./received-launches.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 
@@ -30,7 +30,7 @@ export class PromiseRules {
   #shortestHold = Number.POSITIVE_INFINITY;
   /** When an operator or the cap last ended a hold: earlier launches need not be held any more. */
   readonly #cuts = new Map<Scope | "everywhere", Date>();
-  readonly #hearing = new Map<Invocation, Kept[]>();
+  readonly #received = new Map<Invocation, Kept[]>();
 
   constructor(world: World, records: RecordRules, demand: DemandRules) {
     this.#world = world;
@@ -39,24 +39,25 @@ export class PromiseRules {
   }
 
   check(invocation: Invocation, call: string): void {
-    if (invocation.name === "hold" && call === "") this.#hearing.set(invocation, this.#heard(invocation));
+    if (invocation.name === "hold" && call === "")
+      this.#received.set(invocation, this.#receivedBy(invocation));
     const { maxHold } = invocation.settings;
     const hold = leastHold(invocation.settings);
     this.#shortestHold = Math.min(this.#shortestHold, hold);
-    // It may be this function that decides what another one has heard of, too.
-    for (const one of [...this.#hearing.values()].flat()) one.hold = Math.min(one.hold, hold);
-    for (const one of [...this.#promises, ...[...this.#hearing.values()].flat()])
+    // It may be this function that decides what another one received, too.
+    for (const one of [...this.#received.values()].flat()) one.hold = Math.min(one.hold, hold);
+    for (const one of [...this.#promises, ...[...this.#received.values()].flat()])
       if (maxHold > 0 && !(one.maxHold > 0 && one.maxHold < maxHold)) one.maxHold = maxHold;
     if (invocation.state === "running") return;
     const isDone = invocation.state === "done" && !invocation.wasDisturbed;
     const isHindered = invocation.refused.some((call) => call !== "events" && call !== "claims");
-    const heard = isDone && !isHindered ? (this.#hearing.get(invocation) ?? []) : [];
-    this.#hearing.delete(invocation);
+    const received = isDone && !isHindered ? (this.#received.get(invocation) ?? []) : [];
+    this.#received.delete(invocation);
     const isKnown = ({ launch }: Kept) => this.#demand.mustKnow(invocation, launch);
-    this.#promises.push(...heard.filter(isKnown));
+    this.#promises.push(...received.filter(isKnown));
     this.#promises = this.#promises.filter((promise) => this.#lasts(promise));
     for (const promise of this.#promises) this.#checkOne(promise);
-    for (const promise of heard.filter((one) => !isKnown(one) && this.#lasts(one)))
+    for (const promise of received.filter((one) => !isKnown(one) && this.#lasts(one)))
       if (!this.#isAwaited(promise)) this.#checkOne(promise);
   }
 
@@ -99,11 +100,11 @@ export class PromiseRules {
     return record?.quiet && record.launchesCountFrom;
   }
 
-  #heard(invocation: Invocation): Kept[] {
+  #receivedBy(invocation: Invocation): Kept[] {
     const { maxHold } = invocation.settings;
     const hold = leastHold(invocation.settings);
-    return heardBy(this.#world, invocation)
+    return receivedLaunches(this.#world, invocation)
       .filter(({ launch }) => !this.#demand.isReplacement(invocation, launch.instance))
-      .map((heard) => ({ ...heard, maxHold, hold: Math.min(this.#shortestHold, hold) }));
+      .map((received) => ({ ...received, maxHold, hold: Math.min(this.#shortestHold, hold) }));
   }
 }

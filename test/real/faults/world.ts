@@ -10,7 +10,7 @@ import { type MetricName, metricNamespace } from "../../../lambda/core/metrics.t
 import type { CallContext, Ports } from "../../../lambda/core/ports.ts";
 import { onNodeLaunched } from "../../../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../../../lambda/handlers/release.ts";
-import { onOverdueSwept } from "../../../lambda/handlers/sweep.ts";
+import { onSweepDue } from "../../../lambda/handlers/sweep.ts";
 import { invocation } from "../../../lambda/invocation.ts";
 import type { KubernetesCaller } from "../../../lambda/kubernetes/client.ts";
 import { KubernetesNodeClaims } from "../../../lambda/kubernetes/nodeclaims.ts";
@@ -129,7 +129,7 @@ export class FaultsWorld {
   /** Runs one sweep; a failed sweep is not retried. */
   async sweep(): Promise<Outcome> {
     const answer = await this.#invoke("sweep", async (event, context) => {
-      await onOverdueSwept(this.#ports)(event, context);
+      await onSweepDue(this.#ports)(event, context);
       return "done" as const;
     });
     return answer ?? "failed";

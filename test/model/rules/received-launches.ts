@@ -6,7 +6,7 @@ import type { World } from "../../../simulator/world.ts";
 import { isCovered, scopeFor } from "./oracle.ts";
 
 /** The launches that an invocation must decide on, with the scope that each holds. */
-export function heardBy(
+export function receivedLaunches(
   { ec2 }: World,
   { messages, settings: rules }: Invocation,
 ): readonly Readonly<{ scope: Scope; launch: LaunchEvent }>[] {
