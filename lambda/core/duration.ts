@@ -8,7 +8,7 @@ export const hours = (n: number): Duration => minutes(n * 60);
 const units = { h: hours(1), m: minutes(1), s: seconds(1) } as const;
 const pattern = /^(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,7})s)?$/;
 
-/** Reads "90s", "20m" or "1h30m", as Karpenter and kubectl write them; undefined when it is none. */
+/** Reads "90s", "20m" or "1h30m", as Karpenter and kubectl write them; undefined for any other text. */
 export function parseDuration(text: string): Duration | undefined {
   const match = pattern.exec(text.trim());
   const [, h, m, s] = match ?? [];

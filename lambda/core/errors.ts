@@ -1,4 +1,4 @@
-/** Input from outside that can never succeed; every problem is named. */
+/** Invalid input: a retry cannot succeed. The error names every problem. */
 export class BadInputError extends Error {
   readonly problems: readonly string[];
 
@@ -9,7 +9,7 @@ export class BadInputError extends Error {
   }
 }
 
-/** The outside world did not answer as it should; the same call may succeed later. */
+/** A transient error: the same call may succeed later. */
 export class TryAgainError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -17,7 +17,7 @@ export class TryAgainError extends Error {
   }
 }
 
-/** The set-up is wrong; a retry fails until it is repaired. */
+/** The set-up is wrong: a retry fails until somebody repairs it. */
 export class BrokenSetupError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -25,7 +25,7 @@ export class BrokenSetupError extends Error {
   }
 }
 
-/** What an error says; an SDK takes over for its message whatever stands in its place in an answer. */
+/** An error's message. An SDK may take any value of an answer as its message, so it is checked. */
 export function messageOf(error: unknown): string {
   // None of a host's addresses could be reached: Node reports an error for each, without a message for all.
   if (error instanceof AggregateError && error.message === "") return error.errors.map(messageOf).join("; ");
@@ -33,15 +33,15 @@ export function messageOf(error: unknown): string {
   return typeof message === "string" && !message.includes("[object ") ? message : "no reason was given";
 }
 
-/** Thousands may fail for the same reason. */
+/** An error lists this many reasons: thousands of tasks may fail for the same one. */
 const mostReasons = 5;
 
-/** Does each, whatever becomes of the others; then fails with what failed. */
-export async function attemptAll(works: readonly (() => Promise<unknown>)[]): Promise<void> {
+/** Runs every task, also when others fail; then throws what failed. */
+export async function attemptAll(tasks: readonly (() => Promise<unknown>)[]): Promise<void> {
   const failures: unknown[] = [];
-  for (const work of works) {
+  for (const task of tasks) {
     try {
-      await work();
+      await task();
     } catch (error) {
       failures.push(error);
     }

@@ -8,14 +8,14 @@ import type { Scope } from "./scope.ts";
 export interface Holds {
   find(scope: Scope): Promise<ScopeRecord | undefined>;
   all(): Promise<AllHolds>;
-  /** Writes if the record still has the version it was read with (0: there was none); false when someone was faster. */
+  /** Writes if the record still has the version that was read (0: none); false when another function wrote first. */
   write(record: ScopeRecord): Promise<boolean>;
 }
 
-/** Every record; `problems` are items stored where a record should be, under a name that no scope has. */
+/** Every record; `problems` are errors of items that are stored as records, but under a name that no scope has. */
 export type AllHolds = Readonly<{ records: readonly ScopeRecord[]; problems: readonly Error[] }>;
 
-/** The past, and what the functions report each other beside the holds. */
+/** The history, the last sweep, and answers to probes. */
 export interface Journal {
   /** Keeps a hold that ended; the same hold again overwrites what was kept. */
   remember(hold: PastHold): Promise<void>;
@@ -27,7 +27,7 @@ export interface Journal {
   findProbe(id: string): Promise<ProbeAnswer | undefined>;
 }
 
-/** A probe's way through the system: when it was put on the bus, when the queue had it, when we answered. */
+/** A probe's way through the system: when it was put on the bus, when it reached the queue, when we answered. */
 export type ProbeAnswer = Readonly<{
   id: string;
   sentAt: Date;
@@ -36,18 +36,18 @@ export type ProbeAnswer = Readonly<{
   version: string;
 }>;
 
-/** The nodes of Karpenter that the settings admit; no other node is ever seen or touched. */
+/** The nodes of Karpenter that the settings admit; other nodes are never changed. */
 export interface Nodes {
   /**
    * Puts this hold's mark on every node of the scope, also in place of an older hold's mark; a younger hold's stays.
    * A user's own annotation and a node labelled `never` are left alone.
    */
   mark(what: WhatToMark, context: CallContext): Promise<Marked>;
-  /** Takes this hold's marks off, wherever they are; what is no longer its own stays. */
+  /** Removes this hold's marks from all nodes; a mark that now belongs to another hold stays. */
   release(holdId: string, context: CallContext): Promise<Released>;
-  /** Takes the marks of all these holds off in one pass; `others` counts the marks of all other holds. */
+  /** Removes the marks of all these holds in one pass; `others` counts the marks of all other holds. */
   releaseAll(holdIds: ReadonlySet<string>, context: CallContext): Promise<ReleasedAll>;
-  /** The ids of all holds that have marks on nodes, with how many; those named are left out by the server. */
+  /** The number of marked nodes for each hold, without the holds in `except`. */
   marks(except: readonly string[], context: CallContext): Promise<ReadonlyMap<string, number>>;
   /** The names of the nodes that carry each hold's mark. */
   markedNodes(context: CallContext): Promise<ReadonlyMap<string, readonly string[]>>;
@@ -64,7 +64,7 @@ export type WhatToMark = Readonly<{ scope: Scope; holdId: string }>;
 /** A node as the cluster reports it; `instance` is the cloud's id where the node has one, else its provider id. */
 export type NodeSeen = Readonly<{ name: string; instance: string; nodePool: string; joinedAt: Date }>;
 
-/** `left` is true when the deadline came first: call again. `seen` are the nodes found unmarked that joined of late. */
+/** `left` is true when the deadline came first: call again. `seen` are unmarked nodes that joined recently. */
 export type Marked = Readonly<{
   marked: number;
   adopted: number;
@@ -87,17 +87,17 @@ export type ReleasedAll = Readonly<{
 /** What the cloud knows of an instance; `nodePool` only when Karpenter launched it for this cluster. */
 export type Instance = Readonly<{ id: string; launchedAt: Date; nodePool?: string }>;
 
-/** A Karpenter node was launched. */
+/** The launch of a Karpenter node. */
 export type Launch = Readonly<{ instance: string; launchedAt: Date; nodePool: string }>;
 
 export interface Launches {
   /** What is known of these instances; one launched a moment ago may be missing. */
   find(instances: readonly string[], context: CallContext): Promise<ReadonlyMap<string, Instance>>;
-  /** Karpenter's instances of this cluster launched since then and not yet gone. */
+  /** Karpenter's instances of this cluster launched since then and not yet terminated. */
   since(moment: Date, context: CallContext): Promise<readonly Launch[]>;
 }
 
-/** What cannot be learned here, and what that means; `isMissingRight` where an admin of the cluster can change it. */
+/** What cannot be read here, and what that means; `isMissingRight` where an admin of the cluster can grant it. */
 export type Unavailable = Readonly<{ unavailable: string; isMissingRight?: boolean }>;
 
 /** A NodeClaim that Karpenter launched to replace other nodes; without `instance` while that is not known. */
@@ -116,7 +116,7 @@ export interface NodeClaims {
   ): Promise<readonly Replacement[] | Unavailable>;
   /** Those of a scope that were created since then. */
   launchedSince(scope: Scope, since: Date, context: CallContext): Promise<readonly NodeClaim[] | Unavailable>;
-  /** What of this the cluster does not let us learn, and what that means. */
+  /** What of this we cannot read in the cluster, and what that means. */
   limits(context: CallContext): Promise<readonly string[]>;
 }
 
@@ -125,7 +125,7 @@ export interface Schedules {
   arm(scope: Scope, holdId: string, at: Date): Promise<"armed" | "already armed">;
 }
 
-/** A launch as an event reports it, before anyone asked what was launched. */
+/** A launch as an event reports it; the kind of instance is not known yet. */
 export type LaunchEvent = Readonly<{ instance: string; launchedAt: Date }>;
 
 /** Work for later: launches to check again, or nodes that have not joined yet; since when, and how often tried. */
@@ -134,7 +134,7 @@ export type FollowUp =
   | Readonly<{ kind: "pendingNodes"; scope: Scope; awaited: readonly LaunchEvent[]; attempt: number }>;
 
 export interface FollowUps {
-  /** Brings the follow-up back after the delay; long lists may come back in several pieces. */
+  /** Delivers the follow-up after the delay; a long list may arrive in several messages. */
   enqueue(followUp: FollowUp, delay: Duration): Promise<void>;
 }
 
@@ -143,7 +143,7 @@ export interface Clock {
 }
 
 export interface Ids {
-  /** A name no hold ever had; valid as a label's value. */
+  /** A new id, unique among all holds, and valid as a label's value. */
   newHoldId(now: Date): string;
 }
 
@@ -159,7 +159,7 @@ export interface Metrics {
   add(name: MetricName, value: number): void;
 }
 
-/** Travels with every call: until when it may take, where it logs, and the id of the invocation it belongs to. */
+/** Every call gets it: the deadline, the log, and the id of the invocation. */
 export type CallContext = Readonly<{ deadline: Date; log: Log; requestId?: string }>;
 
 /** The outside world on one page. */
@@ -177,7 +177,7 @@ export type Ports = Readonly<{
   metrics: Metrics;
 }>;
 
-/** What ending a hold needs: the release function knows no launches and puts nothing off. */
+/** What ending a hold needs: the release function reads no launches and queues nothing. */
 export type ReleasePorts = Omit<Ports, "launches" | "followUps">;
 
 /** What a use case works with: the outside world, and the context of the invocation. */

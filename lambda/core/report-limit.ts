@@ -1,6 +1,6 @@
 import type { Context, Unavailable } from "./ports.ts";
 
-/** Counts and logs what an admin of the cluster has still to allow. */
+/** Logs and counts a right that an admin of the cluster has not granted. */
 export function reportLimit(
   { log, metrics }: Pick<Context, "log" | "metrics">,
   { unavailable, isMissingRight }: Unavailable,

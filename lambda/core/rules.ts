@@ -1,10 +1,10 @@
 import { type Duration, hours } from "./duration.ts";
 import { type NodePoolFilter, poolScope, type Scope, wholeCluster } from "./scope.ts";
 
-/** How this deployment holds; the settings a decision depends on. */
+/** The settings that decisions depend on. */
 export type Rules = Readonly<{
   cluster: string;
-  /** With `auto`, the length while nothing is known. */
+  /** With `auto`, the length while nothing is learned. */
   hold: Duration;
   /** Set where each scope learns how long its holds last. */
   auto?: Auto;
@@ -33,6 +33,6 @@ export const longestHold = ({ hold, auto, maxHold }: Rules): Duration => {
 export const scopeOf = (rules: Rules, nodePool: string): Scope =>
   rules.scope === "cluster" ? wholeCluster : poolScope(nodePool);
 
-/** Whether holds of this scope are still kept; false for those that another setting of `scope` left behind. */
+/** Whether the setting `scope` allows holds of this scope; false for holds from before the setting changed. */
 export const isKept = (rules: Rules, scope: Scope): boolean =>
   rules.scope === "cluster" ? scope === wholeCluster : scope !== wholeCluster;

@@ -12,13 +12,13 @@ const reading: ReadonlySet<string> = new Set(["status", "check", "history", "pro
 
 const causeNames = { hand: "held by hand", event: "held for an event", window: "held in a window" } as const;
 
-/** An operator wants to know or to change something; every answer is plain JSON. Only some holders can be checked. */
+/** Answers an operator's request with plain JSON. A holder without an inspection refuses `check`. */
 export const onControlRequest =
   (ports: Ports, inspection?: Inspection) =>
   async (payload: unknown, call: CallContext): Promise<unknown> => {
     const context = { ...ports, ...call };
     const request = parseControlRequest(payload);
-    // Also what changes nothing in the end: its reason is logged nowhere else.
+    // Also requests that change nothing in the end: their reason is logged nowhere else.
     if (!reading.has(request.do)) call.log.info("operator asked", request);
     switch (request.do) {
       case "status":

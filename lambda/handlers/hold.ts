@@ -13,12 +13,12 @@ import { type Message, type Probe, parseMessage } from "./events.ts";
 type Received = Readonly<{ queuedAt: Date; message: Message }>;
 type ReceivedProbe = Probe & Readonly<{ queuedAt: Date }>;
 
-/** The messages that SQS is to deliver again; all others are done. */
+/** The messages that SQS must deliver again; it deletes the others. */
 export type BatchAnswer = { batchItemFailures: { itemIdentifier: string }[] };
 
 /**
- * A batch of launches and follow-ups arrived. Only what cannot be read is reported by itself; an error of the work
- * fails the whole batch, because its parts are done together; all that can be done is done all the same.
+ * Handles a batch of launches and follow-ups. A message that cannot be read fails alone. Any other error fails the whole
+ * batch, because its messages are handled together; the rest of the work is still done.
  */
 export const onNodeLaunched =
   (ports: Ports) =>
@@ -28,7 +28,7 @@ export const onNodeLaunched =
     const { received, unreadable } = readBatch(call.log, event);
     const queuedAt = received.map((one) => one.queuedAt).reduce(earlier, now);
     call.log.info("batch received", { messages: received.length, queuedAt });
-    const { launches, followUps, probes } = sorted(received);
+    const { launches, followUps, probes } = byKind(received);
     await attemptAll([
       ...mergeLaunches(launches, followUps, now).map((batch) => () => resolveLaunches(context, batch)),
       ...mergePendingNodes(followUps, now).map((pending) => () => markJoinedNodes(context, pending)),
@@ -37,7 +37,7 @@ export const onNodeLaunched =
     return { batchItemFailures: unreadable.map((itemIdentifier) => ({ itemIdentifier })) };
   };
 
-function sorted(received: readonly Received[]) {
+function byKind(received: readonly Received[]) {
   return {
     launches: received.flatMap(({ message }) => (message.kind === "launch" ? [message.launch] : [])),
     followUps: received.flatMap(({ message }) => (message.kind === "followUp" ? [message.followUp] : [])),
@@ -84,10 +84,10 @@ const sentAt = (attributes: unknown): Date =>
 
 /** The sender of a probe stops waiting after this time. */
 const longestWait: Duration = minutes(10);
-/** A flood of probes must not keep launches waiting; doctor sends one at a time. */
+/** A flood of probes must not delay launches; doctor sends one at a time. */
 const mostInABatch = 2;
 
-/** The probes of a batch that are answered: the newest, if they are still waited for. */
+/** The probes of a batch to answer: the newest, if their senders still wait. */
 export const probesToAnswer = <P extends Readonly<{ sentAt: Date }>>(
   probes: readonly P[],
   now: Date,

@@ -3,7 +3,7 @@ import type { CallContext, ReleasePorts } from "../core/ports.ts";
 import { type ReleaseAnswer, releaseNodes } from "../core/releases/release.ts";
 import { parseReleaseRequest } from "./requests.ts";
 
-/** A one-shot fired, or a hand forced it. */
+/** Releases a hold when its one-shot fires, or when an operator forces it. */
 export const onHoldExpired =
   (ports: ReleasePorts) =>
   async (payload: unknown, call: CallContext): Promise<ReleaseAnswer> => {

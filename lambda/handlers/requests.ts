@@ -19,7 +19,7 @@ const forced = fields({
   askedAt: optional(moment),
 });
 
-/** What the release function may be asked: by its schedule, or by hand. */
+/** A request to the release function: from a one-shot, or by hand. */
 export type ReleaseRequest =
   | (Readonly<{ kind: "expired" }> & Readonly<v.InferOutput<typeof expired>>)
   | (Readonly<{ kind: "force" }> & Readonly<Omit<v.InferOutput<typeof forced>, "force">>);
@@ -55,7 +55,7 @@ const requests = [
 const names = requests.map(({ entries }) => entries.do.literal).join(", ");
 const control = v.pipe(anyObject, v.variant("do", [...requests], names));
 
-/** What an operator may ask of the control function. */
+/** An operator's request to the control function. */
 export type ControlRequest = Readonly<v.InferOutput<typeof control>>;
 
 /*

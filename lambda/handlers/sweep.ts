@@ -1,7 +1,7 @@
 import type { CallContext, Ports } from "../core/ports.ts";
 import { sweep } from "../core/sweep/sweep.ts";
 
-/** A slow timer: whatever it says, everything is compared and repaired. */
+/** Sweeps when the schedule fires; the event itself does not matter. */
 export const onSweepDue =
   (ports: Ports) =>
   async (_event: unknown, context: CallContext): Promise<void> =>

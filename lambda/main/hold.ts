@@ -5,6 +5,6 @@ import { systemClock } from "../system-clock.ts";
 import { wire } from "../wiring.ts";
 
 const { ports, telemetry, login } = wire(readConfig(process.env));
-// The way into the cluster is found while EC2 is asked whose launch it is; who needs it and finds no way, reports it.
+// Log in to the cluster while EC2 describes the instances. If this fails, the first call to the cluster reports it.
 login.access().catch(() => {});
 export const handler = invocation(telemetry, systemClock, onNodeLaunched(ports));

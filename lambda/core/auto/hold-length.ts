@@ -1,16 +1,16 @@
 import { type Duration, formatDuration, seconds } from "../duration.ts";
 import { type Gap, isTrusted, type Learned } from "./learned.ts";
 
-/** Where a gap may have ended, and how much each of these possibilities counts. Infinity: it did not end. */
+/** A length that a gap may have had, with its weight. Infinity: the gap did not end. */
 export type Ending = Readonly<{ at: Duration; weight: number }>;
 
-/** The next gap of the same kind may be somewhat longer than the one seen. */
+/** The next gap may be somewhat longer than the one that was seen. */
 export const margin = 1.25;
 
-/** The weight of a burst halves with every so many bursts that came after it. */
+/** The number of later bursts after which a burst counts half as much. */
 const halfLife = 16;
 
-/** The endings of all gaps, oldest first as they are kept, weighted by nodes and by how recent they are. */
+/** The possible endings of all gaps (oldest first), weighted by their nodes and their age. */
 export function endingsOf(gaps: readonly Gap[]): readonly Ending[] {
   const seen: Ending[] = [];
   const unseen: Ending[] = [];
@@ -24,11 +24,11 @@ export function endingsOf(gaps: readonly Gap[]): readonly Ending[] {
 
 function possibleEndings(atLeast: Duration, atMost: Duration, weight: number): readonly Ending[] {
   if (atLeast === atMost) return [{ at: atMost * margin, weight }];
-  // Spread evenly, and nothing beyond the bound: else a length would confirm and stretch itself.
+  // Spread evenly, but not beyond the bound: otherwise each hold would make the next one longer.
   return [1, 2, 3].map((part) => ({ at: atLeast + ((atMost - atLeast) * part) / 3, weight: weight / 3 }));
 }
 
-/** A gap never seen to end is taken to end like those that were longer; if none was, it did not end. */
+/** A gap whose end was not seen counts as if it had ended like the longer gaps. Without longer gaps it did not end. */
 function shareAmongLonger(endings: readonly Ending[], { at, weight }: Ending): readonly Ending[] {
   const total = endings.reduce((sum, ending) => sum + (ending.at > at ? ending.weight : 0), 0);
   if (total === 0) return [...endings, { at: Number.POSITIVE_INFINITY, weight }];
@@ -38,13 +38,13 @@ function shareAmongLonger(endings: readonly Ending[], { at, weight }: Ending): r
   );
 }
 
-/** How long a hold waits after the last use, and why. */
+/** How long a hold lasts after the last use, and why. */
 export type HoldLength = Readonly<{
   length: Duration;
-  /** `default`: nothing is known yet; `cautious`: what was learned has cost too much, so it is not used for now. */
+  /** `default`: nothing is learned yet; `cautious`: the learned lengths have cost too much and are not used for now. */
   action: "default" | "learned" | "cautious";
   because: string;
-  /** What the length would be if relaunches were worth half and twice as much to the user. */
+  /** The length with half and with twice the `relaunchCost`. */
   atHalfCost: Duration;
   atDoubleCost: Duration;
 }>;
@@ -52,8 +52,8 @@ export type HoldLength = Readonly<{
 export type LengthLimits = Readonly<{ cap: Duration }>;
 
 /**
- * The length that would have cost least over the recent bursts. Without knowledge, and while the learned lengths have
- * cost too much, it is `relaunchCost`: whatever the gaps are, that costs at most twice the best length.
+ * The length that would have cost least over the recent bursts. While nothing is learned, or while the learned lengths
+ * have cost too much, it is `relaunchCost`: for any gaps, that costs at most twice as much as the best length.
  */
 export function decideHoldLength(learned: Learned, relaunchCost: Duration, limits: LengthLimits): HoldLength {
   const { gaps } = learned;
@@ -115,7 +115,7 @@ function reasonFor(length: Duration, gaps: readonly Gap[], relaunchCost: Duratio
     const returned = gaps.filter(({ atMost = Number.POSITIVE_INFINITY }) => atMost <= length).length;
     return `${returned} ${of} returned within ${formatDuration(length)}`;
   }
-  // With the margin, waiting for these would have cost as much as a relaunch.
+  // With the margin, waiting for these bursts would have cost as much as a relaunch.
   const tooLong = relaunchCost / margin;
   const away = gaps.filter(({ atLeast }) => atLeast >= tooLong).length;
   return `${away} ${of} stayed away for ${formatDuration(tooLong)} or longer, so waiting costs more than it saves`;

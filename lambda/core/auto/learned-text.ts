@@ -15,7 +15,7 @@ export function writeLearned({ gaps, debt, idle }: Learned): string {
   return [version, `debt=${debt}`, ...(idle ? [writeIdle(idle)] : []), ...gaps.map(writeGap)].join(" ");
 }
 
-/** Reads what `writeLearned` wrote; undefined when it is something else. */
+/** Reads what `writeLearned` wrote; undefined for any other text. */
 export function readLearned(text: string): Learned | undefined {
   const [first, debtText = "", ...rest] = text.split(" ");
   const debt = debtPattern.exec(debtText)?.[1];

@@ -1,59 +1,59 @@
 import { type Duration, minutes, seconds } from "../duration.ts";
 
 /**
- * How long the capacity of one burst was idle before it was needed again. Both bounds are the same when that was seen;
- * `atMost` is larger when only a later moment is known, and missing when the end was never seen.
+ * How long the capacity of one burst was idle before it was needed again. Both bounds are equal when the end was seen;
+ * `atMost` is larger when only a later moment is known, and missing when the end was not seen.
  */
 export type Gap = Readonly<{ nodes: number; atLeast: Duration; atMost?: Duration }>;
 
-/** What waiting `length` costs for a gap, in milliseconds of one node: idle time, and a relaunch if it was too short. */
+/** What a hold of this length costs in a gap, in milliseconds of one node: idle time, and a relaunch if it is too short. */
 export const costOf = (gap: Duration, length: Duration, relaunchCost: Duration): Duration =>
   gap <= length ? gap : length + relaunchCost;
 
-/** What is known of one scope's gaps. It has a fixed largest size. */
+/** What a scope has learned; its size is limited. */
 export type Learned = Readonly<{
-  /** Of the last bursts, oldest first. */
+  /** The gaps after the last bursts, oldest first. */
   gaps: readonly Gap[];
-  /** What the learned lengths have cost of late beyond what is allowed, in relaunches of one node; never below 0. */
+  /** What the learned lengths have recently cost beyond the allowed cost, in relaunches of one node; never below 0. */
   debt: number;
   /** When capacity was last known to be in use, and how long it is held from then on; missing while nothing is observed. */
   idle?: Idle;
 }>;
 
-/** `busy`: these nodes were just launched, and no use of them was seen since: their burst may still go on. */
+/** `busy`: these nodes were launched and have not been used since, so their burst may still continue. */
 export type Idle = Readonly<{ since: Date; nodes: number; length: Duration; busy?: true }>;
 
 /** Capacity was launched for waiting pods, or pods came to or left nodes that are held. */
 export type Use = Readonly<{
   at: Date;
-  /** When the first of several launches was that are seen together. */
+  /** The time of the first launch, when several are seen together. */
   from?: Date;
   nodes: number;
   kind: "launch" | "pods";
-  /** Whether a hold was on; then this is the last use of several, perhaps. */
+  /** Whether a hold was on: then only the last of several uses is known. */
   held: boolean;
 }>;
 
 export const nothingLearned: Learned = { gaps: [], debt: 0 };
 
-/** So many bursts are remembered; older ones would hardly count. */
+/** The number of bursts that are remembered; older ones would hardly count. */
 export const remembered = 48;
 
-/** Uses this close to each other are one burst: no hold is released sooner than that. */
+/** Uses this close to each other are one burst, because no hold is released sooner. */
 export const sameBurst = minutes(1);
 
 /** Learned lengths may cost this many relaunches of the largest burst before they are no longer used. */
 export const allowedLoss = 4;
 
-/** Besides that, they may cost this share of what the best length costs. */
+/** In addition, they may cost this share of what the best length costs. */
 export const costOfLearning = 0.1;
 
 export const isTrusted = ({ gaps, debt }: Learned): boolean =>
   debt < allowedLoss * Math.max(1, ...gaps.map(({ nodes }) => nodes));
 
 /**
- * Learns from a use that ends a gap, and watches the next one; `terms.length` is how long the capacity is held from then on.
- * The last use is the observation's id: gaps never overlap, so a use that is not later was counted already.
+ * Learns from a use that ends a gap, and begins the next one; `terms.length` is how long the capacity is held from then on.
+ * Gaps never overlap, so a use that is not later than the last one was counted already.
  */
 export function learnFromUse(
   learned: Learned,
@@ -71,20 +71,20 @@ export function learnFromUse(
   if (!idle) return { ...learned, idle: next };
   if (at <= idle.since) return learned;
   const gap = wholeSeconds(idle.since, from);
-  // The first use after a launch is the end of that burst, as a rule: nothing was idle yet.
+  // The first use after a launch usually ends that burst: until then nothing was idle.
   if ((held && idle.busy) || gap < sameBurst) return { ...learned, idle: next };
   const seen = { nodes: idle.nodes, atLeast: held ? 0 : gap, atMost: gap };
   return { ...remember(learned, seen, idle, terms), idle: next };
 }
 
-/** Stops watching without a word on the gap, where holds are no longer learned. */
+/** Drops the present gap and learns nothing from it: the scope no longer learns. */
 export function forgetIdle({ idle: _, ...rest }: Learned): Learned {
   return rest;
 }
 
 /**
- * Stops watching: what comes after this moment says nothing of the work. The gap was at least that long, which costs
- * no trust: what the length cost is not known.
+ * Ends the present gap early, because what follows does not show when the work would have returned. The gap was at
+ * least this long. The debt stays as it is, because nobody knows what the length cost.
  */
 export function stopWatching(learned: Learned, at: Date, held: boolean): Learned {
   const { idle, ...rest } = learned;
@@ -94,11 +94,11 @@ export function stopWatching(learned: Learned, at: Date, held: boolean): Learned
   return addGap(rest, { nodes: idle.nodes, atLeast: gap });
 }
 
-/** What the costs are measured by. */
+/** What costs are computed from. */
 export type Terms = Readonly<{ relaunchCost: Duration; cap: Duration }>;
 
 function remember(learned: Learned, gap: Required<Gap>, { length }: Idle, terms: Terms): Learned {
-  // Of a gap that is not known exactly, the end that is worse for the length that was waited.
+  // Of a gap that is not known exactly, the bound that is worse for the length counts.
   const excess = Math.max(
     ...[gap.atLeast, gap.atMost].map(
       (end) => costOf(end, length, terms.relaunchCost) - allowedCost(end, terms),
@@ -116,6 +116,6 @@ const addGap = (learned: Learned, gap: Gap): Learned => ({
 const wholeSeconds = (from: Date, to: Date): Duration =>
   Math.ceil((to.getTime() - from.getTime()) / seconds(1)) * seconds(1);
 
-/** A little more than twice what any constant length would cost for this gap at least. */
+/** A little more than twice the least that a constant length costs for this gap. */
 const allowedCost = (gap: Duration, { relaunchCost, cap }: Terms): Duration =>
   (2 + costOfLearning) * (gap > cap ? relaunchCost : Math.min(gap, relaunchCost));

@@ -1,7 +1,7 @@
 import type { Launch } from "../ports.ts";
 import type { Causes, Hold, RequestCause } from "./hold.ts";
 
-/** A record is read and written whole, so it names no more NodePools than these. */
+/** A record names this many NodePools: it is read and written as a whole, so it must stay small. */
 const mostPools = 10;
 const others = "others";
 

@@ -19,9 +19,9 @@ import { silenced, type Watermark } from "./watermark.ts";
 /** Why a hold ends, and what follows. */
 export type End = Readonly<{
   because: string;
-  /** It ends before the time that its last cause gave it: what comes next says nothing of the work. */
+  /** It ends before its expiry, so nothing is learned from what comes next. */
   isCut: boolean;
-  /** For so long launches start no other hold. */
+  /** For this long launches start no other hold. */
   breather?: Duration;
 }>;
 
@@ -39,21 +39,21 @@ export function whyOver({ record, watermark, withoutNode, rules, now }: EndFacts
   const { hold, scope } = record;
   if (hold?.state !== "held") return undefined;
   if (!isKept(rules, scope)) return { because: "holds are kept in another scope now", isCut: true };
-  // A launch that was decided while the whole cluster was paused or released.
+  // Its launch was handled while an operator paused or released the whole cluster.
   if (hold.causedAt < watermark.from) return { because: "its launches no longer count", isCut: true };
   const due = dueAt(hold, rules);
   if (now < due) return undefined;
   const { breather } = rules;
-  // Also a cap that was lowered while the hold was on: launches that come all the time would start the next at once.
+  // Also when the cap was lowered during the hold: without a breather, steady launches would start the next hold at once.
   if (hold.capped || due < hold.expiresAt)
     return { because: "the hold has reached its cap", isCut: true, breather };
-  // Otherwise a principal that may set Karpenter's tags on instances could start one hold after the other.
+  // Without a breather, anyone who may set Karpenter's tags on instances could start one hold after the other.
   if (isUnjoined(hold) && hold.id === withoutNode)
     return { because: "none of its nodes has joined", isCut: true, breather };
   return { because: "the hold expired", isCut: false };
 }
 
-/** The record whose hold ends: from here on nothing extends it, and its marks come off. */
+/** Ends the hold in its record: from then on nothing extends it, and its marks are removed. */
 export function decideEnd(
   record: ScopeRecord,
   hold: Hold,
@@ -69,12 +69,12 @@ export function decideEnd(
 
 type HoldOfScope = Readonly<{ scope: Scope; hold: Hold }>;
 
-/** Takes the marks of a hold that has ended off and closes it; what could not be done goes on in a minute. */
+/** Removes the marks of a hold that has ended, and closes it; while marks are left, the release continues in a minute. */
 export async function endHold(context: ReleaseContext, { scope, hold }: HoldOfScope): Promise<Released> {
   return closeHold(context, { scope, hold }, await context.nodes.release(hold.id, context));
 }
 
-/** Closes a hold whose marks are off; with some left its release goes on in a minute. */
+/** Closes a hold whose marks are removed; while marks are left, the release continues in a minute. */
 export async function closeHold(
   context: ReleaseContext,
   { scope, hold }: HoldOfScope,
@@ -98,7 +98,7 @@ export async function closeHold(
 const aMinuteFrom = (now: Date): Date =>
   new Date(Math.ceil(after(now, seconds(30)).getTime() / minutes(1)) * minutes(1));
 
-/** The record and the history once every mark of this hold is off; nothing when the hold is no longer there. */
+/** The record and the history once every mark of this hold is removed; nothing when the record no longer has this hold. */
 export function decideClose(
   record: ScopeRecord,
   holdId: string,

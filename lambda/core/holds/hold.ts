@@ -5,31 +5,31 @@ import { youngerId } from "../marks/hold-id.ts";
 import type { Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
 
-/** Who asked for a hold without a launch. */
+/** What requests a hold without a launch: an operator, an event, or a time window. */
 export type RequestCause = "hand" | "event" | "window";
 
-/** Why a hold is on, beside how it began. */
+/** Everything that started or extended a hold. */
 export type Causes = Readonly<{
-  /** How many launches of which NodePool; of many NodePools the last are counted together. */
+  /** The launches by NodePool; beyond ten NodePools the others are counted together. */
   launches?: Readonly<Record<string, number>>;
   /** How often use extended it, and when its nodes were last used. */
   uses?: number;
   usedAt?: Date;
 }> &
-  /** The last reason of each. */
+  /** The last reason of each kind of request. */
   Readonly<Partial<Record<RequestCause, string>>>;
 
 /** A launch that Karpenter made to replace other nodes. */
 export type RememberedReplacement = Readonly<{ instance: string; launchedAt: Date; nodeClaim?: string }>;
 
-/** A window in which Karpenter may not disrupt the nodes of a scope. */
+/** A time in which Karpenter may not disrupt the nodes of a scope. */
 export type Hold = Readonly<{
   id: string;
-  /** `releasing` is the fence: from then on nothing extends this hold, and its marks come off. */
+  /** `releasing` is the fence: from then on nothing extends this hold, and its marks are removed. */
   state: "held" | "releasing";
   startedAt: Date;
   expiresAt: Date;
-  /** When what last started or extended it happened: a launch, or an operator's wish. */
+  /** When the launch or request happened that last started or extended it. */
   causedAt: Date;
   startedBecause: string;
   /** Why it ended; set with the fence. */
@@ -37,30 +37,30 @@ export type Hold = Readonly<{
   launches: number;
   extensions: number;
   nodes: number;
-  /** Some launch asked for more than the cap allows. */
+  /** A launch asked for more than the cap allows. */
   capped: boolean;
   causes: Causes;
-  /** With `hold=auto`, how long it lasts from the last launch or use on, and why. */
+  /** With `hold=auto`, how long it lasts after the last launch or use, and why. */
   length?: HoldLength;
-  /** The first launch that counts for this hold; what was launched from then on for waiting pods are its burst nodes. */
+  /** When its first launch happened. Its burst nodes are those that were launched for waiting pods from then on. */
   burstFrom?: Date;
-  /** One of its burst nodes has joined: before that, launches do not extend it. */
+  /** One of its burst nodes has joined. Until then launches do not extend it. */
   joined?: true;
-  /** Until when launches asked to hold, while no node had joined. */
+  /** The expiry that launches asked for while no node had joined. */
   askedUntil?: Date;
-  /** The moment a one-shot was last set for. */
+  /** The time of the one-shot that was set last. */
   armedFor?: Date;
-  /** A launch began it, and no look at the nodes has left all of them marked yet. */
+  /** A launch started it, and no pass over the nodes has marked all of them yet. */
   unprotected?: boolean;
 }>;
 
-/** A release by hand: the id of its invocation, the same however often it is tried, and when it was first. */
+/** A release by hand: the id of its invocation, which all retries share, and the time of the first try. */
 export type Forced = Readonly<{ id: string; at: Date }>;
 
 /** Why launches do not count for a while, and since when. */
 export type Silence = Readonly<{ kind: "paused" | "breather"; since: Date; because: string }>;
 
-/** All we know of one scope; `version` is the one read, so that a write can name it as its condition. */
+/** The record of one scope. A write succeeds only over the `version` that was read. */
 export type ScopeRecord = Readonly<{
   scope: Scope;
   version: number;
@@ -68,7 +68,7 @@ export type ScopeRecord = Readonly<{
   lastLaunchAt?: Date;
   /** The watermark: launches before it start and extend nothing, however late they are reported. */
   launchesCountFrom?: Date;
-  /** Why the watermark lies in the future, while it does. */
+  /** Why the watermark lies in the future, as long as it does. */
   quiet?: Silence;
   /** How soon capacity was needed again, with `hold=auto`. */
   learned?: Learned;
@@ -76,7 +76,7 @@ export type ScopeRecord = Readonly<{
   replacements?: readonly RememberedReplacement[];
   /** The last release by hand, which may be retried. */
   forced?: Forced;
-  /** Why what is stored cannot be read; the rest of the record is empty then. Never stored. */
+  /** Why the stored record cannot be read; everything else is empty then. Never stored. */
   unreadable?: string;
 }>;
 
@@ -98,7 +98,7 @@ export const historyDays = 90;
 
 export const emptyRecord = (scope: Scope): ScopeRecord => ({ scope, version: 0 });
 
-/** A new hold where none is running; one that is still being released goes to history, and its marks are adopted. */
+/** Starts a hold. A hold that is still being released goes to history, and the new hold adopts its marks. */
 export function startHold(record: ScopeRecord, begun: Begun, now: Date) {
   const { hold: old, scope } = record;
   const counts = { launches: 0, extensions: 0, nodes: 0, capped: false };
@@ -113,7 +113,7 @@ export function startHold(record: ScopeRecord, begun: Begun, now: Date) {
 /** What a new hold begins with. */
 type Begun = Pick<Hold, "id" | "startedBecause" | "causes" | "expiresAt" | "causedAt"> & Partial<Hold>;
 
-/** When a hold that started then must be over, whatever launches; undefined without a cap. */
+/** When a hold that started then must end; undefined without a cap. */
 export const capOf = (rules: Rules, startedAt: Date): Date | undefined =>
   rules.maxHold > 0 ? after(startedAt, rules.maxHold) : undefined;
 
@@ -123,7 +123,7 @@ export function dueAt(hold: Hold, rules: Rules): Date {
   return cap ? earlier(hold.expiresAt, cap) : hold.expiresAt;
 }
 
-/** Moves the expiry to what is asked, never back and never past the cap. */
+/** Moves the expiry to the time that is asked for, never back and never past the cap. */
 export function extended(hold: Hold, asked: Date, rules: Rules): Pick<Hold, "expiresAt" | "capped"> {
   const cap = capOf(rules, hold.startedAt);
   const allowed = cap ? earlier(asked, cap) : asked;
@@ -146,14 +146,14 @@ export function pastOf(scope: Scope, hold: Hold, endedAt: Date): PastHold {
 /** A node boots within this time; a hold that is due waits no longer for the first of its nodes. */
 export const longestBoot: Duration = minutes(5);
 
-/** A node that joined after this is one of the hold's: the clocks of cloud and cluster may differ. */
+/** A node that joined after this belongs to the hold: the clocks of cloud and cluster may differ. */
 export const joinsCountFrom = (burstFrom: Date): Date => after(burstFrom, -minutes(1));
 
 /** Whether launches began or extended the hold, and none of their nodes is known to have joined. */
 export const isUnjoined = (hold: Hold): hold is Hold & { burstFrom: Date } =>
   hold.burstFrom !== undefined && !hold.joined;
 
-/** The hold once a node has joined: what launches asked for meanwhile counts now. */
+/** The hold once a node has joined: the expiry that launches asked for meanwhile counts now. */
 export function joinedHold({ askedUntil, ...hold }: Hold, rules: Rules): Hold {
   return { ...hold, joined: true, ...(askedUntil && extended(hold, askedUntil, rules)) };
 }

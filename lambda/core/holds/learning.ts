@@ -36,7 +36,7 @@ export const learnedLength = (
 ): HoldLength | undefined =>
   rules.auto && decideHoldLength(learned, rules.auto.relaunchCost, { cap: longestHold(rules) });
 
-/** A scope whose hold ended otherwise than by its time: what comes next says nothing of the work. */
+/** Ends the present gap of a scope whose hold is cut short: what comes next does not show how long the gap was. */
 export const unwatched = (record: ScopeRecord, now: Date): ScopeRecord =>
   changeLearned(record, (learned) => stopWatching(learned, now, isHeld(record)));
 
@@ -45,10 +45,10 @@ const isHeld = ({ hold }: ScopeRecord): boolean => hold?.state === "held";
 const changeLearned = (record: ScopeRecord, change: (learned: Learned) => Learned): ScopeRecord =>
   record.learned?.idle ? { ...record, learned: change(record.learned) } : record;
 
-/** Until when launches ask to be held. */
+/** What launches taught, and until when they ask to be held. */
 export type ObservedLaunches = Observed & Readonly<{ heldUntil: Date }>;
 
-/** Learns from the launches that were not seen before, and chooses how long the latest of all is held. */
+/** Learns from the launches that were not seen before, and chooses how long the latest one is held. */
 export function observeLaunches(
   record: ScopeRecord,
   rules: Rules,
@@ -65,12 +65,12 @@ export function observeLaunches(
   return { ...observed, heldUntil: later(heldUntil, bootsUntil(at, rules, now)) };
 }
 
-/** Nodes that were just launched are protected until they are used once, however short the hold, but not for longer. */
+/** New nodes are protected until their first use, even by a short hold, but no longer than this. */
 export const bootTime = minutes(5);
-/** How often it is asked whether they are. */
+/** How often their use is checked. */
 export const bootCheck = minutes(1);
 
-/** Until when a launch is protected before the use of its nodes counts, or where use cannot be read. */
+/** Until when a launch is protected while its nodes boot; where use is read, until the next check. */
 export function bootsUntil(launchedAt: Date, { auto, extendOn }: Rules, now: Date): Date {
   if (!auto) return launchedAt;
   const end = after(launchedAt, bootTime);
@@ -84,7 +84,7 @@ export type BootDecision =
 export type BootFacts = Readonly<{
   record: ScopeRecord;
   holdId: string;
-  /** Undefined: it is not known whether nodes boot. */
+  /** Undefined where NodeClaims cannot be read. */
   claims: readonly NodeClaim[] | undefined;
   rules: Rules;
   now: Date;
@@ -103,7 +103,7 @@ export function decideBoot({ record, holdId, claims, rules, now }: BootFacts): B
   return { action: "extend", because: "its nodes have not been used yet", record: { ...record, hold: next } };
 }
 
-/** When the youngest node that was never used need no longer be waited for. */
+/** When the wait for the youngest unused node ends; undefined when all nodes were used. */
 function endOfBoot(claims: readonly NodeClaim[], record: ScopeRecord): Date | undefined {
   const unused = ofDemand(claims, record).filter(({ lastPodEventAt }) => !lastPodEventAt);
   return unused.length > 0
@@ -111,13 +111,13 @@ function endOfBoot(claims: readonly NodeClaim[], record: ScopeRecord): Date | un
     : undefined;
 }
 
-/** A replacement takes over what ran on other nodes, which is no use of this hold's. */
+/** Leaves out replacements: they run pods of other nodes, which is no use of this hold's nodes. */
 export function ofDemand(claims: readonly NodeClaim[], { replacements }: ScopeRecord): readonly NodeClaim[] {
   const replacing = new Set(replacements?.map(({ instance }) => instance));
   return claims.filter(({ instance }) => !(instance && replacing.has(instance)));
 }
 
-/** Estimates what the newest gap cost while its nodes were held, and whether it spared their relaunch. */
+/** Emits what the newest gap cost while its nodes were held, and whether the hold spared their relaunch. */
 export function reportLearned(
   metrics: Metrics,
   before: Learned | undefined,

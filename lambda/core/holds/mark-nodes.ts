@@ -15,7 +15,7 @@ export async function armRelease(context: ReleaseContext, oneShot: OneShot): Pro
   await changeRecord(context, scope, (record) => ({ record: withArmed(record, hold.id, at) }));
 }
 
-/** Sets the one-shot alone: the record does not know of it until it is noted there. */
+/** Sets the one-shot, and does not note it in the record. */
 async function arm(context: ReleaseContext, { scope, hold, at }: OneShot): Promise<void> {
   const result = await context.schedules.arm(scope, hold.id, at);
   context.log.info("release armed", { scope, holdId: hold.id, at, result });
@@ -40,7 +40,7 @@ export async function armAndMark(context: Context, scope: Scope, hold: Hold): Pr
 
 type Marking = Readonly<{ scope: Scope; hold: Hold; armedFor?: Date }>;
 
-/** Marks for a hold, then re-reads the record: marks for a hold that ended meanwhile come off again. */
+/** Marks the nodes of a hold, then re-reads the record: if the hold ended meanwhile, its marks are removed again. */
 export async function markNodes(context: Context, { scope, hold, armedFor }: Marking): Promise<Marked> {
   const { id: holdId } = hold;
   const { rules, nodes, log } = context;
@@ -54,7 +54,7 @@ export async function markNodes(context: Context, { scope, hold, armedFor }: Mar
   );
   if (noted.protected) reportProtected(context, noted.protected);
   if (noted.isOurs) return marked;
-  // The present hold marks first, so that no node is without a mark in between.
+  // Mark for the present hold first, so that no node is without a mark in between.
   const byPresent = noted.present && (await markNodes(context, { scope, hold: noted.present }));
   const released = await nodes.release(holdId, context);
   log.info("marks taken off again: their hold ended meanwhile", { scope, holdId, ...released });
@@ -91,7 +91,7 @@ function noteMarks(record: ScopeRecord, { holdId, marked, armedFor, rules }: Not
   return { isOurs: true, record: { ...record, hold: next }, ...(isProtectedNow && { protected: hold }) };
 }
 
-/** The invocation that marks the last node of the start records it, once; later launches may have moved the cause since. */
+/** Emitted once, by the invocation that completes the start. Later launches may have moved `causedAt` since. */
 function reportProtected(context: Context, { causedAt, startedAt }: Hold): void {
   const lag = context.clock.now().getTime() - earlier(causedAt, startedAt).getTime();
   context.metrics.add("LaunchToProtectedMs", Math.max(0, lag));
@@ -99,7 +99,7 @@ function reportProtected(context: Context, { causedAt, startedAt }: Hold): void 
 
 type PendingNodes = Omit<Extract<FollowUp, { kind: "pendingNodes" }>, "kind">;
 
-/** A pending node is awaited this long; after that the sweep takes over. */
+/** How long a pending node is awaited; after that the sweep marks it. */
 export const giveUpAfter = minutes(10);
 const delays = [15, 15, 20, 30, 30, 60, 60, 120].map(seconds);
 
@@ -132,7 +132,7 @@ export async function awaitPendingNodes(
   await context.followUps.enqueue({ kind: "pendingNodes", scope, awaited, attempt: attempt + 1 }, delay);
 }
 
-/** A node marked by another invocation is not in this one's list, which has only nodes without a mark. */
+/** A node that another invocation marked is missing from this one's list, which has only nodes without a mark. */
 function logGivenUp({ log }: Context, scope: Scope, launches: readonly LaunchEvent[]): void {
   if (launches.length === 0) return;
   const instances = launches.map(({ instance }) => instance);

@@ -3,7 +3,7 @@ import type { ReleaseContext } from "../ports.ts";
 import { type Scope, wholeCluster } from "../scope.ts";
 import { emptyRecord, type PastHold, type ScopeRecord } from "./hold.ts";
 
-/** A decision that may want a record written, and a hold kept in history before that. */
+/** A decision: the record to write, and the hold to keep in history before that. */
 type Change = Readonly<{ record?: ScopeRecord | undefined; past?: PastHold }>;
 
 const tries = 20;
@@ -15,7 +15,7 @@ export async function findRecord(context: ReleaseContext, scope: Scope): Promise
   return record;
 }
 
-/** Reads, decides, writes; when someone wrote in between, decides anew on what is there now. */
+/** Reads, decides, writes. If another function wrote in between, reads and decides again. */
 export async function changeRecord<D extends Change>(
   context: ReleaseContext,
   scope: Scope,
@@ -38,7 +38,7 @@ export const wholeClusterRecord = async (
 ): Promise<ScopeRecord | undefined> =>
   scope === wholeCluster ? undefined : findRecord(context, wholeCluster);
 
-/** Only an edit by hand makes a record unreadable: whatever it said is lost, and the marks of its hold are orphans. */
+/** Only an edit by hand makes a record unreadable. Its content is lost, and the marks of its hold are orphaned. */
 export function reportUnreadable({ log, metrics }: ReleaseContext, { scope, unreadable }: ScopeRecord): void {
   if (!unreadable) return;
   log.error("a record cannot be read: it counts as none, and the next write replaces it", {

@@ -14,20 +14,20 @@ export function watermarkOf(record: ScopeRecord, whole?: ScopeRecord): Watermark
   return marks.reduce((a, b) => (b.from > a.from ? b : a));
 }
 
-/** The record with a silence: launches until then never count, however late they are reported. */
+/** Silences a scope: launches before that time never count, however late they are reported. */
 export const silenced = (record: ScopeRecord, from: Date, quiet: Silence): ScopeRecord => ({
   ...record,
   launchesCountFrom: from,
   quiet,
 });
 
-/** The record from which on launches count, whatever was silent. */
+/** Ends a silence: launches from that time on count. */
 export function countingFrom(record: ScopeRecord, from: Date): ScopeRecord {
   const { quiet: _, ...rest } = record;
   return { ...rest, launchesCountFrom: from };
 }
 
-/** A launch dated ahead of our clock would make those after it look old. */
+/** Forgets a last launch dated ahead of our clock: launches after it would look old. */
 export function withoutLaunchAhead(record: ScopeRecord, now: Date): ScopeRecord {
   const { lastLaunchAt, ...rest } = record;
   return lastLaunchAt && lastLaunchAt > now ? rest : record;
@@ -36,7 +36,7 @@ export function withoutLaunchAhead(record: ScopeRecord, now: Date): ScopeRecord 
 export const isPaused = (watermark: Watermark, now: Date): boolean =>
   watermark.quiet?.kind === "paused" && watermark.from > now;
 
-/** Why launches before the watermark mean nothing. */
+/** Why launches before the watermark do not count. */
 export function whyNoneCounts({ from, quiet }: Watermark, now: Date): string {
   if (from <= now) return "it was launched before the holder was asked to start afresh";
   const until = from >= untilResumed ? "resumed" : from.toISOString();

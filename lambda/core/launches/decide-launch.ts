@@ -14,7 +14,7 @@ import type { Launch } from "../ports.ts";
 import type { Rules } from "../rules.ts";
 import { rememberedReplacements, wasRecognised } from "./find-demand.ts";
 
-/** What launches mean for one scope, and why. `record` is what to write; without it nothing changes. */
+/** What to do for the launches of one scope, and why. `record` is what to write; without it nothing changes. */
 export type LaunchDecision =
   | Readonly<{ action: "ignore"; because: string; record?: ScopeRecord }>
   | Readonly<{
@@ -37,7 +37,7 @@ export type LaunchFacts = Readonly<{
 /** Time comes from the launches and only moves forward: duplicates, late and reordered ones change nothing. */
 export function decideLaunch(facts: LaunchFacts): LaunchDecision {
   const { record, watermark, rules, now } = facts;
-  // Another function may have recognised one since this one asked.
+  // Another function may have recognised a replacement since this one read the events.
   const replacements = rememberedReplacements(record, rules);
   const demand = facts.launches.filter(({ instance }) => !replacements.has(instance));
   if (demand.length === 0) return { action: "ignore", because: wasRecognised };
@@ -98,7 +98,7 @@ function decideExtension(
       burstFrom: earlier(hold.burstFrom ?? latest.launchedAt, firstOf(news)),
     }),
     ...(isWaiting && { askedUntil: later(hold.askedUntil ?? heldUntil, heldUntil) }),
-    // With a new relaunchCost, a launch that was counted before may last longer than it did.
+    // With a new relaunchCost, a launch that was counted before may hold for longer.
     ...(length && { length }),
     extensions: hold.extensions + (moves ? 1 : 0),
   };

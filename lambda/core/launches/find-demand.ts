@@ -14,7 +14,7 @@ export type Judged = Readonly<{
   unknown: readonly Launch[];
 }>;
 
-/** A node joins long after its NodeClaim was made; without a cloud that is all we hear of it. */
+/** A NodeClaim may be this much older than its launch: without a cloud, a launch dates from when its node joined. */
 const nodeClaimIsOlderBy: Duration = minutes(20);
 const timeLimit: Duration = seconds(5);
 
@@ -31,19 +31,19 @@ export async function findDemand(
   const record = await findRecord(context, scope);
   const remembered = rememberedReplacements(record, context.rules);
   const isNew = (launch: Launch) => !remembered.has(launch.instance);
-  // Before the answer: what it does not name may have been written since it was asked for.
+  // Read the clock before the events: Karpenter may write an event after they were read.
   const now = context.clock.now();
   const replacements = launches.some(isNew) ? await readReplacements(context, record, launches) : [];
   const facts = { remembered, replacements, firstSeenAt, now };
   const verdicts = new Map(launches.map((launch) => [launch, judgeLaunch(launch, facts)]));
-  const those = (kind: Verdict["kind"]) => launches.filter((launch) => verdicts.get(launch)?.kind === kind);
+  const ofKind = (kind: Verdict["kind"]) => launches.filter((launch) => verdicts.get(launch)?.kind === kind);
 
   logVerdicts(context, scope, launches.filter(isNew), verdicts);
-  await rememberAll(context, scope, those("replacement").filter(isNew), replacements);
+  await rememberAll(context, scope, ofKind("replacement").filter(isNew), replacements);
   return {
-    demand: those("demand"),
-    replacements: those("replacement"),
-    unknown: those("unknown yet"),
+    demand: ofKind("demand"),
+    replacements: ofKind("replacement"),
+    unknown: ofKind("unknown yet"),
   };
 }
 
@@ -82,9 +82,9 @@ function logVerdicts(
   }
 }
 
-/** Karpenter writes the event of a replacement at most about a second after the instance is there. */
+/** Karpenter writes the event of a replacement at most about a second after its instance exists. */
 export const eventDelay: Duration = seconds(2);
-/** An instance without a known NodeClaim counts as demand after so long. */
+/** An instance without a known NodeClaim counts as demand after this time. */
 export const doubtEndsAfter: Duration = minutes(1);
 
 /** Whether Karpenter launched for waiting pods, and how we know. */
@@ -135,7 +135,7 @@ export const judgeAgainAfter = (launch: Launch, facts: Pick<JudgeFacts, "firstSe
   return age < eventDelay ? eventDelay - age : seconds(5);
 };
 
-/** The clocks of cloud and function may differ: what was heard two seconds ago is two seconds old. */
+/** The clocks of cloud and function may differ, but an event that arrived two seconds ago is two seconds old. */
 const ageOf = (
   { launchedAt }: Launch,
   { firstSeenAt, now }: Pick<JudgeFacts, "firstSeenAt" | "now">,
@@ -159,9 +159,9 @@ async function rememberAll(
   }));
 }
 
-/** Of more at once the oldest are forgotten; Karpenter's event still names them for an hour. */
+/** A record keeps this many. Older ones are forgotten; Karpenter's event still names them for an hour. */
 export const mostRemembered = 500;
-/** Longer than a sweep looks back at nodes without a mark under any settings: the next ones may have a longer hold. */
+/** Longer than any hold with any settings: a sweep treats unmarked nodes of that age as missed launches. */
 const rememberedFor: Duration = hours(25);
 
 /** The instances that never count as demand, whatever Karpenter's events say now. */

@@ -25,7 +25,7 @@ export async function resolveLaunches(context: Context, batch: LaunchBatch): Pro
     launches.map((launch) => launch.instance),
     context,
   );
-  // An event from the future would hold for longer than any launch may; seconds are how clocks differ.
+  // An event from the future would hold for longer than any launch may. Clocks differ by seconds only.
   const newest = after(context.clock.now(), minutes(1));
   const ours: Launch[] = [];
   const unknown: LaunchEvent[] = [];
@@ -36,7 +36,7 @@ export async function resolveLaunches(context: Context, batch: LaunchBatch): Pro
       ours.push({ ...launch, launchedAt: earlier(launch.launchedAt, newest), nodePool: instance.nodePool });
     }
   }
-  // Holding first: should it fail, all of these come again by themselves.
+  // Hold first: if that fails, the queue delivers all of these launches again.
   await holdForLaunches(context, ours, batch);
   await retryUnknown(context, unknown, batch);
 }
@@ -58,7 +58,7 @@ function isOurs(context: Context, instance: Instance): instance is Instance & { 
 const soon = [2, 5].map(seconds);
 const unknownDelayOf = (attempt: number): Duration => soon[attempt] ?? delayOf(attempt - soon.length);
 
-/** EC2 answers late for an instance launched a moment ago. */
+/** Queues the launches of instances that EC2 does not know yet. */
 async function retryUnknown(
   context: Context,
   unknown: readonly LaunchEvent[],
@@ -79,7 +79,7 @@ async function retryUnknown(
   await context.followUps.enqueue(followUp, unknownDelayOf(attempt));
 }
 
-/** Protects what the launches ask to protect, one scope after the other; one that fails keeps no other waiting. */
+/** Holds for the launches, one scope after the other; a scope that fails does not stop the next one. */
 export async function holdForLaunches(
   context: Context,
   launches: readonly Launch[],
@@ -102,7 +102,7 @@ export async function holdForLaunches(
 async function holdForDemand(context: Context, scope: Scope, demand: readonly Launch[]): Promise<void> {
   if (demand.length === 0) return;
   const { action } = await startOrExtend(context, { scope, launches: demand, awaited: demand });
-  // Counted here, not of every launch that a sweep looks at: it looks at the same ones each time.
+  // Counted here, not in `startOrExtend`: a sweep passes it the same launches again each time.
   if (action === "ignore") context.metrics.add("LaunchesIgnored", demand.length);
 }
 
@@ -132,8 +132,8 @@ async function judgeAgain(
 type DemandOfScope = Readonly<{ scope: Scope; launches: readonly Launch[]; awaited: readonly LaunchEvent[] }>;
 
 /**
- * Records first, arms second, marks third: after a crash in between, the same launches again finish the work.
- * Only the start of a hold marks at once; what joins later is marked by the follow-up that waits for it.
+ * Starts or extends the hold of a scope. It records first, arms second and marks third: after a crash in between, the same
+ * launches come again and finish the work. Only the start of a hold marks at once; follow-ups mark nodes that join later.
  */
 export async function startOrExtend(
   context: Context,

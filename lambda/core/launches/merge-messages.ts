@@ -2,7 +2,7 @@ import { after, type Duration, earlier, later, minutes } from "../duration.ts";
 import type { FollowUp, LaunchEvent } from "../ports.ts";
 import type { Scope } from "../scope.ts";
 
-/** Launches that are resolved together: new ones, or those that are tried again equally often. */
+/** Launches that are handled together: new ones, or retried ones with the same attempt. */
 export type LaunchBatch = Readonly<{ launches: readonly LaunchEvent[]; firstSeenAt: Date; attempt: number }>;
 
 export type PendingNodesFollowUp = Extract<FollowUp, { kind: "pendingNodes" }>;
@@ -10,7 +10,7 @@ export type PendingNodesFollowUp = Extract<FollowUp, { kind: "pendingNodes" }>;
 /** How far two clocks may differ. */
 const clockSkew: Duration = minutes(1);
 
-/** New launches together, and those that are tried again together by how often. */
+/** Merges new launches into one batch, and retried launches into one batch for each attempt. */
 export function mergeLaunches(
   launches: readonly LaunchEvent[],
   followUps: readonly FollowUp[],

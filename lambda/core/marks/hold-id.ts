@@ -1,6 +1,6 @@
 /**
- * The one grammar of hold ids: when the hold started in UTC, and six letters or digits, like 20260131t093005-k3f9ax.
- * Plain enough to be also a regular expression of CEL.
+ * The pattern of hold ids: when the hold started in UTC, and six letters or digits, like 20260131t093005-k3f9ax.
+ * CEL reads this regular expression, too.
  */
 export const holdIdPattern = "^[0-9]{8}t[0-9]{6}-[a-z0-9]{6}$";
 
@@ -12,7 +12,7 @@ export const isHoldId = (text: string | undefined): text is string => text !== u
 export const holdIdOf = (now: Date, suffix: string): string =>
   `${now.toISOString().slice(0, 19).replaceAll(/[-:]/g, "").toLowerCase()}-${suffix}`;
 
-/** The id for a hold that follows an older one: also where their clocks differ, ids of a scope only grow. */
+/** The id for a hold that follows an older one. The ids of a scope only grow, also where clocks differ. */
 export function youngerId(id: string, older: string | undefined): string {
   if (older === undefined || id > older) return id;
   const [, year, month, day, hour, minute, second] = parts.exec(older) ?? [];
@@ -22,5 +22,5 @@ export function youngerId(id: string, older: string | undefined): string {
 
 const parts = /^(\d{4})(\d\d)(\d\d)t(\d\d)(\d\d)(\d\d)/;
 
-/** For changes that are only tried and never written: younger than every hold, and no hold has it: no calendar has its date. */
+/** The hold id of dry runs: younger than every hold's, and never a hold's, because its date does not exist. */
 export const trialHoldId = "99999999t999999-dryrun";

@@ -48,7 +48,7 @@ export const clusterTag = (cluster: string): string => `kubernetes.io/cluster/${
 /** Group, ClusterRole, binding and admission policy all carry this name. */
 export const holderName = "karpenter-node-holder";
 
-/** A key with a prefix, as Kubernetes names annotations of tools: example.com/keep. Nothing in it needs an escape anywhere. */
+/** A key with a prefix, as Kubernetes names annotations of tools: example.com/keep. None of its characters needs an escape. */
 export const annotationKey =
   /^(?=.{1,253}\/)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 

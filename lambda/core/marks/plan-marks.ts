@@ -1,6 +1,6 @@
 import { holdLabel, isExcluded, markValue } from "./keys.ts";
 
-/** What a decision must know of a node: its metadata, as a list of metadata brings it. */
+/** What a decision must know of a node: its metadata, as a list of metadata returns it. */
 export type NodeMeta = Readonly<{
   name: string;
   uid: string;
@@ -10,15 +10,15 @@ export type NodeMeta = Readonly<{
 }>;
 
 /**
- * What our label and annotations are to be; null where there is to be none. It names every key that the decision rests
- * on, also those that stay as they are: the change is made only where each still is as it was read.
+ * The wanted values of our label and annotations; null removes one. It names every key that the decision rests on, also
+ * unchanged ones: the change is made only if each key still has the value that was read.
  */
 export type MarkChange = Readonly<{
   label: string | null;
   annotations: Readonly<Record<string, string | null>>;
 }>;
 
-/** What a node counts as, and what is to be changed for that. */
+/** What a node counts as, and the change that it needs. */
 export type Decision<Outcome extends string> = Readonly<{ outcome: Outcome; change?: MarkChange }>;
 
 /** `passed` nodes are no part of this hold: their label excludes them, or is a younger hold's. */

@@ -5,12 +5,12 @@ import type { CallContext, Context } from "../ports.ts";
 import type { Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
 
-/** One link as seen from inside: what it showed, or why it does not work. */
+/** One link, checked from inside: what was found, or why it does not work. */
 export type Link<T> = (Readonly<{ works: true }> & T) | Readonly<{ works: false; because: string }>;
 
 export type PresentHold = Readonly<Pick<Hold, "id" | "state" | "expiresAt" | "armedFor"> & { scope: Scope }>;
 
-/** What only the functions themselves can see of the chain they are links of. */
+/** What the functions find out about themselves and all that they call. */
 export type CheckAnswer = Readonly<{
   at: Date;
   rules: Rules;
@@ -21,7 +21,7 @@ export type CheckAnswer = Readonly<{
 
 const recently: Duration = hours(1);
 
-/** Tries every link from inside; a broken one is reported and does not keep the others from being tried. */
+/** Checks every link from inside; a broken one is reported and does not stop the other checks. */
 export async function checkLinks(context: Context, inspection: Inspection): Promise<CheckAnswer> {
   const at = context.clock.now();
   const [record, launches, cluster] = await Promise.all([
@@ -49,37 +49,37 @@ async function readHolds(context: Context) {
   return { holds, ...(lastSweep && { lastSweep }) };
 }
 
-async function attempt<T>(look: () => Promise<T>): Promise<Link<T>> {
+async function attempt<T>(check: () => Promise<T>): Promise<Link<T>> {
   try {
-    return { works: true, ...(await look()) };
+    return { works: true, ...(await check()) };
   } catch (error) {
     return { works: false, because: messageOf(error) };
   }
 }
 
-/** What a cluster did with a change that was only tried, never written. */
+/** What a cluster answered to a dry run. */
 export type Trial = "admitted" | "refused" | "not tried";
 
-/** A node that something other than a hold keeps, and since when at least. */
+/** A node that is kept by something other than a hold, and since when at least. */
 export type KeptNode = Readonly<{ node: string; since: Date; by?: string }>;
 
-/** A node whose user annotated it with a value that Karpenter passes over. */
+/** A node that its user annotated with a value that Karpenter ignores. */
 export type IneffectiveNode = Readonly<{ node: string; value: string }>;
 
-/** What the cluster shows of itself to those who may only read and mark nodes. */
+/** What an inspection with the holder's rights finds in a cluster. */
 export type ClusterFindings = Readonly<{
   kubernetes: string;
-  /** What we need and may not do, like "patch nodes". */
+  /** Rights that we need and do not have, like "patch nodes". */
   missingRights: readonly string[];
-  /** What we may do and never need. */
+  /** Rights that we have and do not need. */
   needlessRights: readonly string[];
-  /** A change that is not ours to make must be refused by the admission policy. */
+  /** The admission policy must refuse a change that is not ours to make. */
   foreignChange: Trial;
-  /** Our mark must be admitted. */
+  /** The admission policy must admit our mark. */
   ownChange: Trial;
-  /** What the cluster said where a trial did not end as it must. */
+  /** The cluster's message, where a dry run did not end as it must. */
   said?: string;
-  /** The cluster's own clock, where a trial reported it. */
+  /** The cluster's own clock, where a dry run shows it. */
   clusterTime?: Date;
   nodes: number;
   /** Karpenter's finalizer blocks the deletion of these nodes, and nothing removes it. */
@@ -90,7 +90,7 @@ export type ClusterFindings = Readonly<{
   ineffective: readonly IneffectiveNode[];
 }>;
 
-/** Looks around in the cluster with no more rights than the holder has, and changes nothing. */
+/** Inspects a cluster with the holder's rights, and changes nothing. */
 export interface Inspection {
   inspect(context: CallContext): Promise<ClusterFindings>;
 }

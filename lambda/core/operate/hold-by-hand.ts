@@ -18,7 +18,7 @@ import type { Context } from "../ports.ts";
 import { isKept, type Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
 
-/** Without a hold there is a reason for that. */
+/** Without a `holdId`, `because` is the reason why nothing is held. */
 export type HoldAnswer = Readonly<{
   holdId?: string;
   until?: Date;
@@ -66,7 +66,7 @@ export async function holdByHand(context: Context, scope: Scope, request: HoldRe
   };
 }
 
-/** What an operator's request to hold means for one scope, and why. */
+/** What to do for a request to hold one scope, and why. */
 export type HoldDecision =
   | Readonly<{ action: "refuse"; because: string; record?: never }>
   | Readonly<{ action: "leave"; because: string; record?: never }>
@@ -78,7 +78,7 @@ export type HoldDecision =
       past?: PastHold;
     }>;
 
-/** `at` is when an event happened or a window began: delivered twice, or late, it asks for nothing more. */
+/** `at` is when an event happened or a window began, so that a late or duplicate request does not hold for longer. */
 export type HoldRequest = Readonly<{
   for: Duration;
   reason: string;
@@ -100,14 +100,14 @@ export function decideHold({ record, watermark, request, rules, now, newId }: Ho
   if (isPaused(watermark, now))
     return { action: "refuse", because: `${whyNoneCounts(watermark, now)}: resume first` };
   const at = earlier(request.at ?? now, now);
-  // Of a hold that was capped, or released by hand, nothing is asked for again.
+  // A duplicate request must not start a hold again that was capped or released by hand.
   const most = request.at && capOf(rules, at);
   const asked = most ? earlier(after(at, request.for), most) : after(at, request.for);
   if (asked <= now) return { action: "leave", because: "the time it asks for is over" };
   if (request.at && at < watermark.from && watermark.from <= now) {
     return { action: "leave", because: whyNoneCounts(watermark, now) };
   }
-  // In a breather the request counts though launches do not: no watermark known now may end this hold.
+  // Unlike a launch, a request counts in a breather, so the present watermark must not end this hold.
   const causedAt = later(now, watermark.from);
   const { hold } = record;
   if (hold?.state !== "held") {

@@ -25,7 +25,7 @@ export type ForceRequest = Readonly<{
   id?: string | undefined;
 }>;
 
-/** Releases now, whatever the record says; launches up to now bring nothing back. Tried again, it spares what began since its first try. */
+/** Releases now; launches up to now start no other hold. A retry spares holds that began after the first try. */
 export async function forceRelease(
   context: ReleaseContext,
   { reason, scope, askedAt, id }: ForceRequest,
@@ -40,14 +40,14 @@ export async function forceRelease(
   });
 }
 
-/** Releases and holds nothing until then, or until resumed. */
+/** Releases now, and holds nothing until then, or until an operator resumes. */
 export async function pause(
   context: ReleaseContext,
   request: Readonly<{ for?: Duration | undefined; reason: string; scope?: Scope | undefined }>,
 ): Promise<ReleaseAnswer & Readonly<{ until: Date | undefined }>> {
   const until = request.for === undefined ? untilResumed : after(context.clock.now(), request.for);
   const because = `paused by hand: ${request.reason}`;
-  // A pause of everything is kept in the whole cluster's record, where it counts for scopes yet unknown.
+  // A pause of everything is kept in the whole cluster's record, so that it counts also for scopes without a record.
   const answer = await releaseByHand(context, request.scope, because, (record) =>
     decidePause(record, { until, reason: request.reason, now: context.clock.now() }),
   );
@@ -74,17 +74,17 @@ export async function resume(
   return { resumed, because };
 }
 
-/** Naming the whole cluster, or nothing, means every scope there is. */
+/** The other scopes that have a record; none when the operator names a NodePool. */
 async function scopesBeside(context: ReleaseContext, scope: Scope | undefined): Promise<readonly Scope[]> {
   if (scope !== undefined && scope !== wholeCluster) return [];
   const { records } = await context.holds.all();
   return records.map((record) => record.scope).filter((each) => each !== wholeCluster);
 }
 
-/** How a hold is ended by hand: what to write for each record, and why. */
+/** Ends the hold of a record by hand: what to write, and why. */
 type Decide = (record: ScopeRecord) => Readonly<{ record: ScopeRecord; hold?: Hold; because: string }>;
 
-/** Ends the holds of one scope, or of all, and then takes all of their marks off. */
+/** Ends the holds of one scope, or of all, and then removes all of their marks. */
 async function releaseByHand(
   context: ReleaseContext,
   scope: Scope | undefined,
@@ -100,21 +100,21 @@ async function releaseByHand(
     if (decision.hold) endings.push({ scope: each, hold: decision.hold });
     else if (decision.record.hold) whyNothing = decision.because;
   };
-  // Of all scopes the whole cluster first: once its watermark is written, no launch before it starts another hold.
+  // The whole cluster comes first: once its watermark is written, no earlier launch starts another hold.
   await end(scope ?? wholeCluster);
   const beside = await scopesBeside(context, scope);
   let released = nothingReleased;
   await attemptAll([
     ...beside.map((each) => () => end(each)),
     async () => {
-      released = await takeMarksOff(context, scope, endings);
+      released = await removeMarks(context, scope, endings);
     },
   ]);
   const found = released.released + released.kept + released.failed;
   return { ...released, because: endings.length === 0 && found === 0 ? whyNothing : because };
 }
 
-async function takeMarksOff(
+async function removeMarks(
   context: ReleaseContext,
   scope: Scope | undefined,
   endings: readonly Ending[],
@@ -127,8 +127,8 @@ async function takeMarksOff(
 type ForceFacts = Readonly<{ reason: string; now: Date; askedAt?: Date | undefined }>;
 
 /**
- * Ends what is held now, by hand; a pause stays a pause, and no launch delivered late brings the hold back.
- * With `askedAt` it may come late itself: then it ends only what began before.
+ * Ends the present hold by hand. A pause stays a pause, and launches that are delivered late start no hold.
+ * With `askedAt` the release may be late itself: it ends only a hold that began before.
  */
 export function decideForce(record: ScopeRecord, { reason, now, askedAt }: ForceFacts) {
   const { hold } = record;
@@ -146,7 +146,7 @@ export function decideForce(record: ScopeRecord, { reason, now, askedAt }: Force
   return { action: "release" as const, hold: ended.hold, record: ended, because: reason };
 }
 
-/** Steps aside until then: what is held is released, and launches meanwhile never count. The last request is the one that counts. */
+/** Pauses until then: the present hold ends, and launches meanwhile never count. The last request counts. */
 export function decidePause(
   record: ScopeRecord,
   { until, reason, now }: Readonly<{ until: Date; reason: string; now: Date }>,
@@ -154,7 +154,7 @@ export function decidePause(
   const forced = decideForce(record, { reason: `paused by hand: ${reason}`, now });
   const before = watermarkOf(record);
   const from = before.quiet?.kind === "breather" ? later(until, before.from) : until;
-  // One that is asked for again lasts since it began.
+  // A pause that is requested again keeps its start.
   const since = before.quiet && isPaused(before, now) ? before.quiet.since : now;
   return { ...forced, record: silenced(forced.record, from, { kind: "paused", since, because: reason }) };
 }
@@ -162,7 +162,7 @@ export function decidePause(
 /** Ends a pause or a breather: launches count from now on. */
 export function decideResume(record: ScopeRecord, now: Date) {
   const from = record.launchesCountFrom;
-  // Without a reason it is no silence, but a release by force whose clock was ahead.
+  // Without a reason this is no silence, but a release by force whose clock was ahead.
   if (!from || from <= now || !record.quiet)
     return { action: "leave" as const, because: "nothing was paused" };
   const because = record.quiet.kind === "breather" ? "the breather is cut short" : "the pause is over";

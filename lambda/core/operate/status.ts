@@ -36,11 +36,11 @@ export type Status = Readonly<{
   scopes: readonly ScopeStatus[];
   nodesUserHeld: number;
   lastSweep?: Date;
-  /** What the cluster does not let the holder learn, and what that means. */
+  /** What the holder cannot read in the cluster, and what that means. */
   limits: readonly string[];
 }>;
 
-/** Who is held, until when and why; reads only. */
+/** Shows what is held, until when and why; reads only. */
 export async function getStatus(context: Context): Promise<Status> {
   const now = context.clock.now();
   const [{ records }, marks, nodesUserHeld, awaited, lastSweep, limits] = await Promise.all([
@@ -74,7 +74,7 @@ const nodesOf = (names: readonly string[] = []) => ({
   nodes: names.toSorted().slice(0, mostNames),
 });
 
-/** Where the settings do not ask for it, nothing is missing. */
+/** Nothing is missing where the settings need neither events nor NodeClaims. */
 async function findLimits(context: Context): Promise<readonly string[]> {
   const { replacements, extendOn } = context.rules;
   if (replacements === "hold" && extendOn === "launches") return [];

@@ -8,8 +8,8 @@ import type { Scope } from "../scope.ts";
 export type Ending = Readonly<{ scope: Scope; hold: Hold }>;
 
 /**
- * Takes the marks of all these holds off, and the marks that no hold owns, in one pass over the marked nodes: a list for
- * each of thousands of holds would take hours.
+ * Removes the marks of all these holds, and orphaned marks, in one pass over the marked nodes: one list for each of
+ * thousands of holds would take hours.
  */
 export async function endHolds(context: ReleaseContext, endings: readonly Ending[]): Promise<Released> {
   const { nodes, clock, metrics } = context;
@@ -25,7 +25,7 @@ export async function endHolds(context: ReleaseContext, endings: readonly Ending
   let total = nothingReleased;
   await attemptAll([
     ...endings.map(({ scope, hold }) => async () => {
-      // At every pass, not only when it is closed: marks that cannot be taken off must not be silent.
+      // Emitted at every pass, not only when the hold is closed, so that marks that cannot be removed are noticed.
       metrics.add("ReleaseLagMs", Math.max(0, clock.now().getTime() - hold.expiresAt.getTime()));
       const released = marks.released.get(hold.id) ?? nothingReleased;
       const left = released.left || marks.left;
@@ -38,7 +38,7 @@ export async function endHolds(context: ReleaseContext, endings: readonly Ending
   return total;
 }
 
-/** Takes the marks of a hold off that is not recorded. */
+/** Removes the marks of a hold that no record names. */
 async function releaseOrphans(context: ReleaseContext, holdId: string): Promise<Released> {
   const released = await context.nodes.release(holdId, context);
   const count = released.released + released.kept + released.failed;

@@ -21,11 +21,11 @@ import { reportLimit } from "../report-limit.ts";
 import { isKept, type Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
 
-/** A NodeClaim is made before its instance is launched. */
+/** A NodeClaim is created at most this long before its instance is launched. */
 const nodeClaimIsOlderBy: Duration = minutes(1);
-/** A hold whose use cannot be read is due all the same after so long. */
+/** A hold whose use cannot be read ends when it is overdue for this long. */
 const patience: Duration = minutes(10);
-/** How often it is asked whether the first node has joined. */
+/** How often to check whether the first node has joined. */
 const joinCheck: Duration = minutes(1);
 
 /**
@@ -46,7 +46,7 @@ export async function extendWhileNeeded(context: ReleaseContext, scope: Scope): 
   return isJoined ? undefined : hold.id;
 }
 
-/** Notes that a node has joined, and returns whether; until one has, the hold waits as long as the last node boots. */
+/** Returns whether a node has joined, and notes that. Until then the hold waits while the last node may still boot. */
 async function awaitFirstNode(
   context: ReleaseContext,
   scope: Scope,
@@ -66,7 +66,7 @@ async function readJoined(context: ReleaseContext, scope: Scope, burstFrom: Date
   try {
     return await context.nodes.hasJoined(scope, joinsCountFrom(burstFrom), context);
   } catch (error) {
-    // In doubt a launch is held for.
+    // In doubt the hold counts as joined.
     context.log.warn("whether a node has joined could not be read", { scope, error });
     return true;
   }
@@ -88,7 +88,7 @@ export function decideJoin({ record, holdId, hasJoined, rules, now }: JoinFacts)
   const joined = { isJoined: true, because: "one of its nodes has joined" };
   if (!isUnjoined(hold)) return joined;
   if (hasJoined) return { ...joined, record: { ...record, hold: joinedHold(hold, rules) } };
-  // However many launches follow the first one.
+  // The wait is bounded, however many launches follow the first one.
   const latest = after(hold.burstFrom, rules.hold + longestBoot);
   const booted = after(lastLaunchAt ?? hold.burstFrom, longestBoot);
   const until = earlier(earlier(booted, latest), after(now, joinCheck));
@@ -97,7 +97,7 @@ export function decideJoin({ record, holdId, hasJoined, rules, now }: JoinFacts)
   return { isJoined: false, because: "its first node is awaited", record: { ...record, hold: next } };
 }
 
-/** One list of NodeClaims. */
+/** Extends the hold if its nodes are in use; this costs one list of NodeClaims. */
 async function extendWhileUsed(context: ReleaseContext, scope: Scope, record: ScopeRecord): Promise<void> {
   const { rules, clock, log, metrics } = context;
   const burst = burstOf(record, rules, clock.now());
@@ -110,7 +110,7 @@ async function extendWhileUsed(context: ReleaseContext, scope: Scope, record: Sc
   const before: { learned?: Learned | undefined } = {};
   const decision = await changeRecord(context, scope, (present) => {
     before.learned = present.learned;
-    // Asked again: a node that was used may have been recognised as a replacement meanwhile.
+    // Computed again: a node that was used may have been recognised as a replacement meanwhile.
     return decideUse({ record: present, holdId: burst.hold.id, usedAt: usedAt(present), rules });
   });
   reportLearned(metrics, before.learned, decision.record?.learned);
@@ -130,7 +130,7 @@ async function extendWhileUsed(context: ReleaseContext, scope: Scope, record: Sc
 
 type Burst = Readonly<{ hold: Hold; from: Date; isOverdue: boolean }>;
 
-/** What to ask for: the use of the nodes that were launched for the hold. */
+/** The nodes whose use counts: those that were launched for the hold. */
 function burstOf({ hold }: ScopeRecord, rules: Rules, now: Date): Burst | undefined {
   if (rules.extendOn !== "use" || !hold?.burstFrom) return undefined;
   const from = after(hold.burstFrom, -nodeClaimIsOlderBy);
@@ -183,7 +183,7 @@ export type UseDecision =
 
 type UseFacts = Readonly<{ record: ScopeRecord; holdId: string; usedAt: Date | undefined; rules: Rules }>;
 
-/** Use holds as long as a launch does, never past the cap. */
+/** A use extends a hold as a launch does, never past the cap. */
 export function decideUse({ record, holdId, usedAt, rules }: UseFacts): UseDecision {
   const { hold } = record;
   if (hold?.id !== holdId || hold.state !== "held") return { action: "leave", because: "the hold is over" };

@@ -12,7 +12,7 @@ import { extendWhileNeeded } from "./extend-while-needed.ts";
 /** What a release did, and why. */
 export type ReleaseAnswer = Released & Readonly<{ because: string }>;
 
-/** A one-shot fired: the hold ends and its marks come off; or it goes on, because a launch or use has extended it. */
+/** Handles a one-shot: ends the hold and removes its marks, or sets the next one-shot when the hold was extended. */
 export async function releaseNodes(
   context: ReleaseContext,
   scope: Scope,
@@ -35,7 +35,7 @@ export async function decideNow(
   holdId?: string,
 ): Promise<ReleaseDecision> {
   const { rules, clock } = context;
-  // A hold that was not due when its use was asked for is not due below either.
+  // One time for both steps: a hold that was not due when its use was read is not due below either.
   const now = clock.now();
   const withoutNode = await extendWhileNeeded(context, scope);
   const whole = await wholeClusterRecord(context, scope);
@@ -44,7 +44,7 @@ export async function decideNow(
   );
 }
 
-/** What a one-shot or a sweep means for the hold of one scope, and why. */
+/** What a one-shot or a sweep does with the hold of one scope, and why. */
 export type ReleaseDecision =
   | Readonly<{ action: "leave"; because: string; record?: never }>
   | Readonly<{ action: "keep"; hold: Hold; armFor: Date; because: string; record?: never }>
@@ -54,13 +54,13 @@ export type ReleaseFacts = Readonly<{
   record: ScopeRecord;
   watermark: Watermark;
   withoutNode?: string | undefined;
-  /** The hold that is meant; undefined: whatever hold there is. */
+  /** The hold to release; undefined: the present hold, whichever it is. */
   holdId?: string | undefined;
   rules: Rules;
   now: Date;
 }>;
 
-/** Ends a hold that is over; one that goes on needs a one-shot that is still to come. */
+/** Ends a hold that is over; a hold that goes on needs a one-shot in the future. */
 export function decideRelease({ holdId, ...facts }: ReleaseFacts): ReleaseDecision {
   const { record, rules, now } = facts;
   const { hold } = record;
@@ -81,6 +81,6 @@ export function decideRelease({ holdId, ...facts }: ReleaseFacts): ReleaseDecisi
   }
   if (armedFor?.getTime() !== due.getTime())
     return { action: "keep", hold, armFor: due, because: "the hold was extended" };
-  // Clocks differ. Armed for the same moment again, it would be taken for the one that is just firing.
+  // Clocks differ. A one-shot for the same time would count as the one that is just firing.
   return { action: "keep", hold, armFor: after(due, minutes(1)), because: "the one-shot came early" };
 }

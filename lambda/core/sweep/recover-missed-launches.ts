@@ -6,7 +6,7 @@ import type { Context, Launch } from "../ports.ts";
 import { longestHold, scopeOf } from "../rules.ts";
 import { admits, type Scope } from "../scope.ts";
 
-/** Finds young nodes without a mark, asks when they were launched, and treats them as the launches they were. */
+/** Finds young nodes without a mark, reads when they were launched, and holds for them as for any launch. */
 export async function recoverMissedLaunches(context: Context): Promise<void> {
   const { rules, clock } = context;
   const nodes = await context.nodes.joinedSince(after(clock.now(), -longestHold(rules)), "unmarked", context);

@@ -13,12 +13,12 @@ import { isKept, type Rules } from "../rules.ts";
 import { type Scope, wholeCluster } from "../scope.ts";
 import { recoverMissedLaunches } from "./recover-missed-launches.ts";
 
-/** No scope keeps the others waiting for longer. */
+/** A sweep marks the nodes of one scope for no longer than this. */
 const scopeTime: Duration = seconds(30);
 
 /**
- * Compares records, nodes and clock from scratch and repairs what events lost. What must end comes first, what must be
- * marked comes last; no failure stops the rest, and what the time does not suffice for is left to the next sweep.
+ * Compares records, nodes and clock, and repairs what lost events left. It ends holds first and marks nodes last.
+ * A failure does not stop the rest, and the next sweep does what this one has no time for.
  */
 export async function sweep(context: Context): Promise<void> {
   const { clock, holds, journal, rules } = context;
@@ -35,7 +35,7 @@ export async function sweep(context: Context): Promise<void> {
   await journal.noteSweep(clock.now());
 }
 
-/** Without a launch nothing else would write these records. */
+/** Replaces unreadable records: without a launch nothing else would write them. */
 async function replaceUnreadable(context: Context, records: readonly ScopeRecord[]): Promise<void> {
   for (const { scope, unreadable } of records) {
     if (unreadable) await changeRecord(context, scope, (record) => (record.unreadable ? { record } : {}));
@@ -61,7 +61,7 @@ export function planSweep(records: readonly ScopeRecord[], rules: Rules, now: Da
 
 type SweepPlan = ReturnType<typeof planSweep>;
 
-/** Ends every hold that is over, then takes all their marks off. */
+/** Ends every hold that is over, then removes all their marks. */
 async function releaseOverdue(context: Context, { over, releasing }: SweepPlan): Promise<void> {
   const endings: Ending[] = [...releasing];
   await attemptAll([
@@ -82,7 +82,7 @@ async function decideOverdue(context: Context, scope: Scope): Promise<readonly E
   return [];
 }
 
-/** Marks for each running hold what carries no mark, and arms its release. */
+/** Marks the unmarked nodes of each running hold, and arms its release. */
 async function keepHolds(context: Context): Promise<void> {
   const { rules, clock, holds } = context;
   // Read again: a hold that was due may have been extended meanwhile, or another one may have begun.
@@ -103,10 +103,10 @@ async function keepHold(context: Context, record: RecordWithHold): Promise<void>
   const facts = { record, watermark: watermarkOf(record), rules, now: clock.now() };
   const decision = decideRelease(facts);
   logDecision(context, scope, decision);
-  // One that became due meanwhile is released by its one-shot, or by the next sweep.
+  // A hold that became due meanwhile is released by its one-shot, or by the next sweep.
   if (decision.action !== "keep") return;
   const { hold, armFor } = decision;
-  // The hold is recorded, so marking need not wait for a scheduler that may be out of order.
+  // The hold is recorded, so marking need not wait for Scheduler, which may fail.
   const marked = await markNodes(context, { scope, hold });
   await awaitPendingNodes(context, { scope, awaited: [], attempt: 0 }, marked);
   await armRelease(context, { scope, hold, at: armFor });
