@@ -1,7 +1,7 @@
 import { BadInputError } from "./core/errors.ts";
 import { checkSettings, type SettingName, type Settings, settingNames, writeSettings } from "./settings.ts";
 
-/** What a function finds in its environment beside the settings. */
+/** The environment variables that a function needs beside those of the settings. */
 export const Environment = {
   holdTable: "HOLD_TABLE",
   launchQueueUrl: "LAUNCH_QUEUE_URL",
@@ -13,17 +13,17 @@ export const Environment = {
 /** "true" for a function in a VPC; only the one that installs the access reads it. */
 export const vpcVariable = "IN_VPC";
 
-/** MAX_HOLD for maxHold. */
+/** The environment variable of a setting: MAX_HOLD for maxHold. */
 type Variable<Name extends string> = Name extends `${infer Letter}${infer Rest}`
   ? `${Letter extends Uppercase<Letter> ? `_${Letter}` : Uppercase<Letter>}${Variable<Rest>}`
   : "";
 
-/** Each setting's name in the environment. */
+/** The environment variable of each setting. */
 export const SettingEnvironment = Object.fromEntries(
   settingNames.map((name) => [name, name.replaceAll(/[A-Z]/g, "_$&").toUpperCase()]),
 ) as { readonly [Name in SettingName]: Variable<Name> };
 
-/** The settings as a function finds them. Lambda accepts no empty values; a missing one is read as its default. */
+/** The settings as environment variables. Lambda accepts no empty values; a missing one is read as its default. */
 export function settingsEnvironment(settings: Settings): Readonly<Record<string, string>> {
   const values = writeSettings(settings);
   const given = settingNames.filter((name) => values[name] !== "");

@@ -7,10 +7,10 @@ export type InvocationContext = Readonly<{ awsRequestId: string; getRemainingTim
 
 type Observer = Readonly<{ log: Log; begin(requestId: string): void; end(): void }>;
 
-/** Kept free at the end of an invocation, so that what was done is recorded and what is left is handed on. */
+/** The time kept free at the end of an invocation, to record what was done and to queue what is left. */
 const reserve = seconds(8);
 
-/** What every function does around its handler: a deadline, an id in each line, metrics reported, errors reported and thrown. */
+/** Wraps a handler: sets the deadline, logs with the invocation's id, emits the metrics, logs errors and throws them again. */
 export const invocation =
   <T>(telemetry: Observer, clock: Clock, handle: (event: unknown, context: CallContext) => Promise<T>) =>
   async (event: unknown, context: InvocationContext): Promise<T> => {

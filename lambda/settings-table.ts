@@ -8,7 +8,7 @@ import { annotationKey } from "./core/marks/keys.ts";
  */
 
 type Kind =
-  /** From `least` to `most`; `zero` says what 0s means where that is less, `or` what can stand for a duration. */
+  /** From `least` to `most`. `zero`: what 0s means, where that is allowed too; `or`: a word that is allowed instead. */
   | Readonly<{
       kind: "duration";
       least: Duration;
@@ -24,15 +24,15 @@ type Kind =
 
 export type Setting = Readonly<{
   value: Kind;
-  /** What it means, as the documents have it; limits and default are added where it is shown. */
+  /** What it means, as the documents print it; they add limits and default. */
   help: string;
   /** As a user writes it. */
   default?: string;
-  /** What stands in the documents where there is no default. */
+  /** What the documents print when there is no default. */
   unset?: string;
-  /** Where the default of `run` is another. */
+  /** The default of `run`, where it differs. */
   runDefault?: string;
-  /** Resources are computed from it, so that a ready-made template cannot be filled in with it. */
+  /** Resources are computed from it, so a ready-made template cannot have it as a parameter. */
   constructOnly?: true;
   /** The name of the construct's prop, where that is an object of the CDK. */
   prop?: string;

@@ -16,7 +16,7 @@ export const settingNames = Object.keys(holderSettings) as readonly SettingName[
 /** Settings as text, the way context, environment and flags bring them. */
 export type RawSettings = Readonly<Partial<Record<SettingName, unknown>>>;
 
-/** What a user sets, read and checked; the same wherever it came from. */
+/** The settings, read and checked; the same for every source. */
 export type Settings = Omit<Values<typeof holderSettings>, "hold" | "relaunchCost" | "nodePools"> &
   Pick<Rules, "hold" | "auto" | "nodePools">;
 
@@ -26,7 +26,7 @@ export function checkSettings(raw: RawSettings): { settings: Settings; problems:
   const { hold: length, relaunchCost, nodePools, ...others } = values;
   const { maxHold, initialDelay, karpenter } = others;
   const isAuto = length === "auto";
-  // Before anything is known, a hold lasts as long as a relaunch is worth.
+  // While nothing is learned, a hold lasts as long as a relaunch is worth.
   const hold = isAuto ? Math.min(relaunchCost, maxHold || relaunchCost) : length;
   const refuse = (name: "maxHold" | "initialDelay", expected: string) =>
     problems.push(`${name} must be ${expected}, not "${formatDuration(values[name])}"`);

@@ -29,7 +29,7 @@ type Wired<P> = Readonly<{
   cluster: KubernetesNodesOptions;
 }>;
 
-/** What the release function needs; bundled for it alone, it carries no EC2 and no SQS. */
+/** What the release function needs; its own bundle contains no client of EC2 or SQS. */
 export function wireRelease(config: Config): Wired<ReleasePorts> {
   const { settings, region } = config;
   const telemetry = new Telemetry(settings.cluster);
@@ -69,7 +69,7 @@ export function wireRelease(config: Config): Wired<ReleasePorts> {
   return { ports, telemetry, login, cluster };
 }
 
-/** What all other functions need: the same, and where launches come from and follow-ups go. */
+/** What all other functions need: the same, with EC2 for launches and SQS for follow-ups. */
 export function wire(config: Config): Wired<Ports> {
   const { ports, ...rest } = wireRelease(config);
   const { calls } = rest.telemetry;
@@ -80,7 +80,7 @@ export function wire(config: Config): Wired<Ports> {
   return { ports: { ...ports, launches, followUps }, ...rest };
 }
 
-/** What the control function needs beside: it can look around in the cluster. */
+/** What the control function needs: the same, with an inspection of the cluster. */
 export function wireControl(config: Config): Wired<Ports> & Readonly<{ inspection: Inspection }> {
   const wired = wire(config);
   return { ...wired, inspection: new KubernetesInspection(wired.cluster) };

@@ -1,8 +1,8 @@
 import { seconds } from "../core/duration.ts";
 
 /**
- * How every AWS client calls. As it comes, the SDK waits for an answer for ever, and a function would hang on one
- * lost packet until its own time is over; the retries must fit into that time, too.
+ * Retries and timeouts of every AWS client. By default the SDK waits for an answer for ever, so one lost packet would
+ * block a function until its own timeout. The retries must fit into that time, too.
  */
 export const clientDefaults = {
   maxAttempts: 4,
@@ -13,7 +13,7 @@ export const clientDefaults = {
   },
 } as const;
 
-/** A page of instances takes EC2 longer, in accounts with very many of them. */
+/** In an account with very many instances, EC2 needs longer for a page. */
 export const ec2Defaults = {
   ...clientDefaults,
   requestHandler: { ...clientDefaults.requestHandler, requestTimeout: seconds(20) },

@@ -18,7 +18,7 @@ import {
 } from "../record/item-table.ts";
 import { awsFailure } from "./errors.ts";
 
-/** The one table: reads see every write that was acknowledged before. */
+/** The table of the deployment: reads see every write that was acknowledged before. */
 export class DynamodbTable implements ItemTable {
   readonly #client: DynamoDBClient;
   readonly #name: string;
@@ -38,7 +38,7 @@ export class DynamodbTable implements ItemTable {
     return Item && this.#read(Item);
   }
 
-  /** No page is read before it is asked for. */
+  /** Reads a page only when its first item is requested. */
   async *all(kind: Kind, { backwards = false, pageSize = 100 } = {}): AsyncGenerator<StoredItem> {
     const pages = paginateQuery(
       { client: this.#client },
@@ -89,7 +89,7 @@ export class DynamodbTable implements ItemTable {
   }
 
   #failure(task: "read" | "write", error: unknown): unknown {
-    const remedy = "Look whether the table is there, and whether the functions' role may use it.";
+    const remedy = "Check that the table exists and that the functions' role may use it.";
     return awsFailure(error, `${task} table ${this.#name}`, remedy);
   }
 }
@@ -110,13 +110,13 @@ const conditionOn = (version: number) => ({
   ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
 });
 
-/** Whether the SDK's retry met its own first try, which was done although its answer got lost. */
+/** Whether the SDK's own first try had succeeded, and only its answer was lost. */
 const isOwnFirstTry = (error: ConditionalCheckFailedException, item: AttributeMap): boolean =>
   (error.$metadata.attempts ?? 1) > 1 && isDeepStrictEqual(error.Item, item);
 
 export type AttributeMap = Record<string, AttributeValue>;
 
-/** Fields as DynamoDB keeps them. */
+/** Fields as DynamoDB stores them. */
 export function toAttributes(fields: Fields): AttributeMap {
   const map: AttributeMap = {};
   for (const [name, value] of Object.entries(fields)) {
@@ -133,11 +133,11 @@ function toAttribute(value: Exclude<Storable, undefined>): AttributeValue {
   return { M: toAttributes(value) };
 }
 
-/** The same item as JSON has it. */
+/** The same item as JSON. */
 export const fromAttributes = (map: AttributeMap): Item =>
   Object.fromEntries(Object.entries(map).map(([name, value]) => [name, fromAttribute(value)]));
 
-/** Of a type that we never write, the reader refuses what it is given. */
+/** A type that we never write becomes null, which the schema refuses. */
 function fromAttribute(value: AttributeValue): unknown {
   if (value.N !== undefined) return Number(value.N);
   if (value.M !== undefined) return fromAttributes(value.M);

@@ -10,12 +10,12 @@ import { AutoMode, clusterTag, Karpenter } from "../core/marks/keys.ts";
 import type { Instance, Launch, Launches } from "../core/ports.ts";
 import { awsFailure } from "./errors.ts";
 
-/** What one filter may list. */
+/** The number of values that one filter may have. */
 const mostValues = 200;
-/** How long one question to EC2 may take, all its pages and retries together. */
+/** How long one query to EC2 may take, with all its pages and retries. */
 const timeLimit = seconds(60);
 
-/** Asks EC2 by filter, never by a list of ids: an id it does not know yet would be an error for all the others. */
+/** Queries EC2 by filter, never by a list of ids: one id that EC2 does not know yet would fail the whole call. */
 export class Ec2Launches implements Launches {
   readonly #client: EC2Client;
   readonly #cluster: string;
@@ -56,7 +56,7 @@ export class Ec2Launches implements Launches {
   }
 
   async *#describe(Filters: Filter[], abortSignal: AbortSignal): AsyncGenerator<Instance> {
-    // Without this, an account may leave out the instances that EKS Auto Mode manages.
+    // Without this, EC2 may leave out the instances that EKS Auto Mode manages.
     const input = { Filters, IncludeManagedResources: true };
     try {
       for await (const page of paginateDescribeInstances(
@@ -76,7 +76,7 @@ export class Ec2Launches implements Launches {
       throw awsFailure(
         error,
         "describe instances",
-        "Look whether the functions' role may call ec2:DescribeInstances.",
+        "Check that the functions' role may call ec2:DescribeInstances.",
       );
     }
   }

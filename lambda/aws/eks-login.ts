@@ -13,7 +13,7 @@ export type EksLoginOptions = Readonly<{ cluster: string; eks: EKSClient; clock:
 type Endpoint = Pick<ClusterAccess, "server" | "tls">;
 type Ticket = Readonly<{ access: Promise<ClusterAccess>; until: Date }>;
 
-/** The way into an EKS cluster, as the role whose credentials the EKS client has. */
+/** Logs in to an EKS cluster with the credentials of the EKS client. */
 export class EksLogin implements ClusterLogin {
   readonly #options: EksLoginOptions;
   #endpoint: Promise<Endpoint> | undefined;
@@ -61,7 +61,7 @@ export class EksLogin implements ClusterLogin {
       const { cluster: found } = await eks.send(new DescribeClusterCommand({ name: cluster }));
       const ca = found?.certificateAuthority?.data;
       if (!found?.endpoint || !ca) throw notReady(cluster, found?.status);
-      // Our login goes there.
+      // We send our token there.
       if (!URL.canParse(found.endpoint) || new URL(found.endpoint).protocol !== "https:")
         throw new TryAgainError(`EKS cluster ${cluster} has an endpoint that is no https address`);
       return { server: found.endpoint, tls: { ca: Buffer.from(ca, "base64").toString() } };
@@ -93,13 +93,13 @@ function explain(error: unknown, cluster: string, region: string): Error {
 
 type Credentials = EKSClient["config"]["credentials"];
 
-/** A cluster takes a token for 15 minutes; a call under way should not see it end. */
+/** A cluster accepts a token for 15 minutes; it must not expire during a call. */
 export const tokenLife = minutes(14);
 
 /** The regional STS, which is the one a cluster's authenticator asks. */
 export const stsHost = (region: string): string => `sts.${region}.${partitionOf(region).dnsSuffix}`;
 
-/** A question to STS who we are, signed but not asked: the cluster asks it, and so learns our role. Needs no network. */
+/** A token is a signed GetCallerIdentity request: the cluster sends it to STS to learn our role. Signing needs no network. */
 export async function eksToken(
   cluster: string,
   region: string,
@@ -108,7 +108,7 @@ export async function eksToken(
 ): Promise<string> {
   const hostname = stsHost(region);
   const signer = new SignatureV4({ service: "sts", region, credentials, sha256: Sha256 });
-  const question = {
+  const request = {
     method: "GET",
     protocol: "https:",
     hostname,
@@ -116,7 +116,7 @@ export async function eksToken(
     query: { Action: "GetCallerIdentity", Version: "2011-06-15" },
     headers: { host: hostname, "x-k8s-aws-id": cluster },
   };
-  const { query = {} } = await signer.presign(question, { expiresIn: 60, signingDate: now });
+  const { query = {} } = await signer.presign(request, { expiresIn: 60, signingDate: now });
   const pairs = Object.entries(query).map(([key, value]) => `${encode(key)}=${encode(String(value))}`);
   return `k8s-aws-v1.${Buffer.from(`https://${hostname}/?${pairs.join("&")}`).toString("base64url")}`;
 }

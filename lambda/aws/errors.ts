@@ -36,7 +36,7 @@ const byName = new Map(
   Object.entries(meanings).flatMap(([meaning, names]) => names.map((name) => [name as string, meaning])),
 );
 
-/** Whether an error of AWS means this. */
+/** Whether an error of AWS has this meaning. */
 export const isAws = (error: unknown, meaning: AwsMeaning): boolean =>
   error instanceof Error && byName.get(error.name) === meaning;
 
@@ -45,8 +45,8 @@ const lasting: readonly AwsMeaning[] = ["denied", "bad credentials", "not found"
 const throttled = /Throttl|TooManyRequests|LimitExceeded|ThroughputExceeded|SlowDown/i;
 
 /**
- * What a failed call means for us. The SDK has retried by then. `task` names the call and what it was about, `remedy`
- * what to check; an error that is neither transient nor of the set-up is a fault of ours and stays as it is.
+ * The error to throw for a failed call; the SDK has retried by then. `task` names the call and its target, `remedy` what
+ * to check. An error that is neither transient nor of the set-up is a bug of ours and stays as it is.
  */
 export function awsFailure(error: unknown, task: string, remedy: string): unknown {
   if (!(error instanceof Error)) return error;
@@ -58,7 +58,7 @@ export function awsFailure(error: unknown, task: string, remedy: string): unknow
   return error;
 }
 
-/** Whether the service was too busy, out of order or out of reach. */
+/** Whether the service was overloaded, failing or unreachable. */
 export function isTransient(
   error: Error & { $fault?: unknown; $metadata?: { httpStatusCode?: number } },
 ): boolean {

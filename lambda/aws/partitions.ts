@@ -52,7 +52,7 @@ const others: readonly (Partition & { readonly regions: RegExp })[] = [
   },
 ];
 
-/** Where a region belongs: its ARNs, its services' hosts and its console are named after the partition. */
+/** The partition of a region, which names its ARNs, the hosts of its services and its console. */
 export const partitionOf = (region: string): Partition =>
   others.find(({ regions }) => regions.test(region)) ?? commercial;
 

@@ -16,7 +16,7 @@ export type SchedulerReleasesOptions = Readonly<{
 /** Scheduler may accept a one-shot whose time is past, or has passed while it was created, and never invoke it. */
 const soonest = seconds(60);
 
-/** One-shots that invoke release once and then delete themselves; the name says which, so the same again is a conflict. */
+/** One-shots invoke release once and then delete themselves. Each has its own name, so a second one like it is a conflict. */
 export class SchedulerReleases implements Schedules {
   readonly #options: SchedulerReleasesOptions;
 
@@ -39,7 +39,7 @@ export class SchedulerReleases implements Schedules {
         Arn: releaseFunctionArn,
         RoleArn: roleArn,
         Input: JSON.stringify({ scope, holdId }),
-        // Whatever is still undelivered after an hour the sweep has done long ago.
+        // An hour later the sweep has long released the hold.
         RetryPolicy: { MaximumEventAgeInSeconds: 3600, MaximumRetryAttempts: 20 },
       },
     });
@@ -54,7 +54,7 @@ export class SchedulerReleases implements Schedules {
 
   #failure(error: unknown): unknown {
     const remedy =
-      "Look whether the schedule group is there, and whether the functions' role may create schedules in it.";
+      "Check that the schedule group exists and that the functions' role may create schedules in it.";
     return awsFailure(error, `create a schedule in group ${this.#options.group}`, remedy);
   }
 }
@@ -62,6 +62,6 @@ export class SchedulerReleases implements Schedules {
 /** A one-shot must never fire before the moment asked for. */
 const wholeSecondFrom = (moment: Date): Date => new Date(Math.ceil(moment.getTime() / 1000) * 1000);
 
-/** Named for the moment asked for, also when that is already past. */
+/** Named after the time that was asked for, also when that is past. */
 export const scheduleName = (holdId: string, at: Date): string =>
   `${holdId}-${wholeSecondFrom(at).getTime() / 1000}`;

@@ -4,13 +4,13 @@ import { TryAgainError } from "../core/errors.ts";
 import type { FollowUp, FollowUps, LaunchEvent } from "../core/ports.ts";
 import { awsFailure } from "./errors.ts";
 
-/** What SQS can put off at most. */
+/** SQS delays no message for longer. */
 const longestDelay = minutes(15);
-/** A batch may have 256 KiB in all its messages together; so many launches are some 16 kB in each of ten. */
+/** The ten messages of a batch may have 256 KiB together; this many launches take about 16 kB. */
 const mostInAMessage = 200;
 const mostInABatch = 10;
 
-/** Puts work off by sending a delayed message to the launch queue. */
+/** Postpones work by a delayed message to the launch queue. */
 export class SqsFollowUps implements FollowUps {
   readonly #client: SQSClient;
   readonly #queueUrl: string;
@@ -35,8 +35,7 @@ export class SqsFollowUps implements FollowUps {
     const { Failed = [] } = await this.#client
       .send(new SendMessageBatchCommand({ QueueUrl: this.#queueUrl, Entries }))
       .catch((error: unknown) => {
-        const remedy =
-          "Look whether the launch queue is there, and whether the functions' role may send to it.";
+        const remedy = "Check that the launch queue exists and that the functions' role may send to it.";
         throw awsFailure(error, `send to ${this.#queueUrl}`, remedy);
       });
     if (Failed.length === 0) return;
@@ -47,10 +46,10 @@ export class SqsFollowUps implements FollowUps {
   }
 }
 
-/** As the hold function reads it. */
+/** The message body that the hold function reads. */
 export const writeFollowUp = (followUp: FollowUp): string => JSON.stringify({ followUp });
 
-/** Long lists come back in several messages. */
+/** Splits a long list into several messages. */
 function pieces(followUp: FollowUp): FollowUp[] {
   if (followUp.kind === "launches") {
     return chunks(followUp.launches).map((launches) => ({ ...followUp, launches }));

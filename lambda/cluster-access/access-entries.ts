@@ -25,7 +25,7 @@ export type EksAccessEntriesOptions = Readonly<{
   /** Whether this function runs in a VPC, from which it reaches a private endpoint. */
   inVpc: boolean;
   clock: Clock;
-  /** The time after this is kept for giving the admin right back. */
+  /** When all work must end; the time after this is kept for giving the admin right back. */
   workUntil: Date;
   sleep?: (duration: Duration) => Promise<void>;
 }>;
@@ -97,7 +97,7 @@ export class EksAccessEntries implements AccessEntries {
     return { clusterName, principalArn, policyArn };
   }
 
-  /** Work that goes on beyond its time fails by then, so that the time for giving the right back is left. */
+  /** Fails work that takes too long, so that there is time left to give the right back. */
   async #inTime<T>(work: Promise<T>): Promise<T> {
     const { clock, workUntil } = this.#options;
     let timer: NodeJS.Timeout | undefined;

@@ -32,7 +32,7 @@ export type KubernetesAccessOptions = Readonly<{
   pageSize?: number;
 }>;
 
-/** What is amiss with one of our objects in the cluster. */
+/** The state of one of our objects in the cluster. */
 export type AccessFinding = Readonly<{
   kind: string;
   state: "right" | "different" | "missing" | "unknown to this cluster";
@@ -146,7 +146,7 @@ export class KubernetesAccess implements Rights {
     return listMetadata(api, markedByAnyone, context, pageSize, parseNodeLife);
   }
 
-  /** No action goes beyond the time for all of them. */
+  /** No action may end later than all of them must. */
   #context(): CallContext {
     const { clock, log, timeLimit = minutes(2), until } = this.#options;
     const own = after(clock.now(), timeLimit);
@@ -154,7 +154,7 @@ export class KubernetesAccess implements Rights {
   }
 }
 
-/** The object, to be stored in place of the one found. */
+/** The object as a replacement for the one that was found. */
 function replacing(found: unknown, object: AccessObject["object"]): unknown {
   const { resourceVersion } = asRecord(asRecord(found, "our object").metadata ?? {}, "our object's metadata");
   return { ...object, metadata: { ...object.metadata, resourceVersion } };

@@ -3,7 +3,7 @@ import { SettingEnvironment } from "../environment.ts";
 import { fields, matching, parse, textAs } from "../schemas/parse.ts";
 import { AccessEnvironment } from "./template-names.ts";
 
-/** What this function works on: from its environment alone, never from a request. */
+/** What this function works on. It is read from the environment alone, never from a request. */
 export type AccessConfig = Readonly<{
   cluster: string;
   holdAnnotation: string;

@@ -6,16 +6,16 @@ import type { AccessConfig } from "./environment.ts";
 import { type AccessPorts, changeAccess, installAccess, removeAccess } from "./rules.ts";
 import { adminRightResource } from "./template-names.ts";
 
-/** What CloudFormation learns: the resource's name, which stays the same. */
+/** The answer to CloudFormation: the resource's name, which stays the same. */
 export type AccessAnswer = Readonly<{ PhysicalResourceId: string }>;
 
-/** The ports of the cluster; all work must have ended by then. */
+/** Opens the ports of the cluster; all work must end by `workUntil`. */
 export type OpenCluster = (config: AccessConfig, workUntil: Date) => AccessPorts;
 
 /** Kept free at the end of an invocation for giving the admin right back. */
 const reserve = minutes(1);
 
-// Nothing else of a request is believed: cluster, annotation and roles come from the environment.
+// Nothing else of a request is trusted: cluster, annotation and roles come from the environment.
 const request = fields({
   RequestType: v.picklist(["Create", "Update", "Delete"], "Create, Update or Delete"),
   ResourceType: v.optional(v.string("text")),

@@ -15,7 +15,7 @@ const rbac = "rbac.authorization.k8s.io";
 const admission = "admissionregistration.k8s.io/v1";
 const metadata = { name: holderName };
 
-/** Records on our ClusterRole under which annotation keys there may be marks; every cluster has ClusterRoles. */
+/** Records on our ClusterRole the annotation keys under which marks may exist; every cluster has ClusterRoles. */
 const keysAnnotation = `${holderName}/hold-annotations`;
 
 /** The annotation keys that our ClusterRole records, as it was read from a cluster. */
@@ -62,7 +62,7 @@ const eventsRoleBinding = (subject: Subject): V1RoleBinding => ({
 
 const bound = (subject: Subject) => (subject.kind === "Group" ? { ...subject, apiGroup: rbac } : subject);
 
-/** Narrows that patch down to our mark under these annotations. */
+/** Limits these patches to our mark under these annotations. */
 export const admissionPolicy = (
   annotations: readonly string[],
   subject: Subject = holderGroup,
@@ -100,8 +100,8 @@ function objectOf(object: Written, plural: string): AccessObject {
 }
 
 /**
- * All that is ours in a cluster, for these annotation keys, the present one first. What records the keys comes before the
- * policy that lets us use them, and what restrains before the binding that allows.
+ * All our objects in a cluster, for these annotation keys, the present one first. The ClusterRole, which records the keys,
+ * comes before the policy that lets us use them, and the policy before the binding that grants rights.
  */
 export const accessManifest = (
   annotations: readonly string[],

@@ -13,7 +13,7 @@ const known: Duration = minutes(2);
 const pause: Duration = seconds(2);
 
 /**
- * Calls of a role that became an admin a moment ago. A cluster's API servers learn of it one after the other, so a
+ * Calls the cluster as a role that became an admin a moment ago. The API servers learn this one after the other, so a
  * refusal may follow a success: for the first minutes each refused call is retried.
  */
 export function newAdmin({ api, clock, sleep = wait }: NewAdminOptions): KubernetesCaller {

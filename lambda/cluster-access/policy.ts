@@ -2,7 +2,7 @@ import type { V1ValidatingAdmissionPolicySpec } from "@kubernetes/client-node";
 import { holdIdPattern } from "../core/marks/hold-id.ts";
 import { holderName, holdLabel, markValue } from "../core/marks/keys.ts";
 
-/** Who has the holder's rights in a cluster: the members of a group, or one service account. */
+/** The subject of the holder's rights in a cluster: a group, or one service account. */
 export type Subject =
   | Readonly<{ kind: "Group"; name: string }>
   | Readonly<{ kind: "ServiceAccount"; name: string; namespace: string }>;

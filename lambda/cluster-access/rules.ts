@@ -14,15 +14,15 @@ export type DesiredAccess = Readonly<{
 export interface AccessEntries {
   /** How the cluster authenticates roles; undefined when there is no such cluster. */
   authentication(): Promise<"access entries" | "config map" | undefined>;
-  /** Why this function cannot reach the cluster's API, with the remedy; undefined when nothing speaks against it. */
+  /** Why this function cannot reach the cluster's API, with the remedy; undefined when it can. */
   whyUnreachable(): Promise<string | undefined>;
   /** Lets a role log in as a member of our group. */
   create(role: string): Promise<"created" | "existed">;
-  /** Deletes a role's entry; one that does not exist is done. */
+  /** Deletes a role's entry; succeeds when there is none. */
   delete(role: string): Promise<void>;
   /** Works as an admin of the cluster, and gives the admin right back afterwards, also when the work failed. */
   asAdmin(work: (rights: Rights) => Promise<void>): Promise<void>;
-  /** Gives back an admin right that an earlier invocation left; none is done. */
+  /** Gives back an admin right that an earlier invocation left; succeeds when there is none. */
   returnAdminRight(): Promise<void>;
 }
 
@@ -32,17 +32,17 @@ export interface Rights {
   write(keys: MarkKeys): Promise<"with policy" | "without policy">;
   /** The annotation keys under which there may be marks of ours, as the cluster records them; none without our objects. */
   annotations(): Promise<readonly string[]>;
-  /** Removes every mark of ours, whatever hold it is of and under whatever key; returns how many. */
+  /** Removes every mark of ours, of every hold and under every key; returns how many. */
   removeMarks(keys: MarkKeys): Promise<number>;
-  /** Takes all rights from the functions; what is missing is done. */
+  /** Revokes all rights of the functions; succeeds when they have none. */
   revoke(): Promise<void>;
-  /** Removes role, binding and policy; what is missing is done. */
+  /** Removes role, binding and policy; succeeds when there are none. */
   remove(): Promise<void>;
 }
 
 export type AccessPorts = Readonly<{ entries: AccessEntries; log: Log }>;
 
-/** Gives a new deployment its rights in the cluster, or leaves nothing behind: CloudFormation does not delete what it could not create. */
+/** Gives a new deployment its rights, or leaves nothing behind: CloudFormation does not delete what it could not create. */
 export async function installAccess(ports: AccessPorts, desired: DesiredAccess): Promise<void> {
   await refuseUnusable(ports.entries, desired);
   let hadRights = false;
@@ -134,7 +134,7 @@ export async function removeAccess(
   return remains;
 }
 
-/** One node that cannot be changed keeps neither the other marks nor the rights. */
+/** A node that cannot be changed does not stop the removal of the other marks and of the rights. */
 async function removeRights(rights: Rights, log: Log, desired: DesiredAccess): Promise<void> {
   const { cluster } = desired;
   const keys = await keysOf(rights, desired);
@@ -150,7 +150,7 @@ async function removeRights(rights: Rights, log: Log, desired: DesiredAccess): P
   log.info("marks and rights removed", { cluster, nodes: nodes + late });
 }
 
-/** Before anything is changed: a cluster that this function cannot log in to, or cannot reach. */
+/** Refuses a cluster that this function cannot log in to or cannot reach, before it changes anything. */
 async function refuseUnusable(entries: AccessEntries, desired: DesiredAccess): Promise<void> {
   await refuseConfigMap(entries, desired);
   const unreachable = await entries.whyUnreachable();

@@ -1,4 +1,4 @@
-/** The names of what the function's environment says beside the settings. */
+/** The function's environment variables beside those of the settings. */
 export const AccessEnvironment = { adminRole: "ADMIN_ROLE_ARN", roles: "ADMITTED_ROLE_ARNS" } as const;
 
 /** The custom resources that the function serves. */

@@ -12,7 +12,7 @@ export type TrialResult = Readonly<{ trial: Trial; said?: string; clusterTime?: 
 
 const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
-/** Tries a change that is not ours to make; the cluster checks it as if it were meant, and writes nothing. */
+/** Tries a change that is not ours to make, as a dry run: the cluster checks it and writes nothing. */
 export const tryForeignChange = (
   api: KubernetesCaller,
   node: NodeMeta,
@@ -23,7 +23,7 @@ export const tryForeignChange = (
     body: { metadata: { annotations: { [`${holderName}/not-ours`]: "true" } } },
   });
 
-/** Tries to put our mark, or to adopt the one that is there, in the same way. */
+/** Tries to set our mark, or to adopt the present one, in the same way. */
 export async function tryOwnChange(
   api: KubernetesCaller,
   node: NodeMeta,
@@ -57,7 +57,7 @@ async function dryRun(
   }
 }
 
-/** When the cluster thinks that we wrote: now, by its clock. */
+/** The present time by the cluster's clock: when it recorded our write. */
 const writtenAt = ({ writers }: NodeLife): Date | undefined =>
   writers
     .filter(({ manager }) => manager === holderName)

@@ -91,7 +91,7 @@ export class KubernetesClient implements KubernetesCaller {
       }
       if (answer.kind === "throttled") metrics.add("ApiThrottled", 1);
       if (answer.kind === "transient" && attempt >= mostAttempts) {
-        // There was no server: a cluster that was created again under its old name has another address.
+        // No server answered: a cluster that was created again under its old name has another address.
         if (!(answer.error instanceof KubernetesError)) this.#options.login.refresh();
         throw failedTooOften(call, attempt, answer.error);
       }

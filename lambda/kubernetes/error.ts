@@ -2,10 +2,10 @@ import * as v from "valibot";
 import { BrokenSetupError, TryAgainError } from "../core/errors.ts";
 import type { ClusterAccess } from "./transport.ts";
 
-/** Longer than any message of an API server; what a proxy answers is of any length. */
+/** Longer than any message of an API server; a proxy's answer may have any length. */
 const longestMessage = 1_000;
 
-/** What a `Status` object says; a proxy's answer has no more than a message. */
+/** The fields of a `Status` object; of a proxy's answer, only a message. */
 export type StatusAnswer = v.InferOutput<typeof statusSchema>;
 
 const statusSchema = v.object({
@@ -17,7 +17,7 @@ const statusSchema = v.object({
   ),
 });
 
-/** The API server did not do what was asked; what that means depends on the call, and it may pass. */
+/** The API server answered with an error status. What that means depends on the call; a retry may succeed. */
 export class KubernetesError extends TryAgainError {
   readonly status: number;
   readonly details: StatusAnswer["details"];
@@ -31,8 +31,8 @@ export class KubernetesError extends TryAgainError {
 }
 
 /**
- * What an answer means, whatever was asked: `retry` passes by itself; `login` needs a new login; `right` means that a
- * right is missing, unless the server is just starting. All else means what the caller makes of it.
+ * What an answer means for every call: `retry` is transient; `login` needs a new login; `right` means that a right is
+ * missing, unless the server is just starting; `caller` means that the caller decides.
  */
 export function meaningOf(
   status: number,
@@ -62,7 +62,7 @@ const remedies: Readonly<Record<number, string>> = {
 export const isStatus = (error: unknown, ...statuses: readonly number[]): error is Error =>
   statuses.includes(answerIn(error)?.status ?? 0);
 
-/** A change was refused by a policy or a webhook: both name a cause, which a failed `test` of a patch has not. */
+/** A change was refused by a policy or a webhook: both name a cause, which a failed `test` of a patch does not. */
 export function isRefusedByAdmission(error: unknown): boolean {
   const answer = answerIn(error);
   return answer?.status === 403 || (answer?.status === 422 && answer.details.causes.length > 0);
@@ -77,7 +77,7 @@ function answerIn(error: unknown): KubernetesError | undefined {
   return error instanceof BrokenSetupError ? answerIn(error.cause) : undefined;
 }
 
-/** What the body of an answer says: a Status, or the beginning of whatever a proxy sends in its place. */
+/** Reads the body of an answer: a Status, or the beginning of what a proxy sent in its place. */
 export function statusIn(body: string, access: ClusterAccess): StatusAnswer {
   const { success, output } = v.safeParse(statusSchema, parsed(body));
   const status = success ? output : { message: cut(body, 300), reason: "", details: noDetails };

@@ -1,6 +1,6 @@
 /**
- * Does something with each item, so many at a time, and takes the next item only when a hand is free.
- * When an item or the source fails, what is under way ends first.
+ * Calls `act` for each item, at most `limit` at a time, and takes an item only when its call can start.
+ * When an item or the source fails, the running calls end first.
  */
 export async function forEachConcurrent<T>(
   items: AsyncIterable<T>,

@@ -4,7 +4,7 @@ import type { KubeConfig } from "@kubernetes/client-node";
 import { BrokenSetupError } from "../core/errors.ts";
 import type { ClusterAccess, ClusterLogin } from "./transport.ts";
 
-/** The way into a cluster that a kubeconfig reports: by token, certificate, or a program that it names. */
+/** Logs in to the cluster of a kubeconfig: by token, by certificate, or by a program that it names. */
 export function kubeconfigLogin(
   config: Pick<KubeConfig, "getCurrentCluster" | "applyToHTTPSOptions">,
 ): ClusterLogin {
@@ -41,7 +41,7 @@ export function kubeconfigLogin(
   };
 }
 
-/** Reported at once, instead of as a connection that fails again and again. */
+/** Reports the mistake at once; otherwise every connection would fail again and again. */
 function refuseBroken(tls: ClusterAccess["tls"]): void {
   try {
     createSecureContext(tls);
@@ -51,7 +51,7 @@ function refuseBroken(tls: ClusterAccess["tls"]): void {
   }
 }
 
-/** Everybody on the way would read the credentials. */
+/** Refuses plain HTTP: anyone on the network could read the credentials. */
 function refuseUnencrypted({ server, headers }: ClusterAccess): void {
   const url = URL.parse(server);
   if (!headers.authorization || url?.protocol !== "http:" || isLoopback(url.hostname)) return;
@@ -62,7 +62,7 @@ function refuseUnencrypted({ server, headers }: ClusterAccess): void {
 
 const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host);
 
-/** Where a program printed something else than credentials, the complaint would quote it. */
+/** If a program printed something else than credentials, the parser's message would quote it. */
 function reasonOf(cause: unknown): string {
   if (cause instanceof SyntaxError || cause instanceof TypeError)
     return "its exec or auth-provider gave no credentials as kubectl expects them";

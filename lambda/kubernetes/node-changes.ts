@@ -7,7 +7,7 @@ import { isRefusedByAdmission, isStatus } from "./error.ts";
 import { type LabelSelector, matches } from "./node-lists.ts";
 import { asRecord } from "./node-objects.ts";
 
-/** `answer` is the node as the change left it, where it was asked for. */
+/** `answer` is the changed node, where the caller wants it. */
 export type Changed<Outcome extends string> = Readonly<{
   outcome: Outcome | "gone" | "failed" | "left";
   answer?: unknown;

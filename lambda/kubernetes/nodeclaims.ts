@@ -16,7 +16,7 @@ const eventsPath = `/api/v1/namespaces/${eventsNamespace}/events`;
 /** Karpenter before v1.0 serves the second one alone. */
 const versions = ["v1", "v1beta1"] as const;
 const nodeClaimsPath = (version: string) => `/apis/${nodeClaimsGroup}/${version}/nodeclaims`;
-/** Of more than so many NodeClaims one list of all is cheaper. */
+/** For more NodeClaims than this, one list of all is cheaper. */
 const mostByName = 5;
 
 const allDemand = "so every launch counts as demand";
@@ -53,7 +53,7 @@ const nodeClaimSchema = v.object({
   ),
 });
 
-/** Karpenter's NodeClaims, and the events by which it says which of them replace other nodes. Reads only. */
+/** Reads Karpenter's NodeClaims, and its events about those that replace other nodes. */
 export class KubernetesNodeClaims implements NodeClaims {
   readonly #options: KubernetesNodeClaimsOptions;
   #version: (typeof versions)[number] = "v1";
@@ -168,7 +168,7 @@ export class KubernetesNodeClaims implements NodeClaims {
     return answers.flatMap((answer) => (typeof answer === "object" ? answer.unavailable : []));
   }
 
-  /** A cluster that does not let us read, or does not know NodeClaims, is an answer; all else is an error. */
+  /** A cluster that refuses the read or has no NodeClaims is a result; any other failure is an error. */
   async #unlessRefused<T>(effect: string, work: () => Promise<T>): Promise<T | Unavailable> {
     if (this.#options.karpenter === "v0.31")
       return { unavailable: `Karpenter before v0.32 has no NodeClaims, ${effect}` };

@@ -37,7 +37,7 @@ export type KubernetesNodesOptions = Readonly<{
 /** No launch waits for a node that joined longer ago, so its instance need not be read. */
 const recent: Duration = hours(1);
 
-/** The nodes of a real cluster, changed by JSON Patch with a `test` for each thing the change rests on. */
+/** The nodes of a real cluster, changed by JSON Patch with a `test` for each value that the change rests on. */
 export class KubernetesNodes implements Nodes {
   readonly #options: KubernetesNodesOptions;
   readonly #select: ReturnType<typeof selectors>;

@@ -15,12 +15,12 @@ export type ReleaseAllOptions = Readonly<{
   clock: Clock;
 }>;
 
-/** A node that answers later keeps its connection from the others for no longer. */
+/** The longest time for one node: a slow node must not block a connection for longer. */
 const nodeTime: Duration = seconds(15);
-/** So many nodes of one hold that could not be released; its other nodes are left to the next sweep. */
+/** After this many nodes of a hold that could not be released, its other nodes are left to the next sweep. */
 const mostProblems = 5;
 
-/** Takes marks off in one pass over all marked nodes. Nodes that cannot be changed delay those of other holds little. */
+/** Removes marks in one pass over all marked nodes. Nodes that cannot be changed hardly delay those of other holds. */
 export async function releaseAll(
   nodes: AsyncIterable<ManagedNode>,
   { holdIds, release, clock }: ReleaseAllOptions,

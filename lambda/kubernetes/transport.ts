@@ -11,7 +11,7 @@ import type { ConnectionOptions } from "node:tls";
 import { urlToHttpOptions } from "node:url";
 import { type Duration, minutes, seconds } from "../core/duration.ts";
 
-/** Where a cluster's API is, that to trust there, and what to show at its door. */
+/** The address of a cluster's API, the TLS options, and the headers that log in. */
 export type ClusterAccess = Readonly<{
   server: string;
   tls: Readonly<
@@ -20,14 +20,14 @@ export type ClusterAccess = Readonly<{
   headers: Readonly<Record<string, string>>;
 }>;
 
-/** Knows the way into one cluster. */
+/** Logs in to one cluster. */
 export interface ClusterLogin {
   access(): Promise<ClusterAccess>;
-  /** Forgets what it remembers: the cluster refused it. */
+  /** Drops the cached login, because the cluster refused it. */
   refresh(): void;
 }
 
-/** In flight at once; more are a little faster among a thousand nodes, and cost a small function its time to connect. */
+/** Requests in flight. More are a little faster with a thousand nodes, but a small function needs long to connect them. */
 export const inFlight = 16;
 
 const beginsWithin: Duration = seconds(30);
@@ -52,7 +52,7 @@ export type SendOptions = Readonly<{
 /** Calls back after a time, unless the function it returns is called before. */
 export type Timer = (end: () => void, duration: Duration) => () => void;
 
-// A signal that times out does the same, for more of the processor's time.
+// `AbortSignal.timeout` does the same, but costs more processor time.
 const wallTimer: Timer = (end, duration) => {
   const timer = setTimeout(end, duration);
   return () => clearTimeout(timer);
@@ -95,7 +95,7 @@ export class KubernetesTransport {
     });
   }
 
-  /** A response without an end; it breaks off when nothing comes for `idle`, or on the signal. */
+  /** Opens an endless response; it fails when nothing arrives for `idle`, or on the signal. */
   stream(
     request: HttpRequest,
     { idle, signal }: Readonly<{ idle: Duration; signal: AbortSignal }>,
@@ -105,7 +105,7 @@ export class KubernetesTransport {
       let open: ClientRequest | IncomingMessage = call;
       call.once("timeout", () => open.destroy(new Error("the response has stopped")));
       call.once("response", (response) => {
-        // The reader of a response is not given the error of its request.
+        // The reader of a response does not get the error of its request.
         open = response;
         call.setTimeout(idle);
         resolve(response);
@@ -139,13 +139,13 @@ function skip(response: IncomingMessage): Promise<string> {
   });
 }
 
-/** Many times the largest page of nodes; more than this is no answer to anything we ask. */
+/** Many times the largest page of nodes; no valid answer is longer. */
 export const longestAnswer = 64 * 1024 * 1024;
 
-/** A body was larger than any we expect; trying again would only read it again. */
+/** A body was larger than any that we expect; a retry would only read it again. */
 export class TooLongError extends Error {}
 
-/** A body as text; one that has no end is not read to it. */
+/** A body as text; stops reading at the limit, because a body may be endless. */
 export function limitedText(body: Readable, most = longestAnswer): Promise<string> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
@@ -163,16 +163,16 @@ export function limitedText(body: Readable, most = longestAnswer): Promise<strin
 const first: Duration = 200;
 const longest: Duration = seconds(10);
 
-/** How often a call that fails is tried altogether; a server that says when to come back is asked until the deadline. */
+/** How often a failing call is tried; a call that the server throttles is retried until the deadline. */
 export const mostAttempts = 8;
 
-/** The pause after attempt 1, 2, …: twice as long each time, and somewhere in its upper half, so that many do not come at once. */
+/** The pause after attempt 1, 2, …: twice as long each time, with jitter, so that many clients do not retry at once. */
 export function pauseAfter(attempt: number, random: () => number): Duration {
   const full = Math.min(longest, first * 2 ** (attempt - 1));
   return full / 2 + (full / 2) * random();
 }
 
-/** Reads a Retry-After header, in seconds or as a date; undefined when there is none to read. */
+/** Reads a Retry-After header, in seconds or as a date; undefined when it cannot be read. */
 export function readRetryAfter(header: string | undefined, now: Date): Duration | undefined {
   if (header === undefined) return undefined;
   const wait = /^\d+$/.test(header) ? seconds(Number(header)) : Date.parse(header) - now.getTime();

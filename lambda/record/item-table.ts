@@ -2,7 +2,7 @@
 export type Storable = string | number | boolean | Date | Fields | undefined;
 export type Fields = { readonly [name: string]: Storable };
 
-/** An item as JSON has it. */
+/** An item as JSON. */
 export type Item = Readonly<Record<string, unknown>>;
 
 /** An item, and where it was found. */
@@ -14,20 +14,20 @@ export interface ItemTable {
   /** Every item of a kind, sorted by name. */
   all(kind: Kind, order?: Readonly<{ backwards?: boolean; pageSize?: number }>): AsyncIterable<StoredItem>;
   /**
-   * With `ifVersion`, writes only over that version, and returns false otherwise. 0: over nothing, or over what has no
-   * version of ours, which are numbers from 1 on.
+   * With `ifVersion`, writes only over that version, and returns false otherwise. 0: only where there is no item, or one
+   * without a valid version; versions count from 1.
    */
   put(kind: Kind, name: string, fields: Fields, ifVersion?: number): Promise<boolean>;
 }
 
-/** The keys of an item, and the field that says when it may be deleted, in seconds since 1970. */
+/** The keys of an item, and the field with the time of its deletion, in seconds since 1970. */
 export const HoldTable = {
   partitionKey: "kind",
   sortKey: "name",
   forgetAt: "forgetAt",
 } as const;
 
-/** What is kept; each kind is one partition, so that one query reads all of it. */
+/** The kinds of items; each is one partition, so that one query reads all of it. */
 export const Kind = {
   record: "record",
   history: "history",

@@ -7,7 +7,7 @@ import type { Scope } from "../core/scope.ts";
 import { type Fields, HoldTable, type ItemTable, Kind } from "./item-table.ts";
 import { readRecord, storedReplacements } from "./stored-records.ts";
 
-/** Longer than an event may be late and a hold for it may last. */
+/** Longer than an event may be late plus the longest hold. */
 const emptyKept: Duration = hours(24 * 7);
 const learnedKept: Duration = hours(24 * historyDays);
 
@@ -53,12 +53,12 @@ export function storedRecord({
 }: ScopeRecord): Fields {
   const remembered = replacements.length > 0 && { replacements: storedReplacements(replacements) };
   const item = { ...rest, ...remembered, ...(learned && { learned: writeLearned(learned) }) };
-  // A version that cannot be ours is counted from the beginning.
+  // A version that is no valid number starts again at 1.
   const next = Number.isSafeInteger(version) ? version + 1 : 1;
   return { ...item, version: next, ...forgetWhenEmpty(rest, learned ? learnedKept : emptyKept) };
 }
 
-/** The record of a NodePool that is gone would stay for ever; without a hold it says nothing after some days. */
+/** Lets a record without a hold expire: the record of a deleted NodePool would stay for ever. */
 function forgetWhenEmpty(
   record: Omit<ScopeRecord, "scope" | "version" | "unreadable">,
   kept: Duration,

@@ -19,7 +19,7 @@ export class StoredJournal implements Journal {
   }
 
   async remember(hold: PastHold): Promise<void> {
-    // The name sorts by the beginning and stays the same however often this hold is reported.
+    // The name sorts by the start, and stays the same however often this hold is written.
     const name = `${hold.startedAt.toISOString()}#${hold.id}`;
     await this.#table.put(Kind.history, name, { ...hold, ...forgetAfter(hold.endedAt, historyKept) });
   }
@@ -52,7 +52,7 @@ export class StoredJournal implements Journal {
     return item && !this.#isForgotten(item) ? readProbe(item) : undefined;
   }
 
-  // DynamoDB deletes up to days after the time has come, a file when it is opened.
+  // DynamoDB deletes expired items up to days later, a file only when it is opened.
   #isForgotten(item: StoredItem): boolean {
     return readForgetAt(item) * 1_000 <= this.#clock.now().getTime();
   }

@@ -34,7 +34,7 @@ const silence = fields({
   because: anyText,
 });
 
-/** What cannot be read is learned again. */
+/** If it cannot be read, the scope learns again from the beginning. */
 const learned = v.pipe(
   anyText,
   v.transform((written) => readLearned(written) ?? nothingLearned),
@@ -52,7 +52,7 @@ const record = fields({
   forced: v.exactOptional(fields({ id: anyText, at: moment })),
 });
 
-/** Reads a scope's record; of one that cannot be read, the version alone is known, so that it can be written over. */
+/** Reads a scope's record. Of an unreadable one only scope and version are known, so that it can be written over. */
 export function readRecord({ item, where }: StoredItem): ScopeRecord {
   try {
     const { name, ...rest } = parse(where, record, item, "the item");

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { fields } from "./parse.ts";
 import { holdId, moment, scope, wholeNumber } from "./values.ts";
 
-/** What stored records and answers report about holds. */
+/** The fields of holds that stored records and answers share. */
 
 export const anyText = v.string("text");
 export const flag = v.boolean("true or false");
@@ -26,7 +26,7 @@ export const holdLength = fields({
   atDoubleCost: count,
 });
 
-/** What a hold has from its start to history. */
+/** The fields that a hold has from its start until history. */
 export const holdEntries = {
   id: holdId(),
   startedAt: moment,

@@ -1,12 +1,12 @@
 import * as v from "valibot";
 import { BadInputError } from "../core/errors.ts";
 
-/** A list of a hundred thousand items can be wrong in each. */
+/** An error lists this many problems: each of a hundred thousand items may have one. */
 const maxProblems = 20;
 
 type Issue = v.BaseIssue<unknown>;
 
-/** The value as the schema reads it, or one error that names every problem; `root` is what the value itself is called. */
+/** Parses a value, or throws one error that names every problem; `root` names the value itself. */
 export function parse<S extends v.GenericSchema>(
   what: string,
   schema: S,
@@ -32,7 +32,7 @@ export const anyObject = v.custom<Readonly<Record<string, unknown>>>(
   "an object",
 );
 
-/** A list of at most so many items; of a longer one no item is read. */
+/** A list of at most so many items; the items of a longer list are not read. */
 export const list = <S extends v.GenericSchema>(item: S, most = 1_000) =>
   v.pipe(
     v.custom<unknown[]>((value) => Array.isArray(value), "a list"),
@@ -47,7 +47,7 @@ export const optional = <S extends v.GenericSchema>(schema: S) =>
     v.transform((value) => value ?? undefined),
   );
 
-/** Text that a function reads as something else; it returns undefined for what it cannot read. */
+/** Text that `read` converts; it returns undefined for text that is not valid. */
 export const textAs = <T>(expected: string, read: (text: string) => T | undefined) =>
   v.pipe(
     v.string(expected),
@@ -62,7 +62,7 @@ export const textAs = <T>(expected: string, read: (text: string) => T | undefine
 export const matching = (pattern: RegExp, expected: string) =>
   v.pipe(v.string(expected), v.regex(pattern, expected));
 
-/** Every problem by its path, what is expected there, and what there is; of very many only the first. */
+/** Every problem: its path, what is expected and what was found. Of very many, only the first. */
 function problemsOf(issues: readonly Issue[], root: string): readonly string[] {
   const problems = issues.slice(0, maxProblems).map((issue) => {
     const found = issue.input === undefined ? ", but is missing" : `, not ${brief(issue.input)}`;
@@ -82,7 +82,7 @@ function expectedOf(entries: v.ObjectEntries, key: unknown): string {
   return typeof message === "string" ? message : "an object";
 }
 
-/** Input may be of any size and depth, so an error shows only the beginning of what is no structure. */
+/** Input may have any size and depth, so an error quotes only the beginning of a plain value. */
 function brief(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "an object";

@@ -8,7 +8,7 @@ import { matching, textAs } from "./parse.ts";
 
 export const text = matching(/^[\s\S]{1,1000}$/, "text");
 
-/** Without control characters: it is shown on terminals, which would obey them. */
+/** Without control characters, because it is printed on terminals. */
 export const line = matching(/^\P{Cc}{1,1000}$/u, "one line of 1 to 1000 characters");
 
 const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/;

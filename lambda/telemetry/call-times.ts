@@ -1,7 +1,7 @@
 import type { Clock } from "../core/ports.ts";
 import type { KubernetesCaller } from "../kubernetes/client.ts";
 
-/** Calls of one kind: how many, and from when to when they went on, in milliseconds since the invocation began. */
+/** Calls of one kind: their number, and when the first began and the last ended, in milliseconds of the invocation. */
 export type CallTime = Readonly<{ count: number; from: number; to: number }>;
 
 type AwsMiddleware = <In, Out>(
@@ -12,7 +12,7 @@ type AwsClient = Readonly<{
   middlewareStack: { add(middleware: AwsMiddleware, options: { step: "initialize" }): void };
 }>;
 
-/** Notes what an invocation calls and when, so that a slow one can be reported where its time went. */
+/** Records the calls of an invocation and their times, so that its log shows what a slow one waited for. */
 export class CallTimes {
   readonly #clock: Clock;
   readonly #times = new Map<string, CallTime>();
@@ -23,13 +23,13 @@ export class CallTimes {
     this.#began = clock.now();
   }
 
-  /** Forgets what was before. */
+  /** Begins an invocation, and forgets the calls of the last one. */
   begin(): void {
     this.#times.clear();
     this.#began = this.#clock.now();
   }
 
-  /** What has ended since the beginning, by name. */
+  /** The calls that have ended since the invocation began, by name. */
   reported(): Readonly<{ began: Date; calls: Readonly<Record<string, CallTime>> }> {
     return { began: this.#began, calls: Object.fromEntries(this.#times) };
   }

@@ -6,7 +6,7 @@ import { systemClock } from "../system-clock.ts";
 import { version } from "../version.ts";
 import { CallTimes } from "./call-times.ts";
 
-/** What an invocation reports: one JSON line a fact, and its metrics as one more line at its end. */
+/** The log of an invocation in JSON lines, and its metrics as one more line at its end. */
 export class Telemetry {
   readonly log: Log;
   readonly metrics: Metrics;

@@ -92,7 +92,7 @@ describe("errors", () => {
     const port = await schedules(() => jsonError(name, "no", status));
     const arming = port.arm(wholeCluster, holdId, after(noon, minutes(20)));
     await expect(arming).rejects.toThrow(BrokenSetupError);
-    await expect(arming).rejects.toThrow(/group holds: no\. Look whether/);
+    await expect(arming).rejects.toThrow(/group holds: no\. Check that/);
     await expect(arming).rejects.toMatchObject({ cause: { name } });
   });
 
