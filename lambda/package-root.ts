@@ -6,6 +6,6 @@ export function packageRoot(from: string): string {
   const manifest = join(from, "package.json");
   if (existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).name === "karpenter-node-holder")
     return from;
-  if (dirname(from) === from) throw new Error("The package karpenter-node-holder has lost its package.json");
+  if (dirname(from) === from) throw new Error("The package karpenter-node-holder has no package.json");
   return packageRoot(dirname(from));
 }

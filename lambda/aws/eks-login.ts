@@ -51,7 +51,7 @@ export class EksLogin implements ClusterLogin {
       const token = await eksToken(cluster, await eks.config.region(), eks.config.credentials, now);
       return { ...endpoint, headers: { authorization: `Bearer ${token}` } };
     } catch (cause) {
-      throw new TryAgainError("It was not possible to sign a login: are there credentials?", { cause });
+      throw new TryAgainError("The login could not be signed: check the AWS credentials", { cause });
     }
   }
 
@@ -63,7 +63,7 @@ export class EksLogin implements ClusterLogin {
       if (!found?.endpoint || !ca) throw notReady(cluster, found?.status);
       // We send our token there.
       if (!URL.canParse(found.endpoint) || new URL(found.endpoint).protocol !== "https:")
-        throw new TryAgainError(`EKS cluster ${cluster} has an endpoint that is no https address`);
+        throw new TryAgainError(`EKS cluster ${cluster} has an endpoint that is not an https address`);
       return { server: found.endpoint, tls: { ca: Buffer.from(ca, "base64").toString() } };
     } catch (error) {
       throw explain(error, cluster, await eks.config.region());

@@ -70,7 +70,7 @@ function readBatch(log: Log, event: unknown): { received: Received[]; unreadable
     } catch (error) {
       if (!(error instanceof BadInputError)) throw error;
       const { problems } = error;
-      log.error("message cannot be read: it goes to the dead letters", { messageId, problems });
+      log.error("message cannot be read: it goes to the dead-letter queue", { messageId, problems });
       unreadable.push(messageId);
     }
   }

@@ -110,7 +110,7 @@ export class KubernetesClient implements KubernetesCaller {
   async #attempt(call: KubernetesCall, deadline: Date): Promise<Answer> {
     const { clock, requestTimeout = seconds(10), timer } = this.#options;
     const left = deadline.getTime() - clock.now().getTime();
-    if (left < shortest) throw new OutOfTimeError(`the time was over before ${name(call)}`);
+    if (left < shortest) throw new OutOfTimeError(`the deadline passed before ${name(call)}`);
     const { access, transport } = await this.#connect();
     try {
       const timeout = Math.min(left, requestTimeout);

@@ -69,7 +69,7 @@ function problemsOf(issues: readonly Issue[], root: string): readonly string[] {
     return `${pathOf(issue) || root} must be ${issue.message}${found}`;
   });
   const more = issues.length - problems.length;
-  return more > 0 ? [...problems, `and ${more} problems more`] : problems;
+  return more > 0 ? [...problems, `and ${more} more problems`] : problems;
 }
 
 const pathOf = ({ path }: Issue): string =>

@@ -185,7 +185,7 @@ describe("logging in to an EKS cluster", () => {
   it.each(["http://prod.example.com", "prod.example.com"])("sends no login to %s", async (endpoint) => {
     answer = { status: 200, body: { cluster: { ...prod.cluster, endpoint } } };
     await expect(login.access()).rejects.toThrow(
-      new TryAgainError("EKS cluster prod has an endpoint that is no https address"),
+      new TryAgainError("EKS cluster prod has an endpoint that is not an https address"),
     );
   });
 
@@ -216,7 +216,7 @@ describe("logging in to an EKS cluster", () => {
     const failure = loginWith([Promise.resolve(prod)], () => Promise.reject(new Error("none"))).access();
 
     await expect(failure).rejects.toThrow(
-      new TryAgainError("It was not possible to sign a login: are there credentials?"),
+      new TryAgainError("The login could not be signed: check the AWS credentials"),
     );
     await expect(failure).rejects.toMatchObject({ cause: { message: "none" } });
   });

@@ -72,7 +72,7 @@ fuzzed(
     expect(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)).toEqual(unreadable);
     expect(world.holds.records.get("cluster")?.hold?.state).toBe("held");
     expect(world.nodes.get("a")?.labels).not.toEqual({});
-    const reported = world.log.reported("message cannot be read: it goes to the dead letters");
+    const reported = world.log.reported("message cannot be read: it goes to the dead-letter queue");
     expect(everythingIn(reported).length).toBeLessThan(5_000 * oddOnes.length);
   },
   { runs: 100, given: [fc.array(fc.tuple(odd, attributes), { minLength: 1, maxLength: 5 })] },

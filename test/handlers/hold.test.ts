@@ -56,7 +56,7 @@ describe("a batch", () => {
 
     expect(answer).toEqual(failed(0, 2));
     expect(world.nodes.held(holdId(1))).toEqual(["a"]);
-    expect(world.log.reported("message cannot be read: it goes to the dead letters")).toHaveLength(2);
+    expect(world.log.reported("message cannot be read: it goes to the dead-letter queue")).toHaveLength(2);
   });
 
   it.each(["instances", "find", "write", "list", "arm", "enqueue"])(

@@ -55,7 +55,7 @@ describe("hold=auto", () => {
     expect(world.metrics.total("IdleNodeMinutes")).toBe(10);
     expect(world.metrics.total("RelaunchesSpared")).toBe(0);
     expect(world.history().map(({ length }) => length?.because)).toEqual([
-      "no burst was seen to end yet, so it waits as long as one relaunch is worth",
+      "nothing is learned yet, so a hold lasts as long as one relaunch is worth",
       "1 of 1 burst stayed away for 8m or longer, so waiting costs more than it saves",
       "2 of the last 2 bursts stayed away for 8m or longer, so waiting costs more than it saves",
     ]);

@@ -24,7 +24,7 @@ it.each(changes)(
     const world = await changed(old, present, ask);
     await world.pass(minutes(5));
     expect(world.marks()).toEqual({});
-    expect(world.history()).toMatchObject([{ endedBecause: "holds are kept in another scope now" }]);
+    expect(world.history()).toMatchObject([{ endedBecause: "the setting scope has changed" }]);
 
     world.launch({ pool: "a" });
     await world.pass(minutes(1));

@@ -63,12 +63,12 @@ export function decideHoldLength(learned: Learned, relaunchCost: Duration, limit
   };
   const fallback = Math.min(relaunchCost, limits.cap);
   if (gaps.length === 0) {
-    const because = "no burst was seen to end yet, so it waits as long as one relaunch is worth";
+    const because = "nothing is learned yet, so a hold lasts as long as one relaunch is worth";
     return { length: fallback, action: "default", because, ...whatIf };
   }
   if (!isTrusted(learned)) {
     const because =
-      "the learned lengths have cost too much of late, so it waits as long as one relaunch is worth";
+      "the learned lengths have recently cost too much, so a hold lasts as long as one relaunch is worth";
     return { length: fallback, action: "cautious", because, ...whatIf };
   }
   const length = cheapestLength(gaps, relaunchCost, limits);

@@ -38,7 +38,7 @@ type EndFacts = Readonly<{
 export function whyOver({ record, watermark, withoutNode, rules, now }: EndFacts): End | undefined {
   const { hold, scope } = record;
   if (hold?.state !== "held") return undefined;
-  if (!isKept(rules, scope)) return { because: "holds are kept in another scope now", isCut: true };
+  if (!isKept(rules, scope)) return { because: "the setting scope has changed", isCut: true };
   // Its launch was handled while an operator paused or released the whole cluster.
   if (hold.causedAt < watermark.from) return { because: "its launches no longer count", isCut: true };
   const due = dueAt(hold, rules);

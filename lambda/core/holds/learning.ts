@@ -99,7 +99,7 @@ export function decideBoot({ record, holdId, claims, rules, now }: BootFacts): B
   const until = claims ? endOfBoot(claims, record) : lastLaunchAt && after(lastLaunchAt, bootTime);
   if (!until || until <= now) return { action: "leave", because: "no node of the hold is booting" };
   const next = { ...hold, ...extended(hold, claims ? earlier(until, after(now, bootCheck)) : until, rules) };
-  if (next.expiresAt <= hold.expiresAt) return { action: "leave", because: "the hold lasts as long already" };
+  if (next.expiresAt <= hold.expiresAt) return { action: "leave", because: "the hold already lasts as long" };
   return { action: "extend", because: "its nodes have not been used yet", record: { ...record, hold: next } };
 }
 

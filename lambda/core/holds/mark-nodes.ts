@@ -57,7 +57,7 @@ export async function markNodes(context: Context, { scope, hold, armedFor }: Mar
   // Mark for the present hold first, so that no node is without a mark in between.
   const byPresent = noted.present && (await markNodes(context, { scope, hold: noted.present }));
   const released = await nodes.release(holdId, context);
-  log.info("marks taken off again: their hold ended meanwhile", { scope, holdId, ...released });
+  log.info("marks removed again: their hold ended meanwhile", { scope, holdId, ...released });
   return byPresent ?? { ...marked, marked: 0, adopted: 0 };
 }
 

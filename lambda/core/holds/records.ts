@@ -28,7 +28,7 @@ export async function changeRecord<D extends Change>(
     if (decision.past) await context.journal.remember(decision.past);
     if (await context.holds.write(decision.record)) return decision;
   }
-  throw new TryAgainError(`the record of ${scope} was changed by others ${tries} times in a row`);
+  throw new TryAgainError(`the record of ${scope} was changed by other functions ${tries} times in a row`);
 }
 
 /** The record whose watermark counts in every scope; undefined where the scope is the whole cluster itself. */

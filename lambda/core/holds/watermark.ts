@@ -38,7 +38,7 @@ export const isPaused = (watermark: Watermark, now: Date): boolean =>
 
 /** Why launches before the watermark do not count. */
 export function whyNoneCounts({ from, quiet }: Watermark, now: Date): string {
-  if (from <= now) return "it was launched before the holder was asked to start afresh";
+  if (from <= now) return "it was launched before launches began to count again";
   const until = from >= untilResumed ? "resumed" : from.toISOString();
   return `${quiet?.kind ?? "released"} until ${until}${quiet ? ` (${quiet.because})` : ""}`;
 }

@@ -56,10 +56,10 @@ export function decideLaunch(facts: LaunchFacts): LaunchDecision {
   const { length, heldUntil: expiresAt } = observed;
   const seen = { ...observed.record, lastLaunchAt: latest.launchedAt };
   if (expiresAt <= now) {
-    const because = "its hold would be over already";
+    const because = "its hold would already be over";
     return { action: "ignore", because, ...(observed.record !== record && { record: seen }) };
   }
-  if (news.length === 0) return { action: "ignore", because: "the hold for launches up to then has ended" };
+  if (news.length === 0) return { action: "ignore", because: "the hold for this launch has already ended" };
 
   const begun = {
     id: facts.newId,
@@ -84,7 +84,7 @@ function decideExtension(
   const isWaiting = isUnjoined(hold);
   const { expiresAt, capped } = isWaiting ? hold : extended(hold, heldUntil, rules);
   const moves = expiresAt > hold.expiresAt;
-  const because = isWaiting ? "none of the hold's nodes has joined yet" : "the hold lasts as long already";
+  const because = isWaiting ? "none of the hold's nodes has joined yet" : "the hold already lasts as long";
   if (!moves && news.length === 0) return { action: "await", hold, because };
 
   const next: Hold = {
@@ -104,7 +104,7 @@ function decideExtension(
   };
   const written = { ...record, hold: next, ...(news.length > 0 && { lastLaunchAt: latest.launchedAt }) };
   if (capped && !hold.capped) {
-    const because = `holds last ${formatDuration(rules.maxHold)} at most, whatever launches`;
+    const because = `holds last ${formatDuration(rules.maxHold)} at most`;
     return { action: "cap", hold: next, record: written, because };
   }
   if (moves)

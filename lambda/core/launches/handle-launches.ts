@@ -46,7 +46,7 @@ function isOurs(context: Context, instance: Instance): instance is Instance & { 
   context.log.info("launch decided", {
     action: "ignore",
     because: instance.nodePool
-      ? `NodePool ${instance.nodePool} is left out by the settings, or none can have this name`
+      ? `the settings leave out NodePool ${instance.nodePool}, or its name is not valid`
       : "it is not a node of this cluster's Karpenter",
     instances: [instance.id],
   });

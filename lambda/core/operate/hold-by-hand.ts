@@ -103,7 +103,7 @@ export function decideHold({ record, watermark, request, rules, now, newId }: Ho
   // A duplicate request must not start a hold again that was capped or released by hand.
   const most = request.at && capOf(rules, at);
   const asked = most ? earlier(after(at, request.for), most) : after(at, request.for);
-  if (asked <= now) return { action: "leave", because: "the time it asks for is over" };
+  if (asked <= now) return { action: "leave", because: "the requested time is over" };
   if (request.at && at < watermark.from && watermark.from <= now) {
     return { action: "leave", because: whyNoneCounts(watermark, now) };
   }
@@ -121,7 +121,7 @@ export function decideHold({ record, watermark, request, rules, now, newId }: Ho
     const because =
       asked > expiresAt
         ? `holds last ${formatDuration(rules.maxHold)} at most`
-        : "the hold lasts longer already";
+        : "the hold already lasts longer";
     return { action: "keep", hold, because };
   }
   const causes = withRequest(hold.causes, request.cause, request.reason);

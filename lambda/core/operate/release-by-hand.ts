@@ -138,7 +138,7 @@ export function decideForce(record: ScopeRecord, { reason, now, askedAt }: Force
   const next = isSilent ? past : countingFrom(past, from);
   if (!hold) return { action: "note" as const, record: next, because: "nothing is held" };
   if (askedAt && hold.startedAt >= from && hold.causedAt >= from) {
-    const because = "the hold began after its release was asked for";
+    const because = "the hold began after the release was requested";
     return { action: "note" as const, record: next, because };
   }
   if (hold.state === "releasing") return { action: "release" as const, hold, record: next, because: reason };

@@ -44,7 +44,7 @@ async function releaseOrphans(context: ReleaseContext, holdId: string): Promise<
   const count = released.released + released.kept + released.failed;
   // None: their hold was closed between the two reads.
   if (count === 0) return released;
-  context.log.warn("marks without a hold taken off", { holdId, ...released });
+  context.log.warn("orphaned marks removed", { holdId, ...released });
   context.metrics.add("OrphansFound", count);
   return released;
 }

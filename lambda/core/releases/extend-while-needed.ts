@@ -192,7 +192,7 @@ export function decideUse({ record, holdId, usedAt, rules }: UseFacts): UseDecis
   const { record: seen, rules: own, length } = observe(record, rules, use);
   const { expiresAt, capped } = extended(hold, after(usedAt, own.hold), own);
   if (expiresAt <= hold.expiresAt) {
-    const because = "its nodes were not used since, or not for longer than it lasts";
+    const because = "its nodes were not used late enough to extend it";
     return { action: "leave", because, length, ...(seen !== record && { record: seen }) };
   }
   const causes = withUse(hold.causes, usedAt);

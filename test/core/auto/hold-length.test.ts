@@ -33,7 +33,7 @@ describe("the length of a hold", () => {
     expect(decide(nothingLearned)).toEqual({
       length: minutes(10),
       action: "default",
-      because: "no burst was seen to end yet, so it waits as long as one relaunch is worth",
+      because: "nothing is learned yet, so a hold lasts as long as one relaunch is worth",
       atHalfCost: minutes(5),
       atDoubleCost: minutes(20),
     });
@@ -205,7 +205,8 @@ describe("whatever the gaps are", () => {
     expect(decide({ ...knowing(returned(3)), debt: allowedLoss })).toMatchObject({
       length: relaunchCost,
       action: "cautious",
-      because: "the learned lengths have cost too much of late, so it waits as long as one relaunch is worth",
+      because:
+        "the learned lengths have recently cost too much, so a hold lasts as long as one relaunch is worth",
     });
   });
 });

@@ -37,7 +37,7 @@ describe("why a hold is over", () => {
   const unjoined = { because: "none of its nodes has joined", isCut: true, breather };
   const expired = { because: "the hold expired", isCut: false };
   const void_ = { because: "its launches no longer count", isCut: true };
-  const moved = { because: "holds are kept in another scope now", isCut: true };
+  const moved = { because: "the setting scope has changed", isCut: true };
 
   it.each<[string, ReturnType<typeof why>, object | undefined]>([
     ["it expired", why({}, 20), expired],

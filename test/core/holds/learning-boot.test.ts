@@ -74,11 +74,11 @@ describe("a short hold that is due", () => {
       "the hold is over",
     ],
     ["the length is set", { rules: someRules() }, "the hold is over"],
-    ["it lasts as long already", { record: aRecord({ hold: aHold() }) }, "the hold lasts as long already"],
+    ["it lasts as long already", { record: aRecord({ hold: aHold() }) }, "the hold already lasts as long"],
     [
       "it lasts just as long",
       { record: aRecord({ hold: aHold({ expiresAt: at(2) }) }) },
-      "the hold lasts as long already",
+      "the hold already lasts as long",
     ],
     [
       "all of its nodes were used",

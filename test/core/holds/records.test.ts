@@ -37,7 +37,7 @@ describe("a change of a record", () => {
     };
     expect((await others(19)).decisions).toBe(20);
     await expect(others(20)).rejects.toThrow(
-      new TryAgainError("the record of cluster was changed by others 20 times in a row"),
+      new TryAgainError("the record of cluster was changed by other functions 20 times in a row"),
     );
   });
 });

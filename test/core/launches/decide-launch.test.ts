@@ -40,7 +40,7 @@ describe("the first launch", () => {
   it("delivered after its hold would have expired starts nothing", () => {
     const decision = decide({ now: at(20) });
 
-    expect(decision).toEqual({ action: "ignore", because: "its hold would be over already" });
+    expect(decision).toEqual({ action: "ignore", because: "its hold would already be over" });
   });
 
   it("among several is the latest that counts", () => {
@@ -153,7 +153,7 @@ describe("a later launch", () => {
     expect(decision).toMatchObject({
       action: "await",
       hold: { expiresAt: at(60), extensions: 0 },
-      because: "the hold lasts as long already",
+      because: "the hold already lasts as long",
     });
     expect(decision.record).toMatchObject({ lastLaunchAt: at(5) });
   });
@@ -209,7 +209,7 @@ describe("a duplicate, a late or a reordered event", () => {
   ])("writes nothing into a running hold: %s", (_, minute) => {
     const decision = decide({ record: held(), launches: [launchAt(minute)], now: at(6) });
 
-    expect(decision).toMatchObject({ action: "await", because: "the hold lasts as long already" });
+    expect(decision).toMatchObject({ action: "await", because: "the hold already lasts as long" });
     expect(decision.record).toBeUndefined();
   });
 
@@ -220,7 +220,7 @@ describe("a duplicate, a late or a reordered event", () => {
 
     expect(decision).toEqual({
       action: "ignore",
-      because: "the hold for launches up to then has ended",
+      because: "the hold for this launch has already ended",
     });
   });
 
@@ -242,7 +242,7 @@ describe("the cap", () => {
     expect(decision).toMatchObject({
       action: "cap",
       hold: { expiresAt: at(120), capped: true },
-      because: "holds last 2h at most, whatever launches",
+      because: "holds last 2h at most",
     });
   });
 
@@ -285,7 +285,7 @@ describe("the watermark", () => {
 
     expect(decision).toEqual({
       action: "ignore",
-      because: "it was launched before the holder was asked to start afresh",
+      because: "it was launched before launches began to count again",
     });
   });
 

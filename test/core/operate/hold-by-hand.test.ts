@@ -45,8 +45,8 @@ describe("a hold for an event", () => {
   });
 
   it("says why it asks for nothing", () => {
-    const before = "it was launched before the holder was asked to start afresh";
-    expect(deliver(aRecord(), 30).because).toBe("the time it asks for is over");
+    const before = "it was launched before launches began to count again";
+    expect(deliver(aRecord(), 30).because).toBe("the requested time is over");
     expect(deliver(aRecord({ launchesCountFrom: at(30) }), 30, 60).because).toBe(before);
   });
 
@@ -83,7 +83,7 @@ describe("a hold by hand", () => {
   it.each([45, 60])("never shortens one: %i minutes asked of one that lasts 60", (asked) => {
     const decision = hold(aRecord({ hold: aHold({ expiresAt: at(60) }) }), asked);
 
-    expect(decision).toMatchObject({ action: "keep", because: "the hold lasts longer already" });
+    expect(decision).toMatchObject({ action: "keep", because: "the hold already lasts longer" });
     expect(decision.record).toBeUndefined();
   });
 
@@ -159,7 +159,7 @@ describe("holding by hand", () => {
     expect(answer).toEqual({ marked: 0, userHeld: 0, because: expect.stringContaining("paused") });
     const over = { ...request, cause: "event", at: at(-60) } as const;
     const late = await holdByHand(coreWorld().context, "cluster", over);
-    expect(late).toEqual({ marked: 0, userHeld: 0, because: "the time it asks for is over" });
+    expect(late).toEqual({ marked: 0, userHeld: 0, because: "the requested time is over" });
     expect(calls).toEqual([]);
   });
 });

@@ -73,7 +73,7 @@ describe("the decision on a release by force", () => {
     const later = aHold({ startedAt: at(2), causedAt: at(2) });
     expect(force(later)).toEqual({
       action: "note",
-      because: "the hold began after its release was asked for",
+      because: "the hold began after the release was requested",
       record: aRecord({ hold: later, launchesCountFrom: at(2) }),
     });
   });
@@ -197,7 +197,7 @@ function toForce(
 describe("a release by force", () => {
   const because = "released by hand: test";
   const young = aHold({ startedAt: at(4), causedAt: at(4) });
-  const began = "the hold began after its release was asked for";
+  const began = "the hold began after the release was requested";
 
   it("of everything fences all scopes, the whole cluster first, before one pass takes their marks off", async () => {
     const records = [aRecord({ scope: pool, hold: aHold({ id: holdId(2) }) }), aRecord({ hold: aHold() })];

@@ -266,7 +266,7 @@ describe("a hold whose nodes were used", () => {
   it("does not last longer for a use from before its last cause", () => {
     expect(use(0)).toEqual({
       action: "leave",
-      because: "its nodes were not used since, or not for longer than it lasts",
+      because: "its nodes were not used late enough to extend it",
     });
   });
 
