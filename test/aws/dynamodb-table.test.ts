@@ -20,7 +20,7 @@ async function holdsOn(answer: (count: number) => AwsAnswer | "hang up", maxAtte
 const sent = () => aws.requests.map(({ body }) => JSON.parse(body));
 const keys = { kind: { S: "record" }, name: { S: "cluster" } };
 
-describe("what the table is asked", () => {
+describe("a request to the table", () => {
   it("reads with strong consistency, all records in the order of their names", async () => {
     const holds = await holdsOn(() => json({ Items: [] }));
     await holds.find(wholeCluster);
@@ -185,7 +185,7 @@ describe("errors", () => {
     expect(unreadable).toContain("Table the-table, record cluster: ");
   });
 
-  it("fails for a record whose name no scope has, and says how to mend it", async () => {
+  it("fails for a record whose name no scope has, and reports how to repair it", async () => {
     const holds = await holdsOn(() => json({ Item: { ...keys, name: { S: "pool" } } }));
     const wrong = /record pool: .*name must be "cluster" or "nodepool\/NAME".* Delete this item\.$/;
     await expect(holds.find(wholeCluster)).rejects.toThrow(wrong);

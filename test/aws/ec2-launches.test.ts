@@ -61,7 +61,7 @@ const asked = () =>
     return { form, filters: Object.fromEntries(filters) as Record<string, string[]> };
   });
 
-describe("instances that events informed of", () => {
+describe("instances that events name", () => {
   it("are requested by filter, so that an unknown instance is not an error", async () => {
     const port = await launches(() => described([]));
     expect(await port.find(["i-1", "i-2"])).toEqual(new Map());

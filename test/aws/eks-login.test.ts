@@ -212,7 +212,7 @@ describe("logging in to an EKS cluster", () => {
     expect((await renewed.access()).tls).toBe(newer.tls);
   });
 
-  it("says so when there are no credentials to sign a login with", async () => {
+  it("reports that there are no credentials to sign a login with", async () => {
     const failure = loginWith([Promise.resolve(prod)], () => Promise.reject(new Error("none"))).access();
 
     await expect(failure).rejects.toThrow(

@@ -71,13 +71,13 @@ describe("status", () => {
     });
   });
 
-  it("reports the next schedule and the hold's id to those who want it wide", async () => {
+  it("reports the next schedule and the hold's id with -o wide", async () => {
     const prod = await holder(() => ({ ...status, scopes: [held] }));
     const { output } = await prod.run("status", "--cluster", "prod", "-o", "wide");
     expect(output).toContain("12:10:00Z (in 10m)  20261121t115000-abc");
   });
 
-  it("names the nodes held to those who want it wide, and how many more there are", async () => {
+  it("names the held nodes with -o wide, and how many more there are", async () => {
     const named = { ...held, nodes: ["a", "b"] };
     const prod = await holder(() => ({ ...status, scopes: [named] }));
     const { output } = await prod.run("status", "--cluster", "prod", "-o", "wide");
@@ -93,7 +93,7 @@ describe("status", () => {
     expect(JSON.parse(output)).toEqual({ ...answer, rules: { ...rules, ...texts } });
   });
 
-  it("says that a pause without an end ends by hand, and since when it lasts where that is known", async () => {
+  it("shows that a pause without an end ends by hand, and its start where that is known", async () => {
     const paused = {
       scope: "cluster",
       state: "paused",

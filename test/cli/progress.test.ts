@@ -30,7 +30,7 @@ describe("progress of long work", () => {
     progress.stop();
   });
 
-  it("takes a task that cannot count for as far as its usual time, and never for done", () => {
+  it("estimates a task that reports no progress by its usual time, and never as done", () => {
     const { progress, rewritten, pass } = started({ isTerminal: true, total: 20_000 });
     const suite = progress.beginTimed("suite", 20_000);
     pass(5);

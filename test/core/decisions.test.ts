@@ -55,7 +55,7 @@ function report(record: ScopeRecord, { launchedAt, at }: Delivery, newId: string
   return hold && !hold.joined ? { ...decided, hold: joinedHold(hold, rules) } : decided;
 }
 
-it("any order of launches, duplicates and expiries ends with nothing held past what the last launch asked", () => {
+it("after any order of launches, duplicates and expiries, nothing is held for longer than the last launch asks", () => {
   fc.assert(
     fc.property(launches, (all) => {
       const last = Math.max(0, ...all.map(({ minute }) => minute));
@@ -104,7 +104,7 @@ it("the order in which launches of the same time are reported does not matter", 
   );
 });
 
-it("a record to which all was delivered once changes by nothing when it is delivered again", () => {
+it("delivering all events a second time changes nothing in the record", () => {
   fc.assert(
     fc.property(launches, (all) => {
       const story = inOrder(all);

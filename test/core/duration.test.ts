@@ -10,7 +10,7 @@ describe("a duration", () => {
     expect(read).toEqual([seconds(90), minutes(20), hours(2), half, hours(1) + seconds(5), minutes(20), 0]);
   });
 
-  it("is none where a unit is missing, unknown, negative or out of order", () => {
+  it("is invalid where a unit is missing, unknown, negative or out of order", () => {
     const texts = ["", " ", "20", "m", "20 m", "-5m", "1.5h", "5m1h", "1d", "20min", "20M", "1h1h", "٣m"];
 
     expect(texts.filter((text) => parseDuration(text) !== undefined)).toEqual([]);

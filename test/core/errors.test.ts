@@ -7,7 +7,7 @@ import {
   TryAgainError,
 } from "../../lambda/core/errors.ts";
 
-describe("several works", () => {
+describe("several tasks", () => {
   const attempt = (failures: readonly unknown[]) => {
     const done: number[] = [];
     const works = [...failures, undefined].map((failure, n) => async () => {
@@ -17,13 +17,13 @@ describe("several works", () => {
     return { done, end: attemptAll(works) };
   };
 
-  it("are all attempted, and end well where none failed", async () => {
+  it("all run, and succeed where none fails", async () => {
     const { done, end } = attempt([]);
     await expect(end).resolves.toBeUndefined();
     expect(done).toEqual([0]);
   });
 
-  it("fail with the one failure, after the others were attempted", async () => {
+  it("fail with the one failure, after the others have run", async () => {
     const failure = new Error("x");
     const { done, end } = attempt([failure]);
     await expect(end).rejects.toBe(failure);

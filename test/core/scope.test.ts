@@ -17,7 +17,7 @@ describe("a scope", () => {
     expect(parseScope("nodepool/team-a.gpu")).toBe("nodepool/team-a.gpu");
   });
 
-  it("is none where the NodePool could not have that name", () => {
+  it("is invalid where no NodePool can have that name", () => {
     const wrong = [
       "",
       "batch",
@@ -56,7 +56,7 @@ describe("the filter of NodePools", () => {
     expect(admits({ only: [], except: [] }, "batch")).toBe(true);
   });
 
-  it("never admits what no NodePool can be called", () => {
+  it("never admits a name that no NodePool can have", () => {
     expect(admits({ only: [], except: [] }, "Bad_Pool")).toBe(false);
   });
 

@@ -29,7 +29,7 @@ const handle = (world: World, event: unknown) =>
   onNodeLaunched(world.ports)(event, until(deadline, world.log));
 
 describe("a batch", () => {
-  it("is done together: one look-up, one write", async () => {
+  it("is handled together: one look-up, one write", async () => {
     const world = aWorld();
     const others = Array.from({ length: 99 }, (_, n) => `i-${(n + 1).toString(16).padStart(8, "0")}`);
     for (const one of others) world.ec2.add(one, noon, "default");

@@ -99,7 +99,7 @@ describe("whatever is asked", () => {
     expect(world.log.reported("operator asked")).toMatchObject([{ do: "release", reason: "maintenance" }]);
   });
 
-  it("is not logged where it only asks", async () => {
+  it("is not logged when it only reads", async () => {
     const world = new Scenario();
     await world.control({ do: "status" });
     expect(world.log.reported("operator asked")).toEqual([]);

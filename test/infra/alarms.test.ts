@@ -37,7 +37,7 @@ it("watches everything that can go wrong", () => {
   ]);
 });
 
-it("says how urgent an alarm is and what to type first, and leads to its entry", () => {
+it("names an alarm's urgency and the first command, and links to its entry", () => {
   const runbook = readFileSync(join(root, "docs/operating.md"), "utf8");
   const described =
     /^\[(page|ticket)\] .+\. First: (npx .+ --cluster prod)\. See docs\/operating\.md#([a-z-]+)$/;
@@ -122,7 +122,7 @@ it("has no cap to watch where there is none", () => {
   expect(alarmsOf(synthesize(uncapped))).toHaveLength(alarms.length - 1);
 });
 
-it("reports the topic of every alarm, its beginning and its end", () => {
+it("notifies the topic when any alarm begins and ends", () => {
   const topic = ["arn:aws:sns:us-east-1:111122223333:ops"];
   for (const one of alarmsOf(synthesizeEverything()))
     expect(one).toMatchObject({ AlarmActions: topic, OKActions: topic });

@@ -7,7 +7,7 @@ const everything = synthesizeEverything();
 
 const functionNamed = (part: string) => functionIn(template, part);
 
-it("hears launches and this cluster's probes by the same rule, and keeps what it cannot deliver", () => {
+it("receives launches and this cluster's probes by the same rule, and keeps what it cannot deliver", () => {
   template.hasResourceProperties("AWS::Events::Rule", {
     EventPattern: {
       $or: [
@@ -19,7 +19,7 @@ it("hears launches and this cluster's probes by the same rule, and keeps what it
   });
 });
 
-it("takes launches two batches at a time, without a window to wait for, and brings back only what failed", () => {
+it("takes launches two batches at a time, without a batching window, and delivers again only what failed", () => {
   template.hasResourceProperties("AWS::Lambda::EventSourceMapping", {
     BatchSize: 10,
     MaximumBatchingWindowInSeconds: Match.absent(),
@@ -28,7 +28,7 @@ it("takes launches two batches at a time, without a window to wait for, and brin
   });
 });
 
-it("does not bring a message again while it may still be in work", () => {
+it("does not deliver a message again while a function may still handle it", () => {
   const timeout = Number(functionNamed("hold")?.Timeout);
   template.hasResourceProperties("AWS::SQS::Queue", {
     VisibilityTimeout: timeout * 6,
@@ -62,7 +62,7 @@ it("keeps asynchronous invocations that failed for good, except sweeps", () => {
   expect(of(kept)).toEqual([expect.stringContaining("Release"), expect.stringContaining("Control")]);
 });
 
-it("reserves concurrency only for those who ask for it, because some accounts have none to reserve", () => {
+it("reserves concurrency only on request, because some accounts have none to reserve", () => {
   expect(JSON.stringify(template.toJSON())).not.toContain("ReservedConcurrentExecutions");
   everything.hasResourceProperties("AWS::Lambda::Function", {
     FunctionName: "karpenter-node-holder-prod-sweep",
@@ -89,7 +89,7 @@ it("runs on the newest Node, on arm64, with JSON logs in a group of its own", ()
   }
 });
 
-it("reports every function the settings and every resource's name", () => {
+it("gives every function the settings and the names of all resources", () => {
   const reported = (part: string) => functionNamed(part)?.Environment;
   expect(reported("hold")).toMatchObject({
     Variables: {
@@ -105,7 +105,7 @@ it("reports every function the settings and every resource's name", () => {
   for (const part of ["release", "sweep", "control"]) expect(reported(part)).toEqual(reported("hold"));
 });
 
-it("hears of no launch before its rights are in the cluster, nor after they are taken back", () => {
+it("receives no launch before its rights are in the cluster, nor after they are removed", () => {
   for (const type of ["AWS::Lambda::EventSourceMapping", "AWS::Events::Rule"]) {
     for (const { DependsOn } of resourcesOf(template, type).values()) {
       expect(DependsOn).toContainEqual(expect.stringMatching(/Access.*Installed/));
@@ -113,7 +113,7 @@ it("hears of no launch before its rights are in the cluster, nor after they are 
   }
 });
 
-it("moves marks only when every function is updated", () => {
+it("changes the cluster only when every function is updated", () => {
   const [access] = resourcesOf(template, "Custom::KarpenterNodeHolderAccess").values();
   for (const part of ["Hold", "Release", "Sweep", "Control"]) {
     expect(access?.DependsOn).toContainEqual(expect.stringContaining(`Functions${part}Function`));

@@ -52,7 +52,7 @@ it.each(Object.entries(otherValues(deploymentSettings)))(
   },
 );
 
-it("puts whatever talks to a private cluster into its network, and answers CloudFormation from outside", () => {
+it("puts all functions that call a private cluster into its network, and answers CloudFormation from outside", () => {
   const functions = [...resourcesOf(everything, "AWS::Lambda::Function").values()];
   const inside = functions.filter(({ Properties }) => "VpcConfig" in Properties);
   expect(inside).toHaveLength(5);
@@ -76,7 +76,7 @@ it("writes nothing into the cluster when access is manual, and names the roles t
   expect(roles).toHaveLength(4);
 });
 
-it("writes into any stack what an operator wants to know", () => {
+it("has outputs for operators in any stack", () => {
   const template = synthesizeWith((holder) => holder.addOutputs());
   const values = Object.values(template.findOutputs("*")).map(({ Value }) => JSON.stringify(Value));
   expect(values).toHaveLength(9);
@@ -170,7 +170,7 @@ it("refuses wrong props, all at once and by name", () => {
   expect(build).toThrow(/vpc must be .*hold must be .*nodePools must be /);
 });
 
-it("says that a cluster's name must be known at synth", () => {
+it("requires a cluster's name at synth", () => {
   const stack = new Stack(new App(), "Tokens");
   const build = () => new KarpenterNodeHolder(stack, "Holder", { cluster: stack.stackId });
   expect(build).toThrow("cluster must be text known at synth");
@@ -180,7 +180,7 @@ it("is the same twice, so that deploying again changes nothing", () => {
   expect(synthesizeWith(() => {}).toJSON()).toEqual(synthesize().toJSON());
 });
 
-it("tidies up the old cluster when it is reported another one, because what may enter it is changed in nothing", () => {
+it("cleans up the old cluster when the name changes, because every resource of the access is replaced", () => {
   const ofAccess = (template: Template) =>
     Object.keys(template.toJSON().Resources).filter((id) => id.startsWith("HolderAccess"));
   const before = ofAccess(synthesize());

@@ -7,7 +7,7 @@ import { bundleFile } from "../../scripts/bundles.ts";
 import { plainSchemaKeys, withPlainKeys } from "../../scripts/schema-keys.ts";
 import { newFolder } from "../support/new-folder.ts";
 
-it.each(["dynamodb", "eks", "scheduler"])("says the same of %s with plain keys", async (service) => {
+it.each(["dynamodb", "eks", "scheduler"])("describes %s identically with plain keys", async (service) => {
   const [asItComes, plain] = [await schemasOf(service, []), await schemasOf(service, [plainSchemaKeys])];
 
   expect(Object.keys(plain).length).toBeGreaterThan(10);

@@ -24,7 +24,7 @@ const configOf = (cluster: object, user: object) => ({
 });
 
 describe("logging in by kubeconfig", () => {
-  it("shows a token and trusts the cluster's certificate", async () => {
+  it("sends a token and trusts the cluster's certificate", async () => {
     const login = loginOf(configOf({ "certificate-authority-data": base64("ca") }, { token: "t" }));
     const { server, headers, tls } = await login.access();
     expect(server).toBe("https://c.example.com");
@@ -56,7 +56,7 @@ describe("logging in by kubeconfig", () => {
     expect((await login.access()).headers).toEqual({ authorization: "Bearer t" });
   });
 
-  it("shows a client certificate", async () => {
+  it("presents a client certificate", async () => {
     const [cert, key] = ["server-crt.pem", "server-key.pem"].map((name) =>
       readFileSync(join(pems, name), "utf8"),
     );
@@ -73,13 +73,13 @@ describe("logging in by kubeconfig", () => {
     expect(await login.access()).not.toBe(first);
   });
 
-  it("says what is missing when no cluster is named", async () => {
+  it("reports what is missing when no cluster is named", async () => {
     const failure = loginOf({ clusters: [], users: [], contexts: [] }).access();
     await expect(failure).rejects.toBeInstanceOf(BrokenSetupError);
     await expect(failure).rejects.toThrow(/set its current-context/);
   });
 
-  it("says why the user's own program could not log in", async () => {
+  it("reports why the user's own program could not log in", async () => {
     const exec = {
       apiVersion: "client.authentication.k8s.io/v1",
       command: "no-such-program",

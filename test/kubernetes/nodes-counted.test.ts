@@ -8,7 +8,7 @@ import { NodesOnFakeServer } from "./nodes-on-fake-server.ts";
 const { annotation, poolLabel, registeredLabel } = Karpenter.v1;
 const names = ["a", "b", "c", "d", "e"];
 
-describe("what is reported and counted of nodes", () => {
+describe("what is reported and counted for nodes", () => {
   let world: NodesOnFakeServer;
   beforeEach(async () => {
     world = await NodesOnFakeServer.open();

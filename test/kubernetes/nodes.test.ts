@@ -274,7 +274,7 @@ describe("nodes behind an API server", () => {
     expect(heldBy(holdId(1))).toEqual(["a", "b"]);
   });
 
-  it("says what to check when it may not list nodes", async () => {
+  it("reports what to check when it may not list nodes", async () => {
     const nodes = { path: "/api/v1/nodes" };
     world.standIn.fail({ kind: "status", status: 403, message: "nodes is forbidden" }, nodes, 99);
     const failure = release();

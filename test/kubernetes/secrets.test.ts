@@ -12,11 +12,11 @@ import { holdId } from "../../simulator/hold-ids.ts";
 const clock = { now: () => new Date() };
 const context: InvocationContext = { awsRequestId: "request-1", getRemainingTimeInMillis: () => 60_000 };
 
-describe("what is logged when the cluster does not do as it should", () => {
+describe("what is logged when the cluster fails", () => {
   const lines: string[] = [];
   let cluster: FakeKubernetesServer;
   beforeEach(async () => {
-    // Lets the library write to the console that a test can listen to.
+    // Lets the library write to the console that a test can read.
     vi.stubEnv("POWERTOOLS_DEV", "true");
     for (const method of ["log", "info", "warn", "error", "debug"] as const) {
       vi.spyOn(console, method).mockImplementation((...said) => void lines.push(said.map(String).join(" ")));

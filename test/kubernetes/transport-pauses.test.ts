@@ -28,7 +28,7 @@ describe("a Retry-After header", () => {
     expect(readRetryAfter(header, now)).toBe(expected);
   });
 
-  it.each([undefined, "", " ", "soon"])("of %j says nothing", (header) => {
+  it.each([undefined, "", " ", "soon"])("of %j is ignored", (header) => {
     expect(readRetryAfter(header, now)).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import type { Template } from "aws-cdk-lib/assertions";
 import { resourcesOf, synthesize } from "../infra/synthesized.ts";
 
-/** One value of a metric, as CloudWatch is reported it. */
+/** One value of a metric, as CloudWatch receives it. */
 export type Datum = Readonly<{
   namespace: string;
   name: string;
@@ -21,9 +21,9 @@ type Watched = Readonly<{
 }>;
 
 /**
- * The alarms of the stack, read from its template, and which of them listen to what was reported: what an alarm counts
- * brings it nearer each time, and what it measures has to be bad enough for one period.
- * Silence is looked at by none: a test that lets time pass without a sweep would be silent all the time.
+ * The alarms of the stack, read from its template, and which of them a reported value sets off: a count adds up over time,
+ * and a measured value must be bad for one period.
+ * Missing data is ignored, because a test may let time pass without a sweep.
  */
 export class AlarmSignals {
   readonly #watched: readonly Watched[];

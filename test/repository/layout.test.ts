@@ -29,7 +29,7 @@ describe("the tree of folders", () => {
   });
 });
 
-it("reports every suite on real engines once", () => {
+it("lists every suite on real engines once", () => {
   const [, section = ""] = read("docs/proven.md").split("\n| Suite | What it tests |\n");
   const reported = [...(section.split("\n\n")[0] ?? "").matchAll(/^\| `([a-z-]+)` \|/gm)].map(
     ([, name]) => name,

@@ -6,7 +6,7 @@ import { newFolder } from "../support/new-folder.ts";
 
 const folder = newFolder();
 
-describe("what came of a suite", () => {
+describe("the outcome of a suite", () => {
   const passing = {
     success: true,
     numPassedTests: 2,

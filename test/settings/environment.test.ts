@@ -33,7 +33,7 @@ describe("the environment", () => {
     );
   });
 
-  it("never shows what else it holds", () => {
+  it("never prints its other variables", () => {
     const wrong = { ...env, HOLD: "1", AWS_SECRET_ACCESS_KEY: "very-secret" };
 
     expect(() => readConfig(wrong)).toThrow(expect.not.stringContaining("very-secret"));

@@ -12,7 +12,7 @@ import fc from "../support/fast-check.ts";
 const clusters = fc.stringMatching(/^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$/);
 const longest = "c".repeat(100);
 
-it("says function and cluster in plain words", () => {
+it("contains function and cluster", () => {
   expect(functionName("prod", "release")).toBe("karpenter-node-holder-prod-release");
   expect(stackName("prod")).toBe("karpenter-node-holder-prod");
 });

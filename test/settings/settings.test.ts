@@ -9,7 +9,7 @@ const problemsOf = (raw: Parameters<typeof checkSettings>[0]) =>
   checkSettings({ cluster: "prod", ...raw }).problems;
 
 describe("the settings", () => {
-  it("have a default each, but for the cluster", () => {
+  it("have a default, except the cluster", () => {
     const settings = readSettings({ cluster: "prod" });
 
     expect(settings).toMatchObject({ hold: minutes(20), maxHold: hours(2), scope: "cluster" });
@@ -54,7 +54,7 @@ describe("the settings", () => {
     ]);
   });
 
-  it("with hold=auto say what a relaunch is worth, which nothing else asks for", () => {
+  it("with hold=auto have a relaunchCost, which is refused without", () => {
     const auto = (raw: object) => readSettings({ cluster: "prod", hold: "auto", ...raw });
     expect(auto({})).toMatchObject({ hold: minutes(10), auto: { relaunchCost: minutes(10) } });
     expect(auto({ relaunchCost: "3h" })).toMatchObject({
@@ -68,7 +68,7 @@ describe("the settings", () => {
     expect(problemsOf({ relaunchCost: "10m" })).toEqual(["relaunchCost has an effect with hold=auto only"]);
   });
 
-  it("of Karpenter v0.31 bring its annotation, which one's own overrides", () => {
+  it("of Karpenter v0.31 use its annotation, unless holdAnnotation is set", () => {
     expect(readSettings({ cluster: "prod", karpenter: "v0.31" }).holdAnnotation).toBe(
       "karpenter.sh/do-not-consolidate",
     );
@@ -85,7 +85,7 @@ describe("the settings", () => {
     expect(readSettings({ cluster: "prod", nodePools: ["a", "b", "!c"] })).toMatchObject({ nodePools });
   });
 
-  it("travel through an environment as text and come back the same", () => {
+  it("are the same after a way through the environment as text", () => {
     const others = otherValues(holderSettings);
     const { relaunchCost: _, ...ofFixedHold } = others;
     for (const raw of [{ cluster: "prod", maxHold: "0s" }, { ...others, hold: "auto" }, ofFixedHold]) {

@@ -16,6 +16,6 @@ it.each([
   expect(nearestName(given, names)).toBe(meant);
 });
 
-it.each(["app", "hub", "bolt", "stage", "clutch", "sweep", ""])("takes %j for none of them", (given) => {
+it.each(["app", "hub", "bolt", "stage", "clutch", "sweep", ""])("finds no similar name for %j", (given) => {
   expect(nearestName(given, names)).toBeUndefined();
 });

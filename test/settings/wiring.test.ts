@@ -30,7 +30,7 @@ afterAll(async () => {
   await aws.close();
 });
 
-it("times the calls of every port, so that a slow invocation can be reported where its time went", async () => {
+it("times the calls of every port, so that a slow invocation shows what it waited for", async () => {
   const { ports, telemetry, cluster } = wire(readConfig(process.env));
   const soon = within(5_000);
 
@@ -54,7 +54,7 @@ it("times the calls of every port, so that a slow invocation can be reported whe
   ]);
 });
 
-it("lets the hold function look for the way into the cluster before anything has called it", async () => {
+it("lets the hold function log in to the cluster before its first invocation", async () => {
   const asked = () => aws.requests.filter(({ path }) => path === "/clusters/prod").length;
   const before = asked();
 

@@ -17,7 +17,7 @@ describe("the story of a hold", () => {
     expect(terminal.output).toContain(`All ${checks.length} promises kept.`);
   });
 
-  it("reports what happens in order, and those together to that the same happens at once", () => {
+  it("prints events in order, and nodes together to which the same happens at once", () => {
     const reported = terminal.output.split("\n").filter((line) => / (held|free|until \d+:\d\d)/.test(line));
     expect(reported.slice(0, 6).map((line) => line.trim().replaceAll(/ +/g, " "))).toEqual([
       "0:30 ◆ cleo held by the user's own annotation",

@@ -12,7 +12,7 @@ const open = () => {
 };
 
 describe("the times of an invocation's calls", () => {
-  it("are reported by kind: how many, from the first's beginning to the last's end", async () => {
+  it("are reported by kind: their number, the first start and the last end", async () => {
     const { clock, calls, lasting } = open();
     calls.begin();
     clock.pass(10);
@@ -26,7 +26,7 @@ describe("the times of an invocation's calls", () => {
     });
   });
 
-  it("count calls that fail, and the failure stays", async () => {
+  it("count calls that fail, and pass the failure on", async () => {
     const { calls } = open();
     const failing = async () => {
       throw new Error("refused");

@@ -10,7 +10,7 @@ const context: InvocationContext = { awsRequestId: "request-1", getRemainingTime
 describe("what an invocation reports", () => {
   const lines: Record<string, unknown>[] = [];
   beforeEach(() => {
-    // Lets the library write to the console that a test can listen to.
+    // Lets the library write to the console that a test can read.
     vi.stubEnv("POWERTOOLS_DEV", "true");
     vi.stubEnv("POWERTOOLS_METRICS_DISABLED", "false");
     for (const method of ["log", "info", "warn", "error"] as const) {
@@ -79,7 +79,7 @@ describe("what an invocation reports", () => {
     ]);
   });
 
-  it("reports input that was refused from work that failed, and says nothing of the environment", async () => {
+  it("logs refused input and failed work differently, and prints nothing of the environment", async () => {
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", "a-secret-of-the-function");
     const telemetry = new Telemetry("prod");
     const handler = invocation(telemetry, systemClock, async () => {
@@ -90,7 +90,7 @@ describe("what an invocation reports", () => {
     expect(JSON.stringify(lines)).not.toContain("a-secret-of-the-function");
   });
 
-  it("gives the handler less time than Lambda gives us", async () => {
+  it("gives the handler an earlier deadline than Lambda's", async () => {
     const handler = invocation(new Telemetry("prod"), systemClock, async (_event, { deadline }) => deadline);
     const left = (await handler({}, context)).getTime() - Date.now();
     expect(left).toBeGreaterThan(40_000);

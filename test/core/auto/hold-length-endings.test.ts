@@ -39,7 +39,7 @@ describe("the endings of gaps", () => {
     expect(weights.get(10)).toBeCloseTo(second + 1);
   });
 
-  it("those that were not seen are shared out shortest first, whatever came first", () => {
+  it("those that were not seen are distributed shortest first, in whatever order they came", () => {
     const [w0, w1, w2] = [3, 2, 1].map((later) => 0.5 ** (later / 16)) as [number, number, number];
     const weights = weightsOf([seen(4), seen(8), { nodes: 1, atLeast: 7 }, { nodes: 1, atLeast: 3 }]);
     const factor = 1 + 1 / (w0 + w1);

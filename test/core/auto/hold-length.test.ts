@@ -29,7 +29,7 @@ const decide = (learned: Learned, cost = relaunchCost, most = cap) =>
   decideHoldLength(learned, cost, { cap: most });
 
 describe("the length of a hold", () => {
-  it("is what a relaunch is worth as long as nothing is known", () => {
+  it("is what a relaunch is worth while nothing is learned", () => {
     expect(decide(nothingLearned)).toEqual({
       length: minutes(10),
       action: "default",
@@ -68,15 +68,15 @@ describe("the length of a hold", () => {
     expect(describeLength(length)).toBe("10m: nothing is known (5m at half, 20m at double relaunchCost)");
   });
 
-  it("counts for that also a burst that came back when waiting had cost as much as a relaunch", () => {
+  it("counts as staying away a burst that returned when waiting had cost as much as a relaunch", () => {
     expect(decide(knowing(returned(10))).because).toMatch(/^1 of 1 burst stayed away for 8m or longer/);
   });
 
-  it("stays at what a relaunch is worth where any longer or shorter one costs the same", () => {
+  it("is what a relaunch is worth where other lengths cost the same", () => {
     expect(decide(knowing(returned(1)))).toMatchObject({ length: minutes(10), action: "learned" });
   });
 
-  it("is the one closest to that among others that cost the same", () => {
+  it("is the length closest to that among equally cheap ones", () => {
     // With the margin they end after 5, 12 and 22 minutes; the last costs as much to wait for as to relaunch.
     const gaps = [returned(4, 10), returned(9.6, 9), returned(17.6, 1)];
     expect(decide(knowing(...gaps)).length).toBe(minutes(12));
@@ -109,7 +109,7 @@ describe("the length of a hold", () => {
     expect(decide(knowing(...returns, ...times(9, stillAwayAfter(30)))).length).toBe(0);
   });
 
-  it("never grows by uses of which only the latest possible moment is known", () => {
+  it("never grows because of uses of which only the latest possible time is known", () => {
     let learned = nothingLearned;
     for (let i = 0; i < 48; i++) {
       const { length } = decide(learned);

@@ -58,7 +58,7 @@ describe("no gap is learned", () => {
     expect(learnedFromUses(launch(0), launch(0.9)).gaps).toEqual([]);
   });
 
-  it("twice: a use that came already, or late, changes nothing", () => {
+  it("twice: a duplicate or late use changes nothing", () => {
     const learned = learnedFromUses(launch(0), launch(30), launch(70));
     for (const minute of [70, 50, 30, 0])
       expect(learnFromUse(learned, launch(minute), { ...terms, length })).toEqual(learned);
@@ -121,7 +121,7 @@ describe("the debt of the learned lengths", () => {
     expect(loseBy(10, launch(20), capped)).toBeCloseTo((5 * (70 - 42)) / 60, 1);
   });
 
-  it("is borne up to four relaunches of the largest burst", () => {
+  it("may reach four relaunches of the largest burst", () => {
     const trusted = (debt: number, ...nodes: number[]) =>
       isTrusted({ gaps: nodes.map((count) => ({ ...exactly(9), nodes: count })), debt });
     expect([trusted(3.99), trusted(4), trusted(19.99, 2, 5), trusted(20, 5, 2)]).toEqual([
@@ -132,7 +132,7 @@ describe("the debt of the learned lengths", () => {
     ]);
   });
 
-  it("never falls below none", () => {
+  it("never falls below zero", () => {
     expect(loseBy(10, launch(90))).toBe(0);
     expect(loseBy(0, launch(90))).toBe(0);
   });
@@ -158,7 +158,7 @@ describe("the record of what was learned", () => {
     }, nothingLearned);
   };
 
-  it("reads back what it wrote, and stays small", () => {
+  it("is read as it was written, and stays small", () => {
     fc.assert(
       fc.property(uses, (sequence) => {
         const learned = learnedFrom(sequence);

@@ -69,7 +69,7 @@ describe("the end of a hold", () => {
   const learned = { gaps: [], debt: 0, idle: { since: noon, nodes: 2, length: minutes(10) } };
   const record = aRecord({ hold: aHold(), learned });
 
-  it("fences it and says why; a watermark stays where it was", () => {
+  it("fences it and records why; the watermark does not change", () => {
     const ended = decideEnd(record, aHold(), { because: "the hold expired", isCut: false }, at(20));
     const hold = aHold({ state: "releasing", endsBecause: "the hold expired" });
     expect(ended).toEqual({ ...record, hold });
@@ -82,13 +82,13 @@ describe("the end of a hold", () => {
     expect(rest).toMatchObject({ quiet: aSilence("breather", at(20)), launchesCountFrom: at(30) });
   });
 
-  it("before its time says nothing of the work: what comes next is not learned from", () => {
+  it("before its expiry ends the present gap: nothing is learned from what comes next", () => {
     const idle = (isCut: boolean) => decideEnd(record, aHold(), { because: "x", isCut }, at(5)).learned?.idle;
     expect([idle(false), idle(true)]).toEqual([learned.idle, undefined]);
   });
 });
 
-describe("a hold whose marks are off", () => {
+describe("a hold whose marks are removed", () => {
   const releasing = aHold({
     state: "releasing",
     endsBecause: "the hold expired",
@@ -119,7 +119,7 @@ describe("ending a hold", () => {
   const hold = aHold({ state: "releasing", expiresAt: at(-1) });
   const holdOfScope = { scope: "cluster", hold } as const;
 
-  it("takes its marks off, closes it, and measures how late it was", async () => {
+  it("removes its marks, closes it, and measures how late it was", async () => {
     const released = { released: 3, kept: 1 };
     const { context, record, world, metrics, calls } = coreWorld({ records: [aRecord({ hold })], released });
     expect(await endHold(context, holdOfScope)).toEqual({ ...nothingReleased, ...released });
@@ -129,7 +129,7 @@ describe("ending a hold", () => {
     expect(calls).toEqual([["release", holdId(1)]]);
   });
 
-  it("by hand before its time was not late", async () => {
+  it("by hand before its expiry was not late", async () => {
     const early = aHold({ state: "releasing" });
     const { context, metrics } = coreWorld({ records: [aRecord({ hold: early })] });
     await closeHold(context, { scope: "cluster", hold: early }, nothingReleased);

@@ -23,7 +23,7 @@ describe("the start of a hold", () => {
     });
   });
 
-  it("while the last one is released sends that to history, and says so", () => {
+  it("while the last one is released moves that one to history, and names this in its reason", () => {
     const old = aHold({ state: "releasing", endsBecause: "the hold expired", nodes: 7 });
     const past = { id: holdId(1), endedAt: at(21), endedBecause: "the hold expired", nodes: 7 };
     expect(start(holdId(2), aRecord({ hold: old }))).toMatchObject({
@@ -45,7 +45,7 @@ describe("a hold for launches", () => {
     expect(holds.map(isUnjoined)).toEqual([true, false, false]);
   });
 
-  it("lasts from then on as long as launches asked meanwhile, and no longer than its cap", () => {
+  it("lasts from then on as long as launches have asked for, and no longer than its cap", () => {
     const join = (maxHold: number) =>
       joinedHold(aHold({ askedUntil: at(30) }), someRules({ maxHold: minutes(maxHold) }));
     expect(join(60)).toEqual(aHold({ joined: true, expiresAt: at(30) }));

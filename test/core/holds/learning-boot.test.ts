@@ -48,7 +48,7 @@ describe("a short hold that is due", () => {
     });
   });
 
-  it("ends five minutes after its youngest unused node was made", () => {
+  it("ends five minutes after its youngest unused node was created", () => {
     const claims = [
       claim({ createdAt: at(-2) }),
       claim(),
@@ -90,7 +90,7 @@ describe("a short hold that is due", () => {
   });
 });
 
-it("replacements are no nodes of a hold's own; a NodeClaim without instance may be", () => {
+it("replacements do not count as nodes of the hold; a NodeClaim without an instance does", () => {
   const claims = [claim({ instance: "i-1" }), claim({ instance: "i-2" }), claim()];
   const record = aRecord({ replacements: [{ instance: "i-1", launchedAt: noon }] });
   expect(ofDemand(claims, record)).toEqual(claims.slice(1));

@@ -34,7 +34,7 @@ describe("a use", () => {
     expect(observed.rules.hold).toBe(observed.length?.length);
   });
 
-  it("where the length is set changes no rule and forgets since when nodes are idle", () => {
+  it("with a fixed length changes no rule and drops the present gap", () => {
     const set = someRules();
     const observed = observe(aRecord({ learned }), set, use);
     expect(observed).toEqual({ record: aRecord({ learned: nothingIdle }), rules: set });
@@ -43,27 +43,27 @@ describe("a use", () => {
   });
 });
 
-it("the learned length is one with hold=auto only, never longer than the cap", () => {
+it("a length is learned with hold=auto only, and is never longer than the cap", () => {
   expect(learnedLength(aRecord(), rules)).toMatchObject({ length: minutes(10), action: "default" });
   expect(learnedLength(aRecord(), someRules())).toBeUndefined();
   const capped = someRules({ auto, maxHold: minutes(5) });
   expect(learnedLength(aRecord(), capped)?.length).toBe(minutes(5));
 });
 
-describe("a scope whose hold ended otherwise than by its time", () => {
-  it("has learned that its nodes were idle for so long at least", () => {
+describe("a scope whose hold is cut short", () => {
+  it("learns that its nodes were idle for at least this long", () => {
     const record = unwatched(aRecord({ learned }), at(6));
     expect(record.learned).toMatchObject({ gaps: [{ nodes: 1, atLeast: minutes(6) }] });
     expect(record.learned).not.toHaveProperty("idle");
   });
 
-  it("has learned nothing of a burst that was still on", () => {
+  it("learns nothing from a burst that was still on", () => {
     const busy = { ...learned, idle: { since: noon, nodes: 1, length: minutes(10), busy: true as const } };
     expect(unwatched(aRecord({ learned: busy, hold: aHold() }), at(6)).learned).toEqual(nothingIdle);
     expect(unwatched(aRecord({ learned: busy }), at(6)).learned?.gaps).toHaveLength(1);
   });
 
-  it("stays as it is where nothing is watched", () => {
+  it("does not change where it measures no gap", () => {
     for (const record of [aRecord(), aRecord({ learned: nothingIdle })])
       expect(unwatched(record, at(6))).toBe(record);
   });

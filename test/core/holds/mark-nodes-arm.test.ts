@@ -14,7 +14,7 @@ it.each([
   ["is noted in place of an earlier one", aHold({ armedFor: at(5) }), aHold({ armedFor: at(20) })],
   ["is not written where it is noted", aHold({ armedFor: at(20) }), undefined],
   ["is not noted in another hold", aHold({ id: holdId(2) }), undefined],
-  ["is noted nowhere when its hold is closed by then", undefined, undefined],
+  ["is not noted when its hold is closed by then", undefined, undefined],
 ])("a one-shot that is set %s", async (_, hold, written) => {
   const { context, calls, record } = coreWorld({ records: [aRecord(hold && { hold })] });
   await armRelease(context, { scope: wholeCluster, hold: aHold(), at: at(20) });

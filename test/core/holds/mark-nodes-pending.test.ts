@@ -32,7 +32,7 @@ describe("a node that has not joined", () => {
     expect(expected.map((_, attempt) => delayOf(attempt))).toEqual(expected);
   });
 
-  it("is awaited without those that joined, and without those that take too long", async () => {
+  it("is awaited until it has joined, or has taken too long", async () => {
     const awaited = [launch("i-1"), launch("i-2"), launch("i-3", 10), launch("i-4", 9.9)];
     expect(await queuedAfter(awaited, { seen: [nodeOf("i-2")] })).toEqual([
       {
@@ -51,11 +51,11 @@ describe("a node that has not joined", () => {
 });
 
 describe("a marking", () => {
-  it("that is finished needs no other", async () => {
+  it("that is finished needs no further one", async () => {
     expect(await queuedAfter([], { marked: 7 })).toEqual([]);
   });
 
-  it("that did not happen needs none either", async () => {
+  it("that did not happen needs no further one either", async () => {
     const { context, queued } = coreWorld();
     await awaitPendingNodes(context, { scope: "cluster", awaited: [], attempt: 0 });
     expect(queued).toEqual([]);
@@ -86,7 +86,7 @@ describe("nodes that joined", () => {
     return { calls, attempts: queued.map(({ followUp }) => followUp.attempt) };
   }
 
-  it("are marked for the running hold, and those that have not are awaited on", async () => {
+  it("are marked for the running hold, and the others are still awaited", async () => {
     expect(await check(aHold())).toEqual({ calls: [["mark", "cluster", holdId(1)]], attempts: [4] });
   });
 

@@ -81,12 +81,12 @@ describe("marking", () => {
     expect(result).toMatchObject({ marked: 0, adopted: 0, userHeld: 4 });
   });
 
-  it("takes no mark off where it put none and its hold is over", async () => {
+  it("removes no mark where it set none and its hold is over", async () => {
     const { calls } = await mark({}, {}, aHold({ state: "releasing" }));
     expect(calls).toEqual([["mark", "cluster", holdId(1)]]);
   });
 
-  it("lets the hold that took its hold's place mark first, and then takes its own marks off", async () => {
+  it("lets the hold that replaced its own mark first, and then removes its own marks", async () => {
     const { calls, hold } = await mark({ marked: 2 }, {}, aHold({ id: holdId(2) }));
     expect(calls).toEqual([
       ["mark", "cluster", holdId(1)],
@@ -96,7 +96,7 @@ describe("marking", () => {
     expect(hold).toMatchObject({ id: holdId(2), nodes: 2 });
   });
 
-  describe("of nodes that joined", () => {
+  describe("marking nodes that joined", () => {
     const seenAt = (second: number) => {
       const node = {
         name: "a",
@@ -108,7 +108,7 @@ describe("marking", () => {
     };
     const unjoined = { burstFrom: noon, askedUntil: at(30) };
 
-    it("after the first launch notes so, and what launches asked for meanwhile counts", async () => {
+    it("after the first launch notes that, and the expiry that launches asked for counts", async () => {
       const { hold } = await mark(seenAt(-59), unjoined);
       expect(hold).toEqual(aHold({ burstFrom: noon, joined: true, expiresAt: at(30) }));
     });
@@ -121,7 +121,7 @@ describe("marking", () => {
 });
 
 describe("the start of a hold", () => {
-  it("sets the one-shot before it marks, and notes it though no node was there", async () => {
+  it("sets the one-shot before it marks, and notes it even if there is no node", async () => {
     const { context, calls, record } = coreWorld({ records: [aRecord({ hold: aHold() })] });
     await armAndMark(context, "cluster", aHold());
     expect(calls).toEqual([
@@ -131,14 +131,14 @@ describe("the start of a hold", () => {
     expect(record()?.hold?.armedFor).toEqual(at(20));
   });
 
-  it("leaves a one-shot that was noted meanwhile", async () => {
+  it("keeps a one-shot that was noted meanwhile", async () => {
     const extended = aHold({ expiresAt: at(25), armedFor: at(25) });
     const { context, record } = coreWorld({ records: [aRecord({ hold: extended })] });
     await armAndMark(context, "cluster", aHold());
     expect(record()).toEqual(aRecord({ version: 1, hold: extended }));
   });
 
-  it("sets none where there is one", async () => {
+  it("sets no second one-shot", async () => {
     const hold = aHold({ armedFor: at(20) });
     const { context, calls } = coreWorld({ records: [aRecord({ hold })] });
     await armAndMark(context, "cluster", hold);

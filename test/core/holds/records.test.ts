@@ -26,7 +26,7 @@ describe("a change of a record", () => {
     expect([...world.journal.past.values()]).toEqual([aPastHold()]);
   });
 
-  it("is decided anew when someone wrote in between, and given up after twenty times", async () => {
+  it("is decided again when another function wrote in between, and given up after twenty times", async () => {
     const { context, world } = coreWorld();
     const others = (times: number) => {
       let decisions = 0;
@@ -78,7 +78,7 @@ describe("a record that cannot be read", () => {
   });
 });
 
-it("the whole cluster's record is another one only for a NodePool", async () => {
+it("the whole cluster's record counts beside a NodePool's, not beside itself", async () => {
   const { context } = coreWorld({ records: [aRecord({ version: 6 })] });
   expect(await wholeClusterRecord(context, "cluster")).toBeUndefined();
   expect(await wholeClusterRecord(context, "nodepool/a")).toEqual(aRecord({ version: 7 }));

@@ -7,7 +7,7 @@ import { aRecord, aSilence } from "../../support/builders.ts";
 const at = (minute: number) => after(noon, minutes(minute));
 
 describe("the watermark", () => {
-  it("comes with why and since when, where it is a silence", () => {
+  it("has a reason and a start where it is a silence", () => {
     const quiet = aSilence("paused");
     expect(watermarkOf(aRecord({ launchesCountFrom: at(5), quiet }))).toStrictEqual({ from: at(5), quiet });
     expect(watermarkOf(aRecord({ launchesCountFrom: at(5) }))).toStrictEqual({ from: at(5) });

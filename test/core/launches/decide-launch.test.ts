@@ -43,7 +43,7 @@ describe("the first launch", () => {
     expect(decision).toEqual({ action: "ignore", because: "its hold would already be over" });
   });
 
-  it("among several is the latest that counts", () => {
+  it("of several, the latest that counts sets the expiry", () => {
     const decision = decide({ launches: [launchAt(-2), launchAt(0), launchAt(-1)] });
 
     expect(decision).toMatchObject({ action: "start", hold: { expiresAt: at(20), launches: 3 } });
@@ -127,7 +127,7 @@ describe("a later launch", () => {
     expect(burstOf({})?.burstFrom).toEqual(at(5));
   });
 
-  it("known already extends a hold that is shorter than the settings say now, and is not counted again", () => {
+  it("that is known already extends a hold that is shorter than the settings ask now, and is not counted again", () => {
     const record = held({ expiresAt: at(10), burstFrom: noon, joined: true });
 
     const decision = decide({ record, launches: [launchAt(-1)], now: at(6) });
@@ -175,7 +175,7 @@ describe("a later launch", () => {
 describe("a launch for a hold none of whose nodes has joined", () => {
   const unjoined = held({ burstFrom: noon });
 
-  it("is counted, and kept in mind, but does not extend it", () => {
+  it("is counted, and its expiry noted, but does not extend it", () => {
     expect(decide({ record: unjoined, launches: [launchAt(5)], now: at(6) })).toMatchObject({
       action: "await",
       hold: { expiresAt: at(20), askedUntil: at(25), launches: 2, causedAt: at(5), extensions: 0 },
@@ -184,7 +184,7 @@ describe("a launch for a hold none of whose nodes has joined", () => {
     });
   });
 
-  it("asks for no less than those before it, and is no launch past the cap", () => {
+  it("never lowers the expiry that was asked for, and does not reach the cap", () => {
     const record = held({ burstFrom: noon, askedUntil: at(30) });
     const rules = someRules({ maxHold: minutes(22) });
     expect(decide({ record, launches: [launchAt(5)], rules })).toMatchObject({

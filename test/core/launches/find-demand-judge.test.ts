@@ -79,7 +79,7 @@ describe("a launch", () => {
     });
   });
 
-  it("is as old as its event says, or as we have known it", () => {
+  it("is as old as its event says, or as long as we have known it", () => {
     expect(judge(seconds(1), [], { firstSeenAt: later(-seconds(1)) }).kind).toBe("demand");
     expect(judge(seconds(1), [], { firstSeenAt: later(seconds(1)) }).kind).toBe("unknown yet");
   });

@@ -38,7 +38,7 @@ const retry = (attempt: number, delay: number) => [
 ];
 
 describe("a launch", () => {
-  it("of this cluster's Karpenter is held for from the time of its event on", async () => {
+  it("of this cluster's Karpenter starts a hold that counts from the time of its event", async () => {
     const { asked, counted, hold } = await resolve({ known: [{ nodePool: "default" }] });
     expect([asked, counted, hold?.causedAt]).toEqual([[["i-1"]], [1, 0, 1], at(-1)]);
   });
@@ -47,7 +47,7 @@ describe("a launch", () => {
     expect((await resolve({ known: [{ nodePool: "default" }], attempt: 1 })).counted).toEqual([0, 0, 1]);
   });
 
-  it("waits for the initial delay before anything is asked, and then no more", async () => {
+  it("waits for the initial delay before any other call, and only once", async () => {
     const rules = { initialDelay: minutes(5) };
     const known = [{ nodePool: "default" }];
     const first = await resolve({ rules, known });
@@ -55,7 +55,7 @@ describe("a launch", () => {
     expect((await resolve({ rules, known, attempt: 1 })).counted).toEqual([0, 0, 1]);
   });
 
-  it("dated ahead of the clock is held for as if it were a minute ahead", async () => {
+  it("dated ahead of the clock counts as at most a minute ahead", async () => {
     const { hold } = await resolve({ known: [{ nodePool: "default" }], launchedAt: after(noon, hours(1)) });
     expect(hold?.causedAt).toEqual(at(1));
   });

@@ -56,7 +56,7 @@ const later = (launches: readonly Launch[], delay: number) => ({
 });
 
 describe("launches", () => {
-  it("start a hold: its one-shot is set, its nodes are marked, and those to come are awaited", async () => {
+  it("start a hold: its one-shot is set, its nodes are marked, and pending nodes are awaited", async () => {
     const { calls, queued, counted } = await hold([a, b]);
     expect(calls).toEqual([
       ["arm", "cluster", holdId(1), at(19)],
@@ -80,7 +80,7 @@ describe("launches", () => {
     });
   });
 
-  it("that meet the cap count as capped, and those that a hold outlasts as neither", async () => {
+  it("count as capped when they reach the cap, and are not counted when the hold already lasts longer", async () => {
     const held = aHold({ startedAt: at(-10), expiresAt: at(5) });
     const records = [aRecord({ hold: held })];
     expect((await hold([a], { records, rules: { maxHold: minutes(20) } })).counted).toEqual({
@@ -90,14 +90,14 @@ describe("launches", () => {
     expect((await hold([a], { records: longer })).counted).toEqual({});
   });
 
-  it("are counted as ignored where they mean nothing", async () => {
+  it("are counted as ignored when they change nothing", async () => {
     const { calls, queued, counted } = await hold([a, b], {
       records: [aRecord({ launchesCountFrom: noon })],
     });
     expect({ calls, queued, counted }).toEqual({ calls: [], queued: [], counted: { LaunchesIgnored: 2 } });
   });
 
-  it("of another scope are held for though those of one fail", async () => {
+  it("of one scope start a hold though those of another fail", async () => {
     const launches = ["a", "b"].map((nodePool) => launch(nodePool, { nodePool }));
     const it = coreWorld({ rules: { scope: "nodepool" } });
     it.world.holds.find = async (scope) => {

@@ -28,7 +28,7 @@ it("merges new launches, and retried launches by their attempt", () => {
   ]);
 });
 
-it("makes no batch of nothing, and keeps the two kinds of follow-ups apart", () => {
+it("makes no empty batch, and keeps the two kinds of follow-ups apart", () => {
   const pending = { kind: "pendingNodes", scope: "cluster", attempt: 1, awaited: [] } as const;
   const launches = { kind: "launches", attempt: 1, firstSeenAt: noon, launches: [launch("i-1")] } as const;
 

@@ -35,7 +35,7 @@ describe("a user's annotation", () => {
   });
 });
 
-it("instances of a cluster are known by its tag", () => {
+it("a cluster's instances have a tag with its name", () => {
   expect(clusterTag("prod")).toBe("kubernetes.io/cluster/prod");
 });
 

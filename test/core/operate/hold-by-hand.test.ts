@@ -44,13 +44,13 @@ describe("a hold for an event", () => {
     expect(deliver(record, minute, length).action).toBe("leave");
   });
 
-  it("says why it asks for nothing", () => {
+  it("reports why it asks for nothing", () => {
     const before = "it was launched before launches began to count again";
     expect(deliver(aRecord(), 30).because).toBe("the requested time is over");
     expect(deliver(aRecord({ launchesCountFrom: at(30) }), 30, 60).because).toBe(before);
   });
 
-  it("counts from the very moment of a release by hand, and in a breather", () => {
+  it("counts when it happens at the moment of a release by hand, and in a breather", () => {
     expect(deliver(aRecord({ launchesCountFrom: noon }), 5).action).toBe("start");
     expect(deliver(aRecord({ launchesCountFrom: at(10), quiet: aSilence("breather") }), 5).action).toBe(
       "start",
@@ -130,7 +130,7 @@ describe("holding by hand", () => {
     expect(await holdByHand(context, "cluster", request)).toMatchObject({ until: at(30) });
   });
 
-  it("marks again later what it could not mark now", async () => {
+  it("queues what it could not mark", async () => {
     const { context, queued } = coreWorld({ marked: { failed: 1 } });
     await holdByHand(context, "cluster", request);
     const followUp = { kind: "pendingNodes", scope: "cluster", awaited: [], attempt: 1 };

@@ -199,7 +199,7 @@ describe("a release by force", () => {
   const young = aHold({ startedAt: at(4), causedAt: at(4) });
   const began = "the hold began after the release was requested";
 
-  it("of everything fences all scopes, the whole cluster first, before one pass takes their marks off", async () => {
+  it("of everything fences all scopes, the whole cluster first, before one pass removes their marks", async () => {
     const records = [aRecord({ scope: pool, hold: aHold({ id: holdId(2) }) }), aRecord({ hold: aHold() })];
     const taken = { [holdId(1)]: { released: 3 }, [holdId(2)]: { released: 1, kept: 1 } };
     const { force, context, world, named, record } = toForce(records, { taken });
@@ -214,7 +214,7 @@ describe("a release by force", () => {
     expect([record()?.hold, record(pool)?.hold]).toEqual([undefined, undefined]);
   });
 
-  it("of everything takes the marks of no hold off, but not those of a hold that goes on", async () => {
+  it("of everything removes orphaned marks, but not those of a running hold", async () => {
     const records = [aRecord(), aRecord({ scope: pool, hold: young })];
     const { force, named, record } = toForce(records, { others: { [young.id]: 2, [holdId(7)]: 1 } });
     await force({ askedAt: at(3) });
@@ -222,7 +222,7 @@ describe("a release by force", () => {
     expect(record()).toMatchObject({ launchesCountFrom: at(3) });
   });
 
-  it("of one NodePool leaves the other holds and the marks of no hold alone", async () => {
+  it("of one NodePool touches no other holds and no orphaned marks", async () => {
     const records = [aRecord({ hold: aHold() }), aRecord({ scope: pool, hold: aHold({ id: holdId(2) }) })];
     const { force, calls, record } = toForce(records, { others: { [holdId(7)]: 1 } });
     await force({ scope: pool });
@@ -242,7 +242,7 @@ describe("a release by force", () => {
     expect(await force({ askedAt: at(3) })).toEqual({ ...nothingReleased, ...released, because: expected });
   });
 
-  it("goes on with other scopes, and fails, where one cannot be written", async () => {
+  it("continues with other scopes where one cannot be written, and fails then", async () => {
     const { force, world, record } = toForce([
       aRecord({ scope: "nodepool/a" }),
       aRecord({ scope: pool, hold: aHold() }),
@@ -256,7 +256,7 @@ describe("a release by force", () => {
     expect(record(pool)?.hold).toBeUndefined();
   });
 
-  it("that is tried again spares what began since its first try", async () => {
+  it("that is retried spares holds that began after its first try", async () => {
     const { force, world, record } = toForce([aRecord()]);
     await force({ id: "request-1" });
     expect(record()?.forced).toEqual({ id: "request-1", at: at(5) });
@@ -269,7 +269,7 @@ describe("a release by force", () => {
     expect(record()?.forced).toEqual({ id: "request-2", at: at(7) });
   });
 
-  it("that names when it was asked for ends what began before, and remembers no id it has not", async () => {
+  it("with a request time ends holds that began before, and without an id records none", async () => {
     const { force, record } = toForce([aRecord({ hold: young })]);
     await force({ askedAt: at(3) });
     expect(record()?.hold?.state).toBe("held");
@@ -286,7 +286,7 @@ describe("a release by force", () => {
     expect(record()?.forced).toBeUndefined();
   });
 
-  it("replaces a record that cannot be read, whose marks are those of no hold", async () => {
+  it("replaces a record that cannot be read, whose marks are orphaned", async () => {
     const { force, world, named, record } = toForce([aRecord({ hold: aHold() })], {
       others: { [holdId(1)]: 1 },
     });
@@ -318,14 +318,14 @@ describe("resuming", () => {
     expect(answer).toEqual({ resumed: ["cluster", pool], because: "the pause is over" });
   });
 
-  it("one NodePool resumes that one, and says that the whole cluster is paused", async () => {
+  it("one NodePool resumes that one, and reports that the whole cluster is paused", async () => {
     const { context, record } = both();
     const because = "the whole cluster is still paused: resume it";
     expect(await resume(context, pool)).toEqual({ resumed: [pool], because });
     expect(record()).toMatchObject(paused);
   });
 
-  it("one NodePool beside a cluster that is not paused says what ended", async () => {
+  it("one NodePool of a cluster that is not paused reports what ended", async () => {
     const { context } = toSweep({ records: [aRecord(), aRecord({ scope: pool, ...paused })] });
     expect(await resume(context, pool)).toEqual({ resumed: [pool], because: "the pause is over" });
   });

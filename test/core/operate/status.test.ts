@@ -56,7 +56,7 @@ async function status({ marked = {}, launched = [], joined = [], lastSweep, ...f
 }
 
 describe("status", () => {
-  it("shows a running hold, its nodes by name, and the settings it runs by", async () => {
+  it("shows a running hold, its nodes by name, and the settings", async () => {
     const hold = aHold({ launches: 3, extensions: 2, armedFor: at(15) });
     const marked = { [hold.id]: ["b", "a"] };
     const { answer } = await status({ records: [aRecord({ hold })], marked, lastSweep: at(-3) });
@@ -195,7 +195,7 @@ describe("awaited instances in status", () => {
     expect(asked).toContain(`all nodes since ${at(-10).toISOString()}`);
   });
 
-  it("are none of a NodePool that the settings leave out", async () => {
+  it("do not include a NodePool that the settings leave out", async () => {
     const nodePools = { only: [], except: ["batch"] };
     expect((await status({ records, rules: { ...rules, nodePools }, launched })).scope).toMatchObject({
       awaited: 0,

@@ -19,7 +19,7 @@ const end = async (endings: Parameters<typeof endHolds>[1], facts: Parameters<ty
 };
 
 describe("holds that end", () => {
-  it("are closed once their marks are off, in one pass, and answer what became of the nodes", async () => {
+  it("are closed once one pass has removed their marks, and return the counts", async () => {
     const taken = { [first]: { released: 3 }, [second]: { released: 1, kept: 1 } };
     const { named, record, answer } = await end([whole, pool], { taken });
     expect([named("release all"), named("release")]).toEqual([[[first, second]], []]);
@@ -38,7 +38,7 @@ describe("holds that end", () => {
     expect(answer.failed > 0 || answer.left).toBe(true);
   });
 
-  it("are closed whatever becomes of another one", async () => {
+  it("are closed also when another one fails", async () => {
     const { record } = await end([whole, pool], { taken: { [first]: { failed: 1 } } });
     expect([record()?.hold?.state, record("nodepool/a")?.hold]).toEqual(["releasing", undefined]);
   });
@@ -53,7 +53,7 @@ describe("holds that end", () => {
 describe("marks of other holds", () => {
   const records = [aRecord({ hold: aHold() })];
 
-  it("count as held where their hold is recorded, and come off where there is none", async () => {
+  it("count as held where a record names their hold, and are removed where none does", async () => {
     const others = { [first]: 4, [second]: 2, [third]: 1 };
     const released = { released: 2, kept: 3, failed: 4 };
     const { named, metrics, answer } = await end([], { records, others, released });
@@ -63,12 +63,12 @@ describe("marks of other holds", () => {
     expect(answer).toEqual({ released: 4, kept: 6, failed: 8, left: false });
   });
 
-  it("are no orphans when they are gone by then", async () => {
+  it("are not counted as orphans when they are gone by then", async () => {
     const { metrics } = await end([], { others: { [second]: 2 } });
     expect(metrics.all("OrphansFound")).toEqual([]);
   });
 
-  it("are those of a hold that is recorded after the nodes were read, too", async () => {
+  it("are not orphaned when their hold is recorded after the nodes were read", async () => {
     const { context, world, named } = toSweep({ others: { [first]: 1 } });
     const { releaseAll } = context.nodes;
     context.nodes.releaseAll = async (...what) => {

@@ -70,7 +70,7 @@ async function extend({
 }
 
 describe("a hold that is due", () => {
-  it("lasts from the last use of its nodes on, those that were made a minute before the launch included", async () => {
+  it("lasts from the last use of its nodes, including nodes created a minute before the launch", async () => {
     const { asked, counted, expiresAt } = await extend({ claims: [usedAt(15), usedAt(18), usedAt(16)] });
     expect({ asked, counted, expiresAt }).toEqual({
       asked: [["cluster", at(-1)]],
@@ -93,7 +93,7 @@ describe("a hold that is due", () => {
     });
   });
 
-  it("takes no use for later than now", async () => {
+  it("counts a use in the future as a use now", async () => {
     expect((await extend({ claims: [usedAt(90)] })).expiresAt).toEqual(at(40));
   });
 
@@ -128,7 +128,7 @@ describe("a hold that is due", () => {
   });
 });
 
-describe("use is not asked for", () => {
+describe("the use of nodes is not read", () => {
   it.each<[string, Facts]>([
     ["before the hold is due", { now: 19.9 }],
     ["where launches alone extend holds", { rules: { extendOn: "launches" } }],
@@ -141,7 +141,7 @@ describe("use is not asked for", () => {
     expect(await extend(facts)).toMatchObject({ asked: [], failed: undefined });
   });
 
-  it("is, below the cap and without one", async () => {
+  it("but is read below the cap and without a cap", async () => {
     for (const maxHold of [minutes(20) + 1, 0])
       expect((await extend({ rules: { maxHold } })).asked).toHaveLength(1);
   });
@@ -152,7 +152,7 @@ describe("a use that cannot be read this time", () => {
     throw error;
   };
 
-  it("is asked for again for ten minutes; then the hold ends", async () => {
+  it("is read again for ten minutes; then the hold ends", async () => {
     const claims = fails(new Error("throttled"));
     expect((await extend({ claims, now: 29.9 })).failed).toBe("throttled");
     expect(await extend({ claims, now: 30 })).toMatchObject({ failed: undefined, expiresAt: at(20) });
@@ -183,7 +183,7 @@ describe("with hold=auto", () => {
 describe("a hold none of whose nodes has joined", () => {
   const young = { hold: { expiresAt: at(2), askedUntil: at(30) }, claims: [], joined: false } as const;
 
-  it("is asked for its nodes once it is due, from ten seconds before its first launch on", async () => {
+  it("looks once it is due for nodes that joined after ten seconds before its first launch", async () => {
     const asked = [["joined", "cluster", after(noon, -seconds(10))]];
     expect((await extend({ ...young, now: 2 })).asked).toEqual(asked);
     expect((await extend({ ...young, now: 1.9 })).asked).toEqual([]);
@@ -200,7 +200,7 @@ describe("a hold none of whose nodes has joined", () => {
     },
   );
 
-  it("waits no longer with hold=auto, whatever NodeClaims are made for it, which are not asked for", async () => {
+  it("waits no longer with hold=auto, and its NodeClaims are not read", async () => {
     const rules = { auto: { relaunchCost: minutes(10) } };
     const { asked, expiresAt } = await extend({
       ...young,
@@ -270,14 +270,14 @@ describe("a hold whose nodes were used", () => {
     });
   });
 
-  it("is left alone when it is over or another's", () => {
+  it("is not changed when it is over or was replaced", () => {
     expect(use(10, { state: "releasing" })).toEqual(over);
     expect(use(10, { id: holdId(2) })).toEqual(over);
     const facts = { record: aRecord(), holdId: holdId(1), usedAt: at(10), rules: someRules() };
     expect(decideUse(facts)).toEqual(over);
   });
 
-  it("is left alone when only replacements were used", () => {
+  it("is not changed when only replacements were used", () => {
     const record = aRecord({ hold: aHold() });
     expect(decideUse({ record, holdId: holdId(1), usedAt: undefined, rules: someRules() })).toEqual({
       action: "leave",

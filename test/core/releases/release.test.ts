@@ -88,7 +88,7 @@ it("an unfinished release is continued without a write", () => {
 describe("a release", () => {
   const due = aHold({ expiresAt: at(-1) });
 
-  it("takes the marks of a hold that is over off, and answers why", async () => {
+  it("removes the marks of a hold that is over, and returns why", async () => {
     const { context, calls, record } = coreWorld({
       records: [aRecord({ hold: due })],
       released: { released: 3 },

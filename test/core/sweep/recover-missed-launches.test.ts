@@ -55,13 +55,13 @@ async function recover({ instances = [{}], nodePool = "batch", deadline, ...fact
   return { holds, asked, queued, missed: metrics.total("MissedLaunches") };
 }
 
-it("holds for young nodes without a mark as for the launches they were, and counts them", async () => {
+it("holds for young nodes without a mark as for launches, and counts them", async () => {
   const { holds, asked, missed, queued } = await recover({ instances: [{}, {}] });
   expect({ holds, missed, queued }).toEqual({ holds: [["cluster", 2]], missed: 2, queued: [] });
   expect(asked).toEqual([at(-20), "unmarked", ["i-0", "i-1"]]);
 });
 
-it("looks as far back as the longest hold with hold=auto", async () => {
+it("with hold=auto finds nodes as old as the longest hold", async () => {
   const { asked } = await recover({ rules: { auto: { relaunchCost: minutes(10) }, maxHold: hours(3) } });
   expect(asked[0]).toEqual(at(-180));
 });

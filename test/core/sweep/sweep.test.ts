@@ -53,7 +53,7 @@ describe("what a sweep finds", () => {
 });
 
 describe("the time of a sweep", () => {
-  it("is the whole time for each stage, but 30 seconds for each scope's marks", async () => {
+  it("is the whole time for each stage, and 30 seconds for the marks of each scope", async () => {
     const { context, deadlines } = toSweep({ records: running(a), rules: perPool });
     await sweep(context);
     const whole = at(60);
@@ -62,7 +62,7 @@ describe("the time of a sweep", () => {
     expect(deadlines.marks).toEqual(after(noon, seconds(10)));
   });
 
-  it("that is over leaves what is overdue, and what is to be marked, to the next one", async () => {
+  it("when it is over, overdue holds and unmarked nodes are left to the next sweep", async () => {
     const due = aRecord({ scope: b, hold: aHold({ id: second, expiresAt: at(-1) }) });
     const { context, calls } = toSweep({ records: [...running(a), due], rules: perPool });
     await sweep({ ...context, deadline: noon });
@@ -73,7 +73,7 @@ describe("the time of a sweep", () => {
 describe("a hold that is over", () => {
   const due = aRecord({ hold: aHold({ expiresAt: at(-1) }) });
 
-  it("is ended, and its marks come off in one pass with those whose release was begun", async () => {
+  it("is ended, and its marks are removed in one pass with those of unfinished releases", async () => {
     const begun = aRecord({ scope: a, hold: aHold({ id: second, state: "releasing" }) });
     const { context, record, named } = toSweep({ records: [due, begun] });
     await sweep(context);
@@ -95,7 +95,7 @@ describe("a hold that is over", () => {
     expect(calls).toEqual([["release all"]]);
   });
 
-  it("is ended though another one cannot be decided on", async () => {
+  it("is ended though the decision on another one fails", async () => {
     const broken = aRecord({ scope: a, hold: aHold({ expiresAt: at(-2) }) });
     const other = aRecord({ scope: b, hold: aHold({ id: second, expiresAt: at(-1) }) });
     const { context, world, record } = toSweep({ records: [broken, other], rules: perPool });
@@ -106,7 +106,7 @@ describe("a hold that is over", () => {
   });
 });
 
-it("a record that cannot be read is replaced at once, and its marks are those of no hold", async () => {
+it("a record that cannot be read is replaced at once, and its marks are orphaned", async () => {
   const { context, world, record, named } = toSweep({
     records: [aRecord({ hold: aHold() })],
     others: { [first]: 1 },
@@ -118,7 +118,7 @@ it("a record that cannot be read is replaced at once, and its marks are those of
 });
 
 describe("a sweep", () => {
-  it("marks for a running hold, sets its one-shot, and marks again later what failed", async () => {
+  it("marks for a running hold, sets its one-shot, and queues what failed", async () => {
     const { context, calls, queued } = toSweep({
       records: [aRecord({ hold: aHold() })],
       marked: { failed: 1 },
@@ -181,14 +181,14 @@ describe("a sweep", () => {
     expect(metrics.all("LearnedHoldMs")).toEqual([minutes(7), minutes(7)]);
   });
 
-  it("measures a length of none where nothing is held and nothing is learned", async () => {
+  it("measures zero where nothing is held and nothing is learned", async () => {
     const { context, metrics } = toSweep({ records: [aRecord()] });
     await sweep(context);
     const all = (["HoldActive", "OldestHoldMs", "LearnedHoldMs"] as const).map((name) => metrics.all(name));
     expect(all).toEqual([[0], [0], []]);
   });
 
-  it("reports what it could not read after everything else, and then is not finished", async () => {
+  it("reports what it could not read after everything else, and does not count as finished", async () => {
     const { context, world, named } = toSweep({ records: [aRecord({ hold: aHold() })] });
     const { records } = await world.holds.all();
     const problems = [new Error("a record without a name")];
