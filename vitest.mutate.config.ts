@@ -2,7 +2,7 @@ import { relative } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** The tests that state the rules and are quick. Scenarios and the model check would take hours, and can only notice more. */
+/** The tests that state the rules and are quick. Scenarios and the model check would take hours, and could only detect more. */
 const tests = [
   "test/{core,handlers,aws,kubernetes,cluster-access}/**/*.test.ts",
   "test/contracts/{holds,nodes}.test.ts",

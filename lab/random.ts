@@ -13,7 +13,7 @@ export function randomOf(seed: number): Random {
 
 export const between = (random: Random, low: number, high: number): number => low + (high - low) * random();
 
-/** Every order of magnitude between the two is as likely as every other. */
+/** A random number between the two; every order of magnitude is equally likely. */
 export const scaleBetween = (random: Random, low: number, high: number): number =>
   low * (high / low) ** random();
 

@@ -94,7 +94,7 @@ export function readValues<Table extends SettingsTable>(
     // What depends on an unreadable setting is checked against its default, so that all problems are reported at once.
     return [name, value ?? readValue(setting, setting.default ?? "")];
   });
-  // Each was read as its kind says.
+  // Each value has the type of its kind.
   return { values: Object.fromEntries(values) as Values<Table>, problems };
 }
 

@@ -7,7 +7,7 @@ const record = join(import.meta.dirname, "bundle-sizes.json");
 
 type Sizes = ReadonlyMap<Part, number>;
 
-/** What the bundles weigh now, in bytes without source maps. */
+/** The present sizes of the bundles, in bytes without source maps. */
 export const measuredSizes = (): Sizes =>
   new Map(parts.map((part) => [part, statSync(bundleFile(part)).size]));
 
@@ -17,7 +17,7 @@ export function recordedSizes(): Sizes {
   return new Map(parts.map((part) => [part, Number(recorded[part])]));
 }
 
-// `npm run build:sizes` accepts the present weight as the budget.
+// `npm run build:sizes` records the present sizes as the budget.
 if (import.meta.main) {
   await buildFunctions();
   writeFileSync(record, `${JSON.stringify(Object.fromEntries(measuredSizes()), undefined, 2)}\n`);

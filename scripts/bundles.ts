@@ -18,7 +18,7 @@ import { plainSchemaKeys } from "./schema-keys.ts";
 
 const root = join(import.meta.dirname, "..");
 const functions = join(root, "dist", "functions");
-/** Lists the packages inside the functions' bundles; its time is when they were built. */
+/** Lists the packages inside the functions' bundles; its modification time is when they were built. */
 export const packagesFile = (dist: string): string => join(dist, "functions", "packages.json");
 const stamp = packagesFile(join(root, "dist"));
 
@@ -36,7 +36,7 @@ export async function buildFunctions(): Promise<void> {
   const begun = new Date();
   for (const part of parts) mkdirSync(join(functions, part), { recursive: true });
   mkdirSync(join(root, "build"), { recursive: true });
-  // As deep as the bundles, because their source maps name the sources from there; not in the package's folder.
+  // As deep as the bundles, because paths in source maps are relative; not in the package's folder.
   const fresh = mkdtempSync(join(root, "build", "functions-"));
   try {
     const packages = new Set<string>();

@@ -4,7 +4,7 @@ import type { Metafile } from "esbuild";
 
 const root = join(import.meta.dirname, "..");
 
-/** The folders of the packages of which something is in a bundle, relative to the repository. */
+/** The folders of all packages whose code is in a bundle, relative to the repository. */
 export function bundledPackages({ outputs }: Metafile): readonly string[] {
   const inputs = Object.values(outputs).flatMap((output) => Object.entries(output.inputs));
   const folders = inputs.flatMap(([path, { bytesInOutput }]) => {
@@ -14,7 +14,7 @@ export function bundledPackages({ outputs }: Metafile): readonly string[] {
   return [...new Set(folders)].sort();
 }
 
-/** All licenses in one text, each once, after the names of the packages that it is of. */
+/** All licenses in one text: each once, after the names of its packages. */
 export function licensesOf(folders: Iterable<string>): string {
   const owners = new Map<string, string[]>();
   for (const folder of [...folders].sort()) {
@@ -32,7 +32,7 @@ function manifestOf(folder: string) {
   const { name, version, license, author } = JSON.parse(
     readFileSync(join(root, folder, "package.json"), "utf8"),
   );
-  if (typeof license !== "string") throw new Error(`${folder} does not say under which license it is`);
+  if (typeof license !== "string") throw new Error(`${folder} names no license`);
   return { name, version, license, author: typeof author === "object" ? author?.name : author };
 }
 

@@ -1,4 +1,4 @@
-/** A Markdown table that can also be read as text: cells of one width; the columns named are figures, to the right. */
+/** A Markdown table that is also readable as text: all cells of a column have one width, and columns of figures are aligned right. */
 export function markdownTable(
   head: readonly string[],
   lines: readonly (readonly string[])[],

@@ -22,7 +22,7 @@ const common = {
 
 /**
  * Builds what the package contains beside the functions' bundles: the construct, the command line, the licenses.
- * Returns the folders of the packages of which something is inside.
+ * Returns the folders of all packages whose code is in them.
  */
 export async function buildPackage(dist: string): Promise<ReadonlySet<string>> {
   for (const folder of ["cjs", "cli", "infra", "lambda", "local", "report"]) {
@@ -34,7 +34,7 @@ export async function buildPackage(dist: string): Promise<ReadonlySet<string>> {
   }
   await buildConstruct(dist);
   const functions: unknown = JSON.parse(readFileSync(packagesFile(dist), "utf8"));
-  if (!Array.isArray(functions)) throw new Error("the functions' build has listed no packages");
+  if (!Array.isArray(functions)) throw new Error("the build of the functions has listed no packages");
   const packages = new Set<string>([
     ...functions,
     ...(await buildCommandLine(dist)),
@@ -78,7 +78,7 @@ export async function buildCommandLine(dist: string): Promise<readonly string[]>
     },
     mainFields: ["module", "main"],
     plugins: [plainSchemaKeys, withoutUnusedClients],
-    // Optional accelerators of `ws` and colours of `debug`: without them both do without.
+    // Optional dependencies of `ws` and `debug`, which both work without them.
     external: ["bufferutil", "utf-8-validate", "supports-color"],
     minify: true,
     legalComments: "none",

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 const docs = join(import.meta.dirname, "../docs");
 
-/** Replaces what stands in a page between the two markers of a command, and nothing else. */
+/** Replaces the text between the two markers of a command in a page, and nothing else. */
 export function withBlock(page: string, command: string, block: string): string {
   const begin = `<!-- begin: written by ${command} -->`;
   const end = `<!-- end: written by ${command} -->`;
@@ -23,7 +23,7 @@ export type PageBlock = Readonly<{
   into?: string | undefined;
 }>;
 
-/** Writes what a command has measured into its block of a page of the documents; returns the page's file. */
+/** Writes a command's results into its block of a page; returns the page's file. */
 export function writeBlock({ page, command, block, pictures = {}, into = docs }: PageBlock): string {
   const text = withBlock(readFileSync(join(docs, page), "utf8"), command, block);
   const images = join(into, "images");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { buildStaleFunctions } from "./bundles.ts";
 import { buildPackage } from "./package.ts";
 
-// Prints npm's bill of materials with what the package carries inside, and nothing that is only used to build it.
+// Prints npm's bill of materials of all packages inside the package, without those that only build it.
 type Package = { SPDXID: string; packageFileName: string };
 type Relationship = { spdxElementId: string; relatedSpdxElement: string };
 type Document = { SPDXID: string; packages: Package[]; relationships: Relationship[] };

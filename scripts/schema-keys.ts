@@ -3,8 +3,8 @@ import type { Plugin } from "esbuild";
 
 /**
  * The SDK describes every operation of a service in one file, with computed keys such as `[_n]: "name"`. A bundler
- * must keep what has computed keys, and of EC2 alone that would be half a megabyte. Here the keys are constants of
- * the same file: put in their places, they let esbuild leave out every unused operation.
+ * must keep objects with computed keys: half a megabyte for EC2 alone. The keys are constants of the same file, so
+ * they are replaced by their values; then esbuild leaves out every unused operation.
  */
 export const plainSchemaKeys: Plugin = {
   name: "plain-schema-keys",
@@ -16,7 +16,7 @@ export const plainSchemaKeys: Plugin = {
   },
 };
 
-/** The same module, with each key that is a constant text written out. */
+/** The same module, with each key that is a constant text replaced by that text. */
 export function withPlainKeys(source: string): string {
   const constants = new Map(
     [...source.matchAll(/^const (\w+) = ("[^"\\]*");$/gm)].map(([, name, text]) => [name, text]),

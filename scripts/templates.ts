@@ -35,7 +35,7 @@ export function synthesizeStack(context: Readonly<Record<string, string | undefi
     const app = new App({
       outdir,
       analyticsReporting: false,
-      // As in cdk.json.
+      // The same as in cdk.json.
       context: { "@aws-cdk/core:enablePartitionLiterals": true },
     });
     const description = `karpenter-node-holder for ${settings.props.cluster}`;

@@ -1,7 +1,7 @@
 import type { Plugin } from "esbuild";
 
 /**
- * client-node does not declare that its modules only define things, so a bundler must keep its generated clients
+ * client-node does not declare its modules free of side effects, so a bundler must keep its generated clients
  * of the whole Kubernetes API. The command line reads kubeconfigs with it and nothing else.
  */
 export const withoutUnusedClients: Plugin = {

@@ -1,22 +1,22 @@
 import { Agent, request } from "node:https";
 import { forEachConcurrent } from "../../lambda/kubernetes/for-each-concurrent.ts";
 
-/** An API server, and as that to ask it. */
-export type Door = Readonly<{ server: string; ca: Buffer; token: string }>;
+/** An API server, and the credentials of the user. */
+export type ApiServer = Readonly<{ server: string; ca: Buffer; token: string }>;
 
 const pathOf = (name: string) => `/api/v1/nodes/${name}`;
 
-/** A connection pool and nothing else: the fastest a Node process can ask this API server. */
+/** A connection pool and nothing else: the fastest way in which a Node process can call this API server. */
 export class BareLoop {
   readonly #agent: Agent;
-  readonly #door: Door;
+  readonly #apiServer: ApiServer;
   /** How many requests are in flight. */
   readonly limit: number;
 
-  constructor(door: Door, limit: number) {
-    this.#door = door;
+  constructor(apiServer: ApiServer, limit: number) {
+    this.#apiServer = apiServer;
     this.limit = limit;
-    this.#agent = new Agent({ keepAlive: true, maxSockets: limit, ca: door.ca });
+    this.#agent = new Agent({ keepAlive: true, maxSockets: limit, ca: apiServer.ca });
   }
 
   /** Sends one request for each name, so many at a time. */
@@ -36,9 +36,9 @@ export class BareLoop {
   #send(method: string, path: string, body: unknown): Promise<void> {
     const contentType = method === "PATCH" ? "application/json-patch+json" : "application/json";
     return new Promise((resolve, reject) => {
-      const headers = { authorization: `Bearer ${this.#door.token}`, "content-type": contentType };
+      const headers = { authorization: `Bearer ${this.#apiServer.token}`, "content-type": contentType };
       const call = request(
-        `${this.#door.server}${path}`,
+        `${this.#apiServer.server}${path}`,
         { agent: this.#agent, method, headers },
         (answer) => {
           const isGood = (answer.statusCode ?? 500) < 300;

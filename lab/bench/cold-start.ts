@@ -10,7 +10,7 @@ import { type Bench, count, type Figure, median, ms, type Size } from "./figure.
 
 const plans: Readonly<Record<Size, number>> = { whole: 15, quick: 1 };
 
-/** What the path of `hold` uses of its dependencies. */
+/** The parts of its dependencies that `hold` imports. */
 const dependencies = `
   export { DynamoDBClient, GetItemCommand, PutItemCommand, QueryCommand } from "@aws-sdk/client-dynamodb";
   export { EKSClient, DescribeClusterCommand } from "@aws-sdk/client-eks";
@@ -81,7 +81,7 @@ function importOnce(file: string): Cold {
   return { ...JSON.parse(printed.trim().split("\n").at(-1) ?? ""), size: statSync(file).size };
 }
 
-/** What a function finds in its environment when it is deployed. */
+/** The environment variables of a deployed function. */
 function functionEnvironment(): NodeJS.ProcessEnv {
   const settings = Object.values(SettingEnvironment).map((name) => [name, ""]);
   const given = Object.values(Environment).map((name) => [name, "bench"]);

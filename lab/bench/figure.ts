@@ -1,6 +1,6 @@
 import type { Task } from "../../cli/terminal/progress.ts";
 
-/** One measured figure, beside what it is measured against. */
+/** One measured figure and its reference. */
 export type Figure = Readonly<{
   what: string;
   value: string;
@@ -9,7 +9,7 @@ export type Figure = Readonly<{
   reached?: boolean;
 }>;
 
-/** Quick: as much of everything as it takes to see that it works; such figures say nothing. */
+/** Quick: just enough to show that everything works; such figures mean nothing. */
 export type Size = "whole" | "quick";
 
 /** Reports how much is done, from 0 to 1, and what is done now. */

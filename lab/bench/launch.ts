@@ -3,7 +3,7 @@ import type { CallTime } from "../../lambda/telemetry/call-times.ts";
 import type { DeployedCluster } from "../../test/real/deployed/cluster.ts";
 import { DeployedWorld } from "../../test/real/deployed/world.ts";
 import { until } from "../../test/real/engines/processes.ts";
-import { BareLoop, type Door } from "./bare-loop.ts";
+import { type ApiServer, BareLoop } from "./bare-loop.ts";
 import { type Bench, count, type Figure, median, ms, type Size } from "./figure.ts";
 import { MarksWatch } from "./marks-watch.ts";
 import { createNodes, nodeNames } from "./nodes-on-plane.ts";
@@ -21,21 +21,21 @@ export const launch: Bench = {
   seconds: 150,
   async run(size, advance) {
     const { rounds, launches } = plans[size];
-    // Only what AWS's documents say of a launch's way; whatever else delays it is not the holder's.
+    // Only the delays that AWS documents; any other delay is not the holder's.
     const world = await DeployedWorld.start(["quiet-queues-wait"]);
     try {
       // Hourly, so that no sweep is in the way.
       const cluster = await world.cluster("bench", { hold: "10m", sweepEvery: "1h" });
-      const door = doorOf(cluster);
-      const loop = new BareLoop(door, 16);
+      const apiServer = apiServerOf(cluster);
+      const loop = new BareLoop(apiServer, 16);
       await createNodes(loop, nodeNames(nodes));
       loop.close();
       const [cold, warm]: [Parts[], Parts[]] = [[], []];
       for (let round = 0; round < rounds; round++) {
         advance((round + 1) / (rounds + 2), `round ${round + 1} of ${rounds}`);
         await cluster.forceColdStart("hold");
-        cold.push(await launchOnce(cluster, door));
-        warm.push(await launchOnce(cluster, door));
+        cold.push(await launchOnce(cluster, apiServer));
+        warm.push(await launchOnce(cluster, apiServer));
       }
       return [...figuresOf(warm, cold), await burst(cluster, launches)];
     } finally {
@@ -58,15 +58,15 @@ const figuresOf = (warm: readonly Parts[], cold: readonly Parts[]): Figure[] =>
     return { what: steps[step], value: `warm ${medianOf(warm)}`, beside: `cold ${medianOf(cold)}` };
   });
 
-function doorOf({ config }: DeployedCluster): Door {
+function apiServerOf({ config }: DeployedCluster): ApiServer {
   const { server = "", caFile = "" } = config.getCurrentCluster() ?? {};
   return { server, ca: readFileSync(caFile), token: config.getCurrentUser()?.token ?? "" };
 }
 
-async function launchOnce(cluster: DeployedCluster, door: Door): Promise<Parts> {
+async function launchOnce(cluster: DeployedCluster, apiServer: ApiServer): Promise<Parts> {
   await cluster.releaseAll();
   await cluster.purgeLaunchQueue();
-  const watch = await MarksWatch.open(door);
+  const watch = await MarksWatch.open(apiServer);
   try {
     const begun = Date.now();
     const instance = await cluster.launch();

@@ -5,7 +5,7 @@ import { ControlPlane } from "../../test/real/engines/control-plane.ts";
 import { within } from "../../test/support/context.ts";
 import { BareLoop } from "./bare-loop.ts";
 import { type Bench, count, type Figure, median, ms, type Size } from "./figure.ts";
-import { createNodes, doorOf, holderNodes, installRights, nodeNames } from "./nodes-on-plane.ts";
+import { apiServerOf, createNodes, holderNodes, installRights, nodeNames } from "./nodes-on-plane.ts";
 
 type Sized = Readonly<{ nodes: number; rounds: number }>;
 
@@ -19,7 +19,7 @@ const plans: Readonly<Record<Size, readonly Sized[]>> = {
     { nodes: 50, rounds: 1 },
   ],
 };
-/** On two cores the bare loop is fastest so; decision 5 has the figures. */
+/** On two cores the bare loop is fastest with this number; decision 5 has the figures. */
 const bareInFlight = 8;
 const goal = 90;
 
@@ -31,13 +31,13 @@ export const marking: Bench = {
   async run(size, advance) {
     const plan = plans[size];
     const plane = await ControlPlane.start();
-    const admin = new BareLoop(doorOf(plane, "admin"), 16);
+    const admin = new BareLoop(apiServerOf(plane, "admin"), 16);
     const all = plan.reduce((sum, { nodes, rounds }) => sum + nodes * rounds, 0);
     let done = 0;
     try {
       const figures: Figure[] = [];
       let names: readonly string[] = [];
-      // In a cluster that grows, because the holder marks all there are.
+      // In a growing cluster, because the holder marks all nodes.
       for (const { nodes, rounds } of plan) {
         const more = nodeNames(nodes).slice(names.length);
         await createNodes(admin, more);
@@ -57,7 +57,7 @@ export const marking: Bench = {
   },
 };
 
-/** What one piece of work took: time, and processor time of this process. */
+/** The time that a task took, and the processor time of this process. */
 type Cost = Readonly<{ time: number; cpu: number }>;
 type Costs = Readonly<Record<"mark" | "release", Cost[]>>;
 type Measured = Readonly<{ own: Costs; bare: Costs }>;
@@ -73,14 +73,14 @@ const halves = [
 const bareMark = () => halves.map((half) => ({ op: "add", ...half }));
 const bareRelease = () => halves.map(({ path }) => ({ op: "remove", path }));
 
-/** Both take their turn in each round, every other time in the other order, so that a slow moment hits both alike. */
+/** Both run in each round, in alternating order, so that a slow moment affects both alike. */
 async function measure(
   plane: ControlPlane,
   { names, rounds }: Readonly<{ names: readonly string[]; rounds: number }>,
   onRound: () => void,
 ): Promise<Measured> {
   const { nodes, close } = holderNodes(plane);
-  const loop = new BareLoop(doorOf(plane, "holder"), bareInFlight);
+  const loop = new BareLoop(apiServerOf(plane, "holder"), bareInFlight);
   const own: Costs = { mark: [], release: [] };
   const bare: Costs = { mark: [], release: [] };
   const patient = () => within(hours(1));

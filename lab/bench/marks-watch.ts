@@ -1,7 +1,7 @@
 import { get } from "node:https";
 import { createInterface } from "node:readline";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
-import type { Door } from "./bare-loop.ts";
+import type { ApiServer } from "./bare-loop.ts";
 
 /** Sees from outside when nodes are marked, as the API server reports it. */
 export class MarksWatch {
@@ -10,13 +10,13 @@ export class MarksWatch {
   #close = () => {};
 
   /** From now on; nodes that are marked already are not counted. */
-  static async open({ server, ca, token }: Door): Promise<MarksWatch> {
+  static async open({ server, ca, token }: ApiServer): Promise<MarksWatch> {
     const watch = new MarksWatch();
     const query = new URLSearchParams({ watch: "1", labelSelector: holdLabel, resourceVersion: "0" });
     await new Promise<void>((resolve, reject) => {
       const headers = { authorization: `Bearer ${token}` };
       const request = get(`${server}/api/v1/nodes?${query}`, { ca, headers, agent: false }, (answer) => {
-        // Closing the watch ends the answer in the midst of it, which readline reports as its own error.
+        // Closing the watch cuts the answer off, which readline reports as an error.
         createInterface(answer)
           .on("line", (line) => watch.#take(JSON.parse(line)))
           .on("error", () => {});

@@ -9,12 +9,12 @@ import { CollectedLog } from "../../simulator/collected-log.ts";
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
 import { type ControlPlane, tokenOf, type User } from "../../test/real/engines/control-plane.ts";
 import { until } from "../../test/real/engines/processes.ts";
-import type { BareLoop, Door } from "./bare-loop.ts";
+import type { ApiServer, BareLoop } from "./bare-loop.ts";
 
 const noMetrics = { add: () => {} };
 
 /** Bare HTTP to this control plane. */
-export const doorOf = (plane: ControlPlane, user: User): Door => ({
+export const apiServerOf = (plane: ControlPlane, user: User): ApiServer => ({
   server: plane.server,
   ca: readFileSync(`${plane.folder}/certs/apiserver.crt`),
   token: tokenOf(user),

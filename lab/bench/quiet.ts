@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 type Times = Readonly<{ idle: number; total: number }>;
 
 const sampled = 2_000;
-/** Of the processors, while we do nothing ourselves; above it figures say more about other work than about ours. */
+/** The largest share of the processors that other work may use; above it, figures measure that work more than ours. */
 const mostInUse = 0.1;
 
 /** Why no page may be written now; undefined on a quiet machine. */

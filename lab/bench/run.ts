@@ -20,7 +20,7 @@ usage: npm run bench [-- BENCH …] [--write] [--quick] [--into FOLDER]
 
 Without a name all are run. --write runs all, and puts their figures into docs/proven.md;
 on a machine that is busy with other work it writes nothing.
---quick is smaller, to see that it works: its figures say nothing.
+--quick is smaller, only to see that everything works: its figures mean nothing.
 --into FOLDER writes the page into that folder instead.`;
 
 const { values, positionals } = parseArgs({

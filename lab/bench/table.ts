@@ -3,7 +3,7 @@ import { cpus, loadavg, release, type } from "node:os";
 import { version } from "../../lambda/version.ts";
 import type { Figure, Size } from "./figure.ts";
 
-/** Call it when the benchmarks begin; it returns what to call at their end, for what was measured on what and when. */
+/** Call it when the benchmarks begin. It returns a function to call at their end, which describes date, versions and machine. */
 export function observeCircumstances(): () => string {
   const load = () => (loadavg()[0] ?? 0).toFixed(1);
   const before = load();
@@ -19,7 +19,7 @@ export function observeCircumstances(): () => string {
 const columns = ["What", "Measured", "Beside it", "Goal", "Reached"];
 const yes = ({ reached }: Figure): string => (reached === undefined ? "" : reached ? "yes" : "**no**");
 
-/** All figures, with what they were measured on; of a quick run it says that it is no measurement. */
+/** All figures and the machine that they were measured on; for a quick run, with a note that it is no measurement. */
 export function figuresTable(figures: readonly Figure[], circumstances: string, size: Size): string {
   const rows = figures.map((one) => [one.what, one.value, one.beside ?? "", one.goal ?? "", yes(one)]);
   const lines = [columns, columns.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`);
@@ -27,7 +27,7 @@ export function figuresTable(figures: readonly Figure[], circumstances: string, 
   return `${lines.join("\n")}\n\n${warning}${circumstances}`;
 }
 
-/** From the module the control plane is built of. */
+/** Read from the module that the control plane is built from. */
 function kubernetesVersion(): string {
   const modules = readFileSync("test/real/engines/cluster/go.mod", "utf8");
   return modules.match(/k8s\.io\/kubernetes v(\S+)/)?.[1] ?? "of an unknown version";

@@ -2,7 +2,7 @@ import { minutes } from "../../lambda/core/duration.ts";
 import { eventsOf, type TimelineEvent } from "../../report/timeline/events.ts";
 import type { ArmRecord } from "./run-arm.ts";
 
-/** What one arm cost; waits and drift in seconds, where there are any. */
+/** The figures of one arm; waits and drift in seconds, where there are any. */
 export type Figures = Readonly<{
   launched: number;
   servicePodsEvicted: number;

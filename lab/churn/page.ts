@@ -30,7 +30,7 @@ const shown: Partial<Record<ArmName, string>> = { none: "churn-without.svg", hol
 const armNames = Object.keys(arms) as ArmName[];
 const traceNames = Object.keys(traces) as TraceName[];
 
-/** The figures of every record, as they stand on the page. */
+/** The figures of every record, as the page shows them. */
 export function figuresBlock(archived: readonly Archived[]): string {
   const records = archived.map(({ record }) => record);
   const about = armNames.map((name) => [`\`${name}\``, arms[name].about]);
@@ -92,7 +92,7 @@ function drawArm(record: ArmRecord): string {
   return drawTimeline(readTimeline(events, { from, to }), { title, subtitle, clock, laneHeight });
 }
 
-/** The holder beside `consolidateAfter` of the same length, and whether it costs more than it may. */
+/** The holder compared with `consolidateAfter` of the same length, and whether it costs more than the goal allows. */
 function comparison(records: readonly ArmRecord[]): readonly string[] {
   const holders = records.filter(({ arm }) => arm === "holder");
   const rows = traceNames.flatMap((trace) =>

@@ -74,7 +74,7 @@ const trialsOf = ({ trace, arm, seed, hold, share: part }: Options): readonly Tr
     trace.flatMap((name) => arm.map((each) => ({ trace: name, arm: each, seed: one, hold, share: part }))),
   );
 
-/** Runs the trials, so many at once, and keeps each record as soon as it is there. */
+/** Runs the trials, so many at once, and stores each record as soon as it is complete. */
 async function runAll(trials: readonly Trial[], archive: Archive, parallel: number): Promise<void> {
   const waiting = [...trials];
   const progress = new Progress(sum(trials.map(lengthOf)), processTerminal());

@@ -4,14 +4,14 @@ import type { Archived } from "./archive.ts";
 import { type ArmName, arms, relaunchCost } from "./arms.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 
-/** What an evicted service pod counts, in node-minutes. */
+/** The cost of an evicted service pod, in node-minutes. */
 const evictionCost = 10;
 
-/** What a trace cost in node-minutes, with its launches and evictions. */
+/** The cost of a trace in node-minutes, including its launches and evictions. */
 export const costOf = ({ nodeMinutes, launched, servicePodsEvicted }: Figures): number =>
   nodeMinutes + (relaunchCost / minutes(1)) * launched + evictionCost * servicePodsEvicted;
 
-/** The cost of each arm over all traces that it and `auto` have run with the same seeds, beside what `auto` cost there. */
+/** The cost of each arm over all traces that both it and `auto` ran with the same seeds, and the cost of `auto` there. */
 export function totals(archived: readonly Archived[]): readonly string[] {
   const keyOf = ({ record }: Archived) => `${record.trace} ${record.seed}`;
   const byArm = Map.groupBy(archived, ({ record }) => record.arm);

@@ -7,7 +7,7 @@ import { type Family, families, traceOf } from "./traces.ts";
 /** The defaults of the settings. */
 export const terms: Terms = { relaunchCost: minutes(10), cap: hours(2) };
 
-/** What the holder does, and the constant that its promise rests on. */
+/** The holder's rule, and the constant length that its bound is stated for. */
 const rules = {
   auto: (learned, { relaunchCost, cap }) => decideHoldLength(learned, relaunchCost, { cap }).length,
   always: (_, { relaunchCost, cap }) => Math.min(relaunchCost, cap),
@@ -34,7 +34,7 @@ export type Step = Readonly<{ family: Family; count: number }>;
 export const stepsFor = (counts: readonly number[]): readonly Step[] =>
   counts.flatMap((count) => families.map((family) => ({ family, count })));
 
-/** How much work a step is beside others. */
+/** The share of the work that a step takes. */
 export const workOf = ({ count }: Step): number => count ** 1.7;
 
 export function measure(

@@ -4,7 +4,7 @@ import { markdownTable } from "../../scripts/markdown-table.ts";
 import { constants, type Measured, mean, percentile, type RuleName, terms } from "./measure.ts";
 import { families, natural } from "./traces.ts";
 
-/** Traces of so many bursts have to reach the goals. */
+/** Traces of this many bursts must reach the goals. */
 export const goalCount = 36;
 const goals = { each: 1.15, average: 1.1 };
 const always = formatDuration(terms.relaunchCost);
@@ -76,7 +76,7 @@ function verdict(measured: readonly Measured[]): string {
   ].join("\n");
 }
 
-/** What both rules cost above the best constant, against the number of bursts. */
+/** The cost of both rules above the best constant, by number of bursts. */
 export function plotOf(measured: readonly Measured[]): string {
   const series = (name: string, rule: RuleName) => ({
     name,

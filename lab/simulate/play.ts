@@ -20,7 +20,7 @@ type Use = Readonly<{ at: Date; nodes: number }>;
  * due, and only the last of them; a burst that comes later launches its nodes again. Costs are milliseconds of one node.
  */
 export function play(trace: Trace, count: number, rule: Rule, terms: Terms): Played {
-  /** What a use teaches, and how long its nodes are held from then on. */
+  /** Learns from a use, and returns how long its nodes are held from then on. */
   const notice = ({ learned, dueAt }: State, use: Use, held: boolean): State => {
     const observed = learnFromUse(learned, { ...use, kind: "pods", held }, terms);
     const length = rule(observed, terms);
@@ -48,7 +48,7 @@ export function play(trace: Trace, count: number, rule: Rule, terms: Terms): Pla
   return { cost, bursts, learned: state.learned };
 }
 
-/** What one length for all bursts would have cost. */
+/** The cost of one length for all bursts. */
 export const costOfConstant = (bursts: readonly Burst[], length: Duration, { relaunchCost }: Terms): number =>
   bursts.reduce((sum, { nodes, gap }) => sum + nodes * costOf(gap, length, relaunchCost), 0);
 

@@ -4,7 +4,7 @@ import { between, exponential, logNormal, type Random, randomOf, scaleBetween } 
 /** One burst: how many nodes it used, and how long they were idle before the next burst needed them. */
 export type Burst = Readonly<{ nodes: number; gap: Duration }>;
 
-/** Draws one burst after the other: first its nodes, then its gap; an adversary looks at how long the nodes are held. */
+/** Draws one burst after the other: first its nodes, then its gap; an adversary knows how long the nodes are held. */
 export type Trace = Readonly<{ nextNodes(): number; nextGap(held: Duration): Duration }>;
 
 type Place = Readonly<{ index: number; count: number; held: Duration }>;
@@ -60,7 +60,7 @@ const kinds = {
 
 export type Family = keyof typeof kinds;
 export const families = Object.keys(kinds) as readonly Family[];
-/** Families whose gaps are the same whatever is decided. */
+/** Families whose gaps do not depend on the rule. */
 export const natural: readonly Family[] = families.filter((family) => family !== "adversarial");
 
 /** The trace of a family with this number: the same at every run. */

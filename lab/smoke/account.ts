@@ -7,7 +7,7 @@ import { launchesAndProbes, probeDetailType, probeSource } from "../../lambda/ha
 import { functionName } from "../../lambda/names.ts";
 import { type Check, judged, type Seen, type Smoke } from "./smoke.ts";
 
-/** What can be seen without creating anything. */
+/** Checks that create nothing. */
 export const accountChecks = (smoke: Smoke, inVpc: boolean): readonly Check[] => [
   {
     assumption: "the cluster can have a holder",

@@ -6,7 +6,7 @@ import type { Smoke } from "./smoke.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
-/** The CDK command line on this repository's app; its words go to stderr as they come. */
+/** The CDK command line on this repository's app; its output goes to stderr at once. */
 export type Cdk = (action: readonly string[]) => Promise<void>;
 
 export function cdkFor(smoke: Smoke, context: readonly string[]): Cdk {

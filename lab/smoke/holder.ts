@@ -19,7 +19,7 @@ export type HolderOptions = Readonly<{
 
 type Held = Readonly<{ state: string; nodesHeld: number; awaited: number; until: number }>;
 
-/** The holder deployed, looked at, and at work on one launch; in this order. */
+/** Deploys the holder, inspects it, and lets it handle one launch, in this order. */
 export function holderChecks(smoke: Smoke, options: HolderOptions): readonly Check[] {
   const { ask } = deployedHolder({ cluster: smoke.cluster, ...flagsOf(smoke) }, process.env);
   return [

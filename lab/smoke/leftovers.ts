@@ -9,7 +9,7 @@ import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { alarmName, functionName, parts, scheduleGroupName, stackName } from "../../lambda/names.ts";
 import { type Check, judgedEmpty, type Smoke } from "./smoke.ts";
 
-/** After a destroy the account has nothing of this holder any more. */
+/** Checks that after a destroy nothing of this holder is left in the account. */
 export const leftoversCheck = (smoke: Smoke): Check => ({
   assumption: "a destroy leaves nothing in the account",
   expected: "nothing",
@@ -46,7 +46,7 @@ async function leftovers({ aws, cluster }: Smoke): Promise<readonly string[]> {
   return found.flat();
 }
 
-/** The name, if what was asked for is there. */
+/** The name, if the resource exists. */
 const named = (name: string, asked: Promise<unknown>): Promise<readonly string[]> =>
   asked.then(
     () => [name],

@@ -18,7 +18,7 @@ export type Smoke = Readonly<{
   signal: AbortSignal;
 }>;
 
-/** Asks until there is an answer, or the time is over. */
+/** Polls until there is an answer, or the time is over. */
 export async function poll<T>(
   { signal }: Pick<Smoke, "signal">,
   { every, within }: Readonly<{ every: Duration; within: Duration }>,
@@ -64,7 +64,7 @@ export const judged = (isAsExpected: boolean, seen: string): Seen => ({
 });
 export const noted = (seen: string): Seen => ({ seen, verdict: "noted" });
 
-/** A check that fails for another reason than its assumption counts as broken: nothing was proven. */
+/** A check that fails for any other reason counts as broken too, because it proved nothing. */
 export async function rowOf({ assumption, expected, look }: Check): Promise<Row> {
   try {
     return { assumption, expected, ...(await look()) };
@@ -76,7 +76,7 @@ export async function rowOf({ assumption, expected, look }: Check): Promise<Row>
 
 export const labels = { holds: "ok", broken: "BROKEN", noted: "noted" } as const;
 
-/** What was assumed, expected and seen, a row each. */
+/** A row for each check: what was assumed, expected and seen. */
 export const tableOf = (rows: readonly Row[]): readonly string[] =>
   table([
     ["", "ASSUMPTION", "EXPECTED", "SEEN"],

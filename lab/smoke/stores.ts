@@ -11,7 +11,7 @@ import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { createQueue } from "./resources.ts";
 import { type Check, judged, noted, poll, type Seen, type Smoke } from "./smoke.ts";
 
-/** What DynamoDB and SQS answer in corners that their documents leave open. */
+/** What DynamoDB and SQS answer where their documents are not precise. */
 export function storeChecks(smoke: Smoke): readonly Check[] {
   let table: Promise<DynamoDBClient> | undefined;
   const opened = () => {

@@ -17,7 +17,7 @@ export class TryAgainError extends Error {
   }
 }
 
-/** The set-up is wrong: a retry fails until somebody repairs it. */
+/** The set-up is wrong: a retry fails until it is repaired. */
 export class BrokenSetupError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -21,7 +21,7 @@ export const karpenter = {
   sessionContext: { sessionIssuer: { type: "Role", arn: `arn:aws:iam::111122223333:role/${role}` } },
 };
 
-// Of a record's fields those that are read, and those beside them that could be taken for them.
+// The fields of a record that are read, and other fields that could be confused with them.
 const record = (eventName: string, eventID: string, minute: number) => ({
   userIdentity: karpenter as object,
   // Whole seconds, as CloudTrail reports them.
@@ -36,7 +36,7 @@ const answered = (instanceType: string) => ({
   overrides: { instanceType, subnetId: "subnet-0123456789abcdef0" },
 });
 
-/** A fleet that Karpenter asked for: XML reported as JSON, so a list of one is no list and an empty one is a text. */
+/** A fleet that Karpenter asked for: XML as JSON, so a list of one item is no list, and an empty list is a text. */
 export const fleet = (n: number, minute: number, cluster = "prod", also: readonly number[] = []) => ({
   ...record("CreateFleet", `fleet-${n}`, minute),
   requestParameters: {
@@ -102,7 +102,7 @@ export const terminate = (n: number, minute: number, userIdentity: object = karp
   responseElements: { instancesSet: { items: [{ instanceId: idOf(n), currentState: { code: 32 } }] } },
 });
 
-/** EC2 takes a spot instance back: no call, but an event of the service. */
+/** EC2 interrupts a spot instance: an event of the service, not a call. */
 export const evict = (n: number, minute: number) => ({
   ...record("BidEvictedEvent", `evicted-${n}`, minute),
   userIdentity: { accountId: "111122223333", invokedBy: "ec2.amazonaws.com" },

@@ -19,7 +19,7 @@ import {
   warned,
 } from "./healthy-account.ts";
 
-/** One function, or none of its part. */
+/** An account in which one function differs, or is missing. */
 const functionIs = (part: Part, about?: Partial<FunctionFacts>): Partial<Account> => ({
   functionOf: async (one) => (one === part ? about && aFunction(one, about) : aFunction(one)),
 });
@@ -43,7 +43,7 @@ const endpointIs = (config: VpcConfigResponse) =>
 const insideCluster = (cluster: object): Differing => ({ check: { cluster } });
 const inRecord = (record: object): Differing => ({ check: { record } });
 
-/** For another rule than ours. */
+/** A problem that belongs to another rule than ours. */
 const otherPolicy = {
   Statement: [
     {

@@ -192,7 +192,7 @@ it("shows a finding with its remedy below", () => {
 });
 
 describe("fixes", () => {
-  /** Fixes what can be fixed of an account. */
+  /** Applies every fix to an account. */
   const fix = async (account: ReturnType<typeof anAccount>) => {
     const reported: string[] = [];
     const isFixed = await applyFixes(await examinedAccount(account), (line) => reported.push(line));

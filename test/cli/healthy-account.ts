@@ -64,7 +64,7 @@ export const aQueue = (name: string, about: Partial<QueueFacts> = {}): QueueFact
   ...about,
 });
 
-/** An account in which every link holds, but for what a test says; `did` reports what was changed. */
+/** An account in which every link works, except those that a test breaks; `did` lists what was changed. */
 export function anAccount(about: Partial<Account> = {}): Account & { did: string[] } {
   const did: string[] = [];
   const doing = (action: string) => async () => void did.push(action);
@@ -137,11 +137,11 @@ export const aTrip = (about: Readonly<{ version?: string }> = {}) => ({
 
 type Answers = Pick<Doctor, "compareManifest" | "findIneffectiveTemplates"> &
   Readonly<{ probe?: () => unknown; clock?: VirtualClock }>;
-/** What is not as it must be: in the account, and in what control answers to `check`. */
+/** What a test changes: in the account, and in control's answer to `check`. */
 export type Differing = Partial<Account> &
   Readonly<{ check?: Parameters<typeof aCheck>[0] | (() => unknown) }>;
 
-/** Examines a healthy account but for what differs. */
+/** Examines a healthy account with these differences. */
 export const examined = (differing: Differing = {}, answers?: Answers): Promise<readonly Finding[]> =>
   examinedAccount(anAccount(differing), differing.check, answers);
 
@@ -158,13 +158,13 @@ export async function examinedAccount(
   return examine(doctor, () => {});
 }
 
-/** What was found of one link. */
+/** What was found for one link. */
 export const of = (findings: readonly Finding[], link: LinkName): Finding | undefined =>
   findings.find((finding) => finding.link === link);
 
 const overTheWire = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer));
 
-/** A hold whose one-shot is as it must be. */
+/** A hold whose one-shot is correct. */
 export const aHeldScope = {
   scope: "cluster",
   id: "hold-1",

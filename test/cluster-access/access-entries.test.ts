@@ -23,7 +23,7 @@ beforeEach(() => {
   paused = [];
 });
 
-/** What an admin may do in the cluster is of no concern here. */
+/** The rights of an admin in the cluster do not matter here. */
 const rights = {} as Rights;
 
 const entriesOf = (options: Partial<EksAccessEntriesOptions>) =>

@@ -29,7 +29,7 @@ describe("all marks of a cluster", () => {
   const annotationsOf = (name: string) =>
     textsOf(world.standIn.nodes().find(({ metadata }) => metadata.name === name)?.metadata.annotations);
 
-  it("come off under every key that is recorded, and the users' annotations stay", async () => {
+  it("are removed under every key that is recorded, and the users' annotations stay", async () => {
     add("a", holdId(1), { [older]: "true" });
     add("b", holdId(2), { [older]: "true" });
     world.standIn.editNode("b", { annotations: { [annotation]: "true" } }, holderName);
@@ -47,7 +47,7 @@ describe("all marks of a cluster", () => {
     expect(labelled).toEqual([]);
   });
 
-  it("come off, whatever hold they are of, and nothing of the users' does", async () => {
+  it("are removed for every hold, and nothing of the users' is", async () => {
     add("a", holdId(1), { [annotation]: "true" });
     add("b", holdId(2), { [annotation]: "true" });
     usersLabels.forEach((label, n) => void add(`users-${n}`, label, { [annotation]: "true" }));

@@ -13,7 +13,7 @@ const clock = { now: () => new Date() };
 const { annotation } = Karpenter.v1;
 const older = Karpenter["v0.31"].annotation;
 
-/** An API server that notes what it is asked and answers as it is reported. */
+/** An API server that records its requests and gives these answers. */
 class Answering implements KubernetesCaller {
   readonly asked: KubernetesCall[] = [];
   readonly #answer: (call: KubernetesCall) => unknown;

@@ -16,7 +16,7 @@ export class FakeEks {
   readonly entries = new Map<string, Entry>();
   /** The bodies of all requests that have one. */
   readonly sent: object[] = [];
-  /** Roles IAM has not reported EKS of yet, and how often it still denies them. */
+  /** Roles that EKS does not know yet, and how often it still rejects them. */
   readonly unknownFor = new Map<string, number>();
   /** Policies that were disassociated, and not just lost with their entry. */
   readonly takenBack: string[] = [];

@@ -13,7 +13,7 @@ const noMetrics: Metrics = { add: () => {} };
 const soon = () => within(30_000);
 const pathOf = (name: string) => `/api/v1/nodes/${name}`;
 
-/** A login that knows its way already. */
+/** A login that is ready at once. */
 export const knownAccess = (access: ClusterAccess): ClusterLogin => ({
   access: async () => access,
   refresh: () => {},

@@ -56,7 +56,7 @@ describe("an error", () => {
     [new Error("[object Object]"), "no reason was given"],
     [new AggregateError([new Error("a is down"), new Error("b is down")]), "a is down; b is down"],
     [new AggregateError([new Error("a is down")], "all are down"), "all are down"],
-  ])("says %s as %s", (error, message) => {
+  ])("has for %s the message %s", (error, message) => {
     expect(messageOf(error)).toBe(message);
   });
 });

@@ -80,7 +80,7 @@ it("a hold by hand needs the name of a NodePool with scope=nodepool only", async
   expect(await hold("cluster")).toMatchObject({ until: after(noon, minutes(10)) });
 });
 
-describe("whatever is asked", () => {
+describe("any request", () => {
   it.each(["hold", "release", "pause"])(
     "is logged with its reason, also where nothing changes: %s",
     async (action) => {

@@ -83,7 +83,7 @@ it("calls a function failing when three tries of the same work failed, however f
   for (const part of ["hold", "release", "control", "sweep"]) {
     const failing = alarm(`function-errors-${part}`);
     expect(failing).toMatchObject({ Statistic: "Sum", Threshold: 2, EvaluationPeriods: 1 });
-    // SQS and Lambda take their time, too.
+    // SQS and Lambda add delays of their own.
     expect(failing?.Period).toBeGreaterThan(twoDeliveries + 60);
   }
   expect(alarm("function-errors-sweep", hourly)?.Period).toBeGreaterThan(2 * 3600);

@@ -8,7 +8,7 @@ import { buildPackage } from "../../scripts/package.ts";
 const root = join(import.meta.dirname, "../..");
 const run = promisify(execFile);
 
-/** Packs the package from a copy, so that the repository's own dist stays as it is; reports the tarball's path. */
+/** Packs the package from a copy, so that the repository's own dist stays as it is; returns the tarball's path. */
 export async function packPackage(): Promise<string> {
   const stage = mkdtempSync(join(tmpdir(), "package-"));
   const shipped = ["package.json", "README.md", "LICENSE", "CHANGELOG.md", "cli/bin.js", "dist/functions"];
@@ -57,7 +57,7 @@ const strictly = [
   "es2024,esnext.disposable",
 ];
 
-/** Compiles apps as their owners would, all at once: reading the CDK takes longest. Reports everything that was said meanwhile. */
+/** Compiles apps as their owners would, all at once: reading the CDK takes longest. Returns all output. */
 export async function compileApps(folders: readonly string[]): Promise<string> {
   const compiler = join(root, "node_modules", ".bin", "tsc");
   const sources = folders.map((folder) => join(folder, "app.ts"));
@@ -65,7 +65,7 @@ export async function compileApps(folders: readonly string[]): Promise<string> {
   return stdout + stderr;
 }
 
-/** Synthesizes a compiled app as its owner would; reports everything that was said meanwhile. */
+/** Synthesizes a compiled app as its owner would; returns all output. */
 export async function synthesizeApp(folder: string, variables: NodeJS.ProcessEnv = {}): Promise<string> {
   const env = { ...process.env, CDK_OUTDIR: join(folder, "cdk.out"), ...variables };
   const { stdout, stderr } = await run(process.execPath, ["app.js"], { cwd: folder, env });

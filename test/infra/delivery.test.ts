@@ -70,7 +70,7 @@ it("reserves concurrency only on request, because some accounts have none to res
   });
 });
 
-it("sweeps as often as the setting says", () => {
+it("sweeps as often as the setting asks", () => {
   template.hasResourceProperties("AWS::Events::Rule", { ScheduleExpression: "rate(5 minutes)" });
   everything.hasResourceProperties("AWS::Events::Rule", { ScheduleExpression: "rate(7 minutes)" });
 });
@@ -133,7 +133,7 @@ it("forgets old records by itself, and can be restored to any moment", () => {
   });
 });
 
-it("gives another cluster a table of its own: the record of one says nothing of the other", () => {
+it("gives another cluster a table of its own: the record of one does not affect the other", () => {
   const tables = [template, synthesize({ cluster: "next" })].map(
     (one) => [...resourcesOf(one, "AWS::DynamoDB::Table").keys()][0],
   );

@@ -23,7 +23,7 @@ import {
 
 const everything = synthesizeEverything();
 
-/** Every name in a template that another stack in the same account could want too, with what it names. */
+/** Every name in a template that another stack in the same account could use too, with its resource. */
 const namesIn = (template: Template): readonly string[] =>
   everyResource(template).flatMap(({ Type, Properties }) =>
     ["FunctionName", "LogGroupName", "AlarmName", "DashboardName", "Name"]

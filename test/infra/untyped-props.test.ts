@@ -6,7 +6,7 @@ import { BadInputError } from "../../lambda/core/errors.ts";
 const newStack = (app = new App(), id = "Mine", region = "eu-west-1") =>
   new Stack(app, id, { env: { account: "111122223333", region } });
 
-/** Builds from props as a JavaScript app may give them: no compiler has seen them. */
+/** Builds from props that no compiler has checked, as in a JavaScript app. */
 function problemsOf(props: Readonly<Record<string, unknown>>): readonly string[] {
   try {
     Reflect.construct(KarpenterNodeHolder, [newStack(), "Holder", { cluster: "prod", ...props }]);

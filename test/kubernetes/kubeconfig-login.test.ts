@@ -133,7 +133,7 @@ describe("logging in by kubeconfig", () => {
       "its exec or auth-provider gave no credentials as kubectl expects them",
     ],
     [new Error("x".repeat(1_001)), "x".repeat(1_000)],
-  ])("says why the user cannot log in, and quotes no credentials: %s", async (error, reason) => {
+  ])("reports why the user cannot log in, and quotes no credentials: %s", async (error, reason) => {
     await expect(loginWith(error).access()).rejects.toThrow(
       new BrokenSetupError(`The kubeconfig's user cannot log in: ${reason}`),
     );

@@ -195,7 +195,7 @@ describe("the NodeClaims of a burst", () => {
     expect(calls).toEqual([]);
   });
 
-  it("say nothing of use before Karpenter v1.0, and are read again when v1 is there", async () => {
+  it("show no use before Karpenter v1.0, and are read again once v1 is served", async () => {
     let served = "v1beta1";
     const { nodeClaims } = aCluster(
       () => list([]),

@@ -14,7 +14,7 @@ describe("the table of the benchmarks", () => {
     expect(table).toContain("| release | 9 s |  |  | **no** |");
   });
 
-  it("ends with day, versions and machine, and says of a quick run that it is no measurement", () => {
+  it("ends with day, versions and machine, and marks a quick run as no measurement", () => {
     expect(table.split("\n").at(-1)).toBe("2026-11-30; a machine.");
     expect(figuresTable(figures, "2026-11-30; a machine.", "quick")).toContain("**No measurement**");
   });

@@ -62,7 +62,7 @@ it("writes an IPv6 address of the cluster in brackets", async () => {
   expect(serverOf({ env: { KUBERNETES_SERVICE_HOST: "fd00::1" } })).toBe("https://[fd00::1]:443");
 });
 
-it("says where it looked when there is none", () => {
+it("reports where it searched when there is none", () => {
   expect(() => found()).toThrow("name a kubeconfig with --kubeconfig, or set KUBECONFIG");
   expect(() => found({ env: inPod })).toThrow("this is not a Pod with a service account");
 });

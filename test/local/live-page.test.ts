@@ -17,7 +17,7 @@ describe("the page's server", () => {
     const html = await (await fetch(page.url)).text();
     expect(html).toContain("node-2");
     expect(html).toContain("default-src &#39;none&#39;");
-    // An icon is asked for, whatever the page says; the empty one must be allowed.
+    // Every browser requests an icon; the page's empty one must be allowed.
     expect(html).toContain('<link rel="icon" href="data:,">');
     expect(html).toContain("img-src data:");
     const elsewhere = [...html.matchAll(/(?:src|href|url\()\s*=?\s*["']?(https?:)?\/\//g)];

@@ -30,7 +30,7 @@ describe.skipIf(!chromium)("the page in a browser", () => {
   const lanes = 'document.querySelectorAll("#picture .lane").length';
   const chosen = 'document.getElementById("chosen").textContent';
 
-  it("draws what happens while it happens, and says how things stand", async () => {
+  it("draws events at once, and states the present situation", async () => {
     await browser.open(page.url);
     await sees("document.body.dataset.connection").toBe("open");
     reported.hold(3);

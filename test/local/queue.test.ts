@@ -7,7 +7,7 @@ import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 type Batch = Readonly<{ at: Date; ids: readonly string[]; bodies: readonly unknown[] }>;
 type Received = Readonly<{ Records: readonly Readonly<{ messageId: string; body: string }>[] }>;
 
-/** A queue whose batches are kept; `fails` says which of them fail, whole or in part. */
+/** A queue whose batches are kept; `fails` decides which of them fail, whole or in part. */
 function prepare(fails: (batch: Batch, count: number) => "all" | readonly string[] = () => []) {
   const clock = new VirtualClock(noon);
   const batches: Batch[] = [];

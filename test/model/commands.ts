@@ -34,7 +34,7 @@ export type Command =
       knownAfter: Duration;
       userHeld: boolean;
       foreign: boolean;
-      /** What Karpenter says of it when it replaces other nodes: its event may come late or never (null). */
+      /** Set when it replaces other nodes: how late Karpenter's event comes, or null for never. */
       replaces: Readonly<{ namedAfter: Duration | null }> | null;
       /** How late its NodeClaim has the instance. */
       instanceAfter: Duration;

@@ -9,7 +9,7 @@ const pools = ["a", "b"];
 /** A replacement whose NodeClaim and event are complete by then is recognised in time. */
 const inTime: Duration = seconds(1);
 
-/** A launch as it was, whatever the holder can read of it. */
+/** The truth about a launch, of which the holder may read only a part. */
 type Launched = Readonly<{
   instance: string;
   nodePool: string;

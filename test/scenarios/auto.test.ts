@@ -43,7 +43,7 @@ class AutoScenario extends Scenario {
 }
 
 describe("hold=auto", () => {
-  it("first waits as long as a relaunch is worth, and not at all when bursts do not return", async () => {
+  it("first holds for as long as a relaunch is worth, and not at all when bursts do not return", async () => {
     const world = new AutoScenario();
     for (let i = 0; i < 3; i++) {
       world.burst();

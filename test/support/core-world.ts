@@ -17,7 +17,7 @@ type Answers = Readonly<{
   released?: Partial<Released>;
 }>;
 
-/** A context whose nodes and schedules only write down what they are asked, for the tests of one use case. */
+/** A context whose nodes and schedules only record their calls, for the tests of one use case. */
 export function coreWorld({ records = [], rules = {}, marked = {}, released = {} }: Answers = {}) {
   const world = new World();
   for (const record of records) void world.holds.put(record);

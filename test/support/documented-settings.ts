@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { meaningOf, type SettingsTable } from "../../lambda/settings-table.ts";
 
-/** What is found, beside what should be; a document may say more of a setting than the table. */
+/** The found text and the expected one; a document may explain a setting in more words than the table. */
 type Compared = Readonly<{ found: readonly string[]; expected: readonly string[] }>;
 
 /** The rows of a page's table of settings. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files that ask for the longest timeouts begin first, so that no long one runs alone at the end. */
+/** Files with the longest timeouts begin first, so that no long one runs alone at the end. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const timeouts = new Map(files.map((file) => [file, longestTimeoutIn(file.moduleId)]));

@@ -84,7 +84,7 @@ export function forgetIdle({ idle: _, ...rest }: Learned): Learned {
 
 /**
  * Ends the present gap early, because what follows does not show when the work would have returned. The gap was at
- * least this long. The debt stays as it is, because nobody knows what the length cost.
+ * least this long. The debt stays as it is, because the cost of the length is not known.
  */
 export function stopWatching(learned: Learned, at: Date, held: boolean): Learned {
   const { idle, ...rest } = learned;

@@ -164,7 +164,7 @@ export const mostRemembered = 500;
 /** Longer than any hold with any settings: a sweep treats unmarked nodes of that age as missed launches. */
 const rememberedFor: Duration = hours(25);
 
-/** The instances that never count as demand, whatever Karpenter's events say now. */
+/** The instances that never count as demand, even when Karpenter's events no longer name them. */
 export const rememberedReplacements = (
   { replacements = [] }: ScopeRecord,
   rules: Pick<Rules, "replacements">,

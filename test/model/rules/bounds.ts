@@ -28,7 +28,7 @@ export function checkBounds(world: World, invocation: Invocation, call: string):
   must(!isThrottled || isPause, "a throttled call is not repeated at once", () => followUp);
   // The first message may be late.
   if (followUp.attempt <= 1) return;
-  // A call may take long: the age was asked for since the function began.
+  // A call may take long: the age was computed after the function began.
   const oldest = after(invocation.begunAt, -(longestWait + settings.initialDelay + 2 * mostSkew + skew));
   const facts = () => followUp;
   if (followUp.kind === "launches")

@@ -14,7 +14,7 @@ type Launched = ReturnType<Karpenter["ofScope"]>[number];
 export class DemandRules {
   readonly #world: World;
   readonly #karpenter: Karpenter;
-  /** By scope, what was judged a replacement, whatever becomes of its event. */
+  /** By scope, the launches that were judged replacements, also when their event has expired. */
   readonly #judged = new Map<Scope, Set<string>>();
   /** What was shown as a replacement when an invocation began. */
   readonly #shown = new WeakMap<Invocation, ReadonlySet<string>>();
@@ -64,7 +64,7 @@ export class DemandRules {
     );
   }
 
-  /** Whether an invocation had to know that a demand launch is none but that. */
+  /** Whether an invocation had to know that a launch is demand. */
   mustKnow(invocation: Invocation, { launchedAt }: LaunchEvent): boolean {
     const { settings, begunAt, skew } = invocation;
     const age = begunAt.getTime() + skew - launchedAt.getTime();

@@ -34,7 +34,7 @@ export class JoinRules {
     const from = after(hold.burstFrom, -clocksDiffer);
     const joinedAt = this.#joined.get(scope) ?? never;
     if (hold.joined) {
-      // In doubt, when the API server does not answer, a launch is held for.
+      // When the API server does not answer, the hold counts as joined.
       const isSure = !invocation.wasHindered && invocation.late.length === 0;
       must(!isSure || joinedAt > from, "no join is noted where no node joined", facts);
       return;

@@ -11,7 +11,7 @@ import { receivedLaunches } from "./received-launches.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 
-/** The longest time between two looks at a launch that may be a replacement. */
+/** The longest time between two checks of a launch that may be a replacement. */
 const longestDoubt = seconds(5);
 
 type Kept = {
@@ -44,7 +44,7 @@ export class PromiseRules {
     const { maxHold } = invocation.settings;
     const hold = leastHold(invocation.settings);
     this.#shortestHold = Math.min(this.#shortestHold, hold);
-    // It may be this function that decides what another one received, too.
+    // This function may also decide on launches that another one received.
     for (const one of [...this.#received.values()].flat()) one.hold = Math.min(one.hold, hold);
     for (const one of [...this.#promises, ...[...this.#received.values()].flat()])
       if (maxHold > 0 && !(one.maxHold > 0 && one.maxHold < maxHold)) one.maxHold = maxHold;

@@ -37,7 +37,7 @@ export class RecordRules {
   readonly lives = new Map<string, Life>();
   /** Called when a hold ends early or the watermark moves; for one scope or for all. */
   cutShort: (scope: Scope | "everywhere", until: Date) => void = () => {};
-  /** Called when all that a record said is lost. */
+  /** Called when the content of a record is lost. */
   forgotten: (scope: Scope) => void = () => {};
   /** The nodes that were marked during this hold and still are. */
   marksLeft: (holdId: string) => readonly string[] = () => [];
@@ -104,7 +104,7 @@ export class RecordRules {
     }
   }
 
-  /** A hand has made the record unreadable: whatever it said counts as never written. */
+  /** The record was made unreadable by hand: its content counts as never written. */
   #lost({ scope, hold }: ScopeRecord): void {
     const life = hold && this.lives.get(hold.id);
     if (life) life.isLost = true;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { BareLoop } from "../../../lab/bench/bare-loop.ts";
-import { createNodes, doorOf, nodeNames } from "../../../lab/bench/nodes-on-plane.ts";
+import { apiServerOf, createNodes, nodeNames } from "../../../lab/bench/nodes-on-plane.ts";
 import { KubernetesAccess } from "../../../lambda/cluster-access/cluster-rights.ts";
 import { minutes } from "../../../lambda/core/duration.ts";
 import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
@@ -165,7 +165,7 @@ export class FaultsEngines {
         annotation,
       ]),
     );
-    const loop = new BareLoop(doorOf(this.plane, "admin"), 16);
+    const loop = new BareLoop(apiServerOf(this.plane, "admin"), 16);
     await createNodes(loop, nodeNames(count));
     loop.close();
     await this.plane.kubectl(["annotate", "node", "node-000007", `${annotation}=true`]);

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { BareLoop } from "../../../lab/bench/bare-loop.ts";
-import { createNodes, doorOf, nodeNames } from "../../../lab/bench/nodes-on-plane.ts";
+import { apiServerOf, createNodes, nodeNames } from "../../../lab/bench/nodes-on-plane.ts";
 import { manifestYaml } from "../../../lambda/cluster-access/manifest-yaml.ts";
 import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { wholeCluster } from "../../../lambda/core/scope.ts";
@@ -34,7 +34,7 @@ describe(`a real API server with ${count} nodes`, () => {
   beforeAll(async () => {
     plane = await ControlPlane.start();
     await apply(manifestYaml([annotation], "run"));
-    const loop = new BareLoop(doorOf(plane, "admin"), 16);
+    const loop = new BareLoop(apiServerOf(plane, "admin"), 16);
     await createNodes(loop, nodeNames(count));
     loop.close();
     access = await kubeconfigLogin(plane.config("holder")).access();
@@ -167,7 +167,7 @@ describe(`a real API server with ${count} nodes`, () => {
       await plane.crashAndCompact();
       const [first = ""] = nodeNames(1);
       await plane.kubectl(["delete", "node", first]);
-      const loop = new BareLoop(doorOf(plane, "admin"), 1);
+      const loop = new BareLoop(apiServerOf(plane, "admin"), 1);
       await createNodes(loop, ["node-new"]);
       loop.close();
 
