@@ -42,13 +42,13 @@ async function withOwnRights({ kubeconfig, context }: DoctorOptions) {
 }
 
 async function check(options: DoctorOptions, terminal: Terminal): Promise<void> {
-  const { AwsAccount } = await import("../doctor/aws/aws-account.ts");
+  const { awsAccount } = await import("../doctor/aws/aws-account.ts");
   const { examine } = await import("../doctor/examine.ts");
   const { cluster, output } = options;
   const world = {
     cluster,
     ...(await withOwnRights(options)),
-    account: new AwsAccount(awsConfig(options, terminal.env), cluster),
+    account: awsAccount(awsConfig(options, terminal.env), cluster),
     ask: deployedHolder(options, terminal.env).ask,
     clock: { now: () => new Date() },
     sleep: (duration: number) => new Promise<void>((resolve) => setTimeout(resolve, duration)),

@@ -1,5 +1,6 @@
 import { afterAll, expect } from "vitest";
-import { AwsAccount } from "../../cli/doctor/aws/aws-account.ts";
+import type { Account } from "../../cli/doctor/aws/account.ts";
+import { awsAccount } from "../../cli/doctor/aws/aws-account.ts";
 import type { Finding, LinkName } from "../../cli/doctor/finding.ts";
 import { findingView, verdictView } from "../../cli/doctor/view.ts";
 import { examined } from "../cli/healthy-account.ts";
@@ -22,7 +23,7 @@ const asked = {
   cluster: ["cluster"],
   accessGroups: ["access entries"],
   alarms: ["alarms"],
-} as const satisfies Partial<Record<keyof AwsAccount, readonly LinkName[]>>;
+} as const satisfies Partial<Record<keyof Account, readonly LinkName[]>>;
 type Asked = keyof typeof asked;
 const questions = Object.keys(asked) as Asked[];
 
@@ -39,13 +40,13 @@ const textOf = (finding: Finding) => findingView(finding, (_, text) => text).joi
 let reported: AwsAnswer = { body: "" };
 const aws = await fakeAws(() => reported);
 afterAll(() => aws.close());
-const oddAccount = new AwsAccount(secretly(aws.client), "prod");
+const oddAccount = awsAccount(secretly(aws.client), "prod");
 
 fuzzed(
   "an invalid answer of AWS is reported at its own link, and doctor checks all others",
   async (question, given) => {
     reported = given;
-    const ask: (...given: never[]) => Promise<unknown> = oddAccount[question].bind(oddAccount);
+    const ask: (...given: never[]) => Promise<unknown> = oddAccount[question];
     const findings: Finding[] = [];
     const failure = await errorOf(examined({ [question]: ask }).then((found) => findings.push(...found)));
 

@@ -16,7 +16,7 @@ export type FunctionFacts = Readonly<{
   failuresArn?: string;
 }>;
 
-export type TargetFacts = Readonly<{ arn: string; deadLetterArn?: string }>;
+type TargetFacts = Readonly<{ arn: string; deadLetterArn?: string }>;
 export type RuleFacts = Readonly<{
   name: string;
   arn: string;
@@ -35,7 +35,6 @@ export type QueueFacts = Readonly<{
 }>;
 
 export type MappingFacts = Readonly<{ id: string; state: string; lastResult: string }>;
-export type RoleFacts = Readonly<{ trust: unknown }>;
 export type ClusterFacts = Readonly<{
   status: string;
   version: string;
@@ -60,7 +59,7 @@ export interface Account {
   tableStatus(name: string): Promise<string | undefined>;
   scheduleGroup(name: string): Promise<string | undefined>;
   scheduleExists(group: string, name: string): Promise<boolean>;
-  role(arn: string): Promise<RoleFacts | undefined>;
+  role(arn: string): Promise<Readonly<{ trust: unknown }> | undefined>;
   cluster(): Promise<ClusterFacts | undefined>;
   /** The groups of a principal's access entry. */
   accessGroups(principalArn: string): Promise<readonly string[] | undefined>;

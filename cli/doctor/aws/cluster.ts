@@ -13,56 +13,54 @@ import { holderName } from "../../../lambda/core/marks/keys.ts";
 import { unlessGone } from "../../aws-errors.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";
 import { textIn } from "../checks/answered.ts";
-import type { ClusterFacts } from "./account.ts";
+import type { Account, ClusterFacts } from "./account.ts";
 
-/** The cluster as EKS knows it. */
-export class AwsCluster {
-  readonly #eks: EKSClient;
-  readonly #name: string;
+type Cluster = Pick<Account, "cluster" | "accessGroups" | "adminSince" | "deleteEntry" | "admit">;
 
-  constructor(config: AwsConfig, name: string) {
-    this.#eks = new EKSClient(config);
-    this.#name = name;
-  }
+/** The cluster as EKS knows it, and who may log in to it. */
+export function awsCluster(config: AwsConfig, name: string): Cluster {
+  const eks = new EKSClient(config);
 
-  async find(): Promise<ClusterFacts | undefined> {
-    const found = await unlessGone(() => this.#eks.send(new DescribeClusterCommand({ name: this.#name })));
-    const cluster = found?.cluster;
-    if (!cluster) return undefined;
+  async function cluster(): Promise<ClusterFacts | undefined> {
+    const found = await unlessGone(() => eks.send(new DescribeClusterCommand({ name })));
+    if (!found?.cluster) return undefined;
+    const { status, version, accessConfig, resourcesVpcConfig } = found.cluster;
     return {
-      status: textIn(cluster.status) ?? "",
-      version: textIn(cluster.version) ?? "",
-      authenticationMode: textIn(cluster.accessConfig?.authenticationMode) ?? "CONFIG_MAP",
-      unreachable: unreachableFromOutside(this.#name, cluster.resourcesVpcConfig),
+      status: textIn(status) ?? "",
+      version: textIn(version) ?? "",
+      authenticationMode: textIn(accessConfig?.authenticationMode) ?? "CONFIG_MAP",
+      unreachable: unreachableFromOutside(name, resourcesVpcConfig),
     };
   }
 
-  async accessGroups(principalArn: string): Promise<readonly string[] | undefined> {
-    const command = new DescribeAccessEntryCommand({ clusterName: this.#name, principalArn });
-    return (await unlessGone(() => this.#eks.send(command)))?.accessEntry?.kubernetesGroups;
+  async function accessGroups(principalArn: string): Promise<readonly string[] | undefined> {
+    const command = new DescribeAccessEntryCommand({ clusterName: name, principalArn });
+    return (await unlessGone(() => eks.send(command)))?.accessEntry?.kubernetesGroups;
   }
 
-  async adminSince(principalArn: string): Promise<Date | undefined> {
-    const entry = { clusterName: this.#name, principalArn };
-    const found = await unlessGone(() => this.#eks.send(new ListAssociatedAccessPoliciesCommand(entry)));
+  async function adminSince(principalArn: string): Promise<Date | undefined> {
+    const entry = { clusterName: name, principalArn };
+    const found = await unlessGone(() => eks.send(new ListAssociatedAccessPoliciesCommand(entry)));
     const admin = found?.associatedAccessPolicies?.find(({ policyArn }) =>
       policyArn?.endsWith("ClusterAdminPolicy"),
     );
     return admin?.associatedAt;
   }
 
-  async deleteEntry(principalArn: string): Promise<void> {
-    const entry = { clusterName: this.#name, principalArn };
-    await unlessGone(() => this.#eks.send(new DeleteAccessEntryCommand(entry)));
+  async function deleteEntry(principalArn: string): Promise<void> {
+    const entry = { clusterName: name, principalArn };
+    await unlessGone(() => eks.send(new DeleteAccessEntryCommand(entry)));
   }
 
-  async admit(principalArn: string): Promise<void> {
-    const entry = { clusterName: this.#name, principalArn, kubernetesGroups: [holderName] };
+  async function admit(principalArn: string): Promise<void> {
+    const entry = { clusterName: name, principalArn, kubernetesGroups: [holderName] };
     try {
-      await this.#eks.send(new CreateAccessEntryCommand({ ...entry, type: "STANDARD" }));
+      await eks.send(new CreateAccessEntryCommand({ ...entry, type: "STANDARD" }));
     } catch (error) {
       if (!isAws(error, "exists already")) throw error;
-      await this.#eks.send(new UpdateAccessEntryCommand(entry));
+      await eks.send(new UpdateAccessEntryCommand(entry));
     }
   }
+
+  return { cluster, accessGroups, adminSince, deleteEntry, admit };
 }

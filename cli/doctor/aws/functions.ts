@@ -11,28 +11,22 @@ import { functionName, type Part } from "../../../lambda/names.ts";
 import { unlessGone } from "../../aws-errors.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";
 import { textIn } from "../checks/answered.ts";
-import type { FunctionFacts, MappingFacts } from "./account.ts";
+import type { Account, FunctionFacts, MappingFacts } from "./account.ts";
+
+type Functions = Pick<Account, "functionOf" | "mapping" | "enableMapping" | "sweepNow">;
 
 /** The holder's functions, and what feeds them. */
-export class AwsFunctions {
-  readonly #lambda: LambdaClient;
-  readonly #cluster: string;
+export function awsFunctions(config: AwsConfig, cluster: string): Functions {
+  const lambda = new LambdaClient({ ...config, requestHandler: { requestTimeout: 310_000 } });
 
-  constructor(config: AwsConfig, cluster: string) {
-    this.#lambda = new LambdaClient({ ...config, requestHandler: { requestTimeout: 310_000 } });
-    this.#cluster = cluster;
-  }
-
-  async find(part: Part): Promise<FunctionFacts | undefined> {
-    const FunctionName = functionName(this.#cluster, part);
-    const found = await unlessGone(() =>
-      this.#lambda.send(new GetFunctionConfigurationCommand({ FunctionName })),
-    );
+  async function functionOf(part: Part): Promise<FunctionFacts | undefined> {
+    const FunctionName = functionName(cluster, part);
+    const found = await unlessGone(() => lambda.send(new GetFunctionConfigurationCommand({ FunctionName })));
     if (!found) return undefined;
     const [concurrency, invocations] = await Promise.all([
-      unlessGone(() => this.#lambda.send(new GetFunctionConcurrencyCommand({ FunctionName }))),
+      unlessGone(() => lambda.send(new GetFunctionConcurrencyCommand({ FunctionName }))),
       unlessGone(() =>
-        this.#lambda.send(new GetFunctionEventInvokeConfigCommand({ FunctionName, Qualifier: "$LATEST" })),
+        lambda.send(new GetFunctionEventInvokeConfigCommand({ FunctionName, Qualifier: "$LATEST" })),
       ),
     ]);
     const reservedConcurrency = concurrency?.ReservedConcurrentExecutions;
@@ -52,8 +46,8 @@ export class AwsFunctions {
     };
   }
 
-  async mapping(FunctionName: string, EventSourceArn: string): Promise<MappingFacts | undefined> {
-    const { EventSourceMappings = [] } = await this.#lambda.send(
+  async function mapping(FunctionName: string, EventSourceArn: string): Promise<MappingFacts | undefined> {
+    const { EventSourceMappings = [] } = await lambda.send(
       new ListEventSourceMappingsCommand({ FunctionName, EventSourceArn }),
     );
     const [found] = EventSourceMappings;
@@ -66,15 +60,17 @@ export class AwsFunctions {
     };
   }
 
-  async enableMapping(UUID: string): Promise<void> {
-    await this.#lambda.send(new UpdateEventSourceMappingCommand({ UUID, Enabled: true }));
+  async function enableMapping(UUID: string): Promise<void> {
+    await lambda.send(new UpdateEventSourceMappingCommand({ UUID, Enabled: true }));
   }
 
-  async sweepNow(): Promise<void> {
-    const name = functionName(this.#cluster, "sweep");
-    const answer = await this.#lambda.send(new InvokeCommand({ FunctionName: name, Payload: "{}" }));
+  async function sweepNow(): Promise<void> {
+    const name = functionName(cluster, "sweep");
+    const answer = await lambda.send(new InvokeCommand({ FunctionName: name, Payload: "{}" }));
     if (!answer.FunctionError) return;
     const { errorMessage } = Object(JSON.parse(Buffer.from(answer.Payload ?? []).toString() || "{}"));
     throw new Error(`the sweep failed: ${textIn(errorMessage) ?? answer.FunctionError}`);
   }
+
+  return { functionOf, mapping, enableMapping, sweepNow };
 }

@@ -26,8 +26,8 @@ import { SetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { KubernetesObjectApi, RbacAuthorizationV1Api } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deployedHolder } from "../../../cli/control/deployed.ts";
-import type { FunctionFacts, QueueFacts, RuleFacts } from "../../../cli/doctor/aws/account.ts";
-import { AwsAccount } from "../../../cli/doctor/aws/aws-account.ts";
+import type { Account, FunctionFacts, QueueFacts, RuleFacts } from "../../../cli/doctor/aws/account.ts";
+import { awsAccount } from "../../../cli/doctor/aws/aws-account.ts";
 import { examine } from "../../../cli/doctor/examine.ts";
 import { after, hours, minutes } from "../../../lambda/core/duration.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
@@ -51,7 +51,7 @@ type Break = Readonly<{
 
 describe("doctor on a real deployment", () => {
   let operated: OperatedCluster;
-  let account: AwsAccount;
+  let account: Account;
   let hold: FunctionFacts;
   let queue: QueueFacts;
   let rule: RuleFacts;
@@ -59,7 +59,7 @@ describe("doctor on a real deployment", () => {
   beforeAll(async () => {
     operated = await OperatedCluster.start(cluster);
     await operated.addNode("a");
-    account = new AwsAccount({ region: "us-east-1", endpoint: operated.emulator.endpoint }, cluster);
+    account = awsAccount({ region: "us-east-1", endpoint: operated.emulator.endpoint }, cluster);
     hold = found(await account.functionOf("hold"));
     queue = found(await account.queue(hold.env.LAUNCH_QUEUE_URL ?? ""));
     rule = found(await account.launchRule());
