@@ -1,8 +1,7 @@
 import { Command } from "commander";
 import { deployedHolder } from "../control/deployed.ts";
-import type { Finding } from "../doctor/finding.ts";
-import { applyFixes } from "../doctor/fixes.ts";
-import { findingJson, findingView, verdictView } from "../doctor/view.ts";
+import { applyFixes } from "../doctor/examination.ts";
+import { type Finding, findingJson, findingView, verdictView } from "../doctor/finding.ts";
 import { awsConfig, type ClusterFlags, withCluster } from "../terminal/cluster-flags.ts";
 import { withExamples } from "../terminal/examples.ts";
 import { Failure } from "../terminal/failure.ts";

@@ -5,7 +5,9 @@ import type { Clock } from "../../lambda/core/ports.ts";
 import { SettingEnvironment } from "../../lambda/environment.ts";
 import type { Ask } from "../control/client.ts";
 import type { Account, FunctionFacts } from "./aws/account.ts";
-import type { IneffectiveTemplate } from "./finding.ts";
+
+/** A NodePool whose template annotates every node of its own with a value that protects none. */
+export type IneffectiveTemplate = Readonly<{ nodePool: string; value: string }>;
 
 /** What an examination needs. */
 export type Doctor = Readonly<{

@@ -2,28 +2,44 @@ import { Environment } from "../../lambda/environment.ts";
 import { version } from "../../lambda/version.ts";
 import { explainAwsError, isHopeless } from "../aws-errors.ts";
 import { Failure } from "../terminal/failure.ts";
-import { checkAlarms } from "./checks/alarms.ts";
-import { checkAnnotations } from "./checks/annotations.ts";
-import { type Bracket, checkClocks, skewOf } from "./checks/clock.ts";
-import { checkAccessEntries, checkAdminRight, checkCluster } from "./checks/cluster.ts";
-import { checkDeadLetters } from "./checks/dead-letters.ts";
+import { checkAccessEntries, checkAdminRight, checkCluster, checkManifest } from "./checks/cluster.ts";
 import {
+  checkAlarms,
   checkCode,
   checkCredentials,
   checkFunctions,
   checkTable,
   type Functions,
 } from "./checks/functions.ts";
-import { checkLaunches, checkLogin, checkNodes, checkPolicy, checkRights } from "./checks/inside.ts";
-import { checkMapping, checkQueue, checkQueuePolicy, checkRule, checkTarget } from "./checks/launch-path.ts";
-import { checkManifest } from "./checks/manifest.ts";
-import { checkProbe } from "./checks/probe.ts";
-import { checkHolds, checkScheduleGroup, checkScheduleRole } from "./checks/releases.ts";
-import { checkLastSweep, checkSweepRule } from "./checks/sweep.ts";
+import {
+  checkAnnotations,
+  checkLaunches,
+  checkLogin,
+  checkNodes,
+  checkPolicy,
+  checkRights,
+  type Inside,
+  parseInside,
+} from "./checks/inside.ts";
+import {
+  checkDeadLetters,
+  checkMapping,
+  checkQueue,
+  checkQueuePolicy,
+  checkRule,
+  checkTarget,
+} from "./checks/launch-path.ts";
+import { type Bracket, checkClocks, checkProbe, skewOf } from "./checks/probe.ts";
+import {
+  checkHolds,
+  checkLastSweep,
+  checkScheduleGroup,
+  checkScheduleRole,
+  checkSweepRule,
+} from "./checks/releases.ts";
 import type { Doctor } from "./doctor.ts";
 import { Examination } from "./examination.ts";
 import { type Finding, fail, type LinkName, skipped } from "./finding.ts";
-import { type Inside, parseInside } from "./inside.ts";
 
 /** Checks every link of the chain, causes before what follows from them. */
 export async function examine(

@@ -1,3 +1,5 @@
+import type { Terminal } from "../terminal/terminal.ts";
+
 /** The links of the chain from a launch to a release, in the order in which they are checked. */
 export const links = [
   "credentials",
@@ -61,5 +63,38 @@ export const fail = (link: LinkName, what: string, remedy: string, fix?: Fix): F
   ...(fix && { fix }),
 });
 
-/** A NodePool whose template annotates every node of its own with a value that protects none. */
-export type IneffectiveTemplate = Readonly<{ nodePool: string; value: string }>;
+const signs = {
+  ok: ["✓", "green"],
+  warn: ["!", "yellow"],
+  fail: ["✗", "red"],
+  skipped: ["–", "dim"],
+} as const;
+const longest = Math.max(...links.map((link) => link.length));
+
+/** One finding as people read it: a sign, the link, what was found, and below it what to do. */
+export function findingView({ link, verdict, what, remedy }: Finding, style: Terminal["style"]): string[] {
+  const [sign, colour] = signs[verdict];
+  const line = `${style(colour, sign)} ${link.padEnd(longest)}  ${what}`;
+  return remedy ? [line, `  ${" ".repeat(longest)}  ${style("dim", `→ ${remedy}`)}`] : [line];
+}
+
+/** One line for all findings. */
+export function verdictView(findings: readonly Finding[], style: Terminal["style"]): string {
+  const count = (verdict: Finding["verdict"]) => findings.filter((one) => one.verdict === verdict).length;
+  const [failed, warned] = [count("fail"), count("warn")];
+  if (failed + warned === 0) return style("green", "Every step works.");
+  const parts = [
+    failed > 0 ? style("red", `${failed} broken`) : "nothing broken",
+    warned > 0 ? style("yellow", `${warned} to look at`) : "",
+  ];
+  return `${parts.filter(Boolean).join(", ")}.`;
+}
+
+/** Findings as programs read them. */
+export const findingJson = ({ link, verdict, what, remedy, fix }: Finding) => ({
+  link,
+  verdict,
+  what,
+  ...(remedy && { remedy }),
+  ...(fix && { fix: fix.action }),
+});

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseHeld, parseHistory, parseReleased, parseResumed, parseStatus } from "../../cli/answers.ts";
-import { parseInside } from "../../cli/doctor/inside.ts";
+import { parseInside } from "../../cli/doctor/checks/inside.ts";
 import { Failure } from "../../cli/terminal/failure.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { aPastHold, aStatus } from "../support/builders.ts";

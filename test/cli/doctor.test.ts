@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Finding } from "../../cli/doctor/finding.ts";
-import { applyFixes } from "../../cli/doctor/fixes.ts";
-import { findingView, verdictView } from "../../cli/doctor/view.ts";
+import { applyFixes } from "../../cli/doctor/examination.ts";
+import { type Finding, findingView, verdictView } from "../../cli/doctor/finding.ts";
 import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
 import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";

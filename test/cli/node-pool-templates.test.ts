@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ineffectiveTemplates } from "../../cli/doctor/node-pool-templates.ts";
+import { ineffectiveTemplates } from "../../cli/doctor/own-kubernetes.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import { KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { noon } from "../../simulator/virtual-clock.ts";

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { Archive } from "../../cli/advise/archive.ts";
 import { exportedEvents } from "../../cli/advise/exported.ts";
 import { parseHeld, parseHistory, parseReleased, parseResumed, parseStatus } from "../../cli/answers.ts";
-import { parseInside } from "../../cli/doctor/inside.ts";
+import { parseInside } from "../../cli/doctor/checks/inside.ts";
 import { Failure } from "../../cli/terminal/failure.ts";
 import { historyPage } from "../../cli/views/history-page.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";

@@ -1,8 +1,7 @@
 import { afterAll, expect } from "vitest";
 import type { Account } from "../../cli/doctor/aws/account.ts";
 import { awsAccount } from "../../cli/doctor/aws/aws-account.ts";
-import type { Finding, LinkName } from "../../cli/doctor/finding.ts";
-import { findingView, verdictView } from "../../cli/doctor/view.ts";
+import { type Finding, findingView, type LinkName, verdictView } from "../../cli/doctor/finding.ts";
 import { examined } from "../cli/healthy-account.ts";
 import { type AwsAnswer, fakeAws } from "../support/fake-aws.ts";
 import fc from "../support/fast-check.ts";

@@ -76,3 +76,19 @@ export interface Account {
   deleteEntry(principalArn: string): Promise<void>;
   sweepNow(): Promise<void>;
 }
+
+const unreadable = "the answer cannot be read";
+
+/** Text in an AWS answer, or undefined; proxies and emulators do not always answer by AWS's types. */
+export function textIn(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "string") throw new TypeError(unreadable);
+  return value;
+}
+
+/** A number that AWS returns as text; 0 if there is none. */
+export function countIn(value: unknown): number {
+  const text = textIn(value) ?? "0";
+  if (!/^\d{1,15}$/.test(text)) throw new TypeError(unreadable);
+  return Number(text);
+}

@@ -12,8 +12,7 @@ import { isAws } from "../../../lambda/aws/errors.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
 import { unlessGone } from "../../aws-errors.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";
-import { textIn } from "../checks/answered.ts";
-import type { Account, ClusterFacts } from "./account.ts";
+import { type Account, type ClusterFacts, textIn } from "./account.ts";
 
 type Cluster = Pick<Account, "cluster" | "accessGroups" | "adminSince" | "deleteEntry" | "admit">;
 

@@ -10,8 +10,7 @@ import {
 import { functionName, type Part } from "../../../lambda/names.ts";
 import { unlessGone } from "../../aws-errors.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";
-import { textIn } from "../checks/answered.ts";
-import type { Account, FunctionFacts, MappingFacts } from "./account.ts";
+import { type Account, type FunctionFacts, type MappingFacts, textIn } from "./account.ts";
 
 type Functions = Pick<Account, "functionOf" | "mapping" | "enableMapping" | "sweepNow">;
 

@@ -16,8 +16,7 @@ import {
 import { probeDetailType, probeSource } from "../../../lambda/handlers/event-sources.ts";
 import { unlessGone } from "../../aws-errors.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";
-import { countIn, textIn } from "../checks/answered.ts";
-import type { Account, QueueFacts, RuleFacts } from "./account.ts";
+import { type Account, countIn, type QueueFacts, type RuleFacts, textIn } from "./account.ts";
 
 type Rule = Readonly<Partial<Record<"Name" | "Arn" | "State" | "EventPattern", string | undefined>>>;
 

@@ -1,5 +1,6 @@
-import type { Part } from "../../../lambda/names.ts";
+import { alarmName, type Part } from "../../../lambda/names.ts";
 import { version } from "../../../lambda/version.ts";
+import { about } from "../../terminal/times.ts";
 import type { FunctionFacts } from "../aws/account.ts";
 import { type Doctor, redeploy } from "../doctor.ts";
 import type { Seen } from "../examination.ts";
@@ -78,4 +79,18 @@ export async function checkTable(doctor: Doctor, name: string): Promise<Finding[
   if (status !== "ACTIVE")
     return [fail("record", `the table ${name} is ${status}`, "Wait, then check again.")];
   return [ok("record", `table ${name}`)];
+}
+
+/** No alarm is on. */
+export async function checkAlarms(doctor: Doctor, now: Date): Promise<Finding[]> {
+  const prefix = alarmName(doctor.cluster, "");
+  const alarms = await doctor.account.alarms(prefix);
+  if (alarms.length === 0)
+    return [warn("alarms", "there are no alarms: a failure notifies no one", redeploy(doctor))];
+  const on = alarms.filter(({ state }) => state === "ALARM");
+  if (on.length === 0) return [ok("alarms", `${alarms.length}, none is on`)];
+  return on.map(({ name, description, since }) => {
+    const age = since ? `, for ${about(now.getTime() - since.getTime())}` : "";
+    return warn("alarms", `${name.slice(prefix.length)} is on${age}`, description);
+  });
 }

@@ -1,9 +1,62 @@
+import * as v from "valibot";
+import { Karpenter } from "../../../lambda/core/marks/keys.ts";
 import type { ClusterFindings, KeptNode } from "../../../lambda/core/operate/check.ts";
+import { anyText, count, holdState } from "../../../lambda/schemas/holds.ts";
+import { fields, list } from "../../../lambda/schemas/parse.ts";
+import { moment, scope } from "../../../lambda/schemas/values.ts";
+import { many, parseAnswer } from "../../answers.ts";
 import { about } from "../../terminal/times.ts";
 import type { FunctionFacts } from "../aws/account.ts";
-import { reapply } from "../doctor.ts";
+import { type Doctor, reapply } from "../doctor.ts";
 import { type Finding, fail, ok, skipped, warn } from "../finding.ts";
-import type { Inside } from "../inside.ts";
+
+/** One link of the chain as the functions saw it: what it showed, or why it does not work. */
+const link = <E extends v.ObjectEntries>(entries: E) =>
+  v.variant(
+    "works",
+    [fields({ works: v.literal(true), ...entries }), fields({ works: v.literal(false), because: anyText })],
+    "true or false",
+  );
+
+const presentHold = fields({
+  scope,
+  id: anyText,
+  state: holdState,
+  expiresAt: moment,
+  armedFor: v.exactOptional(moment),
+});
+
+const trial = v.picklist(["admitted", "refused", "not tried"], "admitted, refused or not tried");
+const keptNode = fields({ node: anyText, since: moment, by: v.exactOptional(anyText) });
+
+const findings = {
+  kubernetes: anyText,
+  missingRights: list(anyText),
+  needlessRights: list(anyText),
+  foreignChange: trial,
+  ownChange: trial,
+  said: v.exactOptional(anyText),
+  clusterTime: v.exactOptional(moment),
+  nodes: count,
+  stuck: list(keptNode, many),
+  userHeld: list(keptNode, many),
+  ineffective: list(fields({ node: anyText, value: anyText }), many),
+};
+
+const inside = fields({
+  version: anyText,
+  at: moment,
+  rules: fields({ maxHold: count }),
+  record: link({ holds: list(presentHold, many), lastSweep: v.exactOptional(moment) }),
+  launches: link({ recent: count }),
+  cluster: link(findings),
+});
+
+/** What the control function saw from inside, as doctor reads it. */
+export type Inside = Readonly<v.InferOutput<typeof inside>>;
+
+/** Reads the answer to `check`. */
+export const parseInside = (answer: unknown): Inside => parseAnswer(inside, answer);
 
 /** The functions can log in to the cluster. */
 export const checkLogin = ({ cluster }: Inside): Finding[] => [
@@ -85,14 +138,14 @@ const fewest = 60_000;
 export function checkNodes({ nodes, stuck, userHeld }: ClusterFindings, now: Date): Finding[] {
   const findings: Finding[] = [];
   if (stuck.length > 0) {
-    const what = `${count(stuck)} waiting for Karpenter to let them go: ${names(stuck, now)}`;
+    const what = `${manyOf(stuck)} waiting for Karpenter to let them go: ${names(stuck, now)}`;
     const remedy =
       "Is Karpenter running? If it is, look for pods that cannot be evicted. If it is gone for good, remove its finalizer " +
       "karpenter.sh/termination and terminate the instances yourself.";
     findings.push(warn("nodes", what, remedy));
   }
   if (userHeld.length > 0) {
-    const what = `${count(userHeld)} held by their users for more than a day: ${names(userHeld, now)}`;
+    const what = `${manyOf(userHeld)} held by their users for more than a day: ${names(userHeld, now)}`;
     findings.push(
       warn("nodes", what, "These are not our holds: remove the annotation where it is no longer needed."),
     );
@@ -107,7 +160,7 @@ export function checkNodes({ nodes, stuck, userHeld }: ClusterFindings, now: Dat
       ];
 }
 
-const count = (nodes: readonly KeptNode[]): string =>
+const manyOf = (nodes: readonly KeptNode[]): string =>
   nodes.length === 1
     ? "1 node is"
     : `${nodes.length >= 20 ? "20 nodes or more" : `${nodes.length} nodes`} are`;
@@ -124,3 +177,24 @@ function isOlderThanPolicies(kubernetes: string): boolean {
   const [, major = "1", minor = "30"] = /^v?(\d+)\.(\d+)/.exec(kubernetes) ?? [];
   return Number(major) === 1 && Number(minor) < 30;
 }
+
+const remedy =
+  'Karpenter 1.0 and later accepts only "true" there (durations are for Pods), and the holder leaves such a node to ' +
+  'its user: nothing protects it. Write "true", or remove the annotation.';
+
+/** Annotations with a value that protects nothing, although their users expect it to. */
+export async function checkAnnotations(
+  { findIneffectiveTemplates }: Pick<Doctor, "findIneffectiveTemplates">,
+  { ineffective }: Pick<ClusterFindings, "ineffective">,
+): Promise<Finding[]> {
+  const templates = (await findIneffectiveTemplates?.()) ?? [];
+  const found = [
+    ...templates.map(({ nodePool, value }) => `the template of NodePool ${nodePool} (${quoted(value)})`),
+    ...ineffective.slice(0, 5).map(({ node, value }) => `node ${node} (${quoted(value)})`),
+    ...(ineffective.length > 5 ? ["more nodes"] : []),
+  ];
+  if (found.length === 0) return [ok("annotations", "every one protects its node")];
+  return [warn("annotations", `${Karpenter.v1.annotation} protects nothing on ${found.join(", ")}`, remedy)];
+}
+
+const quoted = (value: string): string => JSON.stringify(value);
