@@ -1,9 +1,9 @@
 import { messageOf } from "../../lambda/core/errors.ts";
 import { isDenied } from "../aws-errors.ts";
-import { type Finding, fail, type LinkName, skipped, warn } from "./finding.ts";
+import { type Finding, type Findings, type Found, fail, type LinkName, skipped, warn } from "./finding.ts";
 
 /** The result of one check: findings, and facts that later checks need. */
-export type Seen<T> = Readonly<{ findings: readonly Finding[]; facts: T }>;
+export type Seen<T> = Readonly<{ findings: Findings; facts?: T }>;
 
 /** Checks step by step; a problem that only follows from another is marked as such. */
 export class Examination {
@@ -22,14 +22,14 @@ export class Examination {
   ): Promise<T | undefined> {
     try {
       const { findings, facts } = await look();
-      for (const finding of findings) this.#add(finding, needs);
+      for (const found of [findings].flat()) this.#add(link, found, needs);
       return facts;
     } catch (error) {
       const message = saidBy(error);
       if (isDenied(error))
-        this.#add(warn(link, `could not be checked: ${message}`, "Ask for the right to read it."));
+        this.#add(link, warn(`could not be checked: ${message}`, "Ask for the right to read it."));
       else
-        this.#add(fail(link, `could not be checked: ${message}`, "Try again, then check it by hand."), needs);
+        this.#add(link, fail(`could not be checked: ${message}`, "Try again, then check it by hand."), needs);
       return undefined;
     }
   }
@@ -38,9 +38,9 @@ export class Examination {
   async check(
     link: LinkName,
     needs: readonly LinkName[],
-    look: () => Promise<readonly Finding[]>,
+    look: () => Findings | Promise<Findings>,
   ): Promise<void> {
-    await this.look(link, needs, async () => ({ findings: await look(), facts: undefined }));
+    await this.look(link, needs, async () => ({ findings: await look() }));
   }
 
   /** The first of these links that is broken. */
@@ -50,10 +50,11 @@ export class Examination {
     );
   }
 
-  #add(finding: Finding, needs: readonly LinkName[] = []): void {
-    const cause = finding.verdict === "fail" ? this.broken(...needs) : undefined;
-    const shown = cause ? skipped(finding.link, `follows from "${cause}": ${finding.what}`) : finding;
+  #add(link: LinkName, found: Found, needs: readonly LinkName[] = []): void {
+    const cause = found.verdict === "fail" ? this.broken(...needs) : undefined;
+    const shown = cause ? skipped(`follows from "${cause}": ${found.what}`) : found;
     const readable = {
+      link,
       ...shown,
       what: readableOf(shown.what),
       ...(shown.remedy && { remedy: readableOf(shown.remedy) }),

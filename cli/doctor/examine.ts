@@ -39,7 +39,7 @@ import {
 } from "./checks/releases.ts";
 import type { Doctor } from "./doctor.ts";
 import { Examination } from "./examination.ts";
-import { type Finding, fail, type LinkName, skipped } from "./finding.ts";
+import { type Finding, type Findings, fail, skipped } from "./finding.ts";
 
 /** Checks every link of the chain, causes before what follows from them. */
 export async function examine(
@@ -51,10 +51,16 @@ export async function examine(
   if (it.broken("credentials")) return it.findings;
   const functions = await it.look("functions", [], () => checkFunctions(doctor));
   if (!functions) return it.findings;
+  const { env } = functions.control;
 
-  await lookAtRecord(it, doctor, functions);
+  await it.check("record", [], () => checkTable(doctor, env[Environment.holdTable] ?? ""));
   await lookAtLaunchPath(it, doctor, functions);
-  await lookAtSchedules(it, doctor, functions);
+  await it.check("schedule group", [], () =>
+    checkScheduleGroup(doctor, env[Environment.scheduleGroup] ?? ""),
+  );
+  await it.check("schedule role", [], () =>
+    checkScheduleRole(doctor, env[Environment.scheduleRoleArn] ?? ""),
+  );
   await lookAtCluster(it, doctor, functions);
   await it.check("sweep", [], () => checkSweepRule(doctor, functions.sweep));
   await it.check("manifest", [], () => checkManifest(doctor, functions.control));
@@ -65,14 +71,11 @@ export async function examine(
   return it.findings;
 }
 
-const refused = (error: unknown): Finding[] => {
+const refused = (error: unknown): Findings => {
   const failure = explainAwsError(error, "");
   if (!(failure instanceof Failure) || !isHopeless(error)) throw error;
-  return [fail("credentials", failure.message, failure.remedy)];
+  return fail(failure.message, failure.remedy);
 };
-
-const lookAtRecord = (it: Examination, doctor: Doctor, { control }: Functions) =>
-  it.check("record", [], () => checkTable(doctor, control.env[Environment.holdTable] ?? ""));
 
 async function lookAtLaunchPath(
   it: Examination,
@@ -84,8 +87,8 @@ async function lookAtLaunchPath(
   const queue = await it.look("queue", [], () => checkQueue(doctor, url));
   if (!queue) return;
   if (rule) {
-    await it.check("target", [], async () => checkTarget(doctor, rule, queue.arn));
-    await it.check("queue policy", [], async () => checkQueuePolicy(doctor, queue, rule.arn));
+    await it.check("target", [], () => checkTarget(doctor, rule, queue.arn));
+    await it.check("queue policy", [], () => checkQueuePolicy(doctor, queue, rule.arn));
   }
   await it.check("mapping", [], () => checkMapping(doctor, hold.name, queue.arn));
   const events = rule && { events: rule.targets.find(({ arn }) => arn === queue.arn)?.deadLetterArn };
@@ -93,23 +96,12 @@ async function lookAtLaunchPath(
   await it.check("dead letters", ["rule", "target"], () => checkDeadLetters(doctor, arns));
 }
 
-async function lookAtSchedules(it: Examination, doctor: Doctor, { control }: Functions): Promise<void> {
-  const { env } = control;
-  await it.check("schedule group", [], () =>
-    checkScheduleGroup(doctor, env[Environment.scheduleGroup] ?? ""),
-  );
-  await it.check("schedule role", [], () =>
-    checkScheduleRole(doctor, env[Environment.scheduleRoleArn] ?? ""),
-  );
-}
-
 async function lookAtCluster(it: Examination, doctor: Doctor, functions: Functions): Promise<void> {
   const cluster = await it.look("cluster", [], () => checkCluster(doctor, functions));
   if (cluster && !it.broken("cluster"))
-    await it.check("access entries", [], async () => [
-      ...(await checkAccessEntries(doctor, functions)),
-      ...(await checkAdminRight(doctor)),
-    ]);
+    await it.check("access entries", [], async () =>
+      [await checkAccessEntries(doctor, functions), await checkAdminRight(doctor)].flat(),
+    );
 }
 
 type Asked = Readonly<{ inside: Inside; bracket: Bracket }>;
@@ -132,49 +124,39 @@ async function lookInside(
 ): Promise<void> {
   const { cluster, record } = inside;
   const now = inside.at;
-  await it.check("login", ["cluster", "access entries"], async () => checkLogin(inside));
+  await it.check("login", ["cluster", "access entries"], () => checkLogin(inside));
   if (cluster.works) {
-    await it.check("rights", ["access entries", "manifest"], async () => checkRights(cluster, control));
-    await it.check("policy", ["access entries", "manifest", "rights"], async () =>
-      checkPolicy(cluster, control),
-    );
-    await it.check("nodes", [], async () => checkNodes(cluster, now));
+    await it.check("rights", ["access entries", "manifest"], () => checkRights(cluster, control));
+    await it.check("policy", ["access entries", "manifest", "rights"], () => checkPolicy(cluster, control));
+    await it.check("nodes", [], () => checkNodes(cluster, now));
     await it.check("annotations", [], () => checkAnnotations(doctor, cluster));
   }
-  await it.check("launches", [], async () => checkLaunches(inside));
-  await it.check("clock", [], async () =>
-    checkClocks(bracket, cluster.works ? cluster.clusterTime : undefined),
-  );
+  await it.check("launches", [], () => checkLaunches(inside));
+  await it.check("clock", [], () => checkClocks(bracket, cluster.works ? cluster.clusterTime : undefined));
   if (!record.works) {
-    await it.check("record", ["record"], async () => [
-      fail("record", `the functions cannot read it: ${record.because}`, "Check the table and their roles."),
-    ]);
+    await it.check("record", ["record"], () =>
+      fail(`the functions cannot read it: ${record.because}`, "Check the table and their roles."),
+    );
     return;
   }
   const group = control.env[Environment.scheduleGroup] ?? "";
   await it.check("holds", ["schedule group", "login", "rights"], () =>
     checkHolds(doctor, record.holds, group, now),
   );
-  const rests: LinkName[] = ["sweep", "record", "login", "access entries", "rights", "policy"];
-  await it.check("sweep", rests, async () => [checkLastSweep(doctor, sweep, record.lastSweep, now)]);
+  await it.check("sweep", ["sweep", "record", "login", "access entries", "rights", "policy"], () =>
+    checkLastSweep(doctor, sweep, record.lastSweep, now),
+  );
 }
+
+/** The links of a probe's way. */
+const way = ["functions", "code", "record", "rule", "target", "queue", "queue policy", "mapping"] as const;
 
 /** Sent only if every step works: a probe shows that something is broken, not what. */
 async function sendProbe(it: Examination, doctor: Doctor, asked: Asked | undefined): Promise<void> {
-  const way: LinkName[] = [
-    "functions",
-    "code",
-    "record",
-    "rule",
-    "target",
-    "queue",
-    "queue policy",
-    "mapping",
-  ];
   const cause = it.broken(...way);
   const skew = asked ? skewOf(asked.bracket) : 0;
   const answered = asked?.inside.version ?? version;
   await it.check("probe", way, async () =>
-    cause ? [skipped("probe", `not sent: "${cause}" is broken`)] : checkProbe(doctor, { skew, answered }),
+    cause ? skipped(`not sent: "${cause}" is broken`) : checkProbe(doctor, { skew, answered }),
   );
 }

@@ -37,26 +37,17 @@ export type Verdict = "ok" | "warn" | "fail" | "skipped";
 /** A safe fix: its description and its action. */
 export type Fix = Readonly<{ action: string; apply: () => Promise<void> }>;
 
-/** What was found at one link, and what to do about it. */
-export type Finding = Readonly<{
-  link: LinkName;
-  verdict: Verdict;
-  what: string;
-  remedy?: string;
-  fix?: Fix;
-}>;
+/** What a check found, and what to do about it; `link` where that is another than the checked one. */
+export type Found = Readonly<{ link?: LinkName; verdict: Verdict; what: string; remedy?: string; fix?: Fix }>;
+export type Findings = Found | readonly Found[];
 
-export const ok = (link: LinkName, what: string): Finding => ({ link, verdict: "ok", what });
-export const skipped = (link: LinkName, what: string): Finding => ({ link, verdict: "skipped", what });
-export const warn = (link: LinkName, what: string, remedy: string, fix?: Fix): Finding => ({
-  link,
-  verdict: "warn",
-  what,
-  remedy,
-  ...(fix && { fix }),
-});
-export const fail = (link: LinkName, what: string, remedy: string, fix?: Fix): Finding => ({
-  link,
+/** What was found at one link. */
+export type Finding = Found & Readonly<{ link: LinkName }>;
+
+export const ok = (what: string): Found => ({ verdict: "ok", what });
+export const skipped = (what: string): Found => ({ verdict: "skipped", what });
+export const warn = (what: string, remedy: string): Found => ({ verdict: "warn", what, remedy });
+export const fail = (what: string, remedy: string, fix?: Fix): Found => ({
   verdict: "fail",
   what,
   remedy,

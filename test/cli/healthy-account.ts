@@ -107,7 +107,6 @@ export const aCheck = (
 ) => ({
   version: about.version ?? version,
   at: noon.toISOString(),
-  rules: { maxHold: 7_200_000 },
   record: { works: true, holds: [], lastSweep: after(noon, -minutes(3)).toISOString(), ...about.record },
   launches: { works: true, recent: 2, ...about.launches },
   cluster: {

@@ -4,77 +4,69 @@ import { SettingEnvironment } from "../../../lambda/environment.ts";
 import type { ClusterFacts, FunctionFacts } from "../aws/account.ts";
 import { type Doctor, reapply } from "../doctor.ts";
 import type { Seen } from "../examination.ts";
-import { type Finding, fail, ok, warn } from "../finding.ts";
+import { type Findings, type Found, fail, ok, warn } from "../finding.ts";
 import type { Functions } from "./functions.ts";
 
 /** The cluster is there, lets roles in by access entries, and can be reached from where the functions are. */
-export async function checkCluster(
-  doctor: Doctor,
-  functions: Functions,
-): Promise<Seen<ClusterFacts | undefined>> {
+export async function checkCluster(doctor: Doctor, functions: Functions): Promise<Seen<ClusterFacts>> {
   const { cluster: name, account } = doctor;
   const cluster = await account.cluster();
   if (!cluster) {
     const what = `there is no EKS cluster ${name} in this account and region`;
-    return { findings: [fail("cluster", what, "Deploy the holder where the cluster is.")], facts: undefined };
+    return { findings: fail(what, "Deploy the holder where the cluster is.") };
   }
-  return { findings: [judge(name, cluster, functions)], facts: cluster };
+  return { findings: judge(name, cluster, functions), facts: cluster };
 }
 
-function judge(name: string, cluster: ClusterFacts, { control }: Functions): Finding {
+function judge(name: string, cluster: ClusterFacts, { control }: Functions): Found {
   const { status, version, authenticationMode, unreachable } = cluster;
   if (status !== "ACTIVE" && status !== "UPDATING") {
-    return fail("cluster", `${name} is ${status}`, "Wait until it is ACTIVE.");
+    return fail(`${name} is ${status}`, "Wait until it is ACTIVE.");
   }
   if (authenticationMode === "CONFIG_MAP") {
     const remedy =
       `aws eks update-cluster-config --name ${name} --access-config authenticationMode=API_AND_CONFIG_MAP && ` +
       `aws eks wait cluster-active --name ${name}`;
-    return fail("cluster", `${name} has no access entries, only the aws-auth ConfigMap`, remedy);
+    return fail(`${name} has no access entries, only the aws-auth ConfigMap`, remedy);
   }
-  if (unreachable && !control.inVpc) return fail("cluster", unreachable.reason, unreachable.remedy);
-  return ok("cluster", `${name}, Kubernetes ${version}, ${authenticationMode}`);
+  if (unreachable && !control.inVpc) return fail(unreachable.reason, unreachable.remedy);
+  return ok(`${name}, Kubernetes ${version}, ${authenticationMode}`);
 }
 
 /** Every function's role may log in as a member of our group. */
-export async function checkAccessEntries(doctor: Doctor, functions: Functions): Promise<Finding[]> {
+export async function checkAccessEntries(doctor: Doctor, functions: Functions): Promise<Findings> {
   const found = await Promise.all(
-    Object.values(functions).map(async (fn) => ({
-      fn,
-      groups: await doctor.account.accessGroups(fn.roleArn),
-    })),
+    Object.values(functions).map(async (fn) => [fn, await doctor.account.accessGroups(fn.roleArn)] as const),
   );
-  const wrong = found.filter(({ groups }) => !groups?.includes(holderName));
-  if (wrong.length === 0) return [ok("access entries", `${found.length} roles in group ${holderName}`)];
-  return wrong.map(({ fn, groups }) => locked(doctor, fn, groups));
+  const wrong = found.filter(([, groups]) => !groups?.includes(holderName));
+  if (wrong.length === 0) return ok(`${found.length} roles in group ${holderName}`);
+  return wrong.map(([fn, groups]) => locked(doctor, fn, groups));
 }
 
 /** A deployment takes less time; after that, an admin right was left by a killed invocation. */
 const longestInvocation = minutes(15);
 
 /** The function that installs the access is an admin of the cluster only while it works. */
-export async function checkAdminRight({ account, cluster, clock }: Doctor): Promise<Finding[]> {
+export async function checkAdminRight({ account, cluster, clock }: Doctor): Promise<Findings> {
   const installer = await account.functionOf("cluster-access");
   const since = installer && (await account.adminSince(installer.roleArn));
   if (!since) return [];
   const what = `${installer.name} is an admin of ${cluster} since ${since.toISOString()}`;
   if (clock.now().getTime() - since.getTime() < longestInvocation) {
-    return [warn("access entries", `${what}: is a deployment running?`, "Check again in 15 minutes.")];
+    return warn(`${what}: is a deployment running?`, "Check again in 15 minutes.");
   }
   const remedy = `aws eks delete-access-entry --cluster-name ${cluster} --principal-arn ${installer.roleArn}`;
-  return [
-    fail("access entries", `${what}, and no deployment takes that long`, remedy, {
-      action: `remove the admin right of ${installer.name}`,
-      apply: () => account.deleteEntry(installer.roleArn),
-    }),
-  ];
+  return fail(`${what}, and no deployment takes that long`, remedy, {
+    action: `remove the admin right of ${installer.name}`,
+    apply: () => account.deleteEntry(installer.roleArn),
+  });
 }
 
 function locked(
   doctor: Doctor,
   { name, roleArn }: FunctionFacts,
   groups: readonly string[] | undefined,
-): Finding {
+): Found {
   const what = groups
     ? `the access entry of ${name} is not in group ${holderName}`
     : `${name} has no access entry: the cluster does not let it in`;
@@ -82,14 +74,14 @@ function locked(
   const remedy =
     `aws eks ${verb}-access-entry --cluster-name ${doctor.cluster} --principal-arn ${roleArn} ` +
     `--kubernetes-groups ${holderName}`;
-  return fail("access entries", what, remedy, {
+  return fail(what, remedy, {
     action: `let ${name} into the cluster again`,
     apply: () => doctor.account.admit(roleArn),
   });
 }
 
 /** Compares role, binding and policy with the manifest; needs a kubeconfig. */
-export async function checkManifest({ compareManifest }: Doctor, { env }: FunctionFacts): Promise<Finding[]> {
+export async function checkManifest({ compareManifest }: Doctor, { env }: FunctionFacts): Promise<Findings> {
   if (!compareManifest) return [];
   const found = await compareManifest(env[SettingEnvironment.holdAnnotation] ?? "");
   const unknown = found.filter(({ state }) => state === "unknown to this cluster");
@@ -98,11 +90,11 @@ export async function checkManifest({ compareManifest }: Doctor, { env }: Functi
     const what = wrong.map(
       ({ kind, state }) => `${kind} is ${state === "missing" ? "missing" : "not as in the manifest"}`,
     );
-    return [fail("manifest", what.join(", "), reapply({ env }))];
+    return fail(what.join(", "), reapply({ env }));
   }
   if (unknown.length > 0) {
     const kinds = unknown.map(({ kind }) => kind).join(" and ");
-    return [warn("manifest", `the cluster has no ${kinds}`, "Policies came with Kubernetes 1.30.")];
+    return warn(`the cluster has no ${kinds}`, "Policies came with Kubernetes 1.30.");
   }
-  return [ok("manifest", "roles, bindings and policy are as in the manifest")];
+  return ok("roles, bindings and policy are as in the manifest");
 }

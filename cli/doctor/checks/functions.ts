@@ -4,18 +4,18 @@ import { about } from "../../terminal/times.ts";
 import type { FunctionFacts } from "../aws/account.ts";
 import { type Doctor, redeploy } from "../doctor.ts";
 import type { Seen } from "../examination.ts";
-import { type Finding, fail, ok, warn } from "../finding.ts";
+import { type Findings, fail, ok, warn } from "../finding.ts";
 
 export const watched = ["hold", "release", "sweep", "control"] as const satisfies readonly Part[];
 export type Functions = Readonly<Record<(typeof watched)[number], FunctionFacts>>;
 
-export async function checkCredentials({ account }: Doctor): Promise<Finding[]> {
+export async function checkCredentials({ account }: Doctor): Promise<Findings> {
   const { arn } = await account.identity();
-  return [ok("credentials", arn)];
+  return ok(arn);
 }
 
 /** All four functions exist, are active and not throttled to zero. */
-export async function checkFunctions(doctor: Doctor): Promise<Seen<Functions | undefined>> {
+export async function checkFunctions(doctor: Doctor): Promise<Seen<Functions>> {
   const [hold, release, sweep, control] = await Promise.all(
     watched.map((part) => doctor.account.functionOf(part)),
   );
@@ -23,12 +23,11 @@ export async function checkFunctions(doctor: Doctor): Promise<Seen<Functions | u
   if (!(hold && release && sweep && control)) {
     const what = `there is no ${missing.join(", ")} function for cluster ${doctor.cluster}`;
     const remedy = missing.length === watched.length ? await whichThen(doctor) : redeploy(doctor);
-    return { findings: [fail("functions", what, remedy)], facts: undefined };
+    return { findings: fail(what, remedy) };
   }
   const functions = { hold, release, sweep, control };
   const troubles = Object.values(functions).flatMap((fn) => troubleOf(fn, doctor));
-  const findings =
-    troubles.length > 0 ? troubles : [ok("functions", "hold, release, sweep and control are ready")];
+  const findings = troubles.length > 0 ? troubles : ok("hold, release, sweep and control are ready");
   return { findings, facts: functions };
 }
 
@@ -41,56 +40,48 @@ async function whichThen({ account, cluster }: Doctor): Promise<string> {
 function troubleOf(
   { name, state, lastUpdate, reservedConcurrency }: FunctionFacts,
   doctor: Doctor,
-): Finding[] {
+): Findings {
   if (reservedConcurrency === 0) {
     const remedy = `aws lambda delete-function-concurrency --function-name ${name} (or ${redeploy(doctor)})`;
-    return [fail("functions", `${name} is turned off: its reserved concurrency is 0`, remedy)];
+    return fail(`${name} is turned off: its reserved concurrency is 0`, remedy);
   }
   if (state === "Pending" || lastUpdate === "InProgress") {
-    return [warn("functions", `${name} is just being deployed`, "Check again in a minute.")];
+    return warn(`${name} is just being deployed`, "Check again in a minute.");
   }
   if (state !== "Active" && state !== "Inactive") {
-    return [fail("functions", `${name} is ${state}`, redeploy(doctor))];
+    return fail(`${name} is ${state}`, redeploy(doctor));
   }
-  if (lastUpdate === "Failed")
-    return [fail("functions", `the last update of ${name} failed`, redeploy(doctor))];
+  if (lastUpdate === "Failed") return fail(`the last update of ${name} failed`, redeploy(doctor));
   return [];
 }
 
 /** The functions' code has the version of this command line. */
-export function checkCode(answered: string): Finding[] {
-  if (answered === version) return [ok("code", `version ${version}, as this command line`)];
+export function checkCode(answered: string): Findings {
+  if (answered === version) return ok(`version ${version}, as this command line`);
   const what = `the functions are version ${answered}, this command line is ${version}`;
-  return [
-    warn(
-      "code",
-      what,
-      `Deploy again, or use the command line of that version: npx karpenter-node-holder@${answered}`,
-    ),
-  ];
+  const remedy = "Deploy again, or use the command line of that version";
+  return warn(what, `${remedy}: npx karpenter-node-holder@${answered}`);
 }
 
 /** The record's table is there, and the functions can read it. */
-export async function checkTable(doctor: Doctor, name: string): Promise<Finding[]> {
+export async function checkTable(doctor: Doctor, name: string): Promise<Findings> {
   const status = await doctor.account.tableStatus(name);
   if (status === undefined) {
-    return [fail("record", `the table ${name} is gone: no hold can be recorded`, redeploy(doctor))];
+    return fail(`the table ${name} is gone: no hold can be recorded`, redeploy(doctor));
   }
-  if (status !== "ACTIVE")
-    return [fail("record", `the table ${name} is ${status}`, "Wait, then check again.")];
-  return [ok("record", `table ${name}`)];
+  if (status !== "ACTIVE") return fail(`the table ${name} is ${status}`, "Wait, then check again.");
+  return ok(`table ${name}`);
 }
 
 /** No alarm is on. */
-export async function checkAlarms(doctor: Doctor, now: Date): Promise<Finding[]> {
+export async function checkAlarms(doctor: Doctor, now: Date): Promise<Findings> {
   const prefix = alarmName(doctor.cluster, "");
   const alarms = await doctor.account.alarms(prefix);
-  if (alarms.length === 0)
-    return [warn("alarms", "there are no alarms: a failure notifies no one", redeploy(doctor))];
+  if (alarms.length === 0) return warn("there are no alarms: a failure notifies no one", redeploy(doctor));
   const on = alarms.filter(({ state }) => state === "ALARM");
-  if (on.length === 0) return [ok("alarms", `${alarms.length}, none is on`)];
+  if (on.length === 0) return ok(`${alarms.length}, none is on`);
   return on.map(({ name, description, since }) => {
     const age = since ? `, for ${about(now.getTime() - since.getTime())}` : "";
-    return warn("alarms", `${name.slice(prefix.length)} is on${age}`, description);
+    return warn(`${name.slice(prefix.length)} is on${age}`, description);
   });
 }

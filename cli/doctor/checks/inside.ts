@@ -8,7 +8,7 @@ import { many, parseAnswer } from "../../answers.ts";
 import { about } from "../../terminal/times.ts";
 import type { FunctionFacts } from "../aws/account.ts";
 import { type Doctor, reapply } from "../doctor.ts";
-import { type Finding, fail, ok, skipped, warn } from "../finding.ts";
+import { type Findings, type Found, fail, ok, skipped, warn } from "../finding.ts";
 
 /** One link of the chain as the functions saw it: what it showed, or why it does not work. */
 const link = <E extends v.ObjectEntries>(entries: E) =>
@@ -46,7 +46,6 @@ const findings = {
 const inside = fields({
   version: anyText,
   at: moment,
-  rules: fields({ maxHold: count }),
   record: link({ holds: list(presentHold, many), lastSweep: v.exactOptional(moment) }),
   launches: link({ recent: count }),
   cluster: link(findings),
@@ -59,105 +58,80 @@ export type Inside = Readonly<v.InferOutput<typeof inside>>;
 export const parseInside = (answer: unknown): Inside => parseAnswer(inside, answer);
 
 /** The functions can log in to the cluster. */
-export const checkLogin = ({ cluster }: Inside): Finding[] => [
+export const checkLogin = ({ cluster }: Inside): Findings =>
   cluster.works
-    ? ok("login", `the functions can log in, Kubernetes ${cluster.kubernetes}`)
-    : fail(
-        "login",
-        cluster.because,
-        "Check the access entries and the network between functions and cluster.",
-      ),
-];
+    ? ok(`the functions can log in, Kubernetes ${cluster.kubernetes}`)
+    : fail(cluster.because, "Check the access entries and the network between functions and cluster.");
 
 /** Role and binding give what is needed, and no more. */
 export function checkRights(
   { missingRights, needlessRights }: ClusterFindings,
   control: FunctionFacts,
-): Finding[] {
+): Findings {
   const withoutNodes = missingRights.filter((right) => !right.endsWith(" nodes"));
   if (missingRights.length > 0 && withoutNodes.length === missingRights.length) {
     const what =
       `the functions may not ${missingRights.join(", ")}: every launch counts as demand, also those that only ` +
       "replace nodes, and launches alone extend a hold";
-    return [warn("rights", what, reapply(control))];
+    return warn(what, reapply(control));
   }
   if (missingRights.length > 0) {
     const what = `the functions may not ${missingRights.join(", ")}: ClusterRole or binding is not as it was written`;
-    return [fail("rights", what, reapply(control))];
+    return fail(what, reapply(control));
   }
   if (needlessRights.length > 0) {
     const what = `the functions may ${needlessRights.join(", ")}, which they never need`;
-    return [
-      warn("rights", what, "Find the other binding that names group karpenter-node-holder or their roles."),
-    ];
+    return warn(what, "Find the other binding that names group karpenter-node-holder or their roles.");
   }
-  return [ok("rights", "all that functions of this version need, and no more")];
+  return ok("all that functions of this version need, and no more");
 }
 
 /** The cluster itself refuses what the holder must not do, and admits its marks. */
-export function checkPolicy(found: ClusterFindings, control: FunctionFacts): Finding[] {
+export function checkPolicy(found: ClusterFindings, control: FunctionFacts): Findings {
   const { foreignChange, ownChange, said = "", kubernetes, nodes } = found;
   if (ownChange === "refused") {
-    const what = `the cluster refuses our mark: ${said}`;
-    return [
-      fail(
-        "policy",
-        what,
-        `Is the policy for another annotation or deployment? Write it again: ${reapply(control)}`,
-      ),
-    ];
+    const remedy = `Is the policy for another annotation or deployment? Write it again: ${reapply(control)}`;
+    return fail(`the cluster refuses our mark: ${said}`, remedy);
   }
   if (foreignChange === "admitted") {
     if (isOlderThanPolicies(kubernetes)) {
       const what = `Kubernetes ${kubernetes} has no admission policies: only our own code limits us to marks`;
-      return [warn("policy", what, "Policies came with Kubernetes 1.30.")];
+      return warn(what, "Policies came with Kubernetes 1.30.");
     }
     const what =
       "the admission policy is missing or not bound: it admitted a change that the holder must not make (dry run)";
-    return [fail("policy", what, reapply(control))];
+    return fail(what, reapply(control));
   }
-  if (foreignChange === "refused") return [ok("policy", "refuses other changes, admits our mark (dry run)")];
+  if (foreignChange === "refused") return ok("refuses other changes, admits our mark (dry run)");
   const why = nodes === 0 ? "there is no node of Karpenter to try it on" : said || "no node could be tried";
-  return [skipped("policy", why)];
+  return skipped(why);
 }
 
 /** The functions see what EC2 launches. */
-export const checkLaunches = ({ launches }: Inside): Finding[] => [
+export const checkLaunches = ({ launches }: Inside): Findings =>
   launches.works
-    ? ok("launches", `${launches.recent} launched within the last hour`)
-    : fail(
-        "launches",
-        `the functions cannot ask EC2: ${launches.because}`,
-        "Check their roles: ec2:DescribeInstances.",
-      ),
-];
+    ? ok(`${launches.recent} launched within the last hour`)
+    : fail(`the functions cannot ask EC2: ${launches.because}`, "Check their roles: ec2:DescribeInstances.");
 
 const fewest = 60_000;
 
 /** Nodes that stay for another reason than a hold. */
-export function checkNodes({ nodes, stuck, userHeld }: ClusterFindings, now: Date): Finding[] {
-  const findings: Finding[] = [];
+export function checkNodes({ nodes, stuck, userHeld }: ClusterFindings, now: Date): Findings {
+  const findings: Found[] = [];
   if (stuck.length > 0) {
     const what = `${manyOf(stuck)} waiting for Karpenter to let them go: ${names(stuck, now)}`;
     const remedy =
       "Is Karpenter running? If it is, look for pods that cannot be evicted. If it is gone for good, remove its finalizer " +
       "karpenter.sh/termination and terminate the instances yourself.";
-    findings.push(warn("nodes", what, remedy));
+    findings.push(warn(what, remedy));
   }
   if (userHeld.length > 0) {
     const what = `${manyOf(userHeld)} held by their users for more than a day: ${names(userHeld, now)}`;
-    findings.push(
-      warn("nodes", what, "These are not our holds: remove the annotation where it is no longer needed."),
-    );
+    findings.push(warn(what, "These are not our holds: remove the annotation where it is no longer needed."));
   }
   return findings.length > 0
     ? findings
-    : [
-        ok(
-          "nodes",
-          `${nodes} of Karpenter, none stuck in its deletion, none held by its user for more than a day`,
-        ),
-      ];
+    : ok(`${nodes} of Karpenter, none stuck in its deletion, none held by its user for more than a day`);
 }
 
 const manyOf = (nodes: readonly KeptNode[]): string =>
@@ -186,15 +160,15 @@ const remedy =
 export async function checkAnnotations(
   { findIneffectiveTemplates }: Pick<Doctor, "findIneffectiveTemplates">,
   { ineffective }: Pick<ClusterFindings, "ineffective">,
-): Promise<Finding[]> {
+): Promise<Findings> {
   const templates = (await findIneffectiveTemplates?.()) ?? [];
   const found = [
     ...templates.map(({ nodePool, value }) => `the template of NodePool ${nodePool} (${quoted(value)})`),
     ...ineffective.slice(0, 5).map(({ node, value }) => `node ${node} (${quoted(value)})`),
     ...(ineffective.length > 5 ? ["more nodes"] : []),
   ];
-  if (found.length === 0) return [ok("annotations", "every one protects its node")];
-  return [warn("annotations", `${Karpenter.v1.annotation} protects nothing on ${found.join(", ")}`, remedy)];
+  if (found.length === 0) return ok("every one protects its node");
+  return warn(`${Karpenter.v1.annotation} protects nothing on ${found.join(", ")}`, remedy);
 }
 
 const quoted = (value: string): string => JSON.stringify(value);

@@ -6,26 +6,27 @@ import { holderSettings } from "../../../lambda/settings-table.ts";
 import { about } from "../../terminal/times.ts";
 import type { FunctionFacts } from "../aws/account.ts";
 import { type Doctor, redeploy } from "../doctor.ts";
-import { type Finding, fail, ok, warn } from "../finding.ts";
+import { type Findings, type Found, fail, ok, warn } from "../finding.ts";
+import { turnedOff } from "./launch-path.ts";
 
 /** A one-shot may fire a minute late, and deletes itself when it has. */
 const grace: Duration = minutes(2);
 
-export async function checkScheduleGroup(doctor: Doctor, name: string): Promise<Finding[]> {
+export async function checkScheduleGroup(doctor: Doctor, name: string): Promise<Findings> {
   const state = await doctor.account.scheduleGroup(name);
-  if (state === "ACTIVE") return [ok("schedule group", name)];
+  if (state === "ACTIVE") return ok(name);
   const what = state === undefined ? `${name} is gone: no release can be scheduled` : `${name} is ${state}`;
-  return [fail("schedule group", what, redeploy(doctor))];
+  return fail(what, redeploy(doctor));
 }
 
 /** The role in which Scheduler invokes the release function. */
-export async function checkScheduleRole(doctor: Doctor, arn: string): Promise<Finding[]> {
+export async function checkScheduleRole(doctor: Doctor, arn: string): Promise<Findings> {
   const role = await doctor.account.role(arn);
-  if (!role) return [fail("schedule role", `${arn} is gone: releases cannot be invoked`, redeploy(doctor))];
+  if (!role) return fail(`${arn} is gone: releases cannot be invoked`, redeploy(doctor));
   if (!JSON.stringify(role.trust).includes("scheduler.amazonaws.com")) {
-    return [fail("schedule role", `${arn} does not trust EventBridge Scheduler`, redeploy(doctor))];
+    return fail(`${arn} does not trust EventBridge Scheduler`, redeploy(doctor));
   }
-  return [ok("schedule role", nameIn(arn))];
+  return ok(arn.split("/").at(-1) ?? arn);
 }
 
 /** Each present hold ends in time: its one-shot is there, and it is not overdue. */
@@ -34,48 +35,36 @@ export async function checkHolds(
   holds: readonly PresentHold[],
   group: string,
   now: Date,
-): Promise<Finding[]> {
-  if (holds.length === 0) return [ok("holds", "nothing is held now")];
+): Promise<Findings> {
+  if (holds.length === 0) return ok("nothing is held now");
   return Promise.all(holds.map((hold) => checkHold(doctor, hold, group, now)));
 }
 
-async function checkHold(doctor: Doctor, hold: PresentHold, group: string, now: Date): Promise<Finding> {
+async function checkHold(doctor: Doctor, hold: PresentHold, group: string, now: Date): Promise<Found> {
   const { id, scope, state, expiresAt, armedFor } = hold;
   const fix = { action: `sweep now, which repairs hold ${id}`, apply: () => doctor.account.sweepNow() };
   const overdue = now.getTime() - expiresAt.getTime();
   if (overdue > grace) {
     const what = `the hold of ${scope} (${id}) should have ended ${about(overdue)} ago`;
-    return fail("holds", what, "See docs/operating.md#release-overdue; --fix sweeps at once.", fix);
+    return fail(what, "See docs/operating.md#release-overdue; --fix sweeps at once.", fix);
   }
-  if (state === "releasing") return ok("holds", `the hold of ${scope} is being released`);
+  if (state === "releasing") return ok(`the hold of ${scope} is being released`);
   const isDue = armedFor !== undefined && armedFor <= after(now, grace);
   // While the start of a hold marks its nodes, the record does not name the one-shot yet.
   const firesAt = armedFor ?? expiresAt;
   if (isDue || (await doctor.account.scheduleExists(group, scheduleName(id, firesAt)))) {
-    return ok("holds", `the hold of ${scope} (${id}) has its one-shot`);
+    return ok(`the hold of ${scope} (${id}) has its one-shot`);
   }
   const what = `the hold of ${scope} (${id}) has no one-shot to end it; only the sweep will`;
-  return fail("holds", what, "--fix sweeps at once, which sets a new one.", fix);
+  return fail(what, "--fix sweeps at once, which sets a new one.", fix);
 }
 
-const nameIn = (arn: string): string => arn.split("/").at(-1) ?? arn;
-
 /** A rule invokes the sweep. */
-export async function checkSweepRule(doctor: Doctor, sweep: FunctionFacts): Promise<Finding[]> {
+export async function checkSweepRule(doctor: Doctor, sweep: FunctionFacts): Promise<Findings> {
   const rule = await doctor.account.ruleThatTargets(sweep.arn);
-  if (!rule) return [fail("sweep", `no rule invokes ${sweep.name}`, redeploy(doctor))];
+  if (!rule) return fail(`no rule invokes ${sweep.name}`, redeploy(doctor));
   if (rule.isEnabled) return [];
-  return [
-    fail(
-      "sweep",
-      `${rule.name}, which invokes the sweep, is disabled`,
-      `aws events enable-rule --name ${rule.name}`,
-      {
-        action: `enable rule ${rule.name}`,
-        apply: () => doctor.account.enableRule(rule.name),
-      },
-    ),
-  ];
+  return turnedOff(doctor, rule.name, `${rule.name}, which invokes the sweep, is disabled`);
 }
 
 /** The sweep has run to its end lately. */
@@ -84,22 +73,20 @@ export function checkLastSweep(
   sweep: FunctionFacts,
   lastSweep: Date | undefined,
   now: Date,
-): Finding {
+): Found {
   const every = sweepEvery(sweep);
   const log = `aws logs tail /aws/lambda/${sweep.name} --since 1h`;
   const fix = { action: "sweep now", apply: () => doctor.account.sweepNow() };
   if (!lastSweep && sweep.changedAt && sweep.changedAt > after(now, -every - minutes(2))) {
-    return warn("sweep", "none has run since the last deployment", `Wait ${about(every)}.`);
+    return warn("none has run since the last deployment", `Wait ${about(every)}.`);
   }
-  if (!lastSweep) {
-    return fail("sweep", "no sweep has run to its end yet", `Read its log: ${log}`, fix);
-  }
+  if (!lastSweep) return fail("no sweep has run to its end yet", `Read its log: ${log}`, fix);
   const age = now.getTime() - lastSweep.getTime();
   if (age > 2 * every + minutes(2)) {
     const what = `the last sweep that ran to its end was ${about(age)} ago, one is due every ${about(every)}`;
-    return fail("sweep", what, `See docs/operating.md#sweep-silent; its log: ${log}`, fix);
+    return fail(what, `See docs/operating.md#sweep-silent; its log: ${log}`, fix);
   }
-  return ok("sweep", `ran ${about(Math.max(0, age))} ago, every ${about(every)}`);
+  return ok(`ran ${about(Math.max(0, age))} ago, every ${about(every)}`);
 }
 
 const sweepEvery = ({ env }: FunctionFacts): Duration =>
