@@ -1,9 +1,21 @@
 import { type Argument, Command, CommanderError, type Option } from "commander";
 import { version } from "../lambda/version.ts";
-import { commands } from "./commands.ts";
-import { Exit } from "./terminal/exit-codes.ts";
+import { advise } from "./commands/advise.ts";
+import { doctor } from "./commands/doctor.ts";
+import { history } from "./commands/history.ts";
+import { manifest } from "./commands/manifest.ts";
+import { hold, pause, release, resume } from "./commands/operate.ts";
+import { run } from "./commands/run.ts";
+import { status } from "./commands/status.ts";
+import { template } from "./commands/template.ts";
 import { printFailure } from "./terminal/failure.ts";
-import type { Terminal } from "./terminal/terminal.ts";
+import { Exit, type Terminal } from "./terminal/terminal.ts";
+
+/** Every command, in the order of the help: its name, flags and action. The action loads heavy imports. */
+export const commands = [
+  ...[status, hold, release, pause, resume, history, doctor, advise],
+  ...[manifest, template, run],
+];
 
 /** Runs a command and returns its exit code; never ends the process itself. */
 export async function commandLine(words: readonly string[], terminal: Terminal): Promise<Exit> {

@@ -1,7 +1,6 @@
 import { formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
-import { table } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { about } from "../terminal/times.ts";
+import { about, table } from "../terminal/text.ts";
 import { type Advice, type Candidate, verdict } from "./advice.ts";
 
 /** Advice for people: what was seen, each hold tried, and what to do. */

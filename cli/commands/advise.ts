@@ -4,14 +4,13 @@ import { TryAgainError } from "../../lambda/core/errors.ts";
 import type { Question } from "../advise/advice.ts";
 import type { InstanceEvent } from "../advise/lives.ts";
 import { explainAwsError } from "../aws-errors.ts";
-import { awsConfig, type ClusterFlags, durationOption, withCluster } from "../terminal/cluster-flags.ts";
-import { withExamples } from "../terminal/examples.ts";
+import { awsConfig, type ClusterFlags, withCluster } from "../terminal/cluster-flags.ts";
 import { Failure } from "../terminal/failure.ts";
-import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
-import { writePrivateFile } from "../terminal/private-file.ts";
+import { asJson, durationOption, type Output, withExamples, withOutput } from "../terminal/flags.ts";
+import { writePrivateFile } from "../terminal/page-file.ts";
 import { Progress } from "../terminal/progress.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { about } from "../terminal/times.ts";
+import { about } from "../terminal/text.ts";
 
 type AdviseOptions = ClusterFlags &
   Readonly<{

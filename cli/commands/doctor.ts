@@ -3,9 +3,8 @@ import { deployedHolder } from "../control/deployed.ts";
 import { applyFixes } from "../doctor/examination.ts";
 import { type Finding, findingJson, findingView, verdictView } from "../doctor/finding.ts";
 import { awsConfig, type ClusterFlags, withCluster } from "../terminal/cluster-flags.ts";
-import { withExamples } from "../terminal/examples.ts";
 import { Failure } from "../terminal/failure.ts";
-import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
+import { asJson, type Output, withExamples, withOutput } from "../terminal/flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 type DoctorOptions = ClusterFlags &

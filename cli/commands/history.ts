@@ -1,16 +1,16 @@
 import { Command } from "commander";
+import { describeLength } from "../../lambda/core/auto/describe-length.ts";
+import { describeCauses } from "../../lambda/core/holds/causes.ts";
 import type { PastHold } from "../../lambda/core/holds/hold.ts";
 import { parseHistory } from "../answers.ts";
 import { controlOf } from "../control/control.ts";
-import { countFlag, type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
-import { withExamples } from "../terminal/examples.ts";
-import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
-import { writePrivateFile } from "../terminal/private-file.ts";
+import { type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
+import { asJson, countFlag, type Output, withExamples, withOutput } from "../terminal/flags.ts";
+import { writePrivateFile } from "../terminal/page-file.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { historyTable, historyTimeline } from "../views/history-view.ts";
+import { about, absolute, relative, table } from "../terminal/text.ts";
 
-type HistoryOptions = HolderFlags &
-  Readonly<{ output: Output; limit: number; timeline?: true; ascii?: true; html?: string; open?: true }>;
+type HistoryOptions = HolderFlags & Readonly<{ output: Output; limit: number; html?: string; open?: true }>;
 
 /** Shows the holds of the last 90 days. */
 export const history = (terminal: Terminal): Command =>
@@ -18,15 +18,12 @@ export const history = (terminal: Terminal): Command =>
     withOutput(withHolder(new Command("history"), terminal))
       .description("Show the holds of the last 90 days.")
       .option("--limit <count>", "how many, to 1000, the newest first", countFlag(1, 1000), 20)
-      .option("--timeline", "draw them along time")
-      .option("--ascii", "draw with plain characters")
       .option("--html <file>", "write them as a self-contained page")
       .option("--open", "draw them on a page and open it in the browser")
       .action((options: HistoryOptions) => notify(options, terminal)),
     [
       ["history --cluster prod", "the last twenty holds"],
-      ["history --cluster prod --limit 200 --timeline", "when holds were, along time"],
-      ["history --cluster prod --limit 500 --open", "the same as a picture in the browser"],
+      ["history --cluster prod --limit 500 --open", "more of them, as a picture in the browser"],
       ["history --cluster prod --html holds.html", "a page to share"],
       ["history --cluster prod -o json", "for a program"],
     ],
@@ -41,10 +38,30 @@ async function notify(options: HistoryOptions, terminal: Terminal): Promise<void
   if (holds.length === 0) return out("Nothing was held in the last 90 days.");
   const now = new Date();
   if (options.html !== undefined || options.open) return drawn(holds, { ...options, name, now }, terminal);
-  const lines = options.timeline
-    ? historyTimeline(holds, now, style, options.ascii === true)
-    : historyTable(holds, now, style, options.output === "wide");
-  for (const line of lines) out(line);
+  for (const line of historyTable(holds, now, style, options.output === "wide")) out(line);
+}
+
+/** Past holds as rows, newest first. */
+export function historyTable(
+  holds: readonly PastHold[],
+  now: Date,
+  style: Terminal["style"],
+  wide: boolean,
+): string[] {
+  const heading = ["STARTED", "ENDED", "LASTED", "SCOPE", "LAUNCHES", "EXTENSIONS", "NODES", "WHY IT ENDED"];
+  const rest = wide ? ["CAUSES", "LEARNED LENGTH", "HOLD"] : [];
+  const rows = holds.map((hold) => [
+    absolute(hold.startedAt, now),
+    relative(hold.endedAt, now),
+    about(hold.endedAt.getTime() - hold.startedAt.getTime()),
+    hold.scope,
+    String(hold.launches),
+    String(hold.extensions),
+    String(hold.nodes),
+    hold.endedBecause + (hold.capped ? style("yellow", " (capped)") : ""),
+    ...(wide ? [describeCauses(hold), hold.length ? describeLength(hold.length) : "–", hold.id] : []),
+  ]);
+  return table([[...heading, ...rest].map((one) => style("dim", one)), ...rows]);
 }
 
 async function drawn(
@@ -53,7 +70,7 @@ async function drawn(
   { out, notify: remark }: Terminal,
 ): Promise<void> {
   const { historyPage } = await import("../views/history-page.ts");
-  const { openInBrowser, pageFile } = await import("../terminal/open-page.ts");
+  const { openInBrowser, pageFile } = await import("../terminal/page-file.ts");
   const file = html ?? (await pageFile("history.html"));
   writePrivateFile(file, historyPage(holds, name, now));
   out(file);

@@ -1,9 +1,8 @@
 import { Command, Option } from "commander";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { holderSettings } from "../../lambda/settings-table.ts";
-import { withExamples } from "../terminal/examples.ts";
+import { typedFlags, withExamples } from "../terminal/flags.ts";
 import { isSetting, runDefaults, settingsFrom, withSettings } from "../terminal/setting-flags.ts";
-import { typedFlags } from "../terminal/shell-words.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 type ManifestOptions = Readonly<{ for: "functions" | "run"; run?: true; image?: string }>;

@@ -4,12 +4,11 @@ import { BadInputError } from "../../lambda/core/errors.ts";
 import { parseScope } from "../../lambda/core/scope.ts";
 import { parseHeld, parseReleased, parseResumed, type ReleasedAnswer } from "../answers.ts";
 import { controlOf } from "../control/control.ts";
-import { durationFlag, type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
-import { withExamples } from "../terminal/examples.ts";
+import { type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
 import { Failure } from "../terminal/failure.ts";
-import { asJson, type Output, withOutput } from "../terminal/output-flag.ts";
+import { asJson, durationFlag, type Output, withExamples, withOutput } from "../terminal/flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { formatMoment } from "../terminal/times.ts";
+import { formatMoment } from "../terminal/text.ts";
 
 type Options = HolderFlags &
   Readonly<{ for?: Duration; force?: true; reason?: string; scope?: string; output: Output }>;

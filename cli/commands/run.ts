@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { Command, Option } from "commander";
-import { formatDuration, minutes, seconds } from "../../lambda/core/duration.ts";
+import { type Duration, formatDuration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import { holderSettings } from "../../lambda/settings-table.ts";
@@ -10,13 +10,11 @@ import { systemClock } from "../../lambda/system-clock.ts";
 import { PrometheusMetrics } from "../../local/metrics/prometheus.ts";
 import type { Run } from "../../local/run/run.ts";
 import { dataFolder } from "../control/run-folders.ts";
-import { countFlag } from "../terminal/cluster-flags.ts";
-import { withExamples } from "../terminal/examples.ts";
 import { Failure } from "../terminal/failure.ts";
+import { countFlag, typedFlags, withExamples } from "../terminal/flags.ts";
 import { runDefaults, settingsFrom, withSettings } from "../terminal/setting-flags.ts";
-import { quoted, typedFlags } from "../terminal/shell-words.ts";
-import type { Terminal } from "../terminal/terminal.ts";
-import { endAfter, untilStopped } from "../terminal/until-stopped.ts";
+import { Exit, type Terminal, untilStopped } from "../terminal/terminal.ts";
+import { quoted } from "../terminal/text.ts";
 import { jsonLog, textLog } from "../views/run-log.ts";
 
 type RunOptions = Readonly<{
@@ -123,6 +121,15 @@ async function hold(options: RunOptions, itself: Command, terminal: Terminal): P
   if (nodes === "unknown" ? until : nodes > 0)
     log.warn("nodes stay held until the holder runs again", { nodes, until, release: freeing });
   log.info("the holder has stopped");
+}
+
+/** Ends the process if it is still there by then. */
+function endAfter(limit: Duration, freeing: string, { notify }: Pick<Terminal, "notify">): void {
+  setTimeout(() => {
+    notify(`Failed: what was under way did not end within ${formatDuration(limit)}; nodes may stay held`);
+    notify(`The next start continues it. This releases all nodes: ${freeing}`);
+    process.exit(Exit.failed);
+  }, limit).unref();
 }
 
 /** Starts the server of the page or of metrics; if it fails, `run` fails. */

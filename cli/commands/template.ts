@@ -2,8 +2,8 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { parseDuration } from "../../lambda/core/duration.ts";
 import { type Setting, settingsTable } from "../../lambda/settings-table.ts";
 import { withClusterName } from "../terminal/cluster-flags.ts";
-import { withExamples } from "../terminal/examples.ts";
 import { Failure } from "../terminal/failure.ts";
+import { withExamples } from "../terminal/flags.ts";
 import { flagOf, settingsFrom, withSettings } from "../terminal/setting-flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 

@@ -4,8 +4,8 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { withShortPath } from "../../local/run/socket-path.ts";
 import { Failure } from "../terminal/failure.ts";
-import { quoted } from "../terminal/shell-words.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { quoted } from "../terminal/text.ts";
 
 /** Where each `run` has a folder, unless --data names another. */
 export const dataFolder = ({ XDG_DATA_HOME }: Terminal["env"]): string =>

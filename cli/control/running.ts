@@ -2,8 +2,8 @@ import { request } from "node:http";
 import { limitedText } from "../../lambda/kubernetes/transport.ts";
 import { withShortPath } from "../../local/run/socket-path.ts";
 import { Failure } from "../terminal/failure.ts";
-import { quoted } from "../terminal/shell-words.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { quoted } from "../terminal/text.ts";
 import { type ControlClient, giveUpAfter, holderFailed, parseJson } from "./client.ts";
 import { onlyRunFolder } from "./run-folders.ts";
 

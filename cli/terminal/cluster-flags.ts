@@ -1,7 +1,9 @@
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type Duration, formatDuration, parseDuration } from "../../lambda/core/duration.ts";
+import { BadInputError } from "../../lambda/core/errors.ts";
 import { holderSettings } from "../../lambda/settings-table.ts";
-import { checkProfile } from "./profiles.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Region, profile and endpoint, as in every AWS tool. */
@@ -71,37 +73,6 @@ export function awsConfig(flags: AwsFlags, env: Terminal["env"]) {
 }
 export type AwsConfig = ReturnType<typeof awsConfig>;
 
-/** Reads a flag's duration; an error names the flag. */
-export const durationFlag =
-  (least: Duration, most: Duration) =>
-  (text: string): Duration => {
-    const read = parseDuration(text);
-    if (read !== undefined && read >= least && read <= most) return read;
-    throw new InvalidArgumentError(
-      `It must be a duration from ${formatDuration(least)} to ${formatDuration(most)}, like 90s, 20m or 2h.`,
-    );
-  };
-
-/** A flag that takes a duration; help shows its default. */
-export const durationOption = (
-  flags: string,
-  description: string,
-  [least, most]: readonly [Duration, Duration],
-  fallback: Duration,
-): Option =>
-  new Option(flags, description)
-    .argParser(durationFlag(least, most))
-    .default(fallback, formatDuration(fallback));
-
-/** Reads a flag's whole number. */
-export const countFlag =
-  (least: number, most: number) =>
-  (text: string): number => {
-    const read = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-    if (read >= least && read <= most) return read;
-    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
-  };
-
 function endpointUrl(text: string): string {
   if (/^https?:$/.test(URL.parse(text)?.protocol ?? "")) return text;
   throw new InvalidArgumentError("It must be an address like https://lambda.eu-west-1.amazonaws.com.");
@@ -111,4 +82,27 @@ function clusterName(text: string): string {
   const { pattern, expected } = holderSettings.cluster.value;
   if (pattern.test(text)) return text;
   throw new InvalidArgumentError(`It must be ${expected}.`);
+}
+
+/** Refuses a profile that is in no file: the SDK would only say that it found no credentials. */
+export function checkProfile(profile: string | undefined, env: Terminal["env"]): void {
+  if (!profile) return;
+  const inHome = (file: string) => join(homedir(), ".aws", file);
+  const known = new Set([
+    ...profilesIn(env.AWS_CONFIG_FILE || inHome("config"), /^\s*\[\s*(?:profile\s+)?"?([^\]"]+?)"?\s*\]/gm),
+    ...profilesIn(env.AWS_SHARED_CREDENTIALS_FILE || inHome("credentials"), /^\s*\[\s*([^\]]+?)\s*\]/gm),
+  ]);
+  if (known.has(profile)) return;
+  const names = [...known].filter((name) => !/^(sso-session|services)\s/.test(name)).sort();
+  throw new BadInputError("These flags cannot be used", [
+    `there is no AWS profile ${profile} (there are: ${names.join(", ") || "none"})`,
+  ]);
+}
+
+function profilesIn(file: string, heading: RegExp): readonly string[] {
+  try {
+    return [...readFileSync(file, "utf8").matchAll(heading)].map(([, name = ""]) => name);
+  } catch {
+    return [];
+  }
 }

@@ -1,6 +1,5 @@
 import { BadInputError, BrokenSetupError, messageOf, TryAgainError } from "../../lambda/core/errors.ts";
-import { Exit } from "./exit-codes.ts";
-import type { Terminal } from "./terminal.ts";
+import { Exit, type Terminal } from "./terminal.ts";
 
 /** Something did not work, and this is what to do next. */
 export class Failure extends Error {

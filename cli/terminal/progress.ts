@@ -1,6 +1,6 @@
 import type { Duration } from "../../lambda/core/duration.ts";
 import type { Terminal } from "./terminal.ts";
-import { about } from "./times.ts";
+import { about } from "./text.ts";
 
 /** A part of the work that is under way. */
 export type Task = Readonly<{

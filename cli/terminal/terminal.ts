@@ -1,5 +1,8 @@
 import { styleText } from "node:util";
-import { printable } from "./printable.ts";
+
+/** How a command ended: success, failure, or wrong usage. */
+export const Exit = { done: 0, failed: 1, usage: 2 } as const;
+export type Exit = (typeof Exit)[keyof typeof Exit];
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -37,7 +40,7 @@ export function processTerminal(): Terminal {
 const oneLine = (line: string): string => printable(line).slice(0, (process.stderr.columns || 80) - 1);
 
 /** From now on the reader of a pipe may end: Ctrl-C ends `tee` first, and the work at the end must still be done. */
-export function outliveReader(): void {
+function outliveReader(): void {
   for (const stream of [process.stdout, process.stderr])
     stream.off("error", endWithReader).on("error", () => {});
 }
@@ -46,4 +49,32 @@ export function outliveReader(): void {
 function endWithReader(error: Error): void {
   if ("code" in error && error.code === "EPIPE") process.exit();
   throw error;
+}
+
+/** Colours and weights: the only sequences for a terminal that we write ourselves. */
+const style = `${String.fromCharCode(0x1b)}\\[[\\d;]*m`;
+/** Characters that a terminal obeys, and those that change the direction of the text around them. */
+const unprintable = "[^\\P{Cc}\\n\\t]|[\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]";
+const either = new RegExp(`(${style})|${unprintable}`, "gu");
+
+/** Begins a text that takes the place of what is shown. */
+export const clearScreen = "\u001b[H\u001b[2J";
+
+/** Text that a terminal only shows: names and tags come from outside, and it would obey control characters in them. */
+export function printable(text: string): string {
+  if (text.startsWith(clearScreen)) return clearScreen + printable(text.slice(clearScreen.length));
+  return text.replaceAll(either, (_, kept?: string) => kept ?? "\ufffd");
+}
+
+/** Settles on the first signal to stop; the second ends the process at once. A closed pipe does not stop it. */
+export function untilStopped(): Promise<NodeJS.Signals> {
+  outliveReader();
+  return new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      process.once(signal, () => {
+        process.on(signal, () => process.exit(Exit.failed));
+        resolve(signal);
+      });
+    }
+  });
 }

@@ -7,7 +7,7 @@ import { drawTimeline } from "../../report/timeline/draw-timeline.ts";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
 import { counted } from "../../report/timeline/summary.ts";
 import { readTimeline } from "../../report/timeline/timeline.ts";
-import { absolute } from "../terminal/times.ts";
+import { absolute } from "../terminal/text.ts";
 
 /** Past holds on a page of their own: when they were, how long and why. */
 export function historyPage(holds: readonly PastHold[], holder: string, now: Date): string {

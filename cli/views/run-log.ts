@@ -2,7 +2,7 @@ import type { Fields, Log } from "../../lambda/core/ports.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { version } from "../../lambda/version.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { absolute } from "../terminal/times.ts";
+import { absolute } from "../terminal/text.ts";
 
 type Level = "info" | "warn" | "error";
 

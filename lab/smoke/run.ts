@@ -1,12 +1,8 @@
 import { createInterface } from "node:readline/promises";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
-import {
-  awsConfig,
-  type ClusterFlags,
-  durationOption,
-  withCluster,
-} from "../../cli/terminal/cluster-flags.ts";
+import { awsConfig, type ClusterFlags, withCluster } from "../../cli/terminal/cluster-flags.ts";
+import { durationOption } from "../../cli/terminal/flags.ts";
 import { Progress } from "../../cli/terminal/progress.ts";
 import { processTerminal } from "../../cli/terminal/terminal.ts";
 import { partitionOf } from "../../lambda/aws/partitions.ts";

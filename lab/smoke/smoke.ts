@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AwsConfig } from "../../cli/terminal/cluster-flags.ts";
-import { table } from "../../cli/terminal/table.ts";
+import { table } from "../../cli/terminal/text.ts";
 import type { Duration } from "../../lambda/core/duration.ts";
 import type { Cleanup } from "./cleanup.ts";
 

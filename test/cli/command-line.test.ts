@@ -3,8 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { commandLine } from "../../cli/command-line.ts";
-import { commands } from "../../cli/commands.ts";
+import { commandLine, commands } from "../../cli/command-line.ts";
 import { version } from "../../lambda/version.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { commandLine } from "../../cli/command-line.ts";
-import { commands } from "../../cli/commands.ts";
+import { commandLine, commands } from "../../cli/command-line.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { newFolder } from "../support/new-folder.ts";
 

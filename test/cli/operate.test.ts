@@ -1,7 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { holdId } from "../../simulator/hold-ids.ts";
 import { aPastHold } from "../support/builders.ts";
 import { newFolder } from "../support/new-folder.ts";
 import { type Asked, type Control, FakeControl, FunctionFailure, refused } from "./fake-control.ts";
@@ -184,16 +183,6 @@ describe("history", () => {
     expect({ exit, output }).toEqual({ exit: 0, output: file });
     expect((statSync(file).mode & 0o777).toString(8)).toBe("600");
     expect(readFileSync(file, "utf8")).toMatch(/^<!doctype html>.*Holds of prod/s);
-  });
-
-  it("draws holds along time, the oldest on top", async () => {
-    const endedAt = new Date("2026-11-20T11:00:40.000Z");
-    const second = { ...past, id: holdId(2), startedAt: past.endedAt, endedAt, capped: true };
-    const prod = await holder(() => ({ holds: [second, { ...past, launches: 1 }] }));
-    const { output } = await prod.run("history", "--cluster", "prod", "--timeline", "--ascii");
-    const [first, then] = output.split("\n");
-    expect(first).toMatch(/#{30}\.{30} {2}30m, 1 launch$/);
-    expect(then).toMatch(/\.{30}#{30} {2}30m, 4 launches, capped$/);
   });
 });
 

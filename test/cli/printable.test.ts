@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import { expect, it } from "vitest";
-import { printable } from "../../cli/terminal/printable.ts";
+import { printable } from "../../cli/terminal/terminal.ts";
 
 it.each([
   ["clears the screen", "a\x1b[H\x1b[2J"],

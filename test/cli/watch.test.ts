@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { watch } from "../../cli/views/watch.ts";
+import { watch } from "../../cli/commands/status.ts";
 
 const drawing = (isWatched: boolean) => {
   const drawn: string[] = [];

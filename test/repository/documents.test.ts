@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { commands } from "../../cli/commands.ts";
+import { commands } from "../../cli/command-line.ts";
 import { jobsOf } from "../real/runner/jobs.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { documents, proseOf, type Typed, typedIn } from "./documents.ts";

@@ -1,6 +1,6 @@
 import { alarmName, type Part } from "../../../lambda/names.ts";
 import { version } from "../../../lambda/version.ts";
-import { about } from "../../terminal/times.ts";
+import { about } from "../../terminal/text.ts";
 import type { FunctionFacts } from "../aws/account.ts";
 import { type Doctor, redeploy } from "../doctor.ts";
 import type { Seen } from "../examination.ts";

@@ -5,7 +5,7 @@ import { anyText, count, holdState } from "../../../lambda/schemas/holds.ts";
 import { fields, list } from "../../../lambda/schemas/parse.ts";
 import { moment, scope } from "../../../lambda/schemas/values.ts";
 import { many, parseAnswer } from "../../answers.ts";
-import { about } from "../../terminal/times.ts";
+import { about } from "../../terminal/text.ts";
 import type { FunctionFacts } from "../aws/account.ts";
 import { type Doctor, reapply } from "../doctor.ts";
 import { type Findings, type Found, fail, ok, skipped, warn } from "../finding.ts";

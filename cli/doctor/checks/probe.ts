@@ -5,7 +5,7 @@ import { functionName } from "../../../lambda/names.ts";
 import { probeAnswer } from "../../../lambda/schemas/holds.ts";
 import { fields, optional } from "../../../lambda/schemas/parse.ts";
 import { parseAnswer } from "../../answers.ts";
-import { about } from "../../terminal/times.ts";
+import { about } from "../../terminal/text.ts";
 import { type Doctor, redeploy } from "../doctor.ts";
 import { type Findings, type Found, fail, ok, warn } from "../finding.ts";
 

@@ -3,7 +3,7 @@ import { after, type Duration, minutes, parseDuration } from "../../../lambda/co
 import type { PresentHold } from "../../../lambda/core/operate/check.ts";
 import { SettingEnvironment } from "../../../lambda/environment.ts";
 import { holderSettings } from "../../../lambda/settings-table.ts";
-import { about } from "../../terminal/times.ts";
+import { about } from "../../terminal/text.ts";
 import type { FunctionFacts } from "../aws/account.ts";
 import { type Doctor, redeploy } from "../doctor.ts";
 import { type Findings, type Found, fail, ok, warn } from "../finding.ts";

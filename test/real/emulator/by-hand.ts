@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pass } from "node:timers/promises";
-import { untilStopped } from "../../../cli/terminal/until-stopped.ts";
+import { untilStopped } from "../../../cli/terminal/terminal.ts";
 import { DeployedCluster } from "../deployed/cluster.ts";
 import { program } from "../engines/build.ts";
 import { freshRunFolder } from "../runner/run-folder.ts";

@@ -1,4 +1,22 @@
+import { stripVTControlCharacters } from "node:util";
 import { formatDuration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
+
+const width = (text: string): number => stripVTControlCharacters(text).length;
+
+/** Rows as columns that line up; the last column has any length. */
+export function table(rows: readonly (readonly string[])[]): string[] {
+  const widths: number[] = [];
+  for (const row of rows)
+    row.forEach((cell, i) => {
+      widths[i] = Math.max(widths[i] ?? 0, width(cell));
+    });
+  return rows.map((row) =>
+    row
+      .map((cell, i) => cell + " ".repeat(Math.max(0, (widths[i] ?? 0) - width(cell))))
+      .join("  ")
+      .trimEnd(),
+  );
+}
 
 /** A moment as our logs write it: 12:20:00Z, with its date unless that is today's. */
 export function absolute(moment: Date, now: Date): string {
@@ -26,3 +44,7 @@ export function about(duration: number): string {
   const rest = Math.floor((duration % hours(24)) / hours(1));
   return rest > 0 && days < 10 ? `${days}d${rest}h` : `${days}d`;
 }
+
+/** A word as a shell takes it. */
+export const quoted = (word: string): string =>
+  /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

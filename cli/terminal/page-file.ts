@@ -1,7 +1,19 @@
 import { spawn } from "node:child_process";
+import { closeSync, fchmodSync, fstatSync, openSync, writeFileSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+
+/** Writes a file that only its owner may read, also where a file is already. A device such as /dev/stdout keeps its mode. */
+export function writePrivateFile(path: string, text: string): void {
+  const file = openSync(path, "w", 0o600);
+  try {
+    if (fstatSync(file).isFile()) fchmodSync(file, 0o600);
+    writeFileSync(file, text);
+  } finally {
+    closeSync(file);
+  }
+}
 
 /** A path for a page without a name. */
 export const pageFile = async (name: string): Promise<string> =>

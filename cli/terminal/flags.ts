@@ -1,0 +1,82 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Duration, formatDuration, parseDuration } from "../../lambda/core/duration.ts";
+import { holderSettings, type Setting } from "../../lambda/settings-table.ts";
+
+/** Shows examples below a command's help: each with what it does. */
+export const withExamples = (
+  command: Command,
+  examples: readonly (readonly [line: string, action: string])[],
+): Command =>
+  command.addHelpText(
+    "after",
+    `\nExamples:\n${examples.map(([line, action]) => `  # ${action}\n  $ karpenter-node-holder ${line}`).join("\n")}`,
+  );
+
+export type Output = "table" | "wide" | "json";
+
+/** Adds the flag for the output format. */
+export const withOutput = (
+  command: Command,
+  choices: readonly Output[] = ["table", "wide", "json"],
+): Command =>
+  command.addOption(
+    new Option("-o, --output <form>", "output format").choices([...choices]).default("table"),
+  );
+
+/** Numbers of milliseconds in the answers. */
+const durations: ReadonlySet<string> = new Set([
+  ...Object.entries<Setting>(holderSettings).flatMap(([name, { value }]) =>
+    value.kind === "duration" ? [name] : [],
+  ),
+  ...["length", "atHalfCost", "atDoubleCost"],
+]);
+
+/** An answer for programs: whole, with each duration in milliseconds and, beside it, as people write it. */
+export const asJson = (answer: unknown): string => JSON.stringify(withReadable(answer), null, 2);
+
+function withReadable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withReadable);
+  if (typeof value !== "object" || value === null || value instanceof Date) return value;
+  const entries = Object.entries(value).flatMap(([name, inner]) => {
+    const text = durations.has(name) && typeof inner === "number" && [[`${name}Text`, formatDuration(inner)]];
+    return [[name, withReadable(inner)], ...(text || [])];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Reads a flag's duration; an error names the flag. */
+export const durationFlag =
+  (least: Duration, most: Duration) =>
+  (text: string): Duration => {
+    const read = parseDuration(text);
+    if (read !== undefined && read >= least && read <= most) return read;
+    throw new InvalidArgumentError(
+      `It must be a duration from ${formatDuration(least)} to ${formatDuration(most)}, like 90s, 20m or 2h.`,
+    );
+  };
+
+/** A flag that takes a duration; help shows its default. */
+export const durationOption = (
+  flags: string,
+  description: string,
+  [least, most]: readonly [Duration, Duration],
+  fallback: Duration,
+): Option =>
+  new Option(flags, description)
+    .argParser(durationFlag(least, most))
+    .default(fallback, formatDuration(fallback));
+
+/** Reads a flag's whole number. */
+export const countFlag =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const read = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (read >= least && read <= most) return read;
+    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+  };
+
+/** The flags of a command that were typed, as words of an argument list; only those that `isMeant` admits. */
+export const typedFlags = (command: Command, isMeant: (option: Option) => boolean): readonly string[] =>
+  command.options
+    .filter((option) => command.getOptionValueSource(option.attributeName()) === "cli" && isMeant(option))
+    .flatMap((option) => [option.long ?? "", String(command.opts()[option.attributeName()])]);
