@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { deployedHolder } from "../control/deployed.ts";
+import { deployedHolder } from "../control/control.ts";
 import { applyFixes } from "../doctor/examination.ts";
 import { type Finding, findingJson, findingView, verdictView } from "../doctor/finding.ts";
 import { awsConfig, type ClusterFlags, withCluster } from "../terminal/cluster-flags.ts";

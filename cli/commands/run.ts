@@ -9,7 +9,7 @@ import { holderSettings } from "../../lambda/settings-table.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { PrometheusMetrics } from "../../local/metrics/prometheus.ts";
 import type { Run } from "../../local/run/run.ts";
-import { dataFolder } from "../control/run-folders.ts";
+import { dataFolder } from "../control/running.ts";
 import { Failure } from "../terminal/failure.ts";
 import { countFlag, typedFlags, withExamples } from "../terminal/flags.ts";
 import { runDefaults, settingsFrom, withSettings } from "../terminal/setting-flags.ts";

@@ -1,9 +1,91 @@
-import type { HolderFlags } from "../terminal/cluster-flags.ts";
+import { isAws } from "../../lambda/aws/errors.ts";
+import { holderName } from "../../lambda/core/marks/keys.ts";
+import { SettingEnvironment } from "../../lambda/environment.ts";
+import { functionName } from "../../lambda/names.ts";
+import { nearestName } from "../../lambda/spelling.ts";
+import { explainAwsError } from "../aws-errors.ts";
+import { type AwsConfig, awsConfig, type ClusterFlags, type HolderFlags } from "../terminal/cluster-flags.ts";
+import { Failure } from "../terminal/failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import type { ControlClient } from "./client.ts";
-import { deployedHolder } from "./deployed.ts";
+import { type ControlClient, giveUpAfter, holderFailed, parseJson } from "./client.ts";
 import { runningHolder } from "./running.ts";
 
 /** The holder that the flags name. */
 export const controlOf = async (flags: HolderFlags, env: Terminal["env"]): Promise<ControlClient> =>
   flags.run === undefined ? deployedHolder(flags, env) : runningHolder(flags.run, env);
+
+const who = "the control function";
+
+/** The holder deployed for a cluster: invokes its control function, and needs no other right. */
+export function deployedHolder(flags: ClusterFlags, env: Terminal["env"]): ControlClient {
+  const config = awsConfig(flags, env);
+  const name = functionName(flags.cluster, "control");
+  const ask: ControlClient["ask"] = async (request) => {
+    const { InvokeCommand, LambdaClient } = await import("@aws-sdk/client-lambda");
+    const client = new LambdaClient({ ...config, requestHandler: { requestTimeout: giveUpAfter } });
+    try {
+      const answer = await client.send(
+        new InvokeCommand({ FunctionName: name, Payload: JSON.stringify(request) }),
+      );
+      const payload = parseJson(who, Buffer.from(answer.Payload ?? []).toString());
+      if (answer.FunctionError) throw functionFailed(name, payload);
+      return payload;
+    } catch (error) {
+      if (isAws(error, "not found")) throw await noHolder(flags, config, error);
+      throw explainAwsError(error, `invoke ${name}`);
+    } finally {
+      client.destroy();
+    }
+  };
+  return { ask, name: flags.cluster, flags: `--cluster ${flags.cluster}` };
+}
+
+/** An error of the function itself; its stack trace is in its log. */
+const functionFailed = (name: string, payload: unknown): Failure =>
+  holderFailed(
+    who,
+    payload,
+    `Run doctor to find what is broken, or read its log: aws logs tail /aws/lambda/${name} --since 10m`,
+  );
+
+/** The function does not exist: lists the holders in this account, if permitted. */
+async function noHolder(flags: ClusterFlags, config: AwsConfig, cause: unknown): Promise<Failure> {
+  const { region, found } = await findHolders(config);
+  const here = region ? ` in ${region}` : " here";
+  const meant = nearestName(flags.cluster, found ?? []);
+  const remedy =
+    found === undefined
+      ? "Check --cluster, --region and --profile, or deploy: npx cdk deploy -c cluster=NAME."
+      : found.length === 0
+        ? `No other cluster has one either: check --region and --profile, or deploy: npx cdk deploy -c cluster=${flags.cluster}.`
+        : `${meant ? `Did you mean ${meant}? ` : ""}Holders found${here}: ${found.join(", ")}.`;
+  return new Failure(`there is no holder for cluster ${flags.cluster}${here}`, remedy, { cause });
+}
+
+/** The clusters that have a holder in this account and region; undefined when we may not know. */
+export async function findHolders(
+  config: AwsConfig,
+): Promise<Readonly<{ region: string | undefined; found: readonly string[] | undefined }>> {
+  const { LambdaClient, paginateListFunctions } = await import("@aws-sdk/client-lambda");
+  const client = new LambdaClient({ ...config, maxAttempts: 2 });
+  const region = await client.config.region().catch(() => undefined);
+  const found: string[] = [];
+  try {
+    for await (const page of paginateListFunctions({ client, stopOnSameToken: true }, {})) {
+      for (const { FunctionName = "", Environment } of page.Functions ?? []) {
+        const cluster: unknown = Environment?.Variables?.[SettingEnvironment.cluster];
+        if (
+          FunctionName.startsWith(`${holderName}-`) &&
+          FunctionName.endsWith("-control") &&
+          typeof cluster === "string"
+        )
+          found.push(cluster);
+      }
+    }
+    return { region, found: found.sort() };
+  } catch {
+    return { region, found: undefined };
+  } finally {
+    client.destroy();
+  }
+}

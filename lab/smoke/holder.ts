@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
 import { commandLine } from "../../cli/command-line.ts";
 import type { Ask } from "../../cli/control/client.ts";
-import { deployedHolder } from "../../cli/control/deployed.ts";
+import { deployedHolder } from "../../cli/control/control.ts";
 import { type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { probeDetailType, probeSource } from "../../lambda/handlers/event-sources.ts";
 import type { Cdk } from "./cdk.ts";

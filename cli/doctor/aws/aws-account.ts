@@ -4,7 +4,7 @@ import { GetRoleCommand, IAMClient } from "@aws-sdk/client-iam";
 import { GetScheduleCommand, GetScheduleGroupCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { unlessGone } from "../../aws-errors.ts";
-import { findHolders } from "../../find-holders.ts";
+import { findHolders } from "../../control/control.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";
 import { type Account, type AlarmFacts, textIn } from "./account.ts";
 import { awsCluster } from "./cluster.ts";

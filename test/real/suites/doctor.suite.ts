@@ -25,7 +25,7 @@ import { DeleteScheduleCommand, ListSchedulesCommand, SchedulerClient } from "@a
 import { SetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { KubernetesObjectApi, RbacAuthorizationV1Api } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { deployedHolder } from "../../../cli/control/deployed.ts";
+import { deployedHolder } from "../../../cli/control/control.ts";
 import type { Account, FunctionFacts, QueueFacts, RuleFacts } from "../../../cli/doctor/aws/account.ts";
 import { awsAccount } from "../../../cli/doctor/aws/aws-account.ts";
 import { examine } from "../../../cli/doctor/examine.ts";
