@@ -1,7 +1,7 @@
 import { formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { about, table } from "../terminal/text.ts";
-import { type Advice, type Candidate, verdict } from "./advice.ts";
+import { type Advice, type Candidate, type Question, verdict } from "./advice.ts";
 
 /** Advice for people: what was seen, each hold tried, and what to do. */
 export function adviceView(advice: Advice, style: Terminal["style"]): string[] {
@@ -44,3 +44,21 @@ export const adviceJson = ({ candidates, auto, recommended, ...rest }: Advice) =
   candidates: candidates.map((one) => ({ ...one, hold: formatDuration(one.hold) })),
   ...(recommended && { recommended: formatDuration(recommended.hold) }),
 });
+
+/** The model's assumptions, printed beside its figures. */
+export const assumptions = ({
+  regretWithin,
+  begunBefore,
+  scope,
+  maxHold,
+  breather,
+  relaunchCost,
+}: Question): readonly string[] => [
+  `A node that Karpenter removed counts as regretted when its NodePool launched another within ${formatDuration(regretWithin)}.`,
+  "A node that a hold keeps replaces the next launch in its NodePool, whatever its instance type.",
+  "CloudTrail does not record why Karpenter ended a node: expired nodes, and those it drained ahead of an interruption, count as removed, although a hold would not have kept them.",
+  `A disruption that Karpenter began before a hold continues: ends within ${formatDuration(begunBefore)} of a hold's start are not avoided.`,
+  "With several NodePools, the advice for each assumes that only its own launches hold it.",
+  `A launch that is spared uses held nodes instead, which extends the hold. With auto, a relaunch is worth ${formatDuration(relaunchCost)} of node time.`,
+  `Holds are by ${scope === "cluster" ? "cluster" : "NodePool"}, ${maxHold > 0 ? `${formatDuration(maxHold)} at most, with a breather of ${formatDuration(breather)}` : "without a cap"}.`,
+];

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { after, type Duration, hours, later, minutes, parseDuration } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
+import { holderSettings } from "../../lambda/settings-table.ts";
 import type { Question } from "../advise/advice.ts";
 import type { InstanceEvent } from "../advise/lives.ts";
 import { explainAwsError } from "../aws-errors.ts";
@@ -9,6 +10,7 @@ import { Failure } from "../terminal/failure.ts";
 import { asJson, durationOption, type Output, withExamples, withOutput } from "../terminal/flags.ts";
 import { writePrivateFile } from "../terminal/page-file.ts";
 import { Progress } from "../terminal/progress.ts";
+import { settingsFrom, withSettings } from "../terminal/setting-flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { about } from "../terminal/text.ts";
 
@@ -18,114 +20,81 @@ type AdviseOptions = ClusterFlags &
     from?: string[];
     cache?: string;
     holds?: readonly Duration[];
-    regretWithin: Duration;
-    relaunchCost: Duration;
-    maxHold: Duration;
-    breather: Duration;
-    scope: "cluster" | "nodepool";
     prices?: string;
     price?: number;
     html?: string;
     output: Output;
   }>;
 
+/** The settings of the holder that is tried, beside each `hold`. */
+const { relaunchCost, maxHold, breather, scope } = holderSettings;
+
+/** How soon a similar launch makes an end regretted. */
+const regretWithin = minutes(15);
+/** Karpenter goes on with what it began. */
+const begunBefore = minutes(3);
+
 /** Computes from CloudTrail which `hold` would have been best. */
-export const advise = (terminal: Terminal): Command =>
-  withExamples(
-    withOutput(withCluster(new Command("advise"), terminal), ["table", "json"])
-      .description("Compute from CloudTrail which hold would have been best, and what it would have cost.")
-      .addOption(
-        durationOption(
-          "--since <duration>",
-          "how far to look back, to 2160h",
-          [hours(1), hours(2160)],
-          hours(168),
-        ),
-      )
-      .addOption(
-        new Option(
-          "--from <path...>",
-          "read exported CloudTrail records, files or folders, instead of asking AWS",
-        ).conflicts(["since", "cache"]),
-      )
-      .option(
-        "--cache <file>",
-        "cache file, so that reading can continue later (default: one for each account, region and cluster)",
-      )
-      .option("--holds <durations>", "values to try, like 5m,20m,1h", holdsFlag)
-      .addOption(
-        durationOption(
-          "--regret-within <duration>",
-          "how soon a similar launch makes an end regretted",
-          [minutes(1), hours(24)],
-          minutes(15),
-        ),
-      )
-      .addOption(
-        durationOption(
-          "--relaunch-cost <duration>",
-          "for auto, what a needless relaunch is worth in time of a node",
-          [minutes(1), hours(24)],
-          minutes(10),
-        ),
-      )
-      .addOption(
-        durationOption(
-          "--max-hold <duration>",
-          "the cap to try with, 0s for none",
-          [0, hours(168)],
-          hours(2),
-        ),
-      )
-      .addOption(
-        durationOption("--breather <duration>", "the breather to try with", [0, hours(24)], minutes(10)),
-      )
-      .addOption(
-        new Option("--scope <scope>", "what a launch protects")
-          .choices(["cluster", "nodepool"])
-          .default("cluster"),
-      )
-      .option("--price <amount>", "what an hour of a node costs", priceFlag)
-      .option("--prices <file>", 'what an hour costs by instance type: {"m5.large": 0.096}')
-      .option("--html <file>", "also write a report with plots")
-      .action((options: AdviseOptions) => answer(options, terminal)),
+export const advise = (terminal: Terminal): Command => {
+  const since = [hours(1), hours(2160)] as const;
+  const command = withOutput(withCluster(new Command("advise"), terminal), ["table", "json"])
+    .description("Compute from CloudTrail which hold would have been best, and what it would have cost.")
+    .addOption(durationOption("--since <duration>", "how far to look back, to 2160h", since, hours(168)))
+    .addOption(
+      new Option(
+        "--from <path...>",
+        "read exported CloudTrail records, files or folders, instead of asking AWS",
+      ).conflicts(["since", "cache"]),
+    )
+    .option(
+      "--cache <file>",
+      "cache file, so that reading can continue later (default: one for each account, region and cluster)",
+    )
+    .option("--holds <durations>", "values to try, like 5m,20m,1h", holdsFlag)
+    .option("--price <amount>", "what an hour of a node costs", priceFlag)
+    .option("--prices <file>", 'what an hour costs by instance type: {"m5.large": 0.096}')
+    .option("--html <file>", "also write a report with plots")
+    .action((options: AdviseOptions) => answer(options, terminal));
+  return withExamples(withSettings(command, { relaunchCost, maxHold, breather, scope }), [
+    ["advise --cluster prod", "from the last week"],
     [
-      ["advise --cluster prod", "from the last week"],
-      [
-        "advise --cluster prod --since 720h --prices prices.json --html advice.html",
-        "a month, in money, as a report",
-      ],
-      ["advise --cluster prod --from events.json", "from what `aws cloudtrail lookup-events` exported"],
-      ["advise --cluster prod --from AWSLogs", "from a trail's log files, copied from its bucket"],
+      "advise --cluster prod --since 720h --prices prices.json --html advice.html",
+      "a month, in money, as a report",
     ],
-  );
+    ["advise --cluster prod --from events.json", "from what `aws cloudtrail lookup-events` exported"],
+    ["advise --cluster prod --from AWSLogs", "from a trail's log files, copied from its bucket"],
+  ]);
+};
 
 async function answer(options: AdviseOptions, terminal: Terminal): Promise<void> {
   const { out, style } = terminal;
+  const { settings } = settingsFrom(options, { hold: "auto" });
   const { adviseAll, usualHolds } = await import("../advise/advice.ts");
   const { describeMissingPrices, readPrices } = await import("../advise/prices.ts");
   const priceOf = readPrices(options.prices, options.price);
   const now = new Date();
   const events = options.from
-    ? (await import("../advise/exported.ts")).exportedEvents(options.from, options.cluster)
+    ? (await import("../advise/cloudtrail-events.ts")).exportedEvents(options.from, options.cluster)
     : await readCloudTrail(options, now, terminal);
   const { nodeLives } = await import("../advise/lives.ts");
   const lives = nodeLives(events);
   if (lives.length === 0) throw nothingFound(options);
 
   const until = options.from ? lastOf(events) : now;
-  const { holds = usualHolds, relaunchCost, regretWithin, maxHold, breather, scope } = options;
-  const begunBefore = minutes(3);
-  const plan = { regretWithin, maxHold, breather, scope, begunBefore };
+  const { maxHold, breather, scope, auto, hold } = settings;
+  const plan = { regretWithin, begunBefore, maxHold, breather, scope };
+  const { holds = usualHolds } = options;
+  const { relaunchCost = hold } = auto ?? {};
   const question: Question = { ...plan, holds, relaunchCost, until, ...(priceOf && { priceOf }) };
   const advice = adviseAll(lives, question);
 
-  const { adviceJson, adviceView } = await import("../advise/view.ts");
-  const { assumptions } = await import("../advise/assumptions.ts");
+  const { adviceJson, adviceView, assumptions } = await import("../advise/view.ts");
   const notes = [...describeMissingPrices(lives, priceOf), ...assumptions(question)];
   if (options.output === "json") out(asJson({ cluster: options.cluster, advice: advice.map(adviceJson) }));
-  else for (const one of advice) out(`${adviceView(one, style).join("\n")}\n`);
-  if (options.output !== "json") for (const one of notes) out(style("dim", `· ${one}`));
+  else {
+    for (const one of advice) out(`${adviceView(one, style).join("\n")}\n`);
+    for (const one of notes) out(style("dim", `· ${one}`));
+  }
   if (!options.html) return;
   const { advicePage } = await import("../advise/page.ts");
   const from = lives[0]?.launchedAt ?? until;
@@ -141,8 +110,7 @@ async function readCloudTrail(
   terminal: Terminal,
 ): Promise<readonly InstanceEvent[]> {
   const { env } = terminal;
-  const { Archive } = await import("../advise/archive.ts");
-  const { cacheFile } = await import("../advise/cache-file.ts");
+  const { Archive, cacheFile } = await import("../advise/archive.ts");
   const { CloudTrailReader } = await import("../advise/cloudtrail.ts");
   const config = awsConfig(options, env);
   const path = options.cache ?? (await cacheFile(config, options.cluster, env));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { Archive } from "../../cli/advise/archive.ts";
-import { exportedEvents } from "../../cli/advise/exported.ts";
+import { exportedEvents } from "../../cli/advise/cloudtrail-events.ts";
 import { parseHeld, parseHistory, parseReleased, parseResumed, parseStatus } from "../../cli/answers.ts";
 import { parseInside } from "../../cli/doctor/checks/inside.ts";
 import { Failure } from "../../cli/terminal/failure.ts";
