@@ -1,6 +1,6 @@
 import { formatDuration, minutes } from "../../lambda/core/duration.ts";
 import { element, escaped } from "../../report/markup.ts";
-import { themes } from "../../report/page/style.ts";
+import { themes } from "../../report/page/picture.ts";
 import { drawLines, type LinePlot, lineTable } from "../../report/plots/line-plot.ts";
 import { type Advice, type Candidate, verdict } from "./advice.ts";
 

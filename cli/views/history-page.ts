@@ -1,11 +1,10 @@
 import type { PastHold } from "../../lambda/core/holds/hold.ts";
 import { version } from "../../lambda/version.ts";
 import { drawPage } from "../../report/page/page.ts";
-import { timelineTables } from "../../report/page/table.ts";
-import { utcFor } from "../../report/timeline/clock.ts";
+import { timelineTables } from "../../report/page/tables.ts";
+import { counted, utcFor } from "../../report/timeline/clock.ts";
 import { drawTimeline } from "../../report/timeline/draw-timeline.ts";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
-import { counted } from "../../report/timeline/summary.ts";
 import { readTimeline } from "../../report/timeline/timeline.ts";
 import { absolute } from "../terminal/text.ts";
 

@@ -1,23 +1,6 @@
-import type { Scope } from "../../lambda/core/scope.ts";
+import type { TimelineEvent } from "../../report/timeline/events.ts";
 
-/** Something that happened in the cluster or to a hold, as the timeline reports it. */
-export type TimelineEvent = Readonly<{ at: Date }> &
-  (
-    | Readonly<{ kind: "launch"; instance: string }>
-    | Readonly<{ kind: "node joined" | "node gone"; node: string; nodePool: string }>
-    | Readonly<{ kind: "node marked"; node: string; holdId: string; before?: string }>
-    | Readonly<{ kind: "node released"; node: string; holdId: string }>
-    | Readonly<{ kind: "node user-held" | "node handed over" | "node let go"; node: string }>
-    | Readonly<{ kind: "node excluded" | "node included"; node: string }>
-    | Readonly<{ kind: "hold started"; scope: Scope; holdId: string; until: Date; because: string }>
-    | Readonly<{ kind: "hold extended"; scope: Scope; holdId: string; until: Date }>
-    | Readonly<{ kind: "hold caused"; scope: Scope; holdId: string; because: string }>
-    | Readonly<{ kind: "hold releasing" | "hold ended"; scope: Scope; holdId: string; because: string }>
-    | Readonly<{ kind: "release armed"; scope: Scope; holdId: string; until: Date }>
-    | Readonly<{ kind: "release fired"; scope: Scope; holdId: string }>
-    | Readonly<{ kind: "sweep" }>
-    | Readonly<{ kind: "note"; text: string }>
-  );
+export type { TimelineEvent };
 
 /** An event before the timeline adds its time. */
 export type NewEvent<T = TimelineEvent> = T extends TimelineEvent ? Omit<T, "at"> : never;

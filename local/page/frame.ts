@@ -1,8 +1,7 @@
-import { heldNow } from "../../report/page/held-now.ts";
-import { timelineTables } from "../../report/page/table.ts";
+import { heldNow, timelineTables } from "../../report/page/tables.ts";
 import { utcFor } from "../../report/timeline/clock.ts";
 import { drawTimeline } from "../../report/timeline/draw-timeline.ts";
-import type { TimelineEvent } from "../../report/timeline/events.ts";
+import type { EventOf, TimelineEvent } from "../../report/timeline/events.ts";
 import { readTimeline, type Timeline } from "../../report/timeline/timeline.ts";
 
 export type Frame = Readonly<{ svg: string; tables: string; held: string }>;
@@ -45,10 +44,16 @@ function endOf({ from, to, holds }: Timeline): number {
   );
 }
 
+type Changed = EventOf<"hold started" | "hold extended" | "hold releasing" | "hold ended">;
+
+/** A new cause may leave the end of a hold as it is. */
+const changesState = (event: TimelineEvent): event is Changed & TimelineEvent =>
+  event.kind.startsWith("hold ") && event.kind !== "hold caused";
+
 /** The present state in a sentence; it changes only when a hold does. */
 export function formatState(events: readonly TimelineEvent[]): string {
-  const last = events.findLast(({ kind }) => kind.startsWith("hold "));
-  if (!last || !("scope" in last)) return "Nothing is held.";
+  const last = events.findLast(changesState);
+  if (!last) return "Nothing is held.";
   const where = last.scope === "cluster" ? "the cluster" : last.scope;
   if ("until" in last)
     return `Karpenter may not disrupt ${where} until ${last.until.toISOString().slice(11, 19)} UTC.`;

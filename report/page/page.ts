@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { element, escaped } from "../markup.ts";
 import { pageScript } from "./page-script.ts";
-import { themes } from "./style.ts";
+import { themes } from "./picture.ts";
 
 /** How much of the past a live page can show, in minutes; 0 is everything. */
 export const spans = [

@@ -1,6 +1,6 @@
 import { element, hint, short } from "../markup.ts";
-import { picture, text } from "../page/picture.ts";
-import { colour } from "../page/style.ts";
+import { colour, picture, text } from "../page/picture.ts";
+import { table } from "../page/tables.ts";
 import {
   type Axis,
   axisName,
@@ -10,7 +10,6 @@ import {
   formatNumber,
   frameOf,
   seriesColour,
-  valueTable,
 } from "./plot-frame.ts";
 import { numberTicks, type Scale, scaleOf } from "./scale.ts";
 
@@ -54,9 +53,9 @@ export function drawLines(plot: LinePlot): string {
 export function lineTable({ title, x, y, series }: LinePlot): string {
   const isNamed = series.length > 1;
   const rows = series.flatMap(({ name, points }) =>
-    points.map(([at, value]) => (isNamed ? [name, at, value] : [at, value])),
+    points.map(([at, value]) => [...(isNamed ? [name] : []), formatNumber(at), formatNumber(value)]),
   );
-  return valueTable(title, [...(isNamed ? [""] : []), axisName(x), axisName(y)], rows);
+  return table(title, [...(isNamed ? [""] : []), axisName(x), axisName(y)], rows);
 }
 
 function drawSeries({ name, points }: Series, index: number, x: Scale, y: Scale, plot: LinePlot): string {

@@ -1,6 +1,5 @@
-import { element, escaped } from "../markup.ts";
-import { text } from "../page/picture.ts";
-import { colour, seriesColours } from "../page/style.ts";
+import { element } from "../markup.ts";
+import { colour, seriesColours, text } from "../page/picture.ts";
 import { numberTicks, type Scale, scaleOf } from "./scale.ts";
 
 /** What an axis measures. */
@@ -85,27 +84,4 @@ export function drawSeriesLegend(series: readonly Named[], { width }: Frame): st
     }),
   );
   return drawn.join("");
-}
-
-const cell = (name: "td" | "th", content: string) =>
-  element(name, name === "th" ? { scope: "col" } : {}, escaped(content));
-
-/** The same values as a table, for those who do not see the plot. */
-export function valueTable(
-  caption: string,
-  columns: readonly string[],
-  rows: readonly (readonly (string | number)[])[],
-): string {
-  const shown = (value: string | number) => (typeof value === "number" ? formatNumber(value) : value);
-  return element(
-    "table",
-    {},
-    element("caption", {}, escaped(caption)),
-    element("thead", {}, element("tr", {}, ...columns.map((column) => cell("th", column)))),
-    element(
-      "tbody",
-      {},
-      ...rows.map((row) => element("tr", {}, ...row.map((value) => cell("td", shown(value))))),
-    ),
-  );
 }

@@ -1,14 +1,11 @@
 import { element } from "../markup.ts";
-import { picture, text } from "../page/picture.ts";
-import { type Colour, colour } from "../page/style.ts";
-import { drawPoints, shapeOf } from "../plots/draw-points.ts";
-import type { PointKind } from "../plots/points.ts";
+import { type Colour, colour, picture, text } from "../page/picture.ts";
 import { timeTicks } from "../plots/scale.ts";
-import { type ClockStyle, formatTime, realMinute } from "./clock.ts";
-import { drawHolds } from "./draw-holds.ts";
-import { drawLanes } from "./draw-lanes.ts";
+import { type ClockStyle, counted, formatSpan, formatTime, realMinute } from "./clock.ts";
+import { drawPoints, shapeOf } from "./draw-points.ts";
+import { drawHolds, drawLanes } from "./draw-spans.ts";
+import type { PointKind } from "./events.ts";
 import { type Layout, type LayoutOptions, layOut } from "./layout.ts";
-import { summaryOf } from "./summary.ts";
 import type { Timeline } from "./timeline.ts";
 
 export type TimelineOptions = LayoutOptions &
@@ -143,4 +140,17 @@ function drawLegend(timeline: Timeline, { edge, width }: Layout): string {
       return drawn;
     })
     .join("");
+}
+
+/** A picture in a sentence: for those who do not see it, and below its title. */
+export function summaryOf({ from, to, lanes, holds, points }: Timeline, clock: ClockStyle): string {
+  const count = (kind: PointKind) => points.filter((point) => point.kind === kind).length;
+  const parts = [
+    ...(lanes.length > 0 ? [counted(lanes.length, "node")] : []),
+    counted(holds.length, "hold"),
+    ...(count("launch") > 0 ? [counted(count("launch"), "launch", "launches")] : []),
+    ...(count("eviction") > 0 ? [counted(count("eviction"), "pod evicted", "pods evicted")] : []),
+    ...(count("image") > 0 ? [counted(count("image"), "image pulled", "images pulled")] : []),
+  ];
+  return `${parts.join(", ")} in ${formatSpan(to - from, clock)}`;
 }

@@ -13,11 +13,13 @@ export type TimelineEvent = Readonly<{ at: Date }> &
     | Readonly<{ kind: "hold releasing" | "hold ended"; scope: string; holdId: string; because: string }>
     | Readonly<{ kind: "pod evicted"; node: string; pod: string }>
     | Readonly<{ kind: "image pulled"; node: string; image: string }>
-    | Readonly<{ kind: "release armed" | "release fired" | "sweep" }>
+    | Readonly<{ kind: "release armed"; scope: string; holdId: string; until: Date }>
+    | Readonly<{ kind: "release fired"; scope: string; holdId: string }>
+    | Readonly<{ kind: "sweep" }>
     | Readonly<{ kind: "note"; text: string }>
   );
 
-export type EventKind = TimelineEvent["kind"];
+type EventKind = TimelineEvent["kind"];
 
 /** The events that can be of these kinds. */
 export type EventOf<Kind extends EventKind, T = TimelineEvent> = T extends { kind: infer K }
@@ -32,3 +34,33 @@ export const eventsOf = <Kind extends EventKind>(
   kind: Kind,
 ): readonly EventOf<Kind>[] =>
   events.filter((event): event is EventOf<Kind> & TimelineEvent => event.kind === kind);
+
+export type PointKind = "launch" | "mark" | "release" | "handover" | "eviction" | "image" | "note";
+
+/** Something that happened at a moment, on a node's lane or to the cluster. */
+export type Point = Readonly<{ at: number; kind: PointKind; node?: string; text: string }>;
+
+/** The point of an event; undefined for an event that shows only as the start or end of a bar. */
+export function pointOf(event: TimelineEvent): Point | undefined {
+  const at = event.at.getTime();
+  switch (event.kind) {
+    case "launch":
+      return { at, kind: "launch", text: `launch of ${event.instance}` };
+    case "node marked":
+      return event.before
+        ? { at, kind: "handover", node: event.node, text: `${event.node} handed to hold ${event.holdId}` }
+        : { at, kind: "mark", node: event.node, text: `${event.node} held` };
+    case "node handed over":
+      return { at, kind: "handover", node: event.node, text: `${event.node} left to its user's annotation` };
+    case "node released":
+      return { at, kind: "release", node: event.node, text: `${event.node} released` };
+    case "pod evicted":
+      return { at, kind: "eviction", node: event.node, text: `${event.pod} evicted from ${event.node}` };
+    case "image pulled":
+      return { at, kind: "image", node: event.node, text: `${event.image} pulled onto ${event.node}` };
+    case "note":
+      return { at, kind: "note", text: event.text };
+    default:
+      return undefined;
+  }
+}

@@ -1,5 +1,4 @@
-import { type Point, pointOf } from "../plots/points.ts";
-import type { EventOf, TimelineEvent } from "./events.ts";
+import { type EventOf, type Point, pointOf, type TimelineEvent } from "./events.ts";
 
 /** Something that lasted; `isOpen` when it was still going on at the end. */
 export type Span = Readonly<{ from: number; to: number; isOpen: boolean }>;
@@ -39,7 +38,7 @@ export type Timeline = Readonly<{
   points: readonly Point[];
 }>;
 
-type HoldEvent = EventOf<"hold started" | "hold extended" | "hold caused" | "hold releasing" | "hold ended">;
+type HoldEvent = Extract<TimelineEvent, { scope: string }>;
 type NodeEvent = Extract<TimelineEvent, { node: string }>;
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 type OpenLane = Draft<Omit<Lane, "held" | "userHeld" | "excluded">> & {
@@ -85,7 +84,7 @@ class Reader {
     const at = event.at.getTime();
     const point = pointOf(event);
     if (point) this.points.push(point);
-    if ("holdId" in event && "scope" in event) this.#readHold(event, at);
+    if ("scope" in event) this.#readHold(event, at);
     else if ("node" in event) this.#readNode(event, at);
   }
 

@@ -2,7 +2,7 @@ import type { Terminal } from "../../cli/terminal/terminal.ts";
 import type { TimelineEvent } from "../../local/holder/timeline.ts";
 
 type Style = Parameters<Terminal["style"]>[0];
-type Line = Readonly<{ sign: string; style: Style; text: string }>;
+type Line = readonly [sign: string, style: Style, text: string];
 
 /** Reports events as a timeline, a line each; nodes to which the same happens at once share one. */
 export class Narrator {
@@ -17,34 +17,31 @@ export class Narrator {
   }
 
   report(event: TimelineEvent): void {
-    const { at } = event;
-    if (event.kind === "sweep") {
-      this.#swept = at;
-      return;
-    }
-    // The launch or use itself has a line.
-    if (event.kind === "hold caused") return;
+    const { at, kind } = event;
+    if (kind === "sweep") this.#swept = at;
+    const line = this.#lineOf(event);
+    if (!line) return;
     // A sweep is only worth a line where it does something.
-    if (this.#swept?.getTime() === at.getTime() && event.kind !== "node joined") {
+    if (this.#swept?.getTime() === at.getTime() && kind !== "node joined") {
       this.flush();
-      this.#print(at, { sign: "~", style: "blue", text: "the sweep finds something to do" }, []);
+      this.#print(at, ["~", "blue", "the sweep finds something to do"]);
     }
     this.#swept = undefined;
     const waiting = this.#waiting;
-    const line = this.#lineOf(event);
-    const node = "node" in event ? event.node : undefined;
-    if (waiting && node && this.#clock(waiting.at) === this.#clock(at) && waiting.line.text === line.text) {
-      waiting.nodes.push(node);
+    const nodes = "node" in event ? [event.node] : [];
+    const isSame = waiting?.line[2] === line[2] && this.#clock(waiting.at) === this.#clock(at);
+    if (nodes.length > 0 && waiting && isSame) {
+      waiting.nodes.push(...nodes);
       return;
     }
     this.flush();
-    this.#waiting = { at, line, nodes: node ? [node] : [] };
+    this.#waiting = { at, line, nodes };
   }
 
   /** Prints what happened outside of the holder. */
   remark(at: Date, text: string): void {
     this.flush();
-    this.#print(at, { sign: "·", style: "dim", text }, []);
+    this.#print(at, ["·", "dim", text]);
   }
 
   /** Prints the line that still waits for further nodes. */
@@ -55,58 +52,52 @@ export class Narrator {
     this.#print(at, line, nodes);
   }
 
-  #print(at: Date, line: Line, nodes: readonly string[]): void {
-    const names = nodes.toSorted().join(", ");
+  #print(at: Date, [sign, colour, text]: Line, nodes: readonly string[] = []): void {
     const { style, out } = this.#terminal;
-    out(
-      `${style("dim", this.#clock(at))}  ${style(line.style, line.sign)} ${line.text.replace("NODES", names)}`,
-    );
+    const named = text.replace("NODES", nodes.toSorted().join(", "));
+    out(`${style("dim", this.#clock(at))}  ${style(colour, sign)} ${named}`);
   }
 
-  #lineOf(event: Exclude<TimelineEvent, { kind: "sweep" | "hold caused" }>): Line {
+  /** Undefined for what needs no line of its own. */
+  #lineOf(event: TimelineEvent): Line | undefined {
+    const until = "until" in event ? this.#clock(event.until).trim() : "";
     switch (event.kind) {
       case "launch":
-        return { sign: "▲", style: "cyan", text: `launch of ${event.instance}` };
+        return ["▲", "cyan", `launch of ${event.instance}`];
       case "node joined":
-        return { sign: "+", style: "white", text: `NODES joined NodePool ${event.nodePool}` };
+        return ["+", "white", `NODES joined NodePool ${event.nodePool}`];
       case "node gone":
-        return { sign: "−", style: "dim", text: "NODES gone" };
+        return ["−", "dim", "NODES gone"];
       case "node marked":
-        return { sign: "■", style: "green", text: "NODES held" };
+        return ["■", "green", "NODES held"];
       case "node released":
-        return { sign: "□", style: "yellow", text: "NODES free" };
+        return ["□", "yellow", "NODES free"];
       case "node user-held":
-        return { sign: "◆", style: "magenta", text: "NODES held by the user's own annotation" };
+        return ["◆", "magenta", "NODES held by the user's own annotation"];
       case "node handed over":
-        return { sign: "◆", style: "magenta", text: "NODES handed over to the user" };
+        return ["◆", "magenta", "NODES handed over to the user"];
       case "node let go":
-        return { sign: "◇", style: "magenta", text: "NODES let go by the user" };
+        return ["◇", "magenta", "NODES let go by the user"];
       case "node excluded":
-        return { sign: "◆", style: "magenta", text: "NODES kept out of holds by the user" };
+        return ["◆", "magenta", "NODES kept out of holds by the user"];
       case "node included":
-        return { sign: "◇", style: "magenta", text: "NODES may be held again" };
+        return ["◇", "magenta", "NODES may be held again"];
       case "hold started":
-        return {
-          sign: "┏",
-          style: "green",
-          text: `hold until ${this.#clock(event.until).trim()}: ${event.because}`,
-        };
+        return ["┏", "green", `hold until ${until}: ${event.because}`];
       case "hold extended":
-        return {
-          sign: "┣",
-          style: "green",
-          text: `hold extended until ${this.#clock(event.until).trim()}`,
-        };
+        return ["┣", "green", `hold extended until ${until}`];
       case "hold releasing":
-        return { sign: "┗", style: "yellow", text: `${event.because}: release` };
+        return ["┗", "yellow", `${event.because}: release`];
       case "hold ended":
-        return { sign: "┗", style: "yellow", text: `hold over: ${event.because}` };
+        return ["┗", "yellow", `hold over: ${event.because}`];
       case "release armed":
-        return { sign: "◷", style: "dim", text: `one-shot set for ${this.#clock(event.until).trim()}` };
+        return ["◷", "dim", `one-shot set for ${until}`];
       case "release fired":
-        return { sign: "◷", style: "dim", text: "one-shot fires" };
+        return ["◷", "dim", "one-shot fires"];
       case "note":
-        return { sign: "✗", style: "red", text: event.text };
+        return ["✗", "red", event.text];
+      default:
+        return undefined;
     }
   }
 

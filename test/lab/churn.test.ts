@@ -5,7 +5,7 @@ import { figuresOf } from "../../lab/churn/figures.ts";
 import type { ArmRecord } from "../../lab/churn/run-arm.ts";
 import { totals } from "../../lab/churn/totals.ts";
 import { type TraceName, traceOf, traces } from "../../lab/churn/traces.ts";
-import { seriesColours } from "../../report/page/style.ts";
+import { seriesColours } from "../../report/page/picture.ts";
 import { at, evicted, gone, joined } from "../report/events.ts";
 
 const aRecord = (record: Partial<ArmRecord>): ArmRecord => ({

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { drawFrame } from "../../local/page/frame.ts";
+import { drawFrame, formatState } from "../../local/page/frame.ts";
 import { ReportedHold } from "./reported-hold.ts";
 
 let reported: ReportedHold;
@@ -36,6 +36,9 @@ describe("what the page shows", () => {
       "2 launches in NodePool default; extended by use once",
       "node-1, node-2",
     ]);
+    expect(formatState(reported.timeline.events)).toBe(
+      "Karpenter may not disrupt the cluster until 12:02:40 UTC.",
+    );
     expect(held).toContain("Held by their users: node-3.");
     expect(held).toContain("Never held, by their label: node-2.");
     expect(tables).toContain("node-3 left to its user&#39;s annotation");

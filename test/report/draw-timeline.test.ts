@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { timelineTables } from "../../report/page/table.ts";
+import { timelineTables } from "../../report/page/tables.ts";
 import { drawTimeline } from "../../report/timeline/draw-timeline.ts";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
 import { layOut } from "../../report/timeline/layout.ts";

@@ -1,10 +1,9 @@
 import { element, hint, short } from "../markup.ts";
-import { text } from "../page/picture.ts";
-import { type Colour, colour } from "../page/style.ts";
-import { type ClockStyle, formatTime } from "../timeline/clock.ts";
-import type { Layout } from "../timeline/layout.ts";
-import type { Timeline } from "../timeline/timeline.ts";
-import type { Point, PointKind } from "./points.ts";
+import { type Colour, colour, text } from "../page/picture.ts";
+import { type ClockStyle, formatTime } from "./clock.ts";
+import type { Point, PointKind } from "./events.ts";
+import type { Layout } from "./layout.ts";
+import type { Timeline } from "./timeline.ts";
 
 /** A shape of about this size at a place; each kind has its own, for colour-blind readers. */
 type Shape = (x: number, y: number, size: number) => string;
