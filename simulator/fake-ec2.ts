@@ -1,7 +1,7 @@
 import { after, type Duration, hours, seconds } from "../lambda/core/duration.ts";
 import { Karpenter, type KarpenterGeneration } from "../lambda/core/marks/keys.ts";
 import type { Instance, Launch, LaunchEvent, Launches } from "../lambda/core/ports.ts";
-import type { AlarmClock, Cancel } from "../local/holder/alarm-clock.ts";
+import type { AlarmClock, Cancel } from "../local/holder/clock.ts";
 import type { Timeline } from "../local/holder/timeline.ts";
 import type { FakeCluster } from "./fake-kubernetes/fake-cluster.ts";
 import { checkMetadata } from "./fake-kubernetes/metadata.ts";

@@ -1,7 +1,7 @@
 import { type Duration, minutes } from "../lambda/core/duration.ts";
 import { BadInputError, BrokenSetupError, TryAgainError } from "../lambda/core/errors.ts";
 import type { Settings } from "../lambda/settings.ts";
-import type { Message } from "../local/holder/message-queue.ts";
+import type { Message } from "../local/holder/queue.ts";
 
 /** The outcome of a call: it is made, it fails without effect, its answer is lost, or its answer comes later. */
 export type Verdict = "done" | "refused" | "answer lost" | "answer late";

@@ -9,7 +9,7 @@ import { StoredHolds } from "../lambda/record/stored-holds.ts";
 import { StoredJournal } from "../lambda/record/stored-journal.ts";
 import type { Settings } from "../lambda/settings.ts";
 import { holdIds } from "../lambda/system-clock.ts";
-import type { AlarmClock } from "../local/holder/alarm-clock.ts";
+import type { AlarmClock } from "../local/holder/clock.ts";
 import { Holder } from "../local/holder/holder.ts";
 import { nodeEventsOf } from "../local/holder/node-events.ts";
 import { Timeline } from "../local/holder/timeline.ts";

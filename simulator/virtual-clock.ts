@@ -1,5 +1,5 @@
 import { after, type Duration } from "../lambda/core/duration.ts";
-import type { AlarmClock, Cancel } from "../local/holder/alarm-clock.ts";
+import type { AlarmClock, Cancel } from "../local/holder/clock.ts";
 
 type Entry = { moment: Date; action: () => Promise<void> | void };
 

@@ -9,8 +9,7 @@ import { type KubernetesCall, type KubernetesCaller, OutOfTimeError } from "../l
 import { KubernetesNodeClaims } from "../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../lambda/kubernetes/nodes.ts";
 import { readSettings, type Settings } from "../lambda/settings.ts";
-import { type Message, MessageQueue } from "../local/holder/message-queue.ts";
-import type { OneShot } from "../local/holder/one-shots.ts";
+import { type Message, MessageQueue } from "../local/holder/queue.ts";
 import { changeAccessOf } from "./access-change.ts";
 import { failuresIn } from "./batch-answer.ts";
 import { answerCall, nameOf } from "./cluster-calls.ts";
@@ -24,7 +23,7 @@ import { countedIds } from "./hold-ids.ts";
 import { type Around, interceptedPorts } from "./intercepted-ports.ts";
 import { type FunctionName, Invocation, retriesAfter, timeouts, type Verdict } from "./invocation.ts";
 import { MemoryTable } from "./memory-table.ts";
-import { ScheduledOneShots } from "./scheduled-one-shots.ts";
+import { type OneShot, OneShots } from "./one-shots.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 import { WatchedHolds, WatchedJournal } from "./watched-record.ts";
 
@@ -53,7 +52,7 @@ export class World {
   readonly journal = new WatchedJournal(this.table, this.clock);
   readonly nodeClaims = new FakeNodeClaims(this.clock);
   readonly access = new FakeAccessObjects();
-  readonly oneShots = new ScheduledOneShots();
+  readonly oneShots = new OneShots();
   readonly queue = new MessageQueue({ clock: this.clock, visibility: minutes(12) });
   readonly running = new Set<Invocation>();
   /** Every call made, in order, for a test that counts them. */

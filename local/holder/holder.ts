@@ -17,11 +17,11 @@ import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../../lambda/handlers/release.ts";
 import { onSweepDue } from "../../lambda/handlers/sweep.ts";
 import type { Settings } from "../../lambda/settings.ts";
-import type { AlarmClock, Cancel } from "./alarm-clock.ts";
-import type { Expired } from "./one-shots.ts";
+import type { AlarmClock, Cancel } from "./clock.ts";
 import { InProcessQueue, type QueueOptions } from "./queue.ts";
 import { RecordingHolds } from "./recording-holds.ts";
 import type { Timeline } from "./timeline.ts";
+import type { Expired } from "./timers.ts";
 import { Timers } from "./timers.ts";
 
 /** What the holder of one process needs. */

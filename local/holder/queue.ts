@@ -1,8 +1,89 @@
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
-import type { CallContext, FollowUp, FollowUps, Log } from "../../lambda/core/ports.ts";
+import type { CallContext, Clock, FollowUp, FollowUps, Log } from "../../lambda/core/ports.ts";
 import type { BatchAnswer } from "../../lambda/handlers/hold.ts";
-import type { AlarmClock, Cancel } from "./alarm-clock.ts";
-import { type Message, MessageQueue } from "./message-queue.ts";
+import type { AlarmClock, Cancel } from "./clock.ts";
+
+export type Message = {
+  readonly id: string;
+  readonly body: string;
+  readonly sentAt: Date;
+  visibleAt: Date;
+  receives: number;
+};
+
+export type MessageQueueOptions = Readonly<{
+  clock: Clock;
+  /** How long a received message is invisible to others. */
+  visibility: Duration;
+  maxReceives?: number;
+}>;
+
+/** A queue in memory with the delays, visibility timeout and dead letters of SQS. */
+export class MessageQueue implements FollowUps {
+  messages: Message[] = [];
+  readonly deadLetters: Message[] = [];
+  readonly #options: Required<MessageQueueOptions>;
+  #sent = 0;
+
+  constructor(options: MessageQueueOptions) {
+    this.#options = { maxReceives: 5, ...options };
+  }
+
+  async enqueue(followUp: FollowUp, delay: Duration): Promise<void> {
+    this.send({ followUp }, delay);
+  }
+
+  /** Adds a message that becomes visible after the delay. */
+  send(body: unknown, delay: Duration = 0): Message {
+    this.#sent += 1;
+    const sentAt = this.#options.clock.now();
+    const id = `message-${this.#sent}`;
+    const message = { id, body: JSON.stringify(body), sentAt, visibleAt: after(sentAt, delay), receives: 0 };
+    this.messages.push(message);
+    return message;
+  }
+
+  /** The visible messages. */
+  due(): readonly Message[] {
+    const now = this.#options.clock.now();
+    return this.messages.filter(({ visibleAt }) => visibleAt <= now);
+  }
+
+  /** Receives messages as one batch, in the form in which a function gets it. */
+  receive(batch: readonly Message[]): unknown {
+    const { clock, visibility } = this.#options;
+    for (const message of batch) {
+      message.visibleAt = after(clock.now(), visibility);
+      message.receives += 1;
+    }
+    return { Records: batch.map(recordOf) };
+  }
+
+  /** Deletes the messages of a batch that are done; one that failed too often becomes a dead letter. Returns the new dead letters. */
+  settle(batch: readonly Message[], failed: readonly string[]): readonly Message[] {
+    const { maxReceives } = this.#options;
+    const isFailed = ({ id }: Message) => failed.includes(id);
+    const dead = batch.filter((message) => isFailed(message) && message.receives >= maxReceives);
+    this.messages = this.messages.filter(
+      (message) => !batch.includes(message) || (isFailed(message) && !dead.includes(message)),
+    );
+    this.deadLetters.push(...dead);
+    return dead;
+  }
+
+  remove(message: Message): void {
+    this.messages = this.messages.filter((one) => one !== message);
+  }
+}
+
+const recordOf = ({ id, body, sentAt, receives }: Message) => ({
+  messageId: id,
+  receiptHandle: `receipt of ${id}`,
+  body,
+  attributes: { SentTimestamp: String(sentAt.getTime()), ApproximateReceiveCount: String(receives) },
+  messageAttributes: {},
+  eventSource: "aws:sqs",
+});
 
 /** Handles a batch in the form in which SQS passes it to a function. */
 export type Deliver = (event: unknown, context: CallContext) => Promise<BatchAnswer>;
@@ -21,31 +102,22 @@ export type QueueOptions = Readonly<{
 const largestBatch = 100;
 
 /** The launch queue of one process: delivers what is due, one batch at a time. */
-export class InProcessQueue implements FollowUps {
+export class InProcessQueue extends MessageQueue {
   readonly #options: Required<QueueOptions>;
-  readonly #queue: MessageQueue;
   readonly #cancels = new Set<Cancel>();
   #delivering: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(options: QueueOptions) {
-    this.#options = { window: seconds(1), visibility: seconds(30), timeout: minutes(1), ...options };
-    this.#queue = new MessageQueue(this.#options);
+    const chosen = { window: seconds(1), visibility: seconds(30), timeout: minutes(1), ...options };
+    super(chosen);
+    this.#options = chosen;
   }
 
-  get deadLetters(): readonly Message[] {
-    return this.#queue.deadLetters;
-  }
-
-  async enqueue(followUp: FollowUp, delay: Duration): Promise<void> {
-    this.send({ followUp }, delay);
-  }
-
-  /** Adds a message that becomes visible after the delay. */
-  send(body: unknown, delay: Duration = 0): void {
-    if (this.#isClosed) return;
-    const { visibleAt } = this.#queue.send(body, delay);
-    this.#wakeAt(after(visibleAt, this.#options.window));
+  override send(body: unknown, delay: Duration = 0): Message {
+    const message = super.send(body, delay);
+    if (!this.#isClosed) this.#wakeAt(after(message.visibleAt, this.#options.window));
+    return message;
   }
 
   /** Finishes the current batch and delivers no other; the next sweep finds what is left. */
@@ -66,7 +138,7 @@ export class InProcessQueue implements FollowUps {
   async #deliverAll(): Promise<void> {
     while (this.#delivering) await this.#delivering;
     if (this.#isClosed) return;
-    const batch = this.#queue.due().slice(0, largestBatch);
+    const batch = this.due().slice(0, largestBatch);
     if (batch.length === 0) return;
     this.#delivering = this.#deliver(batch);
     await this.#delivering;
@@ -77,7 +149,7 @@ export class InProcessQueue implements FollowUps {
   async #deliver(batch: readonly Message[]): Promise<void> {
     const { clock, visibility, log } = this.#options;
     const failed = await this.#failuresOf(batch);
-    const dead = this.#queue.settle(batch, failed);
+    const dead = this.settle(batch, failed);
     for (const { body } of dead) log.error("a message failed too often: it is a dead letter", { body });
     for (const message of batch) {
       if (!failed.includes(message.id) || dead.includes(message)) continue;
@@ -90,7 +162,7 @@ export class InProcessQueue implements FollowUps {
     const { clock, deliver, timeout, log } = this.#options;
     try {
       const context = { deadline: after(clock.now(), timeout), log };
-      const answer = await deliver(this.#queue.receive(batch), context);
+      const answer = await deliver(this.receive(batch), context);
       return answer.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
     } catch (error) {
       log.error("a batch failed: it is delivered again", { messages: batch.length, error });

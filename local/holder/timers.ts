@@ -1,14 +1,17 @@
 import type { Schedules } from "../../lambda/core/ports.ts";
 import type { Scope } from "../../lambda/core/scope.ts";
-import type { AlarmClock, Cancel } from "./alarm-clock.ts";
-import { type Expired, type OneShot, OneShots } from "./one-shots.ts";
+import type { AlarmClock, Cancel } from "./clock.ts";
+
+/** The payload of a one-shot. */
+export type Expired = Readonly<{ scope: Scope; holdId: string }>;
 
 /** The one-shots of one process; they are lost with it, and the sweep at its next start arms them again. */
 export class Timers implements Schedules {
   readonly #clock: AlarmClock;
   readonly #fire: (expired: Expired) => Promise<void>;
-  readonly #oneShots: OneShots;
-  readonly #cancels = new Set<Cancel>();
+  readonly #onArmed: (expired: Expired, at: Date) => void;
+  /** By hold and time: the same hold and time is the same one-shot. */
+  readonly #cancels = new Map<string, Cancel>();
   #isClosed = false;
 
   constructor(
@@ -18,15 +21,21 @@ export class Timers implements Schedules {
   ) {
     this.#clock = clock;
     this.#fire = fire;
-    this.#oneShots = new OneShots((oneShot) => {
-      this.#wake(oneShot);
-      onArmed({ scope: oneShot.scope, holdId: oneShot.holdId }, oneShot.at);
-    });
+    this.#onArmed = onArmed;
   }
 
   async arm(scope: Scope, holdId: string, at: Date): Promise<"armed" | "already armed"> {
     // The process ends: the sweep at its next start arms the recorded holds.
-    return this.#isClosed ? "armed" : this.#oneShots.arm(scope, holdId, at);
+    if (this.#isClosed) return "armed";
+    const name = `${holdId}-${at.getTime()}`;
+    if (this.#cancels.has(name)) return "already armed";
+    const cancel = this.#clock.at(at, async () => {
+      this.#cancels.delete(name);
+      await this.#fire({ scope, holdId });
+    });
+    this.#cancels.set(name, cancel);
+    this.#onArmed({ scope, holdId }, at);
+    return "armed";
   }
 
   /** From now on none fires. */
@@ -37,20 +46,9 @@ export class Timers implements Schedules {
 
   /** Forgets every one-shot; returns how many there were. */
   loseAll(): number {
-    const { armed } = this.#oneShots;
-    const count = armed.size;
-    for (const cancel of this.#cancels) cancel();
+    const count = this.#cancels.size;
+    for (const cancel of this.#cancels.values()) cancel();
     this.#cancels.clear();
-    armed.clear();
     return count;
-  }
-
-  #wake({ name, scope, holdId, at }: OneShot): void {
-    const cancel = this.#clock.at(at, async () => {
-      this.#cancels.delete(cancel);
-      this.#oneShots.armed.delete(name);
-      await this.#fire({ scope, holdId });
-    });
-    this.#cancels.add(cancel);
   }
 }

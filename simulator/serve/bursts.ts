@@ -1,5 +1,5 @@
 import { after, type Duration, seconds } from "../../lambda/core/duration.ts";
-import type { AlarmClock, Cancel } from "../../local/holder/alarm-clock.ts";
+import type { AlarmClock, Cancel } from "../../local/holder/clock.ts";
 import type { FakeEc2 } from "../fake-ec2.ts";
 import type { FakeNodeClaims } from "../fake-node-claims.ts";
 

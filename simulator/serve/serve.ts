@@ -7,7 +7,7 @@ import type { Log } from "../../lambda/core/ports.ts";
 import { type KubernetesCaller, KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { readSettings, type Settings } from "../../lambda/settings.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
-import { WallClock } from "../../local/holder/wall-clock.ts";
+import { WallClock } from "../../local/holder/clock.ts";
 import { LivePage } from "../../local/page/live-page.ts";
 import { FakeKubernetesServer } from "../fake-kubernetes/fake-kubernetes-server.ts";
 import { FakeNodeClaims } from "../fake-node-claims.ts";

@@ -1,5 +1,5 @@
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
-import type { AlarmClock } from "../../local/holder/alarm-clock.ts";
+import type { AlarmClock } from "../../local/holder/clock.ts";
 import type { LocalWorld } from "../local-world.ts";
 
 /** What the other parts need to know about the script. */

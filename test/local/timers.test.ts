@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
-import type { Expired } from "../../local/holder/one-shots.ts";
+import type { Expired } from "../../local/holder/timers.ts";
 import { Timers } from "../../local/holder/timers.ts";
 import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
-import { WallClock } from "../../local/holder/wall-clock.ts";
+import { WallClock } from "../../local/holder/clock.ts";
 import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 
 describe("the virtual clock", () => {

@@ -17,7 +17,7 @@ import { KubernetesNodeClaims } from "../../../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../../../lambda/kubernetes/nodes.ts";
 import { functionName } from "../../../lambda/names.ts";
 import { holdIds } from "../../../lambda/system-clock.ts";
-import { type Message, MessageQueue } from "../../../local/holder/message-queue.ts";
+import { type Message, MessageQueue } from "../../../local/holder/queue.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { launchEvent } from "../../../simulator/fake-ec2.ts";
 import { dynamodbStore } from "../../contracts/dynamodb-store.ts";

@@ -1,6 +1,13 @@
 import { type Duration, hours } from "../../lambda/core/duration.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
-import type { AlarmClock, Cancel } from "./alarm-clock.ts";
+
+/** Cancels an action that has not run yet. */
+export type Cancel = () => void;
+
+/** A clock that also runs actions, at their time or later, never earlier. */
+export interface AlarmClock extends Clock {
+  at(moment: Date, action: () => Promise<void>): Cancel;
+}
 
 /** A timer of Node lasts 24 days at most, and a laptop that slept should notice soon. */
 const longestNap: Duration = hours(1);
