@@ -7,7 +7,7 @@ import { BadInputError } from "../../lambda/core/errors.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import { holderSettings } from "../../lambda/settings-table.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
-import { PrometheusMetrics } from "../../local/metrics/prometheus.ts";
+import { PrometheusMetrics, serveMetrics } from "../../local/metrics/prometheus.ts";
 import type { Run } from "../../local/run/run.ts";
 import { dataFolder } from "../control/running.ts";
 import { Failure } from "../terminal/failure.ts";
@@ -161,8 +161,7 @@ async function startMetrics(
   { metricsPort: port, metricsHost: host }: RunOptions,
 ) {
   if (port === undefined) return undefined;
-  const { MetricsServer } = await import("../../local/metrics/metrics-server.ts");
-  return MetricsServer.start({ metrics, port, host });
+  return serveMetrics({ metrics, port, host });
 }
 
 /** The same command line with --release-only. */

@@ -1,5 +1,6 @@
 import { Metric, type MetricName } from "../../lambda/core/metrics.ts";
 import type { Metrics } from "../../lambda/core/ports.ts";
+import { type HttpServer, requestUrl, serveHttp } from "../http-server.ts";
 
 /** A counter sums values, a gauge keeps the last one, a summary has their sum and their number. */
 type Family = Readonly<{ type: "counter" | "gauge" | "summary"; help: string }>;
@@ -77,3 +78,19 @@ export class PrometheusMetrics implements Metrics {
 
 const escaped = (value: string): string =>
   value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+
+type Served = Readonly<{ metrics: Pick<PrometheusMetrics, "text">; port: number; host?: string | undefined }>;
+
+/** Serves metrics to Prometheus at /metrics, and nothing else. */
+export async function serveMetrics({ metrics, port, host }: Served): Promise<HttpServer> {
+  const contentType = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
+  const server = await serveHttp(
+    (request, response) => {
+      if (requestUrl(request).pathname !== "/metrics") response.writeHead(404).end();
+      else if (request.method !== "GET") response.writeHead(405, { allow: "GET" }).end();
+      else response.writeHead(200, contentType).end(metrics.text());
+    },
+    { port, host },
+  );
+  return { ...server, url: `${server.url}/metrics` };
+}

@@ -1,11 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
 import { version } from "../../lambda/version.ts";
 import { drawPage, spans } from "../../report/page/page.ts";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
+import { type HttpServer, requestUrl, serveHttp } from "../http-server.ts";
 import { drawFrame, formatState } from "./frame.ts";
-import { requestUrl } from "./request-url.ts";
 
 /** Past events, and a way to subscribe to new ones; a timeline is one. */
 export type Events = Readonly<{
@@ -28,7 +28,7 @@ type Reader = View & Readonly<{ response: ServerResponse }>;
 /** A page on loopback that shows what happens while it happens. */
 export class LivePage {
   readonly #options: LivePageOptions;
-  readonly #server: Server;
+  #server: HttpServer | undefined;
   readonly #readers = new Set<Reader>();
   #unfollow = () => {};
   #timer: NodeJS.Timeout | undefined;
@@ -37,23 +37,19 @@ export class LivePage {
 
   private constructor(options: LivePageOptions) {
     this.#options = options;
-    this.#server = createServer((request, response) => this.#answer(request, response));
   }
 
   /** Listens on a free port; 0 takes any. */
   static async start(options: LivePageOptions, port = 0): Promise<LivePage> {
     const page = new LivePage(options);
-    await new Promise<void>((resolve, reject) => {
-      page.#server.once("error", reject).listen(port, "127.0.0.1", resolve);
-    });
+    page.#server = await serveHttp((request, response) => page.#answer(request, response), { port });
     page.#unfollow = options.events.follow((event) => page.#report(event));
     page.#timer = setInterval(() => page.#drawForAll(), options.redrawEvery ?? 1_000);
     return page;
   }
 
   get url(): string {
-    const address = this.#server.address();
-    return typeof address === "object" && address ? `http://127.0.0.1:${address.port}/` : "";
+    return `${this.#server?.url}/`;
   }
 
   async stop(): Promise<void> {
@@ -61,10 +57,7 @@ export class LivePage {
     clearInterval(this.#timer);
     clearTimeout(this.#soon);
     for (const { response } of this.#readers) response.end();
-    await new Promise((resolve) => {
-      this.#server.close(resolve);
-      this.#server.closeAllConnections();
-    });
+    await this.#server?.stop();
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {

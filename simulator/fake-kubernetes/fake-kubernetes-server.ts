@@ -1,7 +1,7 @@
 import { randomUUID, timingSafeEqual } from "node:crypto";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ClusterAccess } from "../../lambda/kubernetes/transport.ts";
-import { requestUrl } from "../../local/page/request-url.ts";
+import { type HttpServer, requestUrl, serveHttp } from "../../local/http-server.ts";
 import { FakeCluster } from "./fake-cluster.ts";
 import { type Fault, type FaultMatch, Faults } from "./faults.ts";
 import { badRequest, type Json, Refusal } from "./objects.ts";
@@ -25,34 +25,30 @@ const largestBody = 3 * 1024 * 1024;
 export class FakeKubernetesServer extends FakeCluster {
   /** The bearer token of the API. */
   readonly token = randomUUID();
-  readonly #http: Server;
+  #http: HttpServer | undefined;
   readonly #faults = new Faults();
   readonly #now: () => Date;
   readonly #onRequest: NonNullable<ServerOptions["onRequest"]>;
-  #server = "";
 
   private constructor({ now = () => new Date(), onRequest = () => {} }: ServerOptions) {
     super(now);
     this.#now = now;
     this.#onRequest = onRequest;
-    this.#http = createServer((request, response) => void this.#serve(request, response));
   }
 
   static async start(options: ServerOptions = {}): Promise<FakeKubernetesServer> {
     const started = new FakeKubernetesServer(options);
-    await started.#listen(options.port ?? 0);
+    started.#http = await serveHttp((...given) => void started.#serve(...given), { port: options.port });
     return started;
   }
 
   /** The address of the API. */
   get server(): string {
-    return this.#server;
+    return this.#http?.url ?? "";
   }
 
   async stop(): Promise<void> {
-    const closed = new Promise((resolve) => this.#http.close(resolve));
-    this.#http.closeAllConnections();
-    await closed;
+    await this.#http?.stop();
   }
 
   /** How our own client logs in. */
@@ -86,17 +82,7 @@ export class FakeKubernetesServer extends FakeCluster {
 
   /** Closes every connection, including watches. */
   cutConnections(): void {
-    this.#http.closeAllConnections();
-  }
-
-  async #listen(port: number): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.#http.once("error", reject);
-      this.#http.listen(port, "127.0.0.1", resolve);
-    });
-    const address = this.#http.address();
-    const bound = typeof address === "object" && address !== null ? address.port : port;
-    this.#server = `http://127.0.0.1:${bound}`;
+    this.#http?.cutConnections();
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

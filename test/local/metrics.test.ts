@@ -1,13 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { MetricName } from "../../lambda/core/metrics.ts";
-import { MetricsServer } from "../../local/metrics/metrics-server.ts";
-import { families, PrometheusMetrics, prometheusName } from "../../local/metrics/prometheus.ts";
+import { families, PrometheusMetrics, prometheusName, serveMetrics } from "../../local/metrics/prometheus.ts";
 
 const namesOf = (type: string) =>
   (Object.keys(families) as MetricName[]).filter((name) => families[name].type === type);
-const serve = async (metrics: PrometheusMetrics, host?: string) =>
-  MetricsServer.start({ metrics, port: 0, host });
+const serve = async (metrics: PrometheusMetrics, host?: string) => serveMetrics({ metrics, port: 0, host });
 
 describe("metrics for Prometheus", () => {
   it("sum counters, keep the last value of a gauge, and have sum and number of durations in seconds", () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { requestUrl } from "../../local/page/request-url.ts";
+import { requestUrl } from "../../local/http-server.ts";
 
 it("reads path and query", () => {
   const { pathname, searchParams } = requestUrl({ url: "/api/v1/nodes?watch=1" });

@@ -1,0 +1,37 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+
+type Options = Readonly<{
+  /** 0, the default, takes any free port. */
+  port?: number | undefined;
+  /** Loopback, unless another address is given. */
+  host?: string | undefined;
+}>;
+
+/** A server that listens at this address until it is stopped, with all its connections. */
+export type HttpServer = Readonly<{ url: string; cutConnections: () => void; stop: () => Promise<void> }>;
+
+export async function serveHttp(
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+  { port = 0, host = "127.0.0.1" }: Options = {},
+): Promise<HttpServer> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(port, host, resolve);
+  });
+  const address = server.address();
+  const bound = typeof address === "object" && address ? address : { address: host, family: "", port };
+  const cutConnections = () => server.closeAllConnections();
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      cutConnections();
+    });
+  const name = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;
+  return { url: `http://${name}:${bound.port}`, cutConnections, stop };
+}
+
+const root = "http://localhost/";
+
+/** The requested address; an invalid one, like //, counts as the root. */
+export const requestUrl = ({ url = "/" }: Pick<IncomingMessage, "url">): URL =>
+  URL.parse(url, root) ?? new URL(root);
