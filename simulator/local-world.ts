@@ -1,5 +1,5 @@
 import { Karpenter } from "../lambda/core/marks/keys.ts";
-import type { Journal, Log, Metrics, Nodes } from "../lambda/core/ports.ts";
+import type { Journal, Log, Metrics } from "../lambda/core/ports.ts";
 import type { KubernetesCaller } from "../lambda/kubernetes/client.ts";
 import { parseNode } from "../lambda/kubernetes/node-objects.ts";
 import { KubernetesNodeClaims } from "../lambda/kubernetes/nodeclaims.ts";
@@ -26,8 +26,6 @@ export type LocalWorldOptions = Readonly<{
   api?: KubernetesCaller;
   /** The record that an earlier process left. */
   table?: ItemTable;
-  /** Wraps the port for nodes. */
-  nodes?: (nodes: Nodes) => Nodes;
 }>;
 
 /** The holder of one process, with its real node adapter, on a fake cluster and a fake EC2. */
@@ -54,7 +52,6 @@ export function localWorld(options: LocalWorldOptions): LocalWorld {
     const was = type === "DELETED" ? parseNode(node) : before && parseNode(before);
     for (const event of nodeEventsOf(was, now, { poolLabel, annotation })) timeline.record(event);
   });
-  const nodes = new KubernetesNodes({ api, karpenter, annotation, nodePools, clock, metrics });
   const send = (event: unknown, delay: number) => holder.queue.send(event, delay);
   const ec2 = new FakeEc2({ clock, cluster, karpenter, timeline, send });
   const holder = new Holder({
@@ -64,7 +61,7 @@ export function localWorld(options: LocalWorldOptions): LocalWorld {
     timeline,
     holds: new StoredHolds(table),
     journal,
-    nodes: options.nodes?.(nodes) ?? nodes,
+    nodes: new KubernetesNodes({ api, karpenter, annotation, nodePools, clock, metrics }),
     nodeClaims: new KubernetesNodeClaims({ api, karpenter, nodePools }),
     launches: ec2,
     ids: holdIds,

@@ -10,7 +10,6 @@ import { type Duration, parseDuration } from "../lambda/core/duration.ts";
 import { BadInputError } from "../lambda/core/errors.ts";
 import type { Log } from "../lambda/core/ports.ts";
 import { readSettings } from "../lambda/settings.ts";
-import { onKey } from "./serve/keys.ts";
 import { serve } from "./serve/serve.ts";
 import { runStory } from "./story/story.ts";
 
@@ -97,4 +96,18 @@ function read(flag: string, text: string): Duration {
   const duration = parseDuration(text);
   if (duration !== undefined) return duration;
   throw new BadInputError("Cannot start", [`${flag} must be a duration like 90s, 20m or 2h, not "${text}"`]);
+}
+
+/** Calls back for every pressed key, where there is a keyboard; the returned function resets the terminal. */
+function onKey(action: (key: string) => void): () => void {
+  const { stdin } = process;
+  if (!stdin.isTTY) return () => {};
+  stdin.setRawMode(true);
+  stdin.setEncoding("utf8");
+  stdin.on("data", action);
+  return () => {
+    stdin.off("data", action);
+    stdin.setRawMode(false);
+    stdin.pause();
+  };
 }

@@ -2,9 +2,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Terminal } from "../../cli/terminal/terminal.ts";
-import { type Duration, formatDuration } from "../../lambda/core/duration.ts";
+import { after, type Duration, formatDuration, seconds } from "../../lambda/core/duration.ts";
 import type { Log } from "../../lambda/core/ports.ts";
-import { type KubernetesCaller, KubernetesClient } from "../../lambda/kubernetes/client.ts";
+import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
+import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
 import { readSettings, type Settings } from "../../lambda/settings.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { WallClock } from "../../local/holder/clock.ts";
@@ -14,7 +15,6 @@ import { FakeNodeClaims } from "../fake-node-claims.ts";
 import { type LocalWorld, localWorld } from "../local-world.ts";
 import { Narrator } from "../story/narrator.ts";
 import { Bursts } from "./bursts.ts";
-import { tidyUp } from "./tidy-up.ts";
 
 /** Without bursts (0) one node is launched at the start. */
 export type ServeOptions = Readonly<{ hold: Duration; burstEvery: Duration; log: Log }>;
@@ -32,6 +32,9 @@ export type Served = Readonly<{
 }>;
 
 const here = ["anna", "bert", "cleo"];
+const tidyEvery: Duration = seconds(10);
+/** A new node is not removed before this age, as in Karpenter. */
+const recent: Duration = seconds(45);
 
 /** Starts everything in real time and reports on the terminal what happens, until it is stopped. */
 export async function serve(
@@ -40,12 +43,9 @@ export async function serve(
 ): Promise<Served> {
   const settings = readSettings({ cluster: "stand-in", hold: formatDuration(hold), sweepEvery: "1m" });
   const cluster = await FakeKubernetesServer.start();
-  const login = { access: async () => cluster.access(), refresh: () => {} };
-  const client = new KubernetesClient({ login, clock: systemClock, metrics: { add: () => {} } });
   const nodeClaims = new FakeNodeClaims(systemClock);
   const api: KubernetesCaller = {
-    call: async (call, context) =>
-      FakeNodeClaims.answers(call) ? nodeClaims.answer(call) : client.call(call, context),
+    call: async (call) => (FakeNodeClaims.answers(call) ? nodeClaims.answer(call) : cluster.call(call)),
   };
   const clock = new WallClock(systemClock);
   const world = localWorld({ settings, clock, log, cluster, api });
@@ -73,17 +73,16 @@ export async function serve(
 
   const notify = (text: string) => narrator.remark(systemClock.now(), text);
   const bursts = new Bursts({ clock, ec2: world.ec2, nodeClaims, hold, notify });
-  const stopTidying = tidyUp(world, here, settings.holdAnnotation);
+  const tidying = setInterval(() => tidyUp(world, settings.holdAnnotation), tidyEvery);
   const beginning = burstEvery > 0 ? setInterval(() => bursts.begin(), burstEvery) : undefined;
   if (burstEvery > 0) bursts.begin();
   else bursts.launch();
   const stop = async () => {
     clearInterval(beginning);
     bursts.stop();
-    stopTidying();
+    clearInterval(tidying);
     await page.stop();
     await world.close();
-    await client.close();
     await cluster.stop();
     await rm(folder, { recursive: true });
   };
@@ -113,4 +112,11 @@ function introduce(
   ])
     out(`  ${style("cyan", line)}`);
   out("");
+}
+
+/** Removes an unannotated new node, as Karpenter removes empty nodes. */
+function tidyUp({ cluster, ec2 }: LocalWorld, annotation: string): void {
+  const nodes = cluster.nodes().map(parseNode);
+  const free = nodes.find(({ name, annotations }) => !here.includes(name) && !annotations?.[annotation]);
+  if (free && after(free.createdAt, recent) < systemClock.now()) ec2.terminate(free.name);
 }

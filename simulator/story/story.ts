@@ -1,20 +1,19 @@
 import type { Terminal } from "../../cli/terminal/terminal.ts";
-import { after, formatDuration } from "../../lambda/core/duration.ts";
+import { after, type Duration, formatDuration, seconds } from "../../lambda/core/duration.ts";
 import type { Log } from "../../lambda/core/ports.ts";
+import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { readSettings } from "../../lambda/settings.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { FakeCluster } from "../fake-kubernetes/fake-cluster.ts";
 import { localWorld } from "../local-world.ts";
 import { type Pace, VirtualClock } from "../virtual-clock.ts";
-import { crashingNodes } from "./crash.ts";
 import { Narrator } from "./narrator.ts";
-import { Observer } from "./observer.ts";
-import { plot, stage } from "./script.ts";
-import { type Check, judge } from "./verdict.ts";
+import { type Check, judge, Observer, plot } from "./verdict.ts";
 
 type Teller = Pick<Terminal, "out" | "style">;
 
 const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
+const [dora, emil, frida] = plot.newNodes;
 
 /** Plays the story of a hold with the real holder, and checks whether it kept its promises. */
 export async function runStory(teller: Teller, pace: Pace, log: Log = silent): Promise<readonly Check[]> {
@@ -22,26 +21,39 @@ export async function runStory(teller: Teller, pace: Pace, log: Log = silent): P
   begin.setMilliseconds(0);
   const clock = new VirtualClock(begin, pace);
   const settings = readSettings({ cluster: "story", hold: formatDuration(plot.hold) });
-  const timeline = () => world.timeline;
-  let crash = { arm: () => {} };
-  const world = localWorld({
-    settings,
-    clock,
-    log,
-    cluster: new FakeCluster(() => clock.now()),
-    nodes: (nodes) => {
-      const crashing = crashingNodes(nodes, timeline);
-      crash = crashing.crash;
-      return crashing.nodes;
+  const { holdAnnotation } = settings;
+  const cluster = new FakeCluster(() => clock.now());
+  let crashes = false;
+  const api: KubernetesCaller = {
+    call: async (call) => {
+      if (!crashes || call.path !== "/api/v1/nodes") return cluster.call(call);
+      crashes = false;
+      note("the function crashes: recorded and armed, but not a node is marked");
+      throw new Error("the function crashed");
     },
-  });
+  };
+  const world = localWorld({ settings, clock, log, cluster, api });
+  const { ec2, holder, timeline } = world;
+  const note = (text: string) => timeline.record({ kind: "note", text });
+  const at = (moment: Duration, action: () => void) => clock.at(after(begin, moment), action);
   try {
-    const observer = new Observer(world.cluster, settings.holdAnnotation, clock);
+    const observer = new Observer(cluster, holdAnnotation, clock);
     const narrator = new Narrator(begin, teller);
-    world.timeline.follow((event) => narrator.report(event));
+    timeline.follow((event) => narrator.report(event));
     teller.out("A hold of the real holder, on a clock that runs fast (hold 20m, sweep 5m):\n");
-    stage(world, clock, settings.holdAnnotation, crash);
-    await world.holder.start();
+    for (const node of plot.here) ec2.addNode(node);
+    at(seconds(30), () => cluster.editNode(plot.usersOwn, { annotations: { [holdAnnotation]: "true" } }));
+    at(plot.first, () => ec2.launch({ name: dora }));
+    at(plot.second, () => ec2.launch({ name: emil }));
+    at(plot.third, () => {
+      crashes = true;
+      ec2.launch({ name: frida });
+    });
+    at(plot.scheduleLost, () => {
+      holder.timers.loseAll();
+      note("the one-shot that would end the hold is lost");
+    });
+    await holder.start();
     const end = after(begin, plot.end);
     await clock.runUntil(end);
     narrator.flush();
