@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { describeLength } from "../../lambda/core/auto/describe-length.ts";
+import { describeLength } from "../../lambda/core/auto/hold-length.ts";
 import { describeCauses } from "../../lambda/core/holds/causes.ts";
 import type { PastHold } from "../../lambda/core/holds/hold.ts";
 import { parseHistory } from "../answers.ts";

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { describeLength } from "../../lambda/core/auto/describe-length.ts";
+import { describeLength } from "../../lambda/core/auto/hold-length.ts";
 import { type Duration, formatDuration, hours, seconds } from "../../lambda/core/duration.ts";
 import type { ScopeStatus } from "../../lambda/core/operate/status.ts";
 import { writeSettings } from "../../lambda/settings.ts";

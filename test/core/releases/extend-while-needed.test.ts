@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { after, hours, minutes, seconds } from "../../../lambda/core/duration.ts";
+import { after, hours, minutes } from "../../../lambda/core/duration.ts";
 import { BrokenSetupError } from "../../../lambda/core/errors.ts";
 import type { Hold, ScopeRecord } from "../../../lambda/core/holds/hold.ts";
 import type { Context, NodeClaim, NodeClaims, Nodes } from "../../../lambda/core/ports.ts";
