@@ -109,6 +109,14 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
       expect(await store.holds.find(scope)).toEqual({ scope, version: 2 });
     });
 
+    it("gives a record without a hold some days after its last moment, and one with a hold no end", async () => {
+      const forgetAt = async () => (await store.table.find(Kind.record, wholeCluster))?.item.forgetAt;
+      await store.holds.write(aRecord({ lastLaunchAt: noon }));
+      expect(await forgetAt()).toBe(after(noon, hours(24 * 7)).getTime() / 1_000);
+      await store.holds.write(aRecord({ version: 1, lastLaunchAt: noon, hold: aHold() }));
+      expect(await forgetAt()).toBeUndefined();
+    });
+
     it("refuses a first write where a record exists", async () => {
       await store.holds.write(aRecord({ hold: aHold({ id: holdId(1) }) }));
       expect(await store.holds.write(aRecord({ hold: aHold({ id: holdId(2) }) }))).toBe(false);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
-import { holdId } from "../../simulator/hold-ids.ts";
 import { Scenario } from "../../simulator/scenario.ts";
 
 /** Three nodes and a launch whose event is not handled yet. */
@@ -124,64 +123,5 @@ describe("a crash of the sweep", () => {
 
     expect(held).toEqual(["a", "b", "c", "node-1"]);
     expect([world.marks(), world.hold(), world.history().length]).toEqual([{}, undefined, 1]);
-  });
-});
-
-describe("what is lost", () => {
-  it("a hold whose one-shot was lost is released by the sweep", async () => {
-    const world = await aboutToRelease();
-    world.oneShots.armed.clear();
-
-    await world.pass(minutes(1));
-
-    expect([world.marks(), world.hold()]).toEqual([{}, undefined]);
-  });
-
-  it("a one-shot lost early is created again by the sweep", async () => {
-    const world = aboutToHold();
-    await world.pass(minutes(1));
-    world.oneShots.armed.clear();
-
-    await world.pass(minutes(5));
-    world.sweepEvery = undefined;
-    await world.pass(minutes(14));
-
-    expect([world.marks(), world.hold()]).toEqual([{}, undefined]);
-  });
-
-  it("a one-shot that fires twice releases once", async () => {
-    const world = await aboutToRelease();
-    const [oneShot] = world.oneShots.armed.values();
-    await world.pass(seconds(1));
-
-    if (oneShot) await world.run(world.fire(oneShot));
-
-    expect(world.log.reported("release decided").at(-1)).toMatchObject({ because: "nothing is held" });
-    expect(world.history()).toHaveLength(1);
-  });
-
-  it("a one-shot that fires a little early is created again under another name", async () => {
-    const world = await aboutToRelease();
-    world.sweepEvery = undefined;
-    const [oneShot] = world.oneShots.armed.values();
-    if (oneShot) await world.run(world.fire(oneShot));
-    const names = [...world.oneShots.armed.values()].map(({ at }) => at);
-
-    await world.pass(minutes(2));
-
-    expect(names).not.toContainEqual(oneShot?.at);
-    expect([world.marks(), world.hold()]).toEqual([{}, undefined]);
-  });
-
-  it("an orphaned mark is removed and reported by the sweep", async () => {
-    const world = new Scenario();
-    world.addNode("a");
-    for (const { name } of world.nodes.all()) world.nodes.mark(name, holdId(0));
-
-    await world.pass(minutes(5));
-
-    expect(world.marks()).toEqual({});
-    expect(world.nodes.get("a")?.annotations).toEqual({});
-    expect(world.metrics.total("OrphansFound")).toBe(1);
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { Scenario } from "../../simulator/scenario.ts";
-import { noon } from "../../simulator/virtual-clock.ts";
 
 /** An instance with the tags of our Karpenter that never becomes a node, every few minutes; for each minute whether nodes were held. */
 async function forge(world: Scenario, every: number, duration: number): Promise<boolean[]> {
@@ -43,15 +42,6 @@ describe("instances that are tagged like Karpenter's and never join", () => {
     },
   );
 
-  it("extend a hold of real launches to its cap at most", async () => {
-    const world = new Scenario();
-    world.addNode("a");
-    world.launch();
-    await world.pass(minutes(1));
-    const [longest] = stretches(await forge(world, 1, hours(3)), true);
-    expect(longest).toBeLessThanOrEqual(120);
-  });
-
   it("do not keep a real launch after the breather from being held for", async () => {
     const world = new Scenario();
     world.addNode("a");
@@ -74,31 +64,5 @@ describe("launches that join", () => {
       await world.pass(minutes(12));
       expect(world.heldNodes()).toContain("a");
     }
-  });
-
-  it("count once the first has joined, however many came before", async () => {
-    const world = new Scenario();
-    world.sweepEvery = undefined;
-    world.launch({ joinsAfter: minutes(4) });
-    await world.pass(minutes(3));
-    world.launch({ joinsAfter: null });
-    await world.pass(seconds(10));
-    const before = world.hold()?.expiresAt;
-
-    await world.pass(minutes(2));
-
-    expect([before, world.hold()?.expiresAt]).toEqual([after(noon, minutes(20)), after(noon, minutes(23))]);
-  });
-
-  it("are waited for by a hold that is shorter than a boot", async () => {
-    const world = new Scenario({ hold: minutes(2) });
-    world.sweepEvery = undefined;
-    world.addNode("a");
-    const { node } = world.launch({ joinsAfter: minutes(3.5) });
-
-    await world.pass(minutes(3) + seconds(50));
-
-    expect(world.heldNodes()).toEqual(["a", node]);
-    expect(world.nodes.history("a")).toEqual([undefined, "true"]);
   });
 });

@@ -85,43 +85,6 @@ describe("a launch during a release", () => {
   });
 });
 
-describe("a function that marks", () => {
-  it("lets the current hold mark when another replaced its own", async () => {
-    const world = new Scenario();
-    world.sweepEvery = undefined;
-    for (const name of names) world.addNode(name);
-    world.launch({ joinsAfter: null });
-    const slow = await world.deliver();
-    while (slow.waitsFor !== "patch c") await world.step(slow);
-    await world.releaseByHand({ force: true, reason: "maintenance" });
-    world.time = after(world.time, seconds(1));
-    world.launch({ joinsAfter: null });
-    await world.finish(await world.deliver());
-
-    await world.finish(slow);
-
-    expect(world.marks()).toEqual({ a: holdId(2), b: holdId(2), c: holdId(2) });
-    expect(world.heldNodes()).toEqual(names);
-  });
-});
-
-it("a sweep that has not read of a new hold leaves its marks alone: the younger mark wins", async () => {
-  const world = new Scenario();
-  world.sweepEvery = undefined;
-  world.addNode("a");
-  await world.control({ do: "hold", for: "30m" });
-  const stale = await world.sweep();
-  // It has read the records, and lists the nodes to mark next.
-  for (const call of ["instances", "list"]) while (stale.waitsFor !== call) await world.step(stale);
-  await world.releaseByHand({ force: true });
-  await world.control({ do: "hold", for: "30m" });
-
-  await world.finish(stale);
-
-  expect(world.marks()).toEqual({ a: holdId(2) });
-  expect(world.nodes.history("a")).toEqual([undefined, "true", undefined, "true"]);
-});
-
 describe("the cap", () => {
   /** A launch every five minutes. */
   async function stream(world: Scenario, forMinutes: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { after, minutes } from "../../lambda/core/duration.ts";
+import { minutes } from "../../lambda/core/duration.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { Scenario } from "../../simulator/scenario.ts";
 
@@ -36,23 +36,6 @@ describe("a sweep", () => {
         );
         expect(world.heldNodes()).toEqual(names);
       }
-    }
-  });
-
-  it("and a release at the same time close the hold once", async () => {
-    for (let first = 0; first < 12; first++) {
-      const world = threeNodes();
-      world.launch({ joinsAfter: null });
-      await world.pass(minutes(19));
-      world.sweepEvery = undefined;
-      world.time = after(world.time, minutes(1));
-      const release = await world.fireNext();
-      for (let n = 0; n < first; n++) await world.step(release);
-      await world.finish(await world.sweep());
-      await world.finish(release);
-
-      expect([world.marks(), world.hold(), world.history().length]).toEqual([{}, undefined, 1]);
-      expect(world.log.reported("hold closed")).toHaveLength(1);
     }
   });
 
