@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
-import { holderName, holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { MarkKeys } from "../../lambda/core/marks/plan-release.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
@@ -29,25 +29,7 @@ describe("all marks of a cluster", () => {
   const annotationsOf = (name: string) =>
     textsOf(world.standIn.nodes().find(({ metadata }) => metadata.name === name)?.metadata.annotations);
 
-  it("are removed under every key that is recorded, and the users' annotations stay", async () => {
-    add("a", holdId(1), { [older]: "true" });
-    add("b", holdId(2), { [older]: "true" });
-    world.standIn.editNode("b", { annotations: { [annotation]: "true" } }, holderName);
-    add("c", holdId(1), { [older]: "true" });
-    annotate("c", { [annotation]: "true" });
-    add("d", holdId(1), {});
-    annotate("d", { [annotation]: "true" });
-
-    // The other two are their users' from now on.
-    expect(await access.removeMarks(keys)).toBe(2);
-
-    const users = { [annotation]: "true" };
-    expect(["a", "b", "c", "d"].map(annotationsOf)).toEqual([{}, {}, users, users]);
-    const labelled = world.standIn.nodes().filter(({ metadata }) => textsOf(metadata.labels)[holdLabel]);
-    expect(labelled).toEqual([]);
-  });
-
-  it("are removed for every hold, and nothing of the users' is", async () => {
+  it("come off, whatever hold they are of, and nothing of the users' does", async () => {
     add("a", holdId(1), { [annotation]: "true" });
     add("b", holdId(2), { [annotation]: "true" });
     usersLabels.forEach((label, n) => void add(`users-${n}`, label, { [annotation]: "true" }));
