@@ -279,6 +279,7 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
     it.each([
       ["one of another NodePool", { pool: "web" }],
       ["one that is not Karpenter's", { pool: null }],
+      ["one of the same NodePool", { pool: "batch" }],
     ])("does not mark a node that was replaced under its name by %s", async (_, other) => {
       await world.add("a", { pool: "batch" });
       world.beforeNextPatch("a", async () => {
@@ -288,6 +289,16 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       const result = await world.nodes.mark({ scope: poolScope("batch"), holdId: holdId(1) }, soon());
       expect(result).toEqual({ marked: 0, adopted: 0, userHeld: 0, failed: 0, left: false, seen: [] });
       expect(await ours("a")).toEqual(bare);
+    });
+
+    it("does not release a node that was replaced under its name", async () => {
+      await world.add("a", held(holdId(1)));
+      world.beforeNextPatch("a", async () => {
+        await world.remove("a");
+        await world.add("a", held(holdId(1)));
+      });
+      expect(await release(holdId(1))).toEqual({ released: 0, kept: 0, failed: 0, left: false });
+      expect(await ours("a")).toEqual(heldIn(holdId(1)));
     });
 
     it("protects only the NodePool of its scope", async () => {

@@ -96,6 +96,17 @@ describe("a call of the client", { timeout: 3_000 }, () => {
       { method: "PUT", path: "/x", body: { a: 1 } },
       { method: "PUT", url: "/x", accept: "application/json", type: "application/json", body: '{"a":1}' },
     ],
+    [
+      "a query and media types of its own",
+      {
+        ...{ method: "PATCH", path: "/x", query: { fieldManager: "x y" }, body: [{ op: "test" }] },
+        ...{ accept: "application/a", contentType: "application/b" },
+      },
+      {
+        ...{ method: "PATCH", url: "/x?fieldManager=x+y", body: '[{"op":"test"}]' },
+        ...{ accept: "application/a", type: "application/b" },
+      },
+    ],
   ])("with %s", async (_, call, expected) => {
     await client.call(call, in30s);
     expect(asked).toEqual([expected]);
@@ -157,6 +168,7 @@ describe("a call of the client", { timeout: 3_000 }, () => {
   it("is not repeated when the pause would end at the deadline", async () => {
     answers = [{ status: 503, headers: { "retry-after": "7" } }];
     const failure = client.call(list, until(after(noon, 7_100)));
+    await expect(failure).rejects.toThrow(/too short to try GET .* again: .*503: /);
     await expect(failure).rejects.toMatchObject({ cause: { status: 503 } });
     expect(pauses).toEqual([]);
   });
@@ -177,6 +189,8 @@ describe("a call of the client", { timeout: 3_000 }, () => {
     const error = await failing({ status: 403, body: "forbidden" });
     expect(error).toBeInstanceOf(TryAgainError);
     expect(String(error)).toMatch(/GET \/api\/v1\/nodes was refused \(403\) by an API server that does not/);
+    expect(String(error)).toMatch(/just starting, check ClusterRole, binding and the access entry/);
+    expect(error).toMatchObject({ cause: { message: expect.stringContaining("forbidden") } });
     expect(asked.filter((one) => Object(one).url === "/api/v1/nodes")).toHaveLength(8);
   });
 
@@ -187,13 +201,20 @@ describe("a call of the client", { timeout: 3_000 }, () => {
   });
 
   it.each<[Answer, string]>([
+    [{ status: 404, body: '{"kind":"Status","message":"node a not found"}' }, "404: node a not found"],
     [{ status: 404, body: "" }, "404: Not Found"],
+    [{ status: 400, body: "<html>a proxy</html>" }, "400: <html>a proxy</html>"],
+    [
+      { status: 302, body: "", headers: { location: "https://x.example.com/?y=z" } },
+      "302: go to https://x.example.com",
+    ],
     [{ status: 499, body: "" }, "499: "],
     [{ status: 300, body: "" }, "300: Multiple Choices"],
     [{ status: 307, body: "", headers: { location: "/elsewhere" } }, "307: Temporary Redirect"],
     [{ status: 307, body: "moved", headers: { location: "https://x.example.com/y" } }, "307: moved"],
   ])("fails with the server's reason: %j", async (answer, reason) => {
     expect(await message(answer)).toBe(`KubernetesError: GET /api/v1/nodes was answered with ${reason}`);
+    expect(asked).toHaveLength(1);
   });
 
   it("never takes an answer for one that is not complete", async () => {

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
 import type { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
@@ -6,7 +6,7 @@ import { KubernetesClient, OutOfTimeError } from "../../lambda/kubernetes/client
 import type { ClusterAccess } from "../../lambda/kubernetes/transport.ts";
 import { CollectedMetrics } from "../../simulator/collected-log.ts";
 import { sendEndlessly } from "../fuzz/faulty-answers.ts";
-import { until, within } from "../support/context.ts";
+import { within } from "../support/context.ts";
 
 const list = { method: "GET", path: "/api/v1/nodes" } as const;
 const soon = () => within(30_000);
@@ -89,50 +89,6 @@ describe("the client", () => {
     await expect.poll(() => sockets[0]?.destroyed).toBe(true);
   });
 
-  it("lets running calls end when the cluster's endpoint changes", async () => {
-    const arrived = Promise.withResolvers<ServerResponse>();
-    answer = (_, response) => arrived.resolve(response);
-    const slow = client.call(list, soon());
-    const response = await arrived.promise;
-    answer = (_, other) => other.end("{}");
-    access = { ...access, tls: { servername: "another" } };
-    await client.call(list, soon());
-    response.end('{"kind":"NodeList"}');
-    expect(await slow).toEqual({ kind: "NodeList" });
-  });
-
-  it("sends what it was asked to", async () => {
-    let seen = {};
-    answer = (request, response) => {
-      const { method, url, headers } = request;
-      request.setEncoding("utf8");
-      let body = "";
-      request.on("data", (piece: string) => {
-        body += piece;
-      });
-      request.on("end", () => {
-        seen = { method, url, accept: headers.accept, type: headers["content-type"], body };
-        response.end('{"kind":"Node"}');
-      });
-    };
-    const call = {
-      method: "PATCH",
-      path: "/api/v1/nodes/a",
-      query: { fieldManager: "x y" },
-      accept: "application/json;as=PartialObjectMetadata",
-      contentType: "application/json-patch+json",
-      body: [{ op: "test" }],
-    } as const;
-    expect(await client.call(call, soon())).toEqual({ kind: "Node" });
-    expect(seen).toEqual({
-      method: "PATCH",
-      url: "/api/v1/nodes/a?fieldManager=x+y",
-      accept: "application/json;as=PartialObjectMetadata",
-      type: "application/json-patch+json",
-      body: '[{"op":"test"}]',
-    });
-  });
-
   it("renews the login once for all calls that were refused together", async () => {
     answer = (request, response) => {
       response.statusCode = request.headers.authorization === "second" ? 200 : 401;
@@ -152,17 +108,6 @@ describe("the client", () => {
     });
     await expect(lost.call(list, soon())).rejects.toBe(broken);
     await lost.close();
-  });
-
-  it("reports a refusal with the server's message", async () => {
-    answer = (_, response) => {
-      response.statusCode = 404;
-      response.end(JSON.stringify({ kind: "Status", message: 'nodes "a" not found' }));
-    };
-    await expect(client.call(list, soon())).rejects.toMatchObject({
-      status: 404,
-      message: 'GET /api/v1/nodes was answered with 404: nodes "a" not found',
-    });
   });
 
   it("reports a refusal by a server that is ready at once, however many are refused together", async () => {
@@ -194,37 +139,6 @@ describe("the client", () => {
       response.end(isStarting ? "{}" : '{"kind":"NodeList"}');
     };
     expect(await client.call(list, soon())).toEqual({ kind: "NodeList" });
-  });
-
-  it("names both causes when a server refuses everything for long", async () => {
-    answer = (_, response) => {
-      response.statusCode = 403;
-      response.end('{"message":"User "holder" cannot list nodes"}');
-    };
-    const failure = client.call(list, soon());
-    await expect(failure).rejects.toBeInstanceOf(TryAgainError);
-    await expect(failure).rejects.toThrow(/just starting, check ClusterRole, binding and the access entry/);
-    await expect(failure).rejects.toMatchObject({
-      cause: { message: expect.stringContaining("cannot list nodes") },
-    });
-  });
-
-  it("reports a refusal that is no Status, too", async () => {
-    answer = (_, response) => {
-      response.statusCode = 400;
-      response.end("<html>a proxy</html>");
-    };
-    await expect(client.call(list, soon())).rejects.toThrow("<html>a proxy</html>");
-  });
-
-  it("reports a redirect where it leads, and does not go there", async () => {
-    const asked: (string | undefined)[] = [];
-    answer = (request, response) => {
-      asked.push(request.url);
-      response.writeHead(302, { location: "https://login.example.com/?state=secret" }).end();
-    };
-    await expect(client.call(list, soon())).rejects.toThrow(/with 302: go to https:\/\/login\.example\.com$/);
-    expect(asked).toEqual(["/api/v1/nodes"]);
   });
 
   it("never reveals its login, also when a proxy returns the request", async () => {
@@ -268,38 +182,6 @@ describe("the client", () => {
     await expect(ignored).rejects.toBeInstanceOf(OutOfTimeError);
   });
 
-  it("reports the last error at the deadline", async () => {
-    answer = (_, response) => {
-      response.statusCode = 503;
-      response.end("the server is being upgraded");
-    };
-    let slept = 0;
-    const now = new Date();
-    const hasty = new KubernetesClient({
-      login: { access: async () => access, refresh: () => {} },
-      clock: { now: () => new Date(now.getTime() + slept) },
-      metrics: new CollectedMetrics(),
-      sleep: async (duration) => {
-        slept += duration;
-      },
-      random: () => 1,
-    });
-    const failure = hasty.call(list, until(new Date(now.getTime() + 1_000)));
-    await expect(failure).rejects.toThrow(
-      /too short to try GET .* again: .*503: the server is being upgraded/,
-    );
-    await hasty.close();
-  });
-
-  it("does not accept an incomplete answer", async () => {
-    let calls = 0;
-    answer = (_, response) => {
-      calls += 1;
-      response.end(calls === 1 ? '{"items":[' : '{"items":[]}');
-    };
-    expect(await client.call(list, soon())).toEqual({ items: [] });
-  });
-
   it.each([false, true])(
     "retries when an answer is incomplete (its body is ignored: %s)",
     async (ignoresAnswer) => {
@@ -317,29 +199,6 @@ describe("the client", () => {
       expect(calls).toBe(2);
     },
   );
-
-  it("sends nothing after the deadline", async () => {
-    await expect(client.call(list, within(-1))).rejects.toBeInstanceOf(OutOfTimeError);
-    expect(connections).toBe(0);
-  });
-
-  it("gives up at the deadline when no answer comes", async () => {
-    answer = () => {};
-    await expect(client.call(list, within(500))).rejects.toBeInstanceOf(OutOfTimeError);
-  });
-
-  it("retries a conflict only for patches", async () => {
-    let calls = 0;
-    answer = (_, response) => {
-      calls += 1;
-      response.statusCode = 409;
-      response.end("{}");
-    };
-    await expect(
-      client.call({ method: "POST", path: "/api/v1/nodes", body: {} }, soon()),
-    ).rejects.toMatchObject({ status: 409 });
-    expect(calls).toBe(1);
-  });
 
   it("reads the cluster's endpoint again when it cannot connect, but not after an error answer", async () => {
     answer = (_, response) => response.writeHead(500).end("{}");

@@ -11,10 +11,9 @@ import { until } from "../support/context.ts";
 
 const { annotation } = Karpenter.v1;
 /** As the API server answers for a policy: the cause names it. */
-const denial = new KubernetesError("PATCH", 422, {
-  message: "denied request",
-  details: { name: "a", causes: [{ message: "denied request" }] },
-});
+const refusal = (message: string) =>
+  new KubernetesError("PATCH", 422, { message, details: { name: "a", causes: [{ message }] } });
+const denial = refusal("denied request");
 const isForeign = (call: KubernetesCall) => JSON.stringify(call.body).includes("not-ours");
 
 type Node = Readonly<Record<string, unknown>>;
@@ -85,7 +84,17 @@ describe("an inspection of a cluster", () => {
       needlessRights: [],
       foreignChange: "refused",
       ownChange: "admitted",
+      said: denial.message,
       nodes: 1,
+    });
+    expect(calls.find(({ method }) => method === "POST")).toEqual({
+      method: "POST",
+      path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+      body: {
+        apiVersion: "authorization.k8s.io/v1",
+        kind: "SelfSubjectAccessReview",
+        spec: { resourceAttributes: { verb: "get", resource: "nodes" } },
+      },
     });
     const dryRun = {
       path: "/api/v1/nodes/a",
@@ -108,20 +117,6 @@ describe("an inspection of a cluster", () => {
     ]);
   });
 
-  it("asks for its rights one by one, in the words of a SelfSubjectAccessReview", async () => {
-    const { inspect, calls } = aCluster();
-    await inspect();
-    expect(calls.find(({ method }) => method === "POST")).toEqual({
-      method: "POST",
-      path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-      body: {
-        apiVersion: "authorization.k8s.io/v1",
-        kind: "SelfSubjectAccessReview",
-        spec: { resourceAttributes: { verb: "get", resource: "nodes" } },
-      },
-    });
-  });
-
   it("misses no rights to NodeClaims and events where Karpenter has none", async () => {
     const rights = [...nodeRights, "patch nodes"];
     expect((await aCluster({ rights, karpenter: "v0.31" }).inspect()).missingRights).toEqual([]);
@@ -133,11 +128,12 @@ describe("an inspection of a cluster", () => {
     }
   });
 
-  it("names each right that is missing, and each that is too much", async () => {
+  it("names each right that is missing, and each that is too much, and tries nothing without the right to patch", async () => {
     const { inspect } = aCluster({ rights: [...nodeRights, "delete nodes", "list events"] });
     expect(await inspect()).toMatchObject({
       missingRights: ["patch nodes", "list nodeclaims", "list events in namespace default"],
       needlessRights: ["delete nodes", "list events"],
+      ...{ foreignChange: "not tried", ownChange: "not tried" },
     });
   });
 
@@ -157,32 +153,33 @@ describe("an inspection of a cluster", () => {
     expect(calls.some(({ method, path }) => method === "PATCH" || path === "/api/v1/nodes")).toBe(false);
   });
 
-  it("detects that changes beyond a mark are not refused", async () => {
-    const { inspect } = aCluster({ patch: () => aNode("a") });
-    expect(await inspect()).toMatchObject({ foreignChange: "admitted", ownChange: "admitted" });
+  it.each<[string, (call: KubernetesCall) => unknown, object]>([
+    ["changes beyond a mark are not refused", () => aNode("a"), { foreignChange: "admitted" }],
+    [
+      "a policy refuses our mark",
+      () => Promise.reject(denial),
+      { foreignChange: "refused", ownChange: "refused", said: denial.message },
+    ],
+    [
+      "our mark is refused for another reason than the other change",
+      (call) => Promise.reject(refusal(isForeign(call) ? "not yours" : "a quota is used up")),
+      { ownChange: "refused", said: expect.stringMatching(/a quota is used up$/) },
+    ],
+    [
+      "a webhook refuses a change",
+      () => Promise.reject(explained(new KubernetesError("PATCH", 403, {}))),
+      { foreignChange: "refused" },
+    ],
+  ])("detects that %s", async (_, patch, expected) => {
+    expect(await aCluster({ patch }).inspect()).toMatchObject(expected);
   });
 
-  it("detects that the policy refuses our mark, with its message", async () => {
-    const patch = () => {
-      throw denial;
-    };
-    expect(await aCluster({ patch }).inspect()).toMatchObject({
-      foreignChange: "refused",
-      ownChange: "refused",
-      said: denial.message,
-    });
-  });
-
-  it("reports why its own change was refused, not why the other one was", async () => {
-    const patch = (call: KubernetesCall) => {
-      const message = isForeign(call) ? "not yours" : "a quota is used up";
-      throw new KubernetesError("PATCH", 422, { message, details: { name: "a", causes: [{}] } });
-    };
-    expect((await aCluster({ patch }).inspect()).said).toMatch(/a quota is used up$/);
-  });
-
-  it("reports why the change of others was refused where its own was admitted", async () => {
-    expect((await aCluster().inspect()).said).toBe(denial.message);
+  it("fails where the dry run fails, or the cluster refuses the login", async () => {
+    const broken = new KubernetesError("PATCH", 500, {});
+    await expect(aCluster({ patch: () => Promise.reject(broken) }).inspect()).rejects.toBe(broken);
+    const refused = new BrokenSetupError("The cluster refused the login (401)");
+    const answer = () => ({ instead: Promise.reject(refused) });
+    await expect(aCluster({ answer }).inspect()).rejects.toBe(refused);
   });
 
   it.each([404, 409, 422])("draws no conclusion from an answer with %i, and reports it", async (status) => {
@@ -194,23 +191,6 @@ describe("an inspection of a cluster", () => {
       ownChange: "not tried",
       said: expect.stringMatching(/denied request$/),
     });
-  });
-
-  it("fails where the dry run fails", async () => {
-    const broken = new KubernetesError("PATCH", 500, {});
-    await expect(aCluster({ patch: () => Promise.reject(broken) }).inspect()).rejects.toBe(broken);
-  });
-
-  it("counts a webhook's refusal as a refusal", async () => {
-    const patch = () => {
-      throw explained(new KubernetesError("PATCH", 403, {}));
-    };
-    expect(await aCluster({ patch }).inspect()).toMatchObject({ foreignChange: "refused" });
-  });
-
-  it("tries nothing without the right to patch", async () => {
-    const { inspect } = aCluster({ rights: ["get nodes", "list nodes"] });
-    expect(await inspect()).toMatchObject({ foreignChange: "not tried", ownChange: "not tried" });
   });
 
   it("reads the cluster's clock from the dry run", async () => {
@@ -327,18 +307,5 @@ describe("an inspection of a cluster", () => {
       answer: ({ method, path }) => (`${method} ${path}` === asked ? { instead: answer } : undefined),
     });
     await expect(inspect()).rejects.toThrow(message);
-  });
-
-  it("fails as a broken set-up where the cluster refuses the login", async () => {
-    const refused = new BrokenSetupError("The cluster refused the login (401)");
-    const api: KubernetesCaller = { call: () => Promise.reject(refused) };
-    const options = {
-      api,
-      karpenter: "v1" as const,
-      annotation,
-      nodePools: { only: [], except: [] },
-      clock: new VirtualClock(),
-    };
-    await expect(new KubernetesInspection(options).inspect(until(noon))).rejects.toBe(refused);
   });
 });

@@ -4,9 +4,6 @@ import { KubeConfig } from "@kubernetes/client-node";
 import { describe, expect, it } from "vitest";
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
-import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
-import { clientOf } from "../contracts/cluster-nodes.ts";
-import { within } from "../support/context.ts";
 
 const loginOf = (config: object) => {
   const kubeconfig = new KubeConfig();
@@ -143,20 +140,5 @@ describe("logging in by kubeconfig", () => {
     const login = loginWith(new Error("no answer"), {});
     await expect(login.access()).rejects.toThrow("no answer");
     expect((await login.access()).server).toBe("https://c.example.com");
-  });
-
-  it("opens the stand-in with the kubeconfig it writes", async () => {
-    const standIn = await FakeKubernetesServer.start();
-    try {
-      standIn.addNode({ name: "a" });
-      const kubeconfig = new KubeConfig();
-      kubeconfig.loadFromString(standIn.kubeconfig());
-      const client = clientOf(await kubeconfigLogin(kubeconfig).access());
-      const node = await client.call({ method: "GET", path: "/api/v1/nodes/a" }, within(5_000));
-      expect(node).toMatchObject({ metadata: { name: "a" } });
-      await client.close();
-    } finally {
-      await standIn.stop();
-    }
   });
 });

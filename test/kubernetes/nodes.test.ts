@@ -50,16 +50,6 @@ describe("nodes behind an API server", () => {
     ]);
   });
 
-  it("lists metadata alone, page by page", async () => {
-    world.add(...names);
-    await world.nodes.countUserHeld(world.soon());
-    expect(callsOf("GET")).toHaveLength(3);
-    for (const { query, accept } of callsOf("GET")) {
-      expect(query.get("limit")).toBe("2");
-      expect(accept).toContain("as=PartialObjectMetadataList");
-    }
-  });
-
   it.each([
     ["v1", "karpenter.sh/registered"],
     ["v0.31", "karpenter.sh/initialized"],
@@ -82,20 +72,6 @@ describe("nodes behind an API server", () => {
     },
   );
 
-  it.each<[string, Record<string, string>]>([
-    ["registered in the same NodePool", { [poolLabel]: "default", [registeredLabel]: "true" }],
-    ["not registered yet", { [poolLabel]: "default" }],
-  ])("does not change a new node with the name of a listed one, %s", async (_, labels) => {
-    world.add("a");
-    beforeFirstPatch(() => {
-      world.standIn.removeNode("a");
-      world.standIn.addNode({ name: "a", labels });
-    });
-    expect(await mark()).toMatchObject({ marked: 0, failed: 0, left: false, seen: [] });
-    expect(heldBy(holdId(1))).toEqual([]);
-    expect(callsOf("PATCH")).toHaveLength(1);
-  });
-
   it.each([registeredLabel, poolLabel])(
     "does not mark a node that lost its label %s since the list",
     async (key) => {
@@ -107,22 +83,6 @@ describe("nodes behind an API server", () => {
       expect(heldBy(holdId(1))).toEqual([]);
     },
   );
-
-  it("does not release a new node with the name of a listed one", async () => {
-    world.add("a");
-    await mark();
-    const marked = world.standIn.nodes()[0]?.metadata;
-    beforeFirstPatch(() => {
-      world.standIn.removeNode("a");
-      world.standIn.addNode({
-        name: "a",
-        labels: textsOf(marked?.labels),
-        annotations: textsOf(marked?.annotations),
-      });
-    });
-    expect(await release()).toEqual({ released: 0, kept: 0, failed: 0, left: false });
-    expect(heldBy(holdId(1))).toEqual(["a"]);
-  });
 
   it("neither reads nor returns nodes that joined long ago", async () => {
     const labels = { [poolLabel]: "default", [registeredLabel]: "true" };
@@ -188,19 +148,6 @@ describe("nodes behind an API server", () => {
     }
   });
 
-  it("waits as long as the server asks, and counts the throttled calls", async () => {
-    world.add("a");
-    world.standIn.fail(
-      { kind: "status", status: 429, headers: { "retry-after": "7" } },
-      { method: "PATCH" },
-      2,
-    );
-    await mark();
-    expect(world.pauses).toHaveLength(2);
-    for (const pause of world.pauses) expect(pause).toBeGreaterThanOrEqual(7_000);
-    expect(world.metrics.total("ApiThrottled")).toBe(2);
-  });
-
   it("changes all other nodes when one cannot be changed, and reports which and why", async () => {
     world.add(...names);
     const patchOfB = { method: "PATCH", path: "/api/v1/nodes/b" };
@@ -238,51 +185,6 @@ describe("nodes behind an API server", () => {
     );
   });
 
-  it("starts an expired list again, and returns each node once", async () => {
-    world.add(...names);
-    let pages = 0;
-    world.onRequest = ({ method, query }) => {
-      if (method === "GET" && query.has("continue")) pages += 1;
-      if (pages === 2) world.standIn.forgetThePast();
-    };
-    expect(
-      [...(await world.nodes.joinedSince(new Date(0), "all", world.soon()))]
-        .map(({ name }) => name)
-        .toSorted(),
-    ).toEqual(names);
-    pages = 0;
-    expect(await mark()).toMatchObject({ marked: 5, failed: 0, left: false });
-    expect(world.log.lines).toEqual([]);
-  });
-
-  it("fails with `try again` when the list fails, with its cause", async () => {
-    world.add(...names);
-    world.standIn.fail({ kind: "status", status: 500, message: "no etcd" }, { path: "/api/v1/nodes" }, 99);
-    const failure = mark();
-    await expect(failure).rejects.toBeInstanceOf(TryAgainError);
-    await expect(failure).rejects.toThrow(/GET \/api\/v1\/nodes failed 8 times: .*no etcd/);
-    await expect(failure).rejects.toMatchObject({ cause: { status: 500 } });
-  });
-
-  it("finishes started changes before it reports that the list failed", async () => {
-    world.add(...names);
-    world.onRequest = ({ query }) => {
-      if (query.has("continue"))
-        world.standIn.fail({ kind: "status", status: 500 }, { path: "/api/v1/nodes" }, 99);
-    };
-    await expect(mark()).rejects.toBeInstanceOf(TryAgainError);
-    expect(heldBy(holdId(1))).toEqual(["a", "b"]);
-  });
-
-  it("reports what to check when it may not list nodes", async () => {
-    const nodes = { path: "/api/v1/nodes" };
-    world.standIn.fail({ kind: "status", status: 403, message: "nodes is forbidden" }, nodes, 99);
-    const failure = release();
-    await expect(failure).rejects.toBeInstanceOf(BrokenSetupError);
-    await expect(failure).rejects.toThrow(/check ClusterRole, binding and the access entry's group/);
-    await expect(failure).rejects.toMatchObject({ cause: { status: 403 } });
-  });
-
   it("stops at all nodes when the login is refused in the middle, and reports that once", async () => {
     world.add(...names);
     world.standIn.fail({ kind: "status", status: 401 }, { method: "PATCH" }, 99);
@@ -310,14 +212,68 @@ describe("nodes behind an API server", () => {
     expect(heldBy(holdId(1))).toEqual(names);
   });
 
-  it("does not start a pause that the deadline would cut short", async () => {
+  it("counts what it holds, releases and leaves to its users", async () => {
+    world.add("free", "older", "users");
+    world.standIn.editNode("users", { annotations: { [annotation]: "true" } });
+    const marked = { labels: { [holdLabel]: holdId(0) }, annotations: { [annotation]: "true" } };
+    world.standIn.editNode("older", marked);
+
+    await mark();
+    await release();
+
+    expect(world.metrics.total("NodesHeld")).toBe(2);
+    expect(world.metrics.total("NodesUserHeld")).toBe(1);
+    expect(world.metrics.total("NodesReleased")).toBe(2);
+  });
+
+  it("releases all marks of some holds in one pass, and counts them", async () => {
+    world.add(...names);
+    await mark();
+    world.standIn.editNode("c", { labels: { [holdLabel]: holdId(2) } });
+    world.standIn.fail({ kind: "status", status: 400 }, { method: "PATCH", path: "/api/v1/nodes/b" }, 99);
+    world.asked.length = 0;
+
+    const result = await world.nodes.releaseAll(new Set([holdId(1)]), world.soon());
+
+    expect(result).toEqual({
+      released: new Map([[holdId(1), { released: 3, kept: 0, failed: 1, left: false }]]),
+      others: new Map([[holdId(2), 1]]),
+      left: false,
+    });
+    expect(world.metrics.total("NodesReleased")).toBe(3);
+    expect(world.metrics.total("NodePatchFailures")).toBe(1);
+    for (const { accept } of world.asked) expect(accept).toContain("as=PartialObjectMetadata");
+  });
+
+  it("does not return a node that is removed before it is read", async () => {
+    const beforeRead = () => {
+      world.onRequest = ({ path }) => {
+        if (path === "/api/v1/nodes/a") world.standIn.removeNode("a");
+      };
+    };
     world.add("a");
-    world.standIn.fail(
-      { kind: "status", status: 429, headers: { "retry-after": "300" } },
-      { method: "PATCH" },
-    );
-    expect(await mark()).toMatchObject({ marked: 0, failed: 0, left: true, seen: [] });
-    expect(world.pauses).toEqual([]);
+    beforeRead();
+    expect(await world.nodes.joinedSince(new Date(0), "all", world.soon())).toEqual([]);
+
+    world.onRequest = () => {};
+    world.add("a");
+    world.standIn.editNode("a", { annotations: { [annotation]: "true" } });
+    beforeRead();
+    expect(await mark()).toMatchObject({ userHeld: 1, seen: [] });
+    expect(world.log.lines).toEqual([]);
+  });
+
+  it("counts a node as joined after a moment, and not in it", async () => {
+    const joinedAt = new Date(Math.floor(Date.now() / 1_000) * 1_000);
+    const labels = { [poolLabel]: "default", [registeredLabel]: "true" };
+    world.standIn.addNode({ name: "a", labels, joinedAt });
+    for (const [since, expected] of [
+      [joinedAt, 0],
+      [new Date(joinedAt.getTime() - 1), 1],
+    ] as const) {
+      expect(await world.nodes.joinedSince(since, "all", world.soon())).toHaveLength(expected);
+      expect(await world.nodes.hasJoined(wholeCluster, since, world.soon())).toBe(expected === 1);
+    }
   });
 
   it("does not return a partial count when the time is over", async () => {
