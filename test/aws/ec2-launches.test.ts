@@ -218,12 +218,6 @@ describe("errors", () => {
     },
   );
 
-  it("are transient when EC2 throttles, after the SDK's retries", async () => {
-    const port = await launches(() => failed("RequestLimitExceeded", 503), 2);
-    await expect(port.find(["i-1"])).rejects.toThrow(TryAgainError);
-    expect(aws.requests).toHaveLength(2);
-  });
-
   it("are a broken set-up when the role lacks a permission, which the error names", async () => {
     const port = await launches(() => failed("UnauthorizedOperation", 403));
     const asking = port.since(noon);

@@ -1,10 +1,10 @@
 import { createHash, createHmac } from "node:crypto";
-import { createServer, type Server } from "node:http";
 import { EKSClient } from "@aws-sdk/client-eks";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EksLogin, eksToken, stsHost } from "../../lambda/aws/eks-login.ts";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
+import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
 
 const credentials = {
   accessKeyId: "AKIDEXAMPLE",
@@ -78,9 +78,8 @@ describe("a login token", () => {
 });
 
 describe("logging in to an EKS cluster", () => {
-  let server: Server;
-  let answer: { status: number; type?: string; body: object };
-  let asked: string[];
+  let aws: FakeAws;
+  let answer: AwsAnswer;
   let now: Date;
   let login: EksLogin;
   const prod = {
@@ -91,30 +90,13 @@ describe("logging in to an EKS cluster", () => {
   };
 
   beforeEach(async () => {
-    asked = [];
     now = start;
-    answer = { status: 200, body: prod };
-    server = createServer((request, response) => {
-      asked.push(request.url ?? "");
-      const type = answer.type ? { "x-amzn-errortype": answer.type } : {};
-      response.writeHead(answer.status, { "content-type": "application/json", ...type });
-      response.end(JSON.stringify(answer.body));
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const address = server.address();
-    const port = typeof address === "object" && address ? address.port : 0;
-    const eks = new EKSClient({
-      region: "eu-west-1",
-      credentials,
-      endpoint: `http://127.0.0.1:${port}`,
-      maxAttempts: 1,
-    });
+    answer = json(prod);
+    aws = await fakeAws(() => answer);
+    const eks = new EKSClient({ ...aws.client, credentials, maxAttempts: 1 });
     login = new EksLogin({ cluster: "prod", eks, clock: { now: () => now } });
   });
-  afterEach(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
+  afterEach(() => aws.close());
   const tokenOf = async () => (await login.access()).headers.authorization ?? "";
 
   it("knows the cluster's endpoint and certificate", async () => {
@@ -122,13 +104,13 @@ describe("logging in to an EKS cluster", () => {
     expect(where).toBe("https://prod.example.com");
     expect(tls).toEqual({ ca: "a certificate" });
     expect(headers.authorization).toMatch(/^Bearer k8s-aws-v1\./);
-    expect(asked).toEqual(["/clusters/prod"]);
+    expect(aws.requests.map(({ path }) => path)).toEqual(["/clusters/prod"]);
   });
 
   it("logs in once for many calls at the same time", async () => {
     const all = await Promise.all(Array.from({ length: 16 }, () => login.access()));
     expect(new Set(all).size).toBe(1);
-    expect(asked).toHaveLength(1);
+    expect(aws.requests).toHaveLength(1);
   });
 
   it("uses a token until shortly before 14 minutes, and the connection longer", async () => {
@@ -138,7 +120,7 @@ describe("logging in to an EKS cluster", () => {
     now = new Date(start.getTime() + minutes(14));
     expect(await tokenOf()).not.toBe(first);
     expect((await login.access()).tls).toBe(tls);
-    expect(asked).toHaveLength(1);
+    expect(aws.requests).toHaveLength(1);
   });
 
   it("drops token and endpoint when it must refresh", async () => {
@@ -146,7 +128,7 @@ describe("logging in to an EKS cluster", () => {
     now = new Date(start.getTime() + 1_000);
     login.refresh();
     await tokenOf();
-    expect(asked).toHaveLength(2);
+    expect(aws.requests).toHaveLength(2);
   });
 
   it.each([
@@ -160,13 +142,13 @@ describe("logging in to an EKS cluster", () => {
     ["UnrecognizedClientException", 403, BrokenSetupError, /allow this role eks:DescribeCluster/],
     ["ServerException", 500, TryAgainError, /could not be described/],
   ])("reports %s with a remedy, and tries again the next time", async (type, status, kind, message) => {
-    answer = { status, type, body: { message: "no" } };
+    answer = jsonError(type, "no", status);
     const failure = login.access();
     await expect(failure).rejects.toBeInstanceOf(kind);
     await expect(failure).rejects.toThrow(message);
     await expect(failure).rejects.toMatchObject({ cause: { name: type } });
 
-    answer = { status: 200, body: prod };
+    answer = json(prod);
     expect((await login.access()).server).toBe("https://prod.example.com");
   });
 
@@ -176,14 +158,14 @@ describe("logging in to an EKS cluster", () => {
     [{ certificateAuthority: prod.cluster.certificateAuthority }, "in no known state"],
     [undefined, "in no known state"],
   ])("waits for a cluster that is not complete yet: %o", async (cluster, state) => {
-    answer = { status: 200, body: { cluster } };
+    answer = json({ cluster });
     await expect(login.access()).rejects.toThrow(
       new TryAgainError(`EKS cluster prod has no endpoint yet: it is ${state}`),
     );
   });
 
   it.each(["http://prod.example.com", "prod.example.com"])("sends no login to %s", async (endpoint) => {
-    answer = { status: 200, body: { cluster: { ...prod.cluster, endpoint } } };
+    answer = json({ cluster: { ...prod.cluster, endpoint } });
     await expect(login.access()).rejects.toThrow(
       new TryAgainError("EKS cluster prod has an endpoint that is not an https address"),
     );

@@ -123,54 +123,23 @@ export function nodesApiContract(
       expect((await ask("POST", "/a", { body: node("a") })).status).toBe(405);
     });
 
-    it.each<[string, number, object[]]>([
-      [
-        "takes a test for null where the key is absent",
-        200,
-        [{ op: "test", path: "/metadata/labels/b", value: null }],
-      ],
-      [
-        "takes a test for null where the map is absent",
-        200,
-        [{ op: "test", path: "/metadata/annotations", value: null }],
-      ],
-      ["takes a test of what is there", 200, [{ op: "test", path: "/metadata/labels/a", value: "1" }]],
-      ["takes a key with a slash in it", 200, [{ op: "add", path: "/metadata/labels/x.io~1y", value: "z" }]],
-      ["takes the addition of a map", 200, [{ op: "add", path: "/metadata/annotations", value: { x: "y" } }]],
-      ["refuses a test of another value", 422, [{ op: "test", path: "/metadata/labels/a", value: "2" }]],
-      [
-        "refuses a test for null of what is there",
-        422,
-        [{ op: "test", path: "/metadata/labels/a", value: null }],
-      ],
-      ["refuses a test of what is absent", 422, [{ op: "test", path: "/metadata/labels/b", value: "1" }]],
-      [
-        "refuses a test in an absent map",
-        422,
-        [{ op: "test", path: "/metadata/annotations/b", value: null }],
-      ],
-      [
-        "refuses an addition to an absent map",
-        422,
-        [{ op: "add", path: "/metadata/annotations/b", value: "1" }],
-      ],
-      ["refuses the removal of what is absent", 422, [{ op: "remove", path: "/metadata/labels/b" }]],
-      [
-        "takes the replacement of what is absent",
-        200,
-        [{ op: "replace", path: "/metadata/labels/b", value: "1" }],
-      ],
-      [
-        "refuses a label's value that is none",
-        422,
-        [{ op: "add", path: "/metadata/labels/b", value: "no value!" }],
-      ],
-      [
-        "refuses a label's key that is none",
-        422,
-        [{ op: "add", path: "/metadata/labels/no key!", value: "b" }],
-      ],
-    ])("%s in a JSON patch", async (_, status, operations) => {
+    const operation = (op: string, key: string, value?: unknown) => [{ op, path: `/metadata/${key}`, value }];
+    it.each([
+      ["takes a test for null where the key is absent", 200, operation("test", "labels/b", null)],
+      ["takes a test for null where the map is absent", 200, operation("test", "annotations", null)],
+      ["takes a test of what is there", 200, operation("test", "labels/a", "1")],
+      ["takes a key with a slash in it", 200, operation("add", "labels/x.io~1y", "z")],
+      ["takes the addition of a map", 200, operation("add", "annotations", { x: "y" })],
+      ["takes the replacement of what is absent", 200, operation("replace", "labels/b", "1")],
+      ["refuses a test of another value", 422, operation("test", "labels/a", "2")],
+      ["refuses a test for null of what is there", 422, operation("test", "labels/a", null)],
+      ["refuses a test of what is absent", 422, operation("test", "labels/b", "1")],
+      ["refuses a test in an absent map", 422, operation("test", "annotations/b", null)],
+      ["refuses an addition to an absent map", 422, operation("add", "annotations/b", "1")],
+      ["refuses the removal of what is absent", 422, operation("remove", "labels/b")],
+      ["refuses a label's value that is none", 422, operation("add", "labels/b", "no value!")],
+      ["refuses a label's key that is none", 422, operation("add", "labels/no key!", "b")],
+    ] as const)("%s in a JSON patch", async (_, status, operations) => {
       const before = await create("a", { labels: { a: "1" } });
       const answer = await patch("a", operations);
       expect(answer.status).toBe(status);

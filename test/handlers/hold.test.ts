@@ -46,19 +46,6 @@ describe("a batch", () => {
     expect(world.holds.records.get("cluster")?.hold).toMatchObject({ launches: 100 });
   });
 
-  it("is not blocked by a message that always fails", async () => {
-    const world = aWorld();
-
-    const answer = await handle(
-      world,
-      batchOf("not JSON", launchEvent(anInstance, noon), { source: "aws.s3" }),
-    );
-
-    expect(answer).toEqual(failed(0, 2));
-    expect(world.nodes.held(holdId(1))).toEqual(["a"]);
-    expect(world.log.reported("message cannot be read: it goes to the dead-letter queue")).toHaveLength(2);
-  });
-
   it.each(["instances", "find", "write", "list", "arm", "enqueue"])(
     "fails whole when something unexpected happens to its work: %s",
     async (what) => {
