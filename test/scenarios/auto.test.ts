@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { parseHistory, parseStatus } from "../../cli/answers.ts";
+import { historyTable } from "../../cli/views/history-view.ts";
+import { statusView } from "../../cli/views/status-view.ts";
 import type { Learned } from "../../lambda/core/auto/learned.ts";
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
@@ -56,6 +59,27 @@ describe("hold=auto", () => {
       "1 of 1 burst stayed away for 8m or longer, so waiting costs more than it saves",
       "2 of the last 2 bursts stayed away for 8m or longer, so waiting costs more than it saves",
     ]);
+  });
+
+  it("is shown with its reason by status and history", async () => {
+    const world = new AutoScenario();
+    world.burst();
+    await world.pass(minutes(90));
+    world.burst();
+    await world.pass(minutes(30));
+
+    const plain = (_: unknown, text: string) => text;
+    const wire = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer));
+    const status = parseStatus(wire({ version: "1", ...(await world.control({ do: "status" })) }));
+    const history = parseHistory(wire(await world.control({ do: "history" })));
+    const reason = "0s: 1 of 1 burst stayed away for 8m or longer, so waiting costs more than it saves";
+    expect(statusView(status, plain, false)).toContain(
+      `Holds of cluster last ${reason} (0s at half, 0s at double relaunchCost).`,
+    );
+    expect(statusView(status, plain, false)[0]).toContain("learns how long to hold");
+    expect(historyTable(history, world.time, plain, true).join("\n")).toContain(reason);
+    // Each sweep reports what it is now.
+    expect([...new Set(world.metrics.all("LearnedHoldMs"))]).toEqual([minutes(10), 0]);
   });
 
   it("holds for bursts that return soon, and learns that they were used while held", async () => {
