@@ -4,7 +4,7 @@ import type { Instance, Launch, LaunchEvent, Launches } from "../lambda/core/por
 import type { AlarmClock, Cancel } from "../local/holder/clock.ts";
 import type { Timeline } from "../local/holder/timeline.ts";
 import type { FakeCluster } from "./fake-kubernetes/fake-cluster.ts";
-import { checkMetadata } from "./fake-kubernetes/metadata.ts";
+import { checkMetadata } from "./fake-kubernetes/objects.ts";
 
 /** null: not one of Karpenter's. */
 type Pool = Readonly<{ pool?: string | null }>;

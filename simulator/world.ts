@@ -10,18 +10,22 @@ import { KubernetesNodeClaims } from "../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../lambda/kubernetes/nodes.ts";
 import { readSettings, type Settings } from "../lambda/settings.ts";
 import { type Message, MessageQueue } from "../local/holder/queue.ts";
-import { changeAccessOf } from "./access-change.ts";
-import { failuresIn } from "./batch-answer.ts";
-import { answerCall, nameOf } from "./cluster-calls.ts";
+import { type Around, answerCall, interceptedPorts, nameOf } from "./calls.ts";
 import { ClusterView } from "./cluster-view.ts";
 import { CollectedLog, CollectedMetrics } from "./collected-log.ts";
-import { FakeAccessObjects } from "./fake-access-objects.ts";
+import { changeAccessOf, FakeAccessObjects } from "./fake-access-objects.ts";
 import { FakeEc2 } from "./fake-ec2.ts";
 import { FakeCluster } from "./fake-kubernetes/fake-cluster.ts";
 import { FakeNodeClaims } from "./fake-node-claims.ts";
 import { countedIds } from "./hold-ids.ts";
-import { type Around, interceptedPorts } from "./intercepted-ports.ts";
-import { type FunctionName, Invocation, retriesAfter, timeouts, type Verdict } from "./invocation.ts";
+import {
+  type FunctionName,
+  failuresIn,
+  Invocation,
+  retriesAfter,
+  timeouts,
+  type Verdict,
+} from "./invocation.ts";
 import { MemoryTable } from "./memory-table.ts";
 import { type OneShot, OneShots } from "./one-shots.ts";
 import { VirtualClock } from "./virtual-clock.ts";

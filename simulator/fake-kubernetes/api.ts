@@ -1,9 +1,7 @@
-import { discovery } from "./discovery.ts";
 import { applyJsonPatch, applyMergePatch } from "./json-patch.ts";
 import { Lists } from "./lists.ts";
 import type { ChangedBy, NodeStore } from "./node-store.ts";
-import { type Json, type NodeObject, Refusal } from "./objects.ts";
-import { statusOf } from "./status.ts";
+import { type Json, type NodeObject, Refusal, statusOf } from "./objects.ts";
 import { viewNode, viewOf } from "./views.ts";
 
 /** One request, in process or over HTTP; `body` is parsed when it is needed. */
@@ -76,3 +74,35 @@ const notAllowed = new Refusal(
   "MethodNotAllowed",
   "the server does not allow this method on the requested resource",
 );
+
+/** The discovery documents that kubectl reads first. */
+export const discovery: Readonly<Record<string, Json>> = {
+  "/version": { major: "1", minor: "36", gitVersion: "v1.36.1", platform: "node/stand-in" },
+  "/healthz": "ok",
+  "/livez": "ok",
+  "/readyz": "ok",
+  "/api": { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] },
+  "/apis": { kind: "APIGroupList", apiVersion: "v1", groups: [] },
+  "/api/v1": {
+    kind: "APIResourceList",
+    groupVersion: "v1",
+    resources: [
+      {
+        name: "nodes",
+        singularName: "node",
+        namespaced: false,
+        kind: "Node",
+        shortNames: ["no"],
+        verbs: ["create", "delete", "get", "list", "patch", "update", "watch"],
+      },
+      {
+        name: "nodes/status",
+        singularName: "",
+        namespaced: false,
+        kind: "Node",
+        verbs: ["get", "patch", "update"],
+      },
+    ],
+  },
+  "/openapi/v3": { paths: {} },
+};

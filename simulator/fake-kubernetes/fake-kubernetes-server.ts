@@ -4,8 +4,7 @@ import type { ClusterAccess } from "../../lambda/kubernetes/transport.ts";
 import { type HttpServer, requestUrl, serveHttp } from "../../local/http-server.ts";
 import { FakeCluster } from "./fake-cluster.ts";
 import { type Fault, type FaultMatch, Faults } from "./faults.ts";
-import { badRequest, type Json, Refusal } from "./objects.ts";
-import { statusOf } from "./status.ts";
+import { badRequest, type Json, Refusal, statusOf } from "./objects.ts";
 import { viewOf } from "./views.ts";
 import { serveWatch } from "./watches.ts";
 

@@ -16,10 +16,6 @@ export class Faults {
     this.#planned.push({ match, fault, left: times });
   }
 
-  clear(): void {
-    this.#planned.length = 0;
-  }
-
   meet(method: string, path: string): Fault | undefined {
     const planned = this.#planned.find(({ match, left }) => left > 0 && meets(match, method, path));
     if (planned) planned.left -= 1;

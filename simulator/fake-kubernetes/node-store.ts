@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { recordManager } from "./managed-fields.ts";
-import { checkMetadata } from "./metadata.ts";
 import {
+  checkMetadata,
   isObject,
   type Json,
   type JsonObject,

@@ -36,3 +36,40 @@ export class Refusal extends Error {
 export const notFound = (name: string) => new Refusal(404, "NotFound", `nodes "${name}" not found`);
 export const badRequest = (message: string) => new Refusal(400, "BadRequest", message);
 export const invalid = (message: string) => new Refusal(422, "Invalid", message);
+
+/** The Status object of an error answer. */
+export const statusOf = (code: number, reason: string, message: string): Json => ({
+  kind: "Status",
+  apiVersion: "v1",
+  metadata: {},
+  status: code < 400 ? "Success" : "Failure",
+  ...(message ? { message } : {}),
+  ...(reason ? { reason } : {}),
+  code,
+});
+
+const nameForm = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+const keyForm = /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+const valueForm = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
+
+/** Refuses metadata that the real server refuses, and reports the node's name. */
+export function checkMetadata(metadata: JsonObject, expected?: string): string {
+  const { name, labels, annotations } = metadata;
+  if (typeof name !== "string" || !nameForm.test(name))
+    throw wrong(name, "metadata.name", "Invalid value", name);
+  if (expected !== undefined && name !== expected)
+    throw wrong(expected, "metadata.name", "field is immutable", name);
+  for (const [key, value] of Object.entries(isObject(labels) ? labels : {})) {
+    if (!keyForm.test(key)) throw wrong(name, "metadata.labels", "Invalid value", key);
+    if (typeof value !== "string" || !valueForm.test(value))
+      throw wrong(name, "metadata.labels", "Invalid value", value);
+  }
+  for (const [key, value] of Object.entries(isObject(annotations) ? annotations : {})) {
+    if (!keyForm.test(key)) throw wrong(name, "metadata.annotations", "Invalid value", key);
+    if (typeof value !== "string") throw wrong(name, "metadata.annotations", "Invalid value", value);
+  }
+  return name;
+}
+
+const wrong = (name: unknown, field: string, what: string, value: unknown) =>
+  invalid(`Node "${name}" is invalid: ${field}: ${what}: ${JSON.stringify(value)}`);

@@ -1,8 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { selectionOf } from "./lists.ts";
 import type { NodeChange, NodeStore } from "./node-store.ts";
-import type { Json, JsonObject, NodeObject } from "./objects.ts";
-import { statusOf } from "./status.ts";
+import { type Json, type JsonObject, type NodeObject, statusOf } from "./objects.ts";
 import { type View, viewNode } from "./views.ts";
 
 /** Streams changes to one client until it disconnects or its timeout ends. */

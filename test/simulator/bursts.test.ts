@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { readSettings } from "../../lambda/settings.ts";
-import { answerCall } from "../../simulator/cluster-calls.ts";
+import { answerCall } from "../../simulator/calls.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { FakeAccessObjects } from "../../simulator/fake-access-objects.ts";
 import { FakeCluster } from "../../simulator/fake-kubernetes/fake-cluster.ts";
