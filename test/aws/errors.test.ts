@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { awsFailure } from "../../lambda/aws/errors.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 
-const failure = (error: unknown) => awsFailure(error, "read the table", "Look whether it is there.");
+const failure = (error: unknown) => awsFailure(error, "read the table", "Check that it exists.");
 const answered = (name: string, httpStatusCode: number) =>
   Object.assign(new Error("no"), { name, $fault: "client", $metadata: { httpStatusCode } });
 
@@ -24,7 +24,7 @@ describe("an error of AWS", () => {
     ["ServiceQuotaExceededException", 402],
   ])("is a broken set-up, with its remedy: %s", (name, status) => {
     const error = answered(name, status);
-    const expected = "Cannot read the table: no. Look whether it is there.";
+    const expected = "Cannot read the table: no. Check that it exists.";
     expect(failure(error)).toEqual(new BrokenSetupError(expected));
     expect(failure(error)).toMatchObject({ cause: error });
   });

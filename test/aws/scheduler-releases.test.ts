@@ -88,7 +88,7 @@ describe("errors", () => {
     const port = await schedules(() => jsonError("ResourceNotFoundException", "no", 404));
     const arming = port.arm(wholeCluster, holdId, after(noon, minutes(20)));
     await expect(arming).rejects.toThrow(BrokenSetupError);
-    await expect(arming).rejects.toThrow(/group holds: no\. Look whether/);
+    await expect(arming).rejects.toThrow(/group holds: no\. Check that/);
   });
 
   it("are reported as they are when Scheduler refuses the request for another reason than its time", async () => {

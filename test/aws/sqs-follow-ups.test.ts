@@ -125,6 +125,6 @@ describe("errors", () => {
     const port = await later(() => jsonError("QueueDoesNotExist", "no"));
     const sending = port.enqueue(launchesOf(1), 0);
     await expect(sending).rejects.toThrow(BrokenSetupError);
-    await expect(sending).rejects.toThrow(/^Cannot send to .*\/launches: no\. Look whether the launch queue/);
+    await expect(sending).rejects.toThrow(/^Cannot send to .*\/launches: no\. Check that the launch queue/);
   });
 });

@@ -306,7 +306,7 @@ describe("a call of the client", () => {
     await client.call(list, until(after(noon, 300)));
     expect(asked).toHaveLength(1);
     const failure = client.call(list, until(after(noon, 299)));
-    await expect(failure).rejects.toThrow(new OutOfTimeError("the time was over before GET /api/v1/nodes"));
+    await expect(failure).rejects.toThrow(new OutOfTimeError("the deadline passed before GET /api/v1/nodes"));
     expect(asked).toHaveLength(1);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseHistory, parseStatus } from "../../cli/answers.ts";
-import { historyTable } from "../../cli/views/history-view.ts";
-import { statusView } from "../../cli/views/status-view.ts";
+import { historyTable } from "../../cli/commands/history.ts";
+import { statusView } from "../../cli/commands/status.ts";
 import type { Learned } from "../../lambda/core/auto/learned.ts";
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
