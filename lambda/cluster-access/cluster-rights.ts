@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { after, type Duration, minutes } from "../core/duration.ts";
 import { TryAgainError } from "../core/errors.ts";
 import { holderName } from "../core/marks/keys.ts";
-import { type ManagedNode, type MarkKeys, planRelease } from "../core/marks/plan-release.ts";
+import { type ManagedNode, type MarkKeys, planRelease } from "../core/marks/plan-marks.ts";
 import type { CallContext, Clock, Log } from "../core/ports.ts";
 import type { KubernetesCaller } from "../kubernetes/client.ts";
 import { isStatus, isUnknownKind } from "../kubernetes/error.ts";

@@ -1,5 +1,5 @@
 import { BrokenSetupError } from "../core/errors.ts";
-import type { MarkKeys } from "../core/marks/plan-release.ts";
+import type { MarkKeys } from "../core/marks/plan-marks.ts";
 import type { Log } from "../core/ports.ts";
 
 /** What a deployment wants of its cluster. */

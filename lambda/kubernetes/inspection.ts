@@ -1,11 +1,19 @@
 import { after, type Duration, hours, minutes } from "../core/duration.ts";
-import { isHoldId } from "../core/marks/hold-id.ts";
-import { holdLabel, isExcluded, isIneffective, type KarpenterGeneration } from "../core/marks/keys.ts";
-import type { ClusterFindings, IneffectiveNode, Inspection, KeptNode } from "../core/operate/check.ts";
+import { isHoldId, trialHoldId } from "../core/marks/hold-id.ts";
+import {
+  holderName,
+  holdLabel,
+  isExcluded,
+  isIneffective,
+  type KarpenterGeneration,
+} from "../core/marks/keys.ts";
+import { type NodeMeta, planMark } from "../core/marks/plan-marks.ts";
+import type { ClusterFindings, IneffectiveNode, Inspection, KeptNode, Trial } from "../core/operate/check.ts";
 import type { CallContext, Clock } from "../core/ports.ts";
 import { type NodePoolFilter, wholeCluster } from "../core/scope.ts";
-import { type TrialResult, tryForeignChange, tryOwnChange } from "./admission-trial.ts";
-import type { KubernetesCaller } from "./client.ts";
+import type { KubernetesCall, KubernetesCaller } from "./client.ts";
+import { isRefusedByAdmission, isStatus } from "./error.ts";
+import { markPatch } from "./node-changes.ts";
 import { listMetadata, selectors } from "./node-lists.ts";
 import { asRecord, type NodeLife, parseNodeLife, textOr } from "./node-objects.ts";
 import { eventsNamespace, nodeClaimsGroup } from "./nodeclaims.ts";
@@ -147,3 +155,59 @@ function keptByUser(node: NodeLife, annotation: string): KeptNode | undefined {
   if (!writer) return { node: node.name, since: node.createdAt };
   return { node: node.name, since: writer.at, by: writer.manager };
 }
+
+export type TrialResult = Readonly<{ trial: Trial; said?: string; clusterTime?: Date }>;
+
+const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+
+/** Tries a change that is not ours to make, as a dry run: the cluster checks it and writes nothing. */
+export const tryForeignChange = (
+  api: KubernetesCaller,
+  node: NodeMeta,
+  context: CallContext,
+): Promise<TrialResult> =>
+  dryRun(api, node, context, {
+    contentType: "application/merge-patch+json",
+    body: { metadata: { annotations: { [`${holderName}/not-ours`]: "true" } } },
+  });
+
+/** Tries to set our mark, or to adopt the present one, in the same way. */
+export async function tryOwnChange(
+  api: KubernetesCaller,
+  node: NodeMeta,
+  annotation: string,
+  context: CallContext,
+): Promise<TrialResult> {
+  const { change } = planMark(node, { holdId: trialHoldId, annotation });
+  if (!change) return { trial: "not tried" };
+  return dryRun(api, node, context, {
+    contentType: "application/json-patch+json",
+    body: markPatch(node, change),
+  });
+}
+
+async function dryRun(
+  api: KubernetesCaller,
+  node: NodeMeta,
+  context: CallContext,
+  change: Pick<KubernetesCall, "contentType" | "body">,
+): Promise<TrialResult> {
+  const path = `/api/v1/nodes/${encodeURIComponent(node.name)}`;
+  const query = { dryRun: "All", fieldManager: holderName };
+  try {
+    const answer = await api.call({ method: "PATCH", path, query, accept: metadataOnly, ...change }, context);
+    const at = writtenAt(parseNodeLife(answer));
+    return { trial: "admitted", ...(at && { clusterTime: at }) };
+  } catch (error) {
+    if (!isStatus(error, 403, 404, 409, 422)) throw error;
+    // Only admission's refusal answers the question; a node that changed or is gone does not.
+    return { trial: isRefusedByAdmission(error) ? "refused" : "not tried", said: error.message };
+  }
+}
+
+/** The present time by the cluster's clock: when it recorded our write. */
+const writtenAt = ({ writers }: NodeLife): Date | undefined =>
+  writers
+    .filter(({ manager }) => manager === holderName)
+    .map(({ at }) => at)
+    .toSorted((a, b) => b.getTime() - a.getTime())[0];

@@ -1,8 +1,7 @@
 import { after, type Duration, hours } from "../core/duration.ts";
 import { isHoldId } from "../core/marks/hold-id.ts";
 import { holdLabel, Karpenter, type KarpenterGeneration } from "../core/marks/keys.ts";
-import { type NodeMeta, planMark } from "../core/marks/plan-marks.ts";
-import { type ManagedNode, planRelease } from "../core/marks/plan-release.ts";
+import { type ManagedNode, type NodeMeta, planMark, planRelease } from "../core/marks/plan-marks.ts";
 import type {
   CallContext,
   Clock,

@@ -1,7 +1,7 @@
 import { after, type Duration, earlier, seconds } from "../core/duration.ts";
 import { isHoldId } from "../core/marks/hold-id.ts";
 import { holdLabel } from "../core/marks/keys.ts";
-import type { ManagedNode } from "../core/marks/plan-release.ts";
+import type { ManagedNode } from "../core/marks/plan-marks.ts";
 import type { CallContext, Clock, Released, ReleasedAll } from "../core/ports.ts";
 import { OutOfTimeError } from "./client.ts";
 import { forEachConcurrent } from "./for-each-concurrent.ts";

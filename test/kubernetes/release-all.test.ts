@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { after, seconds } from "../../lambda/core/duration.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
-import type { ManagedNode } from "../../lambda/core/marks/plan-release.ts";
+import type { ManagedNode } from "../../lambda/core/marks/plan-marks.ts";
 import { OutOfTimeError } from "../../lambda/kubernetes/client.ts";
 import { releaseAll } from "../../lambda/kubernetes/release-all.ts";
 import { holdId } from "../../simulator/hold-ids.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { holderName, holdLabel } from "../../../lambda/core/marks/keys.ts";
-import { type MarkKeys, type MarkToRelease, planRelease } from "../../../lambda/core/marks/plan-release.ts";
+import { type MarkKeys, type MarkToRelease, planRelease } from "../../../lambda/core/marks/plan-marks.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
 import { usersLabels } from "../../contracts/nodes.ts";

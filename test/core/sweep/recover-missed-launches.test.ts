@@ -3,7 +3,7 @@ import { after, hours, minutes } from "../../../lambda/core/duration.ts";
 import type { ScopeRecord } from "../../../lambda/core/holds/hold.ts";
 import type { Context, Instance } from "../../../lambda/core/ports.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
-import { recoverMissedLaunches } from "../../../lambda/core/sweep/recover-missed-launches.ts";
+import { recoverMissedLaunches } from "../../../lambda/core/sweep/sweep.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
 import { aHold, aRecord } from "../../support/builders.ts";
 import { coreWorld } from "../../support/core-world.ts";

@@ -5,7 +5,7 @@ import { commandLine } from "../../../cli/command-line.ts";
 import { KubernetesAccess } from "../../../lambda/cluster-access/cluster-rights.ts";
 import { accessManifest } from "../../../lambda/cluster-access/manifest.ts";
 import { holderName, holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
-import { type MarkKeys, planRelease } from "../../../lambda/core/marks/plan-release.ts";
+import { type MarkKeys, planRelease } from "../../../lambda/core/marks/plan-marks.ts";
 import type { KubernetesCall, KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { isRefusedByAdmission, isStatus, isUnknownKind } from "../../../lambda/kubernetes/error.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
