@@ -8,7 +8,7 @@ import { type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { probeDetailType, probeSource } from "../../lambda/handlers/event-sources.ts";
 import type { Cdk } from "./cdk.ts";
 import type { ClusterView, Scaling } from "./cluster-view.ts";
-import { type Check, inSeconds, judged, judgedEmpty, noted, poll, type Seen, type Smoke } from "./smoke.ts";
+import { type Check, inSeconds, judged, judgedEmpty, poll, type Seen, type Smoke } from "./smoke.ts";
 
 export type HolderOptions = Readonly<{
   cdk: Cdk;
@@ -139,12 +139,10 @@ async function release(smoke: Smoke, ask: Ask, { view }: HolderOptions): Promise
   return judged(isRight, `released ${inSeconds(Math.max(0, late))} after its end${left}`);
 }
 
-/** Unknown without the user's kubeconfig. */
-export const marksCheck = (view: ClusterView | undefined): Check => ({
+export const marksCheck = (view: ClusterView): Check => ({
   assumption: "no mark and no right stays in the cluster",
   expected: "nothing",
   look: async () => {
-    if (!view) return noted("not looked at: no --kubeconfig");
     const left = [...(await view.marked()).map((node) => `mark on ${node}`), ...(await view.rights())];
     return judged(left.length === 0, left.join(", ") || "nothing");
   },

@@ -7,16 +7,13 @@ import { Progress } from "../../cli/terminal/progress.ts";
 import { processTerminal } from "../../cli/terminal/terminal.ts";
 import { partitionOf } from "../../lambda/aws/partitions.ts";
 import { type Duration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
-import { accessEntryChecks } from "./access-entry.ts";
 import { accountChecks } from "./account.ts";
+import { assumptionChecks } from "./assumptions.ts";
 import { cdkFor } from "./cdk.ts";
-import { Cleanup } from "./cleanup.ts";
 import { ClusterView, type Scaling } from "./cluster-view.ts";
 import { holderChecks, marksCheck } from "./holder.ts";
 import { leftoversCheck } from "./leftovers.ts";
-import { oneShotChecks } from "./one-shots.ts";
-import { type Check, labels, type Row, rowOf, type Smoke, tableOf } from "./smoke.ts";
-import { storeChecks } from "./stores.ts";
+import { type Check, Cleanup, labels, type Row, rowOf, type Smoke, tableOf } from "./smoke.ts";
 
 type Options = ClusterFlags &
   Readonly<{ yes?: true; kubeconfig?: string; scale?: Scaling; wait: Duration; context: readonly string[] }>;
@@ -117,8 +114,7 @@ async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
   report("checking the account; nothing is created yet");
   if (!(await look("the account", together(accountChecks(run, inVpc))))) return;
   report("checking assumptions with temporary resources; takes about two minutes");
-  const assumptions = [...oneShotChecks(run), ...storeChecks(run), ...accessEntryChecks(run)];
-  if (!(await look("assumptions, with temporary resources", together(assumptions)))) return;
+  if (!(await look("assumptions, with temporary resources", together(assumptionChecks(run))))) return;
 
   const view = options.kubeconfig ? ClusterView.from(options.kubeconfig) : undefined;
   const cdk = cdkFor(run, ["hold=2m", ...options.context]);
@@ -139,7 +135,10 @@ async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
       return { seen: "complete", verdict: "holds" };
     },
   };
-  await look("destroying the holder", inOrder([destroyed, leftoversCheck(run), marksCheck(view)]));
+  await look(
+    "destroying the holder",
+    inOrder([destroyed, leftoversCheck(run), ...(view ? [marksCheck(view)] : [])]),
+  );
 }
 
 async function identify(options: Options, cleanup: Cleanup, signal: AbortSignal): Promise<Smoke> {
@@ -168,8 +167,8 @@ function explain({ cluster, account, region, prefix }: Smoke, { scale }: Options
     : "wait for a launch";
   report(`This will, in account ${account}, region ${region}:
 
-  1. create temporary resources named ${prefix}*: a table, two queues, two roles, three schedules in a
-     group of their own, and one access entry in cluster ${cluster} that shows the namespace default to a
+  1. create temporary resources named ${prefix}*: a table, two queues, two roles, a schedule in a
+     group of its own, and one access entry in cluster ${cluster} that shows the namespace default to a
      role that cannot be assumed
   2. deploy the stack of the node holder for ${cluster} with hold=2m
   3. ${launch}, and keep Karpenter's nodes from disruption for two minutes

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AwsConfig } from "../../cli/terminal/cluster-flags.ts";
 import { table } from "../../cli/terminal/text.ts";
 import type { Duration } from "../../lambda/core/duration.ts";
-import type { Cleanup } from "./cleanup.ts";
 
 /** What every check of one run shares. */
 export type Smoke = Readonly<{
@@ -50,8 +49,7 @@ export async function whileNamed<T>(smoke: Smoke, name: string, act: () => Promi
 
 export const inSeconds = (duration: Duration): string => `${Math.round(duration / 100) / 10} s`;
 
-/** `noted`: the holder does not rely on it; the table records what the account does. */
-export type Verdict = "holds" | "broken" | "noted";
+export type Verdict = "holds" | "broken";
 export type Seen = Readonly<{ seen: string; verdict: Verdict }>;
 export type Row = Seen & Readonly<{ assumption: string; expected: string }>;
 
@@ -62,7 +60,6 @@ export const judged = (isAsExpected: boolean, seen: string): Seen => ({
   seen,
   verdict: isAsExpected ? "holds" : "broken",
 });
-export const noted = (seen: string): Seen => ({ seen, verdict: "noted" });
 
 /** A check that fails for any other reason counts as broken too, because it proved nothing. */
 export async function rowOf({ assumption, expected, look }: Check): Promise<Row> {
@@ -74,7 +71,7 @@ export async function rowOf({ assumption, expected, look }: Check): Promise<Row>
   }
 }
 
-export const labels = { holds: "ok", broken: "BROKEN", noted: "noted" } as const;
+export const labels = { holds: "ok", broken: "BROKEN" } as const;
 
 /** A row for each check: what was assumed, expected and seen. */
 export const tableOf = (rows: readonly Row[]): readonly string[] =>
@@ -96,3 +93,32 @@ export async function judgedEmpty(
   });
   return judged(isEmpty === true, found.join("; ") || "nothing");
 }
+
+type Step = Readonly<{ what: string; undo: () => Promise<unknown> }>;
+
+/** Undoes what was created, the last first; one failure does not stop the others. */
+export class Cleanup {
+  readonly #steps: Step[] = [];
+
+  /** Before the creation, if it may fail half-way; undoing what is not there must succeed. */
+  add(what: string, undo: () => Promise<unknown>): void {
+    this.#steps.push({ what, undo });
+  }
+
+  /** Returns what could not be undone, with the reason. */
+  async run(report: (line: string) => void): Promise<readonly string[]> {
+    const left: string[] = [];
+    for (let step = this.#steps.pop(); step; step = this.#steps.pop()) {
+      report(`removing ${step.what}`);
+      await step.undo().catch((error: unknown) => {
+        if (!isGone(error)) left.push(`${step.what}: ${error instanceof Error ? error.message : error}`);
+      });
+    }
+    return left;
+  }
+}
+
+const gone = new Set(["ResourceNotFoundException", "NoSuchEntityException", "QueueDoesNotExist"]);
+
+const isGone = (error: unknown): boolean =>
+  error instanceof Error && (gone.has(error.name) || error.name.endsWith("NonExistentQueue"));
