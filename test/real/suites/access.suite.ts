@@ -3,11 +3,13 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { commandLine } from "../../../cli/command-line.ts";
 import { KubernetesAccess } from "../../../lambda/cluster-access/cluster-rights.ts";
-import { accessManifest } from "../../../lambda/cluster-access/manifest.ts";
-import { holderName, holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
-import { type MarkKeys, planRelease } from "../../../lambda/core/marks/plan-marks.ts";
+import { manifestYaml } from "../../../lambda/cluster-access/manifest-yaml.ts";
+import { after, hours } from "../../../lambda/core/duration.ts";
+import { holderName, Karpenter } from "../../../lambda/core/marks/keys.ts";
+import { type MarkKeys, planRelease } from "../../../lambda/core/marks/plan-release.ts";
 import type { KubernetesCall, KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { isRefusedByAdmission, isStatus, isUnknownKind } from "../../../lambda/kubernetes/error.ts";
+import { KubernetesInspection } from "../../../lambda/kubernetes/inspection.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
 import { markPatch } from "../../../lambda/kubernetes/node-changes.ts";
 import { parseNodeLife } from "../../../lambda/kubernetes/node-objects.ts";
@@ -28,7 +30,6 @@ import {
   both,
   formerMark,
   forms,
-  label,
   mark,
   merge,
   type Node,
@@ -40,7 +41,8 @@ import {
 
 const { annotation } = Karpenter.v1;
 const older = Karpenter["v0.31"].annotation;
-const [h1, h2] = [holdId(1), holdId(2)];
+const h1 = holdId(1);
+const karpenters: Node = { labels: { [Karpenter.v1.poolLabel]: "default" } };
 const path = "/api/v1/nodes/a";
 const soon = () => within(30_000);
 
@@ -178,52 +180,22 @@ describe("what a real API server allows the holder to do", () => {
       "RoleBinding right",
     ]);
     const binding = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/karpenter-node-holder";
-    const body = { rules: [{ apiGroups: [""], resources: ["nodes"], verbs: ["get"] }] };
-    await admin.call(patched(body, role), soon());
+    const policy = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/karpenter-node-holder";
+    const verbs = { rules: [{ apiGroups: [""], resources: ["nodes"], verbs: ["get"] }] };
+    const exclusion = { spec: { matchConstraints: { excludeResourceRules: nodesRule } } };
+    await admin.call(patched(verbs, role), soon());
+    await admin.call(patched(exclusion, policy), soon());
     await admin.call({ method: "DELETE", path: binding }, soon());
-    expect(await states()).toContain("ClusterRole different");
-    expect(await states()).toContain("ClusterRoleBinding missing");
+    expect(await states()).toEqual(
+      expect.arrayContaining([
+        "ClusterRole different",
+        "ValidatingAdmissionPolicy different",
+        "ClusterRoleBinding missing",
+      ]),
+    );
 
     expect(await access.write([annotation])).toBe("with policy");
     expect((await states()).every((state) => state.endsWith("right"))).toBe(true);
-  });
-
-  it.each<[string, string, object]>([
-    [
-      "a policy that excludes nodes",
-      "ValidatingAdmissionPolicy",
-      { matchConstraints: { excludeResourceRules: nodesRule } },
-    ],
-    ["a policy that is ignored on failure", "ValidatingAdmissionPolicy", { failurePolicy: "Ignore" }],
-    [
-      "a policy for some nodes",
-      "ValidatingAdmissionPolicy",
-      { matchConstraints: { objectSelector: { matchLabels: { x: "y" } } } },
-    ],
-    [
-      "a policy with another condition",
-      "ValidatingAdmissionPolicy",
-      { matchConditions: [{ name: "x", expression: "false" }] },
-    ],
-    [
-      "a binding for some nodes",
-      "ValidatingAdmissionPolicyBinding",
-      { matchResources: { objectSelector: { matchLabels: { x: "y" } } } },
-    ],
-  ])("detects %s, and writes it again", async (_, kind, spec) => {
-    const object = accessManifest([annotation]).find((one) => one.object.kind === kind);
-    await admin.call(patched({ spec }, object?.path), soon());
-    expect((await access.check([annotation])).find((one) => one.kind === kind)?.state).toBe("different");
-    await access.write([annotation]);
-    expect((await access.check([annotation])).map(({ state }) => state)).toEqual(Array(6).fill("right"));
-  });
-
-  it("detects a role that takes its rules from other roles", async () => {
-    const body = { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { x: "y" } }] } };
-    await admin.call(patched(body, role), soon());
-    expect((await access.check([annotation]))[0]?.state).toBe("different");
-    await access.write([annotation]);
-    expect((await access.check([annotation]))[0]?.state).toBe("right");
   });
 
   it("distinguishes a kind that the server does not know from an object that is missing", async () => {
@@ -272,51 +244,57 @@ describe("what a real API server allows the holder to do", () => {
       await apply();
       expect((await held()).annotations?.[annotation]).toBe("true");
     });
-
-    it.each<[string, Request]>([
-      ["without our label", label(null)],
-      ["with the label never", label("never")],
-    ])("the annotation is the user's %s", async (_, { labels }) => {
-      await change({ metadata: { labels } });
-      expect(await release()).toBe("true");
-    });
-
-    it("another value is the user's", async () => {
-      await change({ metadata: annotate("8h") });
-      expect(await release()).toBe("8h");
-    });
   });
 
-  it("removes every mark, under a former key too, and no user's annotation", async () => {
-    const nodes: Readonly<Record<string, Node>> = {
-      a: { labels: { [holdLabel]: h1 }, annotations: { [older]: "true" } },
-      b: { annotations: { [older]: "true" } },
-      c: { labels: { [holdLabel]: h1 }, annotations: { [older]: "8h" } },
-      d: { labels: { [holdLabel]: h2 }, annotations: { [older]: "true", [annotation]: "4h" } },
-      e: { labels: { [holdLabel]: "never" }, annotations: { [older]: "true" } },
-    };
-    for (const [name, { labels, annotations }] of Object.entries(nodes)) {
-      const body = { apiVersion: "v1", kind: "Node", metadata: { name, labels, annotations } };
-      // The server records who wrote an annotation, which distinguishes our marks from users' annotations.
-      const query = { fieldManager: holderName };
-      await admin.call({ method: "POST", path: "/api/v1/nodes", query, body }, soon());
-    }
-    try {
-      // Of `c` the label alone is ours; `d` has its user's annotation under the present key and counts as kept.
-      expect(await access.removeMarks([annotation, older])).toBe(2);
-      const now = await Promise.all(Object.keys(nodes).map((name) => annotationsOf(admin, name)));
-      expect(now).toEqual([
-        undefined,
-        { [older]: "true" },
-        { [older]: "8h" },
-        { [annotation]: "4h" },
-        { [older]: "true" },
-      ]);
-    } finally {
-      for (const name of ["b", "c", "d", "e"]) {
-        await admin.call({ method: "DELETE", path: `/api/v1/nodes/${name}` }, soon());
-      }
-    }
+  describe("an inspection with the holder's rights", () => {
+    const inspect = (key: string = annotation, clock = { now: () => new Date() }) =>
+      new KubernetesInspection({
+        api: holder,
+        karpenter: "v1",
+        annotation: key,
+        nodePools: { only: [], except: [] },
+        clock,
+      }).inspect(soon());
+
+    it("finds rights and policy in effect, reads the cluster's clock, and writes nothing", async () => {
+      await create(karpenters);
+      const found = await inspect();
+      expect(found).toMatchObject({ missingRights: [], needlessRights: [], nodes: 1 });
+      expect(found).toMatchObject({ foreignChange: "refused", ownChange: "admitted" });
+      expect(Math.abs((found.clusterTime?.getTime() ?? 0) - Date.now())).toBeLessThan(5_000);
+      expect(await annotationsOf(admin, "a")).toBeUndefined();
+      // The policy is for another annotation.
+      expect(await inspect("example.com/stay")).toMatchObject({
+        foreignChange: "refused",
+        ownChange: "refused",
+      });
+    });
+
+    it.each<[string, readonly string[], object]>([
+      [
+        "that waits for a Karpenter which no longer runs",
+        ["delete", "node", "a", "--wait=false"],
+        { stuck: [{ node: "a", since: expect.any(Date) }] },
+      ],
+      [
+        "that its user annotated long ago",
+        ["annotate", "node", "a", `${annotation}=true`],
+        { userHeld: [{ node: "a", since: expect.any(Date), by: expect.stringMatching(/^kubectl/) }] },
+      ],
+    ])("finds a node %s", async (_, action, expected) => {
+      // Nothing but this test removes Karpenter's finalizer here.
+      const finalizers = { metadata: { finalizers: ["karpenter.sh/termination"] } };
+      await create(karpenters);
+      await admin.call(patched(finalizers), soon());
+      await plane.kubectl(action);
+
+      expect(await inspect()).toMatchObject({ stuck: [], userHeld: [] });
+      const tomorrow = await inspect(annotation, { now: () => after(new Date(), hours(25)) });
+      expect(tomorrow).toMatchObject(expected);
+      for (const { since } of [...tomorrow.stuck, ...tomorrow.userHeld])
+        expect(Math.abs(since.getTime() - Date.now())).toBeLessThan(60_000);
+      await admin.call(patched({ metadata: { finalizers: null } }), soon());
+    });
   });
 
   describe("while a former key is recorded", () => {
@@ -338,18 +316,11 @@ describe("what a real API server allows the holder to do", () => {
     });
   });
 
-  it("leaves nothing when it is removed, also the second time", async () => {
-    await access.remove();
-    await access.remove();
-    expect((await access.check([annotation])).map(({ state }) => state)).toEqual(Array(6).fill("missing"));
-    await settle([annotation], both(h1, "true"));
-  });
-
   it("is accepted by kubectl as the printed manifest", async () => {
-    const { manifestYaml } = await import("../../../lambda/cluster-access/manifest-yaml.ts");
     const file = `${plane.folder}/manifest.yaml`;
     writeFileSync(file, manifestYaml([annotation]));
     await access.remove();
+    expect((await access.check([annotation])).map(({ state }) => state)).toEqual(Array(6).fill("missing"));
     expect(await plane.kubectl(["apply", "-f", file])).toContain(
       "clusterrolebinding.rbac.authorization.k8s.io/karpenter-node-holder",
     );

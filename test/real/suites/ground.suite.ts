@@ -225,7 +225,7 @@ describe("the runner of suites", () => {
     const folder = mkdtempSync(join(engineFolder("bare"), "build-"));
     const env = { PATH: "/nowhere", KNH_BUILD: folder };
 
-    const running = promisify(execFile)(node, [join(here, "../runner/run.ts"), "inspection", "template"], {
+    const running = promisify(execFile)(node, [join(here, "../runner/run.ts"), "access", "template"], {
       env,
     });
 
