@@ -5,13 +5,13 @@ import { runGroup } from "./run-group.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
 
-/** A job's folder for logs, its additional environment, and whether its output is printed live or at the end. */
-export type RunContext = Readonly<{ folder: string; env: NodeJS.ProcessEnv; live: boolean }>;
+/** A job's folder for logs, and whether its output is printed live or at the end. */
+export type RunContext = Readonly<{ folder: string; live: boolean }>;
 
 /** Runs one suite; returns its results, and its output unless that was printed live. */
 export async function runJob(
   job: Job,
-  { folder, env, live }: RunContext,
+  { folder, live }: RunContext,
   stopped: AbortSignal,
 ): Promise<Readonly<{ outcome: Outcome; output: string }>> {
   const report = join(folder, `${job.title}.json`);
@@ -23,7 +23,7 @@ export async function runJob(
     {
       cwd: root,
       stdio: ["ignore", stdio, stdio],
-      env: { ...process.env, ...env, KARPENTER_VERSION: job.karpenter, KNH_RUN: folder },
+      env: { ...process.env, KARPENTER_VERSION: job.karpenter, KNH_RUN: folder },
     },
     stopped,
   );

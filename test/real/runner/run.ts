@@ -1,6 +1,5 @@
 import { buildFolder, oldestKarpenter } from "../engines/build.ts";
 import { jobsOf, suites, UsageError } from "./jobs.ts";
-import { ownCluster } from "./own-cluster.ts";
 import { runAll } from "./run-all.ts";
 import { freshRunFolder } from "./run-folder.ts";
 
@@ -12,7 +11,7 @@ usage: npm run test:real [-- SUITE …]
   karpenter@VERSION   on another version of Karpenter, as truth-table@VERSION, launches@VERSION and deployed-karpenter@VERSION; for example karpenter@${oldestKarpenter}
 
 Without a suite all are run, and those with Karpenter also on ${oldestKarpenter}, the oldest v1 that builds here; up to three at a time.
-With KUBECONFIG set, \`contracts\` runs on that cluster, after asking. Needs Go, Python and Java. KNH_BUILD=FOLDER builds elsewhere.
+Needs Go, Python and Java. KNH_BUILD=FOLDER builds elsewhere.
 `;
 
 const print = (line: string) => process.stderr.write(`${line}\n`);
@@ -23,11 +22,10 @@ async function main(names: readonly string[]): Promise<number> {
     return 0;
   }
   const jobs = jobsOf(names);
-  const cluster = await ownCluster(names);
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop.abort());
   const folder = freshRunFolder();
-  const context = { folder, env: cluster ? { KNH_OWN_CLUSTER: cluster } : {}, live: jobs.length === 1 };
+  const context = { folder, live: jobs.length === 1 };
   const { passed, failed, skipped, failures } = await runAll(jobs, context, stop.signal);
   print(`\nlogs of the engines: ${folder}`);
   for (const why of failures) print(`failed: ${why}`);

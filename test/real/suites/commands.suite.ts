@@ -3,7 +3,6 @@ import { join, resolve } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { elementsIn } from "../../report/markup.ts";
 import { newestKarpenter, oldestKarpenter } from "../engines/build.ts";
-import { ControlPlane } from "../engines/control-plane.ts";
 import { engineFolder } from "../runner/run-folder.ts";
 import { Shell } from "../runner/shell.ts";
 import type { LaunchOutcome } from "../truth-table/launch-outcome.ts";
@@ -17,7 +16,7 @@ const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 // Only commands that no other suite runs.
 describe("npm scripts for developers", () => {
   const into = engineFolder("commands");
-  const shell = new Shell(into, { INTO: into, CLUSTER: join(into, "admin.kubeconfig") });
+  const shell = new Shell(into, { INTO: into });
   const written = (file: string) => readFileSync(join(into, file), "utf8");
   const documented = (file: string) => readFileSync(join(root, "docs", file), "utf8");
 
@@ -53,21 +52,6 @@ describe("npm scripts for developers", () => {
   it("torture repeats one run by its seed and path", async () => {
     const output = await shell.run("npm run torture -- --seed 42 --path 12:0:3");
     expect(output).toContain("the run passes now");
-  });
-
-  it("test:real contracts runs on the user's own cluster and leaves it as it was", async () => {
-    const plane = await ControlPlane.start();
-    try {
-      writeFileSync(join(into, "admin.kubeconfig"), readFileSync(plane.kubeconfig("admin")), { mode: 0o600 });
-      const kinds = "nodes,clusterroles,clusterrolebindings,validatingadmissionpolicies";
-      const all = () => plane.kubectl(["get", `${kinds},validatingadmissionpolicybindings`, "-o", "name"]);
-      const before = await all();
-      const output = await shell.run('KUBECONFIG="$CLUSTER" KNH_YES=1 npm run test:real -- contracts');
-      expect(output).toMatch(/^[1-9]\d* passed, 0 failed/m);
-      expect(await all()).toBe(before);
-    } finally {
-      await plane.stop();
-    }
   });
 
   it("emulator starts AWS with a cluster for commands by hand, and ends all on Ctrl-C", async () => {

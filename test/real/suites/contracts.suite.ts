@@ -3,28 +3,31 @@ import { KubernetesAccess } from "../../../lambda/cluster-access/cluster-rights.
 import { Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { wholeCluster } from "../../../lambda/core/scope.ts";
 import type { ClusterAccess } from "../../../lambda/kubernetes/transport.ts";
+import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { clientOf, clusterNodesWorld } from "../../contracts/cluster-nodes.ts";
 import { type NodesOptions, nodesContract } from "../../contracts/nodes.ts";
 import { nodesApiContract } from "../../contracts/nodes-api.ts";
 import { within } from "../../support/context.ts";
+import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
-import { type ContractCluster, contractCluster, isUsersCluster } from "../worlds/contract-cluster.ts";
 
 const clock = { now: () => new Date() };
+const all = { only: [], except: [] };
 
 describe("a real API server, as a user with the holder's rights alone", () => {
-  let cluster: ContractCluster;
+  let plane: ControlPlane;
   let admin: ClusterAccess;
   let holder: ClusterAccess;
   let allowed: string | undefined;
 
   beforeAll(async () => {
-    cluster = await contractCluster();
-    ({ admin, holder } = cluster);
+    plane = await ControlPlane.start();
+    admin = await kubeconfigLogin(plane.config("admin")).access();
+    holder = await kubeconfigLogin(plane.config("holder")).access();
   });
-  afterAll(async () => cluster?.stop());
+  afterAll(async () => plane?.stop());
 
   /** The policy allows marks under one annotation: it is written anew where the contract uses another. */
   const open = async (options: NodesOptions) => {
@@ -32,7 +35,7 @@ describe("a real API server, as a user with the holder's rights alone", () => {
     if (annotation !== allowed) {
       const access = new KubernetesAccess({ api: clientOf(admin), clock, log: new CollectedLog() });
       expect(await access.write([annotation])).toBe("with policy");
-      await until("the policy to be enforced", () => isEnforced(options));
+      await until("the policy to be enforced", () => isEnforced({ ...options, nodePools: all }));
       allowed = annotation;
     }
     return clusterNodesWorld(admin, holder, options);
@@ -49,8 +52,7 @@ describe("a real API server, as a user with the holder's rights alone", () => {
   };
 
   nodesContract(open);
-  // It starts and ends with a cluster without nodes.
-  if (!isUsersCluster) nodesApiContract(async () => ({ access: admin, close: async () => {} }));
+  nodesApiContract(async () => ({ access: admin, close: async () => {} }));
 });
 
 async function isRefused(holder: ClusterAccess, name: string): Promise<boolean> {
