@@ -6,6 +6,7 @@ import { Progress } from "../../../cli/terminal/progress.ts";
 import { processTerminal } from "../../../cli/terminal/terminal.ts";
 import { formatDuration } from "../../../lambda/core/duration.ts";
 import { UsualTimes } from "../runner/usual-times.ts";
+import { isAlive } from "./process-table.ts";
 
 /** All builds are in this ignored folder; worktrees may share one with KNH_BUILD. */
 export const buildFolder = resolve(process.env.KNH_BUILD ?? join(import.meta.dirname, "../../../build"));
@@ -83,9 +84,8 @@ function isHeld(lock: string): boolean {
   try {
     const owner = Number(readFileSync(lock, "utf8"));
     // The file is empty for a moment after it was created.
-    if (owner > 0) process.kill(owner, 0);
-    return true;
+    return owner === 0 || isAlive(owner);
   } catch {
-    return false;
+    return false; // it was released meanwhile
   }
 }

@@ -11,3 +11,11 @@ export async function processTable(): Promise<Row[]> {
     return pid ? [{ pid: Number(pid), parent: Number(parent), group: Number(group), command }] : [];
   });
 }
+
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

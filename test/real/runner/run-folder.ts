@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { buildFolder } from "../engines/build-once.ts";
+import { isAlive } from "../engines/process-table.ts";
 
 /** Engines write only below this folder, one folder per run. Git ignores it. */
 export const runsFolder = join(buildFolder, "runs");
@@ -18,14 +19,6 @@ export function freshRunFolder(): string {
   const folder = join(runsFolder, String(process.pid));
   mkdirSync(folder, { recursive: true });
   return folder;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }
 
 /** Creates a folder for one engine: its data, its log, its temporary files. */
