@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, it, type TestContext } from "vitest";
 import { commandLine } from "../../../cli/command-line.ts";
-import { after, minutes, seconds } from "../../../lambda/core/duration.ts";
+import { after, seconds } from "../../../lambda/core/duration.ts";
 import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { parseNode } from "../../../lambda/kubernetes/node-objects.ts";
 import { buildCommandLine } from "../../../scripts/package.ts";
 import { FakeKubernetesServer } from "../../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import { CollectedTerminal } from "../../support/collected-terminal.ts";
-import { HolderProcess } from "../../support/holder-process.ts";
+import { HolderProcess, type LogLine } from "../../support/holder-process.ts";
 
 const { annotation, poolLabel, registeredLabel } = Karpenter.v1;
 const atWork = "the holder is at work";
@@ -60,31 +60,6 @@ const soon = { timeout: 60_000, interval: 20 };
 
 // Together, because they mostly wait.
 describe.concurrent("the command run", { timeout: 180_000 }, () => {
-  it("counts a new node as a launch, holds all nodes and releases them at the expiry", async (test) => {
-    const { cluster, run, joins, held, expect } = await prepare(test);
-    joins("old", minutes(60));
-    const holder = run();
-    await holder.until(atWork);
-    expect(held()).toEqual([]);
-
-    joins("new", seconds(50));
-    await expect.poll(held, soon).toEqual(["new", "old"]);
-    await expect.poll(held, soon).toEqual([]);
-
-    expect(await holder.until("hold closed")).toMatchObject({ nodes: 2, launches: 1 });
-    expect(cluster.annotationHistory("old", annotation)).toEqual([undefined, "true", undefined]);
-  });
-
-  it("marks a later node at once, not with the next sweep", async (test) => {
-    const { run, joins, held, expect } = await prepare(test);
-    const holder = run();
-    await holder.until(atWork);
-    joins("first");
-    await expect.poll(held, soon).toEqual(["first"]);
-    joins("second");
-    await expect.poll(held, soon).toEqual(["first", "second"]);
-  });
-
   it("sees a node only after it has registered, and does not mark it when its template has the user's annotation", async (test) => {
     const { cluster, run, joins, held, expect } = await prepare(test);
     const holder = run("--release-on-exit");
@@ -97,22 +72,6 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     await holder.stop();
 
     expect(cluster.annotationHistory("owners", annotation)).toEqual([undefined, "true"]);
-    expect(cluster.annotationHistory("a", annotation)).toEqual([undefined, "true", undefined]);
-  });
-
-  it("releases on time also after SIGKILL", async (test) => {
-    const { cluster, run, joins, held, expect } = await prepare(test);
-    const first = run();
-    await first.until(atWork);
-    joins("a", seconds(40));
-    await expect.poll(held, soon).toEqual(["a"]);
-    const { holdId } = await first.until("nodes marked");
-    await first.kill();
-
-    const second = run();
-    await expect.poll(held, soon).toEqual([]);
-
-    expect(await second.until("hold closed")).toMatchObject({ holdId });
     expect(cluster.annotationHistory("a", annotation)).toEqual([undefined, "true", undefined]);
   });
 
@@ -150,11 +109,14 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     expect(held()).toEqual([]);
   });
 
-  it("finds its cluster by KUBECONFIG; stopped, it says what stays held, until when, and what releases it", async (test) => {
+  it("finds its cluster by KUBECONFIG, and names the command that shows its status; stopped, it says what stays held, until when, and what releases it", async (test) => {
     const { folder, runWith, joins, held, expect } = await prepare(test);
     const env = { KUBECONFIG: join(folder, "kubeconfig") };
     const holder = runWith(env);
-    await holder.until(atWork);
+    const { operate } = await holder.until(atWork);
+    const terminal = new CollectedTerminal();
+    expect(await commandLine(String(operate).split(" ").slice(1), terminal)).toBe(0);
+    expect(terminal.output).toContain("holds 1m after each launch");
     joins("a");
     await expect.poll(held, soon).toEqual(["a"]);
     const { expiresAt } = await holder.until("launch decided");
@@ -167,20 +129,6 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     expect(await releasing.ended()).toEqual({ code: 0, signal: null });
     expect(held()).toEqual([]);
     expect(releasing.logged(stayHeld)).toEqual([]);
-  });
-
-  it("names the command that shows its status, and answers it until it ends", async (test) => {
-    const { run, expect } = await prepare(test);
-    const holder = run();
-    const { operate } = await holder.until(atWork);
-    const type = async () => {
-      const terminal = new CollectedTerminal();
-      const exit = await commandLine(String(operate).split(" ").slice(1), terminal);
-      return { exit, text: terminal.output + terminal.reported };
-    };
-    expect(await type()).toEqual({ exit: 0, text: expect.stringContaining("holds 1m after each launch") });
-    expect(await holder.stop()).toEqual({ code: 0, signal: null });
-    expect(await type()).toEqual({ exit: 1, text: expect.stringContaining("no `run` is at work") });
   });
 
   it("ends soon when it is asked to stop, though the cluster answers nothing more", async (test) => {
@@ -197,44 +145,41 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     expect(holder.errors).toMatch(/did not end within 8s.*\n.*run --kubeconfig \S+ .*--release-only/);
   });
 
-  it("shows what happens on a page of this machine", async (test) => {
+  it("serves its page and its metrics on this machine", async (test) => {
     const { run, joins, held, expect } = await prepare(test);
-    const holder = run("--page");
-    const { url } = await holder.until("the page is served");
+    const holder = run("--page", "--metrics-port", "0", "--cluster", "prod");
+    const page = await holder.until("the page is served");
+    const metrics = await holder.until("metrics are served");
+    expect(page.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
+    expect(metrics.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
     joins("shown");
     await expect.poll(held, soon).toEqual(["shown"]);
-    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
-    await expect.poll(async () => (await fetch(String(url))).text(), soon).toContain("shown");
-
-    expect(await holder.stop()).toEqual({ code: 0, signal: null });
-  });
-
-  it("serves its metrics on the port that is given", async (test) => {
-    const { run, joins, held, expect } = await prepare(test);
-    const holder = run("--metrics-port", "0", "--cluster", "prod");
-    const { url } = await holder.until("metrics are served");
-    joins("a");
-    await expect.poll(held, soon).toEqual(["a"]);
-    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
-    const text = async () => (await fetch(String(url))).text();
+    const text = async ({ url }: LogLine) => (await fetch(String(url))).text();
+    await expect.poll(() => text(page), soon).toContain("shown");
     for (const figure of ["holds_started_total", "nodes_held_total"])
-      await expect.poll(text, soon).toContain(`karpenter_node_holder_${figure}{cluster="prod"} 1\n`);
+      await expect
+        .poll(() => text(metrics), soon)
+        .toContain(`karpenter_node_holder_${figure}{cluster="prod"} 1\n`);
 
     expect(await holder.stop()).toEqual({ code: 0, signal: null });
   });
 
-  it("ends where its page or its metrics cannot be served, and says how to go on", async (test) => {
+  it.for<readonly [why: string, flags: readonly string[], code: number, error: RegExp]>([
+    ["its page cannot be served", ["--page", "PORT"], 1, /^Failed: the page .*EADDRINUSE.*\nChoose another/],
+    ["its metrics cannot", ["--metrics-port", "PORT"], 1, /^Failed: metrics .*EADDRINUSE.*\nChoose another/],
+    ["a flag needs another", ["--metrics-host", "127.0.0.1"], 2, /--metrics-host needs --metrics-port/],
+    [
+      "a setting cannot be used",
+      ["--hold", "banana", "--scope", "x"],
+      2,
+      /--hold must be auto, .*; --scope must/,
+    ],
+  ])("ends where %s, and says how to go on", async ([, flags, code, error], test) => {
     const { cluster, run, expect } = await prepare(test);
     const taken = new URL(cluster.server).port;
-    const holder = run("--page", taken);
-    expect(await holder.ended()).toEqual({ code: 1, signal: null });
-    expect(holder.errors).toMatch(/^Failed: the page cannot be served: .*EADDRINUSE.*\nChoose another port/);
-    const other = run("--metrics-port", taken);
-    expect(await other.ended()).toEqual({ code: 1, signal: null });
-    expect(other.errors).toMatch(/^Failed: metrics cannot be served: .*EADDRINUSE.*\nChoose another port/);
-    const without = run("--metrics-host", "127.0.0.1");
-    expect(await without.ended()).toEqual({ code: 2, signal: null });
-    expect(without.errors).toContain("--metrics-host needs --metrics-port");
+    const holder = run(...flags.map((flag) => flag.replace("PORT", taken)));
+    expect(await holder.ended()).toEqual({ code, signal: null });
+    expect(holder.errors).toMatch(error);
   });
 
   it("says what cannot be reached, and then what to check", async (test) => {
@@ -284,15 +229,6 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     expect(holder.errors).toContain("some still carry a mark of ours");
   });
 
-  it("does not share its record with another holder", async (test) => {
-    const { run, expect } = await prepare(test);
-    await run().until(atWork);
-    const second = run();
-    expect(await second.ended()).toEqual({ code: 1, signal: null });
-    expect(second.errors).toContain("another holder is using it");
-    expect(second.errors).not.toContain("    at ");
-  });
-
   it("removes its marks under a former annotation, and marks anew under the present one", async (test) => {
     const { cluster, run, joins, held, expect } = await prepare(test);
     const first = run();
@@ -301,19 +237,9 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     await expect.poll(held, soon).toEqual(["a"]);
     await first.stop();
 
-    const second = run("--hold-annotation", "example.com/stay");
-    await second.until(atWork);
+    await run("--hold-annotation", "example.com/stay").until(atWork);
     const annotations = () => cluster.nodes().map(parseNode)[0]?.annotations;
     await expect.poll(annotations, soon).toMatchObject({ "example.com/stay": "true" });
     expect(annotations()).not.toHaveProperty([annotation]);
-  });
-
-  it("reports every setting it cannot use by the name of its flag", async (test) => {
-    const { run, expect } = await prepare(test);
-    const holder = run("--hold", "banana", "--scope", "planet");
-    expect(await holder.ended()).toEqual({ code: 2, signal: null });
-    expect(holder.errors).toMatch(
-      /--hold must be auto, or a duration .*; --scope must be cluster or nodepool/,
-    );
   });
 });
