@@ -5,8 +5,7 @@ import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import type { Part } from "../../../lambda/names.ts";
 import { allAwsBehaviour, type Emulator } from "../emulator/emulator.ts";
 import type { DeployedCluster } from "./cluster.ts";
-import { ageRecord } from "./record.ts";
-import { forbid, forbidInCluster } from "./rights.ts";
+import { ageRecord, forbid, forbidInCluster } from "./damage.ts";
 import { type Pager, Watch } from "./watch.ts";
 
 export type AlarmWorld = Readonly<{ watched: DeployedCluster; pager: Pager; emulator: Emulator }>;
@@ -131,7 +130,7 @@ export function alarmCases(open: () => AlarmWorld): void {
       await watched.untilMarked(["node-1"]);
       await watched.releaseAll();
       // Launches before a release by hand do not count, so move the release into the past too.
-      await ageRecord(emulator, watched.name, hours(2));
+      await ageRecord(emulator, watched, hours(2));
       emulator.advanceAlarms(hours(2));
       await sweep();
 
@@ -145,7 +144,7 @@ export function alarmCases(open: () => AlarmWorld): void {
       await watched.control({ do: "hold", for: "1h", reason: "test" });
       await watched.untilMarked(["node-1"]);
       const restore = await forbidInCluster(watched, "patch");
-      await ageRecord(emulator, watched.name, hours(5));
+      await ageRecord(emulator, watched, hours(5));
 
       await sweep();
 

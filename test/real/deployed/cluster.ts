@@ -15,6 +15,7 @@ import {
   SendMessageCommand,
   SetQueueAttributesCommand,
   SQSClient,
+  StartMessageMoveTaskCommand,
 } from "@aws-sdk/client-sqs";
 import { CoreV1Api, type KubeConfig } from "@kubernetes/client-node";
 import type { Duration } from "../../../lambda/core/duration.ts";
@@ -25,12 +26,7 @@ import type { EksPlane } from "../engines/eks-plane.ts";
 import { until } from "../engines/processes.ts";
 import { Instances, type Tags, tagsOf } from "./instances.ts";
 
-export const queues = [
-  "LaunchesQueue",
-  "LaunchesDeadLetters",
-  "LaunchesUndelivered",
-  "FunctionsFailures",
-] as const;
+const queues = ["LaunchesQueue", "LaunchesDeadLetters", "LaunchesUndelivered", "FunctionsFailures"] as const;
 type Queue = (typeof queues)[number];
 type Answer = Readonly<{ failed: boolean; answer: Readonly<Record<string, unknown>> }>;
 
@@ -183,15 +179,14 @@ export class DeployedCluster {
     return this.#emulator.client(LambdaClient).send(command);
   }
 
-  /** The roles with access, and their groups. */
-  async accessEntries(): Promise<Record<string, readonly string[]>> {
+  /** The groups of the roles with access. */
+  async accessGroups(): Promise<readonly string[]> {
     const eks = this.#emulator.client(EKSClient);
     const { accessEntries = [] } = await eks.send(new ListAccessEntriesCommand({ clusterName: this.name }));
-    const entries = accessEntries.map(async (principalArn) => {
-      const command = new DescribeAccessEntryCommand({ clusterName: this.name, principalArn });
-      return [principalArn, (await eks.send(command)).accessEntry?.kubernetesGroups ?? []] as const;
-    });
-    return Object.fromEntries(await Promise.all(entries));
+    const entries = accessEntries.map((principalArn) =>
+      eks.send(new DescribeAccessEntryCommand({ clusterName: this.name, principalArn })),
+    );
+    return (await Promise.all(entries)).flatMap(({ accessEntry }) => accessEntry?.kubernetesGroups ?? []);
   }
 
   async send(body: string, queue: Queue = "LaunchesQueue"): Promise<void> {
@@ -210,6 +205,15 @@ export class DeployedCluster {
   async purgeLaunchQueue(): Promise<void> {
     const QueueUrl = await this.#queue("LaunchesQueue");
     await this.#emulator.client(SQSClient).send(new PurgeQueueCommand({ QueueUrl }));
+  }
+
+  /** The runbook's `aws sqs start-message-move-task`. */
+  async redrive(): Promise<void> {
+    const sqs = this.#emulator.client(SQSClient);
+    const QueueUrl = await this.#queue("LaunchesDeadLetters");
+    const about = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["QueueArn"] });
+    const { Attributes } = await sqs.send(about);
+    await sqs.send(new StartMessageMoveTaskCommand({ SourceArn: Attributes?.QueueArn }));
   }
 
   /** Makes the next invocation of this function a cold start. */

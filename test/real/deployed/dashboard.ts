@@ -9,7 +9,7 @@ import { minutes } from "../../../lambda/core/duration.ts";
 import { metricNamespace } from "../../../lambda/core/metrics.ts";
 import { until } from "../engines/processes.ts";
 import type { AlarmWorld } from "./alarms.ts";
-import { ageRecord } from "./record.ts";
+import { ageRecord } from "./damage.ts";
 import { Watch } from "./watch.ts";
 
 /** Must run last: by then every metric except a few should have been recorded. */
@@ -35,7 +35,7 @@ export function dashboardCases(open: () => AlarmWorld): void {
     it("count a hold that its cap ends", async () => {
       const { watched, emulator } = open();
       await watched.control({ do: "hold", for: "2h", reason: "test" });
-      await ageRecord(emulator, watched.name, minutes(119.5));
+      await ageRecord(emulator, watched, minutes(119.5));
 
       await watched.launch();
 

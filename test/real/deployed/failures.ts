@@ -1,15 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { holderName } from "../../../lambda/core/marks/keys.ts";
-import type { Part } from "../../../lambda/names.ts";
 import type { Emulator } from "../emulator/emulator.ts";
 import { until } from "../engines/processes.ts";
 import type { DeployedCluster } from "./cluster.ts";
-import { forbid } from "./rights.ts";
+import { forbid, removeAccess } from "./damage.ts";
 
 /** Every failure is logged and retried, and does not stop other work. */
 export function failureCases(open: () => Readonly<{ prod: DeployedCluster; emulator: Emulator }>): void {
   describe("failures", () => {
-    beforeEach(() => open().prod.setRetryDelay(2));
+    beforeEach(() => open().prod.setRetryDelay(1));
     afterEach(async () => {
       await open().prod.releaseAll();
       await open().prod.setRetryDelay(720);
@@ -47,8 +45,8 @@ export function failureCases(open: () => Readonly<{ prod: DeployedCluster; emula
     });
 
     it("a launch is retried as long as its cluster refuses the login", async () => {
-      const { prod } = open();
-      const restore = await removeAccess("hold");
+      const { prod, emulator } = open();
+      const restore = await removeAccess(emulator, prod, "hold");
 
       const node = await prod.join(await prod.launch());
       await prod.untilLogged("hold", /refused the login/);
@@ -56,23 +54,6 @@ export function failureCases(open: () => Readonly<{ prod: DeployedCluster; emula
       await restore();
 
       await prod.untilMarked([node]);
-    });
-
-    it("an API server that stops during a hold ends nothing, and a node launched meanwhile is held once it is back", async () => {
-      const { prod } = open();
-      const node = await prod.join(await prod.launch());
-      const hold = await prod.untilMarked([node]);
-      const { plane } = prod;
-      onTestFinished(() => plane.startApiServer());
-
-      await plane.stopApiServer();
-      const instance = await prod.launch();
-      await prod.untilLogged("hold", /Karpenter's events could not be read|nodes failed 8 times/, 90_000);
-      await plane.startApiServer();
-      const joined = await prod.join(instance);
-      expect(await prod.untilMarked([joined, node])).toBe(hold);
-      expect((await prod.releaseAll()).answer).toMatchObject({ failed: 0, left: false });
-      expect(await prod.marks()).toEqual({});
     });
 
     it("a release without an API server is retried, and ends the hold once the server is back, without a sweep", async () => {
@@ -96,34 +77,24 @@ export function failureCases(open: () => Readonly<{ prod: DeployedCluster; emula
       expect(await prod.messagesIn("FunctionsFailures")).toBe(0);
     });
 
-    it("a release that always fails reaches the queue of failed invocations, and the sweep finishes it", async () => {
-      const { prod } = open();
-      const node = await prod.join(await prod.launch());
-      await prod.untilMarked([node]);
-      const restore = await removeAccess("release");
-
-      await prod.invokeAsync("release", { force: true, reason: "no access" });
-      const isReported = async () => (await prod.messagesIn("FunctionsFailures")) === 1;
-      await until("the failed invocation to reach its queue", isReported, 60_000, 500);
-      expect(await prod.marks()).toHaveProperty(node);
-      await restore();
-      await prod.invoke("sweep", {});
-
+    it("dead letters are redriven by one command, and every launch among them is held, without a sweep", async () => {
+      const { prod, emulator } = open();
+      await prod.empty();
+      const restore = await forbid(emulator, prod, "hold", "dynamodb:GetItem");
+      const instances: string[] = [];
+      for (let i = 0; i < 6; i++) instances.push(await prod.launch());
+      // A message may contain several launches, and a launch may be in several messages.
+      const areDead = async () =>
+        (await prod.messagesIn("LaunchesQueue")) === 0 && (await prod.messagesIn("LaunchesDeadLetters")) > 0;
+      await until("all launches to be dead letters", areDead, 120_000, 500);
       expect(await prod.marks()).toEqual({});
+      await restore();
+
+      await prod.redrive();
+      const nodes = await Promise.all(instances.map((instance) => prod.join(instance)));
+
+      await prod.untilMarked(nodes);
+      expect(await prod.messagesIn("LaunchesDeadLetters")).toBe(0);
     });
   });
-
-  /** Removes a function's access to the cluster; returns a function that restores it, which also runs when the test ends. */
-  async function removeAccess(part: Part): Promise<() => Promise<void>> {
-    const { prod, emulator } = open();
-    const role = await prod.role(part);
-    let isOut = true;
-    const restore = async () => {
-      if (isOut) await emulator.addAccess(prod.name, role, holderName);
-      isOut = false;
-    };
-    onTestFinished(restore);
-    await emulator.removeAccess(prod.name, role);
-    return restore;
-  }
 }

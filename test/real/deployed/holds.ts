@@ -14,19 +14,6 @@ type World = Readonly<{ prod: DeployedCluster; legacy: DeployedCluster; emulator
 
 /** Holds from launch to release, started by events and by operators. */
 export function holdCases(open: () => World): void {
-  const probe = async (id: string) => {
-    const Detail = JSON.stringify({ id, cluster: "prod", sentAt: new Date().toISOString() });
-    const Entries = [{ Source: probeSource, DetailType: probeDetailType, Detail }];
-    await open().emulator.client(EventBridgeClient).send(new PutEventsCommand({ Entries }));
-    let answer: unknown;
-    const isAnswered = async () => {
-      answer = (await open().prod.control({ do: "probe", id })).probe;
-      return answer !== null;
-    };
-    await until("the probe to be answered", isAnswered, 30_000, 500);
-    return answer;
-  };
-
   describe("on another cluster of the account", () => {
     it("a launch of Karpenter v0.31 is held with its own annotation, and the sweep replaces a schedule that was deleted", async () => {
       const { prod, legacy, emulator } = open();
@@ -66,42 +53,30 @@ export function holdCases(open: () => World): void {
       },
     );
 
+    /** Sends a probe, which is delivered after the launches before it. */
+    const untilProbed = async () => {
+      const { prod, emulator } = open();
+      const id = "after-launches";
+      const Detail = JSON.stringify({ id, cluster: prod.name, sentAt: new Date().toISOString() });
+      const Entries = [{ Source: probeSource, DetailType: probeDetailType, Detail }];
+      await emulator.client(EventBridgeClient).send(new PutEventsCommand({ Entries }));
+      const isAnswered = async () => (await prod.control({ do: "probe", id })).probe !== null;
+      await until("the probe to be answered", isAnswered, 30_000, 500);
+    };
+
     it("that are not Karpenter's, or of another cluster, start nothing", async () => {
       const { prod } = open();
 
       await prod.launch({});
       await prod.launch({ [clusterTag("prod")]: "owned", "eks:nodegroup-name": "default" });
       await prod.launch(tagsOf.v1("elsewhere"));
-      await probe("after-other-launches"); // delivered after them
+      await untilProbed();
 
       await prod.untilLogged("hold", /LaunchesIgnored/);
       expect((await prod.control({ do: "status" })).scopes).not.toContainEqual(
         expect.objectContaining({ state: "held" }),
       );
       expect(await prod.marks()).toEqual({});
-    });
-
-    it("extend a hold: its one-shot arms a second one, which releases at the end, and history shows both", async () => {
-      const { prod } = open();
-      const node = await prod.join(await prod.launch());
-      const holdId = await prod.untilMarked([node]);
-      const [first] = await prod.schedules(holdId);
-      const start = Date.now();
-      // Longer than a slow machine needs to start the function: the first one-shot must find the hold extended, not expired.
-      await until("some seconds to pass", async () => Date.now() > start + 25_000);
-
-      await prod.launch();
-      await prod.untilLogged("release", /the hold was extended/, minutes(1.5));
-      expect(await prod.marks()).toMatchObject({ [node]: holdId });
-      const [second, ...more] = await prod.schedules(holdId);
-      expect([second, more]).toEqual([expect.not.stringMatching(first ?? ""), []]);
-      // A one-shot is always set at least a minute ahead.
-      await prod.untilReleased(minutes(1.5));
-
-      const { holds } = await prod.control({ do: "history", limit: 1 });
-      expect(holds).toMatchObject([{ id: holdId, launches: 2, extensions: 1 }]);
-      expect(Date.now() - start).toBeGreaterThan(60_000);
-      expect(await prod.schedules(holdId)).toEqual([]);
     });
   });
 
@@ -119,34 +94,6 @@ export function holdCases(open: () => World): void {
       expect(released.answer).toMatchObject({ released: count, failed: 0 });
       expect(again.answer).toMatchObject({ released: 0, because: "nothing is held" });
       expect(await prod.marks()).toEqual({});
-    });
-
-    it("pause: launches hold nothing until they resume", async () => {
-      const { prod } = open();
-      await prod.control({ do: "pause", for: "1h", reason: "maintenance" });
-
-      await prod.launch();
-      await probe("while-paused");
-
-      expect((await prod.control({ do: "status" })).scopes).toMatchObject([{ state: "paused" }]);
-      expect(await prod.marks()).toEqual({});
-      expect(await prod.resume()).toMatchObject({ resumed: ["cluster"] });
-      await prod.releaseAll();
-      await prod.launch();
-      await prod.untilMarked(["node-1"]);
-      await prod.releaseAll();
-    });
-
-    it("check the way from bus to record with a probe, which marks nothing", async () => {
-      expect(await probe("doctor")).toMatchObject({ id: "doctor", version: expect.any(String) });
-      expect(await open().prod.marks()).toEqual({});
-    });
-
-    it("get an error that names what is wrong with a request", async () => {
-      const { failed, answer } = await open().prod.invoke("release", { force: "yes" });
-
-      expect(failed).toBe(true);
-      expect(answer.errorMessage).toMatch(/force must be true/);
     });
   });
 }

@@ -1,22 +1,37 @@
-import { type AwsBehaviour, allAwsBehaviour, Emulator } from "../emulator/emulator.ts";
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import {
+  type AwsBehaviour,
+  account,
+  allAwsBehaviour,
+  Emulator,
+  nodeFirst,
+  region,
+} from "../emulator/emulator.ts";
+import { engineEnvironment } from "../runner/run-folder.ts";
 import { DeployedCluster } from "./cluster.ts";
-import { Cdk, type Context } from "./stack.ts";
+
+const root = resolve(import.meta.dirname, "../../..");
+
+/** Settings as in `-c NAME=VALUE`. */
+type Context = Readonly<Record<string, string>>;
 
 /** An account with the unchanged stack. IAM is enforced except during deployments. */
 export class DeployedWorld {
   readonly emulator: Emulator;
-  readonly #cdk: Cdk;
 
   private constructor(emulator: Emulator) {
     this.emulator = emulator;
-    this.#cdk = new Cdk(emulator);
   }
 
   static async start(behaviour: readonly AwsBehaviour[] = allAwsBehaviour): Promise<DeployedWorld> {
     const emulator = await Emulator.start(behaviour);
     try {
       const world = new DeployedWorld(emulator);
-      await world.#cdk.bootstrap();
+      // In a folder without an app: bootstrap needs the account, not a cluster.
+      await world.#cdk(["bootstrap", `aws://${account}/${region}`], {}, emulator.folder);
       return world;
     } catch (error) {
       await emulator.stop();
@@ -25,18 +40,19 @@ export class DeployedWorld {
   }
 
   /** A new cluster with a holder; `settings` replace its defaults. */
-  async cluster(name: string, settings: Context): Promise<DeployedCluster> {
+  async cluster(name: string, settings: Context = {}): Promise<DeployedCluster> {
     const plane = await this.#relaxed(() => this.emulator.createCluster(name));
     await this.deploy(name, settings);
     return new DeployedCluster(this.emulator, name, plane);
   }
 
   async deploy(cluster: string, settings: Context): Promise<string> {
-    return this.#relaxed(() => this.#cdk.deploy({ cluster, ...settings }));
+    const deploy = ["deploy", "--require-approval", "never"];
+    return this.#relaxed(() => this.#cdk(deploy, { cluster, ...settings }));
   }
 
   async destroy(cluster: string): Promise<void> {
-    await this.#relaxed(() => this.#cdk.destroy({ cluster }));
+    await this.#relaxed(() => this.#cdk(["destroy", "--force"], { cluster }));
   }
 
   async stop(): Promise<void> {
@@ -49,6 +65,26 @@ export class DeployedWorld {
       return await work();
     } finally {
       await this.emulator.enforceIam();
+    }
+  }
+
+  /** The ordinary CDK CLI with the unchanged app, against the emulator. */
+  async #cdk(args: readonly string[], context: Context, cwd = root): Promise<string> {
+    const { folder, env: aws } = this.emulator;
+    const settings = Object.entries(context).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const output = mkdtempSync(join(folder, "cdk-"));
+    const cdk = join(root, "node_modules/aws-cdk/bin/cdk");
+    const command = [cdk, ...args, ...settings, "--output", output, "--ci"];
+    const env = { ...engineEnvironment(folder), ...aws, PATH: nodeFirst, CI: "true" };
+    try {
+      const options = { cwd, env, maxBuffer: 64 * 1024 * 1024 };
+      const { stdout, stderr } = await promisify(execFile)(process.execPath, command, options);
+      return stdout + stderr;
+    } catch (error) {
+      const { stdout = "", stderr = "" } = Object(error);
+      throw new Error(`cdk ${args[0]} failed:\n${stdout}\n${stderr}`, { cause: error });
+    } finally {
+      rmSync(output, { recursive: true, force: true });
     }
   }
 }

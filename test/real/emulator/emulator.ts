@@ -1,11 +1,8 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { setTimeout as sleep } from "node:timers/promises";
 import {
-  CreateAccessEntryCommand,
   CreateClusterCommand,
-  DeleteAccessEntryCommand,
   DescribeClusterCommand,
   EKSClient,
   type VpcConfigRequest,
@@ -167,18 +164,6 @@ export class Emulator {
     const plane = new EksPlane(name, started);
     this.#clusters.push(plane);
     return plane;
-  }
-
-  /** Gives a role access to a cluster as a member of a group. */
-  async addAccess(clusterName: string, principalArn: string, group: string): Promise<void> {
-    const entry = { clusterName, principalArn, kubernetesGroups: [group] };
-    await this.client(EKSClient).send(new CreateAccessEntryCommand(entry));
-  }
-
-  /** Removes a role's access. An API server caches logins for ten seconds. */
-  async removeAccess(clusterName: string, principalArn: string): Promise<void> {
-    await this.client(EKSClient).send(new DeleteAccessEntryCommand({ clusterName, principalArn }));
-    await sleep(11_000);
   }
 
   /** Moves only CloudWatch's clock: all metrics become older by this, and there are none since. */

@@ -7,7 +7,6 @@ import { failureCases } from "../deployed/failures.ts";
 import { holdCases } from "../deployed/holds.ts";
 import { misuseCases } from "../deployed/misuse.ts";
 import { refusalCases } from "../deployed/refusals.ts";
-import { replayCases } from "../deployed/replay.ts";
 import { Pager } from "../deployed/watch.ts";
 import { DeployedWorld } from "../deployed/world.ts";
 
@@ -45,7 +44,6 @@ describe("the deployed holder", () => {
 
   holdCases(() => ({ prod, legacy, emulator: world.emulator }));
   failureCases(() => ({ prod, emulator: world.emulator }));
-  replayCases(() => ({ prod, emulator: world.emulator }));
   alarmCases(() => ({ watched, pager, emulator: world.emulator }));
   dashboardCases(() => ({ watched, pager, emulator: world.emulator }));
   refusalCases(() => ({ world }));

@@ -7,8 +7,8 @@ import { ListScheduleGroupsCommand, SchedulerClient } from "@aws-sdk/client-sche
 import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DeployedCluster } from "../deployed/cluster.ts";
-import { Cdk } from "../deployed/stack.ts";
-import { allAwsBehaviour, Emulator, nodeFirst } from "../emulator/emulator.ts";
+import { DeployedWorld } from "../deployed/world.ts";
+import { allAwsBehaviour, type Emulator, nodeFirst } from "../emulator/emulator.ts";
 import type { EksPlane } from "../engines/eks-plane.ts";
 import { Processes, until } from "../engines/processes.ts";
 
@@ -20,9 +20,8 @@ describe("npm run smoke", () => {
   const processes = new Processes("smoke");
 
   beforeAll(async () => {
-    emulator = await Emulator.start(allAwsBehaviour);
+    ({ emulator } = await DeployedWorld.start());
     plane = await emulator.createCluster("prod");
-    await new Cdk(emulator).bootstrap();
   });
   afterAll(async () => {
     await processes.stopAll();
