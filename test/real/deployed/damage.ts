@@ -18,7 +18,7 @@ import { after, type Duration } from "../../../lambda/core/duration.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
 import { Environment } from "../../../lambda/environment.ts";
 import type { Part } from "../../../lambda/names.ts";
-import { HoldTable, Kind } from "../../../lambda/record/item-keys.ts";
+import { HoldTable, Kind } from "../../../lambda/record/item-table.ts";
 import type { Emulator } from "../emulator/emulator.ts";
 import type { DeployedCluster } from "./cluster.ts";
 

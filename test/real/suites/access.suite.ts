@@ -6,7 +6,7 @@ import { KubernetesAccess } from "../../../lambda/cluster-access/cluster-rights.
 import { manifestYaml } from "../../../lambda/cluster-access/manifest-yaml.ts";
 import { after, hours } from "../../../lambda/core/duration.ts";
 import { holderName, Karpenter } from "../../../lambda/core/marks/keys.ts";
-import { type MarkKeys, planRelease } from "../../../lambda/core/marks/plan-release.ts";
+import { type MarkKeys, planRelease } from "../../../lambda/core/marks/plan-marks.ts";
 import type { KubernetesCall, KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { isRefusedByAdmission, isStatus, isUnknownKind } from "../../../lambda/kubernetes/error.ts";
 import { KubernetesInspection } from "../../../lambda/kubernetes/inspection.ts";

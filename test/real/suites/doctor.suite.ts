@@ -17,8 +17,8 @@ import { SetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { KubernetesObjectApi, RbacAuthorizationV1Api } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { commandLine } from "../../../cli/command-line.ts";
-import type { FunctionFacts, QueueFacts, RuleFacts } from "../../../cli/doctor/aws/account.ts";
-import { AwsAccount } from "../../../cli/doctor/aws/aws-account.ts";
+import type { Account, FunctionFacts, QueueFacts, RuleFacts } from "../../../cli/doctor/aws/account.ts";
+import { awsAccount } from "../../../cli/doctor/aws/aws-account.ts";
 import { hours } from "../../../lambda/core/duration.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
 import { alarmName, scheduleGroupName } from "../../../lambda/names.ts";
@@ -44,7 +44,7 @@ type Break = Readonly<{
 describe("doctor on a real deployment", () => {
   let world: DeployedWorld;
   let operated: DeployedCluster;
-  let account: AwsAccount;
+  let account: Account;
   let hold: FunctionFacts;
   let queue: QueueFacts;
   let rule: RuleFacts;
@@ -54,7 +54,7 @@ describe("doctor on a real deployment", () => {
     for (const [key, value] of Object.entries(world.emulator.env)) vi.stubEnv(key, value);
     operated = await world.cluster(cluster);
     await operated.join("i-0123456789abcdef0");
-    account = new AwsAccount({ region: "us-east-1", endpoint: world.emulator.endpoint }, cluster);
+    account = awsAccount({ region: "us-east-1", endpoint: world.emulator.endpoint }, cluster);
     hold = found(await account.functionOf("hold"));
     queue = found(await account.queue(hold.env.LAUNCH_QUEUE_URL ?? ""));
     rule = found(await account.launchRule());
