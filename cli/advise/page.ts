@@ -1,7 +1,7 @@
 import { formatDuration, minutes } from "../../lambda/core/duration.ts";
 import { element, escaped } from "../../report/markup.ts";
 import { themes } from "../../report/page/picture.ts";
-import { drawLines, type LinePlot, lineTable } from "../../report/plots/line-plot.ts";
+import { drawLines, type Plot, plotTable } from "../../report/plots/plot.ts";
 import { type Advice, type Candidate, verdict } from "./advice.ts";
 
 export type Page = Readonly<{
@@ -54,7 +54,7 @@ function section(advice: Advice): string {
     element("p", {}, escaped(seen)),
     ...plots.flatMap((plot) => [
       drawLines(plot),
-      element("details", {}, element("summary", {}, "The same as a table"), lineTable(plot)),
+      element("details", {}, element("summary", {}, "The same as a table"), plotTable(plot)),
     ]),
   );
 }
@@ -76,7 +76,7 @@ function seriesOf({ candidates, auto }: Advice, name: string, read: (one: Candid
   ];
 }
 
-const avoidedPlot = (advice: Advice): LinePlot => ({
+const avoidedPlot = (advice: Advice): Plot => ({
   title: "Regretted ends avoided",
   x,
   y: { label: "ends avoided" },
@@ -85,14 +85,14 @@ const avoidedPlot = (advice: Advice): LinePlot => ({
 });
 
 /** Only where the cost of each hold is known: the others alone would look cheap. */
-function moneyPlots(advice: Advice): readonly LinePlot[] {
+function moneyPlots(advice: Advice): readonly Plot[] {
   if ([...advice.candidates, advice.auto].some(({ money }) => money === undefined)) return [];
   const y = { label: "in the currency of your prices" };
   const series = seriesOf(advice, "cost", ({ money = 0 }) => money);
   return [{ title: "The same in money", x, y, series, ...noteOf(advice) }];
 }
 
-const costPlot = (advice: Advice): LinePlot => ({
+const costPlot = (advice: Advice): Plot => ({
   title: "What it would have cost",
   x,
   y: { label: "idle node-hours" },

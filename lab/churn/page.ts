@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { formatDuration } from "../../lambda/core/duration.ts";
 import { version } from "../../lambda/version.ts";
-import { drawScatter } from "../../report/plots/scatter-plot.ts";
+import { drawScatter } from "../../report/plots/plot.ts";
 import { drawTimeline } from "../../report/timeline/draw-timeline.ts";
 import { eventsOf } from "../../report/timeline/events.ts";
 import { readTimeline } from "../../report/timeline/timeline.ts";
@@ -65,7 +65,7 @@ const tracesIn = (records: readonly ArmRecord[]): readonly TraceName[] =>
 function drawTrace(trace: TraceName, records: readonly ArmRecord[]): string {
   const pointOf = (record: ArmRecord) => {
     const { nodeMinutes, launched } = figuresOf(record);
-    return { x: nodeMinutes, y: launched };
+    return [nodeMinutes, launched] as const;
   };
   return drawScatter({
     title: `Trace ${trace}`,

@@ -1,5 +1,5 @@
 import { formatDuration } from "../../lambda/core/duration.ts";
-import { drawLines } from "../../report/plots/line-plot.ts";
+import { drawLines } from "../../report/plots/plot.ts";
 import { markdownTable } from "../../scripts/markdown-table.ts";
 import { constants, type Measured, mean, percentile, type RuleName, terms } from "./measure.ts";
 import { families, natural } from "./traces.ts";

@@ -4,7 +4,7 @@ import { figuresOf, plotOf } from "../../lab/simulate/page.ts";
 import { costOfBestConstant, costOfConstant, play } from "../../lab/simulate/play.ts";
 import { families, natural, type Trace, traceOf } from "../../lab/simulate/traces.ts";
 import { minutes } from "../../lambda/core/duration.ts";
-import { formatNumber } from "../../report/plots/plot-frame.ts";
+import { formatNumber } from "../../report/plots/plot.ts";
 
 const traceWith = (gaps: readonly number[], nodes = 1): Trace => {
   const left = [...gaps];

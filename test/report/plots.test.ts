@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { drawLines, lineTable } from "../../report/plots/line-plot.ts";
+import { drawLines, drawScatter, plotTable } from "../../report/plots/plot.ts";
 import { numberTicks, timeStep, timeTicks } from "../../report/plots/scale.ts";
-import { drawScatter } from "../../report/plots/scatter-plot.ts";
 import { elementsIn } from "./markup.ts";
 
 describe("ticks", () => {
@@ -68,7 +67,7 @@ describe("a line plot", () => {
     const svg = drawLines(lines);
     for (const said of ["hold (min)", "terminations", "avoided", "left", "recommended"])
       expect(svg).toContain(said);
-    expect(elementsIn(lineTable(lines)).filter(({ name }) => name === "tr")).toHaveLength(7);
+    expect(elementsIn(plotTable(lines)).filter(({ name }) => name === "tr")).toHaveLength(7);
   });
 
   it("keeps its note out of the lines' way, and names a single line by its axis alone", () => {
@@ -81,7 +80,7 @@ describe("a line plot", () => {
     );
     expect(Number(note?.is.y)).toBeLessThan(Math.min(...dots.map(({ is }) => Number(is.cy))));
     expect(
-      elementsIn(lineTable({ ...lines, series: [only] })).filter(({ name }) => name === "td"),
+      elementsIn(plotTable({ ...lines, series: [only] })).filter(({ name }) => name === "td"),
     ).toHaveLength(6);
   });
 
@@ -101,7 +100,7 @@ describe("a legend", () => {
     "auto",
     "other",
   ];
-  const series = names.map((name, i) => ({ name, points: [{ x: i, y: i }] }));
+  const series = names.map((name, i) => ({ name, points: [[i, i]] as const }));
   const drawn = elementsIn(
     drawScatter({ title: "Arms", x: { label: "cost" }, y: { label: "launches" }, series }),
   );

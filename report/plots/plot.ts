@@ -1,0 +1,172 @@
+import { element, hint, short } from "../markup.ts";
+import { colour, picture, seriesColours, text } from "../page/picture.ts";
+import { table } from "../page/tables.ts";
+import { numberTicks, type Scale, scaleOf } from "./scale.ts";
+
+/** What an axis measures. */
+type Axis = Readonly<{ label: string; unit?: string }>;
+
+type Point = readonly [x: number, y: number];
+type Series = Readonly<{ name: string; points: readonly Point[] }>;
+
+/** Values against values. */
+export type Plot = Readonly<{
+  title: string;
+  subtitle?: string;
+  x: Axis;
+  y: Axis;
+  series: readonly Series[];
+  /** A place on the x axis that deserves a word, such as what is recommended. */
+  note?: Readonly<{ x: number; text: string }>;
+  width?: number;
+  height?: number;
+}>;
+
+/** Each series as a line with its points. */
+export const drawLines = (plot: Plot): string => draw(plot, true);
+
+/** Points alone: who lies below and to the left of another is better by both measures. */
+export const drawScatter = (plot: Plot): string => draw({ width: 620, height: 380, ...plot }, false);
+
+/** The plot's values as a table, for those who do not see it. */
+export function plotTable({ title, x, y, series }: Plot): string {
+  const isNamed = series.length > 1;
+  const rows = series.flatMap(({ name, points }) =>
+    points.map(([at, value]) => [...(isNamed ? [name] : []), formatNumber(at), formatNumber(value)]),
+  );
+  return table(title, [...(isNamed ? [""] : []), axisName(x), axisName(y)], rows);
+}
+
+/** A series as the legend names it. */
+type Named = Series & Readonly<{ colour: string }>;
+type Frame = Readonly<{ left: number; right: number; top: number; bottom: number }>;
+
+const margin = 24;
+const legendRow = 18;
+
+function draw(plot: Plot, isJoined: boolean): string {
+  const { title, subtitle = "", note, width = 760, height = 420 } = plot;
+  // A series without points keeps its place, so that the others have the same colours in every plot.
+  const series = plot.series
+    .map((one, i) => ({ ...one, colour: colour(seriesColours[i % seriesColours.length] ?? "free") }))
+    .filter(({ points }) => points.length > 0);
+  // A single line is named by the axis.
+  const legend = placeNames(plot.series.length > 1 ? series : [], width);
+  const frame: Frame = {
+    left: 72,
+    right: width - 28,
+    top: 120 + legendRow * Math.max(0, legend.length - 1),
+    bottom: height - 56,
+  };
+  const all = series.flatMap(({ points }) => points);
+  const xTicks = numberTicks(Math.max(0, note?.x ?? 0, ...all.map(([at]) => at)), isJoined ? 8 : 5);
+  const yTicks = numberTicks(Math.max(0, ...all.map(([, value]) => value)));
+  const x = scaleOf(0, xTicks.at(-1) ?? 1, frame.left, frame.right);
+  const y = scaleOf(0, yTicks.at(-1) ?? 1, frame.bottom, frame.top);
+  return picture(
+    { width, height, title, description: describe(plot, series) },
+    text(margin, 32, title, { class: "title" }),
+    text(margin, 52, subtitle, { class: "faint" }),
+    ...legend.flatMap(drawNames),
+    drawValues(plot.y, yTicks, y, frame),
+    drawBottom(plot.x, xTicks, x, { ...frame, hasLines: !isJoined }),
+    note ? drawNote(note, x(note.x), frame) : "",
+    ...series.map((one) => (isJoined ? drawLine(one, x, y) : "") + drawDots(one, plot, x, y, isJoined)),
+  );
+}
+
+function drawLine({ points, colour: stroke }: Named, x: Scale, y: Scale): string {
+  const ordered = points.toSorted(([a], [b]) => a - b);
+  const d = ordered.map(([at, value], i) => `${i === 0 ? "M" : "L"}${short(x(at))} ${short(y(value))}`);
+  return element("path", {
+    d: d.join(""),
+    fill: "none",
+    stroke,
+    "stroke-width": 2,
+    "stroke-linejoin": "round",
+  });
+}
+
+function drawDots({ name, points, colour: fill }: Named, plot: Plot, x: Scale, y: Scale, isJoined: boolean) {
+  const look = isJoined ? { r: 3.5, fill } : { r: 6, fill, "fill-opacity": 0.85 };
+  const dots = points.map(([at, value]) => {
+    const label = `${name}: ${inUnit(value, plot.y)} at ${inUnit(at, plot.x)}`;
+    return element("circle", { cx: x(at), cy: y(value), ...look }, hint(label));
+  });
+  return dots.join("");
+}
+
+/** The lines to read values from, with the axis' name above them. */
+function drawValues(axis: Axis, ticks: readonly number[], y: Scale, { left, right, top }: Frame): string {
+  const lines = ticks.map((tick) => {
+    const at = y(tick);
+    const label = text(left - 8, at + 4, formatNumber(tick), { "text-anchor": "end", class: "faint" });
+    return element("line", { x1: left, x2: right, y1: at, y2: at, class: "grid" }) + label;
+  });
+  return lines.join("") + text(margin, top - 18, axisName(axis), { class: "faint" });
+}
+
+function drawBottom(
+  axis: Axis,
+  ticks: readonly number[],
+  x: Scale,
+  { left, right, top, bottom, hasLines }: Frame & Readonly<{ hasLines: boolean }>,
+): string {
+  const middle = { "text-anchor": "middle", class: "faint" };
+  const labels = ticks.map((tick) => {
+    const at = x(tick);
+    const line = { x1: at, x2: at, y1: top, y2: bottom, class: "grid" };
+    return (hasLines ? element("line", line) : "") + text(at, bottom + 18, formatNumber(tick), middle);
+  });
+  return labels.join("") + text((left + right) / 2, bottom + 40, axisName(axis), middle);
+}
+
+function drawNote({ text: label }: NonNullable<Plot["note"]>, place: number, frame: Frame): string {
+  const { top, bottom, left, right } = frame;
+  const isRight = place > (left + right) / 2;
+  const dashed = { stroke: colour("release"), "stroke-dasharray": "4 4" };
+  return (
+    element("line", { x1: place, x2: place, y1: top - 4, y2: bottom, ...dashed }) +
+    // Above the plot, where no line can cross it.
+    text(place + (isRight ? 6 : -6), top - 6, label, { "text-anchor": isRight ? "end" : "start" })
+  );
+}
+
+type Placed = Readonly<{ name: string; colour: string; x: number }>;
+
+/** The names in as many rows as the width asks for. */
+function placeNames(series: readonly Named[], width: number): readonly (readonly Placed[])[] {
+  const rows: Placed[][] = [];
+  let x = width;
+  for (const { name, colour } of series) {
+    const needs = name.length * 6.6 + 40;
+    if (x + needs > width - margin) {
+      rows.push([]);
+      x = margin;
+    }
+    rows.at(-1)?.push({ name, colour, x });
+    x += needs;
+  }
+  return rows;
+}
+
+/** One row of the legend. */
+const drawNames = (row: readonly Placed[], index: number): readonly string[] =>
+  row.map(({ name, colour, x }) => {
+    const y = 76 + index * legendRow;
+    const swatch = { x, y: y - 9, width: 12, height: 10, rx: 3, fill: colour };
+    return element("rect", swatch) + text(x + 18, y, name);
+  });
+
+function describe({ x, y, note }: Plot, series: readonly Named[]): string {
+  const names = series.map(({ name, points }) => `${name} from ${points.length} values`);
+  return `${axisName(y)} against ${axisName(x)}: ${names.join(", ")}${note ? `. ${note.text}` : ""}`;
+}
+
+const axisName = ({ label, unit }: Axis): string => (unit ? `${label} (${unit})` : label);
+
+const inUnit = (value: number, { unit }: Axis): string => formatNumber(value) + (unit ? ` ${unit}` : "");
+
+/** A number as a reader wants it: 1,234 or 0.25. */
+export const formatNumber = (value: number): string =>
+  value.toLocaleString("en", { maximumSignificantDigits: Math.abs(value) >= 1_000 ? 15 : 3 });
