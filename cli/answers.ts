@@ -22,6 +22,12 @@ export function parseAnswer<S extends v.GenericSchema>(schema: S, answer: unknow
   }
 }
 
+/** Reads answers of this form. */
+const reading =
+  <S extends v.GenericSchema>(schema: S) =>
+  (answer: unknown): Readonly<v.InferOutput<S>> =>
+    parseAnswer(schema, answer);
+
 const scopeStatus = fields({
   scope,
   state: v.picklist(
@@ -63,24 +69,17 @@ const status = fields({
 
 /** A status as a holder returns it, with dates. */
 export type StatusAnswer = Readonly<v.InferOutput<typeof status>>;
-
-/** Reads the answer to `status`. */
-export const parseStatus = (answer: unknown): StatusAnswer => parseAnswer(status, answer);
+export const parseStatus = reading(status);
 
 const history = fields({ holds: list(pastHold) });
 
 /** Reads the answer to `history`. */
 export const parseHistory = (answer: unknown): readonly PastHold[] => parseAnswer(history, answer).holds;
 
-const held = fields({
-  because: anyText,
-  until: v.exactOptional(moment),
-  marked: count,
-  userHeld: count,
-});
-
 /** Reads the answer to `hold`. */
-export const parseHeld = (answer: unknown): Readonly<v.InferOutput<typeof held>> => parseAnswer(held, answer);
+export const parseHeld = reading(
+  fields({ because: anyText, until: v.exactOptional(moment), marked: count, userHeld: count }),
+);
 
 const released = fields({
   because: anyText,
@@ -93,12 +92,7 @@ const released = fields({
 
 /** What a release or a pause did with the nodes, and until when a pause lasts. */
 export type ReleasedAnswer = Readonly<v.InferOutput<typeof released>>;
-
-/** Reads the answer to `release` or `pause`. */
-export const parseReleased = (answer: unknown): ReleasedAnswer => parseAnswer(released, answer);
-
-const resumed = fields({ because: anyText, resumed: list(anyText, many) });
+export const parseReleased = reading(released);
 
 /** Reads the answer to `resume`. */
-export const parseResumed = (answer: unknown): Readonly<v.InferOutput<typeof resumed>> =>
-  parseAnswer(resumed, answer);
+export const parseResumed = reading(fields({ because: anyText, resumed: list(anyText, many) }));
