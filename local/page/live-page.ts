@@ -10,7 +10,7 @@ import { drawFrame, formatState } from "./frame.ts";
 /** Past events, and a way to subscribe to new ones; a timeline is one. */
 export type Events = Readonly<{
   events: readonly TimelineEvent[];
-  follow: (listener: (event: TimelineEvent) => void) => () => void;
+  follow: (listener: () => void) => () => void;
 }>;
 
 export type LivePageOptions = Readonly<{
@@ -43,7 +43,7 @@ export class LivePage {
   static async start(options: LivePageOptions, port = 0): Promise<LivePage> {
     const page = new LivePage(options);
     page.#server = await serveHttp((request, response) => page.#answer(request, response), { port });
-    page.#unfollow = options.events.follow((event) => page.#report(event));
+    page.#unfollow = options.events.follow(() => page.#report());
     page.#timer = setInterval(() => page.#drawForAll(), options.redrawEvery ?? 1_000);
     return page;
   }
@@ -93,8 +93,7 @@ export class LivePage {
     this.#draw(reader);
   }
 
-  #report(event: TimelineEvent): void {
-    for (const { response } of this.#readers) send(response, "event", event);
+  #report(): void {
     const state = formatState(this.#options.events.events);
     if (state !== this.#state) for (const { response } of this.#readers) send(response, "state", state);
     this.#state = state;
