@@ -1,10 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { BareLoop } from "../../../lab/bench/bare-loop.ts";
 import { apiServerOf, createNodes, nodeNames } from "../../../lab/bench/nodes-on-plane.ts";
-import { manifestYaml } from "../../../lambda/cluster-access/manifest-yaml.ts";
 import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { wholeCluster } from "../../../lambda/core/scope.ts";
 import type { KubernetesCall, KubernetesCaller } from "../../../lambda/kubernetes/client.ts";
@@ -19,6 +17,7 @@ import { clientOf, knownAccess } from "../../contracts/cluster-nodes.ts";
 import { within } from "../../support/context.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
+import { applyRights } from "../worlds/holder-client.ts";
 
 const { annotation, poolLabel } = Karpenter.v1;
 const hold = "20260131t093000-many00";
@@ -33,7 +32,7 @@ describe(`a real API server with ${count} nodes`, () => {
 
   beforeAll(async () => {
     plane = await ControlPlane.start();
-    await apply(manifestYaml([annotation], "run"));
+    await applyRights(plane, "run");
     const loop = new BareLoop(apiServerOf(plane, "admin"), 16);
     await createNodes(loop, nodeNames(count));
     loop.close();
@@ -45,13 +44,6 @@ describe(`a real API server with ${count} nodes`, () => {
     await nodes.release(hold, soon());
     expect(await marked()).toBe(0);
   });
-
-  async function apply(manifest: string): Promise<string> {
-    const file = join(plane.folder, `manifest-${randomUUID()}`);
-    writeFileSync(file, manifest);
-    await plane.kubectl(["apply", "--filename", file]);
-    return file;
-  }
 
   /** The holder's adapter with only its rights; counts its calls and expired lists, and runs `before` each call. */
   function holder(before: (call: KubernetesCall) => Promise<void> = async () => {}) {
@@ -94,21 +86,6 @@ describe(`a real API server with ${count} nodes`, () => {
     };
   }
 
-  it("marks and releases all of them, page by page", async () => {
-    const { nodes, lists } = holder();
-
-    const done = await nodes.mark({ scope: wholeCluster, holdId: hold }, soon());
-
-    expect(done).toMatchObject({ marked: count, failed: 0, left: false });
-    expect(lists()).toBe(Math.ceil(count / 500));
-    expect(await marked()).toBe(count);
-    expect(await nodes.release(hold, soon())).toMatchObject({
-      released: count,
-      failed: 0,
-      left: false,
-    });
-  });
-
   it("marks all of them although a list expires in the middle", async () => {
     const { nodes, expired } = holder(compactDuringList());
 
@@ -127,7 +104,9 @@ describe(`a real API server with ${count} nodes`, () => {
   });
 
   it("marks all of them although priority and fairness rejects most calls", async () => {
-    const file = await apply(JSON.stringify(narrow));
+    const file = join(plane.folder, "narrow.json");
+    writeFileSync(file, JSON.stringify(narrow));
+    await plane.kubectl(["apply", "--filename", file]);
     onTestFinished(async () => void (await plane.kubectl(["delete", "--filename", file])));
     const { nodes, metrics } = holder();
 

@@ -1,16 +1,22 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { manifestYaml } from "../../../lambda/cluster-access/manifest-yaml.ts";
+import { manifestYaml, type RightsFor } from "../../../lambda/cluster-access/manifest-yaml.ts";
 import { Karpenter } from "../../../lambda/core/marks/keys.ts";
 import type { KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
 import { clientOf } from "../../contracts/cluster-nodes.ts";
+import type { Plane } from "../engines/control-plane.ts";
 import type { World } from "./world.ts";
 
-/** Applies the holder's manifest, and returns a client that has its rights and no others. */
-export async function holderClient({ plane }: World): Promise<KubernetesClient> {
+/** Applies the holder's manifest. */
+export async function applyRights(plane: Plane, rightsFor: RightsFor): Promise<void> {
   const rights = join(plane.folder, "rights.yaml");
-  writeFileSync(rights, manifestYaml([Karpenter.v1.annotation]));
+  writeFileSync(rights, manifestYaml([Karpenter.v1.annotation], rightsFor));
   await plane.kubectl(["apply", "-f", rights]);
+}
+
+/** A client that has the holder's rights and no others. */
+export async function holderClient({ plane }: World): Promise<KubernetesClient> {
+  await applyRights(plane, "functions");
   return clientOf(await kubeconfigLogin(plane.config("holder")).access());
 }
