@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { after, hours, minutes, seconds } from "../../../lambda/core/duration.ts";
 import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import type { Part } from "../../../lambda/names.ts";
+import { launchEvent } from "../../../simulator/fake-ec2.ts";
 import { allAwsBehaviour, type Emulator } from "../emulator/emulator.ts";
 import type { DeployedCluster } from "./cluster.ts";
 import { ageRecord, forbid, forbidInCluster } from "./damage.ts";
@@ -134,7 +135,7 @@ export function alarmCases(open: () => AlarmWorld): void {
       emulator.advanceAlarms(hours(2));
       await sweep();
 
-      await watched.send(launchEvent(instance, after(new Date(), -seconds(70))));
+      await watched.send(JSON.stringify(launchEvent(instance, after(new Date(), -seconds(70)))));
 
       await watch().untilOn("slow-protection");
     });
@@ -186,11 +187,3 @@ export function alarmCases(open: () => AlarmWorld): void {
     });
   });
 }
-
-const launchEvent = (instance: string, time: Date): string =>
-  JSON.stringify({
-    source: "aws.ec2",
-    "detail-type": "EC2 Instance State-change Notification",
-    time: time.toISOString(),
-    detail: { "instance-id": instance, state: "pending" },
-  });

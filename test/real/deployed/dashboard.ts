@@ -1,15 +1,9 @@
-import {
-  DisableRuleCommand,
-  EnableRuleCommand,
-  EventBridgeClient,
-  ListRulesCommand,
-} from "@aws-sdk/client-eventbridge";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { minutes } from "../../../lambda/core/duration.ts";
 import { metricNamespace } from "../../../lambda/core/metrics.ts";
 import { until } from "../engines/processes.ts";
 import type { AlarmWorld } from "./alarms.ts";
-import { ageRecord } from "./damage.ts";
+import { ageRecord, forbid } from "./damage.ts";
 import { Watch } from "./watch.ts";
 
 /** Must run last: by then every metric except a few should have been recorded. */
@@ -17,10 +11,10 @@ export function dashboardCases(open: () => AlarmWorld): void {
   const watch = () => new Watch(open().emulator, open().watched.name);
 
   describe("metrics", () => {
-    it("count a launch whose event was lost and which the sweep holds", async () => {
-      const { watched } = open();
+    it("count a launch that the hold function cannot record and which the sweep holds", async () => {
+      const { watched, emulator } = open();
       await watched.releaseAll();
-      await disableLaunchRule();
+      await forbid(emulator, watched, "hold", "dynamodb:GetItem");
 
       const node = await watched.join(await watched.launch());
       // EC2 returns the instance's tags only some seconds after its launch; until then no sweep can find it.
@@ -63,16 +57,4 @@ export function dashboardCases(open: () => AlarmWorld): void {
       expect(missing).toEqual([throttled]);
     });
   });
-
-  /** The bus delivers no launch until the test has ended. */
-  async function disableLaunchRule(): Promise<void> {
-    const bus = open().emulator.client(EventBridgeClient);
-    const { Rules = [] } = await bus.send(new ListRulesCommand({}));
-    const ofLaunches = `karpenter-node-holder-${open().watched.name}-HolderLaunches`;
-    const Name = Rules.map((rule) => rule.Name).find((name) => name?.startsWith(ofLaunches));
-    onTestFinished(async () => {
-      await bus.send(new EnableRuleCommand({ Name }));
-    });
-    await bus.send(new DisableRuleCommand({ Name }));
-  }
 }

@@ -17,11 +17,11 @@ type Attempt = (as: Role, prod: DeployedCluster) => Promise<unknown>;
 
 const makeAdmin =
   (part: Part): Attempt =>
-  async (as, { name, role }) =>
+  async (as, prod) =>
     as(EKSClient).send(
       new AssociateAccessPolicyCommand({
-        clusterName: name,
-        principalArn: await role(part),
+        clusterName: prod.name,
+        principalArn: await prod.role(part),
         policyArn: "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy",
         accessScope: { type: "cluster" },
       }),

@@ -6,7 +6,6 @@ import { dashboardCases } from "../deployed/dashboard.ts";
 import { failureCases } from "../deployed/failures.ts";
 import { holdCases } from "../deployed/holds.ts";
 import { misuseCases } from "../deployed/misuse.ts";
-import { refusalCases } from "../deployed/refusals.ts";
 import { Pager } from "../deployed/watch.ts";
 import { DeployedWorld } from "../deployed/world.ts";
 
@@ -46,7 +45,6 @@ describe("the deployed holder", () => {
   failureCases(() => ({ prod, emulator: world.emulator }));
   alarmCases(() => ({ watched, pager, emulator: world.emulator }));
   dashboardCases(() => ({ watched, pager, emulator: world.emulator }));
-  refusalCases(() => ({ world }));
   misuseCases(() => ({ prod, emulator: world.emulator }));
   changeCases(() => ({ world, prod, legacy }));
 });
