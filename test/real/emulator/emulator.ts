@@ -71,33 +71,18 @@ export class Emulator {
   /** Builds what is needed and starts; it is ready when this returns. */
   static async start(behaviour: readonly AwsBehaviour[] = []): Promise<Emulator> {
     await buildControlPlane();
-    await buildPython("emulator");
+    const python = join(await buildPython("emulator"), "python");
     return onFreePorts(1, async ([port = 0]) => {
       const emulator = new Emulator(port, behaviour);
       try {
-        await emulator.resume();
+        emulator.#run(python);
+        await emulator.#processes.until("the emulator to answer", () => emulator.#answers());
         return emulator;
       } catch (error) {
         await emulator.stop();
         throw error;
       }
     });
-  }
-
-  get isRunning(): boolean {
-    return this.#started !== undefined;
-  }
-
-  /** Stops AWS and keeps its state. Its clusters end too, so use it only without clusters. */
-  async pause(): Promise<void> {
-    if (this.#started) await this.#processes.stop(this.#started, "SIGTERM", 30_000);
-    this.#started = undefined;
-  }
-
-  /** Starts it, also after `pause`: same address, same state. */
-  async resume(): Promise<void> {
-    this.#run(join(await buildPython("emulator"), "python"));
-    await this.#processes.until("the emulator to answer", () => this.#answers());
   }
 
   #run(python: string): void {
@@ -112,8 +97,6 @@ export class Emulator {
       MINISTACK_HOST: "127.0.0.1",
       MINISTACK_ACCOUNT_ID: account,
       MINISTACK_REGION: region,
-      PERSIST_STATE: "1",
-      STATE_DIR: join(this.folder, "state"),
       S3_DATA_DIR: join(this.folder, "s3"),
       CLOUDTRAIL_RECORDING: "1",
       CLOUDWATCH_AHEAD: this.#ahead,

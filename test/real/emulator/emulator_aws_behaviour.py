@@ -13,9 +13,7 @@ import threading
 import time
 
 from ministack.core.concurrency import spawn_background
-from ministack.core.responses import error_response_json
 from ministack.services import cloudwatch_logs, ec2, eks, eventbridge, lambda_svc, scheduler, sqs
-from ministack.services.cloudformation import provisioners
 
 switches = pathlib.Path(os.environ["BEHAVIOUR_FILE"])
 
@@ -143,15 +141,7 @@ def fetch(receive, queue_url, size):
     return batch
 
 
-# concurrency-low: the account's concurrency quota is so low that Lambda rejects reserved concurrency.
-
-too_low = "Specified ReservedConcurrentExecutions for function decreases account's UnreservedConcurrentExecution below its minimum value of [10]."
-
-
-def put_concurrency(put, name, data):
-    if is_on("concurrency-low") and data.get("ReservedConcurrentExecutions", 0) > 0:
-        return error_response_json("InvalidParameterValueException", too_low, 400)
-    return put(name, data)
+# concurrency-low: the account's concurrency quota is so low that nothing can be reserved from it.
 
 
 def account_settings(get):
@@ -161,22 +151,6 @@ def account_settings(get):
     answer = json.loads(body)
     answer["AccountLimit"].update(ConcurrentExecutions=10, UnreservedConcurrentExecutions=10)
     return status, headers, json.dumps(answer).encode()
-
-
-def provision_function(provision, properties_at):
-    """CloudFormation in MiniStack ignores this property."""
-
-    def checked(*args, **kwargs):
-        reserved = args[properties_at].get("ReservedConcurrentExecutions")
-        if reserved and is_on("concurrency-low"):
-            raise ValueError(too_low)
-        result = provision(*args, **kwargs)
-        name = result[0] if isinstance(result, tuple) else result
-        if name in lambda_svc._functions:
-            lambda_svc._functions[name]["concurrency"] = reserved
-        return result
-
-    return checked
 
 
 # past-one-shots-lost: a one-shot in the past is accepted and never fires. one-shots-lost: no one-shot fires.
@@ -262,10 +236,6 @@ def begin():
     wrap(eks, "_access_policy_associations", policies_known)
     wrap(eks, "_describe_cluster", describe_cluster)
     wrap(sqs, "_receive_messages_for_esm", fetch)
-    wrap(lambda_svc, "_put_function_concurrency", put_concurrency)
     wrap(lambda_svc, "_get_account_settings", account_settings)
     wrap(scheduler, "_create_schedule", create_schedule)
     wrap(eventbridge, "_dispatch_event", dispatch)
-    functions = provisioners._RESOURCE_HANDLERS["AWS::Lambda::Function"]
-    functions["create"] = provision_function(functions["create"], 1)
-    functions["update"] = provision_function(functions["update"], 2)

@@ -115,7 +115,6 @@ export class FaultsEngines {
   /** Repairs all that a case has broken. */
   async reset(): Promise<void> {
     for (const proxy of [this.kubernetes, this.dynamodb, this.scheduler, this.ec2]) proxy.reset();
-    if (!this.emulator.isRunning) await this.emulator.resume();
     if (this.#isRefused || !this.plane.isServing) await this.restartApiServer(this.token);
   }
 

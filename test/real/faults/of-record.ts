@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { minutes } from "../../../lambda/core/duration.ts";
-import { all, none } from "./engines.ts";
+import { all } from "./engines.ts";
 import type { Fault, ProxiedCall } from "./faulty-proxy.ts";
 import { FaultsWorld } from "./world.ts";
 
@@ -52,12 +52,7 @@ export function recordFaults(open: () => FaultsWorld): void {
   const expectHeldAndThenReleased = async (world: FaultsWorld) => {
     expect(await marks()).toEqual(all);
     await world.advance(minutes(21));
-    await expectOver(world);
-  };
-  const expectOver = async (world: FaultsWorld) => {
-    expect(await marks()).toEqual(none);
-    expect(await world.hold()).toBeUndefined();
-    expect(await world.history()).toHaveLength(1);
+    await world.expectOver();
   };
 
   describe("a database", () => {
@@ -98,7 +93,7 @@ export function recordFaults(open: () => FaultsWorld): void {
         (world) => world.advance(minutes(20.1)),
         async (world) => {
           await world.advance(minutes(3));
-          await expectOver(world);
+          await world.expectOver();
         },
       );
       expect(calls).toBeGreaterThan(3);
@@ -112,7 +107,7 @@ export function recordFaults(open: () => FaultsWorld): void {
         async (world) => {
           await world.loseEvents();
           expect(await world.sweep()).toBe("done");
-          await expectOver(world);
+          await world.expectOver();
         },
       );
       expect(calls).toBeGreaterThan(3);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { EC2Client } from "@aws-sdk/client-ec2";
 import { SchedulerClient } from "@aws-sdk/client-scheduler";
+import { expect } from "vitest";
 import { clientDefaults } from "../../../lambda/aws/clients.ts";
 import { Ec2Launches } from "../../../lambda/aws/ec2-launches.ts";
 import { SchedulerReleases } from "../../../lambda/aws/scheduler-releases.ts";
@@ -27,7 +28,7 @@ import { someRules } from "../../support/builders.ts";
 import { region } from "../emulator/emulator.ts";
 import { OneShots } from "../worlds/one-shots.ts";
 import { ClusterRoute } from "./cluster.ts";
-import { credentials, type FaultsEngines } from "./engines.ts";
+import { credentials, type FaultsEngines, none } from "./engines.ts";
 
 type Outcome = "done" | "failed";
 type Due = Readonly<{ at: Date; happen: () => Promise<unknown> }>;
@@ -158,6 +159,13 @@ export class FaultsWorld {
   hold = async () => (await this.#store.holds.find("cluster"))?.hold;
 
   history = () => this.#store.journal.history(10);
+
+  /** Nothing is held any more, and it was one hold. */
+  async expectOver(): Promise<void> {
+    expect(await this.engines.marks()).toEqual(none);
+    expect(await this.hold()).toBeUndefined();
+    expect(await this.history()).toHaveLength(1);
+  }
 
   expectAlarms(...headings: readonly string[]): void {
     this.expectedAlarms.push(...headings);
