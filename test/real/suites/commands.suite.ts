@@ -5,9 +5,8 @@ import { elementsIn } from "../../report/markup.ts";
 import { newestKarpenter, oldestKarpenter } from "../engines/build.ts";
 import { engineFolder } from "../runner/run-folder.ts";
 import { Shell } from "../runner/shell.ts";
-import type { LaunchOutcome } from "../truth-table/launch-outcome.ts";
 import { launchRows } from "../truth-table/launch-rows.ts";
-import type { Outcome } from "../truth-table/outcome.ts";
+import type { LaunchOutcome, Outcome } from "../truth-table/outcome.ts";
 import { truthRows } from "../truth-table/rows.ts";
 
 const root = resolve(import.meta.dirname, "../../..");

@@ -1,11 +1,9 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newestKarpenter } from "../engines/build.ts";
 import { commandsOf } from "../engines/karpenter-log.ts";
-import { launchOutcomeFile, launchOutcomeOf } from "../truth-table/launch-outcome.ts";
 import { type LaunchRow, launchRows } from "../truth-table/launch-rows.ts";
 import { LaunchRun, type RowSeen } from "../truth-table/launch-run.ts";
+import { keepOutcome, launchOutcomeFile, launchOutcomeOf } from "../truth-table/outcome.ts";
 import { World } from "../worlds/world.ts";
 
 const version = process.env.KARPENTER_VERSION ?? newestKarpenter;
@@ -64,9 +62,7 @@ describe(`what the holder takes a launch for, on Karpenter ${version}`, () => {
     expect(outcome.rows.map(({ what, kinds }) => [what, kinds])).toEqual(
       rows.map(({ what, kind }) => [what, [kind]]),
     );
-    const file = launchOutcomeFile(version);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, `${JSON.stringify(outcome, undefined, 2)}\n`);
+    keepOutcome(launchOutcomeFile(version), outcome);
   });
 
   it("only a static pool's NodeClaim asks for no resources", () => {

@@ -1,9 +1,7 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newestKarpenter } from "../engines/build.ts";
 import { commandsOf } from "../engines/karpenter-log.ts";
-import { outcomeFile, outcomeOf } from "../truth-table/outcome.ts";
+import { keepOutcome, outcomeFile, outcomeOf } from "../truth-table/outcome.ts";
 import { truthRows } from "../truth-table/rows.ts";
 import { type Seen, type Truth, TruthRun } from "../truth-table/run.ts";
 import { World } from "../worlds/world.ts";
@@ -85,8 +83,6 @@ describe(`what a hold blocks, on Karpenter ${version}`, () => {
       expect([what, blocked, goneSeconds >= 0]).toEqual([what, course !== "although held", true]);
       expect(Number.isFinite(goneSeconds), what).toBe(true);
     }
-    const file = outcomeFile(version);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, `${JSON.stringify(outcome, undefined, 2)}\n`);
+    keepOutcome(outcomeFile(version), outcome);
   });
 });

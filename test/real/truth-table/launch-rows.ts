@@ -1,6 +1,6 @@
 import type { CapacityType, NodePool } from "../engines/karpenter.ts";
 import type { Workload, World } from "../worlds/world.ts";
-import { shownBy, staticPools } from "./since.ts";
+import { shownBy, staticPools } from "./rows.ts";
 
 /** Karpenter's reasons to disrupt nodes by its own decision; a budget may be for some of them. */
 const reasons = ["Empty", "Drifted", "Underutilized"] as const;

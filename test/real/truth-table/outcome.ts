@@ -1,5 +1,7 @@
-import { join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { buildFolder } from "../engines/build-once.ts";
+import type { RowSeen } from "./launch-run.ts";
 import type { Course } from "./rows.ts";
 import type { Seen, Truth } from "./run.ts";
 
@@ -17,8 +19,9 @@ export type OutcomeRow = Readonly<{
 
 export type Outcome = Readonly<{ karpenter: string; date: string; rows: readonly OutcomeRow[] }>;
 
-/** The suite's file with the outcome of a version of Karpenter. */
+/** The suites' files with the outcomes on a version of Karpenter, from which the page is written. */
 export const outcomeFile = (version: string): string => join(buildFolder, `truth-table-${version}.json`);
+export const launchOutcomeFile = (version: string): string => join(buildFolder, `launches-${version}.json`);
 
 const seconds = (ms: number): number => Math.round(ms / 1000);
 
@@ -41,4 +44,37 @@ function rowOf({ row, triggeredAt, liftedAt, touchedAt, goneAt }: Seen, truth: T
     heldSeconds: seconds(releasedAt - heldFrom),
     goneSeconds: seconds(goneAt - freeFrom),
   };
+}
+
+/** What the holder took the launches of one row for, and the reasons in Karpenter's events about them. */
+export type LaunchOutcomeRow = Readonly<{
+  what: string;
+  kinds: readonly string[];
+  reasons: readonly string[];
+}>;
+
+export type LaunchOutcome = Readonly<{
+  karpenter: string;
+  date: string;
+  rows: readonly LaunchOutcomeRow[];
+}>;
+
+const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts)];
+
+/** The reason in "Launching NodeClaim: Underutilized"; version 1.0 adds more words after a slash. */
+const reasonIn = (event: string): string => event.replace(/^.*: /, "").replace(/\/.*$/, "");
+
+/** The outcome of all rows, in the page's terms. */
+export function launchOutcomeOf(seen: readonly RowSeen[], karpenter: string): LaunchOutcome {
+  const rows = seen.map(({ row: { what }, after }) => ({
+    what,
+    kinds: unique(after.map(({ kind }) => kind)),
+    reasons: unique(after.flatMap(({ event }) => (event === undefined ? [] : reasonIn(event)))),
+  }));
+  return { karpenter, date: new Date(seen[0]?.causedAt ?? 0).toISOString().slice(0, 10), rows };
+}
+
+export function keepOutcome(file: string, outcome: Outcome | LaunchOutcome): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, `${JSON.stringify(outcome, undefined, 2)}\n`);
 }

@@ -1,6 +1,5 @@
 import { markdownTable } from "../../../scripts/markdown-table.ts";
-import type { LaunchOutcome, LaunchOutcomeRow } from "./launch-outcome.ts";
-import type { Outcome, OutcomeRow } from "./outcome.ts";
+import type { LaunchOutcome, LaunchOutcomeRow, Outcome, OutcomeRow } from "./outcome.ts";
 import type { Course } from "./rows.ts";
 
 /** The outcomes of one suite on the newest and the oldest version. */

@@ -1,6 +1,5 @@
 import type { NodePool } from "../engines/karpenter.ts";
 import type { Workload, World } from "../worlds/world.ts";
-import { shownBy, staticPools } from "./since.ts";
 
 /** When a row's nodes are expected to be disrupted: at once, or after the named protections have ended. */
 export type Course = "although held" | "after the hold" | "after the hold and the other";
@@ -28,6 +27,13 @@ export type Row = Readonly<{
   /** The command that Karpenter must log, so that no row passes for another reason. */
   command?: Readonly<{ reason: "empty" | "underutilized" | "drifted"; nodes?: number }>;
 }>;
+
+/** Static NodePools (`spec.replicas`), behind the feature gate `StaticCapacity`. */
+export const staticPools = "1.8.0";
+
+/** Keeps the rows that this version of Karpenter can show. */
+export const shownBy = <R extends Readonly<{ since?: string }>>(version: string, rows: readonly R[]): R[] =>
+  rows.filter(({ since = "0" }) => version.localeCompare(since, "en", { numeric: true }) >= 0);
 
 const doNotDisrupt = "karpenter.sh/do-not-disrupt";
 const one: Workload = { replicas: 1, cpu: "1" };

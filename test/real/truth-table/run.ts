@@ -1,3 +1,4 @@
+import type { V1Node } from "@kubernetes/client-node";
 import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { wholeCluster } from "../../../lambda/core/scope.ts";
 import { KubernetesNodes } from "../../../lambda/kubernetes/nodes.ts";
@@ -5,7 +6,6 @@ import { CollectedMetrics } from "../../../simulator/collected-log.ts";
 import { within } from "../../support/context.ts";
 import { until } from "../engines/processes.ts";
 import { holderClient } from "../worlds/holder-client.ts";
-import { NodeTimes } from "../worlds/node-times.ts";
 import type { World } from "../worlds/world.ts";
 import { poolOf, type Row, waitingTaint, workOf } from "./rows.ts";
 
@@ -164,5 +164,48 @@ export class TruthRun {
       touchedAt: Math.min(...touched),
       goneAt: Math.max(...gone),
     };
+  }
+}
+
+/** When Karpenter started to disrupt a node, and when the node was gone. */
+type Times = { touchedAt?: number; goneAt?: number };
+
+const isTouched = ({ metadata, spec }: V1Node): boolean =>
+  Boolean(metadata?.deletionTimestamp) ||
+  Boolean(spec?.taints?.some(({ key }) => key === "karpenter.sh/disrupted"));
+
+/** Polls all nodes and records these times. */
+class NodeTimes {
+  readonly #world: World;
+  readonly #times = new Map<string, Times>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  of(node: string): Times {
+    return this.#times.get(node) ?? {};
+  }
+
+  /** Reads all nodes once. */
+  async poll(): Promise<void> {
+    const present = new Map((await this.#world.nodes()).map((node) => [node.metadata?.name ?? "", node]));
+    for (const name of present.keys()) if (!this.#times.has(name)) this.#times.set(name, {});
+    const now = Date.now();
+    for (const [name, times] of this.#times) {
+      const node = present.get(name);
+      if (!node || isTouched(node)) times.touchedAt ??= now;
+      if (!node) times.goneAt ??= now;
+    }
+  }
+
+  /** Polls until the condition is true or the time is over; a timeout is no error. */
+  async watchUntil(isEnough: () => boolean, within: number): Promise<void> {
+    const end = performance.now() + within;
+    const isOver = async () => {
+      await this.poll();
+      return isEnough() || performance.now() > end;
+    };
+    await until("the end of the poll", isOver, within + 60_000, 500);
   }
 }

@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { writeBlock } from "../../../scripts/page-block.ts";
 import { newestKarpenter, oldestKarpenter } from "../engines/build.ts";
-import { type LaunchOutcome, launchOutcomeFile } from "./launch-outcome.ts";
-import { type Outcome, outcomeFile } from "./outcome.ts";
+import { type LaunchOutcome, launchOutcomeFile, type Outcome, outcomeFile } from "./outcome.ts";
 import { truthTable } from "./page.ts";
 
 const { values } = parseArgs({ options: { into: { type: "string" } } });
