@@ -2,10 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Progress } from "../../../cli/terminal/progress.ts";
-import { processTerminal } from "../../../cli/terminal/terminal.ts";
 import { formatDuration } from "../../../lambda/core/duration.ts";
-import { UsualTimes } from "../runner/usual-times.ts";
 import { isAlive } from "./process-table.ts";
 
 /** All builds are in this ignored folder; worktrees may share one with KNH_BUILD. */
@@ -40,19 +37,10 @@ function hashOf(inputs: readonly string[]): string {
 }
 
 async function logTime(name: string, build: () => Promise<void>): Promise<void> {
-  const usual = new UsualTimes(join(buildFolder, "build-times"));
-  const progress = new Progress(usual.of(name), processTerminal());
-  progress.print(`building ${name} (once; minutes with a cold cache) …`);
-  const task = progress.beginTimed(`building ${name}`, usual.of(name));
+  log(`building ${name} (once; minutes with a cold cache) …`);
   const began = performance.now();
-  try {
-    await build();
-  } finally {
-    progress.stop();
-  }
-  const took = performance.now() - began;
-  usual.keep(name, took);
-  task.end(`  built ${name} in ${formatDuration(took)}`);
+  await build();
+  log(`  built ${name} in ${formatDuration(performance.now() - began)}`);
 }
 
 /** Only one process at a time builds a part; the others wait for it. */

@@ -20,26 +20,31 @@ export const sum = (one: Outcome, other: Outcome): Outcome => ({
   failures: [...one.failures, ...other.failures],
 });
 
-/** Reads Vitest's report of a suite that ended with this code, after this output. */
+/** The part of Vitest's report that is read here. */
+type Report = Readonly<{
+  success: boolean;
+  numPassedTests: number;
+  numFailedTests: number;
+  numPendingTests: number;
+  numTodoTests: number;
+  testResults: readonly Readonly<{ status: string; message: string; assertionResults: readonly Test[] }>[];
+}>;
+type Test = Readonly<{ status: string; fullName: string; failureMessages?: readonly string[] }>;
+
+/** Reads the report of a suite that ended with this code, after this output. */
 export function outcomeOf(report: string, code: number | null, output = ""): Outcome {
   const results = read(report);
-  if (typeof results !== "object" || results === null) return failure("ended before it wrote its report");
-  const count = (name: string) => Number(get(results, name));
-  const failed = count("numFailedTests");
+  if (!results) return failure("ended before it wrote its report");
   const outcome = {
-    passed: count("numPassedTests"),
-    failed,
-    skipped: count("numPendingTests") + count("numTodoTests"),
-    failures: list(results, "testResults").flatMap(failuresOf),
+    passed: results.numPassedTests,
+    failed: results.numFailedTests,
+    skipped: results.numPendingTests + results.numTodoTests,
+    failures: results.testResults.flatMap(failuresOf),
   };
   // A suite whose set-up failed, or whose worker was killed, has failed without a failed test.
-  const failedOutside = failed === 0 && (code !== 0 || get(results, "success") !== true);
-  if (!failedOutside) return outcome;
-  return {
-    ...outcome,
-    failed: 1,
-    failures: [...outcome.failures, `ended with ${code} outside of its tests${errorIn(output)}`],
-  };
+  if (outcome.failed > 0 || (code === 0 && results.success)) return outcome;
+  const why = `ended with ${code} outside of its tests${errorIn(output)}`;
+  return { ...outcome, failed: 1, failures: [...outcome.failures, why] };
 }
 
 /** The first error that Vitest printed: its report leaves out why the set-up of a group of tests failed. */
@@ -48,30 +53,19 @@ function errorIn(output: string): string {
   return error === undefined ? "" : `: ${error}`;
 }
 
-function failuresOf(file: unknown): string[] {
-  const tests = list(file, "assertionResults").filter((test) => get(test, "status") === "failed");
-  const ofTests = tests.map(
-    (test) => `${get(test, "fullName")}: ${firstLine(list(test, "failureMessages")[0])}`,
-  );
-  const ofSetUp =
-    get(file, "status") === "failed" && get(file, "message") ? [firstLine(get(file, "message"))] : [];
-  return [...ofTests, ...ofSetUp];
+function failuresOf({ status, message, assertionResults }: Report["testResults"][number]): string[] {
+  const ofTests = assertionResults
+    .filter((test) => test.status === "failed")
+    .map(({ fullName, failureMessages = [] }) => `${fullName}: ${firstLine(failureMessages[0])}`);
+  return status === "failed" && message ? [...ofTests, firstLine(message)] : ofTests;
 }
 
-const firstLine = (text: unknown): string =>
-  stripVTControlCharacters(String(text)).trim().split("\n")[0] ?? "";
+const firstLine = (text = ""): string => stripVTControlCharacters(text).trim().split("\n")[0] ?? "";
 
-const get = (from: unknown, name: string): unknown =>
-  typeof from === "object" && from !== null ? Reflect.get(from, name) : undefined;
-
-function list(from: unknown, name: string): readonly unknown[] {
-  const found = get(from, name);
-  return Array.isArray(found) ? found : [];
-}
-
-function read(report: string): unknown {
+function read(report: string): Report | undefined {
   try {
-    return JSON.parse(readFileSync(report, "utf8"));
+    const results = JSON.parse(readFileSync(report, "utf8"));
+    return typeof results === "object" && results !== null ? results : undefined;
   } catch {
     return undefined; // it ended before it wrote the report
   }

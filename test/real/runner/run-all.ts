@@ -1,14 +1,14 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Progress } from "../../../cli/terminal/progress.ts";
 import { processTerminal } from "../../../cli/terminal/terminal.ts";
-import { formatDuration } from "../../../lambda/core/duration.ts";
+import { type Duration, formatDuration, minutes } from "../../../lambda/core/duration.ts";
 import { buildFolder } from "../engines/build.ts";
 import { Builds } from "../engines/builds.ts";
 import { hasKarpenter, type Job } from "./jobs.ts";
 import { failure, noTests, type Outcome, sum } from "./outcome.ts";
 import { type RunContext, runJob } from "./run-job.ts";
-import { UsualTimes } from "./usual-times.ts";
 
 /** Two cores can run this many: suites with Karpenter mostly wait for its timers. */
 const maxAtOnce = 3;
@@ -24,11 +24,12 @@ export async function runAll(
   const building = builds.build(jobs, stopped);
   const waiting = [...jobs];
   const running = new Set<Job>();
-  const usual = new UsualTimes(join(buildFolder, "suite-times"));
-  const times = jobs.map((job) => usual.of(job.title));
   const terminal = processTerminal();
   // A suite that runs alone prints its own tests, which a moving line would disturb.
-  const progress = new Progress(sumOf(times), context.live ? { notify: terminal.notify } : terminal);
+  const progress = new Progress(
+    jobs.reduce((all, job) => all + usualTime(job), 0),
+    context.live ? { notify: terminal.notify } : terminal,
+  );
   let total = noTests;
 
   const worker = async () => {
@@ -43,12 +44,12 @@ export async function runAll(
   const run = async (job: Job) => {
     progress.print(`── ${job.title}${context.live ? "" : " starts"}`);
     const began = performance.now();
-    const task = progress.beginTimed(job.title, usual.of(job.title));
+    const task = progress.beginTimed(job.title, usualTime(job));
     running.add(job);
     const { outcome, output } = await outcomeOf(job);
     running.delete(job);
     const took = performance.now() - began;
-    if (outcome.failed === 0) usual.keep(job.title, took);
+    if (outcome.failed === 0) keepTime(job, took);
     task.end(context.live ? undefined : `\n── ${job.title} took ${formatDuration(took)}\n${output}`);
     total = sum(total, {
       ...outcome,
@@ -65,4 +66,15 @@ export async function runAll(
   return total;
 }
 
-const sumOf = (times: readonly number[]): number => times.reduce((all, time) => all + time, 0);
+/** How long each job took when it last succeeded on this machine. */
+const times = join(buildFolder, "suite-times");
+
+function usualTime({ title }: Job): Duration {
+  const file = join(times, title);
+  return existsSync(file) ? Number(readFileSync(file, "utf8")) : minutes(3);
+}
+
+function keepTime({ title }: Job, took: Duration): void {
+  mkdirSync(times, { recursive: true });
+  writeFileSync(join(times, title), String(Math.round(took)));
+}

@@ -5,7 +5,6 @@ import { expect } from "vitest";
 import { spawnGuarded } from "../../support/guarded.ts";
 import { nodeFirst } from "../emulator/emulator.ts";
 import { program } from "../engines/build.ts";
-import { processTable, type Row } from "../engines/process-table.ts";
 import { until } from "../engines/processes.ts";
 import { engineEnvironment } from "./run-folder.ts";
 
@@ -120,12 +119,9 @@ export class RunningCommand {
     await until(`${this.#command} to end after Ctrl-C`, async () => this.#isClosed);
   }
 
-  /** Also kills child processes in groups of their own, which a signal to its group does not reach. */
+  /** The engines of its processes end with them. */
   async kill(): Promise<void> {
-    if (this.#isOver()) return;
-    const family = descendantsOf(this.#child.pid ?? 0, await processTable());
     this.#signal("SIGKILL");
-    for (const pid of family) kill(pid);
     await this.ended;
   }
 
@@ -135,16 +131,5 @@ export class RunningCommand {
 
   #signal(name: NodeJS.Signals): void {
     if (!this.#isOver()) process.kill(-(this.#child.pid ?? 0), name);
-  }
-}
-
-const descendantsOf = (parent: number, table: readonly Row[]): readonly number[] =>
-  table.filter((row) => row.parent === parent).flatMap(({ pid }) => [pid, ...descendantsOf(pid, table)]);
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It ended with its group.
   }
 }

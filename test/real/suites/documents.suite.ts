@@ -7,6 +7,16 @@ import { Emulator } from "../emulator/emulator.ts";
 import { PlainDeployment } from "../emulator/plain-deployment.ts";
 import { Shell } from "../runner/shell.ts";
 
+/** Node, annotation and whose mark it is, while nothing is held. */
+const free = [
+  ["a", undefined, "not ours"],
+  ["own", "true", "not ours"],
+];
+/** All labels of ours but the user's `never`. */
+const held = "'karpenter-node-holder/hold,karpenter-node-holder/hold!=never'";
+const rights =
+  "clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding,role,rolebinding karpenter-node-holder -n default";
+
 const { annotation: holdAnnotation, poolLabel, registeredLabel } = Karpenter.v1;
 
 // The cases run in this order: each uses what the cases before it left.
@@ -75,28 +85,18 @@ describe("the operators' commands in the documents, run in a shell", { timeout: 
     expect(await run("npx karpenter-node-holder release --force --cluster prod")).toContain(
       "Nodes released: 1",
     );
-    expect(await marks()).toEqual([
-      ["a", undefined, "not ours"],
-      ["own", "true", "not ours"],
-    ]);
+    expect(await marks()).toEqual(free);
   });
 
   it("removes marks by hand, and only ours", async () => {
     await hold();
-    expect(
-      await run(
-        "kubectl annotate nodes -l 'karpenter-node-holder/hold,karpenter-node-holder/hold!=never' karpenter.sh/do-not-disrupt-",
-      ),
-    ).toBe("node/a annotated\n");
-    expect(
-      await run(
-        "kubectl label nodes -l 'karpenter-node-holder/hold,karpenter-node-holder/hold!=never' karpenter-node-holder/hold-",
-      ),
-    ).toBe("node/a unlabeled\n");
-    expect(await marks()).toEqual([
-      ["a", undefined, "not ours"],
-      ["own", "true", "not ours"],
-    ]);
+    expect(await run(`kubectl annotate nodes -l ${held} karpenter.sh/do-not-disrupt-`)).toBe(
+      "node/a annotated\n",
+    );
+    expect(await run(`kubectl label nodes -l ${held} karpenter-node-holder/hold-`)).toBe(
+      "node/a unlabeled\n",
+    );
+    expect(await marks()).toEqual(free);
     expect(
       await run(
         "kubectl get nodes -l '!karpenter-node-holder/hold' -o custom-columns='NODE:.metadata.name,KEPT:.metadata.annotations.karpenter\\.sh/do-not-disrupt'",
@@ -129,17 +129,9 @@ describe("the operators' commands in the documents, run in a shell", { timeout: 
   it("destroys, and leaves nothing behind", async () => {
     await hold();
     await run("npx cdk destroy -c cluster=prod");
-    expect(await marks()).toEqual([
-      ["a", undefined, "not ours"],
-      ["own", "true", "not ours"],
-    ]);
-    expect(
-      (
-        await attempt(
-          "kubectl delete clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding,role,rolebinding karpenter-node-holder -n default",
-        )
-      ).errors,
-    ).toContain('"karpenter-node-holder" not found');
+    expect(await marks()).toEqual(free);
+    const { errors } = await attempt(`kubectl delete ${rights}`);
+    expect(errors).toContain('"karpenter-node-holder" not found');
   });
 
   it("deploys without the CDK, and deletes", async () => {
@@ -159,23 +151,14 @@ describe("the operators' commands in the documents, run in a shell", { timeout: 
       ["own", "true", "not ours"],
     ]);
     await plain.delete("karpenter-node-holder-prod");
-    expect(await marks()).toEqual([
-      ["a", undefined, "not ours"],
-      ["own", "true", "not ours"],
-    ]);
+    expect(await marks()).toEqual(free);
   });
 
   it("installs rights by hand, and removes them", async () => {
     expect(await run("npx karpenter-node-holder manifest")).toContain("kind: ValidatingAdmissionPolicy");
     const applied = await run("npx karpenter-node-holder manifest | kubectl apply -f -");
     expect(applied.match(/created/g)).toHaveLength(6);
-    expect(
-      (
-        await run(
-          "kubectl delete clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding,role,rolebinding karpenter-node-holder -n default",
-        )
-      ).match(/deleted/g),
-    ).toHaveLength(6);
+    expect((await run(`kubectl delete ${rights}`)).match(/deleted/g)).toHaveLength(6);
   });
 
   it.each([

@@ -60,21 +60,6 @@ const soon = { timeout: 60_000, interval: 20 };
 
 // Together, because they mostly wait.
 describe.concurrent("the command run", { timeout: 180_000 }, () => {
-  it("sees a node only after it has registered, and does not mark it when its template has the user's annotation", async (test) => {
-    const { cluster, run, joins, held, expect } = await prepare(test);
-    const holder = run("--release-on-exit");
-    await holder.until(atWork);
-    cluster.addNode({ name: "owners", labels: { [poolLabel]: "default" }, providerId: "kwok://owners" });
-    joins("a");
-    await expect.poll(held, soon).toEqual(["a"]);
-    const registered = { [registeredLabel]: "true" };
-    cluster.editNode("owners", { labels: registered, annotations: { [annotation]: "true" } });
-    await holder.stop();
-
-    expect(cluster.annotationHistory("owners", annotation)).toEqual([undefined, "true"]);
-    expect(cluster.annotationHistory("a", annotation)).toEqual([undefined, "true", undefined]);
-  });
-
   it("continues its hold after SIGKILL, and marks nodes that joined meanwhile", async (test) => {
     const { cluster, run, joins, held, expect } = await prepare(test);
     const first = run("--hold", "10m");

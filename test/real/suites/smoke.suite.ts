@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { EKSClient, ListAccessEntriesCommand } from "@aws-sdk/client-eks";
 import { IAMClient, ListRolesCommand } from "@aws-sdk/client-iam";
@@ -8,34 +6,27 @@ import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DeployedCluster } from "../deployed/cluster.ts";
 import { DeployedWorld } from "../deployed/world.ts";
-import { allAwsBehaviour, type Emulator, nodeFirst } from "../emulator/emulator.ts";
+import { allAwsBehaviour, type Emulator } from "../emulator/emulator.ts";
 import type { EksPlane } from "../engines/eks-plane.ts";
-import { Processes, until } from "../engines/processes.ts";
-
-const script = resolve(import.meta.dirname, "../../../lab/smoke/run.ts");
+import { Shell } from "../runner/shell.ts";
 
 describe("npm run smoke", () => {
   let emulator: Emulator;
   let plane: EksPlane;
-  const processes = new Processes("smoke");
+  let shell: Shell;
 
   beforeAll(async () => {
     ({ emulator } = await DeployedWorld.start());
     plane = await emulator.createCluster("prod");
+    shell = new Shell(emulator.folder, { ...emulator.env, CI: "true" });
   });
   afterAll(async () => {
-    await processes.stopAll();
+    await shell?.stop();
     await emulator?.stop();
   });
 
-  /** The running command: its output so far, and its exit code once it has ended. */
-  function smoke(...words: string[]) {
-    const env = { ...emulator.env, PATH: nodeFirst, CI: "true" };
-    const args = [script, "--cluster", "prod", "--yes", "--kubeconfig", plane.kubeconfig(), ...words];
-    const { child, log } = processes.start(`smoke-${Date.now()}`, process.execPath, args, env);
-    const ended = new Promise<number | null>((done) => child.once("close", done));
-    return { ended, printed: () => readFileSync(log, "utf8") };
-  }
+  /** Its table is on stdout, its progress on stderr. */
+  const command = () => `npm run smoke -- --cluster prod --yes --kubeconfig ${plane.kubeconfig()} 2>&1`;
 
   /** The rows of the table: verdict and assumption. */
   const rowsIn = (printed: string) =>
@@ -45,14 +36,14 @@ describe("npm run smoke", () => {
       .flatMap((row) => (row ? [{ verdict: row[1], assumption: row[2] }] : []));
 
   it("finds every assumption true, holds and releases a launch, and leaves nothing", async () => {
-    const { ended, printed } = smoke();
-
-    await until("it to wait for a launch", async () => printed().includes("waiting for a launch"), 500_000);
+    const smoke = shell.open(command());
+    await smoke.prints(/waiting for a launch/, 500_000);
     const cluster = new DeployedCluster(emulator, "prod", plane);
     await cluster.join(await cluster.launch());
 
-    expect(await ended, printed()).toBe(0);
-    const rows = rowsIn(printed());
+    await smoke.ended;
+    expect(smoke.exit, smoke.output).toBe(0);
+    const rows = rowsIn(smoke.output);
     expect(rows.filter(({ verdict }) => verdict === "BROKEN")).toEqual([]);
     for (const assumption of [
       "a one-shot a minute ahead fires",
@@ -68,14 +59,13 @@ describe("npm run smoke", () => {
   it("names the assumption that is false, deploys nothing, and removes what it created", async () => {
     emulator.setBehaviour([...allAwsBehaviour, "one-shots-lost"]);
 
-    const { ended, printed } = smoke();
-
-    expect(await ended, printed()).toBe(1);
-    expect(rowsIn(printed()).filter(({ verdict }) => verdict === "BROKEN")).toEqual([
+    const { exit, output } = await shell.try(command());
+    expect(exit, output).toBe(1);
+    expect(rowsIn(output).filter(({ verdict }) => verdict === "BROKEN")).toEqual([
       { verdict: "BROKEN", assumption: "a one-shot a minute ahead fires" },
     ]);
-    expect(printed()).toContain("accepted, and not fired within two minutes");
-    expect(printed()).not.toContain("the stack deploys");
+    expect(output).toContain("accepted, and not fired within two minutes");
+    expect(output).not.toContain("the stack deploys");
     expect(await temporaryResources(emulator)).toEqual([]);
   });
 });
