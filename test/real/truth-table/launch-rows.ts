@@ -23,7 +23,8 @@ export type LaunchRow = Readonly<{
   capacity: CapacityType;
   /** The first version of Karpenter that has this. */
   since?: string;
-  cause: (world: World) => Promise<void>;
+  /** The attempt is 0, or higher where Karpenter gave its own decision up. */
+  cause: (world: World, attempt: number) => Promise<void>;
 }>;
 
 /** Allows Karpenter no disruption; expiry and deletion are not bound by budgets. */
@@ -78,7 +79,7 @@ function drifted(name: string, what: string, rest: Rest): LaunchRow {
     nodes: 1,
     capacity: "on-demand",
     ...rest,
-    cause: (world) => world.pool({ ...openPoolOf(row), labels: { changed: "yes" } }),
+    cause: (world, attempt) => world.pool({ ...openPoolOf(row), labels: { changed: `yes-${attempt}` } }),
   };
   return row;
 }

@@ -41,6 +41,8 @@ const claimsSchema = v.object({
 });
 type Claim = v.InferOutput<typeof claimsSchema>["items"][number];
 
+/** So often Karpenter may give its own decision up. */
+const mostAttempts = 3;
 const poolLabel = "karpenter.sh/nodepool";
 const nameOf = ({ metadata }: Claim): string => metadata.name;
 
@@ -78,6 +80,11 @@ export class LaunchRun {
     for (const turn of turnsOf(this.#rows)) {
       for (const row of turn) await this.#begin(row);
       await this.#poll(turn, context, (row) => this.#isJudged(row));
+      for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+        const given = turn.filter((row) => this.#wasGivenUp(row));
+        for (const row of given) await this.#beginAgain(row, attempt, context);
+        await this.#poll(given, context, (row) => this.#isJudged(row));
+      }
       for (const row of turn) await this.#end(row);
       await this.#world.untilPodsRun();
     }
@@ -92,7 +99,28 @@ export class LaunchRun {
 
   async #begin(row: LaunchRow): Promise<void> {
     this.#causedAt.set(row.name, Date.now());
-    await row.cause(this.#world);
+    await row.cause(this.#world, 0);
+  }
+
+  /**
+   * Karpenter may delete the replacement in a static pool as one NodeClaim too many before anyone saw it, and launch a node
+   * for the pool's size: then there was no replacement yet.
+   */
+  #wasGivenUp(row: LaunchRow): boolean {
+    const isStatic = row.kind === "replacement" && row.pool?.replicas !== undefined;
+    const after = this.#of(row).slice(row.nodes);
+    return isStatic && after.every((claim) => this.#kinds.get(nameOf(claim)) === "demand");
+  }
+
+  async #beginAgain(row: LaunchRow, attempt: number, context: Context): Promise<void> {
+    await this.#world.pool(poolOf(row));
+    const isSettled = () => {
+      const present = this.#of(row).filter((claim) => this.#isPresent(claim));
+      return present.length === row.nodes && this.#isReady(row);
+    };
+    await this.#poll([row], context, isSettled);
+    for (const claim of this.#of(row)) if (!this.#isPresent(claim)) this.#claims.delete(nameOf(claim));
+    await row.cause(this.#world, attempt);
   }
 
   /** Leaves nothing that could be disrupted or launched in the next turns. */
