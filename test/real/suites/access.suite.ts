@@ -18,11 +18,6 @@ import { type ClusterChoice, findCluster } from "../../../local/run/find-cluster
 import { startRun } from "../../../local/run/run.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
-import { clientOf } from "../../contracts/cluster-nodes.ts";
-import { CollectedTerminal } from "../../support/collected-terminal.ts";
-import { within } from "../../support/context.ts";
-import { ControlPlane } from "../engines/control-plane.ts";
-import { until } from "../engines/processes.ts";
 import {
   admitted,
   admittedWhileChanging,
@@ -37,7 +32,12 @@ import {
   refused,
   refusedWhileChanging,
   users,
-} from "../worlds/policy-cases.ts";
+} from "../../cluster-access/policy-cases.ts";
+import { clientOf } from "../../contracts/cluster-nodes.ts";
+import { CollectedTerminal } from "../../support/collected-terminal.ts";
+import { within } from "../../support/context.ts";
+import { ControlPlane } from "../engines/control-plane.ts";
+import { until } from "../engines/processes.ts";
 
 const { annotation } = Karpenter.v1;
 const older = Karpenter["v0.31"].annotation;

@@ -1,7 +1,7 @@
-import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
-import type { KubernetesCall } from "../../../lambda/kubernetes/client.ts";
-import { holdId } from "../../../simulator/hold-ids.ts";
-import { usersLabels } from "../../contracts/nodes.ts";
+import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import type { KubernetesCall } from "../../lambda/kubernetes/client.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
+import { usersLabels } from "../contracts/nodes.ts";
 
 const { annotation } = Karpenter.v1;
 const older = Karpenter["v0.31"].annotation;
