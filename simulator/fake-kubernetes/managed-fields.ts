@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { isObject, type Json, type JsonObject } from "./objects.ts";
+import { isObject, type Json, type JsonObject, withoutEmptyMaps } from "./objects.ts";
 
 const halves = ["labels", "annotations"] as const;
 
@@ -13,13 +13,11 @@ export function recordManager(before: JsonObject, after: JsonObject, manager: st
   }));
   if (set.every(({ keys }) => keys.length === 0)) return others.filter(ownsAny);
   const mine = others.find((entry) => entry.manager === manager);
-  const fields = Object.fromEntries(
-    set.map(({ half, keys }) => [
-      `f:${half}`,
-      { ...ownedIn(mine ?? {}, half), ...Object.fromEntries(keys.map((key) => [`f:${key}`, {}])) },
-    ]),
-  );
-  const entry = { ...entryBy(manager), time, fieldsV1: { "f:metadata": fields } };
+  const own = set.map(({ half, keys }) => {
+    const added = Object.fromEntries(keys.map((key) => [`f:${key}`, {}]));
+    return [half, { ...ownedIn(mine ?? {}, half), ...added }] as const;
+  });
+  const entry = { ...entryBy(manager), time, fieldsV1: withHalves(mine?.fieldsV1, own) };
   return [...others.filter((one) => one !== mine), entry].filter(ownsAny);
 }
 
@@ -40,8 +38,7 @@ const entriesOf = ({ managedFields }: JsonObject): JsonObject[] =>
 const ownedIn = ({ fieldsV1 }: JsonObject, half: string): JsonObject =>
   mapOf(mapOf(mapOf(fieldsV1)["f:metadata"])[`f:${half}`]);
 
-const ownsAny = (entry: JsonObject): boolean =>
-  halves.some((half) => Object.keys(ownedIn(entry, half)).length > 0);
+const ownsAny = ({ fieldsV1 }: JsonObject): boolean => Object.keys(mapOf(fieldsV1)).length > 0;
 
 const changedKeys = (before: Json | undefined, after: Json | undefined): string[] =>
   [...new Set([...Object.keys(mapOf(before)), ...Object.keys(mapOf(after))])].filter(
@@ -49,9 +46,17 @@ const changedKeys = (before: Json | undefined, after: Json | undefined): string[
   );
 
 function withoutKeys(entry: JsonObject, changed: Changed): JsonObject {
-  const fields = changed.map(({ half, keys }) => {
-    const kept = Object.entries(ownedIn(entry, half)).filter(([key]) => !keys.includes(key.slice(2)));
-    return [`f:${half}`, Object.fromEntries(kept)] as const;
+  const kept = changed.map(({ half, keys }) => {
+    const fields = Object.entries(ownedIn(entry, half)).filter(([key]) => !keys.includes(key.slice(2)));
+    return [half, Object.fromEntries(fields)] as const;
   });
-  return { ...entry, fieldsV1: { "f:metadata": Object.fromEntries(fields) } };
+  return { ...entry, fieldsV1: withHalves(entry.fieldsV1, kept) };
+}
+
+/** These fields of a manager with other labels and annotations; no map in them is empty. */
+function withHalves(fields: Json | undefined, owned: readonly (readonly [string, JsonObject])[]): JsonObject {
+  const { "f:metadata": metadata, ...others } = mapOf(fields);
+  const now = owned.map(([half, keys]) => [`f:${half}`, keys] as const);
+  const own = withoutEmptyMaps({ ...mapOf(metadata), ...Object.fromEntries(now) });
+  return withoutEmptyMaps({ ...others, "f:metadata": own });
 }

@@ -10,6 +10,7 @@ import {
   notFound,
   Refusal,
   textsOf,
+  withoutEmptyMaps,
 } from "./objects.ts";
 
 export type NodeChange = Readonly<{
@@ -95,8 +96,11 @@ export class NodeStore {
     checkMetadata({ ...asked, name: asked.name ?? name }, name);
     const { uid, creationTimestamp } = before.metadata;
     const kept = { name, uid, creationTimestamp, resourceVersion: before.metadata.resourceVersion };
-    const own = withoutEmptyMaps(asked);
-    const managedFields = recordManager(before.metadata, own, by.manager, this.#now().toISOString());
+    // A request may forge managedFields, as on the real server.
+    const { managedFields: given = before.metadata.managedFields ?? [], ...rest } = asked;
+    const own = withoutEmptyMaps(rest);
+    const was = { ...before.metadata, managedFields: given };
+    const managedFields = recordManager(was, own, by.manager, this.#now().toISOString());
     const after = { ...own, ...(managedFields.length > 0 && { managedFields }), ...kept };
     return this.#change(before, { ...before, metadata: after, spec: isObject(spec) ? spec : {} });
   }
@@ -166,10 +170,3 @@ const conflict = (name: string) =>
     "Conflict",
     `Operation cannot be fulfilled on nodes "${name}": the object has been modified; please apply your changes to the latest version and try again`,
   );
-
-function withoutEmptyMaps(metadata: JsonObject): JsonObject {
-  const isEmptyMap = (value: Json) => isObject(value) && Object.keys(value).length === 0;
-  return Object.fromEntries(
-    Object.entries(metadata).filter(([, value]) => value !== null && !isEmptyMap(value)),
-  );
-}

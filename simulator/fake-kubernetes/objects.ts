@@ -21,6 +21,14 @@ export const isObject = (value: Json | undefined): value is JsonObject =>
 export const textsOf = (value: Json | undefined): Readonly<Record<string, string>> =>
   isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, text]) => [key, String(text)])) : {};
 
+/** A copy without nulls and empty maps, which the real server does not store. */
+export function withoutEmptyMaps(metadata: JsonObject): JsonObject {
+  const isEmptyMap = (value: Json) => isObject(value) && Object.keys(value).length === 0;
+  return Object.fromEntries(
+    Object.entries(metadata).filter(([, value]) => value !== null && !isEmptyMap(value)),
+  );
+}
+
 /** An error answer with the reason and message of the real server. */
 export class Refusal extends Error {
   readonly status: number;
