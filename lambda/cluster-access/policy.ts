@@ -27,6 +27,24 @@ const othersUnchanged = (now: string, before: string, isOurs: string) =>
 const labelIn = (labels: string) => `variables.${labels}[?variables.label]`;
 const isHeld = (labels: string) => `${labelIn(labels)}.orValue('').matches(${text(holdIdPattern)})`;
 
+const identity = ["manager", "operation", "apiVersion", "subresource"];
+/** The entry `a` of managedFields is of this manager; is of an update. */
+const isOf = (manager: string) => `a.?manager.orValue('') == ${text(manager)}`;
+const isUpdate = "a.?operation.orValue('') == 'Update'";
+/** The entry into which the API server folds the oldest updates, as soon as there are more than ten of them. */
+const isFold = `(variables.hasManyUpdates && ${isUpdate} && ${isOf("ancient-changes")})`;
+/**
+ * Whether the same manager's entry in `entries` has every field of entry `a`; a field of the mark may be missing there
+ * if this condition is true.
+ */
+const isWithin = (entries: string, mayLackMark: string) => {
+  const isSame = identity.map((field) => `a.?${field} == b.?${field}`).join(" && ");
+  const inMap = `a.fieldsV1[k][m].all(f, b[?k][?m][?f].hasValue() || (f in variables.markFields[m] && ${mayLackMark}))`;
+  const inMetadata = `a.fieldsV1[k].all(m, b[?k][?m] == optional.of(a.fieldsV1[k][m]) || (m in variables.markFields && ${inMap}))`;
+  const inEntry = `a.fieldsV1.all(k, b[?k] == optional.of(a.fieldsV1[k]) || (k == 'f:metadata' && ${inMetadata}))`;
+  return `(${entries}.filter(b, ${isSame}).map(b, b.fieldsV1) + [{}]).exists(b, ${inEntry})`;
+};
+
 const variables = (annotations: readonly string[]) => ({
   keys: `[${annotations.map(text).join(", ")}]`,
   present: text(annotations[0] ?? ""),
@@ -35,6 +53,10 @@ const variables = (annotations: readonly string[]) => ({
   newAnnotations: "object.metadata.?annotations.orValue({})",
   oldLabels: "oldObject.metadata.?labels.orValue({})",
   newLabels: "object.metadata.?labels.orValue({})",
+  oldOwners: "dyn(oldObject).metadata.?managedFields.orValue([])",
+  newOwners: "dyn(object).metadata.?managedFields.orValue([])",
+  hasManyUpdates: `variables.newOwners.filter(a, ${isUpdate}).size() >= 10`,
+  markFields: `{'f:labels': ['.', ${text(`f:${holdLabel}`)}], 'f:annotations': ['.', ${annotations.map((key) => text(`f:${key}`)).join(", ")}]}`,
   wasHeld: isHeld("oldLabels"),
   isHeld: isHeld("newLabels"),
   oldKeys: "variables.keys.filter(k, k in variables.oldAnnotations)",
@@ -46,6 +68,8 @@ const variables = (annotations: readonly string[]) => ({
 
 const mark = "a mark is the label and the annotation together";
 const isTrue = (map: string) => `variables.${map}[k] == ${text(markValue)}`;
+
+const owners = "the node holder may own only its mark, and take nothing else from an owner";
 
 const validations = [
   {
@@ -101,6 +125,16 @@ const validations = [
     // The label may be removed alone where no annotation of a mark stays: another value is the user's.
     expression: `variables.isHeld || !variables.wasHeld || !variables.newKeys.exists(k, ${isTrue("newAnnotations")})`,
     message: mark,
+  },
+  {
+    // What a manager owns and no longer applies, its next server-side apply removes.
+    expression: `variables.newOwners.all(a, ${isFold} || ${isWithin("variables.oldOwners", isOf(holderName))})`,
+    message: owners,
+  },
+  {
+    // A change of a field takes it from its other owners.
+    expression: `variables.oldOwners.all(a, (${isUpdate} && variables.newOwners.exists(a, ${isFold})) || ${isWithin("variables.newOwners", "true")})`,
+    message: owners,
   },
 ];
 

@@ -1,0 +1,92 @@
+import { isDeepStrictEqual } from "node:util";
+import { Environment, type Optional } from "@marcbachmann/cel-js";
+import { describe, expect, it } from "vitest";
+import { policySpec, type Subject } from "../../lambda/cluster-access/policy.ts";
+import { holderName, Karpenter } from "../../lambda/core/marks/keys.ts";
+import { NodeApi } from "../../simulator/fake-kubernetes/api.ts";
+import { NodeStore } from "../../simulator/fake-kubernetes/node-store.ts";
+import type { Json } from "../../simulator/fake-kubernetes/objects.ts";
+import {
+  admitted,
+  admittedWhileChanging,
+  type Case,
+  forged,
+  forms,
+  ownersOf,
+  refused,
+  refusedWhileChanging,
+} from "./policy-cases.ts";
+
+const { annotation } = Karpenter.v1;
+const holder: Subject = { kind: "Group", name: holderName };
+const cel = new Environment({ unlistedVariablesAreDyn: true, enableOptionalTypes: true });
+// Of CEL, but not of this library.
+cel.registerOperator("optional<dyn> == optional<dyn>", (a: Optional, b: Optional) =>
+  isDeepStrictEqual(a.orValue(undefined), b.orValue(undefined)),
+);
+
+type Form = (typeof forms)[string];
+
+/** A judge of updates by this policy; the real API server judges the same cases in suite `access`. */
+function judgeBy(annotations: readonly string[], subject = holder) {
+  const { variables = [], matchConditions = [], validations = [] } = policySpec(annotations, subject);
+  const parsed = <T extends { expression: string }>(all: readonly T[]) =>
+    all.map((one) => ({ ...one, is: cel.parse(one.expression) }));
+  const [valuesOf, conditions, rules] = [parsed(variables), parsed(matchConditions), parsed(validations)];
+  return (update: { object: Json; oldObject: Json; request: object }): string => {
+    const values: Record<string, unknown> = {};
+    const context = { ...update, variables: values };
+    if (!conditions.every(({ is }) => is(context))) return "not the holder's";
+    for (const { name, is } of valuesOf) values[name] = is(context);
+    return rules.find(({ is }) => is(context) !== true)?.message ?? "admitted";
+  };
+}
+
+/** A node before and after a change by the holder, as the API server makes it. */
+function updateBy([, before, change]: Case, form: Form) {
+  const api = new NodeApi(new NodeStore(() => new Date()), () => new Date());
+  const call = (method: string, path: string, body: Json, contentType = "", fieldManager = "kubelet") => {
+    const query = new URLSearchParams({ fieldManager });
+    return api.answer({ method, path, query, accept: "", contentType, body: () => body }).body;
+  };
+  const { owners, labels, ...rest } = before;
+  const metadata = { name: "a", ...rest, labels: { pool: "default", ...labels } };
+  const created = call("POST", "/api/v1/nodes", { metadata } as Json);
+  const path = "/api/v1/nodes/a";
+  const managed = { metadata: { managedFields: owners } } as Json;
+  const oldObject = owners ? call("PATCH", path, managed, "application/merge-patch+json") : created;
+  const wanted = forged(change, ownersOf(oldObject));
+  const { body, contentType, query } = { ...form(wanted, before) };
+  const object = call("PATCH", path, body as Json, contentType, query?.fieldManager);
+  return { object, oldObject, request: { userInfo: { groups: [holderName], username: "x" } } };
+}
+
+const { "server-side apply": _, ...faked } = forms;
+const judge = judgeBy([annotation]);
+const judgeWhileChanging = judgeBy([annotation, Karpenter["v0.31"].annotation]);
+const aRefusal = /^(this|the|one of the two|a mark) /;
+
+describe.each(Object.entries(faked))("the admission policy, by %s,", (_, form) => {
+  it.each(admitted)("admits %s", (...one) => expect(judge(updateBy(one, form))).toBe("admitted"));
+  it.each(refused)("refuses %s", (...one) => expect(judge(updateBy(one, form))).toMatch(aRefusal));
+
+  describe("while a former key is recorded", () => {
+    it.each(admittedWhileChanging)("admits %s", (...one) =>
+      expect(judgeWhileChanging(updateBy(one, form))).toBe("admitted"),
+    );
+    it.each(refusedWhileChanging)("refuses %s", (...one) =>
+      expect(judgeWhileChanging(updateBy(one, form))).toMatch(aRefusal),
+    );
+  });
+});
+
+it("restricts the holder alone: the members of its group, or one service account", () => {
+  const [cordon] = refused.map((one) => updateBy(one, forms["merge patch"] as Form));
+  const others = { userInfo: { groups: ["system:authenticated"], username: "somebody" } };
+  expect(judge({ ...Object(cordon), request: others })).toBe("not the holder's");
+
+  const ofAccount = judgeBy([annotation], { kind: "ServiceAccount", name: "it's", namespace: "holder" });
+  expect(ofAccount(Object(cordon))).toBe("not the holder's");
+  const username = "system:serviceaccount:holder:it's";
+  expect(ofAccount({ ...Object(cordon), request: { userInfo: { groups: [], username } } })).toMatch(aRefusal);
+});
