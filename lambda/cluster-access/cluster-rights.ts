@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { after, type Duration, minutes } from "../core/duration.ts";
+import { after, type Duration, minutes, seconds } from "../core/duration.ts";
 import { TryAgainError } from "../core/errors.ts";
 import { holderName } from "../core/marks/keys.ts";
 import { type ManagedNode, type MarkKeys, planRelease } from "../core/marks/plan-marks.ts";
@@ -18,6 +18,7 @@ import {
   clusterRolePath,
   keysOfRole,
 } from "./manifest.ts";
+import { wait } from "./new-admin.ts";
 import type { Rights } from "./rules.ts";
 
 export type KubernetesAccessOptions = Readonly<{
@@ -30,7 +31,11 @@ export type KubernetesAccessOptions = Readonly<{
   /** When all of them must have ended. */
   until?: Date;
   pageSize?: number;
+  sleep?: (duration: Duration) => Promise<void>;
 }>;
+
+/** API servers learn of rights and policies one after the other, in about a second; busy ones take longer. */
+const knownAfter: Duration = seconds(10);
 
 /** The state of one of our objects in the cluster. */
 export type AccessFinding = Readonly<{
@@ -53,6 +58,11 @@ export class KubernetesAccess implements Rights {
       if (!(await this.#apply(wanted, context))) written = "without policy";
     }
     return written;
+  }
+
+  async untilKnown(): Promise<void> {
+    const { sleep = wait } = this.#options;
+    await sleep(knownAfter);
   }
 
   async annotations(): Promise<readonly string[]> {

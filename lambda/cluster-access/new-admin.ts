@@ -37,4 +37,4 @@ export function newAdmin({ api, clock, sleep = wait }: NewAdminOptions): Kuberne
 const isRefusal = (error: unknown): boolean =>
   isStatus(error, 401, 403) || (error instanceof Error && isStatus(error.cause, 401, 403));
 
-const wait = (duration: Duration) => new Promise<void>((resolve) => setTimeout(resolve, duration));
+export const wait = (duration: Duration) => new Promise<void>((resolve) => setTimeout(resolve, duration));

@@ -30,6 +30,8 @@ export interface AccessEntries {
 export interface Rights {
   /** Writes role, binding and policy, which then let us mark under the present key, and remove marks under all of them. */
   write(keys: MarkKeys): Promise<"with policy" | "without policy">;
+  /** Waits until every API server knows what was written or revoked before. */
+  untilKnown(): Promise<void>;
   /** The annotation keys under which there may be marks of ours, as the cluster records them; none without our objects. */
   annotations(): Promise<readonly string[]>;
   /** Removes every mark of ours, of every hold and under every key; returns how many. */
@@ -84,7 +86,9 @@ async function establish({ entries, log }: AccessPorts, desired: DesiredAccess):
     if (written === "without policy") warnWithoutPolicy(log, desired);
     if (former.length > 0) {
       const nodes = await rights.removeMarks(keys);
-      // Again, for what was marked before every API server knew the policy.
+      // Again, for what was marked before every API server knew the policy: once it knows the present key alone, it
+      // refuses to remove a mark under a former one.
+      await rights.untilKnown();
       const late = await rights.removeMarks(keys);
       await rights.write([present]);
       log.info("marks removed: the annotation has changed", { former, present, nodes: nodes + late });
@@ -143,6 +147,7 @@ async function removeRights(rights: Rights, log: Log, desired: DesiredAccess): P
     return 0;
   });
   await rights.revoke();
+  await rights.untilKnown();
   // Again, now that no function can mark any more: for late marks, and for those that failed at first.
   const late = await rights.removeMarks(keys).catch((error: Error) => error);
   await rights.remove();

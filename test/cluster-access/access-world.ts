@@ -36,6 +36,8 @@ export class AccessWorld {
   workUntil = new Date(Date.now() + 600_000);
   /** Called before each call; what it throws is the call's error. */
   onCall: (call: string) => unknown = () => {};
+  /** Called while API servers learn of a change. */
+  onWait: () => Promise<void> = async () => {};
   readonly #client = this.eks.client();
 
   get admins(): readonly string[] {
@@ -50,6 +52,7 @@ export class AccessWorld {
       log: this.log,
       until: this.workUntil,
       pageSize: 2,
+      sleep: () => this.onWait(),
     });
   }
 
