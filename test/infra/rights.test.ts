@@ -120,7 +120,7 @@ it("lets the access function change and delete the entries of these roles only",
     expect(JSON.stringify(Resource)).toMatch(/access-entry\/prod\/role\/.*"Ref":"\w+Role\w+"},"\/\*"/);
 });
 
-it("ties the access function's rights on the cluster to that function: its credentials are of no use elsewhere", () => {
+it("ties the access function's rights on the cluster to credentials that Lambda gave to that function", () => {
   const rights = allowed(template, "AdminFunctionRole").filter(({ Action }) => Action[0]?.startsWith("eks:"));
   expect(rights.length).toBeGreaterThan(5);
   for (const { Condition } of rights)

@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
+import { matchesGlob } from "node:path";
 import { describe, expect, it } from "vitest";
 import { actions, allowed, resourcesOf, synthesize, synthesizeEverything } from "../infra/synthesized.ts";
 
@@ -55,6 +56,48 @@ describe("what the security page says of permissions in AWS", () => {
   });
 });
 
+describe("the documented pattern for CloudTrail's events", () => {
+  const pattern: unknown = JSON.parse(/```json\n(.*?)```/s.exec(page)?.[1] ?? "");
+  const reported = (eventName: string, requestParameters: object) =>
+    matches(pattern, {
+      source: "aws.lambda",
+      "detail-type": "AWS API Call via CloudTrail",
+      detail: { eventSource: "lambda.amazonaws.com", eventName, requestParameters },
+    });
+  const fn = "karpenter-node-holder-prod-cluster-access";
+  const changes = [
+    "UpdateFunctionCode20150331v2",
+    "UpdateFunctionConfiguration20150331v2",
+    "DeleteFunction20150331",
+    "CreateFunction20150331",
+  ];
+
+  it.each(changes)("reports %s of the function, by each of its names", (change) => {
+    const account = "111122223333:function:";
+    for (const name of [fn, `${account}${fn}`, `arn:aws:lambda:eu-west-1:${account}${fn}`])
+      for (const functionName of [name, `${name}:$LATEST`])
+        expect(reported(change, { functionName })).toBe(true);
+  });
+
+  it("does not report other functions, and calls that change nothing", () => {
+    for (const change of changes)
+      expect(reported(change, { functionName: "karpenter-node-holder-prod-hold" })).toBe(false);
+    expect(reported("GetFunction20150331v2", { functionName: fn })).toBe(false);
+  });
+
+  /** As EventBridge matches: one of a field's alternatives, in every field of the pattern. */
+  function matches(wanted: unknown, found: unknown): boolean {
+    if (Array.isArray(wanted)) return wanted.some((one) => isAlternative(one, String(found)));
+    return Object.entries(Object(wanted)).every(([field, of]) => matches(of, Object(found)[field]));
+  }
+  function isAlternative(wanted: unknown, found: string): boolean {
+    if (typeof wanted === "string") return found === wanted;
+    const { prefix, wildcard, ...others } = Object(wanted);
+    expect(others).toEqual({});
+    return wildcard === undefined ? found.startsWith(prefix) : matchesGlob(found, wildcard);
+  }
+});
+
 describe("what the security page says that commands need", () => {
   const services: Readonly<Record<string, string>> = { eventbridge: "events" };
   const clients = /\{([^{}]+)\} (?:from |= await import\()"@aws-sdk\/client-([\w-]+)"/gs;
@@ -71,6 +114,13 @@ describe("what the security page says that commands need", () => {
     const reported = rowsUnder("For those who operate it").flatMap((cells) => actionsIn(cells.join(" ")));
     expect([...new Set(reported)].sort()).toEqual([...new Set(asIam)].sort());
   });
+});
+
+it("the security page names for each actor of its threat model the test that shows a row, or says that none does", () => {
+  const rows = rowsUnder("Threat model");
+  expect(rows.length).toBeGreaterThan(10);
+  for (const [actor, , , shownBy = ""] of rows)
+    expect(shownBy, actor).toMatch(/^(argued|\[[\w ]+\]\(\.\.\/test\/\S+\.ts\).*)$/);
 });
 
 describe("what the security page says of the supply chain", () => {
