@@ -1,8 +1,12 @@
-import { globSync, readFileSync } from "node:fs";
-import { matchesGlob } from "node:path";
+import { execFileSync } from "node:child_process";
+import { copyFileSync, globSync, readFileSync } from "node:fs";
+import { dirname, join, matchesGlob } from "node:path";
+import { load } from "js-yaml";
 import { describe, expect, it } from "vitest";
 import { actions, allowed, resourcesOf, synthesize, synthesizeEverything } from "../infra/synthesized.ts";
+import { newFolder } from "../support/new-folder.ts";
 
+const manifest = JSON.parse(readFileSync("package.json", "utf8"));
 const page = readFileSync("docs/security.md", "utf8");
 const template = synthesize();
 
@@ -157,6 +161,53 @@ describe("what the security page says of the supply chain", () => {
       "gh release",
     ]);
     expect(publish).not.toContain("actions/checkout");
+  });
+
+  /** Runs a step of the release in a folder with the package's files, as the workflow does. */
+  const runStep = (name: string, env: Readonly<Record<string, string>>) => {
+    const folder = newFolder();
+    for (const file of ["package.json", "CHANGELOG.md"]) copyFileSync(file, join(folder, file));
+    const { jobs } = Object(load(readFileSync(".github/workflows/release.yml", "utf8")));
+    const { run } = jobs.build.steps.find((step: { name?: string }) => step.name === name);
+    execFileSync("bash", ["-eo", "pipefail", "-c", run], { cwd: folder, env: { ...process.env, ...env } });
+    return (file: string) => readFileSync(join(folder, file), "utf8");
+  };
+
+  it("publishes the package with the repository that it is built from, in place of a placeholder", () => {
+    const linksOf = ({ repository, homepage, bugs }: typeof manifest) => [repository.url, homepage, bugs.url];
+    const linksTo = (url: string) => [`git+${url}.git`, `${url}#readme`, `${url}/issues`];
+    expect(linksOf(manifest)).toEqual(linksTo("https://github.com/OWNER/karpenter-node-holder"));
+
+    const here = { GITHUB_SERVER_URL: "https://github.com", GITHUB_REPOSITORY: "octo/holder" };
+    const built = JSON.parse(runStep("The package names this repository", here)("package.json"));
+    expect(linksOf(built)).toEqual(linksTo("https://github.com/octo/holder"));
+    const { repository, homepage, bugs } = manifest;
+    expect({ ...built, repository, homepage, bugs, dependencies: {} }).toEqual(manifest);
+  });
+
+  it("publishes the notes of one version, and refuses a version without notes", () => {
+    const notesOf = (version: string) =>
+      runStep("The notes are those of this version", { GITHUB_REF_NAME: `v${version}` })("release/notes.md");
+    const [, newest = ""] = readFileSync("CHANGELOG.md", "utf8").split(/^## .*$/m);
+    expect(notesOf(manifest.version)).toBe(newest.replace(/^\n/, ""));
+    expect(() => notesOf("0.0.99")).toThrow();
+  });
+
+  it("has updates proposed for every folder with a manifest, and for no other", () => {
+    const manifests: Readonly<Record<string, string>> = {
+      npm: "package.json",
+      gomod: "{lab,test}/**/go.mod",
+      pip: "{lab,test}/**/*requirements.txt",
+    };
+    const present = Object.entries(manifests).flatMap(([ecosystem, pattern]) =>
+      globSync(pattern).map((file) => `${ecosystem} /${dirname(file).replace(/^\.$/, "")}`),
+    );
+    const { updates } = Object(load(readFileSync(".github/dependabot.yml", "utf8")));
+    const named = updates.map(
+      (update: Readonly<Record<string, string>>) => `${update["package-ecosystem"]} ${update.directory}`,
+    );
+    // Of workflows it reads /.github/workflows.
+    expect(new Set(named)).toEqual(new Set([...present, "github-actions /"]));
   });
 
   it("pins every Python package by hash", () => {
