@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { accessManifest } from "../../lambda/cluster-access/manifest.ts";
 import { manifestYaml, rightsToRun } from "../../lambda/cluster-access/manifest-yaml.ts";
-import { holderGroup, type Subject } from "../../lambda/cluster-access/policy.ts";
+import type { Subject } from "../../lambda/cluster-access/policy.ts";
 
 const name = "karpenter-node-holder";
 const rbac = "rbac.authorization.k8s.io";
@@ -11,7 +11,6 @@ const keys = ["example.com/a", "example.com/b"];
 
 const objectsFor = (subject?: Subject) =>
   new Map(accessManifest(keys, subject).map(({ object }) => [object.kind, Object(object)]));
-const policyFor = (subject?: Subject) => objectsFor(subject).get("ValidatingAdmissionPolicy").spec;
 
 describe("our objects in a cluster", () => {
   it("have one name, and a place each", () => {
@@ -70,12 +69,8 @@ describe("our objects in a cluster", () => {
     }
   });
 
-  it.each([
-    [holderGroup, `'${name}' in request.userInfo.groups`],
-    [account, "request.userInfo.username == 'system:serviceaccount:holder:it\\'s'"],
-  ])("restrict all updates of nodes by that subject, and fail closed: %j", (subject, expression) => {
-    const { failurePolicy, matchConstraints, matchConditions } = policyFor(subject);
-    expect(matchConditions).toEqual([{ name: "ours", expression }]);
+  it("restrict all updates of nodes, and fail closed", () => {
+    const { failurePolicy, matchConstraints } = objectsFor().get("ValidatingAdmissionPolicy").spec;
     expect(failurePolicy).toBe("Fail");
     expect(matchConstraints).toEqual({
       matchPolicy: "Equivalent",
@@ -91,11 +86,6 @@ describe("our objects in a cluster", () => {
     expect(objectsFor().get("ClusterRole").metadata.annotations).toEqual({
       [`${name}/hold-annotations`]: "example.com/a,example.com/b",
     });
-    const { variables } = policyFor();
-    expect(variables.slice(0, 2)).toEqual([
-      { name: "keys", expression: "['example.com/a', 'example.com/b']" },
-      { name: "present", expression: "'example.com/a'" },
-    ]);
   });
 });
 

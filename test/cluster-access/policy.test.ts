@@ -10,9 +10,7 @@ import {
   admitted,
   admittedWhileChanging,
   type Case,
-  forged,
   forms,
-  ownersOf,
   refused,
   refusedWhileChanging,
 } from "./policy-cases.ts";
@@ -55,8 +53,7 @@ function updateBy([, before, change]: Case, form: Form) {
   const path = "/api/v1/nodes/a";
   const managed = { metadata: { managedFields: owners } } as Json;
   const oldObject = owners ? call("PATCH", path, managed, "application/merge-patch+json") : created;
-  const wanted = forged(change, ownersOf(oldObject));
-  const { body, contentType, query } = { ...form(wanted, before) };
+  const { body, contentType, query } = { ...form(change, before) };
   const object = call("PATCH", path, body as Json, contentType, query?.fieldManager);
   return { object, oldObject, request: { userInfo: { groups: [holderName], username: "x" } } };
 }

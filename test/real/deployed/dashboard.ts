@@ -52,7 +52,7 @@ export function dashboardCases(open: () => AlarmWorld): void {
         missing = [...watched, ...drawn].filter((one) => !recorded.has(one) && !ofKarpenter.test(one));
         return missing.length === 1;
       };
-      await until("metrics", areRecorded, 15_000, 500).catch(() => undefined);
+      await until("metrics", areRecorded, 60_000, 500).catch(() => undefined);
 
       expect(missing).toEqual([throttled]);
     });

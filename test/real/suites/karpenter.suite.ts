@@ -52,12 +52,14 @@ describe(`the holder on Karpenter ${process.env.KARPENTER_VERSION ?? "newest"}`,
     await world.scale("work", { replicas: 3, spread: true, pool: "default" });
     const surplus = await world.untilReady(3);
     await untilHeld(surplus);
-    const first = holder.expiresAt();
+    await until("its launches to be decided", async () => holder.decided().size >= 3);
+    const [before, first] = [holder.decided().size, holder.expiresAt()];
     await world.scale("work", { replicas: 0, spread: true, pool: "default" });
 
     await world.stays(surplus, 20_000);
     await world.scale("more", { replicas: 1, pool: "other" });
-    await until("the launch to extend the hold", async () => holder.expiresAt() > first + 15_000, 30_000);
+    await until("the launch to be decided", async () => holder.decided().size > before);
+    expect(holder.expiresAt()).toBeGreaterThan(first);
     await world.stays(surplus, timeLeft(holder.expiresAt()) - 1_000);
 
     const [remains] = await world.untilReady(1, 65_000);
@@ -97,8 +99,9 @@ describe(`the holder on Karpenter ${process.env.KARPENTER_VERSION ?? "newest"}`,
     const holder = await start("drift");
     // Until then the first launches are judged, too.
     await holder.process.until("hold closed", 150_000);
-    const judged = () => holder.process.logged("launch judged").map(({ kind }) => kind);
+    const judged = () => holder.process.logged("launch judged").filter(({ kind }) => kind !== "unknown yet");
     const before = judged().length;
+    const since = () => judged().slice(before);
 
     await world.pool({ name: "default", labels: { rolled: String(Date.now()) } });
     const isRolled = async () => {
@@ -106,14 +109,9 @@ describe(`the holder on Karpenter ${process.env.KARPENTER_VERSION ?? "newest"}`,
       return ready.length === 3 && drifted.every((name) => !ready.includes(name));
     };
     await until("all of them to be replaced", isRolled, 120_000);
-    await holder.process.until("launch judged", 10_000);
-    expect(
-      new Set(
-        judged()
-          .slice(before)
-          .filter((kind) => kind !== "unknown yet"),
-      ),
-    ).toEqual(new Set(["replacement"]));
+    const instances = () => new Set(since().flatMap((line) => line.instances));
+    await until("their launches to be judged", async () => instances().size >= 3);
+    expect(new Set(since().map(({ kind }) => kind))).toEqual(new Set(["replacement"]));
     expect(await marked()).toEqual([]);
 
     await world.pool({ name: "default", labels: { rolled: String(Date.now()) } });
@@ -217,6 +215,11 @@ class HolderRun {
       .logged("launch decided")
       .map(({ expiresAt }) => Date.parse(String(expiresAt)));
     return Math.max(0, ...decided.filter((at) => !Number.isNaN(at)));
+  }
+
+  /** The instances whose launches the process has decided. */
+  decided(): ReadonlySet<unknown> {
+    return new Set(this.process.logged("launch decided").flatMap(({ instances }) => instances));
   }
 
   /** Starts it with its existing record; it is running when this returns. */

@@ -82,7 +82,7 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     const { run, joins, held, expect } = await prepare(test);
     const first = run();
     await first.until(atWork);
-    joins("a", seconds(50));
+    joins("a", seconds(40));
     await expect.poll(held, soon).toEqual(["a"]);
     const { expiresAt } = await first.until("launch decided");
     await first.kill();
