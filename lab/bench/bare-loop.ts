@@ -1,4 +1,5 @@
 import { Agent, request } from "node:https";
+import { holderName } from "../../lambda/core/marks/keys.ts";
 import { forEachConcurrent } from "../../lambda/kubernetes/for-each-concurrent.ts";
 
 /** An API server, and the credentials of the user. */
@@ -34,11 +35,14 @@ export class BareLoop {
   }
 
   #send(method: string, path: string, body: unknown): Promise<void> {
-    const contentType = method === "PATCH" ? "application/json-patch+json" : "application/json";
+    const isPatch = method === "PATCH";
+    const contentType = isPatch ? "application/json-patch+json" : "application/json";
+    // The admission policy admits marks in the holder's name only.
+    const query = isPatch ? `?fieldManager=${holderName}` : "";
     return new Promise((resolve, reject) => {
       const headers = { authorization: `Bearer ${this.#apiServer.token}`, "content-type": contentType };
       const call = request(
-        `${this.#apiServer.server}${path}`,
+        `${this.#apiServer.server}${path}${query}`,
         { agent: this.#agent, method, headers },
         (answer) => {
           const isGood = (answer.statusCode ?? 500) < 300;
