@@ -34,12 +34,12 @@ const isUpdate = "a.?operation.orValue('') == 'Update'";
 /** The entry into which the API server folds the oldest updates, as soon as there are more than ten of them. */
 const isFold = `(variables.hasManyUpdates && ${isUpdate} && ${isOf("ancient-changes")})`;
 /**
- * Whether the same manager's entry in `entries` has every field of entry `a`; a field of the mark may be missing there
- * if this condition is true.
+ * Whether the same manager's entry in `entries` has every field of entry `a`. If the mark changes and this condition is
+ * true, its fields may be missing there.
  */
 const isWithin = (entries: string, mayLackMark: string) => {
   const isSame = identity.map((field) => `a.?${field} == b.?${field}`).join(" && ");
-  const inMap = `a.fieldsV1[k][m].all(f, b[?k][?m][?f].hasValue() || (f in variables.markFields[m] && ${mayLackMark}))`;
+  const inMap = `a.fieldsV1[k][m].all(f, b[?k][?m][?f].hasValue() || (f in variables.markFields[m] && variables.changesMark && ${mayLackMark}))`;
   const inMetadata = `a.fieldsV1[k].all(m, b[?k][?m] == optional.of(a.fieldsV1[k][m]) || (m in variables.markFields && ${inMap}))`;
   const inEntry = `a.fieldsV1.all(k, b[?k] == optional.of(a.fieldsV1[k]) || (k == 'f:metadata' && ${inMetadata}))`;
   return `(${entries}.filter(b, ${isSame}).map(b, b.fieldsV1) + [{}]).exists(b, ${inEntry})`;
@@ -64,6 +64,7 @@ const variables = (annotations: readonly string[]) => ({
   sameAnnotations:
     "variables.oldKeys == variables.newKeys && variables.oldKeys.all(k, variables.newAnnotations[k] == variables.oldAnnotations[k])",
   sameLabel: `${labelIn("newLabels")} == ${labelIn("oldLabels")}`,
+  changesMark: "!variables.sameLabel || !variables.sameAnnotations",
 });
 
 const mark = "a mark is the label and the annotation together";

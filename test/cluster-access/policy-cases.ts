@@ -48,10 +48,10 @@ const labelsOf = (...keys: readonly string[]) => ({
 const markFields = {
   "f:metadata": { "f:labels": { [`f:${holdLabel}`]: {} }, "f:annotations": { [`f:${annotation}`]: {} } },
 };
-const [gitops, kubelet] = [
-  owner("gitops", "Apply", labelsOf("team")),
-  owner("kubelet", "Update", labelsOf("pool", "zone")),
-];
+const ownAnnotation = { "f:metadata": { "f:annotations": { [`f:${annotation}`]: {} } } };
+const kubeletOf = (...labels: readonly string[]) => owner("kubelet", "Update", labelsOf(...labels));
+const usersOwned = { ...users("true"), owners: [owner("gitops", "Apply", ownAnnotation), kubeletOf("pool")] };
+const [gitops, kubelet] = [owner("gitops", "Apply", labelsOf("team")), kubeletOf("pool", "zone")];
 const owned = { labels: { team: "a", zone: "b" }, owners: [gitops, kubelet] };
 /** Checks the whole policy's cost, too. */
 const many = Array.from({ length: 30 }, (_, i) => Array.from({ length: 10 }, (_, j) => `l${i}-${j}`));
@@ -106,7 +106,7 @@ const forgeries: readonly (readonly [what: string, change: Request])[] = [
   ["giving labels to a new manager", forge(gitops, kubelet, owner("helm", "Apply", labelsOf("zone")))],
   ["giving labels to itself", oursBeside(labelsOf("zone"))],
   ["giving a taint to itself", oursBeside({ "f:spec": { "f:taints": {} } })],
-  ["taking a label from its manager", forge(gitops, { ...kubelet, fieldsV1: labelsOf("pool") })],
+  ["taking a label from its manager", forge(gitops, kubeletOf("pool"))],
   ["taking all from an applying manager", forge(kubelet)],
   ["taking all from an updating manager", forge(gitops)],
   [
@@ -155,6 +155,12 @@ export const refused: readonly Case[] = [
   ["setting another label than a hold's id", {}, both("team-2", "true")],
   ["another value for generateName", {}, { metadata: { generateName: "x" } }],
   ["a mark in another manager's name", {}, { ...both(h1, "true"), manager: "kubectl" }],
+  ["taking the user's annotation from its owner", usersOwned, forge(kubeletOf("pool"))],
+  [
+    "owning the user's annotation, too",
+    usersOwned,
+    forge(...usersOwned.owners, owner(holderName, "Update", ownAnnotation)),
+  ],
   ...forgeries.flatMap(([what, change]): Case[] => [
     [what, owned, change],
     [`${what}, beside a mark`, owned, { ...both(h1, "true"), ...change }],
