@@ -53,10 +53,10 @@ function withoutKeys(entry: JsonObject, changed: Changed): JsonObject {
   return { ...entry, fieldsV1: withHalves(entry.fieldsV1, kept) };
 }
 
-/** These fields of a manager with other labels and annotations; no map in them is empty. */
+/** These fields of a manager with other labels and annotations; without a map that is empty now. */
 function withHalves(fields: Json | undefined, owned: readonly (readonly [string, JsonObject])[]): JsonObject {
   const { "f:metadata": metadata, ...others } = mapOf(fields);
-  const now = owned.map(([half, keys]) => [`f:${half}`, keys] as const);
-  const own = withoutEmptyMaps({ ...mapOf(metadata), ...Object.fromEntries(now) });
-  return withoutEmptyMaps({ ...others, "f:metadata": own });
+  const now = Object.fromEntries(owned.map(([half, keys]) => [`f:${half}`, keys]));
+  const { "f:labels": _, "f:annotations": __, ...rest } = mapOf(metadata);
+  return { ...others, ...withoutEmptyMaps({ "f:metadata": { ...rest, ...withoutEmptyMaps(now) } }) };
 }

@@ -106,6 +106,8 @@ const forgeries: readonly (readonly [what: string, change: Request])[] = [
   ["giving labels to a new manager", forge(gitops, kubelet, owner("helm", "Apply", labelsOf("zone")))],
   ["giving labels to itself", oursBeside(labelsOf("zone"))],
   ["giving a taint to itself", oursBeside({ "f:spec": { "f:taints": {} } })],
+  ["giving the spec to itself", oursBeside({ "f:spec": {} })],
+  ["giving finalizers to itself", oursBeside({ "f:metadata": { "f:finalizers": {} } })],
   ["taking a label from its manager", forge(gitops, kubeletOf("pool"))],
   ["taking all from an applying manager", forge(kubelet)],
   ["taking all from an updating manager", forge(gitops)],
@@ -115,6 +117,8 @@ const forgeries: readonly (readonly [what: string, change: Request])[] = [
   ],
   ["taking all from everyone", forge({})],
   ["making an apply of an update", forge(gitops, { ...kubelet, operation: "Apply" })],
+  ["changing a manager's version", forge(gitops, { ...kubelet, apiVersion: "v2" })],
+  ["changing a manager's subresource", forge(gitops, { ...kubelet, subresource: "status" })],
   ["renaming a manager", forge({ ...gitops, manager: "argo" }, kubelet)],
 ];
 
