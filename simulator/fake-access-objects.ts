@@ -49,7 +49,9 @@ export function changeAccessOf(
   { api, clock, holdAnnotation }: Options,
   { deadline, log }: CallContext,
 ): Promise<void> {
-  const rights = new KubernetesAccess({ api, clock, log, until: after(deadline, -reserve) });
+  // This API server learns of a change at once.
+  const sleep = async () => {};
+  const rights = new KubernetesAccess({ api, clock, log, until: after(deadline, -reserve), sleep });
   const entries: AccessEntries = {
     authentication: async () => "access entries",
     whyUnreachable: async () => undefined,
