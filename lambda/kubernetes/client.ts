@@ -10,6 +10,7 @@ import {
   type ClusterLogin,
   type HttpRequest,
   type HttpResponse,
+  inTime,
   KubernetesTransport,
   mostAttempts,
   pauseAfter,
@@ -108,12 +109,10 @@ export class KubernetesClient implements KubernetesCaller {
   }
 
   async #attempt(call: KubernetesCall, deadline: Date): Promise<Answer> {
-    const { clock, requestTimeout = seconds(10), timer } = this.#options;
-    const left = deadline.getTime() - clock.now().getTime();
-    if (left < shortest) throw new OutOfTimeError(`the deadline passed before ${name(call)}`);
-    const { access, transport } = await this.#connect();
+    const { requestTimeout = seconds(10), timer } = this.#options;
+    const { access, transport } = await this.#connect(call, deadline);
+    const timeout = Math.min(this.#timeLeft(call, deadline), requestTimeout);
     try {
-      const timeout = Math.min(left, requestTimeout);
       const { ignoresAnswer: ignoreBody } = call;
       const response = await transport.send(requestOf(call, access), { timeout, ignoreBody, timer });
       return this.#classify(call, access, response);
@@ -124,6 +123,12 @@ export class KubernetesClient implements KubernetesCaller {
       transport.closeIdle();
       return { kind: "transient", error };
     }
+  }
+
+  #timeLeft(call: KubernetesCall, deadline: Date): Duration {
+    const left = deadline.getTime() - this.#options.clock.now().getTime();
+    if (left >= shortest) return left;
+    throw new OutOfTimeError(`the deadline passed before ${name(call)}`);
   }
 
   #classify(call: KubernetesCall, access: ClusterAccess, { status, headers, body }: HttpResponse): Answer {
@@ -163,8 +168,8 @@ export class KubernetesClient implements KubernetesCaller {
     this.#options.login.refresh();
   }
 
-  async #connect(): Promise<Connection> {
-    const access = await this.#options.login.access();
+  async #connect(call: KubernetesCall, deadline: Date): Promise<Connection> {
+    const access = await this.#logIn(call, deadline);
     const present = this.#connection;
     // A new token alone needs no new connections.
     if (present?.access.server === access.server && isDeepStrictEqual(present.access.tls, access.tls)) {
@@ -176,6 +181,13 @@ export class KubernetesClient implements KubernetesCaller {
     // Running requests end on the old connections.
     present?.transport.close();
     return connection;
+  }
+
+  /** Other calls may go on waiting for the same login. */
+  #logIn(call: KubernetesCall, deadline: Date): Promise<ClusterAccess> {
+    const { login, timer } = this.#options;
+    const late = () => new OutOfTimeError(`there was no login to the cluster in time for ${name(call)}`);
+    return inTime(() => login.access(), { most: this.#timeLeft(call, deadline), late, timer });
   }
 }
 

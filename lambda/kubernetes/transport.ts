@@ -58,6 +58,30 @@ const wallTimer: Timer = (end, duration) => {
   return () => clearTimeout(timer);
 };
 
+/** What the work gives, or the signal's reason as soon as it aborts; the work may go on for others. */
+export const whileNotAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason));
+    work.then(resolve, reject);
+  });
+
+export type TimeLimit = Readonly<{ most: Duration; late: () => Error; timer?: Timer | undefined }>;
+
+/** What the work gives; when it takes longer, an error, and the work's signal aborts. */
+export async function inTime<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  { most, late, timer = wallTimer }: TimeLimit,
+): Promise<T> {
+  const ending = new AbortController();
+  const cancelTimer = timer(() => ending.abort(late()), most);
+  try {
+    return await whileNotAborted(work(ending.signal), ending.signal);
+  } finally {
+    cancelTimer();
+  }
+}
+
 /** HTTP to one API server over a pool of connections that stay open. */
 export class KubernetesTransport {
   readonly #agent: Agent | PlainAgent;

@@ -74,6 +74,8 @@ export async function startRun({
     for (const action of closing.toReversed()) await action();
   };
   try {
+    // A program that logs in may take longer than the answer of a server.
+    await login.access();
     await checkRights(api, { deadline: after(clock.now(), seconds(5)) }).catch((cause: unknown) => {
       if (!(cause instanceof TryAgainError)) throw cause;
       throw new UnreachableClusterError(config.getCurrentCluster()?.server ?? "", cause);

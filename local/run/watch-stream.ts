@@ -7,6 +7,7 @@ import {
   KubernetesTransport,
   limitedText,
   TooLongError,
+  whileNotAborted,
 } from "../../lambda/kubernetes/transport.ts";
 
 /** One line of a watch. */
@@ -26,18 +27,20 @@ export async function* streamOf(
   query: URLSearchParams,
   signal: AbortSignal,
 ): AsyncGenerator<WatchEvent, void, undefined> {
-  const access = await login.access();
-  const headers = { ...access.headers, accept: "application/json" };
+  const left = new AbortController();
+  const ended = AbortSignal.any([signal, left.signal]);
   query.set("watch", "1");
   query.set("allowWatchBookmarks", "true");
   query.set("timeoutSeconds", String(lasts / seconds(1)));
-  const transport = new KubernetesTransport(access);
-  const stopped = new AbortController();
+  let transport: KubernetesTransport | undefined;
   try {
+    const access = await whileNotAborted(login.access(), ended);
+    transport = new KubernetesTransport(access);
+    const headers = { ...access.headers, accept: "application/json" };
     const response = await transport.stream(
       { method: "GET", path: `${path}?${query}`, headers },
       // A stream that lasts longer than requested shows that its connection died silently.
-      { idle: lasts + minutes(1), signal: AbortSignal.any([signal, stopped.signal]) },
+      { idle: lasts + minutes(1), signal: ended },
     );
     const { statusCode = 0 } = response;
     if (statusCode !== 200) {
@@ -45,8 +48,8 @@ export async function* streamOf(
     }
     for await (const line of linesOf(response)) yield readEvent(line);
   } finally {
-    stopped.abort();
-    transport.close();
+    left.abort();
+    transport?.close();
   }
 }
 

@@ -85,7 +85,11 @@ describe("a kubeconfig with a feature that we do not support", () => {
     ["groups to impersonate", ofUser({ as: "me", "as-groups": ["admins"] }), /as-groups/],
     ["a UID to impersonate", ofUser({ as: "me", "as-uid": "7" }), /as-uid/],
     ["extra fields to impersonate", ofUser({ as: "me", "as-user-extra": { a: ["b"] } }), /as-user-extra/],
-    ["a login of another kind", ofUser({ "auth-provider": { name: "openstack" } }), /auth-provider/],
+    [
+      "a login of another kind",
+      ofUser({ "auth-provider": { name: "gcp" } }),
+      /auth-provider .* must be oidc/,
+    ],
     [
       "a program that prompts",
       ofUser({ exec: { ...exec, interactiveMode: "Always" } }),

@@ -142,6 +142,30 @@ describe("the client", () => {
     await lost.close();
   });
 
+  it("waits for a login until the deadline, and no longer", async () => {
+    const login = { access: () => new Promise<never>(() => {}), refresh: () => {} };
+    const stuck = clientWith({ login, timer: (end) => (setImmediate(end), () => {}) });
+    await expect(stuck.call(list, in30s)).rejects.toThrow(
+      new OutOfTimeError("there was no login to the cluster in time for GET /api/v1/nodes"),
+    );
+    await stuck.close();
+  });
+
+  it("sends nothing when the login has left no time", async () => {
+    const clock = new VirtualClock();
+    const login = {
+      access: async () => {
+        clock.pass(seconds(30));
+        return access;
+      },
+      refresh: () => {},
+    };
+    const late = clientWith({ login, clock });
+    await expect(late.call(list, in30s)).rejects.toThrow("the deadline passed before GET /api/v1/nodes");
+    expect(asked).toEqual([]);
+    await late.close();
+  });
+
   it("reports a refusal by a server that is ready at once, however many are refused together", async () => {
     const asked: (string | undefined)[] = [];
     answer = (request, response) => {
@@ -299,7 +323,9 @@ describe("a call of the client", () => {
   it("may take ten seconds, and never longer than until the deadline", async () => {
     await client.call(list, in30s);
     await client.call(list, until(after(noon, seconds(5))));
-    expect(timeouts).toEqual([seconds(10), seconds(5)]);
+    const [logins, calls] = [0, 1].map((which) => timeouts.filter((_, i) => i % 2 === which));
+    expect(calls).toEqual([seconds(10), seconds(5)]);
+    expect(logins).toEqual([seconds(30), seconds(5)]);
   });
 
   it("starts only with enough time left for an answer", async () => {

@@ -1,14 +1,16 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
-import { describe, expect, it } from "vitest";
-import { BrokenSetupError } from "../../lambda/core/errors.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
+import type { Timer } from "../../lambda/kubernetes/transport.ts";
+import { newFolder } from "../support/new-folder.ts";
 
-const loginOf = (config: object) => {
+const loginOf = (config: object, timer?: Timer) => {
   const kubeconfig = new KubeConfig();
   kubeconfig.loadFromString(JSON.stringify({ apiVersion: "v1", kind: "Config", ...config }));
-  return kubeconfigLogin(kubeconfig);
+  return kubeconfigLogin(kubeconfig, timer);
 };
 const base64 = (text = "") => Buffer.from(text).toString("base64");
 /** Any certificate will do that a library brings along. */
@@ -76,69 +78,153 @@ describe("logging in by kubeconfig", () => {
     await expect(failure).rejects.toThrow(/set its current-context/);
   });
 
-  it("reports why the user's own program could not log in", async () => {
-    const exec = {
-      apiVersion: "client.authentication.k8s.io/v1",
-      command: "no-such-program",
-      interactiveMode: "Never",
-    };
-    const failure = loginOf(configOf({}, { exec })).access();
-    await expect(failure).rejects.toBeInstanceOf(BrokenSetupError);
-    await expect(failure).rejects.toThrow(/user cannot log in: .*no-such-program/);
-  });
-
-  /** A login whose kubeconfig gives these options for a request, in turn; the last ones stay. */
-  const loginWith = (...given: (object | Error)[]) =>
-    kubeconfigLogin({
-      getCurrentCluster: () => ({ name: "c", server: "https://c.example.com", skipTLSVerify: false }),
-      applyToHTTPSOptions: async (options) => {
-        const next = given.length > 1 ? given.shift() : given[0];
-        if (next instanceof Error) throw next;
-        Object.assign(options, next);
-      },
-    });
-
-  it.each([
-    [{ auth: "me:secret" }, { authorization: "Basic bWU6c2VjcmV0" }],
-    [{ auth: "me:secret", headers: { Authorization: "Bearer t" } }, { authorization: "Bearer t" }],
-    [{ headers: { "X-Number": 7 } }, { "x-number": "7" }],
+  it.each<[object, object]>([
+    [{ username: "me", password: "secret" }, { authorization: "Basic bWU6c2VjcmV0" }],
+    [{ username: "me", password: "secret", token: "t" }, { authorization: "Bearer t" }],
+    [{ as: "another" }, { "impersonate-user": "another" }],
     [{}, {}],
-  ])("shows what the kubeconfig gives: %j", async (options, headers) => {
-    expect((await loginWith(options).access()).headers).toEqual(headers);
+  ])("shows what the kubeconfig gives: %j", async (user, headers) => {
+    expect((await loginOf(configOf({}, user)).access()).headers).toEqual(headers);
   });
 
-  it("takes of a kubeconfig's options what concerns TLS, where there is a value", async () => {
-    const tls = { rejectUnauthorized: true, servername: "c" };
-    const login = loginWith({ ...tls, ca: undefined, agent: {}, timeout: 7 });
-    expect(Object.entries((await login.access()).tls)).toEqual(Object.entries(tls));
+  it("takes of a kubeconfig what concerns TLS, where there is a value", async () => {
+    const { tls } = await loginOf(configOf({ "tls-server-name": "c" }, {})).access();
+    expect(Object.entries(tls)).toEqual([["servername", "c"]]);
   });
 
   it("reports a certificate that cannot be used, with its cause", async () => {
-    const failure = loginWith({ cert: "no certificate" }).access();
+    const user = { "client-certificate-data": base64("no certificate") };
+    const failure = loginOf(configOf({}, user)).access();
     await expect(failure).rejects.toBeInstanceOf(BrokenSetupError);
     await expect(failure).rejects.toThrow(/^A certificate or key of the kubeconfig cannot be used: .+/);
     await expect(failure).rejects.toMatchObject({ cause: expect.any(Error) });
   });
 
-  it.each([
-    [
-      new SyntaxError('"secret" is not JSON'),
-      "its exec or auth-provider gave no credentials as kubectl expects them",
-    ],
-    [
-      new TypeError("secret is undefined"),
-      "its exec or auth-provider gave no credentials as kubectl expects them",
-    ],
-    [new Error("x".repeat(1_001)), "x".repeat(1_000)],
-  ])("reports why the user cannot log in, and quotes no credentials: %s", async (error, reason) => {
-    await expect(loginWith(error).access()).rejects.toThrow(
-      new BrokenSetupError(`The kubeconfig's user cannot log in: ${reason}`),
+  it("reports an address that is none", async () => {
+    const failure = loginOf(configOf({ server: "https://no address" }, {})).access();
+    await expect(failure).rejects.toThrow(
+      new BrokenSetupError(
+        'The cluster has no usable address: "https://no address" is not like https://10.0.0.1:6443',
+      ),
     );
   });
 
+  it("reports a login provider without the credentials that it needs, and quotes none", async () => {
+    const provider = { name: "oidc", config: { "id-token": 7 } };
+    const failure = loginOf(configOf({}, { "auth-provider": provider })).access();
+    await expect(failure).rejects.toThrow(
+      new BrokenSetupError(
+        "The kubeconfig's user cannot log in: its exec or auth-provider gave no credentials as kubectl expects them",
+      ),
+    );
+  });
+});
+
+describe("logging in by a program", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = newFolder();
+  });
+
+  /** A login by this shell script, which finds its folder in $FOLDER. */
+  const loginBy = (script: string, timer?: Timer) => {
+    const env = [{ name: "FOLDER", value: folder }];
+    const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "sh", args: ["-c", script], env };
+    return loginOf(configOf({}, { exec }), timer);
+  };
+  const printing = (status: object) => `printf %s '${JSON.stringify({ status })}'`;
+
+  it("sends its token, and presents its certificate", async () => {
+    const { headers } = await loginBy(printing({ token: "t" })).access();
+    expect(headers).toEqual({ authorization: "Bearer t" });
+    const [clientCertificateData, clientKeyData] = ["server-crt.pem", "server-key.pem"].map((name) =>
+      readFileSync(join(pems, name), "utf8"),
+    );
+    const { tls } = await loginBy(printing({ clientCertificateData, clientKeyData })).access();
+    expect([tls.cert, tls.key]).toEqual([clientCertificateData, clientKeyData]);
+  });
+
+  it("says to the program which version of the credentials it reads, and that nobody can answer it", async () => {
+    const script = `printf %s "$KUBERNETES_EXEC_INFO" > "$FOLDER/info"; cat; ${printing({ token: "t" })}`;
+    await loginBy(script).access();
+    expect(JSON.parse(readFileSync(join(folder, "info"), "utf8"))).toEqual({
+      apiVersion: "client.authentication.k8s.io/v1",
+      kind: "ExecCredential",
+      spec: { interactive: false },
+    });
+  });
+
+  it("runs the program again when the login is refreshed, also where the token has no end", async () => {
+    const login = loginBy(
+      `echo >> "$FOLDER/runs"; echo "{\\"status\\":{\\"token\\":\\"t$(grep -c '' "$FOLDER/runs")\\"}}"`,
+    );
+    const token = async () => (await login.access()).headers.authorization;
+    expect([await token(), await token()]).toEqual(["Bearer t1", "Bearer t1"]);
+    login.refresh();
+    expect(await token()).toBe("Bearer t2");
+  });
+
+  it.each([
+    ["hangs", ""],
+    ["hangs and ignores SIGTERM", "trap '' TERM;"],
+  ])("kills a program that %s, and starts it again at the next call", async (_, first) => {
+    let endTime = () => {};
+    const login = loginBy(`${first} echo $$ >> "$FOLDER/pids"; exec sleep 600`, (end) => {
+      endTime = end;
+      return () => {};
+    });
+    const pids = () => {
+      try {
+        return readFileSync(join(folder, "pids"), "utf8").trim().split("\n").map(Number);
+      } catch {
+        return [];
+      }
+    };
+    const isAlive = (pid = 0) => {
+      try {
+        return process.kill(pid, 0);
+      } catch {
+        return false;
+      }
+    };
+    for (const run of [1, 2]) {
+      const failure = login.access().catch((error: unknown) => error);
+      await expect.poll(pids, { timeout: 10_000 }).toHaveLength(run);
+      expect(isAlive(pids().at(-1))).toBe(true);
+      endTime();
+      expect(await failure).toEqual(
+        new TryAgainError("The kubeconfig's user cannot log in: there was no answer within 1m"),
+      );
+      await expect.poll(() => isAlive(pids().at(-1)), { timeout: 10_000 }).toBe(false);
+    }
+  });
+
   it("reads the kubeconfig again after a login that failed", async () => {
-    const login = loginWith(new Error("no answer"), {});
-    await expect(login.access()).rejects.toThrow("no answer");
-    expect((await login.access()).server).toBe("https://c.example.com");
+    const login = loginBy(`cat "$FOLDER/credentials"`);
+    await expect(login.access()).rejects.toThrow("No such file");
+    writeFileSync(join(folder, "credentials"), '{"status":{"token":"t"}}');
+    expect((await login.access()).headers).toEqual({ authorization: "Bearer t" });
+  });
+
+  it.each([
+    ["is not there", { command: "no-such-program" }, /^spawn no-such-program ENOENT$/],
+    ["fails", { command: "sh", args: ["-c", "echo the reason >&2; exit 7"] }, /^the reason$/],
+    ["fails without a reason", { command: "sh", args: ["-c", "exit 7"] }, /^sh ended with 7$/],
+    ["prints a long reason", { command: "sh", args: ["-c", "printf '%02000d' 0 >&2; exit 1"] }, /^0{1000}$/],
+    ["prints without an end", { command: "yes" }, /^yes printed more than credentials are long$/],
+    ["prints nothing", { command: "true" }, /^its exec or auth-provider gave no credentials/],
+    ["prints no status", { command: "echo", args: ["{}"] }, /^its exec or auth-provider gave no credentials/],
+    [
+      "prints a token of two words",
+      { command: "echo", args: ['{"status":{"token":"a b"}}'] },
+      /gave no credentials/,
+    ],
+  ])("reports why, where the program %s", async (_, exec, reason) => {
+    const error = await loginOf(configOf({}, { exec }))
+      .access()
+      .catch((failure: unknown) => failure);
+    expect(error).toBeInstanceOf(BrokenSetupError);
+    const [, said = ""] = /^The kubeconfig's user cannot log in: (.*)$/s.exec((error as Error).message) ?? [];
+    expect(said).toMatch(reason);
   });
 });

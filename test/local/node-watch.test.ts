@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
+import type { ClusterLogin } from "../../lambda/kubernetes/transport.ts";
 import { systemClock as clock } from "../../lambda/system-clock.ts";
+import { requestUrl, serveHttp } from "../../local/http-server.ts";
 import { NodeWatch } from "../../local/run/node-watch.ts";
 import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
@@ -10,6 +12,8 @@ describe("the watch of nodes", () => {
   let watch: NodeWatch;
   let api: KubernetesClient;
   let reported: string[];
+  let token: string;
+  let logIn: ClusterLogin["access"];
   /** Done before the server answers the next watch, or the next page of a list. */
   let beforeNextWatch: () => void;
   let beforeNextPage: () => void;
@@ -30,7 +34,14 @@ describe("the watch of nodes", () => {
         action();
       },
     });
-    const login = { access: async () => cluster.access(), refresh: () => {} };
+    token = cluster.token;
+    logIn = async () => ({ ...cluster.access(), headers: { authorization: `Bearer ${token}` } });
+    const login = {
+      access: () => logIn(),
+      refresh: () => {
+        token = cluster.token;
+      },
+    };
     api = new KubernetesClient({ login, clock, metrics: new CollectedMetrics() });
     reported = [];
     watch = new NodeWatch({
@@ -52,6 +63,14 @@ describe("the watch of nodes", () => {
   const joins = (name: string) =>
     cluster.addNode({ name, labels: { pool: "web" }, providerId: `kwok://${name}` });
   const soon = { timeout: 10_000, interval: 10 };
+
+  async function startWatching(): Promise<void> {
+    const begun = new Promise<void>((resolve) => {
+      beforeNextWatch = resolve;
+    });
+    await watch.start();
+    await begun;
+  }
 
   it("reports existing nodes, and each that joins, changes and leaves", async () => {
     joins("a");
@@ -107,6 +126,39 @@ describe("the watch of nodes", () => {
     await expect.poll(() => reported, soon).toEqual(["joined meanwhile"]);
   });
 
+  it("logs in again when its login is refused", async () => {
+    await startWatching();
+    token = "expired";
+    cluster.cutConnections();
+    joins("a");
+    await expect.poll(() => reported, soon).toEqual(["joined a"]);
+  });
+
+  it("asks for bookmarks, and continues from the last one", async (test) => {
+    const asked: URLSearchParams[] = [];
+    const bookmark = { type: "BOOKMARK", object: { kind: "Node", metadata: { resourceVersion: "42" } } };
+    const server = await serveHttp((request, response) => {
+      asked.push(requestUrl(request).searchParams);
+      response.end(`${JSON.stringify(bookmark)}\n`);
+    });
+    test.onTestFinished(() => server.stop());
+    const login = { access: async () => ({ server: server.url, tls: {}, headers: {} }), refresh: () => {} };
+    const empty = { call: async () => ({ items: [], metadata: { resourceVersion: "7" } }) };
+    const log = new CollectedLog();
+    const marked = new NodeWatch({ api: empty, login, selector: "pool", clock, log, onChange: () => {} });
+    test.onTestFinished(() => marked.stop());
+    await marked.start();
+    await expect.poll(() => asked.length, soon).toBeGreaterThan(1);
+    const [first, second] = asked.map((query) => [
+      query.get("resourceVersion"),
+      query.get("allowWatchBookmarks"),
+    ]);
+    expect([first, second]).toEqual([
+      ["7", "true"],
+      ["42", "true"],
+    ]);
+  });
+
   it("continues after a broken connection, and reports nothing twice", async () => {
     await watch.start();
     joins("a");
@@ -130,6 +182,19 @@ describe("the watch of nodes", () => {
       .poll(() => reported.slice(2).filter((one) => one !== "changed stays"), soon)
       .toEqual(["gone goes", "joined comes"]);
     expect([...watch.nodes.keys()].toSorted()).toEqual(["comes", "stays"]);
+  });
+
+  it("stops at once while it waits for a login", async () => {
+    await startWatching();
+    const hanging = new Promise<void>((isAsked) => {
+      logIn = () => {
+        isAsked();
+        return new Promise(() => {});
+      };
+    });
+    cluster.cutConnections();
+    await hanging;
+    await watch.stop();
   });
 
   it("stops at once", async () => {
