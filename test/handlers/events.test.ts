@@ -25,15 +25,16 @@ describe("a message", () => {
     });
   });
 
-  it("that is a follow-up asks for another check", () => {
+  it("that is a follow-up asks for another check, also of an instance with a long name, as in `run` on Azure", () => {
     const launchedAt = noon.toISOString();
-    const awaited = [{ instance: "i-1", launchedAt }];
+    const instance = `azure:///subscriptions/${"a".repeat(300)}`;
+    const awaited = [{ instance, launchedAt }];
     const pendingNodes = { kind: "pendingNodes", scope: "nodepool/batch", attempt: 3, awaited };
     const launches = { kind: "launches", attempt: 1, firstSeenAt: launchedAt, launches: awaited };
 
     const read = [parse({ followUp: pendingNodes }), parse({ followUp: launches })];
 
-    const parsed = [{ instance: "i-1", launchedAt: noon }];
+    const parsed = [{ instance, launchedAt: noon }];
     expect(read).toEqual([
       { kind: "followUp", followUp: { ...pendingNodes, awaited: parsed } },
       { kind: "followUp", followUp: { kind: "launches", attempt: 1, firstSeenAt: noon, launches: parsed } },
