@@ -6,7 +6,7 @@ import type { CallContext } from "../../lambda/core/ports.ts";
 import { type KubernetesCaller, KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
-import { pagesOf } from "../../lambda/kubernetes/node-lists.ts";
+import { type PageQuery, pagesOf } from "../../lambda/kubernetes/node-lists.ts";
 import { readKubeconfig } from "../../local/run/kubeconfig.ts";
 import type { Doctor, IneffectiveTemplate } from "./doctor.ts";
 
@@ -50,11 +50,10 @@ export async function ineffectiveTemplates(
   api: KubernetesCaller,
   context: Pick<CallContext, "deadline">,
 ): Promise<readonly IneffectiveTemplate[]> {
-  const ask = (from: string) =>
-    api.call({ method: "GET", path, query: { limit: "250", ...(from && { continue: from }) } }, context);
+  const ask = (query: PageQuery) => api.call({ method: "GET", path, query }, context);
   const found: IneffectiveTemplate[] = [];
   try {
-    for await (const { items } of pagesOf(ask)) {
+    for await (const { items } of pagesOf(ask, 250)) {
       for (const item of items) {
         const { success, output } = v.safeParse(nodePool, item);
         const value = success ? output.spec.template.metadata.annotations[annotation] : undefined;

@@ -118,7 +118,7 @@ export class KubernetesClient implements KubernetesCaller {
       return this.#classify(call, access, response);
     } catch (error) {
       if (error instanceof TooLongError)
-        throw new TryAgainError(`${name(call)}: ${error.message}`, { cause: error });
+        throw new TooLongError(`${name(call)}: ${error.message}`, { cause: error });
       // While a function is frozen all its connections break unnoticed: after one error, close the others.
       transport.closeIdle();
       return { kind: "transient", error };

@@ -5,12 +5,7 @@ import { KubeConfig } from "@kubernetes/client-node";
 import * as v from "valibot";
 import { type Duration, formatDuration, minutes } from "../core/duration.ts";
 import { BrokenSetupError, TryAgainError } from "../core/errors.ts";
-import {
-  type ClusterAccess,
-  type ClusterLogin,
-  inTime,
-  type Timer,
-} from "./transport.ts";
+import { type ClusterAccess, type ClusterLogin, inTime, type Timer } from "./transport.ts";
 
 /** A login may ask a person in a browser. */
 const longest: Duration = minutes(1);

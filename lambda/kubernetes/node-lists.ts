@@ -7,6 +7,7 @@ import { admits, type NodePoolFilter, nodePoolOf, type Scope } from "../core/sco
 import type { KubernetesCaller } from "./client.ts";
 import { isStatus } from "./error.ts";
 import { asRecord, parseNode } from "./node-objects.ts";
+import { TooLongError } from "./transport.ts";
 
 const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 /** A server expires a list after minutes; without a limit, lists that always expire would restart for ever. */
@@ -82,17 +83,18 @@ export async function* listMetadata<T extends Readonly<{ name: string }>>(
   if (selector === undefined) return;
   const returned = new Set<string>();
   let restarts = 0;
-  const ask = async (from: string): Promise<unknown> => {
+  const ask = async (page: PageQuery): Promise<unknown> => {
+    const query = { labelSelector: selectorText(selector), ...page };
     try {
-      return await askPage(api, selector, from, context, pageSize);
+      return await api.call({ method: "GET", path: "/api/v1/nodes", query, accept: metadataOnly }, context);
     } catch (error) {
       // The list has expired on the server: list again, and skip nodes that were returned already.
-      if (from === "" || !isStatus(error, 410) || restarts === mostRestarts) throw error;
+      if (page.continue === undefined || !isStatus(error, 410) || restarts === mostRestarts) throw error;
       restarts += 1;
-      return askPage(api, selector, "", context, pageSize);
+      return ask({ limit: page.limit });
     }
   };
-  for await (const page of readAhead(pagesOf(ask))) {
+  for await (const page of readAhead(pagesOf(ask, pageSize))) {
     for (const node of page.items.map(parse)) {
       if (returned.has(node.name)) continue;
       returned.add(node.name);
@@ -120,16 +122,30 @@ async function* readAhead<T>(pages: AsyncGenerator<T, void>): AsyncGenerator<T, 
 
 type Page = Readonly<{ items: readonly unknown[]; next: string; resourceVersion: string }>;
 
-/** The pages of a list; an error when the server repeats a page. */
+/** Which page of a list is requested, as the server reads it. */
+export type PageQuery = Readonly<{ limit: string; continue?: string }>;
+
+/** The pages of a list, smaller ones when an answer is too long; an error when the server repeats a page. */
 export async function* pagesOf(
-  ask: (from: string) => Promise<unknown>,
+  ask: (page: PageQuery) => Promise<unknown>,
+  pageSize: number,
 ): AsyncGenerator<Page, void, undefined> {
   const asked = new Set<string>();
   let from = "";
+  let limit = pageSize;
+  const askUntilShort = async (): Promise<unknown> => {
+    try {
+      return await ask({ limit: String(limit), ...(from && { continue: from }) });
+    } catch (error) {
+      if (!(error instanceof TooLongError) || limit === 1) throw error;
+      limit = Math.ceil(limit / 2);
+      return askUntilShort();
+    }
+  };
   do {
     if (asked.has(from)) throw new TryAgainError("the list of nodes repeats a page for ever");
     asked.add(from);
-    const page = readPage(await ask(from));
+    const page = readPage(await askUntilShort());
     yield page;
     from = page.next;
   } while (from !== "");
@@ -146,21 +162,6 @@ function readPage(body: unknown): Page {
     throw new TryAgainError(`the list's metadata.${name} must be text`);
   };
   return { items: items ?? [], next: text("continue"), resourceVersion: text("resourceVersion") };
-}
-
-function askPage(
-  api: KubernetesCaller,
-  selector: LabelSelector,
-  from: string,
-  context: CallContext,
-  pageSize: number,
-): Promise<unknown> {
-  const query = {
-    labelSelector: selectorText(selector),
-    limit: String(pageSize),
-    ...(from === "" ? {} : { continue: from }),
-  };
-  return api.call({ method: "GET", path: "/api/v1/nodes", query, accept: metadataOnly }, context);
 }
 
 /** One condition on a label, in the words of a selector's `matchExpressions`; `NotIn` holds also where the key is absent. */

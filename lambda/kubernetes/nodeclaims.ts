@@ -5,7 +5,7 @@ import type { CallContext, NodeClaim, NodeClaims, Replacement, Unavailable } fro
 import type { NodePoolFilter, Scope } from "../core/scope.ts";
 import type { KubernetesCaller } from "./client.ts";
 import { isStatus } from "./error.ts";
-import { pagesOf, selectors, selectorText } from "./node-lists.ts";
+import { type PageQuery, pagesOf, selectors, selectorText } from "./node-lists.ts";
 import { instanceIn } from "./node-objects.ts";
 
 /** Events of objects without a namespace are kept in this one. */
@@ -144,11 +144,8 @@ export class KubernetesNodeClaims implements NodeClaims {
     context: CallContext,
   ): AsyncGenerator<T, void, undefined> {
     const { api, pageSize = 250 } = this.#options;
-    const ask = (from: string) => {
-      const page = { limit: String(pageSize), ...query, ...(from !== "" && { continue: from }) };
-      return api.call({ method: "GET", path, query: page }, context);
-    };
-    for await (const { items } of pagesOf(ask)) {
+    const ask = (page: PageQuery) => api.call({ method: "GET", path, query: { ...page, ...query } }, context);
+    for await (const { items } of pagesOf(ask, pageSize)) {
       for (const item of items) {
         const { success, output, issues } = v.safeParse(schema, item);
         if (!success) throw new TryAgainError(`${path}: ${v.summarize(issues)}`);

@@ -10,6 +10,7 @@ import type { Readable } from "node:stream";
 import type { ConnectionOptions } from "node:tls";
 import { urlToHttpOptions } from "node:url";
 import { type Duration, minutes, seconds } from "../core/duration.ts";
+import { TryAgainError } from "../core/errors.ts";
 
 /** The address of a cluster's API, the TLS options, and the headers that log in. */
 export type ClusterAccess = Readonly<{
@@ -166,8 +167,8 @@ function skip(response: IncomingMessage): Promise<string> {
 /** Many times the largest page of nodes; no valid answer is longer. */
 export const longestAnswer = 64 * 1024 * 1024;
 
-/** A body was larger than any that we expect; a retry would only read it again. */
-export class TooLongError extends Error {}
+/** A body was larger than any that we expect; the same call would only read it again. */
+export class TooLongError extends TryAgainError {}
 
 /** A body as text; stops reading at the limit, because a body may be endless. */
 export function limitedText(body: Readable, most = longestAnswer): Promise<string> {

@@ -3,7 +3,7 @@ import type { NodeMeta } from "../../lambda/core/marks/plan-marks.ts";
 import type { Clock, Log } from "../../lambda/core/ports.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
-import { pagesOf } from "../../lambda/kubernetes/node-lists.ts";
+import { type PageQuery, pagesOf } from "../../lambda/kubernetes/node-lists.ts";
 import { asRecord, instanceOf, parseNode } from "../../lambda/kubernetes/node-objects.ts";
 import { type ClusterLogin, pauseAfter } from "../../lambda/kubernetes/transport.ts";
 import { streamOf, WatchGoneError } from "./watch-stream.ts";
@@ -87,11 +87,11 @@ export class NodeWatch {
     const found = new Map<string, WatchedNode>();
     let version = "";
     const deadline = after(clock.now(), minutes(5));
-    const ask = (from: string) => {
-      const query = { labelSelector: selector, limit: "250", ...(from && { continue: from }) };
+    const ask = (page: PageQuery) => {
+      const query = { labelSelector: selector, ...page };
       return api.call({ method: "GET", path: "/api/v1/nodes", query }, { deadline });
     };
-    for await (const page of pagesOf(ask)) {
+    for await (const page of pagesOf(ask, 250)) {
       for (const item of page.items) {
         const node = readNode(item);
         found.set(node.name, node);

@@ -264,11 +264,16 @@ export function nodesApiContract(
       const third = await ask("GET", "", {
         query: { limit: "2", continue: second.body.metadata.continue ?? "" },
       });
+      const smaller = await ask("GET", "", {
+        query: { limit: "1", continue: first.body.metadata.continue ?? "" },
+      });
 
       const pages = [first, second, third].map(({ body }) =>
         body.items?.map(({ metadata }) => metadata.name).join(" "),
       );
       expect(pages).toEqual(["a b", "c d", "e"]);
+      // A later page may be smaller.
+      expect(smaller.body.items?.map(({ metadata }) => metadata.name)).toEqual(["c"]);
       expect(second.body.items?.[0]?.metadata.labels).toBeUndefined();
       expect(third.body.metadata.continue ?? "").toBe("");
     });

@@ -144,7 +144,11 @@ describe("the client", () => {
 
   it("waits for a login until the deadline, and no longer", async () => {
     const login = { access: () => new Promise<never>(() => {}), refresh: () => {} };
-    const stuck = clientWith({ login, timer: (end) => (setImmediate(end), () => {}) });
+    const timer = (end: () => void) => {
+      setImmediate(end);
+      return () => {};
+    };
+    const stuck = clientWith({ login, timer });
     await expect(stuck.call(list, in30s)).rejects.toThrow(
       new OutOfTimeError("there was no login to the cluster in time for GET /api/v1/nodes"),
     );

@@ -11,6 +11,7 @@ import {
   selectors,
   selectorText,
 } from "../../lambda/kubernetes/node-lists.ts";
+import { TooLongError } from "../../lambda/kubernetes/transport.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { within } from "../support/context.ts";
 import { answersInTurn } from "./answers-in-turn.ts";
@@ -105,10 +106,13 @@ describe("a list", () => {
   const expired = new KubernetesError("GET", 410, {});
   /** Lists with these answers in turn, the last one for ever. */
   async function list(...answers: readonly unknown[]) {
+    return listBy(2, ...answers);
+  }
+  async function listBy(pageSize: number, ...answers: readonly unknown[]) {
     const { api, calls } = answersInTurn(answers);
     const names: string[] = [];
     const error = await (async () => {
-      for await (const { name } of listNodes(api, markedByAnyone, within(1_000), 2)) names.push(name);
+      for await (const { name } of listNodes(api, markedByAnyone, within(1_000), pageSize)) names.push(name);
     })().catch((reason: unknown) => reason);
     return { names, calls, error };
   }
@@ -126,6 +130,21 @@ describe("a list", () => {
       { ...call, query },
       { ...call, query: { ...query, continue: "more" } },
     ]);
+  });
+
+  it("asks for smaller pages from the one on whose answer was too long, down to one node", async () => {
+    const tooLong = new TooLongError("the body is longer than 67108864 bytes");
+    const limits = async (...answers: readonly unknown[]) => {
+      const { names, calls, error } = await listBy(5, ...answers);
+      return { names, error, asked: calls.map(({ query }) => `${query?.limit} ${query?.continue ?? "-"}`) };
+    };
+    expect(await limits(page(["a"], "x"), tooLong, page(["b"], "y"), page(["c"]))).toEqual({
+      names: ["a", "b", "c"],
+      error: undefined,
+      asked: ["5 -", "5 x", "3 x", "3 y"],
+    });
+    const { error, asked } = await limits(tooLong);
+    expect([error, asked]).toEqual([tooLong, ["5 -", "3 -", "2 -", "1 -"]]);
   });
 
   it("starts again up to five times when it has expired", async () => {
@@ -159,7 +178,7 @@ describe("a list", () => {
 
   it("may be null where it is empty", async () => {
     const pages = [];
-    for await (const one of pagesOf(async () => ({ items: null, metadata: {} }))) pages.push(one);
+    for await (const one of pagesOf(async () => ({ items: null, metadata: {} }), 2)) pages.push(one);
     expect(pages).toEqual([{ items: [], next: "", resourceVersion: "" }]);
   });
 
