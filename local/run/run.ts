@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
@@ -20,6 +19,7 @@ import { Holder } from "../holder/holder.ts";
 import { nodeEventsOf } from "../holder/node-events.ts";
 import { Timeline } from "../holder/timeline.ts";
 import { ControlSocket } from "./control-socket.ts";
+import { makeDataFolder } from "./data-folder.ts";
 import { removeFormerMarks } from "./former-marks.ts";
 import { type NodeChange, NodeWatch } from "./node-watch.ts";
 import { checkRights } from "./rights.ts";
@@ -80,7 +80,7 @@ export async function startRun({
       if (!(cause instanceof TryAgainError)) throw cause;
       throw new UnreachableClusterError(config.getCurrentCluster()?.server ?? "", cause);
     });
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeDataFolder(folder);
     const table = SqliteTable.open(join(folder, "record.sqlite"), clock.now());
     closing.push(async () => table.close());
     await removeFormerMarks(new KubernetesAccess({ api, clock, log }), folder, annotation, log);

@@ -1,0 +1,100 @@
+import {
+  chmodSync,
+  chownSync,
+  lchownSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { KubeConfig } from "@kubernetes/client-node";
+import { beforeEach, describe, expect, it } from "vitest";
+import { readSettings } from "../../lambda/settings.ts";
+import { makeDataFolder } from "../../local/run/data-folder.ts";
+import { startRun } from "../../local/run/run.ts";
+import { CollectedLog } from "../../simulator/collected-log.ts";
+import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
+import { newFolder } from "../support/new-folder.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = join(newFolder(), "data");
+});
+
+const exists = (mode = 0o700) => {
+  mkdirSync(folder);
+  chmodSync(folder, mode);
+};
+const problem = () =>
+  makeDataFolder(folder).then(
+    () => undefined,
+    (error: Error) => error.message.replace(folder, "X"),
+  );
+
+describe("the folder of the record", () => {
+  it("is made for its owner alone", async () => {
+    await makeDataFolder(folder);
+    expect((statSync(folder).mode & 0o777).toString(8)).toBe("700");
+  });
+
+  it("may be readable, and writable by the account's own group, as in a volume of a Pod", async () => {
+    exists(0o2775);
+    expect(await problem()).toBeUndefined();
+  });
+
+  it("is refused where others may write in it", async () => {
+    exists(0o777);
+    expect(await problem()).toBe(
+      "The folder X cannot keep the record: others may write in it; take that right away (chmod go-w), or choose another folder by --data",
+    );
+  });
+
+  it("is checked before `run` writes in it", async (test) => {
+    const cluster = await FakeKubernetesServer.start();
+    test.onTestFinished(() => cluster.stop());
+    const config = new KubeConfig();
+    config.loadFromString(cluster.kubeconfig());
+    exists(0o777);
+    const settings = readSettings({ cluster: "prod" });
+    const started = startRun({ settings, config, folder, log: new CollectedLog() });
+    await expect(started).rejects.toThrow("others may write in it");
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it.each(["record.sqlite", "hold-annotation", "hold-annotation.new"])(
+    "is refused with a link in place of %s",
+    async (name) => {
+      exists();
+      symlinkSync(join(folder, "elsewhere"), join(folder, name));
+      expect(await problem()).toMatch(`its ${name} is a link, which is not followed`);
+    },
+  );
+
+  it("may have files and other links in it, and be a link itself", async () => {
+    const target = newFolder();
+    writeFileSync(join(target, "record.sqlite"), "");
+    symlinkSync("/", join(target, "other"));
+    symlinkSync(target, folder);
+    expect(await problem()).toBeUndefined();
+  });
+
+  describe.skipIf(process.getuid?.() !== 0)("when root uses it", () => {
+    it("is refused where it belongs to another user, or another group may write in it", async () => {
+      exists();
+      chownSync(folder, 1, 0);
+      expect(await problem()).toContain("it belongs to another user; use it as that user");
+      chownSync(folder, 0, 1);
+      expect(await problem()).toBeUndefined();
+      chmodSync(folder, 0o770);
+      expect(await problem()).toContain("others may write in it");
+    });
+
+    it("is refused where it is another user's link", async () => {
+      symlinkSync(newFolder(), folder);
+      lchownSync(folder, 1, 0);
+      expect(await problem()).toContain("it belongs to another user");
+    });
+  });
+});
