@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
@@ -19,7 +19,10 @@ export class Archive {
   constructor(path: string) {
     this.#path = path;
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    const text = existsSync(path) ? readFileSync(path, "utf8") : "";
+    const isThere = existsSync(path);
+    // A file from before, or from a backup, may be readable by others.
+    if (isThere) chmodSync(path, 0o600);
+    const text = isThere ? readFileSync(path, "utf8") : "";
     for (const line of text.split("\n")) this.#load(line);
   }
 

@@ -1,6 +1,6 @@
 import { Metric, type MetricName } from "../../lambda/core/metrics.ts";
 import type { Metrics } from "../../lambda/core/ports.ts";
-import { type HttpServer, requestUrl, serveHttp } from "../http-server.ts";
+import { type HttpServer, refuse, requestUrl, serveHttp } from "../http-server.ts";
 
 /** A counter sums values, a gauge keeps the last one, a summary has their sum and their number. */
 type Family = Readonly<{ type: "counter" | "gauge" | "summary"; help: string }>;
@@ -86,7 +86,7 @@ export async function serveMetrics({ metrics, port, host }: Served): Promise<Htt
   const contentType = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
   const server = await serveHttp(
     (request, response) => {
-      if (requestUrl(request).pathname !== "/metrics") response.writeHead(404).end();
+      if (requestUrl(request).pathname !== "/metrics") refuse(response, 404, "Not found.");
       else if (request.method !== "GET") response.writeHead(405, { allow: "GET" }).end();
       else response.writeHead(200, contentType).end(metrics.text());
     },

@@ -4,7 +4,7 @@ import type { Clock } from "../../lambda/core/ports.ts";
 import { version } from "../../lambda/version.ts";
 import { drawPage, spans } from "../../report/page/page.ts";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
-import { type HttpServer, requestUrl, serveHttp } from "../http-server.ts";
+import { type HttpServer, refuse, requestUrl, serveHttp } from "../http-server.ts";
 import { drawFrame, formatState } from "./frame.ts";
 
 /** Past events, and a way to subscribe to new ones; a timeline is one. */
@@ -21,6 +21,9 @@ export type LivePageOptions = Readonly<{
   /** How often the picture is drawn again when nothing happens. */
   redrawEvery?: Duration;
 }>;
+
+/** Each is drawn a picture every second, by the process that holds the nodes. */
+export const mostReaders = 20;
 
 type View = Readonly<{ span: Duration; width?: number }>;
 type Reader = View & Readonly<{ response: ServerResponse }>;
@@ -62,13 +65,10 @@ export class LivePage {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const { pathname, searchParams } = requestUrl(request);
-    // Another site's name could resolve to this address (DNS rebinding).
-    const isMeant = /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(request.headers.host ?? "");
-    if (!isMeant) refuse(response, 403);
-    else if (request.method !== "GET") refuse(response, 405);
+    if (request.method !== "GET") refuse(response, 405, "Only GET is allowed.");
     else if (pathname === "/events") this.#welcome(response, viewOf(searchParams));
     else if (pathname === "/") this.#sendPage(response);
-    else refuse(response, 404);
+    else refuse(response, 404, "Not found.");
   }
 
   #sendPage(response: ServerResponse): void {
@@ -85,6 +85,8 @@ export class LivePage {
   }
 
   #welcome(response: ServerResponse, view: View): void {
+    if (this.#readers.size >= mostReaders)
+      return void refuse(response, 503, `The page is open ${mostReaders} times: close one.`);
     response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
     const reader = { response, ...view };
     this.#readers.add(reader);
@@ -122,11 +124,6 @@ export class LivePage {
 
 function send(response: ServerResponse, event: string, content: unknown): void {
   response.write(`event: ${event}\ndata: ${JSON.stringify(content)}\n\n`);
-}
-
-function refuse(response: ServerResponse, status: number): void {
-  response.writeHead(status, { "content-type": "text/plain" });
-  response.end("Not found.\n");
 }
 
 /** What a reader asks for; the width is its window's, within limits. */

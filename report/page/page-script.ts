@@ -58,7 +58,9 @@ if (live) {
     source.addEventListener("open", () => { document.body.dataset.connection = "open"; });
     source.addEventListener("error", () => {
       document.body.dataset.connection = "lost";
-      state.textContent = "The connection is lost; trying again.";
+      state.textContent = source.readyState === EventSource.CLOSED
+        ? "The server sends no news: this page is open too often. Close another one, and load this one again."
+        : "The connection is lost; trying again.";
     });
   };
   pause.addEventListener("click", () => {

@@ -1,6 +1,5 @@
-import { get } from "node:http";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { LivePage } from "../../local/page/live-page.ts";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { LivePage, mostReaders } from "../../local/page/live-page.ts";
 import { pageOf, ReportedHold } from "./reported-hold.ts";
 
 let reported: ReportedHold;
@@ -10,6 +9,17 @@ beforeEach(async () => {
   page = await pageOf(reported);
 });
 afterEach(() => page.stop());
+
+async function readUntil({ body }: Response, expected: RegExp): Promise<string> {
+  let received = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of body ?? []) {
+    received += decoder.decode(chunk, { stream: true });
+    if (expected.test(received)) break;
+  }
+  expect(received).toMatch(expected);
+  return received;
+}
 
 describe("the page's server", () => {
   it("sends one self-contained HTML file", async () => {
@@ -25,28 +35,52 @@ describe("the page's server", () => {
   });
 
   it("sends its readers the new state and a new picture", async () => {
-    const stop = new AbortController();
-    const response = await fetch(`${page.url}events`, { signal: stop.signal });
+    const response = await fetch(`${page.url}events`);
     expect(response.headers.get("content-type")).toBe("text/event-stream");
     reported.hold(1);
-    let received = "";
-    const decoder = new TextDecoder();
-    for await (const chunk of response.body ?? []) {
-      received += decoder.decode(chunk, { stream: true });
-      if (/event: picture\ndata: .*Hold of the whole cluster/.test(received)) break;
-    }
-    stop.abort();
+    const received = await readUntil(response, /event: picture\ndata: .*Hold of the whole cluster/);
     expect(received).toContain('event: state\ndata: "Karpenter may not disrupt the cluster until');
   });
 
-  it("refuses other host names and other paths", async () => {
-    const rebound = await new Promise<number | undefined>((resolve, reject) => {
-      get(page.url, { headers: { host: "evil.example" } }, (response) => {
-        response.resume();
-        resolve(response.statusCode);
-      }).once("error", reject);
-    });
-    expect(rebound).toBe(403);
+  it("sends a new picture also when nothing happens, because time passes", async () => {
+    await readUntil(await fetch(`${page.url}events`), /(event: picture.*){3}/s);
+  });
+
+  it("draws nothing for a reader that does not read", async () => {
+    let drawn = 0;
+    const clock = { now: () => new Date(reported.now + drawn++) };
+    reported.hold(300);
+    const { timeline: events } = reported;
+    const busy = await LivePage.start({ events, clock, title: "A holder", about: "", redrawEvery: 1 });
+    onTestFinished(() => busy.stop());
+    // Its body is not read.
+    const response = await fetch(`${busy.url}events`);
+    const drawnWithin = async () => {
+      const before = drawn;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return drawn - before;
+    };
+    await expect.poll(drawnWithin, { timeout: 15_000 }).toBe(0);
+    await readUntil(response, /(event: picture.*){2}/s);
+  });
+
+  it("listens on the port that it is given", async () => {
+    await expect(pageOf(reported, Number(new URL(page.url).port))).rejects.toThrow("EADDRINUSE");
+  });
+
+  it("has a limit of readers, and says so to one more", async () => {
+    const stop = new AbortController();
+    const read = () => fetch(`${page.url}events`, { signal: stop.signal });
+    const readers = await Promise.all(Array.from({ length: mostReaders }, read));
+    expect(readers.every(({ ok }) => ok)).toBe(true);
+    const refused = await read();
+    expect([refused.status, await refused.text()]).toEqual([503, "The page is open 20 times: close one.\n"]);
+    expect((await fetch(page.url)).status).toBe(200);
+    stop.abort();
+    await expect.poll(async () => (await fetch(`${page.url}events`)).status).toBe(200);
+  });
+
+  it("refuses other paths and methods", async () => {
     expect((await fetch(`${page.url}etc/passwd`)).status).toBe(404);
     expect((await fetch(page.url, { method: "POST" })).status).toBe(405);
   });

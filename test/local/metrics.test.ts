@@ -62,6 +62,10 @@ describe("the server of metrics", () => {
     const server = await serve(new PrometheusMetrics("prod"));
     test.onTestFinished(() => server.stop());
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
+    const port = Number(new URL(server.url).port);
+    await expect(serveMetrics({ metrics: new PrometheusMetrics("prod"), port })).rejects.toThrow(
+      "EADDRINUSE",
+    );
     const response = await fetch(server.url);
     expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     expect(await response.text()).toBe(new PrometheusMetrics("prod").text());
