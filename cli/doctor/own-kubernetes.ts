@@ -18,7 +18,7 @@ export function ownKubernetes(
   path: string,
   context: string | undefined,
 ): Required<Pick<Doctor, "compareManifest" | "findIneffectiveTemplates">> {
-  const config = readKubeconfig({ path, context });
+  const config = readKubeconfig({ paths: [path], context });
   const using = async <T>(work: (api: KubernetesClient) => Promise<T>): Promise<T> => {
     const api = new KubernetesClient({ login: kubeconfigLogin(config), clock, metrics: { add: () => {} } });
     try {

@@ -15,11 +15,12 @@ export type ClusterChoice = Readonly<{
   serviceAccount?: string;
 }>;
 
-/** The login to the cluster: the given kubeconfig, else the one that kubectl would use, else the Pod's service account. */
+/** The login to the cluster: the given kubeconfig, else those that kubectl would use, else the Pod's service account. */
 export function findCluster({ path, context, env, ...places }: ClusterChoice): KubeConfig {
   const { home = homedir(), serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount" } = places;
-  const file = path ?? fromEnvironment(env) ?? existing(join(home, ".kube", "config"));
-  if (file !== undefined) return readKubeconfig({ path: file, context });
+  const atHome = [join(home, ".kube", "config")].filter(existsSync);
+  const paths = path === undefined ? (fromEnvironment(env) ?? atHome) : [path];
+  if (paths.length > 0) return readKubeconfig({ paths, context });
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = "443" } = env;
   if (host && existsSync(join(serviceAccount, "token"))) return inCluster(host, port, serviceAccount);
   throw new BadInputError("No cluster was found", [
@@ -27,15 +28,13 @@ export function findCluster({ path, context, env, ...places }: ClusterChoice): K
   ]);
 }
 
-function fromEnvironment({ KUBECONFIG = "" }: ClusterChoice["env"]): string | undefined {
-  const [file, ...more] = KUBECONFIG.split(delimiter).filter(Boolean);
-  if (more.length === 0) return file;
-  throw new BadInputError("This kubeconfig cannot be used", [
-    "KUBECONFIG names several files, which are not merged here: name one with --kubeconfig",
-  ]);
+/** Missing files are passed over, as kubectl does, unless all are missing. */
+function fromEnvironment({ KUBECONFIG = "" }: ClusterChoice["env"]): readonly string[] | undefined {
+  const named = KUBECONFIG.split(delimiter).filter(Boolean);
+  if (named.length === 0) return undefined;
+  const there = named.filter((file) => existsSync(file));
+  return there.length > 0 ? there : named;
 }
-
-const existing = (file: string): string | undefined => (existsSync(file) ? file : undefined);
 
 /** The token is read again from its file when it expires: Kubernetes renews it there. */
 function inCluster(host: string, port: string, folder: string): KubeConfig {

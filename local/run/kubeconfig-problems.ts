@@ -66,13 +66,14 @@ const lists = v.fallback(v.object({ contexts: named, clusters: named, users: nam
 });
 const choice = v.fallback(v.object({ cluster: v.string(), user: v.string() }), { cluster: "", user: "" });
 
-/** All problems of a context, by field; values are never reported, because many are secrets. */
-export function problemsWith(kubeconfig: unknown, context: string): readonly string[] {
-  const { contexts, clusters, users } = v.parse(lists, kubeconfig);
-  const find = (list: typeof contexts, wanted: string) => list.find(({ name }) => name === wanted);
-  const chosen = v.parse(choice, find(contexts, context)?.context);
-  const ofCluster = find(clusters, chosen.cluster);
-  const ofUser = find(users, chosen.user);
+/** All problems of a context in merged kubeconfigs, by field; values are never reported, because many are secrets. */
+export function problemsWith(kubeconfigs: readonly unknown[], context: string): readonly string[] {
+  const all = kubeconfigs.map((one) => v.parse(lists, one));
+  const find = (kind: "contexts" | "clusters" | "users", wanted: string) =>
+    all.flatMap((one) => one[kind]).find(({ name }) => name === wanted);
+  const chosen = v.parse(choice, find("contexts", context)?.context);
+  const ofCluster = find("clusters", chosen.cluster);
+  const ofUser = find("users", chosen.user);
   if (!ofCluster) return [`context ${context} names no cluster with a server`];
   if (!ofUser) return [`context ${context} names no existing user`];
   return [

@@ -1,23 +1,47 @@
 import { readFileSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
 import { load, YAMLException } from "js-yaml";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { problemsWith } from "./kubeconfig-problems.ts";
 
-/** Which of a kubeconfig's contexts to use; the current one unless given. */
-export type KubeconfigChoice = Readonly<{ path: string; context?: string | undefined }>;
+/** Files, and which of their contexts to use; the current one unless given. */
+export type KubeconfigChoice = Readonly<{ paths: readonly string[]; context?: string | undefined }>;
 
 const largest = 16 * 1024 * 1024;
 
-/** Reads a kubeconfig and chooses one context; a problem names what is missing, and never a secret. */
-export function readKubeconfig({ path, context }: KubeconfigChoice): KubeConfig {
+/** Reads kubeconfigs as kubectl does: what two files name is taken from the first. A problem never shows a secret. */
+export function readKubeconfig({ paths, context }: KubeconfigChoice): KubeConfig {
+  const files = paths.map(readFile);
+  const config = new KubeConfig();
+  config.loadFromOptions({
+    contexts: files.flatMap((file) => file.config.getContexts()),
+    clusters: files.flatMap((file) => file.config.getClusters()),
+    users: files.flatMap((file) => file.config.getUsers()),
+    currentContext: context ?? files.map((file) => file.config.getCurrentContext()).find(Boolean),
+  });
+  const all = paths.join(", ");
+  const wanted: unknown = config.getCurrentContext();
+  const names = config.getContexts().flatMap(({ name }) => (typeof name === "string" ? name : []));
+  const there = `there are: ${[...new Set(names)].join(", ") || "none"}`;
+  if (typeof wanted !== "string" || wanted === "")
+    throw unusable(`${all} has no current context: name one with --context (${there})`);
+  if (!names.includes(wanted)) throw unusable(`${all} has no context ${wanted} (${there})`);
+  const contents = files.map((file) => file.content);
+  const problems = problemsWith(contents, wanted);
+  if (problems.length > 0) throw new BadInputError(`The kubeconfig ${all} cannot be used`, problems);
+  return config;
+}
+
+function readFile(path: string) {
   const text = read(path);
   const content = parse(path, text);
   const config = new KubeConfig();
   try {
     config.loadFromString(text);
     config.makePathsAbsolute(dirname(path));
+    for (const { exec } of config.getUsers())
+      if (String(exec?.command).includes("/")) exec.command = resolve(dirname(path), exec.command);
   } catch (error) {
     // The message of a TypeError over a wrong value helps nobody.
     const isOurs = error instanceof Error && !(error instanceof TypeError);
@@ -25,16 +49,7 @@ export function readKubeconfig({ path, context }: KubeconfigChoice): KubeConfig 
       `${path}: ${isOurs ? error.message : "its lists or their names are not as kubectl has them"}`,
     );
   }
-  if (context !== undefined) config.setCurrentContext(context);
-  const wanted: unknown = config.getCurrentContext();
-  const known = config.getContexts().flatMap(({ name }) => (typeof name === "string" ? name : []));
-  const there = `there are: ${known.join(", ") || "none"}`;
-  if (typeof wanted !== "string" || wanted === "")
-    throw unusable(`${path} has no current context: name one with --context (${there})`);
-  if (!known.includes(wanted)) throw unusable(`${path} has no context ${wanted} (${there})`);
-  const problems = problemsWith(content, wanted);
-  if (problems.length > 0) throw new BadInputError(`The kubeconfig ${path} cannot be used`, problems);
-  return config;
+  return { content, config };
 }
 
 function read(path: string): string {

@@ -33,7 +33,7 @@ const asYaml = dump(whole);
 /** The result of a kubeconfig: a login, or an error. */
 async function logIn(text: string) {
   writeFileSync(path, text);
-  return kubeconfigLogin(readKubeconfig({ path })).access();
+  return kubeconfigLogin(readKubeconfig({ paths: [path] })).access();
 }
 const readOf = (text: string) => errorOf(Promise.resolve().then(() => logIn(text)));
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import type { RequestOptions } from "node:https";
 import { delimiter, join } from "node:path";
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { type ClusterChoice, findCluster } from "../../local/run/find-cluster.ts";
 import { newFolder } from "../support/new-folder.ts";
 
@@ -67,7 +67,67 @@ it("reports where it searched when there is none", () => {
   expect(() => found({ env: inPod })).toThrow("this is not a Pod with a service account");
 });
 
-it("merges no kubeconfigs", () => {
-  const KUBECONFIG = ["a", "b"].join(delimiter);
-  expect(() => found({ env: { KUBECONFIG } })).toThrow("KUBECONFIG names several files");
+describe("several files in $KUBECONFIG", () => {
+  const merged = (...files: string[]) =>
+    found({ env: { KUBECONFIG: files.map((file) => join(home, file)).join(delimiter) } });
+  const write = (file: string, content: object) => writeFile(join(home, file), JSON.stringify(content));
+  const server = (name: string, address: string, more = {}) => ({
+    name,
+    cluster: { server: `https://${address}`, ...more },
+  });
+
+  it("are merged as kubectl merges them: a name in two files is taken whole from the first", async () => {
+    await write("contexts", {
+      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+      clusters: [server("c", "first.example")],
+      "current-context": "x",
+    });
+    await mkdir(join(home, "other"));
+    await write("other/rest", {
+      contexts: [{ name: "x", context: { cluster: "d", user: "gone" } }],
+      clusters: [server("c", "second.example", { "tls-server-name": "second" }), server("d", "d.example")],
+      users: [
+        {
+          name: "u",
+          user: { "client-key": "key.pem", "client-certificate": "/cert.pem", exec: { command: "./log-in" } },
+        },
+      ],
+      "current-context": "another",
+    });
+    const config = merged("contexts", "other/rest");
+    expect(config.getCurrentContext()).toBe("x");
+    expect(config.getCurrentCluster()).toMatchObject({ server: "https://first.example" });
+    expect(config.getCurrentCluster()?.tlsServerName).toBeUndefined();
+    // A path is relative to the file that has it.
+    expect(config.getCurrentUser()).toMatchObject({
+      keyFile: join(home, "other/key.pem"),
+      certFile: "/cert.pem",
+      exec: { command: join(home, "other/log-in") },
+    });
+  });
+
+  it("may be missing, but not all", async () => {
+    await writeKubeconfig("a", "https://a.example");
+    expect(merged("missing", "a").getCurrentCluster()?.server).toBe("https://a.example");
+    expect(() => merged("missing", "gone")).toThrow("missing: ENOENT");
+  });
+
+  it("are all named where none has what is wanted", async () => {
+    await writeKubeconfig("a", "https://a.example");
+    await write("b", { clusters: [] });
+    const KUBECONFIG = [join(home, "a"), join(home, "b")].join(delimiter);
+    expect(() => found({ env: { KUBECONFIG }, context: "two" })).toThrow(
+      `${join(home, "a")}, ${join(home, "b")} has no context two (there are: one)`,
+    );
+  });
+
+  it("are refused with a name of the second file that cannot be used", async () => {
+    await write("a", {
+      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+      users: [{ name: "u", user: {} }],
+      "current-context": "x",
+    });
+    await write("b", { clusters: [server("c", "c.example", { "proxy-url": "http://proxy" })] });
+    expect(() => merged("a", "b")).toThrow("the cluster's proxy-url cannot be used here");
+  });
 });

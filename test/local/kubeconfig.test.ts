@@ -31,8 +31,10 @@ describe("a kubeconfig", () => {
 
   it("is used with its current context, or with the one named", async () => {
     await write(config("a", "one"));
-    expect(readKubeconfig({ path }).getCurrentCluster()?.server).toBe("https://a.example");
-    expect(readKubeconfig({ path, context: "two" }).getCurrentCluster()?.server).toBe("https://b.example");
+    expect(readKubeconfig({ paths: [path] }).getCurrentCluster()?.server).toBe("https://a.example");
+    expect(readKubeconfig({ paths: [path], context: "two" }).getCurrentCluster()?.server).toBe(
+      "https://b.example",
+    );
   });
 
   it.each([
@@ -42,7 +44,7 @@ describe("a kubeconfig", () => {
     ["///", "cluster"],
   ])("gives cluster %j the name %j", async (reported, name) => {
     await write(config(reported, "one"));
-    expect(clusterNameIn(readKubeconfig({ path }))).toBe(name);
+    expect(clusterNameIn(readKubeconfig({ paths: [path] }))).toBe(name);
   });
 
   it.each([
@@ -62,10 +64,10 @@ describe("a kubeconfig", () => {
     ["something else in it", "no kubeconfig", undefined, /cannot be used: .*config/],
   ])("is refused with %s", async (_, content, context, expected) => {
     await write(content);
-    expect(() => readKubeconfig({ path, context })).toThrow(expected);
+    expect(() => readKubeconfig({ paths: [path], context })).toThrow(expected);
   });
 
   it("is refused when it is not there", () => {
-    expect(() => readKubeconfig({ path })).toThrow(/cannot be used: .*config: ENOENT/);
+    expect(() => readKubeconfig({ paths: [path] })).toThrow(/cannot be used: .*config: ENOENT/);
   });
 });
