@@ -6,7 +6,7 @@ import { isStatus } from "../../lambda/kubernetes/error.ts";
 import { type PageQuery, pagesOf } from "../../lambda/kubernetes/node-lists.ts";
 import { asRecord, instanceOf, parseNode } from "../../lambda/kubernetes/node-objects.ts";
 import { type ClusterLogin, pauseAfter } from "../../lambda/kubernetes/transport.ts";
-import { streamOf, WatchGoneError } from "./watch-stream.ts";
+import { streamOf } from "./watch-stream.ts";
 
 /** A node as the watch last saw it. */
 export type WatchedNode = NodeMeta & Readonly<{ instance: string }>;
@@ -54,16 +54,16 @@ export class NodeWatch {
     const { log } = this.#options;
     let failures = 0;
     while (!this.#stop.signal.aborted) {
-      const heardBefore = this.#version;
+      const versionBefore = this.#version;
       try {
         if (this.#version === "") await this.#list();
         await this.#readStream();
         failures = 0;
       } catch (error) {
         if (this.#stop.signal.aborted) return;
-        failures = this.#version === heardBefore ? failures + 1 : 1;
+        failures = this.#version === versionBefore ? failures + 1 : 1;
         // The server has no events from then on any more: everything is listed again.
-        if (error instanceof WatchGoneError || isStatus(error, 410)) this.#version = "";
+        if (isStatus(error, 410)) this.#version = "";
         else log.warn("the watch broke and connects again", { failures, error });
         if (isStatus(error, 401)) this.#options.login.refresh();
       }

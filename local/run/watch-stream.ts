@@ -13,9 +13,6 @@ import {
 /** One line of a watch. */
 export type WatchEvent = Readonly<{ type: string; object: unknown }>;
 
-/** The server no longer has the version from which we wanted to continue. */
-export class WatchGoneError extends Error {}
-
 const lasts = minutes(5);
 /** Many times the largest object that etcd accepts. */
 const longestLine = 16 * 1024 * 1024;
@@ -71,7 +68,6 @@ function readEvent(line: string): WatchEvent {
   if (type !== "ERROR") return { type, object };
   const { code, message } = asRecord(object, "a watch's error");
   const said = typeof message === "string" ? message : "no reason was given";
-  if (code === 410) throw new WatchGoneError(said);
   throw new KubernetesError("WATCH", typeof code === "number" ? code : 500, { message: said });
 }
 

@@ -64,12 +64,17 @@ describe("logging in by kubeconfig", () => {
     expect([String(tls.cert), String(tls.key), tls.rejectUnauthorized]).toEqual([cert, key, false]);
   });
 
-  it("gives all calls the same access until it is refreshed", async () => {
-    const login = loginOf(configOf({}, { token: "t" }));
+  it("gives all calls the same access until it is refreshed, and leaves no timer", async () => {
+    const timers = new Set<number>();
+    const login = loginOf(configOf({}, { token: "t" }), (_, duration) => {
+      timers.add(duration);
+      return () => void timers.delete(duration);
+    });
     const first = await login.access();
     expect(await login.access()).toBe(first);
     login.refresh();
     expect(await login.access()).not.toBe(first);
+    expect(timers).toEqual(new Set());
   });
 
   it("reports what is missing when no cluster is named", async () => {
