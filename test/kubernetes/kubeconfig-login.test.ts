@@ -180,7 +180,7 @@ describe("logging in by a program", () => {
     });
     const pids = () => {
       try {
-        return readFileSync(join(folder, "pids"), "utf8").trim().split("\n").map(Number);
+        return readFileSync(join(folder, "pids"), "utf8").split("\n").filter(Boolean).map(Number);
       } catch {
         return [];
       }
