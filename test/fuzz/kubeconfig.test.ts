@@ -132,11 +132,3 @@ describe("a kubeconfig with a feature that we do not support", () => {
     expect(await readOf(config)).toMatchObject({ message: expect.stringContaining("no existing user") });
   });
 });
-
-it("a login program's output is not quoted", async () => {
-  const printing = `process.stdout.write(${JSON.stringify(`{"status":{"token":"${token}"`)})`;
-  const exec = { command: process.execPath, args: ["-e", printing] };
-  const error = await readOf(JSON.stringify(configOf({}, { exec })));
-  expect(error).toMatchObject({ message: expect.stringContaining("gave no credentials as kubectl expects") });
-  expectClear(error, [BrokenSetupError], secrets);
-});

@@ -4,7 +4,6 @@ import {
   lchownSync,
   mkdirSync,
   readdirSync,
-  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -34,11 +33,6 @@ const problem = () =>
   );
 
 describe("the folder of the record", () => {
-  it("is made for its owner alone", async () => {
-    await makeDataFolder(folder);
-    expect((statSync(folder).mode & 0o777).toString(8)).toBe("700");
-  });
-
   it("may be readable, and writable by the account's own group, as in a volume of a Pod", async () => {
     exists(0o2775);
     expect(await problem()).toBeUndefined();

@@ -111,23 +111,4 @@ describe("several files in $KUBECONFIG", () => {
     expect(merged("missing", "a").getCurrentCluster()?.server).toBe("https://a.example");
     expect(() => merged("missing", "gone")).toThrow("missing: ENOENT");
   });
-
-  it("are all named where none has what is wanted", async () => {
-    await writeKubeconfig("a", "https://a.example");
-    await write("b", { clusters: [] });
-    const KUBECONFIG = [join(home, "a"), join(home, "b")].join(delimiter);
-    expect(() => found({ env: { KUBECONFIG }, context: "two" })).toThrow(
-      `${join(home, "a")}, ${join(home, "b")} has no context two (there are: one)`,
-    );
-  });
-
-  it("are refused with a name of the second file that cannot be used", async () => {
-    await write("a", {
-      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-      users: [{ name: "u", user: {} }],
-      "current-context": "x",
-    });
-    await write("b", { clusters: [server("c", "c.example", { "proxy-url": "http://proxy" })] });
-    expect(() => merged("a", "b")).toThrow("the cluster's proxy-url cannot be used here");
-  });
 });
