@@ -1,13 +1,6 @@
 import type { Duration } from "../../lambda/core/duration.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
-import type {
-  FollowUp,
-  FollowUps,
-  Instance,
-  Launch,
-  LaunchEvent,
-  Launches,
-} from "../../lambda/core/ports.ts";
+import type { FollowUp, FollowUps, Instance, Launch, Launches } from "../../lambda/core/ports.ts";
 import type { NodeWatch, WatchedNode } from "./node-watch.ts";
 
 /** The label of a node's NodePool, and the annotation that shows whether it is held. */
@@ -38,15 +31,17 @@ export class WatchedLaunches implements Launches {
     }));
   }
 
-  /** Awaited nodes exist already: they are checked at once, as long as they exist and carry no mark. */
+  /**
+   * Awaited nodes exist already: their first marking is at once, and they are awaited as long as they exist and carry no
+   * mark. What was tried before is repeated when the core says, because the API server may have asked for time.
+   */
   withoutDelay(queue: FollowUps): FollowUps {
     const enqueue = async (followUp: FollowUp, delay: Duration): Promise<void> => {
       if (followUp.kind !== "pendingNodes") return queue.enqueue(followUp, delay);
-      if (followUp.attempt <= 1) return queue.enqueue(followUp, 0);
+      if (followUp.attempt === 0) return queue.enqueue(followUp, 0);
       const free = [...this.#watch.nodes.values()].filter((node) => this.#isFree(node));
       const waiting = new Set(free.map(({ instance }) => instance));
-      const awaited = followUp.awaited.filter((launch: LaunchEvent) => waiting.has(launch.instance));
-      if (awaited.length === 0 && delay > 0) return;
+      const awaited = followUp.awaited.filter(({ instance }) => waiting.has(instance));
       await queue.enqueue({ ...followUp, awaited }, delay);
     };
     return { enqueue };

@@ -129,7 +129,9 @@ export async function awaitPendingNodes(
   // Unfinished without progress: the API server asked us to wait longer than this invocation lasts.
   const isMoving = (marked?.marked ?? 0) + (marked?.adopted ?? 0) > 0;
   const delay = isUnfinished && isMoving ? 0 : delayOf(attempt);
-  await context.followUps.enqueue({ kind: "pendingNodes", scope, awaited, attempt: attempt + 1 }, delay);
+  // Nothing was tried where nodes only wait for their first marking.
+  const tried = marked ? attempt + 1 : attempt;
+  await context.followUps.enqueue({ kind: "pendingNodes", scope, awaited, attempt: tried }, delay);
 }
 
 /** A node that another invocation marked is missing from this one's list, which has only nodes without a mark. */
@@ -154,5 +156,6 @@ export async function markJoinedNodes(context: Context, pending: PendingNodes): 
     });
     return;
   }
-  await awaitPendingNodes(context, pending, await markNodes(context, { scope, hold }));
+  const attempt = Math.max(1, pending.attempt);
+  await awaitPendingNodes(context, { ...pending, attempt }, await markNodes(context, { scope, hold }));
 }

@@ -48,6 +48,14 @@ describe("a node that has not joined", () => {
     expect(first?.followUp).toMatchObject({ awaited: [old], attempt: 1 });
     expect(await queuedAfter([old], { attempt: 1 })).toEqual([]);
   });
+
+  it("counts as tried only after a marking", async () => {
+    const { context, queued } = coreWorld({ records: [aRecord({ hold: aHold() })] });
+    const pending = { scope: "cluster", awaited: [launch("i-1")], attempt: 0 } as const;
+    await awaitPendingNodes(context, pending);
+    await markJoinedNodes(context, pending);
+    expect(queued.map(({ followUp }) => followUp.attempt)).toEqual([0, 2]);
+  });
 });
 
 describe("a marking", () => {
