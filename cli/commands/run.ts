@@ -3,11 +3,13 @@ import { join } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { Command, Option } from "commander";
 import { type Duration, formatDuration, minutes, seconds } from "../../lambda/core/duration.ts";
-import { BadInputError } from "../../lambda/core/errors.ts";
+import { BadInputError, messageOf } from "../../lambda/core/errors.ts";
+import type { Log } from "../../lambda/core/ports.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import { holderSettings } from "../../lambda/settings-table.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
-import { PrometheusMetrics, serveMetrics } from "../../local/metrics/prometheus.ts";
+import { type Health, PrometheusMetrics, serveMetrics } from "../../local/metrics/prometheus.ts";
+import { StartError } from "../../local/run/rights.ts";
 import type { Run } from "../../local/run/run.ts";
 import { dataFolder } from "../control/running.ts";
 import { Failure } from "../terminal/failure.ts";
@@ -17,13 +19,14 @@ import { Exit, type Terminal, untilStopped } from "../terminal/terminal.ts";
 import { quoted } from "../terminal/text.ts";
 import { jsonLog, textLog } from "../views/run-log.ts";
 
-type RunOptions = Readonly<{
+type Flags = Readonly<{
   kubeconfig?: string;
   context?: string;
   data?: string;
   log: "text" | "json";
   releaseOnExit?: true;
   releaseOnly?: true;
+  takeOver?: true;
   page?: number | true;
   metricsPort?: number;
   metricsHost?: string;
@@ -35,7 +38,8 @@ const longestStop = seconds(8);
 const longestRelease = minutes(1);
 /** Flags that are left out of the printed command with --release-only. */
 const notForReleasing: ReadonlySet<string> = new Set([
-  ...["--release-on-exit", "--release-only", "--log", "--page", "--metrics-port", "--metrics-host"],
+  ...["--release-on-exit", "--release-only", "--take-over"],
+  ...["--log", "--page", "--metrics-port", "--metrics-host"],
 ]);
 
 /** Runs the holder as one process on any cluster. */
@@ -57,6 +61,7 @@ export const run = (terminal: Terminal): Command => {
     )
     .option("--release-on-exit", "release everything when it is stopped")
     .option("--release-only", "release everything that an earlier run holds, and end")
+    .option("--take-over", "start also where another holder seems to work, and release or hold its nodes")
     .addOption(
       new Option("--page [port]", "show what happens on a page of this machine, on any port").argParser(
         countFlag(1, 65_535),
@@ -65,12 +70,12 @@ export const run = (terminal: Terminal): Command => {
     .addOption(
       new Option(
         "--metrics-port <port>",
-        "serve metrics to Prometheus at /metrics; 0 takes any port",
+        "serve metrics to Prometheus at /metrics, and /healthz and /readyz; 0 takes any port",
       ).argParser(countFlag(0, 65_535)),
     )
     .option("--metrics-host <address>", "where to serve metrics (default: 127.0.0.1, this machine only)")
     .addOption(new Option("--log <form>", "how to log").choices(["text", "json"]).default("text"))
-    .action((options: RunOptions, itself: Command) => hold(options, itself, terminal));
+    .action((options: Flags, itself: Command) => hold(options, itself, terminal));
   return withExamples(withSettings(command, holderSettings, runDefaults), [
     ["run --kubeconfig ~/.kube/config --context kind-kind", "hold the nodes of a cluster on this machine"],
     ["run --kubeconfig prod.yaml --hold 30m --scope nodepool", "30 minutes after each launch, by NodePool"],
@@ -81,7 +86,7 @@ export const run = (terminal: Terminal): Command => {
   ]);
 };
 
-async function hold(options: RunOptions, itself: Command, terminal: Terminal): Promise<void> {
+async function hold(options: Flags, itself: Command, terminal: Terminal): Promise<void> {
   const { clusterNameIn } = await import("../../local/run/kubeconfig.ts");
   const { findCluster } = await import("../../local/run/find-cluster.ts");
   if (options.metricsHost !== undefined && options.metricsPort === undefined)
@@ -94,60 +99,63 @@ async function hold(options: RunOptions, itself: Command, terminal: Terminal): P
   const release = options.releaseOnExit === true || options.releaseOnly === true;
   const freeing = commandThatReleases(itself);
 
-  const { startRun, UnreachableClusterError } = await import("../../local/run/run.ts");
-  const stopped = untilStopped();
-  // What cannot be finished in time is done by the next start, as after a crash.
-  void stopped.then(() => endAfter(release ? longestRelease : longestStop, freeing, terminal));
+  const { openRun } = await import("../../local/run/run.ts");
   const metrics = new PrometheusMetrics(chosen.cluster);
-  const running = await startRun({ settings: chosen, config, folder, log, metrics }).catch(
-    (error: unknown) => {
-      if (!(error instanceof UnreachableClusterError)) throw error;
-      throw new Failure(error.message, "Check the kubeconfig's server, and the network between.", {
-        cause: error,
-      });
-    },
-  );
+  const takeOver = options.takeOver === true;
+  const run = await openRun({ settings: chosen, config, folder, log, metrics, takeOver, release: freeing });
+  const stopped = untilStopped(() => terminal.notify(mayStayHeld(freeing)));
+  // What cannot be finished in time is done by the next start, as after a crash.
+  void stopped.then(() => endAfter(release ? longestRelease : longestStop, { run, freeing, terminal }));
+  const servers = [
+    () => serve("page", log, () => startPage(run, chosen, options.page)),
+    () => serve("metrics", log, () => startMetrics({ metrics, health: run }, options)),
+  ];
+  await run.start(servers).catch((cause: unknown) => {
+    throw cause instanceof StartError ? new Failure(cause.message, cause.remedy, { cause }) : cause;
+  });
   const operate = `karpenter-node-holder status --run ${quoted(folder)}`;
   log.info("the holder is at work", { cluster: chosen.cluster, record: folder, operate });
-  const page = await serve("page", running, () => startPage(running, chosen, options.page));
-  if (page) log.info("the page is served", { url: page.url });
-  const served = await serve("metrics", running, () => startMetrics(metrics, options));
-  if (served) log.info("metrics are served", { url: served.url });
   const reason = options.releaseOnly ? "asked to release only" : await stopped;
   log.info("the holder stops and finishes its work", { because: reason });
-  await page?.stop();
-  await served?.stop();
-  const { nodes, until } = await running.stop({ release });
-  if (nodes === "unknown" ? until : nodes > 0)
-    log.warn("nodes stay held until the holder runs again", { nodes, until, release: freeing });
+  await run.stop({ release });
   log.info("the holder has stopped");
 }
 
+const mayStayHeld = (freeing: string) => `Nodes may stay held. This releases all of them: ${freeing}`;
+
+type Ending = Readonly<{ run: Run; freeing: string; terminal: Pick<Terminal, "notify"> }>;
+
 /** Ends the process if it is still there by then. */
-function endAfter(limit: Duration, freeing: string, { notify }: Pick<Terminal, "notify">): void {
-  setTimeout(() => {
-    notify(`Failed: what was under way did not end within ${formatDuration(limit)}; nodes may stay held`);
-    notify(`The next start continues it. This releases all nodes: ${freeing}`);
+function endAfter(limit: Duration, { run, freeing, terminal: { notify } }: Ending): void {
+  const end = async () => {
+    await run.reportHeld(0).catch(() => {});
+    notify(`error: what was under way did not end within ${formatDuration(limit)}`);
+    notify(`The next start continues it. ${mayStayHeld(freeing)}`);
     process.exit(Exit.failed);
-  }, limit).unref();
+  };
+  setTimeout(end, limit).unref();
 }
 
-/** Starts the server of the page or of metrics; if it fails, `run` fails. */
-async function serve<T>(what: "page" | "metrics", running: Run, start: () => Promise<T>): Promise<T> {
+type Served = Readonly<{ url: string; stop: () => Promise<void> }>;
+
+/** Starts the server of the page or of metrics, where its flag asks for it. */
+async function serve(what: "page" | "metrics", log: Log, start: () => Promise<Served | undefined>) {
+  const [name, verb, flag] = {
+    page: ["the page", "is", "--page"],
+    metrics: ["metrics", "are", "--metrics-port"],
+  }[what];
   try {
-    return await start();
+    const server = await start();
+    if (server) log.info(`${name} ${verb} served`, { url: server.url });
+    return server;
   } catch (cause) {
-    await running.stop();
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const [failed, flag] = { page: ["the page", "--page"], metrics: ["metrics", "--metrics-port"] }[what];
-    throw new Failure(`${failed} cannot be served: ${reason}`, `Choose another port, or none: ${flag}.`, {
-      cause,
-    });
+    const remedy = `Choose another port, or none: ${flag}.`;
+    throw new Failure(`${name} cannot be served: ${messageOf(cause)}`, remedy, { cause });
   }
 }
 
 /** Serves the page, on loopback alone. */
-async function startPage(running: Run, { cluster, hold }: Settings, port: RunOptions["page"]) {
+async function startPage(running: Run, { cluster, hold }: Settings, port: Flags["page"]) {
   if (port === undefined) return undefined;
   const { LivePage } = await import("../../local/page/live-page.ts");
   const events = running.timeline;
@@ -157,11 +165,11 @@ async function startPage(running: Run, { cluster, hold }: Settings, port: RunOpt
 }
 
 async function startMetrics(
-  metrics: PrometheusMetrics,
-  { metricsPort: port, metricsHost: host }: RunOptions,
+  served: Readonly<{ metrics: PrometheusMetrics; health: Health }>,
+  { metricsPort: port, metricsHost: host }: Flags,
 ) {
   if (port === undefined) return undefined;
-  return serveMetrics({ metrics, port, host });
+  return serveMetrics({ ...served, port, host });
 }
 
 /** The same command line with --release-only. */

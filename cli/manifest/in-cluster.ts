@@ -32,11 +32,30 @@ const volume = { name: "data", mountPath: "/data" };
 /** Below the volume's own folder, which belongs to root: `run` makes it for itself alone. */
 export const dataInPod = `${volume.mountPath}/holder`;
 
+const port = { name: "metrics", containerPort: 9100 };
+const probe = (path: string) => ({
+  httpGet: { path, port: port.name },
+  periodSeconds: 30,
+  timeoutSeconds: 5,
+});
+/**
+ * The rights in the cluster are those of this Pod alone, so marks of a record that is lost are its own: it takes them
+ * over. The kubelet reaches it under the Pod's address only.
+ */
+const ownFlags = [
+  ...["--data", dataInPod, "--log", "json", "--take-over"],
+  ...["--metrics-port", String(port.containerPort), "--metrics-host", "$(POD_IP)"],
+];
+
 const container = (image: string, flags: readonly string[]): V1Container => ({
   name: "holder",
   image,
   command: [holderName],
-  args: ["run", "--data", dataInPod, "--log", "json", ...flags],
+  args: ["run", ...ownFlags, ...flags],
+  env: [{ name: "POD_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } }],
+  ports: [port],
+  livenessProbe: probe("/healthz"),
+  readinessProbe: probe("/readyz"),
   resources: { requests: { cpu: "50m", memory: "128Mi" }, limits: { memory: "512Mi" } },
   securityContext: {
     allowPrivilegeEscalation: false,

@@ -67,12 +67,15 @@ export function printable(text: string): string {
 }
 
 /** Settles on the first signal to stop; the second ends the process at once. A closed pipe does not stop it. */
-export function untilStopped(): Promise<NodeJS.Signals> {
+export function untilStopped(onSecond = () => {}): Promise<NodeJS.Signals> {
   outliveReader();
   return new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
       process.once(signal, () => {
-        process.on(signal, () => process.exit(Exit.failed));
+        process.on(signal, () => {
+          onSecond();
+          process.exit(Exit.failed);
+        });
         resolve(signal);
       });
     }

@@ -79,14 +79,25 @@ export class PrometheusMetrics implements Metrics {
 const escaped = (value: string): string =>
   value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 
-type Served = Readonly<{ metrics: Pick<PrometheusMetrics, "text">; port: number; host?: string | undefined }>;
+/** What a supervisor asks: whether to restart the process, and whether it is at work. */
+export type Health = Readonly<{ isLive: boolean; isReady: boolean }>;
 
-/** Serves metrics to Prometheus at /metrics, and nothing else. */
-export async function serveMetrics({ metrics, port, host }: Served): Promise<HttpServer> {
+type Served = Readonly<{
+  metrics: Pick<PrometheusMetrics, "text">;
+  health: Health;
+  port: number;
+  host?: string | undefined;
+}>;
+
+/** Serves metrics to Prometheus at /metrics, health at /healthz and /readyz, and nothing else. */
+export async function serveMetrics({ metrics, health, port, host }: Served): Promise<HttpServer> {
   const contentType = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
   const server = await serveHttp(
     (request, response) => {
-      if (requestUrl(request).pathname !== "/metrics") refuse(response, 404, "Not found.");
+      const { pathname } = requestUrl(request);
+      if (pathname === "/healthz") response.writeHead(health.isLive ? 200 : 503).end();
+      else if (pathname === "/readyz") response.writeHead(health.isReady ? 200 : 503).end();
+      else if (pathname !== "/metrics") refuse(response, 404, "Not found.");
       else if (request.method !== "GET") response.writeHead(405, { allow: "GET" }).end();
       else response.writeHead(200, contentType).end(metrics.text());
     },

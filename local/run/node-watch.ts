@@ -1,4 +1,4 @@
-import { after, minutes } from "../../lambda/core/duration.ts";
+import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
 import type { NodeMeta } from "../../lambda/core/marks/plan-marks.ts";
 import type { Clock, Log } from "../../lambda/core/ports.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
@@ -21,7 +21,12 @@ export type NodeWatchOptions = Readonly<{
   clock: Clock;
   log: Log;
   onChange: (change: NodeChange) => void;
+  /** Gets the API server's time whenever a stream begins. */
+  onServerTime?: (time: Date) => void;
 }>;
+
+/** A stream that works brings an event, a bookmark or its own end within this time. */
+const longestSilence: Duration = minutes(10);
 
 /** Knows the nodes that match a selector at any time: lists once, then watches, and reconnects as long as it runs. */
 export class NodeWatch {
@@ -30,9 +35,22 @@ export class NodeWatch {
   readonly #stop = new AbortController();
   #version = "";
   #following: Promise<void> | undefined;
+  #isConnected = false;
+  #answeredAt: Date;
 
   constructor(options: NodeWatchOptions) {
     this.#options = options;
+    this.#answeredAt = options.clock.now();
+  }
+
+  /** Whether changes of nodes arrive. */
+  get isConnected(): boolean {
+    return this.#isConnected;
+  }
+
+  /** Whether the API server has answered lately, or may still do so soon. */
+  get isWorking(): boolean {
+    return this.#options.clock.now() < after(this.#answeredAt, longestSilence);
   }
 
   /** Lists all nodes, reports each new one, and watches from there. */
@@ -61,6 +79,7 @@ export class NodeWatch {
         failures = 0;
       } catch (error) {
         if (this.#stop.signal.aborted) return;
+        this.#isConnected = false;
         failures = this.#version === versionBefore ? failures + 1 : 1;
         // The server has no events from then on any more: everything is listed again.
         if (isStatus(error, 410)) this.#version = "";
@@ -73,9 +92,17 @@ export class NodeWatch {
   }
 
   async #readStream(): Promise<void> {
-    const { login, selector } = this.#options;
+    const { login, selector, clock, onServerTime } = this.#options;
     const query = new URLSearchParams({ labelSelector: selector, resourceVersion: this.#version });
-    for await (const { type, object } of streamOf(login, "/api/v1/nodes", query, this.#stop.signal)) {
+    const onOpen = (date = "") => {
+      this.#isConnected = true;
+      this.#answeredAt = clock.now();
+      const time = new Date(date);
+      if (!Number.isNaN(time.getTime())) onServerTime?.(time);
+    };
+    const stream = { login, path: "/api/v1/nodes", query, signal: this.#stop.signal, onOpen };
+    for await (const { type, object } of streamOf(stream)) {
+      this.#answeredAt = clock.now();
       if (type === "ADDED" || type === "MODIFIED") this.#see(readNode(object));
       if (type === "DELETED") this.#miss(readNode(object).name);
       this.#version = versionOf(object);
@@ -101,6 +128,7 @@ export class NodeWatch {
     for (const name of this.nodes.keys()) if (!found.has(name)) this.#miss(name);
     for (const node of found.values()) this.#see(node);
     this.#version = version;
+    this.#answeredAt = clock.now();
   }
 
   #see(now: WatchedNode): void {

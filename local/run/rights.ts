@@ -1,4 +1,4 @@
-import { BrokenSetupError } from "../../lambda/core/errors.ts";
+import { BrokenSetupError, messageOf, TryAgainError } from "../../lambda/core/errors.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import type { CallContext } from "../../lambda/core/ports.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
@@ -8,12 +8,31 @@ import { asRecord } from "../../lambda/kubernetes/node-objects.ts";
 const verbs = ["get", "list", "watch", "patch"] as const;
 const reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
-/** Checks that we have every right that is needed; the error names the missing right and how to get it. */
+/** The holder cannot start, and this is what to do. */
+export class StartError extends BrokenSetupError {
+  readonly remedy: string;
+
+  constructor(message: string, remedy: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "StartError";
+    this.remedy = remedy;
+  }
+}
+
+/** Checks that the cluster answers, and gives us every right that is needed; the error says how to get a missing one. */
 export async function checkRights(
   api: KubernetesCaller,
-  context: Pick<CallContext, "deadline">,
+  { server, ...context }: Pick<CallContext, "deadline"> & Readonly<{ server: string }>,
 ): Promise<void> {
-  const answers = await Promise.all(verbs.map((verb) => mayWe(api, verb, context)));
+  const asked = Promise.all(verbs.map((verb) => mayWe(api, verb, context)));
+  const answers = await asked.catch((cause: unknown) => {
+    if (!(cause instanceof TryAgainError)) throw cause;
+    throw new StartError(
+      `the cluster at ${server} cannot be reached: ${messageOf(cause.cause ?? cause)}`,
+      "Check the kubeconfig's server, and the network between.",
+      { cause },
+    );
+  });
   const missing = verbs.filter((_, i) => !answers[i]);
   if (missing.length === 0) return;
   throw new BrokenSetupError(

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
-import { after, later, minutes, seconds } from "../../lambda/core/duration.ts";
-import { TryAgainError } from "../../lambda/core/errors.ts";
+import { after, type Duration, formatDuration, minutes, seconds } from "../../lambda/core/duration.ts";
+import { attemptAll, TryAgainError } from "../../lambda/core/errors.ts";
 import { dueAt } from "../../lambda/core/holds/hold.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
-import type { Holds, Log, Metrics, Nodes } from "../../lambda/core/ports.ts";
+import type { Clock, Log, Metrics } from "../../lambda/core/ports.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
 import { KubernetesNodeClaims } from "../../lambda/kubernetes/nodeclaims.ts";
@@ -13,7 +13,7 @@ import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { StoredJournal } from "../../lambda/record/stored-journal.ts";
 import type { Settings } from "../../lambda/settings.ts";
-import { systemClock as clock, holdIds } from "../../lambda/system-clock.ts";
+import { holdIds, systemClock } from "../../lambda/system-clock.ts";
 import { WallClock } from "../holder/clock.ts";
 import { Holder } from "../holder/holder.ts";
 import { nodeEventsOf } from "../holder/node-events.ts";
@@ -22,6 +22,7 @@ import { ControlSocket } from "./control-socket.ts";
 import { makeDataFolder } from "./data-folder.ts";
 import { removeFormerMarks } from "./former-marks.ts";
 import { type NodeChange, NodeWatch } from "./node-watch.ts";
+import { refuseBesideOther } from "./other-holder.ts";
 import { checkRights } from "./rights.ts";
 import { SqliteTable } from "./sqlite-table.ts";
 import { WatchedLaunches } from "./watched-launches.ts";
@@ -33,139 +34,176 @@ export type RunOptions = Readonly<{
   folder: string;
   log: Log;
   metrics?: Metrics;
+  clock?: Clock;
+  /** Starts also where another holder seems to work. */
+  takeOver?: boolean;
+  /** The command that releases what stays held. */
+  release?: string;
 }>;
 
-/** The marked nodes, and when the last hold ends; undefined when the cluster does not answer. */
-export type StillHeld = Readonly<{ nodes: number | "unknown"; until?: Date }>;
+/** Starts a server that is stopped with the holder. */
+type Serve = () => Promise<Readonly<{ stop: () => Promise<void> }> | undefined>;
 
-/** A holder at work on a real cluster. */
+/** A holder on a real cluster. */
 export type Run = Readonly<{
-  holder: Holder;
   timeline: Timeline;
-  /** Finishes the work under way; with `release`, everything is released by force before. Returns what stays held. */
-  stop: (how?: Readonly<{ release: boolean }>) => Promise<StillHeld>;
+  /** False when the watch of nodes has not worked for long: a supervisor should start the process again. */
+  isLive: boolean;
+  /** Whether a launch would be held now. */
+  isReady: boolean;
+  /** Opens the servers, then works. When it fails, all is closed again. */
+  start: (servers?: readonly Serve[]) => Promise<void>;
+  /** Finishes the work under way; with `release`, everything is released by force. */
+  stop: (how?: Readonly<{ release: boolean }>) => Promise<void>;
+  /** Warns of nodes that stay held; stopping does so, too. */
+  reportHeld: (within?: Duration) => Promise<void>;
 }>;
 
-/** The cluster could not be reached when the holder started. */
-export class UnreachableClusterError extends Error {
-  constructor(server: string, cause: Error) {
-    const reason = cause.cause instanceof Error ? cause.cause : cause;
-    super(`the cluster at ${server} cannot be reached: ${reason.message}`, { cause });
-    this.name = "UnreachableClusterError";
-  }
-}
+/** A hold is shorter by what our clock is ahead of the cluster's, which dates nodes. */
+const longestAhead: Duration = minutes(1);
 
-const noMetrics: Metrics = { add: () => {} };
-
-/** Starts the holder as one process on the cluster of a kubeconfig. */
-export async function startRun({
-  settings,
-  config,
-  folder,
-  log,
-  metrics = noMetrics,
-}: RunOptions): Promise<Run> {
-  const { holdAnnotation: annotation, nodePools, karpenter } = settings;
+/** Opens the record. No node is touched before the start. */
+export async function openRun(options: RunOptions): Promise<Run> {
+  const { settings, config, folder, log, takeOver = false, release } = options;
+  const { clock = systemClock, metrics = { add: () => {} } } = options;
+  const { holdAnnotation: annotation, nodePools, karpenter, cluster, hold } = settings;
   const { poolLabel, registeredLabel } = Karpenter[karpenter];
+  const server = config.getCurrentCluster()?.server ?? "";
+  log.info("the holder starts", { cluster, context: config.getCurrentContext(), server, annotation });
+  await makeDataFolder(folder);
+  const table = SqliteTable.open(join(folder, "record.sqlite"), clock.now());
+
   const login = kubeconfigLogin(config);
   const api = new KubernetesClient({ login, clock, metrics });
-  const closing: (() => Promise<unknown>)[] = [() => api.close()];
-  const close = async () => {
-    for (const action of closing.toReversed()) await action();
+  const timeline = new Timeline(() => clock.now());
+  const onChange = (change: NodeChange) => {
+    const reported = nodeEventsOf(change.before, change.now, { poolLabel, annotation });
+    for (const one of reported) timeline.record(one);
+    reportLaunch(change);
   };
-  try {
+  /** A node that appears is a launch; one that has outlived a hold's time would start none. */
+  const reportLaunch = ({ before, now }: NodeChange) => {
+    if (before || !now || after(now.createdAt, hold) <= clock.now()) return;
+    const { instance, createdAt: launchedAt } = now;
+    const launches = [{ instance, launchedAt }];
+    const followUp = { kind: "launches", launches, firstSeenAt: clock.now(), attempt: 0 } as const;
+    holder.queue.send({ followUp });
+  };
+  let isAhead = false;
+  const compareClock = (serverTime: Date) => {
+    const ahead = clock.now().getTime() - serverTime.getTime();
+    const wasAhead = isAhead;
+    isAhead = ahead > Math.min(longestAhead, hold / 2);
+    const remedy = "set this machine's clock, for example by NTP";
+    if (isAhead && !wasAhead)
+      log.error("holds end too early, or none begins: this machine's clock is ahead of the cluster's", {
+        ...{ ahead: formatDuration(ahead), remedy },
+      });
+  };
+  // A node counts once it has registered: before, its template's annotations are missing.
+  const selector = `${poolLabel},${registeredLabel}`;
+  const watch = new NodeWatch({ api, login, selector, clock, log, onChange, onServerTime: compareClock });
+  const launches = new WatchedLaunches(watch, { poolLabel, annotation });
+  const holds = new StoredHolds(table);
+  const journal = new StoredJournal(table, clock);
+  const nodes = new KubernetesNodes({ api, karpenter, annotation, nodePools, clock, metrics });
+  const holder = new Holder({
+    settings,
+    clock: new WallClock(clock),
+    log,
+    timeline,
+    launches,
+    holds,
+    journal,
+    nodeClaims: new KubernetesNodeClaims({ api, karpenter, nodePools }),
+    nodes,
+    ids: holdIds,
+    metrics,
+    queue: { window: 200, visibility: seconds(5) },
+    followUps: (queue) => launches.withoutDelay(queue),
+  });
+
+  const within = (time: Duration) => ({ deadline: after(clock.now(), time), log });
+  let isAtWork = false;
+  let shouldRelease = false;
+  const reportHeld = async (time: Duration = seconds(3)) => {
+    const marked = await nodes.marks([], within(time)).then(
+      (marks) => [...marks.values()].reduce((sum, count) => sum + count, 0),
+      () => "unknown" as const,
+    );
+    const ends = (await holds.all()).records.flatMap((one) => (one.hold ? [dueAt(one.hold, settings)] : []));
+    if (marked === 0 || (marked === "unknown" && ends.length === 0)) return;
+    const until = ends.toSorted((a, b) => a.getTime() - b.getTime()).at(-1);
+    log.warn("nodes stay held until the holder runs again", { nodes: marked, until, release });
+  };
+  /** What is open; the last one is closed first. */
+  const closers: (() => Promise<unknown>)[] = [
+    async () => table.close(),
+    () => api.close(),
+    () => reportHeld(),
+    async () => shouldRelease && (await releaseAll(holder)),
+  ];
+  const stop: Run["stop"] = async (how) => {
+    isAtWork = false;
+    shouldRelease = how?.release ?? false;
+    await attemptAll(closers.splice(0).toReversed());
+  };
+  const answer = async (payload: unknown) => {
+    if (isAtWork) return holder.ask(payload);
+    throw new TryAgainError("the holder is starting or stopping");
+  };
+  const begin = async (servers: readonly Serve[]) => {
+    const control = await ControlSocket.open({ folder, answer, log });
+    closers.push(() => control.close());
+    for (const serve of servers) {
+      const served = await serve();
+      closers.push(async () => served?.stop());
+    }
     // A program that logs in may take longer than the answer of a server.
     await login.access();
-    await checkRights(api, { deadline: after(clock.now(), seconds(5)) }).catch((cause: unknown) => {
-      if (!(cause instanceof TryAgainError)) throw cause;
-      throw new UnreachableClusterError(config.getCurrentCluster()?.server ?? "", cause);
-    });
-    await makeDataFolder(folder);
-    const table = SqliteTable.open(join(folder, "record.sqlite"), clock.now());
-    closing.push(async () => table.close());
+    await checkRights(api, { ...within(seconds(5)), server });
+    await refuseBesideOther(
+      { api, nodes, holds, journal },
+      { settings, clock, takeOver },
+      within(minutes(1)),
+    );
     await removeFormerMarks(new KubernetesAccess({ api, clock, log }), folder, annotation, log);
-
-    const timeline = new Timeline(() => clock.now());
-    const onChange = (change: NodeChange) => {
-      const reported = nodeEventsOf(change.before, change.now, { poolLabel, annotation });
-      for (const one of reported) timeline.record(one);
-      reportLaunch(change, holder, settings);
-    };
-    // A node counts once it has registered: before, its template's annotations are missing.
-    const selector = `${poolLabel},${registeredLabel}`;
-    const watch = new NodeWatch({ api, login, selector, clock, log, onChange });
-    const launches = new WatchedLaunches(watch, { poolLabel, annotation });
-    const holds = new StoredHolds(table);
-    const nodes = new KubernetesNodes({ api, karpenter, annotation, nodePools, clock, metrics });
-    const holder = new Holder({
-      settings,
-      clock: new WallClock(clock),
-      log,
-      timeline,
-      launches,
-      holds,
-      journal: new StoredJournal(table, clock),
-      nodeClaims: new KubernetesNodeClaims({ api, karpenter, nodePools }),
-      nodes,
-      ids: holdIds,
-      metrics,
-      queue: { window: 200, visibility: seconds(5) },
-      followUps: (queue) => launches.withoutDelay(queue),
-    });
+    closers.push(
+      () => watch.stop(),
+      () => holder.stop(),
+    );
     await watch.start();
-    await warnOfForeignMarks({ holds, nodes, log });
-    const control = await ControlSocket.open({ folder, answer: (payload) => holder.ask(payload), log });
-    closing.push(() => control.close());
+    isAtWork = true;
     await holder.start();
-
-    const stop: Run["stop"] = async (how) => {
-      await control.close();
-      await watch.stop();
-      await holder.stop();
-      try {
-        if (how?.release) await releaseAll(holder);
-        return await stillHeld();
-      } finally {
-        await close();
-      }
-    };
-    const stillHeld = async (): Promise<StillHeld> => {
-      const context = { deadline: after(clock.now(), seconds(3)), log };
-      const marked = await nodes
-        .marks([], context)
-        .then((marks) => [...marks.values()].reduce((sum, count) => sum + count, 0))
-        .catch(() => "unknown" as const);
-      const ends = (await holds.all()).records.flatMap(({ hold }) => (hold ? [dueAt(hold, settings)] : []));
-      const until = ends.reduce(later, clock.now());
-      return { nodes: marked, ...(until > clock.now() && { until }) };
-    };
-    return { holder, timeline, stop };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  };
+  const start = async (servers: readonly Serve[] = []) => {
+    try {
+      await begin(servers);
+    } catch (error) {
+      await stop().catch((cause: unknown) => log.error("not everything could be closed", { error: cause }));
+      throw error;
+    }
+  };
+  return {
+    ...{ timeline, start, stop, reportHeld },
+    get isLive() {
+      return watch.isWorking;
+    },
+    get isReady() {
+      return isAtWork && watch.isConnected;
+    },
+  };
 }
 
-/** The first sweep releases nodes that this record does not know, among them those of another holder. */
-async function warnOfForeignMarks({ holds, nodes, log }: Readonly<{ holds: Holds; nodes: Nodes; log: Log }>) {
-  const known = (await holds.all()).records.flatMap(({ hold }) => hold?.id ?? []);
-  const marks = await nodes.marks(known, { deadline: after(clock.now(), minutes(1)), log });
-  const count = [...marks.values()].reduce((sum, marked) => sum + marked, 0);
-  if (count > 0)
-    log.warn("nodes held by a holder with another record are released: is one deployed?", { nodes: count });
+/** Opens the record and starts to work. */
+export async function startRun(options: RunOptions): Promise<Run> {
+  const run = await openRun(options);
+  await run.start();
+  return run;
 }
 
 async function releaseAll(holder: Holder): Promise<void> {
   const { failed, left } = await holder.release({ force: true, reason: "the holder was stopped" });
   if (failed === 0 && !left) return;
   throw new TryAgainError("Not every node could be released: some still carry a mark of ours");
-}
-
-/** A node that appears is a launch; one that has outlived a hold's time would start none. */
-function reportLaunch({ before, now }: NodeChange, holder: Holder, { hold }: Settings): void {
-  if (before || !now || after(now.createdAt, hold) <= clock.now()) return;
-  const { instance, createdAt: launchedAt } = now;
-  const launches = [{ instance, launchedAt }];
-  const followUp = { kind: "launches", launches, firstSeenAt: clock.now(), attempt: 0 } as const;
-  holder.queue.send({ followUp });
 }

@@ -17,13 +17,18 @@ const lasts = minutes(5);
 /** Many times the largest object that etcd accepts. */
 const longestLine = 16 * 1024 * 1024;
 
+export type StreamOptions = Readonly<{
+  login: ClusterLogin;
+  path: string;
+  query: URLSearchParams;
+  signal: AbortSignal;
+  /** The stream has begun; `date` is the server's time as it writes it. */
+  onOpen: (date: string | undefined) => void;
+}>;
+
 /** The events of a collection from a version on, until the API server ends the stream, as it does now and then. */
-export async function* streamOf(
-  login: ClusterLogin,
-  path: string,
-  query: URLSearchParams,
-  signal: AbortSignal,
-): AsyncGenerator<WatchEvent, void, undefined> {
+export async function* streamOf(options: StreamOptions): AsyncGenerator<WatchEvent, void, undefined> {
+  const { login, path, query, signal, onOpen } = options;
   const left = new AbortController();
   const ended = AbortSignal.any([signal, left.signal]);
   query.set("watch", "1");
@@ -43,6 +48,7 @@ export async function* streamOf(
     if (statusCode !== 200) {
       throw new KubernetesError(`WATCH ${path}`, statusCode, statusIn(await limitedText(response), access));
     }
+    onOpen(response.headers.date);
     for await (const line of linesOf(response)) yield readEvent(line);
   } finally {
     left.abort();

@@ -21,6 +21,8 @@ const nodePath = /^\/api\/v1\/nodes(?:\/([^/]+)(?:\/(status))?)?$/;
 /** Answers requests for nodes as the real server does; a refusal is thrown. */
 export class NodeApi {
   readonly lists: Lists;
+  /** The answers for other objects, by path. */
+  readonly others = new Map<string, Json>();
   readonly #store: NodeStore;
   readonly #now: () => Date;
 
@@ -32,8 +34,8 @@ export class NodeApi {
 
   answer(request: ApiRequest): ApiAnswer {
     const { method, path, query, body } = request;
-    const known = discovery[path];
-    if (known !== undefined && method === "GET") return { status: 200, body: known };
+    const known = this.others.get(path) ?? (method === "GET" ? discovery[path] : undefined);
+    if (known !== undefined) return { status: 200, body: known };
     const [isNodes, name, part] = nodePath.exec(path) ?? [];
     if (!isNodes) throw new Refusal(404, "NotFound", "the server could not find the requested resource");
     const view = viewOf(request.accept);

@@ -48,6 +48,11 @@ export class FakeCluster implements KubernetesCaller {
     return this.api.answer(request);
   }
 
+  /** Answers every request for this path, which is not of nodes. */
+  serve(path: string, answer: Json): void {
+    this.api.others.set(path, answer);
+  }
+
   /** Adds a ready node. */
   addNode(node: FakeNode): NodeObject {
     const { name, labels = {}, annotations = {}, providerId, joinedAt } = node;

@@ -61,7 +61,9 @@ describe("the command manifest", () => {
     expect(template.spec.containers).toMatchObject([
       {
         image: "example.com/holder:1",
-        args: ["run", "--data", dataInPod, "--log", "json", ...flags],
+        args: expect.arrayContaining(["run", "--data", dataInPod, "--take-over", ...flags]),
+        livenessProbe: { httpGet: { path: "/healthz", port: "metrics" } },
+        readinessProbe: { httpGet: { path: "/readyz", port: "metrics" } },
         securityContext: { readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
       },
     ]);

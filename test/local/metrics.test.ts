@@ -1,11 +1,20 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { MetricName } from "../../lambda/core/metrics.ts";
-import { families, PrometheusMetrics, prometheusName, serveMetrics } from "../../local/metrics/prometheus.ts";
+import {
+  families,
+  type Health,
+  PrometheusMetrics,
+  prometheusName,
+  serveMetrics,
+} from "../../local/metrics/prometheus.ts";
 
 const namesOf = (type: string) =>
   (Object.keys(families) as MetricName[]).filter((name) => families[name].type === type);
-const serve = async (metrics: PrometheusMetrics, host?: string) => serveMetrics({ metrics, port: 0, host });
+const serve = async (
+  metrics: PrometheusMetrics,
+  { host, health = { isLive: true, isReady: true } }: { host?: string; health?: Health } = {},
+) => serveMetrics({ metrics, health, port: 0, host });
 
 describe("metrics for Prometheus", () => {
   it("sum counters, keep the last value of a gauge, and have sum and number of durations in seconds", () => {
@@ -76,8 +85,19 @@ describe("the server of metrics", () => {
     expect(await statusOf("//")).toBe(404);
   });
 
+  it.each([
+    [true, true, [200, 200]],
+    [true, false, [200, 503]],
+    [false, false, [503, 503]],
+  ])("answers for a holder that is live: %s, and ready: %s", async (isLive, isReady, expected) => {
+    const server = await serve(new PrometheusMetrics("prod"), { health: { isLive, isReady } });
+    onTestFinished(() => server.stop());
+    const answers = ["/healthz", "/readyz"].map((path) => fetch(server.url.replace("/metrics", path)));
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(expected);
+  });
+
   it("listens on another address only if one is given", async (test) => {
-    const server = await serve(new PrometheusMetrics("prod"), "0.0.0.0");
+    const server = await serve(new PrometheusMetrics("prod"), { host: "0.0.0.0" });
     test.onTestFinished(() => server.stop());
     expect(server.url).toMatch(/^http:\/\/0\.0\.0\.0:/);
   });

@@ -9,13 +9,14 @@ import { until } from "../support/context.ts";
 const verbOf = ({ body }: KubernetesCall) =>
   (body as { spec: { resourceAttributes: { verb: string; resource: string } } }).spec.resourceAttributes;
 const check = (answer: (verb: string) => unknown) =>
-  checkRights({ call: async (call) => answer(verbOf(call).verb) }, until(noon));
+  checkRights({ call: async (call) => answer(verbOf(call).verb) }, context);
+const context = { ...until(noon), server: "https://prod" };
 const allowed = (is: boolean) => ({ status: { allowed: is } });
 
 describe("what run may do in its cluster", () => {
   it("is enough when it may read, watch and patch nodes", async () => {
     const asked: unknown[] = [];
-    await checkRights({ call: async (call) => asked.push(verbOf(call)) && allowed(true) }, until(noon));
+    await checkRights({ call: async (call) => asked.push(verbOf(call)) && allowed(true) }, context);
     expect(asked).toEqual(["get", "list", "watch", "patch"].map((verb) => ({ verb, resource: "nodes" })));
   });
 
@@ -35,6 +36,6 @@ describe("what run may do in its cluster", () => {
     const unreachable = check(() => {
       throw new TryAgainError("no answer");
     });
-    await expect(unreachable).rejects.toThrow("no answer");
+    await expect(unreachable).rejects.toThrow("the cluster at https://prod cannot be reached: no answer");
   });
 });

@@ -1,35 +1,340 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
-import { expect, it } from "vitest";
-import { after, hours } from "../../lambda/core/duration.ts";
-import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { runningHolder } from "../../cli/control/running.ts";
+import {
+  accessManifest,
+  clusterRoleBindingPath,
+  clusterRolePath,
+} from "../../lambda/cluster-access/manifest.ts";
+import { rightsToRun } from "../../lambda/cluster-access/manifest-yaml.ts";
+import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
+import { TryAgainError } from "../../lambda/core/errors.ts";
+import { holdIdOf } from "../../lambda/core/marks/hold-id.ts";
+import { holderName, holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
+import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
+import { KubernetesTransport } from "../../lambda/kubernetes/transport.ts";
 import { readSettings } from "../../lambda/settings.ts";
-import { startRun } from "../../local/run/run.ts";
+import { openRun, type Run, type RunOptions } from "../../local/run/run.ts";
+import { SqliteTable } from "../../local/run/sqlite-table.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import { newFolder } from "../support/new-folder.ts";
 
 const { annotation, poolLabel, registeredLabel } = Karpenter.v1;
+const settings = readSettings({ cluster: "prod", hold: "10m" });
+const release = "karpenter-node-holder run --release-only";
+const stayHeld = "nodes stay held until the holder runs again";
+const nodes = "/api/v1/nodes";
+const reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+const soon = { timeout: 10_000, interval: 10 };
+const idAt = (ago: number) => holdIdOf(after(new Date(), -ago), "theirs");
 
-it("warns of nodes that another holder holds, because its first sweep releases them", async (test) => {
-  const cluster = await FakeKubernetesServer.start();
-  test.onTestFinished(() => cluster.stop());
-  const theirs = { [poolLabel]: "default", [registeredLabel]: "true", [holdLabel]: "20260131t093000-k3f9ax" };
-  cluster.addNode({
-    name: "theirs",
-    labels: theirs,
-    annotations: { [annotation]: "true" },
-    providerId: "kwok://theirs",
-    joinedAt: after(new Date(), -hours(2)),
+let cluster: FakeKubernetesServer;
+let folder: string;
+let log: CollectedLog;
+let config: KubeConfig;
+/** Every call that reached the cluster. */
+let calls: string[];
+let runs: Run[];
+
+beforeEach(async () => {
+  [calls, runs, folder, log] = [[], [], newFolder(), new CollectedLog()];
+  cluster = await FakeKubernetesServer.start({
+    onRequest: ({ method, path, query }) =>
+      void calls.push(`${query.has("watch") ? "WATCH" : method} ${path}`),
   });
-  const config = new KubeConfig();
+  config = new KubeConfig();
   config.loadFromString(cluster.kubeconfig());
-  const log = new CollectedLog();
-  const folder = newFolder();
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  for (const run of runs) await run.stop();
+  await cluster.stop();
+});
 
-  const running = await startRun({ settings: readSettings({ cluster: "prod" }), config, folder, log });
-  await running.stop();
+async function start(options: Partial<RunOptions> = {}, servers?: Parameters<Run["start"]>[0]): Promise<Run> {
+  const run = await openRun({ settings, config, folder, log, release, ...options });
+  runs.push(run);
+  await run.start(servers);
+  return run;
+}
+const joins = (name: string, { ago = 0, holdId }: { ago?: number; holdId?: string } = {}) =>
+  cluster.addNode({
+    name,
+    labels: { [poolLabel]: "default", [registeredLabel]: "true", ...(holdId && { [holdLabel]: holdId }) },
+    annotations: holdId ? { [annotation]: "true" } : {},
+    providerId: `kwok://${name}`,
+    joinedAt: after(new Date(), -ago),
+  });
+const held = () =>
+  cluster
+    .nodes()
+    .map(parseNode)
+    .flatMap(({ name, labels, annotations }) =>
+      labels?.[holdLabel] && annotations?.[annotation] === "true" ? [name] : [],
+    );
+const untilReady = (run: Run) => expect.poll(() => run.isReady, soon).toBe(true);
+const watches = () => calls.filter((call) => call === "WATCH /api/v1/nodes").length;
+const reconnect = async () => {
+  const before = watches();
+  cluster.cutConnections();
+  await expect.poll(watches, soon).toBeGreaterThan(before);
+};
+/** What the server sent before this has arrived after it. */
+const roundTrip = async () => (await fetch(`${cluster.server}/livez`)).text();
 
-  const warning = "nodes held by a holder with another record are released: is one deployed?";
-  expect(log.reported(warning)).toEqual([{ nodes: 1 }]);
-  expect(cluster.annotationHistory("theirs", annotation)).toEqual(["true", undefined]);
+/** A run that holds a node. */
+async function startHolding(options?: Partial<RunOptions>): Promise<Run> {
+  const run = await start(options);
+  joins("a");
+  await expect.poll(held, soon).toEqual(["a"]);
+  return run;
+}
+
+/** From now on calls fail as they do when the API server is away, without repetitions. */
+const goAway = () =>
+  void vi.spyOn(KubernetesClient.prototype, "call").mockRejectedValue(new TryAgainError("it is away"));
+const fillDisk = () =>
+  void vi.spyOn(SqliteTable.prototype, "put").mockRejectedValue(new TryAgainError("the disk is full"));
+
+describe("a run that cannot start", () => {
+  const denied = { status: { allowed: false } };
+  const failToList = () => cluster.fail({ kind: "status", status: 400, message: "no list" }, { path: nodes });
+
+  it.each<[string, () => unknown, string]>([
+    ["its socket cannot be made", () => mkdirSync(join(folder, "control.sock")), "Cannot make a socket"],
+    ["a right is missing", () => cluster.serve(reviews, denied), "get, list, watch, patch nodes"],
+    ["the cluster is away", goAway, "the cluster at"],
+    ["nodes cannot be listed", failToList, "no list"],
+    ["a port is in use", () => () => Promise.reject(new Error("EADDRINUSE")), "EADDRINUSE"],
+  ])("because %s has touched no node, and closes what it opened", async (_, prepare, message) => {
+    joins("young");
+    const second = prepare();
+    let isOpen = false;
+    const stop = async () => {
+      isOpen = false;
+    };
+    const server = async () => {
+      isOpen = true;
+      return { stop };
+    };
+
+    const servers = [server, ...(typeof second === "function" ? [async () => second()] : [])];
+    await expect(start({}, servers)).rejects.toThrow(message);
+
+    expect(isOpen).toBe(false);
+    expect(calls.filter((call) => /PATCH|WATCH/.test(call))).toEqual([]);
+    SqliteTable.open(join(folder, "record.sqlite"), new Date()).close();
+  });
+
+  it("warns of what an earlier run holds, and until when", async () => {
+    await (await startHolding()).stop();
+    log = new CollectedLog();
+    goAway();
+    await expect(start()).rejects.toThrow("the cluster at");
+    expect(log.reported(stayHeld)).toEqual([{ nodes: "unknown", until: expect.any(Date), release }]);
+  });
+});
+
+describe("a run beside another holder", () => {
+  const refusal = "another holder seems to work on this cluster";
+  const account = { kind: "ServiceAccount", name: holderName, namespace: holderName } as const;
+  /** Installs the ClusterRole and its binding. */
+  const install = (objects: readonly object[]) => {
+    for (const [path, kind] of [
+      [clusterRolePath, "ClusterRole"],
+      [clusterRoleBindingPath, "ClusterRoleBinding"],
+    ] as const) {
+      const object = objects.find((one) => Object(one).kind === kind);
+      cluster.serve(path, JSON.parse(JSON.stringify(object)));
+    }
+  };
+  const functions = () => accessManifest([annotation]).map(({ object }) => object);
+
+  it.each<[string, () => unknown, string]>([
+    [
+      "nodes carry marks of a hold that may run",
+      () => joins("b", { holdId: idAt(hours(1)) }),
+      "1 nodes carry",
+    ],
+    ["a deployed holder has rights", () => install(functions()), "a deployed holder"],
+    ["a Pod has rights", () => install(rightsToRun([annotation], account)), "a holder in a Pod"],
+  ])("refuses to start where %s, unless it is to take its place", async (_, prepare, because) => {
+    prepare();
+    const before = cluster.nodes();
+    await expect(start()).rejects.toMatchObject({
+      message: expect.stringMatching(new RegExp(`^${refusal}: .*${because}`)),
+      remedy: expect.stringMatching(/^Stop the other holder.* --take-over/),
+    });
+    expect(cluster.nodes()).toEqual(before);
+    await start({ takeOver: true });
+  });
+
+  it("starts with rights of its own, and where it may not read whose they are", async () => {
+    install(rightsToRun([annotation]));
+    await (await start()).stop();
+    cluster.fail({ kind: "status", status: 403 }, { path: clusterRolePath });
+    await start();
+  });
+
+  it("removes marks of a hold that is over by its cap, and says so", async () => {
+    joins("b", { ago: hours(9), holdId: idAt(hours(3)) });
+    const noCap = readSettings({ cluster: "prod", maxHold: "0s" });
+    await expect(start({ settings: noCap })).rejects.toThrow(refusal);
+    await start();
+    expect(log.reported("marks of holds that are not in this record are removed")).toEqual([{ nodes: 1 }]);
+    expect(held()).toEqual([]);
+  });
+
+  it("knows its own marks when it starts again, and removes those of a hold that expired meanwhile", async () => {
+    await (await startHolding()).stop();
+    await (await start()).stop();
+    expect(held()).toEqual(["a"]);
+    await start({ clock: { now: () => after(new Date(), minutes(11)) } });
+    expect(held()).toEqual([]);
+  });
+});
+
+describe("a run at work", () => {
+  it("names at first the cluster and the annotation to which it writes", async () => {
+    await start();
+    const fields = { cluster: "prod", context: "fake", annotation };
+    expect(log.lines[0]).toMatchObject({ sentence: "the holder starts", fields });
+    expect(log.lines[0]?.fields.server).toContain(cluster.server);
+  });
+
+  it("marks at once a node that joins while a hold is on", async () => {
+    await startHolding();
+    joins("b");
+    await expect.poll(held, { ...soon, timeout: seconds(8) }).toEqual(["a", "b"]);
+  });
+
+  it("renews its login when the cluster refuses it", async () => {
+    await untilReady(await start());
+    const login = vi.spyOn(config, "getCurrentCluster");
+    cluster.fail({ kind: "status", status: 401 }, { method: "PATCH" });
+    joins("a");
+    await expect.poll(held, soon).toEqual(["a"]);
+    expect(login).toHaveBeenCalled();
+
+    const before = watches();
+    login.mockClear();
+    cluster.fail({ kind: "status", status: 401 }, { method: "GET", path: nodes });
+    cluster.cutConnections();
+    await expect.poll(watches, soon).toBe(before + 2);
+    expect(login).toHaveBeenCalled();
+  });
+
+  it("goes on from the last bookmark, without another list", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval"] });
+    await untilReady(await start());
+    // Changes of nodes that are not Karpenter's bring no event.
+    for (const name of ["x", "y"]) cluster.addNode({ name });
+    vi.advanceTimersByTime(seconds(10));
+    await roundTrip();
+    cluster.forgetThePast();
+    const before = watches();
+    await reconnect();
+    joins("a");
+    await expect.poll(held, soon).toEqual(["a"]);
+    // A watch that must list again is opened twice.
+    expect(watches()).toBe(before + 1);
+  });
+
+  it("connects again when nothing arrives for longer than a stream lasts", async () => {
+    const stream = KubernetesTransport.prototype.stream;
+    const idles: number[] = [];
+    vi.spyOn(KubernetesTransport.prototype, "stream").mockImplementation(function (
+      this: KubernetesTransport,
+      request,
+      options,
+    ) {
+      idles.push(options.idle);
+      return stream.call(this, request, { ...options, idle: 50 });
+    });
+    await start();
+    await expect.poll(watches, soon).toBeGreaterThan(2);
+    expect(idles[0]).toBeGreaterThan(minutes(5));
+  });
+
+  it("sweeps as often as it is set to", async () => {
+    const sweeps = (run: Run) => run.timeline.events.filter(({ kind }) => kind === "sweep").length;
+    const often = await start({ settings: { ...settings, sweepEvery: 50 } });
+    const seldom = await start({ folder: newFolder() });
+    await expect.poll(() => sweeps(often), soon).toBeGreaterThan(3);
+    expect(sweeps(seldom)).toBe(1);
+  });
+
+  it("removes its marks under a former annotation, and marks under the present one", async () => {
+    await (await startHolding()).stop();
+    await start({ settings: { ...settings, holdAnnotation: "example.com/stay" } });
+    expect(cluster.annotationHistory("a", annotation)).toEqual([undefined, "true", undefined]);
+    await expect.poll(() => cluster.annotationHistory("a", "example.com/stay").at(-1), soon).toBe("true");
+  });
+
+  it.each([
+    ["an hour", hours(1), 10, 1],
+    ["half a minute", seconds(30), 10, 0],
+    ["more than half of a hold", seconds(45), 1, 1],
+  ])("where its clock is ahead by %s, says so once or not at all", async (_, ahead, hold, times) => {
+    const clock = { now: () => after(new Date(), ahead) };
+    const run = await start({ clock, settings: { ...settings, hold: minutes(hold) } });
+    await untilReady(run);
+    await reconnect();
+    await roundTrip();
+    expect(log.lines.filter(({ sentence }) => /clock is ahead/.test(sentence))).toHaveLength(times);
+  });
+
+  it("answers operators once it works, and not before", async () => {
+    const ask = async () => (await runningHolder(folder, {})).ask({ do: "status" });
+    const early = async () => void (await expect(ask()).rejects.toThrow("starting or stopping"));
+    await start({}, [early]);
+    await expect(ask()).resolves.toMatchObject({ cluster: "prod" });
+  });
+
+  it("is not ready while its watch does not work, and not live when that lasts", async () => {
+    let ahead = 0;
+    const run = await start({ clock: { now: () => after(new Date(), ahead) } });
+    await untilReady(run);
+    await cluster.stop();
+    await expect.poll(() => run.isReady, soon).toBe(false);
+    expect(run.isLive).toBe(true);
+    ahead = minutes(10);
+    expect(run.isLive).toBe(false);
+  });
+});
+
+describe("a run that stops", () => {
+  it("sees nothing more, and says how many nodes stay held, until when, and what releases them", async () => {
+    const run = await startHolding();
+    await run.stop();
+    expect(log.reported(stayHeld)).toEqual([{ nodes: 1, until: expect.any(Date), release }]);
+    joins("b");
+    await roundTrip();
+    expect(run.timeline.events.filter(({ kind }) => kind === "node joined")).toHaveLength(1);
+    expect(run.isReady).toBe(false);
+  });
+
+  it("releases everything when it is asked to", async () => {
+    await (await startHolding()).stop({ release: true });
+    expect(held()).toEqual([]);
+    expect(log.reported(stayHeld)).toEqual([]);
+  });
+
+  it.each([
+    ["a node cannot be changed", () => cluster.fail({ kind: "status", status: 403 }, { method: "PATCH" }), 1],
+    ["the API is away", goAway, "unknown"],
+    ["the disk is full", fillDisk, 1],
+  ])("fails to release where %s, and says what stays held, also past its time", async (_, prepare, count) => {
+    let ahead = 0;
+    const run = await startHolding({ clock: { now: () => after(new Date(), ahead) } });
+    prepare();
+    ahead = hours(1);
+    await expect(run.stop({ release: true })).rejects.toThrow();
+    expect(log.reported(stayHeld)).toEqual([{ nodes: count, until: expect.any(Date), release }]);
+  });
 });

@@ -15,9 +15,13 @@ export const holdIdOf = (now: Date, suffix: string): string =>
 /** The id for a hold that follows an older one. The ids of a scope only grow, also where clocks differ. */
 export function youngerId(id: string, older: string | undefined): string {
   if (older === undefined || id > older) return id;
-  const [, year, month, day, hour, minute, second] = parts.exec(older) ?? [];
-  const next = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`).getTime() + 1_000;
-  return holdIdOf(new Date(next), id.slice(-6));
+  return holdIdOf(new Date(startOf(older).getTime() + 1_000), id.slice(-6));
+}
+
+/** When a hold started, by its id. */
+export function startOf(id: string): Date {
+  const [, year, month, day, hour, minute, second] = parts.exec(id) ?? [];
+  return new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
 }
 
 const parts = /^(\d{4})(\d\d)(\d\d)t(\d\d)(\d\d)(\d\d)/;

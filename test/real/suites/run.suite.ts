@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, it, type TestContext } from "vitest";
 import { commandLine } from "../../../cli/command-line.ts";
-import { after, seconds } from "../../../lambda/core/duration.ts";
 import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { parseNode } from "../../../lambda/kubernetes/node-objects.ts";
 import { buildCommandLine } from "../../../scripts/package.ts";
@@ -40,10 +39,9 @@ async function prepare(test: TestContext) {
   };
   const run = (...flags: string[]) =>
     runWith({}, ["--kubeconfig", join(folder, "kubeconfig"), ...usual, ...flags]);
-  /** A node that joined so long ago; a hold of a minute has what is left of it. */
-  const joins = (name: string, ago = 0) => {
+  const joins = (name: string) => {
     const labels = { [poolLabel]: "default", [registeredLabel]: "true" };
-    cluster.addNode({ name, labels, providerId: `kwok://${name}`, joinedAt: after(new Date(), -ago) });
+    cluster.addNode({ name, labels, providerId: `kwok://${name}` });
   };
   const held = () =>
     cluster
@@ -76,22 +74,6 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     const marks = cluster.nodes().map((node) => parseNode(node).labels?.[holdLabel]);
     expect(marks).toEqual([holdId, holdId]);
     expect(cluster.annotationHistory("a", annotation)).toEqual([undefined, "true"]);
-  });
-
-  it("releases at its start what expired while it was stopped", async (test) => {
-    const { run, joins, held, expect } = await prepare(test);
-    const first = run();
-    await first.until(atWork);
-    joins("a", seconds(40));
-    await expect.poll(held, soon).toEqual(["a"]);
-    const { expiresAt } = await first.until("launch decided");
-    await first.kill();
-    await expect.poll(() => new Date() > new Date(String(expiresAt)), soon).toBe(true);
-    expect(held()).toEqual(["a"]);
-
-    const second = run();
-    await second.until(atWork);
-    expect(held()).toEqual([]);
   });
 
   it("finds its cluster by KUBECONFIG, and names the command that shows its status; stopped, it says what stays held, until when, and what releases it", async (test) => {
@@ -177,21 +159,6 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     );
   });
 
-  it("releases everything when it stops, if it was asked to, and does not begin again", async (test) => {
-    const { run, joins, held, expect } = await prepare(test);
-    const holder = run("--release-on-exit");
-    await holder.until(atWork);
-    joins("a");
-    await expect.poll(held, soon).toEqual(["a"]);
-    expect(await holder.stop()).toEqual({ code: 0, signal: null });
-    expect(held()).toEqual([]);
-
-    const again = run();
-    await again.until(atWork);
-    await again.until("launch decided");
-    expect(held()).toEqual([]);
-  });
-
   it("continues, and releases at its end, when the reader of its log has ended", async (test) => {
     const { run, joins, held, expect } = await prepare(test);
     const holder = run("--release-on-exit");
@@ -201,30 +168,5 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     await expect.poll(held, soon).toEqual(["a"]);
     expect(await holder.stop()).toEqual({ code: 0, signal: null });
     expect(held()).toEqual([]);
-  });
-
-  it("fails when it could not release everything as requested", async (test) => {
-    const { cluster, run, joins, held, expect } = await prepare(test);
-    const holder = run("--release-on-exit");
-    await holder.until(atWork);
-    joins("a");
-    await expect.poll(held, soon).toEqual(["a"]);
-    cluster.fail({ kind: "status", status: 403 }, { method: "PATCH" }, 100);
-    expect(await holder.stop()).toEqual({ code: 1, signal: null });
-    expect(holder.errors).toContain("some still carry a mark of ours");
-  });
-
-  it("removes its marks under a former annotation, and marks anew under the present one", async (test) => {
-    const { cluster, run, joins, held, expect } = await prepare(test);
-    const first = run();
-    await first.until(atWork);
-    joins("a");
-    await expect.poll(held, soon).toEqual(["a"]);
-    await first.stop();
-
-    await run("--hold-annotation", "example.com/stay").until(atWork);
-    const annotations = () => cluster.nodes().map(parseNode)[0]?.annotations;
-    await expect.poll(annotations, soon).toMatchObject({ "example.com/stay": "true" });
-    expect(annotations()).not.toHaveProperty([annotation]);
   });
 });

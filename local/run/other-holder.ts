@@ -1,0 +1,62 @@
+import * as v from "valibot";
+import { clusterRoleBindingPath, clusterRolePath } from "../../lambda/cluster-access/manifest.ts";
+import { after } from "../../lambda/core/duration.ts";
+import { startOf } from "../../lambda/core/marks/hold-id.ts";
+import type { CallContext, Clock, Holds, Journal, Nodes } from "../../lambda/core/ports.ts";
+import type { Rules } from "../../lambda/core/rules.ts";
+import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
+import { isStatus } from "../../lambda/kubernetes/error.ts";
+import { StartError } from "./rights.ts";
+
+type Cluster = Readonly<{ api: KubernetesCaller; nodes: Nodes; holds: Holds; journal: Journal }>;
+type Choice = Readonly<{ settings: Rules; clock: Clock; takeOver: boolean }>;
+
+/** More than are kept of any cluster. */
+const mostPastHolds = 10_000;
+
+/** Two holders remove each other's marks: where another one seems to work, this one may only take its place. */
+export async function refuseBesideOther(
+  { api, nodes, holds, journal }: Cluster,
+  { settings: { maxHold }, clock, takeOver }: Choice,
+  context: CallContext,
+): Promise<void> {
+  const past = await journal.history(mostPastHolds);
+  const present = (await holds.all()).records.flatMap(({ hold }) => hold ?? []);
+  const known = new Set([...past, ...present].map(({ id }) => id));
+  const foreign = [...(await nodes.marks([], context))].filter(([id]) => !known.has(id));
+  const count = foreign.reduce((sum, [, marked]) => sum + marked, 0);
+  // An older hold is over, whoever had it. Without a cap none is too old.
+  const mayRun = foreign.some(([id]) => maxHold === 0 || after(startOf(id), maxHold) > clock.now());
+  const marks = `${count} nodes carry marks of holds that are not in this record`;
+  const because = mayRun ? marks : await whoseRights(api, context);
+  if (because !== undefined && !takeOver)
+    throw new StartError(
+      `another holder seems to work on this cluster: ${because}`,
+      "Stop the other holder, or take its place with --take-over: what it holds is then released.",
+    );
+  if (count > 0) context.log.warn("marks of holds that are not in this record are removed", { nodes: count });
+}
+
+const rights = v.object({
+  rules: v.optional(v.array(v.object({ resources: v.array(v.string()), verbs: v.array(v.string()) })), []),
+  subjects: v.optional(v.array(v.object({ kind: v.string() })), []),
+});
+
+/** Whose rights are installed, as far as we may read them: an admin may, who has only the rights of `run` may not. */
+async function whoseRights(api: KubernetesCaller, context: CallContext): Promise<string | undefined> {
+  const read = async (path: string) => {
+    const found = await api.call({ method: "GET", path }, context).catch((error: unknown) => {
+      // Where an API server does not show whether it is ready, its refusal is the cause of a transient error.
+      if (!isStatus(error, 403, 404) && !isStatus(Object(error).cause, 403)) throw error;
+    });
+    return v.parse(v.fallback(rights, { rules: [], subjects: [] }), found);
+  };
+  const { rules } = await read(clusterRolePath);
+  const isOfFunctions = rules.some(
+    ({ resources, verbs }) => resources.includes("nodes") && !verbs.includes("watch"),
+  );
+  if (isOfFunctions) return "its ClusterRole gives rights to a deployed holder";
+  const { subjects } = await read(clusterRoleBindingPath);
+  const isOfPod = subjects.some(({ kind }) => kind === "ServiceAccount");
+  return isOfPod ? "its ClusterRoleBinding gives rights to a holder in a Pod" : undefined;
+}
