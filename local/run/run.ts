@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
-import { after, type Duration, formatDuration, minutes, seconds } from "../../lambda/core/duration.ts";
+import { after, type Duration, formatDuration, later, minutes, seconds } from "../../lambda/core/duration.ts";
 import { attemptAll, TryAgainError } from "../../lambda/core/errors.ts";
 import { dueAt } from "../../lambda/core/holds/hold.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
@@ -127,13 +127,14 @@ export async function openRun(options: RunOptions): Promise<Run> {
   let isAtWork = false;
   let shouldRelease = false;
   const reportHeld = async (time: Duration = seconds(3)) => {
+    const present = (await holds.all()).records.flatMap((record) => record.hold ?? []);
+    if (present.length === 0) return;
     const marked = await nodes.marks([], within(time)).then(
-      (marks) => [...marks.values()].reduce((sum, count) => sum + count, 0),
+      (marks) => present.reduce((sum, { id }) => sum + (marks.get(id) ?? 0), 0),
       () => "unknown" as const,
     );
-    const ends = (await holds.all()).records.flatMap((one) => (one.hold ? [dueAt(one.hold, settings)] : []));
-    if (marked === 0 || (marked === "unknown" && ends.length === 0)) return;
-    const until = ends.toSorted((a, b) => a.getTime() - b.getTime()).at(-1);
+    if (marked === 0) return;
+    const until = present.map((one) => dueAt(one, settings)).reduce(later);
     log.warn("nodes stay held until the holder runs again", { nodes: marked, until, release });
   };
   /** What is open; the last one is closed first. */

@@ -171,6 +171,7 @@ describe("a run beside another holder", () => {
       remedy: expect.stringMatching(/^Stop the other holder.* --take-over/),
     });
     expect(cluster.nodes()).toEqual(before);
+    expect(log.reported(stayHeld)).toEqual([]);
     await start({ takeOver: true });
   });
 
@@ -193,9 +194,13 @@ describe("a run beside another holder", () => {
   it("knows its own marks when it starts again, and removes those of a hold that expired meanwhile", async () => {
     await (await startHolding()).stop();
     await (await start()).stop();
+    const [mark] = cluster.nodes();
     expect(held()).toEqual(["a"]);
-    await start({ clock: { now: () => after(new Date(), minutes(11)) } });
+    await (await start({ clock: { now: () => after(new Date(), minutes(11)) } })).stop();
     expect(held()).toEqual([]);
+    joins("late", { ago: hours(1), holdId: parseNode(mark).labels?.[holdLabel] ?? "" });
+    await start();
+    expect(held()).not.toContain("late");
   });
 });
 
