@@ -59,9 +59,6 @@ export type Run = Readonly<{
   reportHeld: (within?: Duration) => Promise<void>;
 }>;
 
-/** A hold is shorter by what our clock is ahead of the cluster's, which dates nodes. */
-const longestAhead: Duration = minutes(1);
-
 /** Opens the record. No node is touched before the start. */
 export async function openRun(options: RunOptions): Promise<Run> {
   const { settings, config, folder, log, takeOver = false, release } = options;
@@ -89,20 +86,10 @@ export async function openRun(options: RunOptions): Promise<Run> {
     const followUp = { kind: "launches", launches, firstSeenAt: clock.now(), attempt: 0 } as const;
     holder.queue.send({ followUp });
   };
-  let isAhead = false;
-  const compareClock = (serverTime: Date) => {
-    const ahead = clock.now().getTime() - serverTime.getTime();
-    const wasAhead = isAhead;
-    isAhead = ahead > Math.min(longestAhead, hold / 2);
-    const remedy = "set this machine's clock, for example by NTP";
-    if (isAhead && !wasAhead)
-      log.error("holds end too early, or none begins: this machine's clock is ahead of the cluster's", {
-        ...{ ahead: formatDuration(ahead), remedy },
-      });
-  };
   // A node counts once it has registered: before, its template's annotations are missing.
   const selector = `${poolLabel},${registeredLabel}`;
-  const watch = new NodeWatch({ api, login, selector, clock, log, onChange, onServerTime: compareClock });
+  const onServerTime = clockCheck({ clock, hold, log });
+  const watch = new NodeWatch({ api, login, selector, clock, log, onChange, onServerTime });
   const launches = new WatchedLaunches(watch, { poolLabel, annotation });
   const holds = new StoredHolds(table);
   const journal = new StoredJournal(table, clock);
@@ -201,6 +188,23 @@ export async function startRun(options: RunOptions): Promise<Run> {
   const run = await openRun(options);
   await run.start();
   return run;
+}
+
+/** A smaller difference is harmless, unless holds are very short. */
+const longestAhead: Duration = minutes(1);
+
+/** The cluster's clock dates nodes, so a hold is shorter by what ours is ahead. One that is behind adds a minute at most. */
+function clockCheck({ clock, hold, log }: Readonly<{ clock: Clock; hold: Duration; log: Log }>) {
+  let isAhead = false;
+  return (serverTime: Date) => {
+    const wasAhead = isAhead;
+    const ahead = clock.now().getTime() - serverTime.getTime();
+    isAhead = ahead > Math.min(longestAhead, hold / 2);
+    if (wasAhead || !isAhead) return;
+    const remedy = "set the clock of this machine, for example by NTP";
+    const fields = { ahead: formatDuration(ahead), remedy };
+    log.error("the clock is ahead of the cluster's: holds end too early, or none begins", fields);
+  };
 }
 
 async function releaseAll(holder: Holder): Promise<void> {
