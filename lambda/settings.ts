@@ -128,6 +128,6 @@ function expectedOf({ value }: Setting): string {
   if (value.kind !== "duration") return `${value.expected}, like ${value.example}`;
   const range = `from ${formatDuration(value.least)} to ${formatDuration(value.most)}`;
   const zero = value.zero ? `, or 0s ${value.zero}` : "";
-  const like = value.whole ? " in whole minutes, like 20m or 1h" : ", like 90s, 20m or 2h";
+  const like = value.whole ? " in whole minutes, like 20m or 1h" : ", like 90s, 20m, 2h or 1d";
   return `${value.or ? `${value.or}, or ` : ""}a duration ${range}${zero}${like}`;
 }

@@ -95,7 +95,7 @@ async function serveUntilStopped(options: Options): Promise<Exit> {
 function read(flag: string, text: string): Duration {
   const duration = parseDuration(text);
   if (duration !== undefined) return duration;
-  throw new BadInputError("Cannot start", [`${flag} must be a duration like 90s, 20m or 2h, not "${text}"`]);
+  throw new BadInputError("Cannot start", [`${flag} must be a duration like 90s, 20m, 2h or 1d, not "${text}"`]);
 }
 
 /** Calls back for every pressed key, where there is a keyboard; the returned function resets the terminal. */

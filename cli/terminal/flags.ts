@@ -51,7 +51,7 @@ export const durationFlag =
     const read = parseDuration(text);
     if (read !== undefined && read >= least && read <= most) return read;
     throw new InvalidArgumentError(
-      `It must be a duration from ${formatDuration(least)} to ${formatDuration(most)}, like 90s, 20m or 2h.`,
+      `It must be a duration from ${formatDuration(least)} to ${formatDuration(most)}, like 90s, 20m, 2h or 1d.`,
     );
   };
 

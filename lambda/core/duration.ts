@@ -6,17 +6,17 @@ export const minutes = (n: number): Duration => seconds(n * 60);
 export const hours = (n: number): Duration => minutes(n * 60);
 
 const units = { h: hours(1), m: minutes(1), s: seconds(1) } as const;
-const pattern = /^(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,7})s)?$/;
+const pattern = /^(?=\d)(?:(\d{1,4})d)?(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,7})s)?$/;
 
-/** Reads "90s", "20m" or "1h30m", as Karpenter and kubectl write them; undefined for any other text. */
+/** Reads "90s", "20m" or "1h30m", as Karpenter and kubectl write them, and "7d"; undefined for any other text. */
 export function parseDuration(text: string): Duration | undefined {
   const match = pattern.exec(text.trim());
-  const [, h, m, s] = match ?? [];
-  if (h === undefined && m === undefined && s === undefined) return undefined;
-  return Number(h ?? 0) * units.h + Number(m ?? 0) * units.m + Number(s ?? 0) * units.s;
+  if (!match) return undefined;
+  const [d = 0, h = 0, m = 0, s = 0] = match.slice(1).map((count = "0") => Number(count));
+  return hours(24 * d + h) + minutes(m) + seconds(s);
 }
 
-/** Writes a duration the way it is read: "1h30m"; parts of a second are dropped. */
+/** Writes a duration without days, as Karpenter reads it: "1h30m"; parts of a second are dropped. */
 export function formatDuration(duration: Duration): string {
   let rest = Math.floor(duration / units.s) * units.s;
   const parts = Object.entries(units).map(([unit, size]) => {

@@ -32,7 +32,7 @@ export function wholeNumber(most: number = Number.MAX_SAFE_INTEGER) {
 
 export const duration = (least: Duration, most: Duration) =>
   textAs(
-    `a duration from ${formatDuration(least)} to ${formatDuration(most)}, like 90s, 20m or 2h`,
+    `a duration from ${formatDuration(least)} to ${formatDuration(most)}, like 90s, 20m, 2h or 1d`,
     (value) => {
       const read = parseDuration(value);
       return read !== undefined && read >= least && read <= most ? read : undefined;

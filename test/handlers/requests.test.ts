@@ -62,7 +62,7 @@ describe("a request of an operator", () => {
   it.each<[unknown, RegExp]>([
     [null, /the payload must be an object, not null$/],
     [{ do: "dance" }, /do must be status, check, history, probe, hold.*, not "dance"/],
-    [{ do: "hold", for: "0s" }, /for must be a duration from 1m to 24h, like 90s, 20m or 2h, not "0s"/],
+    [{ do: "hold", for: "0s" }, /for must be a duration from 1m to 24h, like 90s, 20m, 2h or 1d, not "0s"/],
     [{ do: "hold", for: 45, scope: "all" }, /scope must be .*not "all"; for must be a duration .*not 45/],
     [{ do: "pause", for: "91d" }, /for must be a duration from 1m to 2160h/],
     [{ do: "history", limit: 1.5 }, /limit must be a whole number from 0 to 1000, not 1.5/],

@@ -33,10 +33,10 @@ describe("the settings", () => {
 
     expect(problems).toEqual([
       "cluster is missing: give an EKS cluster's name (letters, digits, - and _, at most 100), like prod",
-      'hold must be auto, or a duration from 1m to 24h, like 90s, 20m or 2h, not "soon"',
-      'maxHold must be a duration from 1m to 168h, or 0s for no cap, like 90s, 20m or 2h, not "8d"',
-      'breather must be a duration from 0s to 24h, like 90s, 20m or 2h, not "25h"',
-      'initialDelay must be a duration from 0s to 15m, like 90s, 20m or 2h, not "16m"',
+      'hold must be auto, or a duration from 1m to 24h, like 90s, 20m, 2h or 1d, not "soon"',
+      'maxHold must be a duration from 1m to 168h, or 0s for no cap, like 90s, 20m, 2h or 1d, not "8d"',
+      'breather must be a duration from 0s to 24h, like 90s, 20m, 2h or 1d, not "25h"',
+      'initialDelay must be a duration from 0s to 15m, like 90s, 20m, 2h or 1d, not "16m"',
       'scope must be cluster or nodepool, not "region"',
       'nodePools must be NodePool names separated by commas, with ! before those to leave out, like batch,!system, not "Batch"',
       'karpenter must be v1 or v0.31, not "v2"',
@@ -63,7 +63,7 @@ describe("the settings", () => {
     });
     expect(readSettings(writeSettings(auto({ relaunchCost: "30m" })))).toEqual(auto({ relaunchCost: "30m" }));
     expect(problemsOf({ hold: "auto", relaunchCost: "10s" })).toEqual([
-      'relaunchCost must be a duration from 1m to 24h, like 90s, 20m or 2h, not "10s"',
+      'relaunchCost must be a duration from 1m to 24h, like 90s, 20m, 2h or 1d, not "10s"',
     ]);
     expect(problemsOf({ relaunchCost: "10m" })).toEqual(["relaunchCost has an effect with hold=auto only"]);
   });
