@@ -174,8 +174,8 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
 }
 
 const forceRelease = ({ functionName }: IFunction): string =>
-  `aws lambda invoke --function-name ${functionName} --cli-binary-format raw-in-base64-out ` +
-  `--payload '{"force":true,"reason":"why"}' /dev/stdout`;
+  `echo '{"force":true,"reason":"why"}' | ` +
+  `aws lambda invoke --function-name ${functionName} --payload fileb:///dev/stdin /dev/stdout`;
 
 function letSeeInstances(fn: HolderFunction): void {
   fn.may({ actions: ["ec2:DescribeInstances"], resources: ["*"] });
