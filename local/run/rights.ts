@@ -37,7 +37,7 @@ export async function checkRights(
   if (missing.length === 0) return;
   throw new BrokenSetupError(
     `The cluster does not let this user ${missing.join(", ")} nodes. An admin can give these rights to the group ` +
-      `${holderName} with "karpenter-node-holder manifest --for run | kubectl apply -f -"; put the user into it.`,
+      `${holderName} with "karpenter-node-holder manifest --holder run | kubectl apply -f -"; put the user into it.`,
   );
 }
 

@@ -26,7 +26,7 @@ describe("the command manifest", () => {
   });
 
   it("lets run watch as well", async () => {
-    const { output } = await manifest("--for", "run");
+    const { output } = await manifest("--holder", "run");
     expect(verbs(output)).toEqual(["get", "list", "patch", "watch", ...ofDemand]);
   });
 
@@ -39,9 +39,9 @@ describe("the command manifest", () => {
     expect(output).not.toContain(Karpenter.v1.annotation);
   });
 
-  it("prints with --run what runs it in the cluster, with these settings", async () => {
+  it("prints with --in-cluster what runs it in the cluster, with these settings", async () => {
     const flags = ["--cluster", "prod", "--hold", "30m", "--node-pools", "!gpu"];
-    const { exit, output } = await manifest("--run", "--image", "example.com/holder:1", ...flags);
+    const { exit, output } = await manifest("--in-cluster", "--image", "example.com/holder:1", ...flags);
     expect(exit).toBe(0);
     const objects = loadAll(output).map(Object);
     expect(objects.map(({ kind }) => kind)).toEqual([
@@ -69,13 +69,13 @@ describe("the command manifest", () => {
     ]);
   });
 
-  it("gives with --run the rights that run has, to the service account alone", async () => {
-    const { output } = await manifest("--run", "--image", "x", "--cluster", "prod");
+  it("gives with --in-cluster the rights that run has, to the service account alone", async () => {
+    const { output } = await manifest("--in-cluster", "--image", "x", "--cluster", "prod");
     const isOfRights = (object: unknown) => /rbac|admission/.test(Object(object).apiVersion);
     const account = { kind: "ServiceAccount", name: holderName, namespace: holderName };
     const group = { kind: "Group", name: holderName, apiGroup: "rbac.authorization.k8s.io" };
     const rights = loadAll(output).filter(isOfRights);
-    const ofGroup = loadAll((await manifest("--for", "run")).output);
+    const ofGroup = loadAll((await manifest("--holder", "run")).output);
     const username = `request.userInfo.username == 'system:serviceaccount:${holderName}:${holderName}'`;
     const renamed = JSON.stringify(ofGroup)
       .replaceAll(JSON.stringify(group), JSON.stringify(account))
@@ -85,12 +85,12 @@ describe("the command manifest", () => {
   });
 
   it.each([
-    [["--run", "--cluster", "prod"], "--run needs --image"],
-    [["--run", "--image", "x"], "--cluster is missing"],
-    [["--run", "--image", "x", "--cluster", "prod", "--hold", "5y"], "--hold must be"],
-    [["--hold", "5m"], "--hold needs --run"],
-    [["--image", "x"], "--image needs --run"],
-    [["--for", "fun"], "Allowed choices are functions, run"],
+    [["--in-cluster", "--cluster", "prod"], "--in-cluster needs --image"],
+    [["--in-cluster", "--image", "x"], "--cluster is missing"],
+    [["--in-cluster", "--image", "x", "--cluster", "prod", "--hold", "5y"], "--hold must be"],
+    [["--hold", "5m"], "--hold needs --in-cluster"],
+    [["--image", "x"], "--image needs --in-cluster"],
+    [["--holder", "fun"], "Allowed choices are functions, run"],
   ])("rejects %j", async (flags, expected) => {
     const { exit, output, reported } = await manifest(...flags);
     expect({ exit, output }).toEqual({ exit: 2, output: "" });

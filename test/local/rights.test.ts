@@ -23,7 +23,7 @@ describe("what run may do in its cluster", () => {
   it("names every right that is missing, and the command that gives it", async () => {
     const refusal = check((verb) => allowed(verb === "get" || verb === "list"));
     await expect(refusal).rejects.toThrow(BrokenSetupError);
-    await expect(refusal).rejects.toThrow(/does not let this user watch, patch nodes.*manifest --for run/);
+    await expect(refusal).rejects.toThrow(/does not let this user watch, patch nodes.*manifest --holder run/);
   });
 
   it("is left open where the cluster does not answer such questions", async () => {
