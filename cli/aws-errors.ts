@@ -41,6 +41,10 @@ export function explainAwsError(error: unknown, task: string): unknown {
   if (/region is missing/i.test(messageOf(error))) {
     return new Failure("no AWS region is set", "Use --region, or set AWS_REGION.", { cause: error });
   }
+  if (/^region not accepted/i.test(messageOf(error))) {
+    const remedy = "Correct the profile's region, or use --region with one like eu-central-1.";
+    return new Failure(firstLine(error), remedy, { cause: error });
+  }
   if (isDenied(error)) {
     return new Failure(firstLine(error), `These credentials may not ${task}: ask for that right.`, {
       cause: error,

@@ -4,7 +4,10 @@ import { existsSync } from "node:fs";
 // Older versions have no node:sqlite, and would fail with a stack trace that does not say so.
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 22 || (major === 22 && minor < 13)) {
-  console.error(`karpenter-node-holder needs Node 22.13 or later; this is Node ${process.versions.node}.`);
+  console.error(
+    `error: karpenter-node-holder needs Node 22.13 or later; this is Node ${process.versions.node}`,
+  );
+  console.error("Install a later version of Node, and run the same command again.");
   process.exitCode = 1;
 } else {
   hideExperimentalWarnings();

@@ -1,4 +1,5 @@
 import { type Argument, Command, CommanderError, type Option } from "commander";
+import { holderName } from "../lambda/core/marks/keys.ts";
 import { version } from "../lambda/version.ts";
 import { advise } from "./commands/advise.ts";
 import { doctor } from "./commands/doctor.ts";
@@ -8,7 +9,7 @@ import { hold, pause, release, resume } from "./commands/operate.ts";
 import { run } from "./commands/run.ts";
 import { status } from "./commands/status.ts";
 import { template } from "./commands/template.ts";
-import { printFailure } from "./terminal/failure.ts";
+import { printFailure, seeHelp } from "./terminal/failure.ts";
 import { Exit, type Terminal } from "./terminal/terminal.ts";
 
 /** Every command, in the order of the help: its name, flags and action. The action loads heavy imports. */
@@ -21,18 +22,22 @@ export const commands = [
 export async function commandLine(words: readonly string[], terminal: Terminal): Promise<Exit> {
   const program = frame(terminal);
   for (const command of commands) program.addCommand(framed(command(terminal), terminal));
+  const [first = "", second] = words;
+  const isCommand = (word: string | undefined) => program.commands.some((one) => one.name() === word);
   try {
     if (words.length === 0) program.help({ error: true });
-    await program.parseAsync(words, { from: "user" });
+    // Left to commander, help for an unknown command would show the help of all, without an error.
+    const isUnknown = first === "help" && second !== undefined && !isCommand(second);
+    await program.parseAsync(isUnknown ? words.slice(1) : words, { from: "user" });
     return Exit.done;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? Exit.done : Exit.usage;
-    return printFailure(error, terminal);
+    return printFailure(error, terminal, isCommand(first) ? `${holderName} ${first}` : holderName);
   }
 }
 
 const frame = (terminal: Terminal): Command =>
-  framed(new Command("karpenter-node-holder"), terminal)
+  framed(new Command(holderName), terminal)
     .description("Protects Karpenter's nodes from disruption for a while after every launch.")
     .version(version, "-V, --version", "print the version")
     .helpCommand("help [command]", "Show help for a command.")
@@ -44,7 +49,9 @@ const framed = (command: Command, { out, notify }: Terminal): Command =>
     .helpOption("-h, --help", "display help")
     .configureHelp({ optionDescription: described, argumentDescription: named })
     .exitOverride()
-    .showHelpAfterError("See --help for commands and flags.")
+    .showHelpAfterError(
+      seeHelp(command.name() === holderName ? holderName : `${holderName} ${command.name()}`),
+    )
     .configureOutput({
       writeOut: (text) => out(text.trimEnd()),
       writeErr: (text) => notify(text.trimEnd()),

@@ -10,6 +10,7 @@ try {
   app.synth();
 } catch (error) {
   if (!(error instanceof BadInputError)) throw error;
-  console.error(["These settings cannot be used:", ...error.problems.map((one) => `  - ${one}`)].join("\n"));
+  console.error(`error: ${error.message}`);
+  console.error("Nothing was deployed. Correct these settings, and run the same command again.");
   process.exitCode = 1;
 }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as pass } from "node:timers/promises";
 import { Command, CommanderError } from "commander";
-import { printFailure } from "../cli/terminal/failure.ts";
+import { printFailure, seeHelp } from "../cli/terminal/failure.ts";
 import { Exit, processTerminal, untilStopped } from "../cli/terminal/terminal.ts";
 import { textLog } from "../cli/views/run-log.ts";
 import { type Duration, parseDuration } from "../lambda/core/duration.ts";
@@ -38,7 +38,7 @@ const command = new Command("npm start --")
   .option("--log", "show the holder's own log as well")
   .helpOption("-h, --help", "display help")
   .exitOverride()
-  .showHelpAfterError("See --help for all options.")
+  .showHelpAfterError(seeHelp("npm start --"))
   .action(async (options: Options) => {
     process.exitCode = await started(options);
   });
@@ -46,7 +46,7 @@ try {
   await command.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? Exit.done : Exit.usage;
-  else process.exitCode = printFailure(error, terminal);
+  else process.exitCode = printFailure(error, terminal, "npm start --");
 }
 
 function started(options: Options): Promise<number> {
@@ -95,7 +95,9 @@ async function serveUntilStopped(options: Options): Promise<Exit> {
 function read(flag: string, text: string): Duration {
   const duration = parseDuration(text);
   if (duration !== undefined) return duration;
-  throw new BadInputError("Cannot start", [`${flag} must be a duration like 90s, 20m, 2h or 1d, not "${text}"`]);
+  throw new BadInputError("Cannot start", [
+    `${flag} must be a duration like 90s, 20m, 2h or 1d, not "${text}"`,
+  ]);
 }
 
 /** Calls back for every pressed key, where there is a keyboard; the returned function resets the terminal. */

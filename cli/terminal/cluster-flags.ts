@@ -64,7 +64,13 @@ export function awsConfig(flags: AwsFlags, env: Terminal["env"]) {
   const { profile, endpointUrl } = flags;
   checkProfile(profile, env);
   // The SDK for JavaScript reads AWS_REGION only; users of the AWS CLI may have set the other one.
-  const region = flags.region || env.AWS_REGION || (profile ? undefined : env.AWS_DEFAULT_REGION);
+  const { AWS_REGION, AWS_DEFAULT_REGION } = profile ? { ...env, AWS_DEFAULT_REGION: undefined } : env;
+  const places = { "--region": flags.region, AWS_REGION, AWS_DEFAULT_REGION };
+  const [place, region] = Object.entries(places).find(([, value]) => value) ?? [];
+  if (region && !/^[a-z]+(-[a-z]+)+-\d+$/.test(region))
+    throw new BadInputError("These flags cannot be used", [
+      `${place} must be a region like eu-central-1, not "${region}"`,
+    ]);
   return {
     ...(region && { region }),
     ...(profile && { profile }),

@@ -12,20 +12,23 @@ export class Failure extends Error {
   }
 }
 
-/** Prints what failed and what to do next, without a stack trace, and returns the exit code. */
-export function printFailure(error: unknown, { notify, env }: Terminal): Exit {
-  if (error instanceof BadInputError) {
-    notify(error.message);
-    notify("Nothing was changed. See --help.");
-    return Exit.usage;
-  }
-  notify(`Failed: ${messageOf(error)}`);
-  notify(remedyFor(error));
+/** What to do after a wrong call of this command. */
+export const seeHelp = (command: string): string => `See \`${command} --help\`.`;
+
+/**
+ * Prints what failed and, on a second line, what to do next, without a stack trace. Returns the exit code. `command` is
+ * the one whose help helps.
+ */
+export function printFailure(error: unknown, { notify, env }: Terminal, command: string): Exit {
+  notify(`error: ${messageOf(error)}`);
+  notify(remedyFor(error, command));
+  if (error instanceof BadInputError) return Exit.usage;
   if (env.DEBUG && error instanceof Error) notify(error.stack ?? "");
   return Exit.failed;
 }
 
-function remedyFor(error: unknown): string {
+function remedyFor(error: unknown, command: string): string {
+  if (error instanceof BadInputError) return `Nothing was changed. ${seeHelp(command)}`;
   if (error instanceof Failure) return error.remedy;
   if (error instanceof BrokenSetupError) return "Fix that first: until then the same command fails again.";
   if (isOfFile(error)) return "Check that path, or name another.";

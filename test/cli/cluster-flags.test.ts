@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { commandLine } from "../../cli/command-line.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { newFolder } from "../support/new-folder.ts";
@@ -29,6 +29,24 @@ it("names the environment's cluster where that cannot be used", async () => {
   const { exit, reported } = await typed({ KARPENTER_NODE_HOLDER_CLUSTER: "a/b" }, "resume");
   expect(exit).toBe(2);
   expect(reported).toContain("KARPENTER_NODE_HOLDER_CLUSTER cannot be used");
+});
+
+it.each([
+  [
+    "AWS_REGION",
+    { AWS_REGION: "Frankfurt!" },
+    "error: These flags cannot be used: AWS_REGION must be a region",
+  ],
+  ["the profile", {}, "error: Region not accepted"],
+])("refuses a region that is none, of %s, without asking for a bug report", async (_, env, first) => {
+  const config = join(newFolder(), "config");
+  await writeFile(config, "[default]\nregion = Frankfurt!\n");
+  for (const [name, value] of Object.entries({ AWS_CONFIG_FILE: config, AWS_REGION: undefined }))
+    vi.stubEnv(name, value);
+  const { reported } = await typed(env, "resume", "--cluster", "prod").finally(() => vi.unstubAllEnvs());
+  expect(reported).toContain(first);
+  expect(reported).toContain("like eu-central-1");
+  expect(reported).not.toContain("report it");
 });
 
 it("names the profiles there are where there is none of this name", async () => {

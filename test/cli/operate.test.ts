@@ -194,7 +194,7 @@ describe("a failed command", () => {
     const { exit, reported } = await ask(await holder(missing, ["staging", "prod"]));
     expect(exit).toBe(1);
     expect(reported).toBe(
-      "Failed: there is no holder for cluster prdo in eu-west-1\nDid you mean prod? Holders found in eu-west-1: prod, staging.",
+      "error: there is no holder for cluster prdo in eu-west-1\nDid you mean prod? Holders found in eu-west-1: prod, staging.",
     );
   });
 
@@ -221,7 +221,7 @@ describe("a failed command", () => {
     const failing = () => new FunctionFailure("BrokenSetupError", "The cluster refused the login (401)");
     const { exit, reported } = await ask(await holder(failing));
     expect(exit).toBe(1);
-    expect(reported).toContain("Failed: The cluster refused the login (401)\nRun doctor");
+    expect(reported).toContain("error: The cluster refused the login (401)\nRun doctor");
     expect(reported).not.toContain("somewhere.ts");
   });
 

@@ -68,7 +68,7 @@ describe("commands with --run", () => {
     expect(paused.output).toContain(`Paused until \`resume --run ${folder}\`.`);
     const refused = await type("hold", "--run", folder, "--reason", "test");
     expect(refused.exit).toBe(1);
-    expect(refused.reported).toMatch(/^Failed: .*paused until resumed.*\nNothing was changed\.$/);
+    expect(refused.reported).toMatch(/^error: .*paused until resumed.*\nNothing was changed\.$/);
     expect((await type("resume", "--run", folder)).output).toContain("Resumed cluster");
 
     const { holds } = JSON.parse((await type("history", "--run", folder, "-o", "json")).output);
@@ -83,7 +83,7 @@ describe("commands with --run", () => {
     const { exit, reported } = await type("status", "--run");
     expect(exit).toBe(1);
     expect(reported).toBe(
-      `Failed: more than one \`run\` is at work on this machine\nName one: --run ${folder}, or --run ${other.folder}.`,
+      `error: more than one \`run\` is at work on this machine\nName one: --run ${folder}, or --run ${other.folder}.`,
     );
     await stop();
     expect((await type("status", "--run")).output).toMatch(/^staging /);
@@ -95,10 +95,10 @@ describe("commands with --run", () => {
     const stopped = await type("status", "--run", folder);
     expect(stopped.exit).toBe(1);
     expect(stopped.reported).toMatch(
-      /^Failed: no `run` is at work with the data folder \S+\nStart it, .*--release-only/,
+      /^error: no `run` is at work with the data folder \S+\nStart it, .*--release-only/,
     );
     const none = await type("status", "--run");
-    expect(none.reported).toMatch(/^Failed: no `run` is at work .*\nStart it, /);
+    expect(none.reported).toMatch(/^error: no `run` is at work .*\nStart it, /);
   });
 
   it("take no flag that leads to a deployed holder", async () => {

@@ -18,7 +18,7 @@ describe("the command template", () => {
       );
       expect(exit).toBe(1);
       expect(terminal.reported).toMatch(
-        new RegExp(`^Failed: ${flag[0]}.* cannot be set .*\n.*KarpenterNodeHolder`),
+        new RegExp(`^error: ${flag[0]}.* cannot be set .*\n.*KarpenterNodeHolder`),
       );
     },
   );

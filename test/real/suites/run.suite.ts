@@ -132,8 +132,8 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
   });
 
   it.for<readonly [why: string, flags: readonly string[], code: number, error: RegExp]>([
-    ["its page cannot be served", ["--page", "PORT"], 1, /^Failed: the page .*EADDRINUSE.*\nChoose another/],
-    ["its metrics cannot", ["--metrics-port", "PORT"], 1, /^Failed: metrics .*EADDRINUSE.*\nChoose another/],
+    ["its page cannot be served", ["--page", "PORT"], 1, /^error: the page .*EADDRINUSE.*\nChoose another/],
+    ["its metrics cannot", ["--metrics-port", "PORT"], 1, /^error: metrics .*EADDRINUSE.*\nChoose another/],
     ["a flag needs another", ["--metrics-host", "127.0.0.1"], 2, /--metrics-host needs --metrics-port/],
     [
       "a setting cannot be used",
@@ -155,7 +155,7 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
     const holder = run();
     expect(await holder.ended()).toEqual({ code: 1, signal: null });
     expect(holder.errors).toMatch(
-      /^Failed: the cluster at http\S+ cannot be reached: connect ECONNREFUSED \S+\nCheck the kubeconfig's server, and the network between\.\n$/,
+      /^error: the cluster at http\S+ cannot be reached: connect ECONNREFUSED \S+\nCheck the kubeconfig's server, and the network between\.\n$/,
     );
   });
 
