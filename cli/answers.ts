@@ -63,6 +63,7 @@ const status = fields({
   }),
   scopes: list(scopeStatus, many),
   nodesUserHeld: count,
+  nodesOrphaned: v.exactOptional(count),
   lastSweep: v.exactOptional(moment),
   limits: list(anyText),
 });

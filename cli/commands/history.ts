@@ -1,7 +1,8 @@
 import { Command } from "commander";
 import { describeLength } from "../../lambda/core/auto/hold-length.ts";
+import { BadInputError } from "../../lambda/core/errors.ts";
 import { describeCauses } from "../../lambda/core/holds/causes.ts";
-import type { PastHold } from "../../lambda/core/holds/hold.ts";
+import { historyDays, type PastHold } from "../../lambda/core/holds/hold.ts";
 import { parseHistory } from "../answers.ts";
 import { controlOf } from "../control/control.ts";
 import { type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
@@ -31,13 +32,17 @@ export const history = (terminal: Terminal): Command =>
 
 async function notify(options: HistoryOptions, terminal: Terminal): Promise<void> {
   const { env, out, style } = terminal;
+  const isPage = options.html !== undefined || options.open;
+  if (isPage && options.output !== "table")
+    throw new BadInputError("These flags do not fit", ["--html and --open show a page: leave out --output"]);
   const { ask, name } = await controlOf(options, env);
   const answer = await ask({ do: "history", limit: options.limit });
   if (options.output === "json") return out(asJson(answer));
   const holds = parseHistory(answer);
-  if (holds.length === 0) return out("Nothing was held in the last 90 days.");
   const now = new Date();
-  if (options.html !== undefined || options.open) return drawn(holds, { ...options, name, now }, terminal);
+  if (isPage) return drawn(holds, { ...options, name, now }, terminal);
+  if (holds.length === 0)
+    return out(`No hold has ended in the last ${historyDays} days. \`status\` shows the holds that are on.`);
   for (const line of historyTable(holds, now, style, options.output === "wide")) out(line);
 }
 

@@ -84,17 +84,19 @@ const colours = {
 
 /** The status as text; times are by the functions' clock. */
 export function statusView(status: StatusAnswer, style: Style, wide: boolean): string[] {
-  const { at, scopes, nodesUserHeld, lastSweep, limits } = status;
+  const { at, scopes, nodesUserHeld, nodesOrphaned = 0, lastSweep, limits } = status;
   const heading = ["SCOPE", "STATE", "SINCE", "UNTIL", "LAUNCHES", "EXTENSIONS", "NODES", "AWAITED"];
   const rest = wide ? ["NEXT SCHEDULE", "HOLD"] : [];
   const rows = scopes.map((scope) => row(scope, at, style, wide));
-  const nothing = "Nothing has been held yet: no launch has arrived.";
+  const nothing = nodesOrphaned > 0 ? [] : ["Nothing is held now."];
+  const orphaned = `${nodesOrphaned} nodes carry a mark of no recorded hold: the next sweep removes it.`;
   return [
     `${style("bold", status.cluster)}  ${rulesOf(status)}`,
     "",
     ...(rows.length > 0
       ? table([[...heading, ...rest, "WHY"].map((one) => style("dim", one)), ...rows])
-      : [nothing]),
+      : nothing),
+    ...(nodesOrphaned > 0 ? [style("yellow", orphaned)] : []),
     "",
     ...(wide ? [...scopes.flatMap(heldNodes), settingsOf(status)] : []),
     ...scopes.flatMap(({ scope, length }) =>

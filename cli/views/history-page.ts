@@ -1,4 +1,4 @@
-import type { PastHold } from "../../lambda/core/holds/hold.ts";
+import { historyDays, type PastHold, type RequestCause } from "../../lambda/core/holds/hold.ts";
 import { version } from "../../lambda/version.ts";
 import { drawPage } from "../../report/page/page.ts";
 import { timelineTables } from "../../report/page/tables.ts";
@@ -12,16 +12,31 @@ import { absolute } from "../terminal/text.ts";
 export function historyPage(holds: readonly PastHold[], holder: string, now: Date): string {
   const timeline = readTimeline(holds.flatMap(eventsOf));
   const clock = utcFor(timeline.from, now.getTime());
-  const launches = holds.reduce((sum, hold) => sum + hold.launches, 0);
   return drawPage({
     title: `Holds of ${holder}`,
     about:
       "When Karpenter was kept from disrupting nodes, and why. A hold starts with a launch and is extended by later ones.",
-    state: `${counted(holds.length, "hold")}, caused by ${counted(launches, "launch", "launches")}.`,
-    pictures: [drawTimeline(timeline, { title: "Holds along time", clock })],
+    state:
+      holds.length > 0
+        ? `${counted(holds.length, "hold")}, caused by ${causesOf(holds)}.`
+        : `No hold has ended in the last ${historyDays} days.`,
+    pictures: holds.length > 0 ? [drawTimeline(timeline, { title: "Holds along time", clock })] : [],
     tables: timelineTables(timeline, clock),
     footer: `Written by karpenter-node-holder ${version} at ${absolute(now, new Date(0))}.`,
   });
+}
+
+/** How many launches and requests caused these holds. */
+function causesOf(holds: readonly PastHold[]): string {
+  const launches = holds.reduce((sum, hold) => sum + hold.launches, 0);
+  const of = (kind: RequestCause) => holds.filter(({ causes }) => causes[kind] !== undefined).length;
+  const counts = [
+    [launches, "launch", "launches"],
+    [of("hand"), "request by hand", "requests by hand"],
+    [of("event"), "event", "events"],
+    [of("window"), "time window", "time windows"],
+  ] as const;
+  return counts.flatMap(([count, one, many]) => (count > 0 ? [counted(count, one, many)] : [])).join(", ");
 }
 
 function eventsOf(hold: PastHold): readonly TimelineEvent[] {

@@ -24,6 +24,24 @@ it("draws each hold as a bar and lists the same as text", () => {
   expect(page.match(/<caption>/g)).toHaveLength(1);
 });
 
+it("counts what caused the holds, and not only launches", () => {
+  const byHand = { launches: 0, causes: { hand: "load test" } };
+  const holds = [
+    aPastHold({ launches: 2 }),
+    aPastHold({ ...byHand, startedBecause: "load test" }),
+    aPastHold({ launches: 0, causes: { window: "night" } }),
+  ];
+  const page = historyPage(holds, "prod", new Date());
+  expect(page).toContain("3 holds, caused by 2 launches, 1 request by hand, 1 time window.");
+  expect(page).toContain(">load test (0 launches, 0 extensions, 3 nodes)</td>");
+});
+
+it("is a page without a picture where no hold has ended", () => {
+  const page = historyPage([], "prod", new Date());
+  expect(page).toContain("No hold has ended in the last 90 days.");
+  expect(page).not.toContain("<svg");
+});
+
 it("shows dates when the time of day is ambiguous", () => {
   const dated = "from 11-18 10:00 until 11-18 10:30";
   const several = [past("b", "2026-11-20"), past("a", "2026-11-18")];

@@ -110,13 +110,20 @@ describe("status", () => {
     }
   });
 
+  it("reports nodes that carry a mark of no recorded hold", async () => {
+    const prod = await holder(() => ({ ...status, scopes: [], nodesOrphaned: 3 }));
+    const { output } = await prod.run("status", "--cluster", "prod");
+    expect(output).toContain("3 nodes carry a mark of no recorded hold: the next sweep removes it.");
+    expect(output).not.toContain("Nothing is held now.");
+  });
+
   it("asks the function of a cluster with the longest name by its shortened one", async () => {
     const cluster = "c".repeat(100);
     const holding = await holder(() => ({ ...status, cluster, scopes: [] }));
     const { exit, output } = await holding.run("status", "--cluster", cluster);
     expect({ exit, output }).toEqual({
       exit: 0,
-      output: expect.stringContaining("no launch has arrived"),
+      output: expect.stringContaining("Nothing is held now."),
     });
     expect(holding.functionNames[0]).toMatch(/^karpenter-node-holder-c+-[0-9a-f]{8}-control$/);
     expect(holding.functionNames[0]).toHaveLength(64);
@@ -183,6 +190,37 @@ describe("history", () => {
     expect({ exit, output }).toEqual({ exit: 0, output: file });
     expect((statSync(file).mode & 0o777).toString(8)).toBe("600");
     expect(readFileSync(file, "utf8")).toMatch(/^<!doctype html>.*Holds of prod/s);
+  });
+});
+
+describe("history without an ended hold", () => {
+  it("does not claim that nothing was held: a first hold may be on", async () => {
+    const prod = await holder(() => ({ holds: [] }));
+    const { output } = await prod.run("history", "--cluster", "prod");
+    expect(output).toBe("No hold has ended in the last 90 days. `status` shows the holds that are on.");
+  });
+
+  it("writes its page all the same", async () => {
+    const file = join(newFolder(), "holds.html");
+    const prod = await holder(() => ({ holds: [] }));
+    expect((await prod.run("history", "--cluster", "prod", "--html", file)).output).toBe(file);
+    expect(readFileSync(file, "utf8")).toContain("No hold has ended");
+  });
+
+  it("refuses a page where JSON is asked for", async () => {
+    const prod = await holder(() => ({ holds: [] }));
+    const { exit, reported } = await prod.run(
+      "history",
+      "--cluster",
+      "prod",
+      "-o",
+      "json",
+      "--html",
+      "x.html",
+    );
+    expect(exit).toBe(2);
+    expect(reported).toContain("--html");
+    expect(prod.asked).toEqual([]);
   });
 });
 

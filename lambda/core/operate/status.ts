@@ -35,6 +35,8 @@ export type Status = Readonly<{
   rules: Rules;
   scopes: readonly ScopeStatus[];
   nodesUserHeld: number;
+  /** Nodes with the mark of a hold that no record names; the next sweep removes it. */
+  nodesOrphaned?: number;
   lastSweep?: Date;
   /** What the holder cannot read in the cluster, and what that means. */
   limits: readonly string[];
@@ -43,9 +45,11 @@ export type Status = Readonly<{
 /** Shows what is held, until when and why; reads only. */
 export async function getStatus(context: Context): Promise<Status> {
   const now = context.clock.now();
+  const marking = context.nodes.markedNodes(context);
   const [{ records }, marks, nodesUserHeld, awaited, lastSweep, limits] = await Promise.all([
-    context.holds.all(),
-    context.nodes.markedNodes(context),
+    // Read after the nodes: a hold is recorded before its first mark.
+    marking.then(() => context.holds.all()),
+    marking,
     context.nodes.countUserHeld(context),
     countAwaited(context, now),
     context.journal.lastSweep(),
@@ -62,7 +66,10 @@ export async function getStatus(context: Context): Promise<Status> {
     ...lengthOf(record, context.rules),
   }));
   const { rules } = context;
-  const found = { scopes, nodesUserHeld, limits, ...(lastSweep && { lastSweep }) };
+  const recorded = new Set(records.flatMap(({ hold }) => hold?.id ?? []));
+  const orphaned = [...marks].flatMap(([holdId, names]) => (recorded.has(holdId) ? [] : names)).length;
+  const optional = { ...(lastSweep && { lastSweep }), ...(orphaned > 0 && { nodesOrphaned: orphaned }) };
+  const found = { scopes, nodesUserHeld, limits, ...optional };
   return { cluster: rules.cluster, at: now, rules, ...found };
 }
 

@@ -94,6 +94,15 @@ describe("status", () => {
     for (const unknown of ["nextSchedule", "length"]) expect(scope).not.toHaveProperty(unknown);
   });
 
+  it("counts the nodes whose mark no recorded hold has, and of no others", async () => {
+    const records = [aRecord({ hold: aHold({ id: holdId(1) }) })];
+    const marked = { [holdId(1)]: ["a"], [holdId(2)]: ["b", "c"], [holdId(3)]: ["d"] };
+    expect((await status({ records, marked })).answer.nodesOrphaned).toBe(3);
+    expect((await status({ records, marked: { [holdId(1)]: ["a"] } })).answer).not.toHaveProperty(
+      "nodesOrphaned",
+    );
+  });
+
   it("names at most 50 nodes and counts all", async () => {
     const nodes = Array.from({ length: 60 }, (_, n) => `node-${n + 10}`);
     const { scope } = await status({
