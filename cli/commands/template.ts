@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { parseDuration } from "../../lambda/core/duration.ts";
+import { documentLink } from "../../lambda/package-root.ts";
 import { type Setting, settingsTable } from "../../lambda/settings-table.ts";
 import { withClusterName } from "../terminal/cluster-flags.ts";
 import { Failure } from "../terminal/failure.ts";
@@ -50,7 +51,7 @@ async function write(options: TemplateOptions, { out }: Terminal): Promise<void>
   if (refused.length > 0) {
     throw new Failure(
       `${refused.join(", ")} cannot be set in a ready-made template`,
-      "Deploy with the CDK instead, whose construct KarpenterNodeHolder sets this: docs/deploying.md.",
+      `Deploy with the CDK instead, whose construct KarpenterNodeHolder sets this: ${documentLink("deploying.md")}.`,
     );
   }
   const { settings, deployment } = settingsFrom(options);

@@ -2,6 +2,7 @@ import { Token } from "aws-cdk-lib";
 import type { RetentionDays } from "aws-cdk-lib/aws-logs";
 import { formatDuration } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
+import { documentLink } from "../../lambda/package-root.ts";
 import { checkDeployment, type Settings } from "../../lambda/settings.ts";
 import type { HolderVpcIds } from "../network.ts";
 import type { Access, KarpenterNodeHolderProps } from "../props.ts";
@@ -33,7 +34,7 @@ export function planOf(props: KarpenterNodeHolderProps): Omit<Plan, "vpc"> {
   return {
     settings,
     access: deployment.access,
-    runbookUrl: deployment.runbookUrl || "docs/operating.md",
+    runbookUrl: deployment.runbookUrl || documentLink("operating.md"),
     logRetention: Number(deployment.logRetentionDays),
     reserveConcurrency: deployment.reserveConcurrency === "true",
   };

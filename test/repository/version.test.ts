@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { documentLink } from "../../lambda/package-root.ts";
 import { version as inLogs } from "../../lambda/version.ts";
 import { documents } from "./documents.ts";
 
@@ -10,6 +11,13 @@ it("is the same in the package, its lock file, every log line and the newest ent
   const lock = JSON.parse(read("package-lock.json"));
   const newest = /^## (\S+)/m.exec(read("CHANGELOG.md"))?.[1];
   expect([lock.version, lock.packages[""].version, inLogs, newest]).toEqual(Array(4).fill(version));
+});
+
+it("is the one whose documents messages link to, where package.json names a repository", () => {
+  const url = "git+https://github.com/someone/holder.git";
+  const link = documentLink("operating.md#a", { version: "1.2.3", repository: { url } });
+  expect(link).toBe("https://github.com/someone/holder/blob/v1.2.3/docs/operating.md#a");
+  expect(documentLink("operating.md", { version: "1.2.3" })).toBe("docs/operating.md");
 });
 
 it("is the one that documents install", () => {

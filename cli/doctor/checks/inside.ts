@@ -103,9 +103,14 @@ export function checkPolicy(found: ClusterFindings, control: FunctionFacts): Fin
     return fail(what, reapply(control));
   }
   if (foreignChange === "refused") return ok("refuses other changes, admits our mark (dry run)");
+  if (cannotList(found)) return unlisted;
   const why = nodes === 0 ? "there is no node of Karpenter to try it on" : said || "no node could be tried";
   return skipped(why);
 }
+
+const cannotList = ({ missingRights }: Pick<ClusterFindings, "missingRights">): boolean =>
+  missingRights.includes("list nodes");
+const unlisted = skipped('follows from "rights": the functions may not list nodes');
 
 /** The functions see what EC2 launches. */
 export const checkLaunches = ({ launches }: Inside): Findings =>
@@ -116,7 +121,9 @@ export const checkLaunches = ({ launches }: Inside): Findings =>
 const fewest = 60_000;
 
 /** Nodes that stay for another reason than a hold. */
-export function checkNodes({ nodes, stuck, userHeld }: ClusterFindings, now: Date): Findings {
+export function checkNodes(found: ClusterFindings, now: Date): Findings {
+  const { nodes, stuck, userHeld } = found;
+  if (cannotList(found)) return unlisted;
   const findings: Found[] = [];
   if (stuck.length > 0) {
     const what = `${manyOf(stuck)} waiting for Karpenter to let them go: ${names(stuck, now)}`;
@@ -159,7 +166,7 @@ const remedy =
 /** Annotations with a value that protects nothing, although their users expect it to. */
 export async function checkAnnotations(
   { findIneffectiveTemplates }: Pick<Doctor, "findIneffectiveTemplates">,
-  { ineffective }: Pick<ClusterFindings, "ineffective">,
+  { missingRights, ineffective }: Pick<ClusterFindings, "missingRights" | "ineffective">,
 ): Promise<Findings> {
   const templates = (await findIneffectiveTemplates?.()) ?? [];
   const found = [
@@ -167,7 +174,7 @@ export async function checkAnnotations(
     ...ineffective.slice(0, 5).map(({ node, value }) => `node ${node} (${quoted(value)})`),
     ...(ineffective.length > 5 ? ["more nodes"] : []),
   ];
-  if (found.length === 0) return ok("every one protects its node");
+  if (found.length === 0) return cannotList({ missingRights }) ? unlisted : ok("every one protects its node");
   return warn(`${Karpenter.v1.annotation} protects nothing on ${found.join(", ")}`, remedy);
 }
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { launchesAndProbes } from "../../../lambda/handlers/event-sources.ts";
+import { documentLink } from "../../../lambda/package-root.ts";
 import type { QueueFacts, RuleFacts } from "../aws/account.ts";
 import { type Doctor, redeploy } from "../doctor.ts";
 import type { Seen } from "../examination.ts";
@@ -125,6 +126,6 @@ export async function checkDeadLetters(doctor: Doctor, arns: DeadLetterQueues): 
   if (full.length === 0) return ok("none");
   return full.map(({ kind, queue }) => {
     const what = `${queue?.waiting} ${kind} failed after all retries, in ${queue?.url}`;
-    return warn(what, "See docs/operating.md#dead-letters; empty the queue once you know why.");
+    return warn(what, `See ${documentLink("operating.md#dead-letters")}; empty the queue once you know why.`);
   });
 }

@@ -2,6 +2,7 @@ import { scheduleName } from "../../../lambda/aws/scheduler-releases.ts";
 import { after, type Duration, minutes, parseDuration } from "../../../lambda/core/duration.ts";
 import type { PresentHold } from "../../../lambda/core/operate/check.ts";
 import { SettingEnvironment } from "../../../lambda/environment.ts";
+import { documentLink } from "../../../lambda/package-root.ts";
 import { holderSettings } from "../../../lambda/settings-table.ts";
 import { about } from "../../terminal/text.ts";
 import type { FunctionFacts } from "../aws/account.ts";
@@ -46,7 +47,7 @@ async function checkHold(doctor: Doctor, hold: PresentHold, group: string, now: 
   const overdue = now.getTime() - expiresAt.getTime();
   if (overdue > grace) {
     const what = `the hold of ${scope} (${id}) should have ended ${about(overdue)} ago`;
-    return fail(what, "See docs/operating.md#release-overdue; --fix sweeps at once.", fix);
+    return fail(what, `See ${documentLink("operating.md#release-overdue")}; --fix sweeps at once.`, fix);
   }
   if (state === "releasing") return ok(`the hold of ${scope} is being released`);
   const isDue = armedFor !== undefined && armedFor <= after(now, grace);
@@ -84,7 +85,7 @@ export function checkLastSweep(
   const age = now.getTime() - lastSweep.getTime();
   if (age > 2 * every + minutes(2)) {
     const what = `the last sweep that ran to its end was ${about(age)} ago, one is due every ${about(every)}`;
-    return fail(what, `See docs/operating.md#sweep-silent; its log: ${log}`, fix);
+    return fail(what, `See ${documentLink("operating.md#sweep-silent")}; its log: ${log}`, fix);
   }
   return ok(`ran ${about(Math.max(0, age))} ago, every ${about(every)}`);
 }
