@@ -16,6 +16,25 @@ export const scheduleGroupName = (cluster: string): string => nameFor(cluster, "
 
 /** Alarms and dashboard have room for any cluster's name. */
 export const alarmName = (cluster: string, what: string): string => `${holderName}-${cluster}-${what}`;
+
+/** Every alarm: the heading of its entry in docs/operating.md, and what it watches where that is more than one thing. */
+const alarms = {
+  "dead-letters": ["launches", "events", "invocations"],
+  "function-errors": ["hold", "release", "sweep", "control"],
+  "release-overdue": [],
+  "marks-orphaned": [],
+  "patches-failing": [],
+  "hold-over-cap": [],
+  "sweep-silent": [],
+  "slow-protection": [],
+} as const satisfies Record<string, readonly string[]>;
+export type AlarmHeading = keyof typeof alarms;
+
+/** The names of all alarms of a cluster. A prefix would also find those of a cluster whose name begins with this one. */
+export const alarmNames = (cluster: string): readonly string[] =>
+  Object.entries(alarms).flatMap(([heading, of]) =>
+    of.length > 0 ? of.map((one) => alarmName(cluster, `${heading}-${one}`)) : [alarmName(cluster, heading)],
+  );
 export const dashboardName = (cluster: string): string => `${holderName}-${cluster}`;
 
 /** The stack's name in the repository's own app; CloudFormation knows no underscores. */

@@ -10,7 +10,7 @@ import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { minutes } from "../../lambda/core/duration.ts";
-import { alarmName } from "../../lambda/names.ts";
+import { type AlarmHeading, alarmName } from "../../lambda/names.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import type { HolderMetrics } from "./metrics.ts";
 
@@ -38,11 +38,11 @@ const urgencies = {
   "hold-over-cap": { severity: "page", first: "status" },
   "sweep-silent": { severity: "page", first: "doctor" },
   "slow-protection": { severity: "ticket", first: "doctor" },
-} as const satisfies Record<string, Urgency>;
+} as const satisfies Record<AlarmHeading, Urgency>;
 
 type Watch = Readonly<{
   /** The heading in docs/operating.md, and the alarm's name. */
-  heading: keyof typeof urgencies;
+  heading: AlarmHeading;
   /** Which of several things under that heading. */
   of?: string;
   description: string;

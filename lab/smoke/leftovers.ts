@@ -6,7 +6,7 @@ import { GetFunctionCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { GetScheduleGroupCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
-import { alarmName, functionName, parts, scheduleGroupName, stackName } from "../../lambda/names.ts";
+import { alarmNames, functionName, parts, scheduleGroupName, stackName } from "../../lambda/names.ts";
 import { type Check, judgedEmpty, type Smoke } from "./smoke.ts";
 
 /** Checks that after a destroy nothing of this holder is left in the account. */
@@ -21,21 +21,16 @@ async function leftovers({ aws, cluster }: Smoke): Promise<readonly string[]> {
   const lambda = new LambdaClient(aws);
   const scheduler = new SchedulerClient(aws);
   const stack = stackName(cluster);
-  const [Name, logGroupNamePrefix] = [
-    scheduleGroupName(cluster),
-    `/aws/lambda/${functionName(cluster, "hold").replace(/-hold$/, "-")}`,
-  ];
+  const Name = scheduleGroupName(cluster);
   const functions = parts.map((part) => functionName(cluster, part));
   const found = await Promise.all([
     ...functions.map((FunctionName) =>
       named(FunctionName, lambda.send(new GetFunctionCommand({ FunctionName }))),
     ),
     named(`schedule group ${Name}`, scheduler.send(new GetScheduleGroupCommand({ Name }))),
-    new CloudWatchLogsClient(aws)
-      .send(new DescribeLogGroupsCommand({ logGroupNamePrefix }))
-      .then(({ logGroups = [] }) => logGroups.map(({ logGroupName }) => `log group ${logGroupName}`)),
+    logGroups(new CloudWatchLogsClient(aws), functions, `${stack}-Holder`),
     new CloudWatchClient(aws)
-      .send(new DescribeAlarmsCommand({ AlarmNamePrefix: alarmName(cluster, "") }))
+      .send(new DescribeAlarmsCommand({ AlarmNames: [...alarmNames(cluster)] }))
       .then(({ MetricAlarms = [] }) => MetricAlarms.map(({ AlarmName }) => `alarm ${AlarmName}`)),
     new SQSClient(aws)
       .send(new ListQueuesCommand({ QueueNamePrefix: `${stack}-Holder` }))
@@ -55,6 +50,23 @@ const named = (name: string, asked: Promise<unknown>): Promise<readonly string[]
       throw error;
     },
   );
+
+/** The groups of these functions, and of those whose names CloudFormation made. A shorter prefix finds other clusters'. */
+async function logGroups(
+  client: CloudWatchLogsClient,
+  functions: readonly string[],
+  generated: string,
+): Promise<readonly string[]> {
+  const found = await Promise.all(
+    [...functions, generated].map((name) =>
+      client.send(new DescribeLogGroupsCommand({ logGroupNamePrefix: `/aws/lambda/${name}` })),
+    ),
+  );
+  return found
+    .flatMap(({ logGroups = [] }) => logGroups.map(({ logGroupName = "" }) => logGroupName))
+    .filter((name) => name.includes(generated) || functions.includes(name.replace("/aws/lambda/", "")))
+    .map((name) => `log group ${name}`);
+}
 
 async function tables(client: DynamoDBClient, prefix: string): Promise<readonly string[]> {
   const found: string[] = [];

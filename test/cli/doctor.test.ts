@@ -92,11 +92,30 @@ describe("doctor", () => {
     expect(broken(await examined({}, { probe: () => aTrip({ version }) }))).toEqual(["code"]);
   });
 
-  it("shows an alarm's text, which links to the runbook", async () => {
+  it("shows an alarm's text, which links to the runbook, but not that doctor is to be run", async () => {
     const alarms = async () => [anAlarm("function-errors-hold", "ALARM"), anAlarm("sweep-silent", "OK")];
     expect(warned(await examined({ alarms }))).toMatchObject([
-      { what: "function-errors-hold is on", remedy: expect.stringMatching(/^What it is about\. See docs/) },
+      {
+        what: "function-errors-hold is on",
+        remedy: "What it is about. See docs/operating.md#where-to-read-on",
+      },
     ]);
+  });
+
+  it("does not take an alarm of a cluster for its own whose name begins with this one's", async () => {
+    const existing = [anAlarm("sweep-silent", "OK"), anAlarm("eu-sweep-silent", "ALARM")];
+    const alarms = async (names: readonly string[]) => existing.filter(({ name }) => names.includes(name));
+    expect(of(await examined({ alarms }), "alarms")).toMatchObject({ verdict: "ok", what: "1, none is on" });
+  });
+
+  it("reports no nodes where they may not be listed", async () => {
+    const untried = { foreignChange: "not tried", ownChange: "not tried", nodes: 0 };
+    const findings = await examined({ check: { cluster: { missingRights: ["list nodes"], ...untried } } });
+    expect(broken(findings)).toEqual(["rights"]);
+    for (const link of ["policy", "nodes", "annotations"] as const) {
+      const what = 'follows from "rights": the functions may not list nodes';
+      expect(of(findings, link)).toMatchObject({ verdict: "skipped", what });
+    }
   });
 
   it("names nodes and NodePools whose annotation protects nothing, and what does", async () => {

@@ -32,7 +32,8 @@ export const aFunction = (part: Part, about: Partial<FunctionFacts> = {}): Funct
 
 export const anAlarm = (name: string, state: string) => ({
   name: `karpenter-node-holder-prod-${name}`,
-  description: "What it is about. See docs/operating.md#where-to-read-on",
+  description:
+    "What it is about. First: npx karpenter-node-holder doctor --cluster prod. See docs/operating.md#where-to-read-on",
   state,
 });
 

@@ -5,6 +5,8 @@ import { Template } from "aws-cdk-lib/assertions";
 import type { IAlarmAction } from "aws-cdk-lib/aws-cloudwatch";
 import { expect, it } from "vitest";
 import { KarpenterNodeHolder, type KarpenterNodeHolderProps } from "../../infra/index.ts";
+import { alarmNames } from "../../lambda/names.ts";
+import { documentLink } from "../../lambda/package-root.ts";
 import { resourcesOf, synthesize, synthesizeEverything } from "./synthesized.ts";
 
 const template = synthesize();
@@ -37,13 +39,17 @@ it("watches everything that can go wrong", () => {
   ]);
 });
 
+it("has every alarm by its exact name, for those who ask AWS about them", () => {
+  expect(alarms.map(({ AlarmName }) => String(AlarmName)).sort()).toEqual(alarmNames("prod").toSorted());
+});
+
 it("names an alarm's urgency and the first command, and links to its entry", () => {
   const runbook = readFileSync(join(root, "docs/operating.md"), "utf8");
-  const described =
-    /^\[(page|ticket)\] .+\. First: (npx .+ --cluster prod)\. See docs\/operating\.md#([a-z-]+)$/;
+  const described = /^\[(page|ticket)\] .+\. First: (npx .+ --cluster prod)\. See (\S+)#([a-z-]+)$/;
   for (const { AlarmName, AlarmDescription } of alarms) {
-    const [, severity, first = "", heading] = described.exec(String(AlarmDescription)) ?? [];
+    const [, severity, first = "", link, heading] = described.exec(String(AlarmDescription)) ?? [];
     expect(String(AlarmName)).toMatch(new RegExp(`^${prefix}${heading}`));
+    expect(link).toBe(documentLink("operating.md"));
     const [, section = ""] = runbook.split(`\n### ${heading}\n`);
     const entry = section.split("\n##")[0]?.toLowerCase();
     expect(entry).toContain(

@@ -59,7 +59,7 @@ it("is a flag of run, manifest and template", async () => {
   const help = (await run("run", "--help")).replaceAll(/\s+/g, " ");
   expect(help).toContain("--cool-down <duration> how long it waits (to 1h) (default: 20m)");
   const flags = ["--cluster", "prod", "--cool-down", "2h"];
-  expect(await run("manifest", "--run", "--image", "x", ...flags)).toContain(
+  expect(await run("manifest", "--in-cluster", "--image", "x", ...flags)).toContain(
     "--cool-down must be a duration",
   );
   expect(await run("template", "--bucket", "assets", ...flags)).toContain("--cool-down must be a duration");

@@ -65,7 +65,8 @@ export interface Account {
   accessGroups(principalArn: string): Promise<readonly string[] | undefined>;
   /** Since when a principal has the access policy of cluster admins. */
   adminSince(principalArn: string): Promise<Date | undefined>;
-  alarms(prefix: string): Promise<readonly AlarmFacts[]>;
+  /** Those of these alarms that exist. */
+  alarms(names: readonly string[]): Promise<readonly AlarmFacts[]>;
 
   putProbe(id: string, sentAt: Date): Promise<void>;
   enableRule(name: string): Promise<void>;

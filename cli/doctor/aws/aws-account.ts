@@ -1,4 +1,4 @@
-import { CloudWatchClient, paginateDescribeAlarms } from "@aws-sdk/client-cloudwatch";
+import { CloudWatchClient, DescribeAlarmsCommand } from "@aws-sdk/client-cloudwatch";
 import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { GetRoleCommand, IAMClient } from "@aws-sdk/client-iam";
 import { GetScheduleCommand, GetScheduleGroupCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
@@ -6,7 +6,7 @@ import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { unlessGone } from "../../aws-errors.ts";
 import { findHolders } from "../../control/control.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";
-import { type Account, type AlarmFacts, textIn } from "./account.ts";
+import { type Account, textIn } from "./account.ts";
 import { awsCluster } from "./cluster.ts";
 import { awsFunctions } from "./functions.ts";
 import { awsBus, awsQueues } from "./launch-path.ts";
@@ -49,20 +49,14 @@ export const awsAccount = (config: AwsConfig, cluster: string): Account => ({
     return found && { trust: trust ? JSON.parse(decodeURIComponent(trust)) : undefined };
   },
 
-  async alarms(AlarmNamePrefix) {
-    const client = new CloudWatchClient(config);
-    const found: AlarmFacts[] = [];
-    for await (const page of paginateDescribeAlarms({ client, stopOnSameToken: true }, { AlarmNamePrefix })) {
-      for (const alarm of page.MetricAlarms ?? []) {
-        const { AlarmName, AlarmDescription, StateValue, StateUpdatedTimestamp: since } = alarm;
-        found.push({
-          name: textIn(AlarmName) ?? "",
-          description: textIn(AlarmDescription) ?? "",
-          state: textIn(StateValue) ?? "",
-          ...(since && { since }),
-        });
-      }
-    }
-    return found;
+  async alarms(names) {
+    const command = new DescribeAlarmsCommand({ AlarmNames: [...names], MaxRecords: 100 });
+    const { MetricAlarms = [] } = await new CloudWatchClient(config).send(command);
+    return MetricAlarms.map(({ AlarmName, AlarmDescription, StateValue, StateUpdatedTimestamp: since }) => ({
+      name: textIn(AlarmName) ?? "",
+      description: textIn(AlarmDescription) ?? "",
+      state: textIn(StateValue) ?? "",
+      ...(since && { since }),
+    }));
   },
 });

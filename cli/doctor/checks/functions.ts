@@ -1,4 +1,4 @@
-import { alarmName, type Part } from "../../../lambda/names.ts";
+import { alarmName, alarmNames, type Part } from "../../../lambda/names.ts";
 import { version } from "../../../lambda/version.ts";
 import { about } from "../../terminal/text.ts";
 import type { FunctionFacts } from "../aws/account.ts";
@@ -75,13 +75,14 @@ export async function checkTable(doctor: Doctor, name: string): Promise<Findings
 
 /** No alarm is on. */
 export async function checkAlarms(doctor: Doctor, now: Date): Promise<Findings> {
-  const prefix = alarmName(doctor.cluster, "");
-  const alarms = await doctor.account.alarms(prefix);
+  const alarms = await doctor.account.alarms(alarmNames(doctor.cluster));
   if (alarms.length === 0) return warn("there are no alarms: a failure notifies no one", redeploy(doctor));
   const on = alarms.filter(({ state }) => state === "ALARM");
   if (on.length === 0) return ok(`${alarms.length}, none is on`);
   return on.map(({ name, description, since }) => {
     const age = since ? `, for ${about(now.getTime() - since.getTime())}` : "";
-    return warn(`${name.slice(prefix.length)} is on${age}`, description);
+    // Its first command is this one.
+    const remedy = description.replace(/First: npx \S+ doctor \S+ \S+\. /, "");
+    return warn(`${name.slice(alarmName(doctor.cluster, "").length)} is on${age}`, remedy);
   });
 }

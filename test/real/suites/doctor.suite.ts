@@ -21,7 +21,7 @@ import type { Account, FunctionFacts, QueueFacts, RuleFacts } from "../../../cli
 import { awsAccount } from "../../../cli/doctor/aws/aws-account.ts";
 import { hours } from "../../../lambda/core/duration.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
-import { alarmName, scheduleGroupName } from "../../../lambda/names.ts";
+import { alarmNames, scheduleGroupName } from "../../../lambda/names.ts";
 import { CollectedTerminal } from "../../support/collected-terminal.ts";
 import type { DeployedCluster } from "../deployed/cluster.ts";
 import { DeployedWorld } from "../deployed/world.ts";
@@ -68,7 +68,7 @@ describe("doctor on a real deployment", () => {
   });
 
   const noAlarm = async () =>
-    (await account.alarms(alarmName(cluster, ""))).every(({ state }) => state === "OK");
+    (await account.alarms(alarmNames(cluster))).every(({ state }) => state === "OK");
   const aws = <C>(Client: Parameters<typeof world.emulator.client<C>>[0]) => world.emulator.client(Client);
   /** Runs a command for this cluster. */
   const run = async (...words: string[]) => {
