@@ -59,6 +59,16 @@ describe("doctor", () => {
     expect(broken(await examined({ check, scheduleExists: async () => false }))).toEqual([]);
   });
 
+  it.each([true, false])(
+    "misses the next one-shot of a hold that goes on after one was due: still listed %s",
+    async (isListed) => {
+      const check = { record: { holds: [{ ...aHeldScope, armedFor: after(noon, -minutes(20)) }] } };
+      const findings = await examined({ check, scheduleExists: async () => isListed });
+      const what = expect.stringContaining("was due 20m ago and set no other");
+      expect(of(findings, "holds")).toMatchObject({ verdict: "fail", what, fix: {} });
+    },
+  );
+
   it("reports the consequences of a broken link as consequences", async () => {
     const check = { cluster: { works: false, because: "refused the login (401)" } };
     const findings = await examined({ check, accessGroups: none });

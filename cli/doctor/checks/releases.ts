@@ -50,14 +50,18 @@ async function checkHold(doctor: Doctor, hold: PresentHold, group: string, now: 
     return fail(what, `See ${documentLink("operating.md#release-overdue")}; --fix sweeps at once.`, fix);
   }
   if (state === "releasing") return ok(`the hold of ${scope} is being released`);
-  const isDue = armedFor !== undefined && armedFor <= after(now, grace);
   // While the start of a hold marks its nodes, the record does not name the one-shot yet.
   const firesAt = armedFor ?? expiresAt;
-  if (isDue || (await doctor.account.scheduleExists(group, scheduleName(id, firesAt)))) {
+  const late = now.getTime() - firesAt.getTime();
+  const isFiring = Math.abs(late) <= grace;
+  if (isFiring || (late < 0 && (await doctor.account.scheduleExists(group, scheduleName(id, firesAt))))) {
     return ok(`the hold of ${scope} (${id}) has its one-shot`);
   }
-  const what = `the hold of ${scope} (${id}) has no one-shot to end it; only the sweep will`;
-  return fail(what, "--fix sweeps at once, which sets a new one.", fix);
+  const missing =
+    late < 0
+      ? `the hold of ${scope} (${id}) has no one-shot to end it`
+      : `the one-shot of the hold of ${scope} (${id}) was due ${about(late)} ago and set no other`;
+  return fail(`${missing}: only the sweep will end it`, "--fix sweeps at once, which sets a new one.", fix);
 }
 
 /** A rule invokes the sweep. */
