@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { BadInputError } from "../../lambda/core/errors.ts";
-import { clusterTag, Karpenter } from "../../lambda/core/marks/keys.ts";
+import { nodePoolIn } from "../../lambda/core/marks/keys.ts";
 import type { InstanceEvent } from "./lives.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -10,7 +10,6 @@ type Json = Readonly<Record<string, unknown>>;
 /** Calls that launch and terminate instances; a fleet's launch appears under either of the first two, the last reclaims a spot instance. */
 export const watchedCalls = ["CreateFleet", "RunInstances", "TerminateInstances", "BidEvictedEvent"] as const;
 const instanceId = /^i-[0-9a-f]{8,32}$/;
-const poolTags = Object.values(Karpenter).map(({ poolTag }) => poolTag);
 
 /*
 { "eventID": "…", "eventTime": "2026-01-31T09:30:00Z", "eventName": "CreateFleet",
@@ -37,7 +36,7 @@ export function instanceEventsIn(record: unknown, cluster: string): readonly Ins
     return instances.map(({ instance }) => ({ kind: "terminated", ...common, instance }));
   }
   if (eventName !== "CreateFleet" && eventName !== "RunInstances") return [];
-  const nodePool = nodePoolIn([requestParameters, responseElements], cluster);
+  const nodePool = nodePoolIn(new Map(tagsIn([requestParameters, responseElements])), cluster);
   if (nodePool === undefined) return [];
   return instances.map(({ instance, instanceType }) => ({
     kind: "launched",
@@ -105,13 +104,6 @@ function instancesIn(value: unknown, instanceType?: string, found = new Map<stri
     for (const item of Object.values(value)) instancesIn(item, type, found);
   }
   return [...found.values()];
-}
-
-/** The NodePool, if the tags name this cluster's Karpenter. */
-function nodePoolIn(values: readonly unknown[], cluster: string): string | undefined {
-  const tags = new Map(values.flatMap((value) => tagsIn(value)));
-  if (tags.get(clusterTag(cluster)) !== "owned") return undefined;
-  return poolTags.map((tag) => tags.get(tag)).find((pool) => pool !== undefined);
 }
 
 /** Tags wherever they stand; EC2's calls write them as key and value, with a capital or without. */

@@ -6,7 +6,7 @@ import {
 } from "@aws-sdk/client-ec2";
 import { type Duration, formatDuration, seconds } from "../core/duration.ts";
 import { TryAgainError } from "../core/errors.ts";
-import { AutoMode, clusterTag, Karpenter } from "../core/marks/keys.ts";
+import { launchTags, nodePoolIn } from "../core/marks/keys.ts";
 import type { Instance, Launch, Launches } from "../core/ports.ts";
 import { awsFailure } from "./errors.ts";
 
@@ -86,20 +86,7 @@ export class Ec2Launches implements Launches {
     // Right after a launch EC2 may return the instance without its tags.
     if (State?.Name === "pending" && Tags.length === 0) return;
     const tags = new Map(Tags.map(({ Key = "", Value }) => [Key, Value]));
-    const nodePool = launchTags(this.#cluster)
-      .filter(({ cluster, value }) => tags.get(cluster) === value)
-      .flatMap(({ pools }) => pools.map((tag) => tags.get(tag)))
-      .find((value) => value !== undefined);
+    const nodePool = nodePoolIn(tags, this.#cluster);
     yield { id: InstanceId, launchedAt: LaunchTime, ...(nodePool && { nodePool }) };
   }
 }
-
-type LaunchTags = Readonly<{ cluster: string; value: string; pools: readonly string[] }>;
-
-/** The tags by which a launch for this cluster is recognised: Karpenter's own, and those of EKS Auto Mode. */
-const launchTags = (cluster: string): readonly LaunchTags[] => [
-  { cluster: clusterTag(cluster), value: "owned", pools: poolTags },
-  { cluster: AutoMode.clusterTag, value: cluster, pools: [AutoMode.poolTag] },
-];
-
-const poolTags: readonly string[] = [...new Set(Object.values(Karpenter).map(({ poolTag }) => poolTag))];

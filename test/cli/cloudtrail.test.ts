@@ -28,6 +28,17 @@ describe("CloudTrail's records", () => {
     ]);
   });
 
+  it.each([
+    ["prod", ["batch"]],
+    ["other", []],
+  ])("reads a launch by EKS Auto Mode for prod, and asked for %s it is %j", (cluster, expected) => {
+    const record = JSON.stringify(fleet(1, 0, "prod"))
+      .replaceAll("karpenter.sh/nodepool", "eks:kubernetes-node-pool-name")
+      .replaceAll("kubernetes.io/cluster/prod", "Name");
+    const reported = instanceEventsIn(JSON.parse(record), cluster);
+    expect(reported.map((one) => one.kind === "launched" && one.nodePool)).toEqual(expected);
+  });
+
   it("reads a termination and its caller", () => {
     expect(instanceEventsIn(terminate(1, 5, { arn: "arn:a-user" }), "prod")).toMatchObject([
       { kind: "terminated", at: at(5), instance: idOf(1), by: "arn:a-user" },

@@ -37,13 +37,33 @@ export const Karpenter = {
 export const isIneffective = (annotation: string, value: string | undefined): value is string =>
   annotation === Karpenter.v1.annotation && value !== undefined && value !== markValue && value !== "false";
 
+export const clusterTag = (cluster: string): string => `kubernetes.io/cluster/${cluster}`;
+
 /** How EKS Auto Mode tags the instances of a cluster; taken from its documents, not proven on an account. */
 export const AutoMode = {
   clusterTag: "eks:eks-cluster-name",
   poolTag: "eks:kubernetes-node-pool-name",
 } as const;
 
-export const clusterTag = (cluster: string): string => `kubernetes.io/cluster/${cluster}`;
+type LaunchTags = Readonly<{ cluster: string; value: string; pools: readonly string[] }>;
+
+/** The tags by which a launch for this cluster is recognised: Karpenter's own, and those of EKS Auto Mode. */
+export const launchTags = (cluster: string): readonly LaunchTags[] => [
+  { cluster: clusterTag(cluster), value: "owned", pools: poolTags },
+  { cluster: AutoMode.clusterTag, value: cluster, pools: [AutoMode.poolTag] },
+];
+
+const poolTags: readonly string[] = [...new Set(Object.values(Karpenter).map(({ poolTag }) => poolTag))];
+
+/** The NodePool that an instance's tags name, if they are those of a launch for this cluster. */
+export const nodePoolIn = (
+  tags: ReadonlyMap<string, string | undefined>,
+  cluster: string,
+): string | undefined =>
+  launchTags(cluster)
+    .filter((known) => tags.get(known.cluster) === known.value)
+    .flatMap(({ pools }) => pools.map((tag) => tags.get(tag)))
+    .find((pool) => pool !== undefined);
 
 /** Group, ClusterRole, binding and admission policy all carry this name. */
 export const holderName = "karpenter-node-holder";
