@@ -5,6 +5,7 @@ import { anyText, count, flag, holdLength, pastHold } from "../lambda/schemas/ho
 import { fields, list, openFields, parse } from "../lambda/schemas/parse.ts";
 import { moment, scope } from "../lambda/schemas/values.ts";
 import { Failure } from "./terminal/failure.ts";
+import { allReadable } from "./terminal/text.ts";
 
 /** One item a NodePool, node or hold. */
 export const many = 100_000;
@@ -12,7 +13,7 @@ export const many = 100_000;
 /** Reads a holder's answer. One that cannot be read is not caused by what was typed. */
 export function parseAnswer<S extends v.GenericSchema>(schema: S, answer: unknown): v.InferOutput<S> {
   try {
-    return parse("The holder's answer is not understood", schema, answer, "the answer");
+    return parse("The holder's answer is not understood", schema, allReadable(answer), "the answer");
   } catch (error) {
     if (!(error instanceof BadInputError)) throw error;
     throw new Failure(

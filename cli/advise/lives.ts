@@ -1,3 +1,5 @@
+import { readable } from "../terminal/text.ts";
+
 /** One CloudTrail event about one instance. */
 export type InstanceEvent =
   | Readonly<{
@@ -48,9 +50,9 @@ function lifeOf(
   const { instance, nodePool, instanceType, at, by } = launch;
   return {
     instance,
-    nodePool,
+    nodePool: readable(nodePool),
     launchedAt: at,
-    ...(instanceType && { instanceType }),
+    ...(instanceType && { instanceType: readable(instanceType) }),
     ...(end && { endedAt: end.at, endedBy: end.by === by ? "karpenter" : "others" }),
   };
 }

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { describeLength } from "../../lambda/core/auto/hold-length.ts";
 import { type Duration, formatDuration, hours, seconds } from "../../lambda/core/duration.ts";
+import { messageOf } from "../../lambda/core/errors.ts";
 import type { ScopeStatus } from "../../lambda/core/operate/status.ts";
 import { writeSettings } from "../../lambda/settings.ts";
 import { parseStatus, type StatusAnswer } from "../answers.ts";
@@ -8,7 +9,7 @@ import { controlOf } from "../control/control.ts";
 import { type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
 import { asJson, durationOption, type Output, withExamples, withOutput } from "../terminal/flags.ts";
 import { clearScreen, type Terminal } from "../terminal/terminal.ts";
-import { formatMoment, table } from "../terminal/text.ts";
+import { formatMoment, readable, table } from "../terminal/text.ts";
 
 type StatusOptions = HolderFlags & Readonly<{ output: Output; watch?: true; every: Duration }>;
 
@@ -66,7 +67,7 @@ export async function watch(
       last = await picture();
       draw(last);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = readable(messageOf(error));
       draw(`${style("dim", last)}\n\n${style("red", `Could not ask: ${message}. Trying again.`)}`);
     }
   }

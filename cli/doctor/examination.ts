@@ -1,5 +1,6 @@
 import { messageOf } from "../../lambda/core/errors.ts";
 import { isDenied } from "../aws-errors.ts";
+import { readable } from "../terminal/text.ts";
 import { type Finding, type Findings, type Found, fail, type LinkName, skipped, warn } from "./finding.ts";
 
 /** The result of one check: findings, and facts that later checks need. */
@@ -52,23 +53,19 @@ export class Examination {
 
   #add(link: LinkName, found: Found, needs: readonly LinkName[] = []): void {
     const cause = found.verdict === "fail" ? this.broken(...needs) : undefined;
-    const shown = cause ? skipped(`follows from "${cause}": ${found.what}`) : found;
-    const readable = {
-      link,
-      ...shown,
-      what: readableOf(shown.what),
-      ...(shown.remedy && { remedy: readableOf(shown.remedy) }),
-    };
-    this.findings.push(readable);
-    this.#notify(readable);
+    const judged = cause ? skipped(`follows from "${cause}": ${found.what}`) : found;
+    const { what, remedy } = judged;
+    const finding = { link, ...judged, what: shown(what), ...(remedy && { remedy: shown(remedy) }) };
+    this.findings.push(finding);
+    this.#notify(finding);
   }
 }
 
 const longest = 1_000;
 
-/** Names and messages come from outside: a terminal would obey their control characters, and they are of any length. */
-function readableOf(text: string): string {
-  const line = text.replaceAll(/\p{Cc}+/gu, " ");
+/** Names and messages come from outside, and are of any length. */
+function shown(text: string): string {
+  const line = readable(text);
   return line.length > longest ? `${line.slice(0, longest)}…` : line;
 }
 
@@ -93,9 +90,9 @@ export async function applyFixes(
     try {
       await apply();
       done += 1;
-      notify(`Fixed: ${action}.`);
+      notify(shown(`Fixed: ${action}.`));
     } catch (error) {
-      notify(`Could not ${action}: ${saidBy(error)}`);
+      notify(shown(`Could not ${action}: ${saidBy(error)}`));
     }
   }
   return done > 0;

@@ -1,5 +1,6 @@
 import { BadInputError, BrokenSetupError, messageOf, TryAgainError } from "../../lambda/core/errors.ts";
 import { Exit, type Terminal } from "./terminal.ts";
+import { readable } from "./text.ts";
 
 /** Something did not work, and this is what to do next. */
 export class Failure extends Error {
@@ -20,8 +21,8 @@ export const seeHelp = (command: string): string => `See \`${command} --help\`.`
  * the one whose help helps.
  */
 export function printFailure(error: unknown, { notify, env }: Terminal, command: string): Exit {
-  notify(`error: ${messageOf(error)}`);
-  notify(remedyFor(error, command));
+  notify(`error: ${readable(messageOf(error))}`);
+  notify(readable(remedyFor(error, command)));
   if (error instanceof BadInputError) return Exit.usage;
   if (env.DEBUG && error instanceof Error) notify(error.stack ?? "");
   return Exit.failed;

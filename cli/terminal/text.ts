@@ -1,6 +1,23 @@
 import { stripVTControlCharacters } from "node:util";
 import { formatDuration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 
+/** Characters that a terminal obeys, and those that change the direction of the text around them. */
+const unprintable = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
+
+/**
+ * Text from outside as one line: names, tags and messages may have colours, newlines and more that a terminal obeys.
+ * It is read before anything is styled, because our own colours are such sequences, too.
+ */
+export const readable = (text: string): string => stripVTControlCharacters(text).replaceAll(unprintable, " ");
+
+/** The same for every text in an answer, and for its keys. */
+export function allReadable(value: unknown): unknown {
+  if (typeof value === "string") return readable(value);
+  if (Array.isArray(value)) return value.map(allReadable);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [readable(key), allReadable(one)]));
+}
+
 const width = (text: string): number => stripVTControlCharacters(text).length;
 
 /** Rows as columns that line up; the last column has any length. */

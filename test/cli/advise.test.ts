@@ -17,7 +17,12 @@ afterEach(() => {
 });
 
 describe("advise", () => {
-  const churn = Array.from({ length: 20 }, (_, i) => [fleet(i, i * 15), terminate(i, i * 15 + 5)]).flat();
+  const churnFrom = (first: number) =>
+    Array.from({ length: 20 }, (_, i) => [fleet(first + i, i * 15), terminate(first + i, i * 15 + 5)]).flat();
+  const churn = churnFrom(0);
+  /** The same for other instances, in a NodePool of this name. */
+  const churnIn = (nodePool: string): typeof churn =>
+    JSON.parse(JSON.stringify(churnFrom(100)).replaceAll('"batch"', JSON.stringify(nodePool)));
   const advise = async (...words: string[]) => {
     const terminal = new CollectedTerminal();
     const exit = await commandLine(["advise", "--cluster", "prod", ...words], terminal);
@@ -35,6 +40,14 @@ describe("advise", () => {
     expect(output).toContain("20 nodes launched, 20 removed by Karpenter, 19 of those regretted");
     expect(output).toContain("20m would have avoided 15 of 19 regretted ends");
     expect(output).toContain("CloudTrail does not record why Karpenter ended a node");
+  });
+
+  it("shows names of NodePools as plain lines, whatever was tagged", async () => {
+    const forged = churnIn("\u001b[32mx\nRecommended: nothing");
+    const { output } = await advise("--from", exported([...churn, ...forged]));
+    expect(output).toContain("nodepool/x Recommended: nothing  ");
+    expect(output).not.toContain("\u001b");
+    expect(output).not.toMatch(/^Recommended: nothing/m);
   });
 
   it("gives programs each hold that it tried, in one price for all", async () => {
@@ -98,7 +111,7 @@ describe("advise", () => {
 
   it("writes a self-contained report that escapes names", async () => {
     const html = join(folder, "advice.html");
-    const named = JSON.parse(JSON.stringify(churn).replaceAll('"batch"', '"<script>alert(1)</script>"'));
+    const named = churnIn("<script>alert(1)</script>");
     const { exit, reported } = await advise("--from", exported([...churn, ...named]), "--html", html);
     expect(exit).toBe(0);
     expect(reported).toContain(html);
@@ -108,6 +121,7 @@ describe("advise", () => {
     expect(page).toContain("recommended: 20m");
     expect(page).toContain("hold=auto");
     expect(page).toContain("<svg");
+    expect(page).toContain("NodePool &lt;script&gt;");
     expect(page).not.toContain("<script");
     expect(page.match(/(?:src|href)=/g)).toBeNull();
   });

@@ -20,6 +20,13 @@ describe("an answer of the control function", () => {
     expect(parseInside(overTheWire(aCheck())).at).toEqual(noon);
   });
 
+  it("is read as plain lines: nobody's name or reason can colour a terminal or add a line to it", () => {
+    const causes = { launches: { "\x1b[32mbatch\n": 1 }, hand: "a\nb" };
+    expect(
+      parseHistory(overTheWire({ holds: [aPastHold({ causes, endedBecause: "\x1b[2Jdone\r" })] })),
+    ).toEqual([aPastHold({ causes: { launches: { "batch ": 1 }, hand: "a b" }, endedBecause: "done " })]);
+  });
+
   it.each<[string, (answer: unknown) => unknown, unknown, readonly string[]]>([
     ["no object", parseStatus, "x", ['the answer must be an object, not "x"']],
     [

@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import { expect, it } from "vitest";
 import { printable } from "../../cli/terminal/terminal.ts";
+import { readable } from "../../cli/terminal/text.ts";
 
 it.each([
   ["clears the screen", "a\x1b[H\x1b[2J"],
@@ -15,4 +16,12 @@ it.each([
 it("keeps our colours, lines and every script", () => {
   const text = `${styleText("red", "błąd", { validateStream: false })}\n\tمرحبا 節点 –`;
   expect(printable(text)).toBe(text);
+});
+
+it.each([
+  ["colours it", "\x1b[32mready\x1b[0m", "ready"],
+  ["adds a line", "a\n✓ credentials  fine", "a ✓ credentials  fine"],
+  ["turns the text around", "a\u202eb", "a b"],
+])("makes one plain line of text from outside that %s", (_, text, plain) => {
+  expect(readable(text)).toBe(plain);
 });
