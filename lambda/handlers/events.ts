@@ -8,6 +8,7 @@ import { probeSource } from "./event-sources.ts";
 export type Message =
   | Readonly<{ kind: "launch"; launch: LaunchEvent }>
   | (Readonly<{ kind: "probe" }> & Probe)
+  | Readonly<{ kind: "malformed probe" }>
   | Readonly<{ kind: "followUp"; followUp: FollowUp }>;
 
 /** Parses the body of one queue message. */
@@ -18,8 +19,9 @@ export function parseMessage(body: unknown): Message {
     return { kind: "followUp", followUp };
   }
   if (envelope.source === probeSource) {
-    const { detail } = parse("This probe cannot be used", probeEnvelope, envelope, "the message");
-    return { kind: "probe", ...detail };
+    // Whoever may put events on the bus can send one: as an error it would be retried, and raise an alarm.
+    const { success, output } = v.safeParse(probeEnvelope, envelope);
+    return success ? { kind: "probe", ...output.detail } : { kind: "malformed probe" };
   }
   const { detail, time } = parse("This event cannot be used", launchEnvelope, envelope, "the message");
   return { kind: "launch", launch: { instance: detail["instance-id"], launchedAt: time } };

@@ -29,6 +29,8 @@ export const onNodeLaunched =
     const queuedAt = received.map((one) => one.queuedAt).reduce(earlier, now);
     call.log.info("batch received", { messages: received.length, queuedAt });
     const { launches, followUps, probes } = byKind(received);
+    const malformed = received.filter(({ message }) => message.kind === "malformed probe").length;
+    if (malformed > 0) call.log.warn("malformed probes dropped", { probes: malformed });
     await attemptAll([
       ...mergeLaunches(launches, followUps, now).map((batch) => () => resolveLaunches(context, batch)),
       ...mergePendingNodes(followUps, now).map((pending) => () => markJoinedNodes(context, pending)),
@@ -87,12 +89,12 @@ const longestWait: Duration = minutes(10);
 /** A flood of probes must not delay launches; doctor sends one at a time. */
 const mostInABatch = 2;
 
-/** The probes of a batch to answer: the newest, if their senders still wait. */
-export const probesToAnswer = <P extends Readonly<{ sentAt: Date }>>(
+/** The probes of a batch to answer: the newest by the queue's clock, which no sender can set, if their senders still wait. */
+export const probesToAnswer = <P extends Readonly<{ queuedAt: Date }>>(
   probes: readonly P[],
   now: Date,
 ): readonly P[] =>
   probes
-    .filter(({ sentAt }) => sentAt > after(now, -longestWait))
-    .toSorted((a, b) => b.sentAt.getTime() - a.sentAt.getTime())
+    .filter(({ queuedAt }) => queuedAt > after(now, -longestWait))
+    .toSorted((a, b) => b.queuedAt.getTime() - a.queuedAt.getTime())
     .slice(0, mostInABatch);

@@ -73,6 +73,34 @@ describe("a batch", () => {
     expect(world.log.reported("probe answered")).toHaveLength(2);
   });
 
+  it("answers the probes that came last, whatever time they give, and drops malformed ones", async () => {
+    const world = aWorld();
+    const probe = (id: string, minutesAhead: number, queuedAt: number) => ({
+      ...record({
+        source: "karpenter-node-holder.probe",
+        detail: {
+          id,
+          cluster: "prod",
+          sentAt: new Date(noon.getTime() + minutesAhead * 60_000).toISOString(),
+        },
+      }),
+      attributes: { SentTimestamp: `${noon.getTime() - queuedAt}` },
+    });
+    const forged = [
+      probe("forged-1", 60, 2),
+      probe("forged-2", 60, 2),
+      record({ source: "karpenter-node-holder.probe" }),
+    ];
+
+    const answer = await handle(world, { Records: [...forged, probe("doctor-1", 0, 1)] });
+
+    expect(answer).toEqual(failed());
+    expect(world.log.reported("probe answered")).toContainEqual(
+      expect.objectContaining({ probe: "doctor-1" }),
+    );
+    expect(world.log.reported("malformed probes dropped")).toHaveLength(1);
+  });
+
   it("with a probe answers it in the record, where it is asked for, and marks nothing", async () => {
     const world = aWorld();
     const detail = { id: "probe-1", cluster: "prod", sentAt: noon.toISOString() };

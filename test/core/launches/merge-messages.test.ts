@@ -72,8 +72,8 @@ it("checks each scope once, with the lowest attempt of its messages", () => {
 });
 
 it("answers only the newest probes, and none whose sender has stopped waiting", () => {
-  const probes = [1, 11, 0, 2].map((ago) => ({ sentAt: after(noon, -minutes(ago)) }));
+  const probes = [1, 11, 0, 2].map((ago) => ({ queuedAt: after(noon, -minutes(ago)) }));
 
-  expect(probesToAnswer(probes, noon)).toEqual([{ sentAt: noon }, { sentAt: after(noon, -minutes(1)) }]);
-  expect(probesToAnswer([{ sentAt: after(noon, -minutes(10)) }], noon)).toEqual([]);
+  expect(probesToAnswer(probes, noon)).toEqual([{ queuedAt: noon }, { queuedAt: after(noon, -minutes(1)) }]);
+  expect(probesToAnswer([{ queuedAt: after(noon, -minutes(10)) }], noon)).toEqual([]);
 });
