@@ -15,14 +15,14 @@ export class Examination {
     this.#notify = notify;
   }
 
-  /** Checks a link that may depend on others. A check that is not permitted is a warning, and has no facts. */
-  async look<T>(
+  /** Checks a link that may depend on others, and returns its facts. A check that is not permitted is a warning, without facts. */
+  async read<T>(
     link: LinkName,
     needs: readonly LinkName[],
-    look: () => Promise<Seen<T>>,
+    check: () => Promise<Seen<T>>,
   ): Promise<T | undefined> {
     try {
-      const { findings, facts } = await look();
+      const { findings, facts } = await check();
       for (const found of [findings].flat()) this.#add(link, found, needs);
       return facts;
     } catch (error) {
@@ -39,9 +39,9 @@ export class Examination {
   async check(
     link: LinkName,
     needs: readonly LinkName[],
-    look: () => Findings | Promise<Findings>,
+    check: () => Findings | Promise<Findings>,
   ): Promise<void> {
-    await this.look(link, needs, async () => ({ findings: await look() }));
+    await this.read(link, needs, async () => ({ findings: await check() }));
   }
 
   /** The first of these links that is broken. */

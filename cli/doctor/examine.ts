@@ -49,23 +49,23 @@ export async function examine(
   const it = new Examination(notify);
   await it.check("credentials", [], () => checkCredentials(doctor).catch(refused));
   if (it.broken("credentials")) return it.findings;
-  const functions = await it.look("functions", [], () => checkFunctions(doctor));
+  const functions = await it.read("functions", [], () => checkFunctions(doctor));
   if (!functions) return it.findings;
   const { env } = functions.control;
 
   await it.check("record", [], () => checkTable(doctor, env[Environment.holdTable] ?? ""));
-  await lookAtLaunchPath(it, doctor, functions);
+  await checkLaunchPath(it, doctor, functions);
   await it.check("schedule group", [], () =>
     checkScheduleGroup(doctor, env[Environment.scheduleGroup] ?? ""),
   );
   await it.check("schedule role", [], () =>
     checkScheduleRole(doctor, env[Environment.scheduleRoleArn] ?? ""),
   );
-  await lookAtCluster(it, doctor, functions);
+  await checkClusterAndEntries(it, doctor, functions);
   await it.check("sweep", [], () => checkSweepRule(doctor, functions.sweep));
   await it.check("manifest", [], () => checkManifest(doctor, functions.control));
   const asked = await askInside(it, doctor);
-  if (asked) await lookInside(it, doctor, functions, asked);
+  if (asked) await checkInside(it, doctor, functions, asked);
   await it.check("alarms", [], () => checkAlarms(doctor, doctor.clock.now()));
   await sendProbe(it, doctor, asked);
   return it.findings;
@@ -77,14 +77,10 @@ const refused = (error: unknown): Findings => {
   return fail(failure.message, failure.remedy);
 };
 
-async function lookAtLaunchPath(
-  it: Examination,
-  doctor: Doctor,
-  { hold, release }: Functions,
-): Promise<void> {
-  const rule = await it.look("rule", [], () => checkRule(doctor));
+async function checkLaunchPath(it: Examination, doctor: Doctor, { hold, release }: Functions): Promise<void> {
+  const rule = await it.read("rule", [], () => checkRule(doctor));
   const url = hold.env[Environment.launchQueueUrl] ?? "";
-  const queue = await it.look("queue", [], () => checkQueue(doctor, url));
+  const queue = await it.read("queue", [], () => checkQueue(doctor, url));
   if (!queue) return;
   if (rule) {
     await it.check("target", [], () => checkTarget(doctor, rule, queue.arn));
@@ -96,8 +92,8 @@ async function lookAtLaunchPath(
   await it.check("dead letters", ["rule", "target"], () => checkDeadLetters(doctor, arns));
 }
 
-async function lookAtCluster(it: Examination, doctor: Doctor, functions: Functions): Promise<void> {
-  const cluster = await it.look("cluster", [], () => checkCluster(doctor, functions));
+async function checkClusterAndEntries(it: Examination, doctor: Doctor, functions: Functions): Promise<void> {
+  const cluster = await it.read("cluster", [], () => checkCluster(doctor, functions));
   if (cluster && !it.broken("cluster"))
     await it.check("access entries", [], async () =>
       [await checkAccessEntries(doctor, functions), await checkAdminRight(doctor)].flat(),
@@ -109,14 +105,14 @@ type Asked = Readonly<{ inside: Inside; bracket: Bracket }>;
 /** Lets the control function check from inside. */
 async function askInside(it: Examination, doctor: Doctor): Promise<Asked | undefined> {
   const before = doctor.clock.now();
-  return it.look("code", ["functions"], async () => {
+  return it.read("code", ["functions"], async () => {
     const inside = parseInside(await doctor.ask({ do: "check" }));
     const bracket = { before, at: inside.at, after: doctor.clock.now() };
     return { findings: checkCode(inside.version), facts: { inside, bracket } };
   });
 }
 
-async function lookInside(
+async function checkInside(
   it: Examination,
   doctor: Doctor,
   { control, sweep }: Functions,
