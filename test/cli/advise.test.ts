@@ -126,6 +126,35 @@ describe("advise", () => {
     expect(page.match(/(?:src|href)=/g)).toBeNull();
   });
 
+  it("asks for as much of the past as --since says but the newest quarter of an hour, and keeps it in --cache", async () => {
+    vi.stubEnv("AWS_ACCESS_KEY_ID", "fake");
+    vi.stubEnv("AWS_SECRET_ACCESS_KEY", "fake");
+    const aws = await fakeAws(() => jsonError("ExpiredTokenException", "expired"));
+    const flags = [
+      "--endpoint-url",
+      aws.client.endpoint,
+      "--region",
+      "eu-west-1",
+      "--cache",
+      join(folder, "kept"),
+    ];
+    const now = Date.now() / 1000;
+    for (const since of [["--since", "2d"], []])
+      expect((await advise(...flags, ...since)).reported).toContain(`kept in ${join(folder, "kept")};`);
+    const asked = aws.requests.map(({ body }) => JSON.parse(body)).filter(({ StartTime }) => StartTime);
+    await aws.close();
+    const hoursAgo = (time: number) => Math.round((now - time) / 900) / 4;
+    expect(asked.map(({ StartTime, EndTime }) => [StartTime, EndTime].map(hoursAgo))).toEqual([
+      [48, 0.25],
+      [168, 0.25],
+    ]);
+  });
+
+  it("tries the holds with the given settings", async () => {
+    const { output } = await advise("--from", exported(churn), "--max-hold", "4h", "--scope", "nodepool");
+    expect(output).toContain("Holds are by NodePool, 4h at most, with a breather of 10m.");
+  });
+
   it("caches by account and region, because clusters there may have the same name", async () => {
     let account = "111122223333";
     const aws = await fakeAws(({ headers }) =>

@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
 import { commandLine } from "../../cli/command-line.ts";
+import { awsConfig } from "../../cli/terminal/cluster-flags.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { newFolder } from "../support/new-folder.ts";
 import { FakeControl } from "./fake-control.ts";
@@ -47,6 +48,20 @@ it.each([
   expect(reported).toContain(first);
   expect(reported).toContain("like eu-central-1");
   expect(reported).not.toContain("report it");
+});
+
+it("makes AWS clients of the flags, then of the environment, where a profile has its own region", async () => {
+  const env = { AWS_DEFAULT_REGION: "eu-west-1", AWS_CONFIG_FILE: join(newFolder(), "config") };
+  await writeFile(env.AWS_CONFIG_FILE, "[profile ops]\n");
+  const endpointUrl = "http://127.0.0.1:1";
+  expect(awsConfig({ region: "us-east-1", profile: "ops", endpointUrl }, env)).toEqual({
+    region: "us-east-1",
+    profile: "ops",
+    endpoint: endpointUrl,
+  });
+  expect(awsConfig({}, env)).toEqual({ region: "eu-west-1" });
+  expect(awsConfig({}, { ...env, AWS_REGION: "us-west-2" })).toEqual({ region: "us-west-2" });
+  expect(awsConfig({ profile: "ops" }, env)).toEqual({ profile: "ops" });
 });
 
 it("names the profiles there are where there is none of this name", async () => {

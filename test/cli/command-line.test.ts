@@ -1,9 +1,13 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { commandLine, commands } from "../../cli/command-line.ts";
+import { printFailure } from "../../cli/terminal/failure.ts";
+import { processTerminal } from "../../cli/terminal/terminal.ts";
 import { version } from "../../lambda/version.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 
@@ -67,5 +71,26 @@ describe("the command line", () => {
   it("runs from the repository as a program", async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [join(root, bin), "--version"]);
     expect(stdout.trim()).toBe(version);
+  });
+
+  it("ends well when the reader of its output has read enough", async () => {
+    const program = spawn(process.execPath, [join(root, bin), "--help"], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    program.stdout.destroy();
+    const [stderr, [code]] = await Promise.all([text(program.stderr), once(program, "exit")]);
+    expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
+  });
+
+  it("writes no colours where nobody watches", () => {
+    expect(processTerminal().style("red", "x")).toBe("x");
+  });
+
+  it("prints where an error happened with DEBUG only", () => {
+    for (const env of [{}, { DEBUG: "1" }]) {
+      const terminal = new CollectedTerminal(env);
+      printFailure(new Error("odd"), terminal, "any");
+      expect(terminal.reported.includes("command-line.test.ts")).toBe("DEBUG" in env);
+    }
   });
 });

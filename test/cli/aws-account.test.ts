@@ -1,0 +1,158 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { awsAccount } from "../../cli/doctor/aws/aws-account.ts";
+import { launchesAndProbes } from "../../lambda/handlers/event-sources.ts";
+import { roleWith } from "../fuzz/aws-answers.ts";
+import {
+  type AwsAnswer,
+  type AwsRequest,
+  type FakeAws,
+  fakeAws,
+  json,
+  jsonError,
+} from "../support/fake-aws.ts";
+
+let aws: FakeAws | undefined;
+afterEach(() => aws?.close());
+
+/** The account of cluster prod where AWS answers this. */
+async function accountWhere(answer: (request: AwsRequest) => AwsAnswer) {
+  aws = await fakeAws(answer);
+  return awsAccount(aws.client, "prod");
+}
+const bodies = () => (aws?.requests ?? []).map(({ body }) => (body ? JSON.parse(body) : {}));
+const gone = jsonError("ResourceNotFoundException", "gone", 404);
+
+describe("doctor reads", () => {
+  it("of a function its name, when it was changed, whether it is turned off, and where failures go", async () => {
+    const account = await accountWhere(({ path }) => {
+      if (path.includes("/concurrency")) return json({ ReservedConcurrentExecutions: 0 });
+      if (path.includes("/event-invoke-config"))
+        return json({ DestinationConfig: { OnFailure: { Destination: "arn:failures" } } });
+      const VpcConfig = { SubnetIds: ["subnet-1"] };
+      return json({
+        LastModified: "2026-11-23T12:00:00.000+0000",
+        Environment: { Variables: { A: "b" } },
+        VpcConfig,
+      });
+    });
+    expect(await account.functionOf("hold")).toMatchObject({
+      name: "karpenter-node-holder-prod-hold",
+      changedAt: new Date("2026-11-23T12:00:00Z"),
+      reservedConcurrency: 0,
+      failuresArn: "arn:failures",
+      inVpc: true,
+      env: { A: "b" },
+    });
+  });
+
+  it("that a function is missing", async () => {
+    expect(await (await accountWhere(() => gone)).functionOf("hold")).toBeUndefined();
+  });
+
+  it("the rule that matches this cluster's probes, on whatever page it is", async () => {
+    const rule = (cluster: string) => ({
+      ...{
+        Name: `rule-${cluster}`,
+        State: "ENABLED",
+        EventPattern: JSON.stringify(launchesAndProbes(cluster)),
+      },
+    });
+    const account = await accountWhere(({ headers, body }) => {
+      if (headers["x-amz-target"]?.includes("ListTargets"))
+        return json({ Targets: [{ Arn: "arn:queue", DeadLetterConfig: { Arn: "arn:dead" } }] });
+      return JSON.parse(body).NextToken
+        ? json({ Rules: [rule("prod")] })
+        : json({ Rules: [rule("staging")], NextToken: "more" });
+    });
+    expect(await account.launchRule()).toMatchObject({
+      name: "rule-prod",
+      isEnabled: true,
+      targets: [{ arn: "arn:queue", deadLetterArn: "arn:dead" }],
+    });
+  });
+
+  it("of a queue what waits, what is in flight and where failures go", async () => {
+    const Attributes = {
+      QueueArn: "arn:queue",
+      ApproximateNumberOfMessages: "3",
+      ApproximateNumberOfMessagesNotVisible: "2",
+      RedrivePolicy: JSON.stringify({ deadLetterTargetArn: "arn:dead" }),
+    };
+    const account = await accountWhere(() => json({ Attributes }));
+    expect(await account.queue("https://sqs/launches")).toMatchObject({
+      arn: "arn:queue",
+      waiting: 3,
+      inFlight: 2,
+      deadLetterArn: "arn:dead",
+    });
+  });
+
+  it("that a cluster without an authentication mode knows the ConfigMap only", async () => {
+    const account = await accountWhere(() => json({ cluster: { status: "ACTIVE", version: "1.36" } }));
+    expect(await account.cluster()).toMatchObject({ status: "ACTIVE", authenticationMode: "CONFIG_MAP" });
+  });
+
+  it("since when a role is an admin of the cluster, and not what else it may do", async () => {
+    const policy = (name: string, associatedAt: number) => ({
+      policyArn: `arn:aws:eks::aws:cluster-access-policy/${name}`,
+      associatedAt,
+    });
+    const associatedAccessPolicies = [
+      policy("AmazonEKSViewPolicy", 1_000),
+      policy("AmazonEKSClusterAdminPolicy", 2_000),
+    ];
+    const account = await accountWhere(() => json({ associatedAccessPolicies }));
+    expect(await account.adminSince("arn:role")).toEqual(new Date(2_000_000));
+  });
+
+  it("whom a role trusts", async () => {
+    const trust = { Statement: [{ Principal: { Service: "scheduler.amazonaws.com" } }] };
+    const body = roleWith(encodeURIComponent(JSON.stringify(trust)));
+    expect(await (await accountWhere(() => ({ body }))).role("arn:aws:iam::1:role/schedules")).toEqual({
+      trust,
+    });
+  });
+});
+
+describe("doctor fixes", () => {
+  it("the queue's policy by one more statement, and keeps the others", async () => {
+    const account = await accountWhere(() => json({}));
+    const policy = { Statement: [{ Sid: "theirs" }] };
+    await account.letRuleSend({ url: "u", arn: "arn:queue", waiting: 0, inFlight: 0, policy }, "arn:rule");
+    const [theirs, ours] = JSON.parse(bodies()[0].Attributes.Policy).Statement;
+    expect(theirs).toEqual({ Sid: "theirs" });
+    expect(ours).toMatchObject({
+      Resource: "arn:queue",
+      Condition: { ArnEquals: { "aws:SourceArn": "arn:rule" } },
+    });
+  });
+
+  it("a mapping that is disabled", async () => {
+    await (await accountWhere(() => json({}))).enableMapping("m");
+    expect([aws?.requests[0]?.path, bodies()]).toEqual([
+      expect.stringContaining("/event-source-mappings/m"),
+      [{ Enabled: true }],
+    ]);
+  });
+
+  it("an access entry that is there already by updating it", async () => {
+    const account = await accountWhere(({ path, method }) =>
+      method === "POST" && path.endsWith("/access-entries")
+        ? jsonError("ResourceInUseException", "exists", 409)
+        : json({}),
+    );
+    await account.admit("arn:role");
+    expect(bodies().map(({ kubernetesGroups }) => kubernetesGroups)).toEqual([
+      ["karpenter-node-holder"],
+      ["karpenter-node-holder"],
+    ]);
+  });
+
+  it("nothing by a sweep that failed, and reports why", async () => {
+    const account = await accountWhere(() => ({
+      headers: { "x-amz-function-error": "Unhandled" },
+      body: JSON.stringify({ errorMessage: "no access" }),
+    }));
+    await expect(account.sweepNow()).rejects.toThrow("the sweep failed: no access");
+  });
+});

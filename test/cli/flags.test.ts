@@ -1,0 +1,168 @@
+import { chmodSync, existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
+import type { Account } from "../../cli/doctor/aws/account.ts";
+import { aPastHold, aStatus } from "../support/builders.ts";
+import { newFolder } from "../support/new-folder.ts";
+import type { Control, FakeControl as Fake } from "./fake-control.ts";
+import { aCheck, anAccount, aTrip } from "./healthy-account.ts";
+
+/** What the commands load when they run, replaced by what a test gives and looks at. */
+const replaced = {
+  account: "../../cli/doctor/aws/aws-account.ts",
+  kubernetes: "../../cli/doctor/own-kubernetes.ts",
+  template: "../../cli/template/write-template.ts",
+} as const;
+let account: Account = anAccount();
+const opened: unknown[] = [];
+const written: unknown[] = [];
+vi.resetModules();
+vi.doMock(replaced.account, () => ({ awsAccount: () => account }));
+const ownKubernetes = (...given: unknown[]) => {
+  opened.push(given);
+  return {};
+};
+vi.doMock(replaced.kubernetes, () => ({ ownKubernetes }));
+vi.doMock(replaced.template, () => ({ writeTemplate: (given: unknown) => written.push(given) }));
+const { FakeControl } = await import("./fake-control.ts");
+
+let control: Fake | undefined;
+const holder = async (answer: Control) => {
+  control = await FakeControl.start(answer);
+  control.env = { KARPENTER_NODE_HOLDER_CLUSTER: "prod" };
+  return control;
+};
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await control?.stop();
+});
+afterAll(() => {
+  for (const module of Object.values(replaced)) vi.doUnmock(module);
+  vi.resetModules();
+});
+
+describe("doctor", () => {
+  const doctor = async (...flags: string[]) => {
+    const prod = await holder(({ do: action }) => (action === "check" ? aCheck() : { probe: aTrip() }));
+    return prod.run("doctor", ...flags);
+  };
+  /** Its mapping is disabled until that is fixed. */
+  const brokenAccount = () => {
+    let state = "Disabled";
+    return anAccount({
+      mapping: async () => ({ id: "m", state, lastResult: "OK" }),
+      enableMapping: async () => {
+        state = "Enabled";
+      },
+    });
+  };
+
+  it.each([[], ["-o", "json"]])(
+    "ends with 1 where something is broken, else with 0: %j",
+    async (...flags) => {
+      account = anAccount();
+      expect((await doctor(...flags)).exit).toBe(0);
+      await control?.stop();
+      account = brokenAccount();
+      const { exit, reported } = await doctor(...flags);
+      expect(exit).toBe(1);
+      expect(reported).toBe("error: broken: mapping\nSome of it can be fixed with --fix.");
+    },
+  );
+
+  it("checks again after a fix, and ends as that check does", async () => {
+    account = brokenAccount();
+    const { exit, reported, output } = await doctor("--fix", "-o", "json");
+    expect([exit, reported]).toEqual([0, "Fixed: enable the event source mapping."]);
+    expect(JSON.parse(output).findings).toContainEqual(
+      expect.objectContaining({ link: "mapping", verdict: "ok" }),
+    );
+  });
+
+  it("opens the given context of the given kubeconfig, and none unasked", async () => {
+    account = anAccount();
+    await doctor();
+    expect(opened).toEqual([]);
+    await control?.stop();
+    await doctor("--kubeconfig", "file", "--context", "blue");
+    expect(opened).toEqual([["file", "blue"]]);
+  });
+});
+
+it("template writes the chosen settings, for the chosen place", async () => {
+  const topic = "arn:aws:sns:us-east-1:111122223333:ops";
+  const prod = await holder(() => ({}));
+  const flags = ["--prefix", "a/b/", "--out", "there", "--alarm-topic-arn", topic, "--hold", "30m"];
+  // A template is of no region.
+  const { commandLine } = await import("../../cli/command-line.ts");
+  const { CollectedTerminal } = await import("../support/collected-terminal.ts");
+  const terminal = new CollectedTerminal(prod.env);
+  expect(await commandLine(["template", "--bucket", "assets", ...flags], terminal)).toBe(0);
+  await commandLine(["template", "--bucket", "assets"], terminal);
+  expect(written).toMatchObject([
+    {
+      bucket: "assets",
+      prefix: "a/b/",
+      folder: "there",
+      alarmTopicArn: topic,
+      settings: { hold: 1_800_000 },
+    },
+    { bucket: "assets", prefix: "karpenter-node-holder/", folder: "./karpenter-node-holder" },
+  ]);
+  expect(terminal.output).toContain("aws s3 cp --recursive there s3://assets/a/b/");
+});
+
+describe("history", () => {
+  const past = aPastHold({ causes: { hand: "load test" } });
+
+  it("asks for as many holds as --limit says", async () => {
+    const prod = await holder(() => ({ holds: [past] }));
+    await prod.run("history", "--limit", "7");
+    expect(prod.asked).toEqual([{ do: "history", limit: 7 }]);
+  });
+
+  it("shows causes and ids with -o wide only", async () => {
+    const prod = await holder(() => ({ holds: [past] }));
+    expect((await prod.run("history", "-o", "wide")).output).toContain(
+      `load test  –               ${past.id}`,
+    );
+    expect((await prod.run("history")).output).not.toContain(past.id);
+  });
+
+  it("opens its page with --open, and says where it is where no browser can be opened", async () => {
+    const folder = newFolder();
+    vi.stubEnv("PATH", folder);
+    const prod = await holder(() => ({ holds: [past] }));
+    const without = await prod.run("history", "--open");
+    expect(existsSync(without.output)).toBe(true);
+    expect(without.reported).toContain("open the file yourself");
+
+    for (const opener of ["xdg-open", "open"]) {
+      writeFileSync(join(folder, opener), "#!/bin/sh\n");
+      chmodSync(join(folder, opener), 0o700);
+    }
+    expect((await prod.run("history", "--open")).reported).toBe("");
+  });
+});
+
+it("status waits with --watch as long as --every says", async () => {
+  const prod = await holder(() => JSON.parse(JSON.stringify(aStatus)));
+  const timers = vi.spyOn(globalThis, "setTimeout");
+  void prod.run("status", "--watch", "--every", "42m");
+  const pause = await vi.waitFor(() => {
+    const call = timers.mock.calls.findIndex(([, duration]) => duration === 42 * 60_000);
+    expect(call).toBeGreaterThanOrEqual(0);
+    return timers.mock.results[call]?.value;
+  });
+  clearTimeout(pause);
+});
+
+it("a release that leaves nodes to the sweep says so", async () => {
+  const answer = { released: 2, kept: 0, failed: 0, because: "released by hand" };
+  for (const left of [true, false]) {
+    const prod = await holder(() => ({ ...answer, left }));
+    const { output } = await prod.run("release", "--force");
+    expect(output.includes("the sweep continues with them")).toBe(left);
+    await prod.stop();
+  }
+});
