@@ -102,6 +102,8 @@ describe("advise", () => {
     expect(output).not.toContain("No price is known");
 
     writeFileSync(prices, JSON.stringify({ "c7g.large": 0.6 }));
+    const rest = await advise("--from", exported(churn), "--prices", prices, "--price", "0.6");
+    expect(rest.output).toMatch(/Recommended: .* in money\)/);
     const unpriced = await advise("--from", exported(churn), "--prices", prices, "--html", html);
     const named = "No price is known for m5.large (20 of 20 nodes)";
     expect(unpriced.output).toContain(named);

@@ -62,6 +62,7 @@ describe("the command line", () => {
     expect((await run("hold", "--help")).output).toMatch(/--reason <text> .+ \(required\)/);
     expect(output).toContain("output format: table, wide, json (default: table)");
     expect(output).toContain("(default: 5s)");
+    expect((await run("template", "--help")).output).toMatch(/default:\s+\.\/karpenter-node-holder\)/);
     for (const command of commands) {
       const help = (await run(command(new CollectedTerminal()).name(), "--help")).output;
       expect(help).not.toMatch(/default: [^)]*\)\s+\(default|default: \d{4,}/);

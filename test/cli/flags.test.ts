@@ -1,8 +1,10 @@
-import { chmodSync, existsSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import type { Account } from "../../cli/doctor/aws/account.ts";
 import { aPastHold, aStatus } from "../support/builders.ts";
+import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { newFolder } from "../support/new-folder.ts";
 import type { Control, FakeControl as Fake } from "./fake-control.ts";
 import { aCheck, anAccount, aTrip } from "./healthy-account.ts";
@@ -11,11 +13,12 @@ import { aCheck, anAccount, aTrip } from "./healthy-account.ts";
 const replaced = {
   account: "../../cli/doctor/aws/aws-account.ts",
   kubernetes: "../../cli/doctor/own-kubernetes.ts",
-  template: "../../cli/template/write-template.ts",
+  root: "../../lambda/package-root.ts",
 } as const;
 let account: Account = anAccount();
 const opened: unknown[] = [];
-const written: unknown[] = [];
+/** The built package, for the templates. */
+const built = newFolder();
 vi.resetModules();
 vi.doMock(replaced.account, () => ({ awsAccount: () => account }));
 const ownKubernetes = (...given: unknown[]) => {
@@ -23,8 +26,9 @@ const ownKubernetes = (...given: unknown[]) => {
   return {};
 };
 vi.doMock(replaced.kubernetes, () => ({ ownKubernetes }));
-vi.doMock(replaced.template, () => ({ writeTemplate: (given: unknown) => written.push(given) }));
+vi.doMock(replaced.root, () => ({ packageRoot: () => built, documentLink: (page: string) => page }));
 const { FakeControl } = await import("./fake-control.ts");
+const { commandLine } = await import("../../cli/command-line.ts");
 
 let control: Fake | undefined;
 const holder = async (answer: Control) => {
@@ -90,26 +94,32 @@ describe("doctor", () => {
 });
 
 it("template writes the chosen settings, for the chosen place", async () => {
-  const topic = "arn:aws:sns:us-east-1:111122223333:ops";
-  const prod = await holder(() => ({}));
-  const flags = ["--prefix", "a/b/", "--out", "there", "--alarm-topic-arn", topic, "--hold", "30m"];
-  // A template is of no region.
-  const { commandLine } = await import("../../cli/command-line.ts");
-  const { CollectedTerminal } = await import("../support/collected-terminal.ts");
-  const terminal = new CollectedTerminal(prod.env);
-  expect(await commandLine(["template", "--bucket", "assets", ...flags], terminal)).toBe(0);
-  await commandLine(["template", "--bucket", "assets"], terminal);
-  expect(written).toMatchObject([
-    {
-      bucket: "assets",
-      prefix: "a/b/",
-      folder: "there",
-      alarmTopicArn: topic,
-      settings: { hold: 1_800_000 },
+  const Resources = {
+    Hold: {
+      Type: "AWS::Lambda::Function",
+      Properties: { Code: "hold", Environment: { Variables: { HOLD: "" } } },
     },
-    { bucket: "assets", prefix: "karpenter-node-holder/", folder: "./karpenter-node-holder" },
-  ]);
-  expect(terminal.output).toContain("aws s3 cp --recursive there s3://assets/a/b/");
+    Alarm: { Type: "AWS::CloudWatch::Alarm", Properties: { AlarmName: "sweep-silent" } },
+  };
+  for (const part of ["template", "functions"]) mkdirSync(join(built, "dist", part), { recursive: true });
+  writeFileSync(join(built, "dist/functions/hold.zip"), "");
+  writeFileSync(join(built, "dist/template/install-fixed.json.gz"), gzipSync(JSON.stringify({ Resources })));
+  const out = newFolder();
+  const topic = "arn:aws:sns:us-east-1:111122223333:ops";
+  const flags = ["--prefix", "a/b/", "--out", out, "--alarm-topic-arn", topic, "--hold", "30m"];
+  const terminal = new CollectedTerminal();
+  const words = ["template", "--cluster", "prod", "--bucket", "assets", ...flags];
+
+  expect(await commandLine(words, terminal)).toBe(0);
+
+  const { Hold, Alarm } = JSON.parse(readFileSync(join(out, "template.json"), "utf8")).Resources;
+  expect(Hold.Properties).toMatchObject({
+    Code: { S3Bucket: "assets", S3Key: expect.stringMatching(/^a\/b\/hold-[0-9a-f]{16}\.zip$/) },
+    Environment: { Variables: { HOLD: "30m" } },
+  });
+  expect(existsSync(join(out, Hold.Properties.Code.S3Key.slice("a/b/".length)))).toBe(true);
+  expect(Alarm.Properties.AlarmActions).toEqual([topic]);
+  expect(terminal.output).toContain(`aws s3 cp --recursive ${out} s3://assets/a/b/`);
 });
 
 describe("history", () => {
