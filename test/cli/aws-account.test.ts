@@ -105,6 +105,20 @@ describe("doctor reads", () => {
     expect(await account.adminSince("arn:role")).toEqual(new Date(2_000_000));
   });
 
+  it("of alarms what they are about, and since when they are on", async () => {
+    const alarm = {
+      AlarmName: "a",
+      AlarmDescription: "about a",
+      StateValue: "ALARM",
+      StateUpdatedTimestamp: 1_000,
+    };
+    const account = await accountWhere(() => json({ MetricAlarms: [alarm] }));
+    expect(await account.alarms(["a", "b"])).toEqual([
+      { name: "a", description: "about a", state: "ALARM", since: new Date(1_000_000) },
+    ]);
+    expect(bodies()).toMatchObject([{ AlarmNames: ["a", "b"] }]);
+  });
+
   it("whom a role trusts", async () => {
     const trust = { Statement: [{ Principal: { Service: "scheduler.amazonaws.com" } }] };
     const body = roleWith(encodeURIComponent(JSON.stringify(trust)));

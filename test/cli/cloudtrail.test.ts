@@ -62,6 +62,12 @@ describe("CloudTrail's records", () => {
     }
   });
 
+  it("give lives names that are plain lines", () => {
+    const record = JSON.stringify(fleet(1, 0)).replaceAll("m5.large", "m5\\u001b[31m\\nlarge");
+    const lives = nodeLives(instanceEventsIn(JSON.parse(record), "prod"));
+    expect(lives).toMatchObject([{ instanceType: "m5 large" }]);
+  });
+
   it.each([
     ["another cluster's", fleet(1, 0, "other")],
     ["one without capacity", fleetInVain(1, 0)],

@@ -195,6 +195,12 @@ describe("doctor", () => {
     expect(findings.map(({ link, verdict }) => [link, verdict])).toEqual([["credentials", "fail"]]);
   });
 
+  it("continues with credentials that may not ask who they are", async () => {
+    const findings = await examined({ identity: denied });
+    expect(warned(findings).map(({ link }) => link)).toEqual(["credentials"]);
+    expect(findings.at(-1)).toMatchObject({ link: "probe", verdict: "ok" });
+  });
+
   it("blames the network, and not the credentials, where AWS cannot be reached", async () => {
     const identity = failingWith("getaddrinfo ENOTFOUND sts.example", { code: "ENOTFOUND" });
     expect(await examined({ identity })).toMatchObject([

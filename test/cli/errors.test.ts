@@ -26,6 +26,7 @@ const wrongCalls: readonly (readonly [call: string, failed: string, remedy: stri
   ["status --cluter prod", "--cluter", didYouMean("--cluster")],
   ["status --cluster a/b", "a/b", see],
   ["status --cluster prod -o xml", "xml", see],
+  ["status --cluster prod --every 0s", "from 1s to 1h", see],
   ["status --cluster prod --endpoint-url banana", "It must be an address like https://", see],
   [
     "status --cluster prod --region Frankfurt!",
@@ -51,6 +52,7 @@ const wrongCalls: readonly (readonly [call: string, failed: string, remedy: stri
   ["doctor --cluster", "--cluster", see],
   [`doctor ${away}`, "credentials", "Follow the remedies above."],
   [`${advise} --holds 1x`, "durations from 1m to 24h", see],
+  [`${advise} --holds 20m,48h`, "durations from 1m to 24h", see],
   [`${advise} --price cheap`, "an amount", see],
   [`${advise} --from x --since 1h`, "cannot be used with", see],
   [`${advise} --from ${nowhere}`, nowhere, unchanged],

@@ -73,10 +73,12 @@ export const refused = jsonError;
 
 function listed(holders: readonly string[] | "denied"): AwsAnswer {
   if (holders === "denied") return jsonError("AccessDeniedException", "not allowed to list", 403);
-  const functions = holders.map((cluster) => ({
-    FunctionName: `karpenter-node-holder-${cluster}-control`,
-    Environment: { Variables: { CLUSTER: cluster } },
-  }));
+  const functions = holders.flatMap((cluster) =>
+    ["control", "hold"].map((part) => ({
+      FunctionName: `karpenter-node-holder-${cluster}-${part}`,
+      Environment: { Variables: { CLUSTER: cluster } },
+    })),
+  );
   return json({ Functions: [{ FunctionName: "other" }, ...functions] });
 }
 

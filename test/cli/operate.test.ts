@@ -110,6 +110,17 @@ describe("status", () => {
     }
   });
 
+  it("reports that a hold has reached its cap, and what the holder cannot read", async () => {
+    const prod = await holder(() => ({
+      ...status,
+      scopes: [{ ...held, capped: true }],
+      limits: ["no events"],
+    }));
+    const { output } = await prod.run("status", "--cluster", "prod");
+    expect(output).toContain("12:15:00Z (in 15m) capped");
+    expect(output).toContain("Note: no events.");
+  });
+
   it("reports nodes that carry a mark of no recorded hold", async () => {
     const prod = await holder(() => ({ ...status, scopes: [], nodesOrphaned: 3 }));
     const { output } = await prod.run("status", "--cluster", "prod");
@@ -234,6 +245,15 @@ describe("a failed command", () => {
     expect(reported).toBe(
       "error: there is no holder for cluster prdo in eu-west-1\nDid you mean prod? Holders found in eu-west-1: prod, staging.",
     );
+  });
+
+  it("is two lines, whatever names and messages from outside contain", async () => {
+    const missing = () => refused("ResourceNotFoundException", "Function not found", 404);
+    const { reported } = await ask(await holder(missing, ["\u001b[32mred\nerror: all is lost"]));
+    expect(reported.split("\n")).toEqual([
+      "error: there is no holder for cluster prdo in eu-west-1",
+      "Holders found in eu-west-1: red error: all is lost.",
+    ]);
   });
 
   it("gives a remedy when the holders may not be listed", async () => {

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import { expect, it } from "vitest";
 import { printable } from "../../cli/terminal/terminal.ts";
-import { readable } from "../../cli/terminal/text.ts";
+import { quoted, readable } from "../../cli/terminal/text.ts";
 
 it.each([
   ["clears the screen", "a\x1b[H\x1b[2J"],
@@ -11,6 +11,10 @@ it.each([
   ["turns the text around", "a\u202eb\u2066c"],
 ])("shows no text that %s", (_, text) => {
   expect(printable(text)).not.toMatch(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/u);
+});
+
+it("quotes a word for a shell where that is needed, as in the commands that we print", () => {
+  expect(["/data/a-b", "a b", "it's"].map(quoted)).toEqual(["/data/a-b", "'a b'", "'it'\\''s'"]);
 });
 
 it("keeps our colours, lines and every script", () => {

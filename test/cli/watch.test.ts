@@ -33,11 +33,11 @@ it("continues after an error, and shows it with the last known state", async () 
   let turn = 0;
   const picture = async () => {
     turn += 1;
-    if (turn === 2) throw new Error("throttled");
+    if (turn === 2) throw new Error("\u001b[31mthrott\nled");
     return `picture ${turn}`;
   };
   await watch(picture, 1, terminal, times(2));
-  expect(drawn[1]).toBe("picture 1\n\nCould not ask: throttled. Trying again.\n");
+  expect(drawn[1]).toBe("picture 1\n\nCould not ask: thrott led. Trying again.\n");
   expect(drawn[2]).toBe("picture 3\n");
 });
 
