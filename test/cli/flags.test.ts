@@ -68,8 +68,9 @@ describe("doctor", () => {
       expect((await doctor(...flags)).exit).toBe(0);
       await control?.stop();
       account = brokenAccount();
-      const { exit, reported } = await doctor(...flags);
+      const { exit, reported, output } = await doctor(...flags);
       expect(exit).toBe(1);
+      expect(output.includes('"fix": "enable the event source mapping"')).toBe(flags.length > 0);
       expect(reported).toBe("error: broken: mapping\nSome of it can be fixed with --fix.");
     },
   );
