@@ -344,7 +344,10 @@ describe("what a real API server allows the holder to do", () => {
 
     beforeAll(async () => {
       const terminal = new CollectedTerminal();
-      await commandLine(["manifest", "--in-cluster", "--image", "example.com/x", "--cluster", "prod"], terminal);
+      await commandLine(
+        ["manifest", "--in-cluster", "--image", "example.com/x", "--cluster", "prod"],
+        terminal,
+      );
       const file = join(plane.folder, "in-cluster.yaml");
       writeFileSync(file, terminal.output);
       await plane.kubectl(["apply", "--validate=strict", "-f", file]);

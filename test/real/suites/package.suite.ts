@@ -52,7 +52,11 @@ describe.each([
 });
 
 describe.each([
-  ["20", /^error: karpenter-node-holder needs Node 22\.13 or later; this is Node 20\.\d+\.\d+\nInstall .*\n$/, 1],
+  [
+    "20",
+    /^error: karpenter-node-holder needs Node 22\.13 or later; this is Node 20\.\d+\.\d+\nInstall .*\n$/,
+    1,
+  ],
   ["22.13.0", /^$/, 0],
 ] as const)("the command line on Node %s", (version, complaint, code) => {
   it(code === 0 ? "works without a warning" : "prints in one line which Node it needs", async () => {
