@@ -75,24 +75,16 @@ describe("a batch", () => {
 
   it("answers the probes that came last, whatever time they give, and drops malformed ones", async () => {
     const world = aWorld();
-    const probe = (id: string, minutesAhead: number, queuedAt: number) => ({
-      ...record({
-        source: "karpenter-node-holder.probe",
-        detail: {
-          id,
-          cluster: "prod",
-          sentAt: new Date(noon.getTime() + minutesAhead * 60_000).toISOString(),
-        },
-      }),
-      attributes: { SentTimestamp: `${noon.getTime() - queuedAt}` },
+    const source = "karpenter-node-holder.probe";
+    const probe = (id: string, sentAt: Date, queuedBefore: number) => ({
+      ...record({ source, detail: { id, cluster: "prod", sentAt } }),
+      attributes: { SentTimestamp: `${noon.getTime() - queuedBefore}` },
     });
-    const forged = [
-      probe("forged-1", 60, 2),
-      probe("forged-2", 60, 2),
-      record({ source: "karpenter-node-holder.probe" }),
-    ];
+    const forged = ["forged-1", "forged-2"].map((id) => probe(id, new Date("2030-01-01"), 2));
 
-    const answer = await handle(world, { Records: [...forged, probe("doctor-1", 0, 1)] });
+    const answer = await handle(world, {
+      Records: [...forged, record({ source }), probe("doctor-1", noon, 1)],
+    });
 
     expect(answer).toEqual(failed());
     expect(world.log.reported("probe answered")).toContainEqual(
