@@ -13,8 +13,12 @@ const namesOf = (type: string) =>
   (Object.keys(families) as MetricName[]).filter((name) => families[name].type === type);
 const serve = async (
   metrics: PrometheusMetrics,
-  { host, health = { isLive: true, isReady: true } }: { host?: string; health?: Health } = {},
-) => serveMetrics({ metrics, health, port: 0, host });
+  {
+    host,
+    port = 0,
+    health = { isLive: true, isReady: true },
+  }: { host?: string; port?: number; health?: Health } = {},
+) => serveMetrics({ metrics, health, port, host });
 
 describe("metrics for Prometheus", () => {
   it("sum counters, keep the last value of a gauge, and have sum and number of durations in seconds", () => {
@@ -72,9 +76,7 @@ describe("the server of metrics", () => {
     test.onTestFinished(() => server.stop());
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
     const port = Number(new URL(server.url).port);
-    await expect(serveMetrics({ metrics: new PrometheusMetrics("prod"), port })).rejects.toThrow(
-      "EADDRINUSE",
-    );
+    await expect(serve(new PrometheusMetrics("prod"), { port })).rejects.toThrow("EADDRINUSE");
     const response = await fetch(server.url);
     expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     expect(await response.text()).toBe(new PrometheusMetrics("prod").text());
