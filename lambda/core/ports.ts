@@ -55,6 +55,8 @@ export interface Nodes {
   joinedSince(since: Date, which: "all" | "unmarked", context: CallContext): Promise<readonly NodeSeen[]>;
   /** Whether any node of the scope joined after `since`. */
   hasJoined(scope: Scope, since: Date, context: CallContext): Promise<boolean>;
+  /** The NodePools that have a node, also those that the settings leave out. */
+  nodePools(context: CallContext): Promise<ReadonlySet<string>>;
   /** How many nodes carry the user's own annotation and no mark of ours. */
   countUserHeld(context: CallContext): Promise<number>;
 }

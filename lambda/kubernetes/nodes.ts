@@ -132,6 +132,16 @@ export class KubernetesNodes implements Nodes {
     return false;
   }
 
+  async nodePools(context: CallContext): Promise<ReadonlySet<string>> {
+    const { poolLabel } = Karpenter[this.#options.karpenter];
+    const names = new Set<string>();
+    for await (const { labels } of this.#list([{ key: poolLabel, operator: "Exists" }], context)) {
+      const name = labels?.[poolLabel];
+      if (name) names.add(name);
+    }
+    return names;
+  }
+
   async countUserHeld(context: CallContext): Promise<number> {
     let count = 0;
     for await (const node of this.#list(this.#select.withoutMark(wholeCluster), context)) {

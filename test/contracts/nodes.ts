@@ -377,6 +377,14 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       expect(await world.nodes.hasJoined(wholeCluster, new Date(Date.now() + 60_000), soon())).toBe(false);
     });
 
+    it("lists the NodePools that have a node, whatever is on it", async () => {
+      await world.add("a", { ...held(holdId(1)), pool: "web" });
+      await world.add("b", { labels: marked(neverHold) });
+      await world.add("c", { pool: "web" });
+      await world.add("d", { pool: null });
+      expect([...(await world.nodes.nodePools(soon()))].toSorted()).toEqual(["default", "web"]);
+    });
+
     it("counts the nodes that the user holds", async () => {
       await world.add("a", { annotations: { [annotation]: "true" } });
       await world.add("b", { annotations: { [annotation]: "false" } });

@@ -15,10 +15,17 @@ type Answers = Readonly<{
   rules?: Partial<Rules>;
   marked?: Partial<Marked>;
   released?: Partial<Released>;
+  nodePools?: readonly string[];
 }>;
 
 /** A context whose nodes and schedules only record their calls, for the tests of one use case. */
-export function coreWorld({ records = [], rules = {}, marked = {}, released = {} }: Answers = {}) {
+export function coreWorld({
+  records = [],
+  rules = {},
+  marked = {},
+  released = {},
+  nodePools = [],
+}: Answers = {}) {
   const world = new World();
   for (const record of records) void world.holds.put(record);
   const calls: unknown[][] = [];
@@ -39,6 +46,7 @@ export function coreWorld({ records = [], rules = {}, marked = {}, released = {}
         calls.push(["release", holdId]);
         return { ...nothingReleased, ...released };
       },
+      nodePools: async () => new Set(nodePools),
     },
     schedules: {
       arm: async (scope, holdId, at) => {

@@ -15,8 +15,9 @@ import { armAndMark, awaitPendingNodes } from "../holds/mark-nodes.ts";
 import { changeRecord, wholeClusterRecord } from "../holds/records.ts";
 import { isPaused, type Watermark, watermarkOf, whyNoneCounts } from "../holds/watermark.ts";
 import type { Context } from "../ports.ts";
-import { isKept, type Rules } from "../rules.ts";
+import type { Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
+import { checkScope } from "./check-scope.ts";
 
 /** Without a `holdId`, `because` is the reason why nothing is held. */
 export type HoldAnswer = Readonly<{
@@ -30,12 +31,8 @@ export type HoldAnswer = Readonly<{
 /** Starts or extends a hold without a launch: by hand, for an event, or for a window. */
 export async function holdByHand(context: Context, scope: Scope, request: HoldRequest): Promise<HoldAnswer> {
   const { rules, clock, ids } = context;
-  if (!isKept(rules, scope)) {
-    const expected = rules.scope === "cluster" ? '"cluster"' : '"nodepool/NAME"';
-    throw new BadInputError("Cannot hold", [
-      `scope must be ${expected} with this deployment's settings, not "${scope}"`,
-    ]);
-  }
+  // A NodePool may be scaled to zero when a window begins or an event arrives.
+  await checkScope(context, "hold", scope, request.cause !== "hand");
   const whole = await wholeClusterRecord(context, scope);
   const decision = await changeRecord(context, scope, (record) => {
     const now = clock.now();

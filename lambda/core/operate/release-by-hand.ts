@@ -16,6 +16,7 @@ import type { ReleaseContext, Released } from "../ports.ts";
 import { type Ending, endHolds } from "../releases/end-holds.ts";
 import type { ReleaseAnswer } from "../releases/release.ts";
 import { type Scope, wholeCluster } from "../scope.ts";
+import { checkScope } from "./check-scope.ts";
 
 export type ForceRequest = Readonly<{
   reason: string;
@@ -30,6 +31,7 @@ export async function forceRelease(
   context: ReleaseContext,
   { reason, scope, askedAt, id }: ForceRequest,
 ): Promise<ReleaseAnswer> {
+  await checkScope(context, "release", scope ?? wholeCluster);
   const because = `released by hand: ${reason}`;
   const { forced } = id ? await findRecord(context, scope ?? wholeCluster) : {};
   const since = askedAt ?? (id !== undefined && forced?.id === id ? forced.at : undefined);
@@ -45,6 +47,7 @@ export async function pause(
   context: ReleaseContext,
   request: Readonly<{ for?: Duration | undefined; reason: string; scope?: Scope | undefined }>,
 ): Promise<ReleaseAnswer & Readonly<{ until: Date | undefined }>> {
+  await checkScope(context, "pause", request.scope ?? wholeCluster);
   const until = request.for === undefined ? untilResumed : after(context.clock.now(), request.for);
   const because = `paused by hand: ${request.reason}`;
   // A pause of everything is kept in the whole cluster's record, so that it counts also for scopes without a record.
@@ -59,6 +62,7 @@ export async function resume(
   context: ReleaseContext,
   scope: Scope | undefined,
 ): Promise<Readonly<{ resumed: Scope[]; because: string }>> {
+  await checkScope(context, "resume", scope ?? wholeCluster);
   const resumed: Scope[] = [];
   let because = "nothing was paused";
   for (const each of [scope ?? wholeCluster, ...(await scopesBeside(context, scope))]) {

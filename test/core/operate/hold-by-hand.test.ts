@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { after, hours, minutes } from "../../../lambda/core/duration.ts";
-import { BadInputError } from "../../../lambda/core/errors.ts";
 import { whyOver } from "../../../lambda/core/holds/end-hold.ts";
 import type { ScopeRecord } from "../../../lambda/core/holds/hold.ts";
 import { untilResumed, watermarkOf } from "../../../lambda/core/holds/watermark.ts";
@@ -136,19 +135,6 @@ describe("holding by hand", () => {
     const followUp = { kind: "pendingNodes", scope: "cluster", awaited: [], attempt: 1 };
     expect(queued).toMatchObject([{ followUp }]);
   });
-
-  it.each([
-    ["cluster", "nodepool/batch", '"cluster"'],
-    ["nodepool", "cluster", '"nodepool/NAME"'],
-  ] as const)(
-    "with scope %s is refused for %s, and names what is expected",
-    async (scope, asked, expected) => {
-      const { context } = coreWorld({ rules: { scope } });
-      const refused = holdByHand(context, asked, request);
-      await expect(refused).rejects.toThrow(BadInputError);
-      await expect(refused).rejects.toThrow(`Cannot hold: scope must be ${expected}`);
-    },
-  );
 
   it("is refused in a pause; one for an event that asks for nothing is answered with the reason", async () => {
     const { context, calls } = coreWorld({

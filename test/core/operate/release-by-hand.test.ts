@@ -311,7 +311,8 @@ describe("a pause", () => {
 
 describe("resuming", () => {
   const paused = { quiet: aSilence("paused"), launchesCountFrom: untilResumed } as const;
-  const both = () => toSweep({ records: [aRecord(paused), aRecord({ scope: pool, ...paused })] });
+  const rules = { scope: "nodepool" } as const;
+  const both = () => toSweep({ rules, records: [aRecord(paused), aRecord({ scope: pool, ...paused })] });
 
   it.each([undefined, "cluster"] as const)("everything resumes every scope: %s", async (scope) => {
     const answer = await resume(both().context, scope);
@@ -326,7 +327,7 @@ describe("resuming", () => {
   });
 
   it("one NodePool of a cluster that is not paused reports what ended", async () => {
-    const { context } = toSweep({ records: [aRecord(), aRecord({ scope: pool, ...paused })] });
+    const { context } = toSweep({ rules, records: [aRecord(), aRecord({ scope: pool, ...paused })] });
     expect(await resume(context, pool)).toEqual({ resumed: [pool], because: "the pause is over" });
   });
 
