@@ -25,6 +25,12 @@ export class BrokenSetupError extends Error {
   }
 }
 
+/** The same kind of error, with more to read; one that we do not name stays as it is. */
+export function withMore(error: unknown, more: string): unknown {
+  const Kind = [TryAgainError, BrokenSetupError].find((kind) => error instanceof kind);
+  return Kind ? new Kind(`${messageOf(error)}; ${more}`, { cause: error }) : error;
+}
+
 /** An error's message. An SDK may take any value of an answer as its message, so it is checked. */
 export function messageOf(error: unknown): string {
   // None of a host's addresses could be reached: Node reports an error for each, without a message for all.

@@ -1,5 +1,5 @@
 import { after, type Duration, earlier, formatDuration, later } from "../duration.ts";
-import { BadInputError } from "../errors.ts";
+import { BadInputError, withMore } from "../errors.ts";
 import { withRequest } from "../holds/causes.ts";
 import {
   capOf,
@@ -14,7 +14,7 @@ import {
 import { armAndMark, awaitPendingNodes } from "../holds/mark-nodes.ts";
 import { changeRecord, wholeClusterRecord } from "../holds/records.ts";
 import { isPaused, type Watermark, watermarkOf, whyNoneCounts } from "../holds/watermark.ts";
-import type { Context } from "../ports.ts";
+import type { Context, Marked } from "../ports.ts";
 import type { Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
 import { checkScope } from "./check-scope.ts";
@@ -52,15 +52,27 @@ export async function holdByHand(context: Context, scope: Scope, request: HoldRe
 
   const { hold } = decision;
   if (decision.action === "start") context.metrics.add("HoldsStarted", 1);
-  const marking = await armAndMark(context, scope, hold);
-  await awaitPendingNodes(context, { scope, awaited: [], attempt: 0 }, marking);
+  const until = dueAt(hold, rules);
+  const marking = await markRecorded(context, scope, hold, until);
   return {
     holdId: hold.id,
-    until: dueAt(hold, rules),
+    until,
     marked: marking.marked + marking.adopted,
     userHeld: marking.userHeld,
     because: decision.because,
   };
+}
+
+/** Marks the nodes of a hold that is recorded already; an error says so, because the hold goes on without us. */
+async function markRecorded(context: Context, scope: Scope, hold: Hold, until: Date): Promise<Marked> {
+  try {
+    const marking = await armAndMark(context, scope, hold);
+    await awaitPendingNodes(context, { scope, awaited: [], attempt: 0 }, marking);
+    return marking;
+  } catch (error) {
+    const recorded = `the hold is recorded until ${until.toISOString()}`;
+    throw withMore(error, `${recorded}: the next sweep marks its nodes, and \`release --force\` cancels it`);
+  }
 }
 
 /** What to do for a request to hold one scope, and why. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { after, hours, minutes } from "../../../lambda/core/duration.ts";
+import { BrokenSetupError, TryAgainError } from "../../../lambda/core/errors.ts";
 import { whyOver } from "../../../lambda/core/holds/end-hold.ts";
 import type { ScopeRecord } from "../../../lambda/core/holds/hold.ts";
 import { untilResumed, watermarkOf } from "../../../lambda/core/holds/watermark.ts";
@@ -134,6 +135,21 @@ describe("holding by hand", () => {
     await holdByHand(context, "cluster", request);
     const followUp = { kind: "pendingNodes", scope: "cluster", awaited: [], attempt: 1 };
     expect(queued).toMatchObject([{ followUp }]);
+  });
+
+  it.each([
+    ["BrokenSetupError", BrokenSetupError],
+    ["TryAgainError", TryAgainError],
+  ] as const)("whose nodes cannot be marked says that it is recorded: %s", async (name, Kind) => {
+    const { context, record } = coreWorld();
+    context.nodes.mark = () => Promise.reject(new Kind("the cluster refused the login (401)"));
+    await expect(holdByHand(context, "cluster", request)).rejects.toMatchObject({
+      name,
+      message:
+        "the cluster refused the login (401); the hold is recorded until 2026-11-21T12:45:00.000Z: " +
+        "the next sweep marks its nodes, and `release --force` cancels it",
+    });
+    expect(record()?.hold?.state).toBe("held");
   });
 
   it("is refused in a pause; one for an event that asks for nothing is answered with the reason", async () => {
