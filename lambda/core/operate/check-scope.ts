@@ -4,7 +4,8 @@ import type { ReleaseContext } from "../ports.ts";
 import { isKept } from "../rules.ts";
 import { admits, nodePoolOf, type Scope } from "../scope.ts";
 
-export type Operation = "hold" | "pause" | "resume" | "release";
+type Operation = "hold" | "pause" | "resume" | "release";
+type Asked = Readonly<{ operation: Operation; scope: Scope; mayHaveNoNodes?: boolean }>;
 
 /** What to do about a NodePool that exists and has no node now. */
 const otherwise: Readonly<Record<Operation, string>> = {
@@ -20,9 +21,7 @@ const otherwise: Readonly<Record<Operation, string>> = {
  */
 export async function checkScope(
   context: ReleaseContext,
-  operation: Operation,
-  scope: Scope,
-  mayHaveNoNodes = false,
+  { operation, scope, mayHaveNoNodes = false }: Asked,
 ): Promise<void> {
   const { rules } = context;
   const nodePool = nodePoolOf(scope);

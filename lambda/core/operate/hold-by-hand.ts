@@ -32,7 +32,7 @@ export type HoldAnswer = Readonly<{
 export async function holdByHand(context: Context, scope: Scope, request: HoldRequest): Promise<HoldAnswer> {
   const { rules, clock, ids } = context;
   // A NodePool may be scaled to zero when a window begins or an event arrives.
-  await checkScope(context, "hold", scope, request.cause !== "hand");
+  await checkScope(context, { operation: "hold", scope, mayHaveNoNodes: request.cause !== "hand" });
   const whole = await wholeClusterRecord(context, scope);
   const decision = await changeRecord(context, scope, (record) => {
     const now = clock.now();

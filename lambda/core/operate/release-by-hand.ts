@@ -31,7 +31,7 @@ export async function forceRelease(
   context: ReleaseContext,
   { reason, scope, askedAt, id }: ForceRequest,
 ): Promise<ReleaseAnswer> {
-  await checkScope(context, "release", scope ?? wholeCluster);
+  await checkScope(context, { operation: "release", scope: scope ?? wholeCluster });
   const because = `released by hand: ${reason}`;
   const { forced } = id ? await findRecord(context, scope ?? wholeCluster) : {};
   const since = askedAt ?? (id !== undefined && forced?.id === id ? forced.at : undefined);
@@ -47,7 +47,7 @@ export async function pause(
   context: ReleaseContext,
   request: Readonly<{ for?: Duration | undefined; reason: string; scope?: Scope | undefined }>,
 ): Promise<ReleaseAnswer & Readonly<{ until: Date | undefined }>> {
-  await checkScope(context, "pause", request.scope ?? wholeCluster);
+  await checkScope(context, { operation: "pause", scope: request.scope ?? wholeCluster });
   const until = request.for === undefined ? untilResumed : after(context.clock.now(), request.for);
   const because = `paused by hand: ${request.reason}`;
   // A pause of everything is kept in the whole cluster's record, so that it counts also for scopes without a record.
@@ -62,7 +62,7 @@ export async function resume(
   context: ReleaseContext,
   scope: Scope | undefined,
 ): Promise<Readonly<{ resumed: Scope[]; because: string }>> {
-  await checkScope(context, "resume", scope ?? wholeCluster);
+  await checkScope(context, { operation: "resume", scope: scope ?? wholeCluster });
   const resumed: Scope[] = [];
   let because = "nothing was paused";
   for (const each of [scope ?? wholeCluster, ...(await scopesBeside(context, scope))]) {
