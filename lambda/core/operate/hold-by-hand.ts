@@ -53,6 +53,9 @@ export async function holdByHand(context: Context, scope: Scope, request: HoldRe
   const { hold } = decision;
   if (decision.action === "start") context.metrics.add("HoldsStarted", 1);
   const until = dueAt(hold, rules);
+  // Its nodes are marked already. Many events must not list them as often; a person is shown how many there are.
+  if (request.cause !== "hand" && hold.armedFor)
+    return { holdId: hold.id, until, marked: 0, userHeld: 0, because: decision.because };
   const marking = await markRecorded(context, scope, hold, until);
   return {
     holdId: hold.id,
@@ -104,36 +107,41 @@ export type HoldFacts = Readonly<{
   newId: string;
 }>;
 
-/** Holds from now on for as long as asked, never past the cap; also during a breather, but not in a pause. */
+/** Holds for as long as asked, never past the cap and not in a pause. In a breather only a person may hold. */
 export function decideHold({ record, watermark, request, rules, now, newId }: HoldFacts): HoldDecision {
   if (isPaused(watermark, now))
     return { action: "refuse", because: `${whyNoneCounts(watermark, now)}: resume first` };
   const at = earlier(request.at ?? now, now);
+  const wanted = after(at, request.for);
   // A duplicate request must not start a hold again that was capped or released by hand.
-  const most = request.at && capOf(rules, at);
-  const asked = most ? earlier(after(at, request.for), most) : after(at, request.for);
+  const asked = earlier(wanted, capOf(rules, at) ?? wanted);
   if (asked <= now) return { action: "leave", because: "the requested time is over" };
-  if (request.at && at < watermark.from && watermark.from <= now) {
+  if (at < watermark.from && (request.cause !== "hand" || watermark.from <= now))
     return { action: "leave", because: whyNoneCounts(watermark, now) };
-  }
-  // Unlike a launch, a request counts in a breather, so the present watermark must not end this hold.
+  // The watermark of a breather must not end the hold of a person.
   const causedAt = later(now, watermark.from);
   const { hold } = record;
   if (hold?.state !== "held") {
-    const cap = capOf(rules, now);
-    const expiresAt = cap ? earlier(asked, cap) : asked;
     const causes = withRequest({}, request.cause, request.reason);
-    return startHold(record, { id: newId, startedBecause: request.reason, expiresAt, causedAt, causes }, now);
+    const begun = { id: newId, startedBecause: request.reason, expiresAt: asked, causedAt, causes };
+    return startHold(record, { ...begun, capped: wanted > asked }, now);
   }
   const { expiresAt } = extended(hold, asked, rules);
+  const capped = hold.capped || wanted > expiresAt;
   if (expiresAt <= hold.expiresAt) {
     const because =
-      asked > expiresAt
+      wanted > expiresAt
         ? `holds last ${formatDuration(rules.maxHold)} at most`
         : "the hold already lasts longer";
-    return { action: "keep", hold, because };
+    const noted = { ...hold, capped };
+    return {
+      action: "keep",
+      hold: noted,
+      because,
+      ...(capped !== hold.capped && { record: { ...record, hold: noted } }),
+    };
   }
   const causes = withRequest(hold.causes, request.cause, request.reason);
-  const next = { ...hold, expiresAt, causedAt, causes, extensions: hold.extensions + 1 };
+  const next = { ...hold, expiresAt, capped, causedAt, causes, extensions: hold.extensions + 1 };
   return { action: "extend", hold: next, record: { ...record, hold: next }, because: request.reason };
 }

@@ -2,9 +2,10 @@ import { describe, expect, it } from "vitest";
 import { after, hours, minutes } from "../../../lambda/core/duration.ts";
 import { BrokenSetupError, TryAgainError } from "../../../lambda/core/errors.ts";
 import { whyOver } from "../../../lambda/core/holds/end-hold.ts";
-import type { ScopeRecord } from "../../../lambda/core/holds/hold.ts";
+import { type ScopeRecord, withoutHold } from "../../../lambda/core/holds/hold.ts";
 import { untilResumed, watermarkOf } from "../../../lambda/core/holds/watermark.ts";
 import { decideHold, type HoldRequest, holdByHand } from "../../../lambda/core/operate/hold-by-hand.ts";
+import { decideRelease } from "../../../lambda/core/releases/release.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
 import { aHold, aRecord, aSilence, someRules } from "../../support/builders.ts";
@@ -50,12 +51,39 @@ describe("a hold for an event", () => {
     expect(deliver(aRecord({ launchesCountFrom: at(30) }), 30, 60).because).toBe(before);
   });
 
-  it("counts when it happens at the moment of a release by hand, and in a breather", () => {
+  it("counts when it happens at the moment of a release by hand", () => {
     expect(deliver(aRecord({ launchesCountFrom: noon }), 5).action).toBe("start");
-    expect(deliver(aRecord({ launchesCountFrom: at(10), quiet: aSilence("breather") }), 5).action).toBe(
-      "start",
-    );
   });
+
+  it.each(["event", "window"] as const)("starts and extends nothing in a breather: %s", (cause) => {
+    const quiet = { launchesCountFrom: at(10), quiet: aSilence("breather") };
+    for (const record of [aRecord(quiet), aRecord({ ...quiet, hold: aHold() })]) {
+      const asked = { for: minutes(30), reason: "deployment", cause };
+      const facts = { record, watermark: watermarkOf(record), rules, now: at(5), newId: "new" };
+      for (const request of [asked, { ...asked, at: at(4) }])
+        expect(decideHold({ ...facts, request })).toEqual({
+          action: "leave",
+          because: "breather until 2026-11-21T12:10:00.000Z (a hold reached its cap)",
+        });
+    }
+  });
+
+  it.each([
+    ["that began with a launch", at(-60), at(20)],
+    ["that already lasts as long as it may", at(-60), at(60)],
+    ["that it starts", undefined, undefined],
+  ])(
+    "that asks beyond the cap of a hold %s is followed by a breather, and never starts it again",
+    (_, startedAt, expiresAt) => {
+      const hold = startedAt && expiresAt ? { hold: aHold({ startedAt, expiresAt }) } : {};
+      const first = deliver(aRecord(hold), 5, 300).record ?? aRecord();
+      const due = startedAt ? at(60) : at(120);
+      const facts = { rules: { ...rules, breather: 0 }, holdId: first.hold?.id, now: due };
+      const ended = decideRelease({ record: first, watermark: watermarkOf(first), ...facts });
+      expect(ended.because).toBe("the hold has reached its cap");
+      expect(deliver(withoutHold(ended.record ?? first), startedAt ? 61 : 121, 300).action).toBe("leave");
+    },
+  );
 });
 
 describe("a hold by hand", () => {
@@ -105,6 +133,16 @@ describe("a hold by hand", () => {
     expect(decision).toEqual({ action: "refuse", because: "paused until resumed (upgrade): resume first" });
   });
 
+  it("that is delivered again with its own time extends nothing, and starts nothing after a release", () => {
+    const deliver = (record: ScopeRecord) => {
+      const request = { for: minutes(45), reason: "load test", cause: "hand", at: noon } as const;
+      const facts = { record, watermark: watermarkOf(record), rules: someRules(), newId: "new" };
+      return decideHold({ ...facts, request, now: at(10) }).action;
+    };
+    expect(deliver(hold(aRecord(), 45).record ?? aRecord())).toBe("keep");
+    expect(deliver(aRecord({ launchesCountFrom: at(5) }))).toBe("leave");
+  });
+
   it("begins also in a breather, whose watermark does not end it", () => {
     const record = aRecord({ launchesCountFrom: at(10), quiet: aSilence("breather") });
     const written = hold(record, 45).record ?? record;
@@ -122,6 +160,21 @@ describe("holding by hand", () => {
     expect(metrics.total("HoldsStarted")).toBe(1);
     await holdByHand(context, "cluster", { ...request, for: minutes(60) });
     expect(metrics.total("HoldsStarted")).toBe(1);
+  });
+
+  it("for an event lists no node where the hold has marked its nodes, unlike by hand", async () => {
+    for (const armedFor of [at(20), undefined]) {
+      const records = [aRecord({ hold: aHold({ ...(armedFor && { armedFor }) }) })];
+      for (const minute of [15, 45]) {
+        const { context, calls } = coreWorld({ records });
+        const asked = { ...request, for: minutes(minute) };
+        const answer = await holdByHand(context, "cluster", { ...asked, cause: "event" });
+        expect(answer).toMatchObject({ holdId: holdId(1), until: at(Math.max(minute, 20)), marked: 0 });
+        expect(calls.some(([call]) => call === "mark")).toBe(armedFor === undefined);
+        await holdByHand(context, "cluster", asked);
+        expect(calls).toContainEqual(["mark", "cluster", holdId(1)]);
+      }
+    }
   });
 
   it("of a running hold answers when it is due by a cap that was lowered", async () => {
