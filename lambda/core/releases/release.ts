@@ -1,4 +1,4 @@
-import { after, minutes } from "../duration.ts";
+import { after, earlier, minutes } from "../duration.ts";
 import { decideEnd, endHold, nothingReleased, whyOver } from "../holds/end-hold.ts";
 import { dueAt, type Hold, type ScopeRecord } from "../holds/hold.ts";
 import { armRelease } from "../holds/mark-nodes.ts";
@@ -76,7 +76,8 @@ export function decideRelease({ holdId, ...facts }: ReleaseFacts): ReleaseDecisi
   const due = dueAt(hold, rules);
   const { armedFor } = hold;
   if (holdId === undefined) {
-    const armFor = armedFor && armedFor > now ? armedFor : due;
+    // A cap that was lowered makes it due before its one-shot.
+    const armFor = armedFor && armedFor > now ? earlier(armedFor, due) : due;
     return { action: "keep", hold, armFor, because: "the hold goes on" };
   }
   if (armedFor?.getTime() !== due.getTime())

@@ -71,6 +71,7 @@ describe("a sweep", () => {
     ["again for its time, in case it was lost", { armedFor: at(20) }, 5, at(20)],
     ["for the expiry when it has fired", { armedFor: at(20) }, 20, at(40)],
     ["for the expiry when there is none", {}, 5, at(40)],
+    ["for its cap when that was lowered", { startedAt: at(-90), armedFor: at(40) }, 5, at(30)],
   ])("creates the one-shot of one that goes on %s", (_, about, minute, armFor) => {
     const hold = aHold({ expiresAt: at(40), ...about });
     const because = "the hold goes on";
