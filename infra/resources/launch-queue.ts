@@ -1,4 +1,4 @@
-import { Duration } from "aws-cdk-lib";
+import { Duration, Stack } from "aws-cdk-lib";
 import { CfnRule, Rule } from "aws-cdk-lib/aws-events";
 import { SqsQueue } from "aws-cdk-lib/aws-events-targets";
 import type { IGrantable } from "aws-cdk-lib/aws-iam";
@@ -43,7 +43,8 @@ export class LaunchQueue extends Construct {
     });
     // One rule for both, so that a probe goes the way of launches; the Rule construct takes no alternatives.
     if (rule.node.defaultChild instanceof CfnRule) {
-      rule.node.defaultChild.eventPattern = launchesAndProbes(props.cluster);
+      const { account, region } = Stack.of(this);
+      rule.node.defaultChild.eventPattern = launchesAndProbes({ cluster: props.cluster, account, region });
     }
     this.rule = rule;
   }

@@ -90,7 +90,7 @@ async function managedInstances(smoke: Smoke): Promise<Seen> {
 
 async function pattern(smoke: Smoke): Promise<Seen> {
   const client = new EventBridgeClient(smoke.aws);
-  const EventPattern = JSON.stringify(launchesAndProbes(smoke.cluster));
+  const EventPattern = JSON.stringify(launchesAndProbes(smoke));
   const matches = async (source: string, type: string, detail: object) => {
     const event = {
       version: "0",

@@ -7,9 +7,11 @@ const everything = synthesizeEverything();
 
 const functionNamed = (part: string) => functionIn(template, part);
 
-it("receives launches and this cluster's probes by the same rule, and keeps what it cannot deliver", () => {
+it("receives launches of its account and region and this cluster's probes by the same rule, and keeps what it cannot deliver", () => {
   template.hasResourceProperties("AWS::Events::Rule", {
     EventPattern: {
+      account: [{ Ref: "AWS::AccountId" }],
+      region: [{ Ref: "AWS::Region" }],
       $or: [
         { source: ["aws.ec2"], detail: { state: ["pending"] } },
         { source: ["karpenter-node-holder.probe"], detail: { cluster: ["prod"] } },

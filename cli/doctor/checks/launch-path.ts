@@ -17,11 +17,12 @@ export async function checkRule(doctor: Doctor): Promise<Seen<RuleFacts>> {
 }
 
 function judgeRule(doctor: Doctor, rule: RuleFacts): Found {
-  const { name, isEnabled, pattern } = rule;
+  const { name, arn, isEnabled, pattern } = rule;
+  const [, , , region = "", account = ""] = arn.split(":");
   if (!isEnabled) {
     return turnedOff(doctor, name, `${name} is disabled: launches do not reach the holder`);
   }
-  if (!isDeepStrictEqual(pattern, launchesAndProbes(doctor.cluster))) {
+  if (!isDeepStrictEqual(pattern, launchesAndProbes({ cluster: doctor.cluster, account, region }))) {
     return fail(`${name} does not match launches`, redeploy(doctor));
   }
   return ok(name);
