@@ -8,6 +8,7 @@ import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { minutes } from "../lambda/core/duration.ts";
 import type { MetricName } from "../lambda/core/metrics.ts";
+import type { Settings } from "../lambda/settings.ts";
 import { ClusterAccess } from "./access/cluster-access.ts";
 import { acknowledgeWildcard } from "./acknowledge.ts";
 import { environmentOf } from "./functions/environment.ts";
@@ -50,6 +51,7 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
   readonly rolesToAdmit: readonly IRole[];
   private readonly metrics: HolderMetrics;
   private readonly watch: Alarms;
+  private readonly triggers: Readonly<{ launches: LaunchQueue; settings: Settings }>;
 
   constructor(scope: Construct, id: string, props: KarpenterNodeHolderProps) {
     super(scope, id);
@@ -115,6 +117,12 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
       learns: plan.settings.auto !== undefined,
     });
     this.dashboardName = dashboard.name;
+
+    this.triggers = { launches, settings: plan.settings };
+    for (const [i, { scope, ...window }] of plan.windows.entries()) {
+      const reason = `${window.schedule} ${window.timeZone}`;
+      this.holdDuring(`HoldDuring${i + 1}`, { ...window, reason, ...(scope && { scope }) });
+    }
   }
 
   /** Grants the use of the control function: `status`, `history`, `hold`, `release`, `pause`, `resume`. */
@@ -139,12 +147,12 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
 
   /** Holds for a while after each event that matches, like a deployment's start; never past `maxHold`. */
   holdOn(id: string, props: HoldOnProps): HoldOn {
-    return new HoldOn(this, id, this.controlFunction, props);
+    return new HoldOn(this, id, this.triggers, props);
   }
 
   /** Holds for a while from each time of a schedule on, like office hours; never past `maxHold`. */
   holdDuring(id: string, props: HoldDuringProps): HoldDuring {
-    return new HoldDuring(this, id, this.controlFunction, props);
+    return new HoldDuring(this, id, this.triggers, props);
   }
 
   /** Any of the holder's own metrics. */

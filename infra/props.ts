@@ -36,6 +36,8 @@ export interface KarpenterNodeHolderProps {
   readonly holdAnnotation?: string;
   /** How often a sweep compares record, nodes and clock (1m to 1h). Default: 5m. */
   readonly sweepEvery?: Duration;
+  /** Windows in which nodes are held, like `cron(0 8 ? * MON-FRI *) Europe/Berlin 2h`. Default: none. */
+  readonly holdDuring?: string;
   /** `install` or `manual`: who installs the rights in the cluster. Default: install. */
   readonly access?: Access;
   /** Subnets and security groups, for clusters with a private endpoint: their ids, or a VPC of the CDK. Default: none. */

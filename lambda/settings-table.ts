@@ -1,5 +1,6 @@
 import { type Duration, formatDuration, hours, minutes } from "./core/duration.ts";
 import { annotationKey } from "./core/marks/keys.ts";
+import { windowPattern } from "./triggers.ts";
 
 /*
  * Every setting, once. From these tables come the functions' environment, the flags of `run`, `manifest` and
@@ -19,8 +20,8 @@ type Kind =
     }>
   | Readonly<{ kind: "choice"; choices: readonly string[] }>
   | Readonly<{ kind: "text"; pattern: RegExp; expected: string; example: string }>
-  /** The pattern is that of each item. */
-  | Readonly<{ kind: "list"; pattern: RegExp; expected: string; example: string }>;
+  /** The pattern is that of each item; commas separate them unless another sign does. */
+  | Readonly<{ kind: "list"; separator?: string; pattern: RegExp; expected: string; example: string }>;
 
 export type Setting = Readonly<{
   value: Kind;
@@ -127,6 +128,17 @@ export const holderSettings = {
 
 /** What only a deployment reads. */
 export const deploymentSettings = {
+  holdDuring: {
+    value: {
+      kind: "list",
+      separator: ";",
+      pattern: windowPattern,
+      expected: "windows separated by semicolons, each a schedule, a time zone, a length and a scope",
+      example: "cron(0 8 ? * MON-FRI *) Europe/Berlin 2h",
+    },
+    unset: "none",
+    help: "windows in which nodes are held, like `cron(0 8 ? * MON-FRI *) Europe/Berlin 2h`",
+  },
   access: {
     value: { kind: "choice", choices: ["install", "manual"] },
     default: "install",

@@ -9,6 +9,7 @@ import {
   type SettingsTable,
   type Values,
 } from "./settings-table.ts";
+import { problemsOfWindow, readWindow } from "./triggers.ts";
 
 export type SettingName = keyof typeof holderSettings;
 export const settingNames = Object.keys(holderSettings) as readonly SettingName[];
@@ -57,7 +58,10 @@ export function readSettings(raw: RawSettings): Settings {
 export function checkDeployment(raw: Readonly<Record<string, unknown>>) {
   const { settings, problems } = checkSettings(raw);
   const { values: deployment, problems: others } = readValues(deploymentSettings, raw);
-  return { settings, deployment, problems: [...problems, ...others] };
+  const windows = deployment.holdDuring.map(readWindow);
+  const misfits = windows.flatMap((window) => problemsOfWindow(window, settings));
+  const ofWindows = misfits.map((problem) => `holdDuring: ${problem}`);
+  return { settings, deployment, windows, problems: [...problems, ...others, ...ofWindows] };
 }
 
 type Written = Readonly<Record<string, unknown>> & Pick<Partial<Settings>, "auto" | "nodePools">;
@@ -116,7 +120,7 @@ function readValue({ value }: Setting, text: string): unknown {
     case "text":
       return text === "" || value.pattern.test(text) ? text : undefined;
     case "list": {
-      const items = text.split(",").map((item) => item.trim());
+      const items = text.split(value.separator ?? ",").map((item) => item.trim());
       const given = items.filter(Boolean);
       return given.every((item) => value.pattern.test(item)) ? given : undefined;
     }

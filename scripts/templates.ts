@@ -7,6 +7,7 @@ import { anyCluster, type Resource, type TemplateKind, templateKinds } from "../
 import { HolderStack } from "../infra/holder-stack.ts";
 import { readContext } from "../infra/settings/context.ts";
 import { functionName, parts } from "../lambda/names.ts";
+import { settingsTable } from "../lambda/settings-table.ts";
 import { zipFolder } from "./zip-folder.ts";
 
 /** Writes the templates that `karpenter-node-holder template` fills in; returns the package whose code is beside them. */
@@ -21,10 +22,18 @@ export function buildTemplates(folder: string): readonly string[] {
   return ["node_modules/aws-cdk-lib"];
 }
 
+/** Its resources are copied for each window of the settings. */
+const holdDuring = settingsTable.holdDuring.value.example;
+
 /** The construct's template for any cluster. */
 export function synthesizeTemplate(kind: TemplateKind) {
   const [access, length] = kind.split("-");
-  return synthesizeStack({ cluster: anyCluster, access, ...(length === "auto" && { hold: "auto" }) });
+  return synthesizeStack({
+    cluster: anyCluster,
+    holdDuring,
+    access,
+    ...(length === "auto" && { hold: "auto" }),
+  });
 }
 
 /** Each function's code is replaced by its name; CDK's provider comes as an archive. */

@@ -54,9 +54,9 @@ async function write(options: TemplateOptions, { out }: Terminal): Promise<void>
       `Deploy with the CDK instead, whose construct KarpenterNodeHolder sets this: ${documentLink("deploying.md")}.`,
     );
   }
-  const { settings, deployment } = settingsFrom(options);
+  const { settings, deployment, windows } = settingsFrom(options);
   const { writeTemplate } = await import("../template/write-template.ts");
-  writeTemplate({ settings, ...deployment, bucket, prefix, folder: options.out });
+  writeTemplate({ settings, windows, ...deployment, bucket, prefix, folder: options.out });
   const { stackName } = await import("../../lambda/names.ts");
   out(`Written to ${options.out}. Next, with a profile and region of the cluster's account:
 

@@ -2,6 +2,7 @@ import { SettingEnvironment, settingsEnvironment } from "../../lambda/environmen
 import { fingerprint, functionName, parts, scheduleGroupName } from "../../lambda/names.ts";
 import { readSettings, type Settings } from "../../lambda/settings.ts";
 import type { deploymentSettings, Values } from "../../lambda/settings-table.ts";
+import { type Window, windowMessage } from "../../lambda/triggers.ts";
 
 /** The cluster of the templates that come with the package; so long that every name is cut and thereby unique. */
 export const anyCluster = `AnyCluster${"0".repeat(60)}`;
@@ -26,6 +27,9 @@ export type Resource = Readonly<{
     AlarmActions?: readonly string[];
     OKActions?: readonly string[];
     holdAnnotation?: string;
+    ScheduleExpression?: string;
+    ScheduleExpressionTimezone?: string;
+    Target?: { Input: string };
   };
 }>;
 export type Template = Readonly<{ Resources: Readonly<Record<string, Resource>> }>;
@@ -33,6 +37,7 @@ export type Template = Readonly<{ Resources: Readonly<Record<string, Resource>> 
 export type Choice = Pick<Values<typeof deploymentSettings>, "access" | "alarmTopicArn"> &
   Readonly<{
     settings: Settings;
+    windows: readonly Window[];
     /** Where the code of each asset is. */
     codeOf: (asset: Asset) => Code;
   }>;
@@ -43,12 +48,33 @@ export const kindOf = ({ settings, access }: Pick<Choice, "settings" | "access">
 /** Fills cluster, settings and assets into a template that came with the package. */
 export function fillIn(text: string, choice: Choice): Template {
   const template: Template = JSON.parse(renamed(text, choice.settings.cluster));
-  for (const [id, resource] of Object.entries(template.Resources)) {
+  const Resources = withWindows(template.Resources, choice.windows);
+  for (const [id, resource] of Object.entries(Resources)) {
     change(resource, choice);
     // The CDK names a policy after its id.
     if (resource.Type === "AWS::IAM::Policy") resource.Properties.PolicyName = id.slice(-128);
   }
-  return template;
+  return { ...template, Resources };
+}
+
+/** The template has one window; each window of the settings is a copy of its resources. */
+function withWindows(resources: Template["Resources"], windows: readonly Window[]): Template["Resources"] {
+  const first = "HolderHoldDuring1";
+  const { true: ofWindow = [], false: others = [] } = Object.groupBy(Object.entries(resources), ([id]) =>
+    id.startsWith(first) ? "true" : "false",
+  );
+  const text = JSON.stringify(Object.fromEntries(ofWindow));
+  const copies = windows.map((window, i): Template["Resources"] => {
+    const copy: Template["Resources"] = JSON.parse(text.replaceAll(first, `HolderHoldDuring${i + 1}`));
+    for (const { Properties } of Object.values(copy)) {
+      if (!Properties.Target) continue;
+      Properties.ScheduleExpression = window.schedule;
+      Properties.ScheduleExpressionTimezone = window.timeZone;
+      Properties.Target.Input = windowMessage(window);
+    }
+    return copy;
+  });
+  return Object.assign(Object.fromEntries(others), ...copies);
 }
 
 /** As in the construct, some ids contain the cluster's name: for another cluster these resources are created anew. */

@@ -1,20 +1,25 @@
 import { ArnFormat, type Duration, Stack } from "aws-cdk-lib";
 import { EventField, type EventPattern, Rule, RuleTargetInput } from "aws-cdk-lib/aws-events";
-import { LambdaFunction as FunctionTarget } from "aws-cdk-lib/aws-events-targets";
-import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import type { IFunction } from "aws-cdk-lib/aws-lambda";
+import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { CfnSchedule } from "aws-cdk-lib/aws-scheduler";
-import { type IQueue, Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import { formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
-import { parseScope } from "../../lambda/core/scope.ts";
-import { acknowledge } from "../acknowledge.ts";
+import { formatDuration } from "../../lambda/core/duration.ts";
+import type { Settings } from "../../lambda/settings.ts";
+import {
+  holdMessage,
+  problemsOfTrigger,
+  problemsOfWindow,
+  type Trigger,
+  type Window,
+  windowMessage,
+} from "../../lambda/triggers.ts";
 import { isDuration } from "../settings/check-props.ts";
 import { unusable } from "../settings/plan.ts";
+import type { LaunchQueue } from "./launch-queue.ts";
 
-type Trigger = Readonly<{
-  /** How long each event or window holds, counted from its own time; never past `maxHold`. */
-  for: Duration;
+type TriggerProps = Readonly<{
+  /** How long each event or window holds, counted from its own time: a Duration, or text like "2h"; at most `maxHold`. */
+  for: Duration | string;
   /** Shown by `status` and `history` (the id of the construct). */
   reason?: string;
   /** What to hold, needed with `scope: "nodepool"`: "nodepool/NAME" (the whole cluster). */
@@ -22,10 +27,10 @@ type Trigger = Readonly<{
 }>;
 
 /** Events that start or extend a hold. */
-export type HoldOnProps = Trigger & Readonly<{ eventPattern: EventPattern }>;
+export type HoldOnProps = TriggerProps & Readonly<{ eventPattern: EventPattern }>;
 
 /** Times at which a hold starts. */
-export type HoldDuringProps = Trigger &
+export type HoldDuringProps = TriggerProps &
   Readonly<{
     /** As EventBridge Scheduler has it, like "cron(0 8 ? * MON-FRI *)". */
     schedule: string;
@@ -33,72 +38,32 @@ export type HoldDuringProps = Trigger &
     timeZone?: string;
   }>;
 
-/** Invokes control for an event or at a time; what cannot be delivered goes to its own dead-letter queue. */
-abstract class HoldTrigger extends Construct {
-  readonly deadLetters: IQueue;
-
-  constructor(scope: Construct, id: string) {
-    super(scope, id);
-    this.deadLetters = new Queue(this, "DeadLetters", {
-      encryption: QueueEncryption.SQS_MANAGED,
-      enforceSSL: true,
-    });
-    acknowledge(this.deadLetters, {
-      "AwsSolutions-SQS3": "it is where events end that could not be delivered; nothing consumes it",
-    });
-  }
-
-  /** The request to control; with the event's id and time a second delivery changes nothing. */
-  protected request(
-    trigger: Trigger,
-    cause: "event" | "window",
-    reported: Readonly<{ id: string; at: string }>,
-  ) {
-    const { for: length, reason = this.node.id, scope } = trigger;
-    const millis = isDuration(length) ? length.toMilliseconds() : 0;
-    const problems = [
-      ...(millis >= minutes(1) && millis <= hours(24)
-        ? []
-        : ["for must be a Duration from 1m to 24h, like Duration.minutes(30)"]),
-      ...(scope === undefined || parseScope(scope) ? [] : ['scope must be "cluster" or "nodepool/NAME"']),
-    ];
-    if (problems.length > 0) throw unusable(problems.map((problem) => `${this.node.id}: ${problem}`));
-    return {
-      do: "hold",
-      for: formatDuration(millis),
-      reason: `${reason} (${reported.id})`,
-      cause,
-      at: reported.at,
-      ...(scope && { scope }),
-    };
-  }
-}
+/** Triggers go the way of launches, so that they are delivered again, counted by alarms, and limited in number. */
+type Way = Readonly<{ launches: LaunchQueue; settings: Settings }>;
 
 /** Holds for a while after each event that matches. */
-export class HoldOn extends HoldTrigger {
-  constructor(scope: Construct, id: string, control: IFunction, props: HoldOnProps) {
+export class HoldOn extends Construct {
+  constructor(scope: Construct, id: string, { launches, settings }: Way, props: HoldOnProps) {
     super(scope, id);
-    const event = this.request(props, "event", { id: EventField.eventId, at: EventField.time });
+    const trigger = triggerOf(props);
+    refuse(id, problemsOfTrigger(trigger, settings));
+    const { reason = id } = props;
+    const reported = { cause: "event", reason, id: EventField.eventId, at: EventField.time } as const;
     new Rule(this, "Rule", {
-      description: `Holds Karpenter's nodes for ${event.for} after each event`,
+      description: `Holds Karpenter's nodes for ${trigger.for} after each event`,
       eventPattern: props.eventPattern,
-      targets: [
-        new FunctionTarget(control, {
-          event: RuleTargetInput.fromObject(event),
-          deadLetterQueue: this.deadLetters,
-          // The hold is counted from the event's time: delivered after its end, nothing is left to hold.
-          maxEventAge: props.for,
-        }),
-      ],
+      targets: [launches.target(RuleTargetInput.fromObject(holdMessage(reported, trigger)))],
     });
   }
 }
 
 /** Holds for a while from each time of a schedule on. */
-export class HoldDuring extends HoldTrigger {
-  constructor(scope: Construct, id: string, control: IFunction, props: HoldDuringProps) {
+export class HoldDuring extends Construct {
+  constructor(scope: Construct, id: string, { launches, settings }: Way, props: HoldDuringProps) {
     super(scope, id);
-    const { schedule, timeZone = "UTC" } = props;
+    const { schedule, timeZone = "UTC", reason = id } = props;
+    const window: Window = { ...triggerOf(props), schedule: String(schedule), timeZone: String(timeZone) };
+    refuse(id, problemsOfWindow(window, settings));
     const { account } = Stack.of(this);
     const schedules = Stack.of(this).formatArn({
       service: "scheduler",
@@ -112,26 +77,30 @@ export class HoldDuring extends HoldTrigger {
         conditions: { StringEquals: { "aws:SourceArn": schedules, "aws:SourceAccount": account } },
       }),
     });
-    role.addToPolicy(
-      new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources: [control.functionArn] }),
-    );
-    role.addToPolicy(
-      new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [this.deadLetters.queueArn] }),
-    );
-    const reported = { id: "<aws.scheduler.execution-id>", at: "<aws.scheduler.scheduled-time>" };
-    const window = new CfnSchedule(this, "Schedule", {
-      description: `Holds Karpenter's nodes for ${formatDuration(props.for.toMilliseconds())} each time`,
+    const { queue, undelivered } = launches;
+    for (const target of [queue, undelivered]) target.grant(role, "sqs:SendMessage");
+    const asks = new CfnSchedule(this, "Schedule", {
+      description: "Holds Karpenter's nodes for a while each time",
       scheduleExpression: schedule,
       scheduleExpressionTimezone: timeZone,
       flexibleTimeWindow: { mode: "OFF" },
       target: {
-        arn: control.functionArn,
+        arn: queue.queueArn,
         roleArn: role.roleArn,
-        input: JSON.stringify(this.request(props, "window", reported)),
-        deadLetterConfig: { arn: this.deadLetters.queueArn },
-        retryPolicy: { maximumEventAgeInSeconds: Math.max(60, props.for.toSeconds()) },
+        input: windowMessage(window, reason),
+        deadLetterConfig: { arn: undelivered.queueArn },
       },
     });
-    window.node.addDependency(role);
+    asks.node.addDependency(role);
   }
+}
+
+/** From an app without types too. */
+const triggerOf = ({ for: length, scope }: TriggerProps): Trigger => ({
+  for: isDuration(length) ? formatDuration(length.toMilliseconds()) : String(length),
+  scope: scope === undefined ? undefined : String(scope),
+});
+
+function refuse(id: string, problems: readonly string[]): void {
+  if (problems.length > 0) throw unusable(problems.map((problem) => `${id}: ${problem}`));
 }

@@ -1,5 +1,5 @@
 import { Duration, Stack } from "aws-cdk-lib";
-import { CfnRule, Rule } from "aws-cdk-lib/aws-events";
+import { CfnRule, Rule, type RuleTargetInput } from "aws-cdk-lib/aws-events";
 import { SqsQueue } from "aws-cdk-lib/aws-events-targets";
 import type { IGrantable } from "aws-cdk-lib/aws-iam";
 import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
@@ -38,7 +38,7 @@ export class LaunchQueue extends Construct {
     });
     const rule = new Rule(this, "Launches", {
       description: `Launched instances, and probes of the node holder of ${props.cluster}`,
-      targets: [new SqsQueue(this.queue, { deadLetterQueue: this.undelivered })],
+      targets: [this.target()],
       eventPattern: { source: ["aws.ec2", probeSource] },
     });
     // One rule for both, so that a probe goes the way of launches; the Rule construct takes no alternatives.
@@ -47,6 +47,11 @@ export class LaunchQueue extends Construct {
       rule.node.defaultChild.eventPattern = launchesAndProbes({ cluster: props.cluster, account, region });
     }
     this.rule = rule;
+  }
+
+  /** The queue as a rule's target; without a message it receives the event itself. */
+  target(message?: RuleTargetInput): SqsQueue {
+    return new SqsQueue(this.queue, { deadLetterQueue: this.undelivered, ...(message && { message }) });
   }
 
   /** Lets a function put its follow-ups into the queue. */

@@ -4,6 +4,7 @@ import { formatDuration } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { documentLink } from "../../lambda/package-root.ts";
 import { checkDeployment, type Settings } from "../../lambda/settings.ts";
+import type { Window } from "../../lambda/triggers.ts";
 import type { HolderVpcIds } from "../network.ts";
 import type { Access, KarpenterNodeHolderProps } from "../props.ts";
 import { isDuration, objectProps, problemOfProp } from "./check-props.ts";
@@ -16,6 +17,7 @@ export type Plan = Readonly<{
   runbookUrl: string;
   logRetention: RetentionDays;
   reserveConcurrency: boolean;
+  windows: readonly Window[];
 }>;
 
 /** Checks what a CDK app gave us; one error names every problem. */
@@ -28,7 +30,7 @@ export function planOf(props: KarpenterNodeHolderProps): Omit<Plan, "vpc"> {
   const texts = given
     .filter(([name], i) => !wrong[i] && !(name in objectProps))
     .map(([name, value]) => [name, isDuration(value) ? formatDuration(value.toMilliseconds()) : value]);
-  const { settings, deployment, problems } = checkDeployment(Object.fromEntries(texts));
+  const { settings, deployment, windows, problems } = checkDeployment(Object.fromEntries(texts));
   const all = [...wrong.filter((problem) => problem !== undefined), ...problems];
   if (all.length > 0) throw unusable(all);
   return {
@@ -37,6 +39,7 @@ export function planOf(props: KarpenterNodeHolderProps): Omit<Plan, "vpc"> {
     runbookUrl: deployment.runbookUrl || documentLink("operating.md"),
     logRetention: Number(deployment.logRetentionDays),
     reserveConcurrency: deployment.reserveConcurrency === "true",
+    windows,
   };
 }
 

@@ -10,8 +10,6 @@ import { parseControlRequest } from "./requests.ts";
 
 const reading: ReadonlySet<string> = new Set(["status", "check", "history", "probe"]);
 
-const causeNames = { hand: "held by hand", event: "held for an event", window: "held in a window" } as const;
-
 /** Answers an operator's request with plain JSON. A holder without an inspection refuses `check`. */
 export const onControlRequest =
   (ports: Ports, inspection?: Inspection) =>
@@ -32,9 +30,8 @@ export const onControlRequest =
       case "probe":
         return { probe: (await ports.journal.findProbe(request.id)) ?? null };
       case "hold": {
-        const { cause, at } = request;
-        const reason = `${causeNames[cause]}: ${request.reason}`;
-        const asked = { for: request.for ?? ports.rules.hold, reason, cause, at };
+        const reason = `held by hand: ${request.reason}`;
+        const asked = { for: request.for ?? ports.rules.hold, reason, cause: "hand" } as const;
         return holdByHand(context, scopeToHold(ports, request.scope), asked);
       }
       case "release":

@@ -1,7 +1,8 @@
 import * as v from "valibot";
+import { hours, minutes } from "../core/duration.ts";
 import type { FollowUp, LaunchEvent } from "../core/ports.ts";
 import { anyObject, fields, list, matching, parse, textAs } from "../schemas/parse.ts";
-import { moment, scope, wholeNumber } from "../schemas/values.ts";
+import { duration, line, moment, scope, wholeNumber } from "../schemas/values.ts";
 import { probeSource } from "./event-sources.ts";
 
 /** The content of a message in the launch queue. */
@@ -9,7 +10,8 @@ export type Message =
   | Readonly<{ kind: "launch"; launch: LaunchEvent }>
   | (Readonly<{ kind: "probe" }> & Probe)
   | Readonly<{ kind: "malformed probe" }>
-  | Readonly<{ kind: "followUp"; followUp: FollowUp }>;
+  | Readonly<{ kind: "followUp"; followUp: FollowUp }>
+  | (Readonly<{ kind: "hold" }> & TriggeredHold);
 
 /** Parses the body of one queue message. */
 export function parseMessage(body: unknown): Message {
@@ -17,6 +19,10 @@ export function parseMessage(body: unknown): Message {
   if ("followUp" in envelope) {
     const { followUp } = parse("This follow-up cannot be used", followUpEnvelope, envelope, "the message");
     return { kind: "followUp", followUp };
+  }
+  if ("hold" in envelope) {
+    const { hold } = parse("This request to hold cannot be used", holdEnvelope, envelope, "the message");
+    return { kind: "hold", ...hold };
   }
   if (envelope.source === probeSource) {
     // Whoever may put events on the bus can send one: as an error it would be retried, and raise an alarm.
@@ -62,6 +68,20 @@ const probe = fields({
 });
 const probeEnvelope = fields({ detail: probe });
 export type Probe = Readonly<v.InferOutput<typeof probe>>;
+
+/*
+{ "hold": { "cause": "event", "for": "30m", "scope": "cluster", "reason": "Deployments (7bf73129-…)", "at": "2026-01-31T09:30:00Z" } }
+*/
+const triggeredHold = fields({
+  cause: v.picklist(["event", "window"], "event or window"),
+  for: duration(minutes(1), hours(24)),
+  scope,
+  reason: line,
+  at: moment,
+});
+const holdEnvelope = fields({ hold: triggeredHold });
+/** A request to hold for an event, or in a window. */
+export type TriggeredHold = Readonly<v.InferOutput<typeof triggeredHold>>;
 
 const launches = list(fields({ instance: matching(/^\S+$/, "text without spaces"), launchedAt: moment }));
 const attempt = wholeNumber(1_000_000);

@@ -4,11 +4,12 @@ import { attemptAll, BadInputError } from "../core/errors.ts";
 import { markJoinedNodes } from "../core/holds/mark-nodes.ts";
 import { resolveLaunches } from "../core/launches/handle-launches.ts";
 import { mergeLaunches, mergePendingNodes } from "../core/launches/merge-messages.ts";
+import { type HoldAnswer, holdByHand } from "../core/operate/hold-by-hand.ts";
 import type { CallContext, Context, Log, Ports } from "../core/ports.ts";
 import { fields, list, parse } from "../schemas/parse.ts";
 import { text } from "../schemas/values.ts";
 import { version } from "../version.ts";
-import { type Message, type Probe, parseMessage } from "./events.ts";
+import { type Message, type Probe, parseMessage, type TriggeredHold } from "./events.ts";
 
 type Received = Readonly<{ queuedAt: Date; message: Message }>;
 type ReceivedProbe = Probe & Readonly<{ queuedAt: Date }>;
@@ -28,12 +29,13 @@ export const onNodeLaunched =
     const { received, unreadable } = readBatch(call.log, event);
     const queuedAt = received.map((one) => one.queuedAt).reduce(earlier, now);
     call.log.info("batch received", { messages: received.length, queuedAt });
-    const { launches, followUps, probes } = byKind(received);
+    const { launches, followUps, probes, holds } = byKind(received);
     const malformed = received.filter(({ message }) => message.kind === "malformed probe").length;
     if (malformed > 0) call.log.warn("malformed probes dropped", { probes: malformed });
     await attemptAll([
       ...mergeLaunches(launches, followUps, now).map((batch) => () => resolveLaunches(context, batch)),
       ...mergePendingNodes(followUps, now).map((pending) => () => markJoinedNodes(context, pending)),
+      ...longestFirst(holds).map((hold) => () => holdAsTriggered(context, hold)),
       ...probesToAnswer(probes, now).map((probe) => () => answerProbe(context, probe)),
     ]);
     return { batchItemFailures: unreadable.map((itemIdentifier) => ({ itemIdentifier })) };
@@ -46,7 +48,18 @@ function byKind(received: readonly Received[]) {
     probes: received.flatMap(({ message, queuedAt }): ReceivedProbe[] =>
       message.kind === "probe" ? [{ ...message, queuedAt }] : [],
     ),
+    holds: received.flatMap(({ message }) => (message.kind === "hold" ? [message] : [])),
   };
+}
+
+/** The others of a batch then mostly find that the hold lasts longer already. */
+const longestFirst = (holds: readonly TriggeredHold[]): readonly TriggeredHold[] =>
+  holds.toSorted((a, b) => endOf(b) - endOf(a));
+const endOf = ({ at, for: length }: TriggeredHold): number => after(at, length).getTime();
+
+function holdAsTriggered(context: Context, { scope, ...request }: TriggeredHold): Promise<HoldAnswer> {
+  const occasion = request.cause === "event" ? "for an event" : "in a window";
+  return holdByHand(context, scope, { ...request, reason: `held ${occasion}: ${request.reason}` });
 }
 
 async function answerProbe(context: Context, { id, sentAt, queuedAt }: ReceivedProbe): Promise<void> {

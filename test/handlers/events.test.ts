@@ -41,6 +41,22 @@ describe("a message", () => {
     ]);
   });
 
+  it("of an event or a window asks for a hold", () => {
+    const hold = {
+      cause: "event",
+      for: "30m",
+      scope: "cluster",
+      reason: "release (1)",
+      at: noon.toISOString(),
+    };
+
+    expect(parse({ hold })).toEqual({ kind: "hold", ...hold, for: 30 * 60_000, at: noon });
+    expect(problemsOf({ hold: { ...hold, cause: "hand", scope: "all" } })).toEqual([
+      'hold.cause must be event or window, not "hand"',
+      'hold.scope must be "cluster" or "nodepool/NAME", not "all"',
+    ]);
+  });
+
   it("of a probe names it", () => {
     const probe = {
       source: "karpenter-node-holder.probe",

@@ -93,6 +93,31 @@ describe("a batch", () => {
     expect(world.log.reported("malformed probes dropped")).toHaveLength(1);
   });
 
+  it("of many events starts one hold, by the event that holds longest", async () => {
+    const world = aWorld();
+    const event = (minutes: number) => ({
+      hold: {
+        cause: minutes % 2 ? "window" : "event",
+        for: `${minutes}m`,
+        scope: "cluster",
+        reason: `number ${minutes}`,
+        at: noon.toISOString(),
+      },
+    });
+
+    await handle(world, batchOf(...Array.from({ length: 10 }, (_, n) => event(n + 1))));
+
+    expect(world.holds.records.get("cluster")?.hold).toMatchObject({
+      expiresAt: new Date(noon.getTime() + 10 * 60_000),
+      startedBecause: "held for an event: number 10",
+      extensions: 0,
+    });
+    await handle(world, batchOf(event(11)));
+    expect(world.holds.records.get("cluster")?.hold).toMatchObject({
+      causes: { event: "held for an event: number 10", window: "held in a window: number 11" },
+    });
+  });
+
   it("with a probe answers it in the record, where it is asked for, and marks nothing", async () => {
     const world = aWorld();
     const detail = { id: "probe-1", cluster: "prod", sentAt: noon.toISOString() };

@@ -54,7 +54,6 @@ describe("a request of an operator", () => {
       for: minutes(45),
       scope: "cluster",
       reason: "load test",
-      cause: "hand",
     });
     expect(parseControlRequest({ do: "history" })).toEqual({ do: "history", limit: 20 });
   });

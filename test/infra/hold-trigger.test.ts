@@ -1,70 +1,98 @@
 import { Duration } from "aws-cdk-lib";
-import { Match, type Template } from "aws-cdk-lib/assertions";
-import { beforeAll, describe, expect, it } from "vitest";
-import type { KarpenterNodeHolder } from "../../infra/index.ts";
-import { parseControlRequest } from "../../lambda/handlers/requests.ts";
-import { resourcesOf, synthesizeWith } from "./synthesized.ts";
+import { expect, it } from "vitest";
+import type { KarpenterNodeHolder, KarpenterNodeHolderProps } from "../../infra/index.ts";
+import { parseMessage } from "../../lambda/handlers/events.ts";
+import { actions, allowed, resourcesOf, synthesize, synthesizeWith } from "./synthesized.ts";
 
-const deployments = (holder: KarpenterNodeHolder, length = Duration.minutes(30)) =>
+const onDeployments = (holder: KarpenterNodeHolder, about: object = {}) =>
   holder.holdOn("Deployments", {
     eventPattern: { source: ["aws.codedeploy"] },
-    for: length,
-    scope: "nodepool/batch",
+    for: Duration.minutes(30),
+    ...about,
   });
+const inOfficeHours = (holder: KarpenterNodeHolder, about: object = {}) =>
+  holder.holdDuring("OfficeHours", { schedule: "cron(0 8 ? * MON-FRI *)", for: "90m", ...about });
 
-describe("what starts a hold beside launches", () => {
-  let template: Template;
+const template = synthesizeWith((holder) => {
+  onDeployments(holder);
+  inOfficeHours(holder, { timeZone: "Europe/Berlin" });
+});
+const targetOf = (type: string, text: string) => {
+  const found = [...resourcesOf(template, type).values()].find((one) => JSON.stringify(one).includes(text));
+  return Object([Object(found?.Properties).Targets ?? Object(found?.Properties).Target].flat()[0]);
+};
+const launchTarget = targetOf("AWS::Events::Rule", "aws.ec2");
 
-  beforeAll(() => {
-    template = synthesizeWith((holder) => {
-      deployments(holder);
-      holder.holdDuring("OfficeHours", {
-        schedule: "cron(0 8 ? * MON-FRI *)",
-        timeZone: "Europe/Berlin",
-        for: Duration.minutes(90),
-      });
-    });
-  }, 120_000);
-
-  it("asks control for a hold from the event's own time on, with its id as the reason", () => {
-    const rules = [...resourcesOf(template, "AWS::Events::Rule").values()];
-    const rule = rules.find(({ Properties }) => JSON.stringify(Properties).includes("codedeploy"));
-    const targets = rule?.Properties.Targets as readonly Record<string, Record<string, unknown>>[];
-    const { InputTransformer, DeadLetterConfig } = targets[0] ?? {};
-    const { InputPathsMap, InputTemplate } = InputTransformer ?? {};
-    expect(InputPathsMap).toEqual({ id: "$.id", time: "$.time" });
-    expect(DeadLetterConfig).toBeDefined();
-    const sent = String(InputTemplate)
-      .replace("<id>", "event-1")
-      .replace(/"?<time>"?/, '"2026-01-31T09:30:00Z"');
-    expect(parseControlRequest(JSON.parse(sent))).toMatchObject({
-      do: "hold",
-      for: 30 * 60_000,
-      reason: "Deployments (event-1)",
-      cause: "event",
-      at: new Date("2026-01-31T09:30:00Z"),
-      scope: "nodepool/batch",
-    });
+it("an event takes the way of launches, with its own time and its id as the reason", () => {
+  const { Arn, DeadLetterConfig, InputTransformer } = targetOf("AWS::Events::Rule", "codedeploy");
+  expect({ Arn, DeadLetterConfig }).toEqual({
+    Arn: launchTarget.Arn,
+    DeadLetterConfig: launchTarget.DeadLetterConfig,
   });
+  expect(InputTransformer.InputPathsMap).toEqual({ id: "$.id", time: "$.time" });
+  const sent = InputTransformer.InputTemplate.replace("<id>", "event-1").replace(
+    /"?<time>"?/,
+    '"2026-01-31T09:30:00Z"',
+  );
+  expect(parseMessage(sent)).toEqual({
+    kind: "hold",
+    cause: "event",
+    for: 30 * 60_000,
+    reason: "Deployments (event-1)",
+    at: new Date("2026-01-31T09:30:00Z"),
+    scope: "cluster",
+  });
+});
 
-  it("asks in a window's time zone, in a role that may do no more than that", () => {
-    template.hasResourceProperties("AWS::Scheduler::Schedule", {
-      ScheduleExpression: "cron(0 8 ? * MON-FRI *)",
-      ScheduleExpressionTimezone: "Europe/Berlin",
-      Target: {
-        DeadLetterConfig: Match.anyValue(),
-        Input: Match.stringLikeRegexp("aws.scheduler.scheduled-time"),
+it("so does a window, in its time zone, by a role that may do no more than that", () => {
+  const schedules = [...resourcesOf(template, "AWS::Scheduler::Schedule").values()];
+  expect(schedules).toMatchObject([
+    {
+      Properties: {
+        ScheduleExpression: "cron(0 8 ? * MON-FRI *)",
+        ScheduleExpressionTimezone: "Europe/Berlin",
+        FlexibleTimeWindow: { Mode: "OFF" },
       },
-    });
-    const [schedule] = [...resourcesOf(template, "AWS::Scheduler::Schedule").values()];
-    const target = schedule?.Properties.Target as Record<string, unknown>;
-    const sent = String(target.Input).replace("<aws.scheduler.scheduled-time>", "2026-01-31T09:30:00Z");
-    expect(parseControlRequest(JSON.parse(sent))).toMatchObject({ cause: "window", for: 90 * 60_000 });
+    },
+  ]);
+  const { Arn, DeadLetterConfig, Input } = targetOf("AWS::Scheduler::Schedule", "cron");
+  expect({ Arn, DeadLetterConfig }).toEqual({
+    Arn: launchTarget.Arn,
+    DeadLetterConfig: launchTarget.DeadLetterConfig,
   });
+  const sent = Input.replace("<aws.scheduler.scheduled-time>", "2026-01-31T09:30:00Z");
+  expect(parseMessage(sent)).toMatchObject({ cause: "window", for: 90 * 60_000 });
+  expect(actions(allowed(template, "OfficeHoursRole"))).toEqual(["sqs:SendMessage"]);
+});
 
-  it("is refused where it cannot be used", () => {
-    expect(() => synthesizeWith((holder) => deployments(holder, Duration.days(2)))).toThrow(
-      "Deployments: for must be a Duration from 1m to 24h",
-    );
-  }, 120_000);
+it("windows of the setting are those of the construct, with the schedule as their reason", () => {
+  const [schedule] = resourcesOf(
+    synthesize({ holdDuring: "cron(0 8 ? * MON-FRI *) Europe/Berlin 90m" }),
+    "AWS::Scheduler::Schedule",
+  ).values();
+  const { Input, ...target } = Object(schedule?.Properties.Target);
+  expect(Input).toContain('"reason":"cron(0 8 ? * MON-FRI *) Europe/Berlin (<aws.scheduler.execution-id>)"');
+  expect(target.Arn).toEqual(launchTarget.Arn);
+});
+
+it.each<
+  [add: (holder: KarpenterNodeHolder) => unknown, props: Partial<KarpenterNodeHolderProps>, problem: string]
+>([
+  [
+    (holder) => onDeployments(holder, { for: Duration.days(2) }),
+    {},
+    "Deployments: for must be a duration from",
+  ],
+  [
+    (holder) => onDeployments(holder, { for: 30 }),
+    {},
+    'Deployments: for must be a duration from 1m to 24h, like 30m, not "30"',
+  ],
+  [(holder) => onDeployments(holder, { for: "9h" }), {}, "Deployments: for must be at most maxHold (2h)"],
+  [(holder) => onDeployments(holder), { scope: "nodepool" }, 'Deployments: scope must be "nodepool/NAME"'],
+  [(holder) => inOfficeHours(holder, { scope: "nodepool/a" }), {}, 'OfficeHours: scope must be "cluster"'],
+  [(holder) => inOfficeHours(holder, { timeZone: "Berlin" }), {}, "did you mean Europe/Berlin?"],
+  [(holder) => inOfficeHours(holder, { schedule: undefined }), {}, "OfficeHours: schedule must be cron"],
+])("what cannot be used stops the synth: %s with %j", (add, props, problem) => {
+  expect(() => synthesizeWith(add, props)).toThrow(problem);
 });

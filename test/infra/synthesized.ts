@@ -40,8 +40,11 @@ export function synthesize(props: Partial<KarpenterNodeHolderProps> = {}): Templ
 }
 
 /** The template of a stack with one holder to which something was added. */
-export const synthesizeWith = (add: (holder: KarpenterNodeHolder) => void): Template =>
-  templateOf((stack) => add(new KarpenterNodeHolder(stack, "Holder", { cluster: "prod" })));
+export const synthesizeWith = (
+  add: (holder: KarpenterNodeHolder) => unknown,
+  props: Partial<KarpenterNodeHolderProps> = {},
+): Template =>
+  templateOf((stack) => add(new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", ...props })));
 
 /** The template with every option set to something else than its default. */
 export const synthesizeEverything = (): Template =>
@@ -60,6 +63,7 @@ export const synthesizeEverything = (): Template =>
         karpenter: "v0.31",
         holdAnnotation: "example.com/keep",
         sweepEvery: Duration.minutes(7),
+        holdDuring: "cron(0 8 ? * MON-FRI *) Europe/Berlin 2h nodepool/batch",
         access: "install",
         vpc: { subnetIds: ["subnet-0123456789abcdef0"], securityGroupIds: ["sg-0123456789abcdef0"] },
         alarmTopic: Topic.fromTopicArn(stack, "Topic", "arn:aws:sns:us-east-1:111122223333:ops"),

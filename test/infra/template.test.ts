@@ -15,9 +15,9 @@ function builtFor(kind: TemplateKind): string {
 type Context = Readonly<Record<string, string>> & Readonly<{ cluster: string }>;
 
 function filledIn(context: Context): Template {
-  const { settings, deployment } = checkDeployment(context);
+  const { settings, deployment, windows } = checkDeployment(context);
   const codeOf = (asset: string) => ({ S3Bucket: "bucket", S3Key: asset });
-  const choice = { settings, ...deployment, codeOf };
+  const choice = { settings, windows, ...deployment, codeOf };
   return fillIn(builtFor(kindOf(choice)), choice);
 }
 
@@ -39,6 +39,7 @@ const contexts: readonly Context[] = [
   { cluster: "prod" },
   { ...others, cluster: "an-other", hold: "auto" },
   { ...ofFixedHold, cluster: "long_Name-".repeat(10) },
+  { cluster: "prod", holdDuring: "cron(0 8 ? * MON-FRI *) Europe/Berlin 2h; rate(1 day) 30m" },
 ];
 
 describe("the template for those without the CDK", () => {

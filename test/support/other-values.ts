@@ -10,4 +10,10 @@ function otherValue({ value, default: usual = "" }: Setting): string {
 
 /** Every setting of a table with a value that is not its default. */
 export const otherValues = (table: SettingsTable): Record<string, string> =>
-  Object.fromEntries(Object.entries(table).map(([name, setting]) => [name, otherValue(setting)]));
+  Object.fromEntries(
+    Object.entries(table).map(([name, setting]) => {
+      // With another scope, a window names what it holds.
+      const ofPool = name === "holdDuring" && "scope" in table ? " nodepool/batch" : "";
+      return [name, otherValue(setting) + ofPool];
+    }),
+  );

@@ -1,0 +1,109 @@
+import { formatDuration, hours, minutes, parseDuration } from "./core/duration.ts";
+import type { Rules } from "./core/rules.ts";
+import { admits, nodePoolOf, parseScope, wholeCluster } from "./core/scope.ts";
+
+/** What starts a hold beside launches: an event, or a window. */
+export type Trigger = Readonly<{ for: string; scope?: string | undefined }>;
+export type Window = Trigger & Readonly<{ schedule: string; timeZone: string }>;
+
+type Limits = Pick<Rules, "scope" | "nodePools" | "maxHold">;
+
+/** A schedule, a time zone or none, a length, a scope or none. */
+const written =
+  /^((?:cron|rate|at)\([^()]*\))(?: +([A-Za-z][\w+/-]*))? +(\d\w*)(?: +(cluster|nodepool\/[\w.-]+))?$/;
+export const windowPattern = new RegExp(written);
+
+/** Reads a window like "cron(0 8 ? * MON-FRI *) Europe/Berlin 2h". */
+export function readWindow(text: string): Window {
+  const [, schedule = text, timeZone = "UTC", length = "", scope] = written.exec(text) ?? [];
+  return { schedule, timeZone, for: length, scope };
+}
+
+/** Whether a hold of this length and scope fits the holder's settings. */
+export function problemsOfTrigger({ for: text, scope }: Trigger, { maxHold, ...rules }: Limits): string[] {
+  const length = parseDuration(text) ?? 0;
+  const problems: string[] = [];
+  if (length < minutes(1) || length > hours(24))
+    problems.push(`for must be a duration from 1m to 24h, like 30m, not "${text}"`);
+  else if (maxHold > 0 && length > maxHold)
+    problems.push(
+      `for must be at most maxHold (${formatDuration(maxHold)}), not "${text}": shorten it, or raise maxHold`,
+    );
+  const read = parseScope(scope ?? wholeCluster);
+  const nodePool = read && nodePoolOf(read);
+  const given = scope === undefined ? ", but is missing" : `, not "${scope}"`;
+  if (rules.scope === "cluster" && read !== wholeCluster)
+    problems.push(`scope must be "cluster" or left out, because the holder's scope is cluster${given}`);
+  if (rules.scope === "nodepool" && nodePool === undefined)
+    problems.push(`scope must be "nodepool/NAME", because the holder's scope is nodepool${given}`);
+  if (rules.scope === "nodepool" && nodePool !== undefined && !admits(rules.nodePools, nodePool))
+    problems.push(`scope must name a NodePool that nodePools does not leave out${given}`);
+  return problems;
+}
+
+/** The same, with a schedule and a time zone that EventBridge Scheduler takes. */
+export function problemsOfWindow(window: Window, limits: Limits): string[] {
+  const { schedule, timeZone } = window;
+  const problems = problemsOfTrigger(window, limits);
+  if (!isSchedule(schedule))
+    problems.push(
+      "schedule must be cron(…) with six fields and ? for one of day of month and day of week, rate(…) or at(…), " +
+        `like cron(0 8 ? * MON-FRI *), not "${schedule}"`,
+    );
+  if (!isTimeZone(timeZone)) {
+    const meant = timeZones().find((name) => isSameWord(name.slice(-timeZone.length), timeZone));
+    const remedy = meant ? `: did you mean ${meant}?` : "";
+    problems.push(`timeZone must be a name like Europe/Berlin, not "${timeZone}"${remedy}`);
+  }
+  return problems;
+}
+
+/** A field of a cron expression: values, ranges and steps, or what only this field knows. */
+function field(value: string, ...others: string[]): RegExp {
+  const item = `(?:\\*|${value}(?:-${value})?)(?:/\\d+)?`;
+  return new RegExp(`^(?:${[`${item}(?:,${item})*`, ...others].join("|")})$`, "i");
+}
+
+function isSchedule(schedule: string): boolean {
+  if (/^rate\([1-9]\d* (minute|hour|day)s?\)$/.test(schedule)) return true;
+  if (/^at\(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\)$/.test(schedule)) return true;
+  const dayOfMonth = "(?:0?[1-9]|[12]\\d|3[01])";
+  const dayOfWeek = "(?:[1-7]|SUN|MON|TUE|WED|THU|FRI|SAT)";
+  const expected = [
+    field("[0-5]?\\d"),
+    field("(?:[01]?\\d|2[0-3])"),
+    field(dayOfMonth, "\\?", "LW?", `${dayOfMonth}W`),
+    field("(?:0?[1-9]|1[0-2]|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)"),
+    field(dayOfWeek, "\\?", `${dayOfWeek}?L`, `${dayOfWeek}#[1-5]`),
+    field("(?:19[789]\\d|2[01]\\d\\d)"),
+  ];
+  const found = /^cron\((.*)\)$/.exec(schedule)?.[1]?.trim().split(/\s+/) ?? [];
+  const fits = found.length === expected.length && expected.every((one, i) => one.test(found[i] ?? ""));
+  return fits && (found[2] === "?") !== (found[4] === "?");
+}
+
+const timeZones = () => Intl.supportedValuesOf("timeZone");
+const isSameWord = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    // Node takes any case.
+    return /^[A-Z]/.test(name) && !timeZones().some((one) => one !== name && isSameWord(one, name));
+  } catch {
+    return false;
+  }
+}
+
+type Cause = Readonly<{ cause: "event" | "window"; reason: string; id: string; at: string }>;
+
+/** The message to the launch queue. With the event's id and time a duplicate changes nothing. */
+export const holdMessage = ({ cause, reason, id, at }: Cause, trigger: Trigger) => ({
+  hold: { cause, for: trigger.for, scope: trigger.scope ?? wholeCluster, reason: `${reason} (${id})`, at },
+});
+
+/** What Scheduler sends each time a window begins; a window of the settings is known by its schedule. */
+export function windowMessage(window: Window, reason = `${window.schedule} ${window.timeZone}`): string {
+  const reported = { id: "<aws.scheduler.execution-id>", at: "<aws.scheduler.scheduled-time>" };
+  return JSON.stringify(holdMessage({ cause: "window", reason, ...reported }, window));
+}

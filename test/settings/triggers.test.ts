@@ -1,0 +1,105 @@
+import { expect, it } from "vitest";
+import { hours } from "../../lambda/core/duration.ts";
+import { checkDeployment } from "../../lambda/settings.ts";
+import { problemsOfTrigger, problemsOfWindow } from "../../lambda/triggers.ts";
+import { someRules } from "../support/builders.ts";
+
+const rules = someRules({ maxHold: hours(2) });
+const ofPools = someRules({ scope: "nodepool", nodePools: { only: [], except: ["gpu"] } });
+
+it.each([
+  [{ for: "30s" }, rules, 'for must be a duration from 1m to 24h, like 30m, not "30s"'],
+  [{ for: "25h" }, rules, 'for must be a duration from 1m to 24h, like 30m, not "25h"'],
+  [{ for: "9h" }, rules, 'for must be at most maxHold (2h), not "9h": shorten it, or raise maxHold'],
+  [
+    { for: "30m", scope: "nodepool/batch" },
+    rules,
+    'scope must be "cluster" or left out, because the holder\'s scope is cluster, not "nodepool/batch"',
+  ],
+  [
+    { for: "30m" },
+    ofPools,
+    'scope must be "nodepool/NAME", because the holder\'s scope is nodepool, but is missing',
+  ],
+  [
+    { for: "30m", scope: "batch" },
+    ofPools,
+    'scope must be "nodepool/NAME", because the holder\'s scope is nodepool, not "batch"',
+  ],
+  [
+    { for: "30m", scope: "nodepool/gpu" },
+    ofPools,
+    'scope must name a NodePool that nodePools does not leave out, not "nodepool/gpu"',
+  ],
+])("refuses a trigger that does not fit the holder's settings: %j", (trigger, settings, problem) => {
+  expect(problemsOfTrigger(trigger, settings)).toEqual([problem]);
+});
+
+it("accepts a trigger that fits, of any length where holds have no cap", () => {
+  expect(problemsOfTrigger({ for: "2h", scope: "cluster" }, rules)).toEqual([]);
+  expect(problemsOfTrigger({ for: "24h" }, someRules({ maxHold: 0 }))).toEqual([]);
+  expect(problemsOfTrigger({ for: "30m", scope: "nodepool/batch" }, ofPools)).toEqual([]);
+});
+
+const problemsOf = (schedule: string, timeZone: string) =>
+  problemsOfWindow({ schedule, timeZone, for: "30m" }, rules);
+
+it.each([
+  "cron(0 8 ? * MON-FRI *)",
+  "cron(0/15 8-18 1,15 * ? 2027)",
+  "cron(0 0 L JAN,jul ? *)",
+  "cron(30 23 ? * 6#3 2026-2030)",
+  "rate(1 day)",
+  "at(2026-12-24T08:00:00)",
+])("takes the schedule %s", (schedule) => {
+  expect(problemsOf(schedule, "Asia/Kolkata")).toEqual([]);
+});
+
+it.each([
+  "cron(0 8 * * MON-FRI)",
+  "cron(0 8 * * MON-FRI *)",
+  "cron(0 8 ? * ? *)",
+  "cron(60 8 ? * * *)",
+  "cron(0 24 ? * * *)",
+  "cron(0 8 ? * Monday *)",
+  "rate(0 days)",
+  "at(tomorrow)",
+  "0 8 * * *",
+])("refuses the schedule %s", (schedule) => {
+  expect(problemsOf(schedule, "UTC")).toEqual([
+    expect.stringMatching(/^schedule must be cron\(…\) with six/),
+  ]);
+});
+
+it.each([
+  ["Berlin", ": did you mean Europe/Berlin?"],
+  ["europe/berlin", ": did you mean Europe/Berlin?"],
+  ["CEST", ""],
+  ["+01:00", ""],
+])("refuses the time zone %s", (timeZone, remedy) => {
+  expect(problemsOf("rate(1 day)", timeZone)).toEqual([
+    `timeZone must be a name like Europe/Berlin, not "${timeZone}"${remedy}`,
+  ]);
+});
+
+const windowsOf = (holdDuring: string, others = {}) =>
+  checkDeployment({ cluster: "prod", holdDuring, ...others });
+
+it("reads windows from one text: schedule, time zone, length and scope", () => {
+  const text = "cron(0 8,14 ? * MON-FRI *) Europe/Berlin 2h; rate(1 day) 30m nodepool/batch";
+  const { windows, problems } = windowsOf(text, { scope: "nodepool" });
+  expect(problems).toEqual([expect.stringMatching(/^holdDuring: scope must be "nodepool\/NAME".+ missing$/)]);
+  expect(windows).toEqual([
+    { schedule: "cron(0 8,14 ? * MON-FRI *)", timeZone: "Europe/Berlin", for: "2h", scope: undefined },
+    { schedule: "rate(1 day)", timeZone: "UTC", for: "30m", scope: "nodepool/batch" },
+  ]);
+});
+
+it.each(["weekdays", "cron(0 8 ? * * *)", "cron(0 8 ? * * *) 2h 3h", "rate(1 day) Europe/Berlin"])(
+  "refuses the window %s, and shows one",
+  (text) => {
+    expect(windowsOf(text).problems).toEqual([
+      expect.stringMatching(/^holdDuring must be windows .+, like cron\(0 8 .+ 2h, not "/),
+    ]);
+  },
+);
