@@ -1,4 +1,4 @@
-/** The one of these names that was probably meant: written another way, or with at most two typing mistakes. */
+/** The one of these names that was probably meant: written another way, cut, longer, or with at most two typing mistakes. */
 export function nearestName(given: string, names: readonly string[]): string | undefined {
   const spelled = names.find((name) => plain(name) === plain(given));
   if (spelled) return spelled;
@@ -7,8 +7,12 @@ export function nearestName(given: string, names: readonly string[]): string | u
     // Two mistakes in a word of four letters make any other word.
     .filter(({ name, mistakes }) => mistakes <= (name.length <= 4 ? 1 : 2))
     .toSorted((a, b) => a.mistakes - b.mistakes);
-  return near[0]?.name;
+  return near[0]?.name ?? names.find((name) => beginsLike(plain(name), plain(given)));
 }
+
+/** Whether one is the beginning of the other; a short word begins many. */
+const beginsLike = (a: string, b: string): boolean =>
+  Math.min(a.length, b.length) >= 6 && (a.startsWith(b) || b.startsWith(a));
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, "");
 

@@ -17,7 +17,8 @@ function problemsOf(context: Readonly<Record<string, unknown>>): readonly string
 it.each([
   ["hodl", "hold"],
   ["alarmTopic", "alarmTopicArn"],
-  ["logRetentionDay", "logRetentionDays"],
+  ["logRetention", "logRetentionDays"],
+  ["maxHoldTime", "maxHold"],
 ])("refuses %s, which is no setting, and names %s", (given, meant) => {
   expect(problemsOf({ cluster: "prod", [given]: "4h" })).toEqual([
     `${given} is no setting: did you mean ${meant}?`,
@@ -25,7 +26,7 @@ it.each([
 });
 
 it("leaves the keys of the CDK and of others alone", () => {
-  const others = { "@aws-cdk/core:checkSecretUsage": true, "aws:cdk:enable-path-metadata": true };
+  const others = { "@aws-cdk/core:checkSecretUsage": true, "vpc-provider:account=1": {} };
   expect(problemsOf({ cluster: "prod", stage: "test", app: "node app.js", ...others })).toEqual([]);
 });
 

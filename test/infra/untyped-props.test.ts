@@ -33,7 +33,7 @@ it.each([
   [{ karpenter: 1 }, 'karpenter must be v1 or v0.31, not "1"'],
   [{ maxhold: Duration.hours(1) }, "maxhold is no setting: did you mean maxHold?"],
   [{ alarmTopicArn: "arn" }, "alarmTopicArn is no setting: did you mean alarmTopic?"],
-  [{ logRetention: 7 }, "logRetention is no setting"],
+  [{ logRetention: 7 }, "logRetention is no setting: did you mean logRetentionDays?"],
   [{ colour: "red" }, "colour is no setting"],
 ])("refuses %j from an app without types, by name", (props, expected) => {
   expect(problemsOf(props)).toEqual([

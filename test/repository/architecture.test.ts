@@ -23,6 +23,7 @@ const names = [
   "lambda/settings.ts",
   "lambda/settings-table.ts",
   "lambda/spelling.ts",
+  "lambda/triggers.ts",
   "lambda/names.ts",
   "lambda/package-root.ts",
   "lambda/version.ts",
@@ -61,7 +62,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "lambda/system-clock.ts",
     "lambda/version.ts",
   ],
-  "lambda/settings": ["lambda/core/", "lambda/settings-table.ts"],
+  "lambda/settings": ["lambda/core/", "lambda/settings-table.ts", "lambda/triggers.ts"],
+  "lambda/triggers.ts": ["lambda/core/"],
   "lambda/environment.ts": ["lambda/core/", "lambda/settings.ts"],
   "lambda/wiring.ts": [
     "lambda/core/",

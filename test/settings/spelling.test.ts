@@ -12,6 +12,8 @@ it.each([
   ["clutser", "cluster"],
   ["maxHolds", "maxHold"],
   ["inital_delya", "initialDelay"],
+  ["initial", "initialDelay"],
+  ["clusterName", "cluster"],
 ])("takes %s for %s", (given, meant) => {
   expect(nearestName(given, names)).toBe(meant);
 });
