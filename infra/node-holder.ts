@@ -84,7 +84,8 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
     }
     access.surrounds(launches.feed(hold));
     access.surrounds(launches.rule);
-    access.surrounds(new SweepTimer(this, "SweepTimer", { every: Duration.millis(sweepEvery), sweep }));
+    const sweepTimer = new SweepTimer(this, "SweepTimer", { every: Duration.millis(sweepEvery), sweep });
+    access.surrounds(sweepTimer);
 
     this.holdFunction = hold.fn;
     this.releaseFunction = release.fn;
@@ -107,6 +108,7 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
         events: launches.undelivered,
         invocations: functions.failures,
       },
+      sweepTimer,
     });
     this.alarms = this.watch.all;
     if (props.alarmTopic) this.addAlarmAction(new SnsAction(props.alarmTopic));

@@ -8,7 +8,7 @@ import {
 } from "aws-cdk-lib/aws-cloudwatch";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
-import { Construct } from "constructs";
+import { Construct, type IConstruct } from "constructs";
 import { minutes } from "../../lambda/core/duration.ts";
 import { type AlarmHeading, alarmName } from "../../lambda/names.ts";
 import type { Settings } from "../../lambda/settings.ts";
@@ -23,6 +23,7 @@ export type WatchedParts = Readonly<{
   /** Each by the name under which its alarm is known. */
   functions: Readonly<Record<string, IFunction>>;
   deadLetters: Readonly<Record<string, IQueue>>;
+  sweepTimer: IConstruct;
 }>;
 
 /** The severity of an alarm, and the first command to type. */
@@ -52,6 +53,8 @@ type Watch = Readonly<{
   /** How many periods in a row must be bad. */
   periods: number;
   missing?: TreatMissingData;
+  /** What must be there before the alarm. */
+  after?: IConstruct;
 }>;
 
 /** All alarms; each links to its entry in docs/operating.md. */
@@ -76,7 +79,7 @@ export class Alarms extends Construct {
     const { severity, first } = urgencies[watch.heading];
     const name = watch.of ? `${watch.heading}-${watch.of}` : watch.heading;
     const id = name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    return new Alarm(this, id, {
+    const alarm = new Alarm(this, id, {
       alarmName: alarmName(cluster, name),
       alarmDescription:
         `[${severity}] ${watch.description} First: npx karpenter-node-holder ${first} --cluster ${cluster}. ` +
@@ -87,6 +90,8 @@ export class Alarms extends Construct {
       evaluationPeriods: watch.periods,
       treatMissingData: watch.missing ?? TreatMissingData.NOT_BREACHING,
     });
+    if (watch.after) alarm.node.addDependency(watch.after);
+    return alarm;
   }
 }
 
@@ -94,7 +99,7 @@ export class Alarms extends Construct {
 Every minute CloudWatch evaluates periods that end now, so the same events may fall into different periods. An alarm
 that counts within one long period does not flap; several periods in a row are for what each period finds anew.
 */
-function watches({ settings, metrics, functions, deadLetters }: WatchedParts): readonly Watch[] {
+function watches({ settings, metrics, functions, deadLetters, sweepTimer }: WatchedParts): readonly Watch[] {
   const { sweepEvery, initialDelay, maxHold } = settings;
   const always: Watch[] = [
     ...Object.entries(deadLetters).map(
@@ -150,11 +155,13 @@ function watches({ settings, metrics, functions, deadLetters }: WatchedParts): r
       heading: "sweep-silent",
       description: "The sweep, which repairs what lost events left, does not run to its end.",
       metric: metrics.metric("HoldActive", "SampleCount"),
-      // Every sweep emits HoldActive, so a period without data means that no sweep ended.
+      // Every sweep emits HoldActive, so a period without data means that no sweep ended. So does the installation of
+      // the rights in the cluster, after which the timer is created: a new deployment sets off no alarm.
       threshold: 1,
       comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
       periods: 2,
       missing: TreatMissingData.BREACHING,
+      after: sweepTimer,
     },
     {
       heading: "slow-protection",

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { after, minutes } from "../core/duration.ts";
-import type { CallContext } from "../core/ports.ts";
+import type { CallContext, Metrics } from "../core/ports.ts";
 import { fields, parse } from "../schemas/parse.ts";
 import type { AccessConfig } from "./environment.ts";
 import { type AccessPorts, changeAccess, installAccess, removeAccess } from "./rules.ts";
@@ -10,7 +10,10 @@ import { adminRightResource } from "./template-names.ts";
 export type AccessAnswer = Readonly<{ PhysicalResourceId: string }>;
 
 /** Opens the ports of the cluster; all work must end by `workUntil`. */
-export type OpenCluster = (config: AccessConfig, workUntil: Date) => AccessPorts;
+export type OpenCluster = (
+  config: AccessConfig,
+  workUntil: Date,
+) => AccessPorts & Readonly<{ metrics: Metrics }>;
 
 /** Kept free at the end of an invocation for giving the admin right back. */
 const reserve = minutes(1);
@@ -32,6 +35,8 @@ export const onClusterAccessChanged =
     if (wanted.ResourceType === adminRightResource) return changeAdminRight(wanted, desired, ports);
     const act = { Create: installAccess, Update: changeAccess, Delete: removeAccess }[wanted.RequestType];
     await act(ports, desired);
+    // Counts as a sweep: the timer, which is created next, has its first one due only after sweepEvery.
+    if (wanted.RequestType !== "Delete") ports.metrics.add("HoldActive", 0);
     return { PhysicalResourceId: `cluster-access/${desired.cluster}` };
   };
 

@@ -25,7 +25,8 @@ const open: OpenCluster = ({ cluster, adminRole }, workUntil) => {
   const login = new EksLogin({ eks, cluster, clock });
   const api = newAdmin({ api: new KubernetesClient({ login, clock, metrics }), clock });
   const rights = new KubernetesAccess({ api, clock, log, timeLimit, until: workUntil });
-  return { entries: new EksAccessEntries({ eks, cluster, adminRole, rights, inVpc, clock, workUntil }), log };
+  const entries = new EksAccessEntries({ eks, cluster, adminRole, rights, inVpc, clock, workUntil });
+  return { entries, log, metrics };
 };
 
 export const handler = invocation(

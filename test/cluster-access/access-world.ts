@@ -40,6 +40,8 @@ export class AccessWorld {
   onWait: () => Promise<void> = async () => {};
   readonly #client = this.eks.client();
 
+  readonly metrics = new CollectedMetrics();
+
   get admins(): readonly string[] {
     return [...this.eks.entries].filter(([, { policies }]) => policies.size > 0).map(([role]) => role);
   }
@@ -56,7 +58,7 @@ export class AccessWorld {
     });
   }
 
-  get ports(): AccessPorts {
+  get ports(): AccessPorts & { metrics: CollectedMetrics } {
     const send = async (command: never) => {
       await this.#count(Object(command).constructor.name.replace("Command", ""));
       return this.#client.send(command);
@@ -72,7 +74,7 @@ export class AccessWorld {
       workUntil: this.workUntil,
       sleep: async () => {},
     });
-    return { entries, log: this.log };
+    return { entries, log: this.log, metrics: this.metrics };
   }
 
   /** CloudFormation sends a request. */

@@ -61,6 +61,11 @@ describe("a request of CloudFormation", () => {
   });
 });
 
+it("counts as a sweep once the rights are there, so that no alarm is on before the first sweep is due", async () => {
+  await world.handle(create);
+  expect(world.metrics.all("HoldActive")).toEqual([0]);
+});
+
 it("keeps the last minute of an invocation for giving the admin right back", async () => {
   let workUntil: Date | undefined;
   const handler = onClusterAccessChanged(

@@ -72,6 +72,14 @@ it("treats missing data as a breach for the sweep only", () => {
   }
 });
 
+it("creates the alarm on silent sweeps only when the timer and the rights in the cluster are there", () => {
+  const found = [...resourcesOf(template, "AWS::CloudWatch::Alarm").values()];
+  const silent = found.find(({ Properties }) => Properties.AlarmName === `${prefix}sweep-silent`);
+  const { Resources } = template.toJSON();
+  const timer = silent?.DependsOn?.find((id) => Resources[id].Properties.ScheduleExpression);
+  expect(Resources[timer ?? ""]?.DependsOn).toContainEqual(expect.stringMatching(/Installed/));
+});
+
 it.each([
   [{ sweepEvery: Duration.minutes(4) }, 300],
   [{}, 600],
