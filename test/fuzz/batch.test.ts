@@ -30,6 +30,7 @@ const odd = fc.oneof(
     `{"followUp":{"kind":"launches","attempt":1e9,"firstSeenAt":"now","launches":${many('{"instance":7}')}}}`,
     '{"followUp":{"__proto__":{"kind":"pendingNodes"}}}',
     '{"source":{"toString":1},"detail":[]}',
+    '{"hold":{"cause":"hand","for":"99h","scope":"nodepool/..","reason":"\\u001b[2J","at":7}}',
     '{"source":"karpenter-node-holder.probe","detail":{"id":"../a","sentAt":"+275760-09-13T00:00:00Z"}}',
   ),
   fc.json(),

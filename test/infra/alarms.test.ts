@@ -65,13 +65,6 @@ it("links to the runbook's own copy where there is one", () => {
   expect(own?.AlarmDescription).toMatch(/ See https:\/\/wiki\.example\.com\/runbook#sweep-silent$/);
 });
 
-it("treats missing data as a breach for the sweep only", () => {
-  for (const { AlarmName, TreatMissingData } of alarms) {
-    const silent = String(AlarmName).endsWith("sweep-silent");
-    expect(TreatMissingData).toBe(silent ? "breaching" : "notBreaching");
-  }
-});
-
 it("creates the alarm on silent sweeps only when the timer and the rights in the cluster are there", () => {
   const found = [...resourcesOf(template, "AWS::CloudWatch::Alarm").values()];
   const silent = found.find(({ Properties }) => Properties.AlarmName === `${prefix}sweep-silent`);
@@ -102,32 +95,6 @@ it("calls a function failing when three tries of the same work failed, however f
   }
   expect(alarm("function-errors-sweep", hourly)?.Period).toBeGreaterThan(2 * 3600);
   expect(alarm("function-errors-hold", hourly)).toMatchObject({ Period: 1800 });
-});
-
-const inMinutes = { Period: 300, EvaluationPeriods: 1 };
-const persisting = { Statistic: "Sum", Threshold: 0, EvaluationPeriods: 3 };
-const ofAnHour = { Period: 3600, EvaluationPeriods: 1, ExtendedStatistic: "p50" };
-it.each<[rule: string, heading: string, props: Partial<KarpenterNodeHolderProps>, expected: object]>([
-  ["slow by the launches that one hold after the other brings", "slow-protection", {}, ofAnHour],
-  [
-    "slow beyond an initial delay",
-    "slow-protection",
-    { initialDelay: Duration.minutes(5) },
-    { Threshold: 6 * 60_000 },
-  ],
-  ["launches dead in minutes, however seldom it sweeps", "dead-letters-launches", hourly, inMinutes],
-  ["events dead in minutes", "dead-letters-events", hourly, inMinutes],
-  ["invocations dead in minutes", "dead-letters-invocations", hourly, inMinutes],
-  ["marks orphaned when nothing has healed it", "marks-orphaned", {}, persisting],
-  ["patches failing when nothing has healed it", "patches-failing", {}, persisting],
-  [
-    "a release overdue after two sweeps",
-    "release-overdue",
-    {},
-    { Threshold: 12 * 60_000, Statistic: "Maximum" },
-  ],
-])("calls %s", (_, heading, props, expected) => {
-  expect(alarm(heading, props)).toMatchObject(expected);
 });
 
 it("has no cap to watch where there is none", () => {

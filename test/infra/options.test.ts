@@ -151,8 +151,9 @@ describe("a VPC of the CDK", () => {
 });
 
 it("stands beside the holders of other clusters in one stack, however alike their names", () => {
-  const clusters = ["a", "a-b", "a_b", `${"c".repeat(99)}1`, `${"c".repeat(99)}2`];
-  const stack = new Stack(new App(), "Five");
+  const likeOurSuffixes = ["a-cluster", "a-dead-letters", "a-function-errors"];
+  const clusters = [...likeOurSuffixes, "a", "a-b", "a_b", `${"c".repeat(99)}1`, `${"c".repeat(99)}2`];
+  const stack = new Stack(new App(), "Many");
   for (const cluster of clusters) new KarpenterNodeHolder(stack, `Of${cluster}`, { cluster });
   const template = Template.fromStack(stack);
   template.resourceCountIs("Custom::KarpenterNodeHolderAccess", clusters.length);

@@ -1,44 +1,8 @@
-import { Match } from "aws-cdk-lib/assertions";
 import { expect, it } from "vitest";
 import { actions, allowed, denied, resourcesOf, synthesize, synthesizeEverything } from "./synthesized.ts";
 
 const template = synthesize();
 const roles = ["HoldRole", "ReleaseRole", "SweepRole", "ControlRole"];
-const always = [
-  "dynamodb:GetItem",
-  "dynamodb:PutItem",
-  "dynamodb:Query",
-  "eks:DescribeCluster",
-  "iam:PassRole",
-  "logs:CreateLogStream",
-  "logs:PutLogEvents",
-  "scheduler:CreateSchedule",
-];
-const failing = ["sqs:SendMessage"];
-const sending = ["sqs:GetQueueAttributes", "sqs:GetQueueUrl", "sqs:SendMessage"];
-const consuming = ["sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:ReceiveMessage"];
-
-const mayDo = (role: string) => actions(allowed(template, role));
-
-it("lets hold take launches from the queue, put follow-ups into it, and look at instances", () => {
-  expect(mayDo("HoldRole")).toEqual([...always, ...sending, ...consuming, "ec2:DescribeInstances"].sort());
-});
-
-it("lets release neither see the launch queue nor EC2", () => {
-  expect(mayDo("ReleaseRole")).toEqual(
-    [...always, "sqs:GetQueueAttributes", "sqs:GetQueueUrl", ...failing].sort(),
-  );
-  const sends = allowed(template, "ReleaseRole").filter(({ Action }) => Action.includes("sqs:SendMessage"));
-  expect(JSON.stringify(sends.map(({ Resource }) => Resource))).not.toContain("LaunchesQueue");
-});
-
-it.each(["SweepRole", "ControlRole"])(
-  "lets %s repair what hold does, without taking its messages",
-  (role) => {
-    expect(mayDo(role)).toEqual([...always, ...sending, "ec2:DescribeInstances"].sort());
-  },
-);
-
 it("names the resource of everything that has one", () => {
   for (const role of [...roles, "AdminFunctionRole"]) {
     const unnamed = allowed(template, role).filter(({ Resource }) => Resource.includes("*"));
@@ -58,27 +22,6 @@ it("allows iam:PassRole only for the one-shots' role, and only to Scheduler", ()
       },
     ]);
   }
-});
-
-it("lets one-shots of this group, and of no other, invoke release and nothing else", () => {
-  template.hasResourceProperties("AWS::IAM::Role", {
-    AssumeRolePolicyDocument: {
-      Statement: [
-        {
-          Action: "sts:AssumeRole",
-          Principal: { Service: "scheduler.amazonaws.com" },
-          Condition: {
-            StringEquals: Match.objectLike({
-              "aws:SourceArn": { "Fn::GetAtt": [Match.stringLikeRegexp("ReleasesGroup"), "Arn"] },
-            }),
-          },
-        },
-      ],
-    },
-  });
-  const invoking = allowed(template, "ReleasesRole");
-  expect(actions(invoking)).toEqual(["lambda:InvokeFunction"]);
-  expect(JSON.stringify(invoking)).toContain(":function:karpenter-node-holder-prod-release");
 });
 
 const mayOn = (action: string) =>

@@ -22,6 +22,9 @@ beforeAll(async () => {
     SCHEDULE_ROLE_ARN: "arn:aws:iam::123456789012:role/schedules",
     RELEASE_FUNCTION_ARN: "arn:aws:lambda:eu-west-1:123456789012:function:release",
     CLUSTER: "prod",
+    NODE_POOLS: "batch,!gpu",
+    KARPENTER: "v0.31",
+    HOLD_ANNOTATION: "example.com/keep",
   };
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
 });
@@ -52,6 +55,17 @@ it("times the calls of every port, so that a slow invocation shows what it waite
     "PutItem",
     "SendMessageBatch",
   ]);
+});
+
+it("gives the nodes' adapter the settings", () => {
+  const { cluster, ports } = wire(readConfig(process.env));
+
+  expect(cluster).toMatchObject({
+    karpenter: "v0.31",
+    annotation: "example.com/keep",
+    nodePools: { only: ["batch"], except: ["gpu"] },
+  });
+  expect(ports.rules).toMatchObject({ cluster: "prod", nodePools: cluster.nodePools });
 });
 
 it("lets the hold function log in to the cluster before its first invocation", async () => {
