@@ -14,6 +14,10 @@ it.each(parts)("keeps the bundle of %s within a tenth of its recorded size", (pa
   expect(measuredSizes().get(part)).toBeLessThanOrEqual(budget);
 });
 
+it("contains all that a function needs: the package depends on no other package", () => {
+  expect(JSON.parse(readFileSync("package.json", "utf8")).dependencies).toEqual({});
+});
+
 it("builds the same bytes from the same sources", async () => {
   const folder = newFolder();
   await bundleInto("release", join(folder, "index.mjs"));
