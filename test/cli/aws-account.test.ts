@@ -40,7 +40,9 @@ describe("doctor reads", () => {
 
   it("the rule that matches this cluster's probes, on whatever page it is", async () => {
     const rule = (cluster: string) => {
-      const EventPattern = JSON.stringify(launchesAndProbes(cluster));
+      const EventPattern = JSON.stringify(
+        launchesAndProbes({ cluster, account: "123456789012", region: "eu-west-1" }),
+      );
       return { Name: `rule-${cluster}`, State: "ENABLED", EventPattern };
     };
     const account = await accountWhere(({ headers, body }) => {
