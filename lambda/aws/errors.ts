@@ -58,12 +58,16 @@ export function awsFailure(error: unknown, task: string, remedy: string): unknow
   return error;
 }
 
+type SdkError = Error & { $fault?: unknown; $metadata?: { httpStatusCode?: number } };
+
 /** Whether the service was overloaded, failing or unreachable. */
-export function isTransient(
-  error: Error & { $fault?: unknown; $metadata?: { httpStatusCode?: number } },
-): boolean {
+export function isTransient(error: SdkError): boolean {
   if (throttled.test(error.name)) return true;
-  if ((error.$metadata?.httpStatusCode ?? 0) >= 500) return true;
-  // Sent, but no service has answered: the call did not arrive, timed out, or what came back was no answer.
-  return error.$metadata !== undefined && error.$fault === undefined;
+  return (error.$metadata?.httpStatusCode ?? 0) >= 500 || isUnanswered(error);
 }
+
+/** Whether no service has answered: the call did not arrive, timed out, or what came back was no answer. */
+export const isUnanswered = (error: unknown): boolean => {
+  const { $metadata, $fault }: SdkError = Object(error);
+  return $metadata !== undefined && $fault === undefined;
+};

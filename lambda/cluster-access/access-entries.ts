@@ -9,9 +9,9 @@ import {
   UpdateAccessEntryCommand,
 } from "@aws-sdk/client-eks";
 import { unreachableFromOutside } from "../aws/endpoint.ts";
-import { isAws } from "../aws/errors.ts";
+import { isAws, isUnanswered } from "../aws/errors.ts";
 import { type Duration, seconds } from "../core/duration.ts";
-import { TryAgainError } from "../core/errors.ts";
+import { BrokenSetupError, messageOf, TryAgainError } from "../core/errors.ts";
 import { holderName } from "../core/marks/keys.ts";
 import type { Clock } from "../core/ports.ts";
 import type { AccessEntries, Rights } from "./rules.ts";
@@ -25,7 +25,7 @@ export type EksAccessEntriesOptions = Readonly<{
   /** Whether this function runs in a VPC, from which it reaches a private endpoint. */
   inVpc: boolean;
   clock: Clock;
-  /** When all work must end; the time after this is kept for giving the admin right back. */
+  /** No right is taken after this: the rest of the time is kept for giving the admin right back. */
   workUntil: Date;
   sleep?: (duration: Duration) => Promise<void>;
 }>;
@@ -60,7 +60,7 @@ export class EksAccessEntries implements AccessEntries {
   }
 
   create(principalArn: string): Promise<"created" | "existed"> {
-    return this.#inTime(this.#create(principalArn, [holderName]));
+    return this.#create(principalArn, [holderName]);
   }
 
   async delete(principalArn: string): Promise<void> {
@@ -71,7 +71,10 @@ export class EksAccessEntries implements AccessEntries {
 
   async asAdmin(work: (rights: Rights) => Promise<void>): Promise<void> {
     try {
-      await this.#inTime(this.#becomeAdmin().then(() => work(this.#options.rights)));
+      // Awaited even when it is late: a call that is still on its way would take the right after it was given back.
+      await this.#becomeAdmin();
+      this.#refuseLate();
+      await work(this.#options.rights);
     } finally {
       await this.returnAdminRight();
     }
@@ -88,7 +91,7 @@ export class EksAccessEntries implements AccessEntries {
     await this.#create(adminRole, []);
     const accessScope = { type: "cluster" } as const;
     const associate = new AssociateAccessPolicyCommand({ ...this.#adminPolicy(), accessScope });
-    await this.#retry(() => eks.send(associate), isNotFound);
+    await this.#grant(() => eks.send(associate), isNotFound);
   }
 
   #adminPolicy() {
@@ -97,19 +100,9 @@ export class EksAccessEntries implements AccessEntries {
     return { clusterName, principalArn, policyArn };
   }
 
-  /** Fails work that takes too long, so that there is time left to give the right back. */
-  async #inTime<T>(work: Promise<T>): Promise<T> {
+  #refuseLate(): void {
     const { clock, workUntil } = this.#options;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      const left = Math.max(0, workUntil.getTime() - clock.now().getTime());
-      timer = setTimeout(() => reject(new TryAgainError("the time for changing the cluster is over")), left);
-    });
-    try {
-      return await Promise.race([work, late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    if (clock.now() >= workUntil) throw new TryAgainError("the time for changing the cluster is over");
   }
 
   async #create(principalArn: string, kubernetesGroups: string[]): Promise<"created" | "existed"> {
@@ -117,13 +110,13 @@ export class EksAccessEntries implements AccessEntries {
     const entry = { clusterName, principalArn, kubernetesGroups };
     const create = new CreateAccessEntryCommand({ ...entry, type: "STANDARD" });
     try {
-      await this.#retry(() => eks.send(create), isInvalidPrincipal);
+      await this.#grant(() => eks.send(create), isInvalidPrincipal);
       this.#created.add(principalArn);
       return "created";
     } catch (error) {
       if (!isAws(error, "exists already")) throw error;
       // An invocation that ended a moment ago may have created it.
-      await this.#retry(() => eks.send(new UpdateAccessEntryCommand(entry)), isNotFound);
+      await this.#grant(() => eks.send(new UpdateAccessEntryCommand(entry)), isNotFound);
       return "existed";
     }
   }
@@ -134,8 +127,23 @@ export class EksAccessEntries implements AccessEntries {
       return (await eks.send(new DescribeClusterCommand({ name }))).cluster;
     } catch (error) {
       if (isNotFound(error)) return undefined;
-      throw error;
+      if (!this.#options.inVpc || !isUnanswered(error)) throw error;
+      throw new BrokenSetupError(
+        `EKS did not answer from the function's subnets: ${messageOf(error)}\n` +
+          "Give the subnets of the setting vpc a way to EKS: a NAT gateway, or the interface endpoint " +
+          `com.amazonaws.${await eks.config.region()}.eks`,
+        { cause: error },
+      );
     }
+  }
+
+  /** Takes a right; begins no attempt once it is late. */
+  #grant(attempt: () => Promise<unknown>, isTransient: (error: unknown) => boolean): Promise<void> {
+    const inTime = async () => {
+      this.#refuseLate();
+      await attempt();
+    };
+    return this.#retry(inTime, isTransient);
   }
 
   /** An entry created here is not gone just because another call does not know it yet. */

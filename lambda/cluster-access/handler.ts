@@ -42,13 +42,17 @@ export const onClusterAccessChanged =
 
 /**
  * A resource of its own, created before any work is done as an admin: when that work is killed, the rollback deletes
- * this resource and so gives the right back.
+ * this resource and so gives the right back. The deletion never fails: that would keep the stack from being deleted.
  */
 async function changeAdminRight(
   { RequestType }: AccessRequest,
-  { cluster }: AccessConfig,
-  { entries }: AccessPorts,
+  { cluster, adminRole }: AccessConfig,
+  { entries, log }: AccessPorts,
 ): Promise<AccessAnswer> {
-  if (RequestType === "Delete") await entries.returnAdminRight();
+  if (RequestType === "Delete")
+    await entries.returnAdminRight().catch((error: unknown) => {
+      const remedy = `aws eks delete-access-entry --cluster-name ${cluster} --principal-arn ${adminRole}`;
+      log.error("the admin right could not be given back, if there was one", { cluster, remedy, error });
+    });
   return { PhysicalResourceId: `admin-right/${cluster}` };
 }

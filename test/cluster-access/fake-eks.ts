@@ -25,6 +25,10 @@ export class FakeEks {
   readonly #unknownEntries = new Map<string, number>();
   authenticationMode: string | undefined = "API";
   vpcConfig: Readonly<Record<string, unknown>> = { endpointPublicAccess: true };
+  /** Whether EKS has no time to remove anything. */
+  throttlesRemovals = false;
+  /** Whether no request arrives, as from a subnet without a way out. */
+  isUnreachable = false;
 
   /** A client of the AWS SDK whose requests come here. */
   client(): EKSClient {
@@ -39,6 +43,7 @@ export class FakeEks {
   }
 
   private respond({ method, path: url, body: sent }: WireRequest) {
+    if (this.isUnreachable) throw Object.assign(new Error("socket timed out"), { name: "TimeoutError" });
     const text = sent instanceof Uint8Array ? new TextDecoder().decode(sent) : sent;
     const body = text ? JSON.parse(text) : {};
     if (text) this.sent.push(body);
@@ -56,6 +61,12 @@ export class FakeEks {
       const accessConfig = this.authenticationMode && { authenticationMode: this.authenticationMode };
       return done({ cluster: { name: cluster, accessConfig, resourcesVpcConfig: this.vpcConfig } });
     }
+    if (this.authenticationMode === "CONFIG_MAP") {
+      const modes = "[API, API_AND_CONFIG_MAP]";
+      const reason = `The cluster's authentication mode must be set to one of ${modes} to perform this operation.`;
+      return refused(400, "InvalidRequestException", reason);
+    }
+    if (method === "DELETE" && this.throttlesRemovals) return refused(429, "ThrottlingException");
     if (path.length === 3) return this.create(String(body.principalArn), body.kubernetesGroups as string[]);
     const entry = this.entries.get(String(principal));
     if (!entry || this.isUnknown(String(principal))) return refused(404, "ResourceNotFoundException");

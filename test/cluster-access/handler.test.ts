@@ -51,6 +51,22 @@ describe("a request of CloudFormation", () => {
     expect(world.calls.filter((call) => call.includes("/apis/"))).toEqual([]);
   });
 
+  it.each<[string, (eks: AccessWorld["eks"]) => unknown]>([
+    ["a cluster without access entries", (eks) => (eks.authenticationMode = "CONFIG_MAP")],
+    ["throttled calls", (eks) => (eks.throttlesRemovals = true)],
+    ["subnets without a way to EKS", (eks) => (eks.isUnreachable = true)],
+  ])("to delete succeeds in spite of %s, and logs what may remain", async (_, breakEks) => {
+    breakEks(world.eks);
+    const ResourceType = "Custom::KarpenterNodeHolderAdminRight";
+    await world.handle(remove);
+    await world.handle({ ...remove, ResourceType });
+    expect(world.log.lines.at(-1)).toMatchObject({
+      level: "error",
+      sentence: "the admin right could not be given back, if there was one",
+      fields: { remedy: expect.stringContaining(`--cluster-name prod --principal-arn ${adminRole}`) },
+    });
+  });
+
   it.each([
     ["no request", "delete everything", "the request must be"],
     ["an unknown type", { RequestType: "Paint" }, "RequestType must be Create, Update or Delete"],

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import { AccessWorld, holdId } from "./access-world.ts";
@@ -94,6 +95,29 @@ describe.each([
       return isKilled;
     });
     expect(points).toBeGreaterThan(10);
+  });
+
+  it("an installation whose time ends during that call is no admin afterwards", async () => {
+    const outOfTime = async (calls: number): Promise<boolean> => {
+      const slow = new AccessWorld();
+      slow.access.hasPolicies = hasPolicies;
+      slow.workUntil = new Date(Date.now() + 50);
+      let left = calls;
+      slow.onCall = async () => {
+        left -= 1;
+        if (left === -1) await sleep(100);
+      };
+      const isLate = await slow.handle(create).then(
+        () => false,
+        () => true,
+      );
+      // What it may have left running, too.
+      await sleep(100);
+      expect(slow.admins, `after ${calls} calls`).toEqual([]);
+      return isLate;
+    };
+    const wereLate = await Promise.all(Array.from({ length: 15 }, (_, calls) => outOfTime(calls)));
+    expect(wereLate.filter(Boolean).length).toBeGreaterThan(5);
   });
 
   it("a rollback that is killed, too, leaves no admin once it is repeated", async () => {
