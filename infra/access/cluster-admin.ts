@@ -1,13 +1,14 @@
 import { Duration, Lazy, RemovalPolicy, Stack } from "aws-cdk-lib";
-import type { Role } from "aws-cdk-lib/aws-iam";
+import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { CfnFunction } from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Provider } from "aws-cdk-lib/custom-resources";
 import { Construct } from "constructs";
 import { AccessEnvironment } from "../../lambda/cluster-access/template-names.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import { SettingEnvironment, vpcVariable } from "../../lambda/environment.ts";
-import { acknowledge, acknowledgeWildcard } from "../acknowledge.ts";
-import { HolderFunction } from "../functions/holder-function.ts";
+import { acknowledgeWildcard } from "../acknowledge.ts";
+import { HolderFunction, runtime } from "../functions/holder-function.ts";
 import type { Plan } from "../settings/plan.ts";
 
 const adminPolicy = "AmazonEKSClusterAdminPolicy";
@@ -60,14 +61,18 @@ export class ClusterAdmin extends Construct {
       retention: plan.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    const provider = new Provider(this, "Provider", { onEventHandler: admin.fn, logGroup });
-    const itsOwn = "written by CDK's own provider, which offers no other way";
-    acknowledge(provider, {
-      "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]":
-        itsOwn,
-      "AwsSolutions-L1": itsOwn,
+    // The role that CDK makes may create log groups: a late log line would bring this one back after a destroy.
+    const role = new Role(this, "ProviderRole", { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
+    logGroup.grantWrite(role);
+    const provider = new Provider(this, "Provider", {
+      onEventHandler: admin.fn,
+      frameworkOnEventRole: role,
+      logGroup,
     });
-    acknowledgeWildcard(provider, `${admin.fn.functionArn}:*`, itsOwn);
+    // A CDK of 2025 chooses a runtime with which Lambda creates no function any more.
+    for (const { defaultChild } of provider.node.children.map(({ node }) => node))
+      if (defaultChild instanceof CfnFunction) defaultChild.runtime = runtime.name;
+    acknowledgeWildcard(role, `${admin.fn.functionArn}:*`, "CDK's provider asks for every version of it");
     return provider;
   }
 }

@@ -43,7 +43,7 @@ export type HolderFunctionProps = Readonly<{
 }>;
 
 // By name: a CDK of 2025 has no constant for it yet.
-const runtime = new Runtime("nodejs24.x", RuntimeFamily.NODEJS);
+export const runtime = new Runtime("nodejs24.x", RuntimeFamily.NODEJS);
 
 /** One function of the holder: its bundle, its own role, its own log group. */
 export class HolderFunction extends Construct implements IGrantable {

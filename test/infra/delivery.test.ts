@@ -24,6 +24,15 @@ it("does not deliver a message again while a function may still handle it", () =
   template.hasResourceProperties("AWS::SQS::Queue", { VisibilityTimeout: timeout * 6 });
 });
 
+it("runs CDK's provider on the same Node, with no right to create its log group again", () => {
+  const runtimes = [...resourcesOf(template, "AWS::Lambda::Function").values()].map(
+    ({ Properties }) => Properties.Runtime,
+  );
+  expect(runtimes).toEqual(Array(6).fill("nodejs24.x"));
+  for (const each of [template, everything])
+    expect(JSON.stringify(each.toJSON())).not.toMatch(/logs:CreateLogGroup|AWSLambda\w+Role/);
+});
+
 it("receives no launch before its rights are in the cluster, nor after they are removed", () => {
   for (const type of ["AWS::Lambda::EventSourceMapping", "AWS::Events::Rule"]) {
     for (const { DependsOn } of resourcesOf(template, type).values()) {
