@@ -37,6 +37,10 @@ async function leftovers({ aws, cluster }: Smoke): Promise<readonly string[]> {
       .then(({ QueueUrls = [] }) => QueueUrls.map((url) => `queue ${url}`)),
     tables(new DynamoDBClient(aws), `${stack}-Holder`),
     accessEntries(new EKSClient(aws), cluster, `/${stack}-Holder`),
+    // Those that CloudFormation named.
+    new CloudWatchLogsClient(aws)
+      .send(new DescribeLogGroupsCommand({ logGroupNamePrefix: `${stack}-Holder` }))
+      .then(({ logGroups = [] }) => logGroups.map(({ logGroupName }) => `log group ${logGroupName}`)),
   ]);
   return found.flat();
 }

@@ -1,9 +1,9 @@
 import { DeleteClusterCommand, EKSClient } from "@aws-sdk/client-eks";
 import { KubernetesObjectApi } from "@kubernetes/client-node";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { accessManifest } from "../../../lambda/cluster-access/manifest.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
-import { allAwsBehaviour } from "../emulator/emulator.ts";
+import { type AwsBehaviour, allAwsBehaviour } from "../emulator/emulator.ts";
 import { DeployedCluster } from "./cluster.ts";
 import type { DeployedWorld } from "./world.ts";
 
@@ -11,8 +11,40 @@ type World = Readonly<{ world: DeployedWorld; prod: DeployedCluster; legacy: Dep
 
 const other = "example.com/keep";
 
-/** A deployment that is refused, later ones with other settings, and the destroy. */
+/** A subnet and a security group; the emulator looks neither up. */
+const vpc = "subnet-0123456789abcdef0,sg-0123456789abcdef0";
+
+/** First deployments that fail, later ones with other settings, and the destroy. */
 export function changeCases(open: () => World): void {
+  describe("a first deployment that fails", () => {
+    const name = "first";
+    beforeAll(async () => {
+      const { emulator } = open().world;
+      await emulator.relaxIam();
+      await emulator.createCluster(name);
+    });
+
+    it.each<[AwsBehaviour, RegExp, Readonly<Record<string, string>>]>([
+      ["config-map-only", /aws-auth ConfigMap only/, {}],
+      ["subnets-closed", /NAT gateway, or the interface endpoint com\.amazonaws\.us-east-1\.eks/, { vpc }],
+      ["calls-denied", /explicit deny in a service control policy/, {}],
+      ["calls-throttled", /Rate exceeded/, {}],
+    ])("by %s says why, is rolled back, and can be destroyed", async (fault, why, settings) => {
+      const { world } = open();
+      world.emulator.setBehaviour([...allAwsBehaviour, fault]);
+      onTestFinished(() => world.emulator.setBehaviour(allAwsBehaviour));
+
+      // The app cannot ask EKS, so that the deployment begins.
+      const failed = world.deploy(name, settings, { AWS_ENDPOINT_URL_EKS: "http://127.0.0.1:1" });
+      await expect(failed).rejects.toThrow(why);
+
+      expect(await world.stackStatus(name)).toBe("ROLLBACK_COMPLETE");
+      await world.destroy(name);
+      expect(await world.stackStatus(name)).toBe("gone");
+      expect(await world.logGroups(name)).toEqual([]);
+    });
+  });
+
   it("a deployment for an endpoint that is public only for some addresses is refused, and the error names the setting vpc", async () => {
     const { world } = open();
     const { emulator } = world;
@@ -68,6 +100,11 @@ export function changeCases(open: () => World): void {
       await world.emulator.client(EKSClient).send(new DeleteClusterCommand({ name: legacy.name }));
 
       await world.destroy("legacy");
+    });
+
+    it("leaves no log group, though the last lines come late", async () => {
+      const { world } = open();
+      expect([await world.logGroups("prod"), await world.logGroups("legacy")]).toEqual([[], []]);
     });
   });
 }

@@ -2,6 +2,8 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { CloudWatchLogsClient, DescribeLogGroupsCommand } from "@aws-sdk/client-cloudwatch-logs";
+import { stackName } from "../../../lambda/names.ts";
 import {
   type AwsBehaviour,
   account,
@@ -10,6 +12,7 @@ import {
   nodeFirst,
   region,
 } from "../emulator/emulator.ts";
+import { PlainDeployment } from "../emulator/plain-deployment.ts";
 import { engineEnvironment } from "../runner/run-folder.ts";
 import { DeployedCluster } from "./cluster.ts";
 
@@ -17,6 +20,7 @@ const root = resolve(import.meta.dirname, "../../..");
 
 /** Settings as in `-c NAME=VALUE`. */
 type Context = Readonly<Record<string, string>>;
+type Environment = Readonly<Record<string, string>>;
 
 /** An account with the unchanged stack. IAM is enforced except during deployments. */
 export class DeployedWorld {
@@ -31,7 +35,7 @@ export class DeployedWorld {
     try {
       const world = new DeployedWorld(emulator);
       // In a folder without an app: bootstrap needs the account, not a cluster.
-      await world.#cdk(["bootstrap", `aws://${account}/${region}`], {}, emulator.folder);
+      await world.#cdk(["bootstrap", `aws://${account}/${region}`], {}, { cwd: emulator.folder });
       return world;
     } catch (error) {
       await emulator.stop();
@@ -46,13 +50,25 @@ export class DeployedWorld {
     return new DeployedCluster(this.emulator, name, plane);
   }
 
-  async deploy(cluster: string, settings: Context): Promise<string> {
+  async deploy(cluster: string, settings: Context, env: Environment = {}): Promise<string> {
     const deploy = ["deploy", "--require-approval", "never"];
-    return this.#relaxed(() => this.#cdk(deploy, { cluster, ...settings }));
+    return this.#relaxed(() => this.#cdk(deploy, { cluster, ...settings }, { env }));
   }
 
   async destroy(cluster: string): Promise<void> {
     await this.#relaxed(() => this.#cdk(["destroy", "--force"], { cluster }));
+  }
+
+  stackStatus(cluster: string): Promise<string> {
+    return new PlainDeployment(this.emulator).status(stackName(cluster));
+  }
+
+  /** All log groups of a cluster's holder, whatever made them. */
+  async logGroups(cluster: string): Promise<readonly string[]> {
+    const client = this.emulator.client(CloudWatchLogsClient);
+    const { logGroups = [] } = await client.send(new DescribeLogGroupsCommand({}));
+    const names = logGroups.map(({ logGroupName = "" }) => logGroupName);
+    return names.filter((name) => name.includes(`${stackName(cluster)}-`));
   }
 
   async stop(): Promise<void> {
@@ -69,13 +85,17 @@ export class DeployedWorld {
   }
 
   /** The ordinary CDK CLI with the unchanged app, against the emulator. */
-  async #cdk(args: readonly string[], context: Context, cwd = root): Promise<string> {
+  async #cdk(
+    args: readonly string[],
+    context: Context,
+    { cwd = root, env: more = {} }: Readonly<{ cwd?: string; env?: Environment }> = {},
+  ): Promise<string> {
     const { folder, env: aws } = this.emulator;
     const settings = Object.entries(context).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     const output = mkdtempSync(join(folder, "cdk-"));
     const cdk = join(root, "node_modules/aws-cdk/bin/cdk");
     const command = [cdk, ...args, ...settings, "--output", output, "--ci"];
-    const env = { ...engineEnvironment(folder), ...aws, PATH: nodeFirst, CI: "true" };
+    const env = { ...engineEnvironment(folder), ...aws, PATH: nodeFirst, CI: "true", ...more };
     try {
       const options = { cwd, env, maxBuffer: 64 * 1024 * 1024 };
       const { stdout, stderr } = await promisify(execFile)(process.execPath, command, options);

@@ -27,9 +27,16 @@ export const allAwsBehaviour = [
   "past-one-shots-lost",
   "tags-late",
   "events-unordered",
+  "logs-late",
 ] as const;
-/** What AWS never does; for tests that must detect it. */
-const faults = ["one-shots-lost"] as const;
+/** Accounts that refuse a holder, and what AWS never does; for tests that must detect it. */
+const faults = [
+  "config-map-only",
+  "calls-denied",
+  "calls-throttled",
+  "subnets-closed",
+  "one-shots-lost",
+] as const;
 export type AwsBehaviour = (typeof allAwsBehaviour)[number] | (typeof faults)[number];
 
 /** AWS on loopback: deploys the unchanged stack, runs its functions, enforces IAM on request. */

@@ -12,8 +12,9 @@ import socket
 import threading
 import time
 
+from ministack.core import lambda_runtime
 from ministack.core.concurrency import spawn_background
-from ministack.services import cloudwatch_logs, ec2, eks, eventbridge, lambda_svc, scheduler, sqs
+from ministack.services import cloudwatch_logs, ec2, eks, eventbridge, iam, lambda_svc, scheduler, sqs
 
 switches = pathlib.Path(os.environ["BEHAVIOUR_FILE"])
 
@@ -22,6 +23,7 @@ ADMIN_DELAY = 8
 TAGS_DELAY = 3
 EVENT_DELAY = 3
 QUIET_QUEUE_WAIT = 20
+LOGS_DELAY = 5
 
 
 def is_on(name):
@@ -110,13 +112,47 @@ open_listeners = []
 
 def describe_cluster(describe, name):
     status, headers, body = describe(name)
-    if status != 200 or not is_on("endpoints-closed"):
+    if status != 200:
         return status, headers, body
+    if is_on("calls-denied"):
+        return eks._error(403, *denied)
     answer = json.loads(body)
+    if is_on("config-map-only"):
+        answer["cluster"]["accessConfig"]["authenticationMode"] = "CONFIG_MAP"
     cidrs = answer["cluster"]["resourcesVpcConfig"]["publicAccessCidrs"]
-    if "0.0.0.0/0" not in cidrs:
+    if is_on("endpoints-closed") and "0.0.0.0/0" not in cidrs:
         answer["cluster"]["endpoint"] = f"https://127.0.0.1:{closed_port()}"
     return status, headers, json.dumps(answer).encode()
+
+
+# A cluster without access entries refuses every call about them. config-map-only: no cluster has any.
+# calls-denied: a service control policy denies every call. calls-throttled: EKS has no time for calls about access entries.
+
+entry_calls = ("_create_access_entry", "_describe_access_entry", "_update_access_entry", "_delete_access_entry", "_list_access_entries", "_associate_access_policy", "_disassociate_access_policy", "_list_associated_access_policies")
+no_entries = ("InvalidRequestException", "The cluster's authentication mode must be set to one of [API, API_AND_CONFIG_MAP] to perform this operation.")
+denied = ("AccessDeniedException", "User is not authorized to perform this action with an explicit deny in a service control policy")
+throttled = ("ThrottlingException", "Rate exceeded")
+
+
+def refuse_entry_call(act, cluster, *rest):
+    found = eks._clusters.get(cluster) or {}
+    if found and (is_on("config-map-only") or found["accessConfig"]["authenticationMode"] == "CONFIG_MAP"):
+        return eks._error(400, *no_entries)
+    if is_on("calls-denied"):
+        return eks._error(403, *denied)
+    if is_on("calls-throttled"):
+        return eks._error(429, *throttled)
+    return act(cluster, *rest)
+
+
+# subnets-closed: from the subnets of a function in a VPC no call leaves. MiniStack's CloudFormation forgets the VPC of a function; its
+# environment names it.
+
+
+def spawn_environment(credentials, config):
+    is_closed = is_on("subnets-closed") and "IN_VPC" in (config.get("Environment") or {}).get("Variables", {})
+    closed = {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{closed_port()}"} if is_closed else {}
+    return {**credentials(config), **closed}
 
 
 # quiet-queues-wait: with a batching window, Lambda may wait 20 seconds before it polls a queue that was empty.
@@ -215,14 +251,29 @@ def dispatch(deliver, *args):
     return None
 
 
-# Always on: a function that logs to a named group may not create that group, so late logs do not bring a deleted one back.
+# logs-late: the lines of a function whose role may create log groups arrive late, and bring back a group that was deleted meanwhile.
+# Always on: a function without this right brings none back.
+
+
+def may_create_groups(config):
+    role = iam._roles.get(config.get("Role", "").split("/")[-1]) or {}
+    rights = f"{role.get('AttachedPolicies')} {role.get('InlinePolicies')}"
+    return "AWSLambdaBasicExecutionRole" in rights or "logs:CreateLogGroup" in rights
 
 
 def emit_logs(emit, func, *args, **kwargs):
     config = func.get("config") or func
     group = (config.get("LoggingConfig") or {}).get("LogGroup")
-    if group is None or group in cloudwatch_logs._log_groups:
+    if group is None or not may_create_groups(config):
+        if group is None or group in cloudwatch_logs._log_groups:
+            emit(func, *args, **kwargs)
+        return
+
+    def later():
+        time.sleep(LOGS_DELAY if is_on("logs-late") else 0)
         emit(func, *args, **kwargs)
+
+    spawn_background(later, thread_name="logs-late")
 
 
 def begin():
@@ -234,7 +285,10 @@ def begin():
     wrap(eks, "_access_entry_for_principal", login_entry)
     wrap(eks, "_authenticate_token_review", review)
     wrap(eks, "_access_policy_associations", policies_known)
+    for name in entry_calls:
+        wrap(eks, name, refuse_entry_call)
     wrap(eks, "_describe_cluster", describe_cluster)
+    wrap(lambda_runtime, "execution_credentials", spawn_environment)
     wrap(sqs, "_receive_messages_for_esm", fetch)
     wrap(lambda_svc, "_get_account_settings", account_settings)
     wrap(scheduler, "_create_schedule", create_schedule)

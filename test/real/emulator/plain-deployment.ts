@@ -34,13 +34,17 @@ export class PlainDeployment {
     await this.#statusOf(stack, /^(DELETE_COMPLETE|gone)$/);
   }
 
+  async status(stack: string): Promise<string> {
+    const answer = await this.#cloudFormation({ Action: "DescribeStacks", StackName: stack });
+    return /<StackStatus>(\w+)</.exec(answer)?.[1] ?? "gone";
+  }
+
   async #statusOf(stack: string, wanted: RegExp): Promise<void> {
     await until(
       `the stack to be ${wanted}`,
       async () => {
-        const answer = await this.#cloudFormation({ Action: "DescribeStacks", StackName: stack });
-        const status = /<StackStatus>(\w+)</.exec(answer)?.[1] ?? "gone";
-        if (/FAILED|ROLLBACK/.test(status)) throw new Error(answer);
+        const status = await this.status(stack);
+        if (/FAILED|ROLLBACK/.test(status)) throw new Error(`${stack} is ${status}`);
         return wanted.test(status);
       },
       300_000,
