@@ -54,7 +54,7 @@ export function changeAccessOf(
   const rights = new KubernetesAccess({ api, clock, log, until: after(deadline, -reserve), sleep });
   const entries: AccessEntries = {
     authentication: async () => "access entries",
-    whyUnreachable: async () => undefined,
+    whyUnusable: async () => undefined,
     create: async () => "existed",
     delete: async () => {},
     asAdmin: (work) => work(rights),

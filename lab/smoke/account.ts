@@ -1,8 +1,8 @@
 import { DescribeInstancesCommand, EC2Client } from "@aws-sdk/client-ec2";
-import { DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
+import { EKSClient } from "@aws-sdk/client-eks";
 import { EventBridgeClient, ListRulesCommand, TestEventPatternCommand } from "@aws-sdk/client-eventbridge";
 import { GetAccountSettingsCommand, GetFunctionCommand, LambdaClient } from "@aws-sdk/client-lambda";
-import { unreachableFromOutside } from "../../lambda/aws/endpoint.ts";
+import { describeCluster, whyUnusable } from "../../lambda/aws/usable-cluster.ts";
 import { launchesAndProbes, probeDetailType, probeSource } from "../../lambda/handlers/event-sources.ts";
 import { functionName } from "../../lambda/names.ts";
 import { type Check, judged, type Seen, type Smoke } from "./smoke.ts";
@@ -42,14 +42,13 @@ export const accountChecks = (smoke: Smoke, inVpc: boolean): readonly Check[] =>
 ];
 
 async function cluster(smoke: Smoke, inVpc: boolean): Promise<Seen> {
-  const { cluster: found } = await new EKSClient(smoke.aws).send(
-    new DescribeClusterCommand({ name: smoke.cluster }),
+  const found = await describeCluster(new EKSClient(smoke.aws), smoke.cluster);
+  const why = whyUnusable(smoke.cluster, found, { inVpc });
+  if (why) return judged(false, `${why.reason}: ${why.remedy}`);
+  return judged(
+    true,
+    `${found?.status}, Kubernetes ${found?.version}, ${found?.authenticationMode}, reachable`,
   );
-  const mode = found?.accessConfig?.authenticationMode ?? "CONFIG_MAP";
-  const unreachable = inVpc ? undefined : unreachableFromOutside(smoke.cluster, found?.resourcesVpcConfig);
-  const isUsable = found?.status === "ACTIVE" && mode !== "CONFIG_MAP" && !unreachable;
-  const endpoint = unreachable ? `${unreachable.reason}: ${unreachable.remedy}` : "reachable";
-  return judged(isUsable, `${found?.status}, Kubernetes ${found?.version}, ${mode}, endpoint ${endpoint}`);
 }
 
 async function holder(smoke: Smoke): Promise<Seen> {

@@ -1,15 +1,13 @@
 import {
   AssociateAccessPolicyCommand,
-  type Cluster,
   CreateAccessEntryCommand,
   DeleteAccessEntryCommand,
-  DescribeClusterCommand,
   DisassociateAccessPolicyCommand,
   type EKSClient,
   UpdateAccessEntryCommand,
 } from "@aws-sdk/client-eks";
-import { unreachableFromOutside } from "../aws/endpoint.ts";
 import { isAws, isUnanswered } from "../aws/errors.ts";
+import { type ClusterFacts, describeCluster, whyUnusable } from "../aws/usable-cluster.ts";
 import { type Duration, seconds } from "../core/duration.ts";
 import { BrokenSetupError, messageOf, TryAgainError } from "../core/errors.ts";
 import { holderName } from "../core/marks/keys.ts";
@@ -47,16 +45,13 @@ export class EksAccessEntries implements AccessEntries {
 
   async authentication(): Promise<"access entries" | "config map" | undefined> {
     const cluster = await this.#describe();
-    const mode = cluster?.accessConfig?.authenticationMode;
-    if (!cluster) return undefined;
-    return mode === "API" || mode === "API_AND_CONFIG_MAP" ? "access entries" : "config map";
+    return cluster && (cluster.authenticationMode === "CONFIG_MAP" ? "config map" : "access entries");
   }
 
-  async whyUnreachable(): Promise<string | undefined> {
-    if (this.#options.inVpc) return undefined;
-    const cluster = await this.#describe();
-    const found = unreachableFromOutside(this.#options.cluster, cluster?.resourcesVpcConfig);
-    return found && `${found.reason}: ${found.remedy}`;
+  async whyUnusable(): Promise<string | undefined> {
+    const { cluster, inVpc } = this.#options;
+    const found = whyUnusable(cluster, await this.#describe(), { inVpc });
+    return found && `${found.reason}\n${found.remedy}`;
   }
 
   create(principalArn: string): Promise<"created" | "existed"> {
@@ -121,13 +116,12 @@ export class EksAccessEntries implements AccessEntries {
     }
   }
 
-  async #describe(): Promise<Cluster | undefined> {
-    const { eks, cluster: name } = this.#options;
+  async #describe(): Promise<ClusterFacts | undefined> {
+    const { eks, cluster, inVpc } = this.#options;
     try {
-      return (await eks.send(new DescribeClusterCommand({ name }))).cluster;
+      return await describeCluster(eks, cluster);
     } catch (error) {
-      if (isNotFound(error)) return undefined;
-      if (!this.#options.inVpc || !isUnanswered(error)) throw error;
+      if (!inVpc || !isUnanswered(error)) throw error;
       throw new BrokenSetupError(
         `EKS did not answer from the function's subnets: ${messageOf(error)}\n` +
           "Give the subnets of the setting vpc a way to EKS: a NAT gateway, or the interface endpoint " +

@@ -14,8 +14,8 @@ export type DesiredAccess = Readonly<{
 export interface AccessEntries {
   /** How the cluster authenticates roles; undefined when there is no such cluster. */
   authentication(): Promise<"access entries" | "config map" | undefined>;
-  /** Why this function cannot reach the cluster's API, with the remedy; undefined when it can. */
-  whyUnreachable(): Promise<string | undefined>;
+  /** Why the cluster cannot have a holder, with the remedy; undefined when it can. */
+  whyUnusable(): Promise<string | undefined>;
   /** Lets a role log in as a member of our group. */
   create(role: string): Promise<"created" | "existed">;
   /** Deletes a role's entry; succeeds when there is none. */
@@ -46,7 +46,7 @@ export type AccessPorts = Readonly<{ entries: AccessEntries; log: Log }>;
 
 /** Gives a new deployment its rights, or leaves nothing behind: CloudFormation does not delete what it could not create. */
 export async function installAccess(ports: AccessPorts, desired: DesiredAccess): Promise<void> {
-  await refuseUnusable(ports.entries, desired);
+  await refuseUnusable(ports.entries);
   let hadRights = false;
   try {
     hadRights = await createEntries(ports.entries, desired);
@@ -61,7 +61,7 @@ export async function installAccess(ports: AccessPorts, desired: DesiredAccess):
 
 /** Brings the cluster to what a deployment is now. */
 export async function changeAccess(ports: AccessPorts, desired: DesiredAccess): Promise<void> {
-  await refuseUnusable(ports.entries, desired);
+  await refuseUnusable(ports.entries);
   await createEntries(ports.entries, desired);
   await establish(ports, desired);
 }
@@ -156,22 +156,9 @@ async function removeRights(rights: Rights, log: Log, desired: DesiredAccess): P
 }
 
 /** Refuses a cluster that this function cannot log in to or cannot reach, before it changes anything. */
-async function refuseUnusable(entries: AccessEntries, desired: DesiredAccess): Promise<void> {
-  await refuseConfigMap(entries, desired);
-  const unreachable = await entries.whyUnreachable();
-  if (unreachable) throw new BrokenSetupError(unreachable);
-}
-
-async function refuseConfigMap(entries: AccessEntries, { cluster }: DesiredAccess): Promise<void> {
-  const authentication = await entries.authentication();
-  if (!authentication)
-    throw new BrokenSetupError(`there is no EKS cluster named ${cluster} in this account and region`);
-  if (authentication === "access entries") return;
-  throw new BrokenSetupError(
-    `cluster ${cluster} authenticates roles by the aws-auth ConfigMap only. Allow access entries beside it with ` +
-      `"aws eks update-cluster-config --name ${cluster} --access-config authenticationMode=API_AND_CONFIG_MAP" ` +
-      `and then "aws eks wait cluster-active --name ${cluster}", or deploy with access=manual and apply the printed manifest`,
-  );
+async function refuseUnusable(entries: AccessEntries): Promise<void> {
+  const why = await entries.whyUnusable();
+  if (why) throw new BrokenSetupError(why);
 }
 
 function warnWithoutPolicy(log: Log, { cluster }: DesiredAccess): void {

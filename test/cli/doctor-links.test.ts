@@ -2,7 +2,7 @@ import type { VpcConfigResponse } from "@aws-sdk/client-eks";
 import { describe, expect, it } from "vitest";
 import type { Account, FunctionFacts } from "../../cli/doctor/aws/account.ts";
 import type { LinkName } from "../../cli/doctor/finding.ts";
-import { unreachableFromOutside } from "../../lambda/aws/endpoint.ts";
+import { unreachableFromOutside } from "../../lambda/aws/usable-cluster.ts";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import type { Part } from "../../lambda/names.ts";
 import { noon } from "../../simulator/virtual-clock.ts";

@@ -102,7 +102,7 @@ it.each(["AccessDeniedException", "ServerException"])("reports %s at once", asyn
   const denied = entriesOf({ eks: { send: () => Promise.reject(error) } as unknown as EKSClient });
   for (const call of [
     () => denied.authentication(),
-    () => denied.whyUnreachable(),
+    () => denied.whyUnusable(),
     () => denied.create(hold),
     () => denied.delete(hold),
     () => denied.returnAdminRight(),
@@ -195,8 +195,7 @@ it.each([
   ["no word on its endpoint", {}],
 ])("reaches a cluster with %s", async (_, config) => {
   eks.vpcConfig = config;
-  expect(await entries.whyUnreachable()).toBeUndefined();
-  expect(await entriesOf({ cluster: "gone" }).whyUnreachable()).toBeUndefined();
+  expect(await entries.whyUnusable()).toBeUndefined();
 });
 
 it.each([
@@ -214,9 +213,9 @@ it.each([
   "names the setting vpc where the endpoint answers only %s, unless it is in a VPC",
   async (_, config, reason) => {
     eks.vpcConfig = config;
-    const why = await entries.whyUnreachable();
+    const why = await entries.whyUnusable();
     expect(why).toMatch(reason);
-    expect(why).toMatch(/in no VPC: cdk deploy -c cluster=prod -c vpc=.* with subnets from which/);
-    expect(await entriesOf({ inVpc: true }).whyUnreachable()).toBeUndefined();
+    expect(why).toMatch(/in no VPC\ncdk deploy -c cluster=prod -c vpc=.* with subnets from which/);
+    expect(await entriesOf({ inVpc: true }).whyUnusable()).toBeUndefined();
   },
 );

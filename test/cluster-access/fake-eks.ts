@@ -59,7 +59,7 @@ export class FakeEks {
     if (cluster !== "prod") return refused(404, "ResourceNotFoundException");
     if (path.length === 2) {
       const accessConfig = this.authenticationMode && { authenticationMode: this.authenticationMode };
-      return done({ cluster: { name: cluster, accessConfig, resourcesVpcConfig: this.vpcConfig } });
+      return done({ cluster: { status: "ACTIVE", accessConfig, resourcesVpcConfig: this.vpcConfig } });
     }
     if (this.authenticationMode === "CONFIG_MAP") {
       const modes = "[API, API_AND_CONFIG_MAP]";

@@ -117,7 +117,7 @@ describe.each([
       return isLate;
     };
     const wereLate = await Promise.all(Array.from({ length: 15 }, (_, calls) => outOfTime(calls)));
-    expect(wereLate.filter(Boolean).length).toBeGreaterThan(5);
+    expect(wereLate).toContain(true);
   });
 
   it("a rollback that is killed, too, leaves no admin once it is repeated", async () => {

@@ -1,3 +1,4 @@
+import type { ClusterFacts } from "../../../lambda/aws/usable-cluster.ts";
 import type { Part } from "../../../lambda/names.ts";
 
 export type FunctionFacts = Readonly<{
@@ -35,13 +36,6 @@ export type QueueFacts = Readonly<{
 }>;
 
 export type MappingFacts = Readonly<{ id: string; state: string; lastResult: string }>;
-export type ClusterFacts = Readonly<{
-  status: string;
-  version: string;
-  authenticationMode: string;
-  /** Why a function in no VPC cannot reach the cluster's API, and what to do about it. */
-  unreachable: Readonly<{ reason: string; remedy: string }> | undefined;
-}>;
 /** `description` ends with a link to the runbook. */
 export type AlarmFacts = Readonly<{ name: string; description: string; state: string; since?: Date }>;
 

@@ -2,35 +2,22 @@ import {
   CreateAccessEntryCommand,
   DeleteAccessEntryCommand,
   DescribeAccessEntryCommand,
-  DescribeClusterCommand,
   EKSClient,
   ListAssociatedAccessPoliciesCommand,
   UpdateAccessEntryCommand,
 } from "@aws-sdk/client-eks";
-import { unreachableFromOutside } from "../../../lambda/aws/endpoint.ts";
 import { isAws } from "../../../lambda/aws/errors.ts";
+import { describeCluster } from "../../../lambda/aws/usable-cluster.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
 import { unlessGone } from "../../aws-errors.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";
-import { type Account, type ClusterFacts, textIn } from "./account.ts";
+import type { Account } from "./account.ts";
 
 type Cluster = Pick<Account, "cluster" | "accessGroups" | "adminSince" | "deleteEntry" | "admit">;
 
 /** The cluster as EKS knows it, and who may log in to it. */
 export function awsCluster(config: AwsConfig, name: string): Cluster {
   const eks = new EKSClient(config);
-
-  async function cluster(): Promise<ClusterFacts | undefined> {
-    const found = await unlessGone(() => eks.send(new DescribeClusterCommand({ name })));
-    if (!found?.cluster) return undefined;
-    const { status, version, accessConfig, resourcesVpcConfig } = found.cluster;
-    return {
-      status: textIn(status) ?? "",
-      version: textIn(version) ?? "",
-      authenticationMode: textIn(accessConfig?.authenticationMode) ?? "CONFIG_MAP",
-      unreachable: unreachableFromOutside(name, resourcesVpcConfig),
-    };
-  }
 
   async function accessGroups(principalArn: string): Promise<readonly string[] | undefined> {
     const command = new DescribeAccessEntryCommand({ clusterName: name, principalArn });
@@ -61,5 +48,5 @@ export function awsCluster(config: AwsConfig, name: string): Cluster {
     }
   }
 
-  return { cluster, accessGroups, adminSince, deleteEntry, admit };
+  return { cluster: () => describeCluster(eks, name), accessGroups, adminSince, deleteEntry, admit };
 }

@@ -1,36 +1,21 @@
+import { type ClusterFacts, whyUnusable } from "../../../lambda/aws/usable-cluster.ts";
 import { minutes } from "../../../lambda/core/duration.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
 import { SettingEnvironment } from "../../../lambda/environment.ts";
-import type { ClusterFacts, FunctionFacts } from "../aws/account.ts";
+import type { FunctionFacts } from "../aws/account.ts";
 import { type Doctor, reapply } from "../doctor.ts";
 import type { Seen } from "../examination.ts";
 import { type Findings, type Found, fail, ok, warn } from "../finding.ts";
 import type { Functions } from "./functions.ts";
 
 /** The cluster is there, lets roles in by access entries, and can be reached from where the functions are. */
-export async function checkCluster(doctor: Doctor, functions: Functions): Promise<Seen<ClusterFacts>> {
+export async function checkCluster(doctor: Doctor, { control }: Functions): Promise<Seen<ClusterFacts>> {
   const { cluster: name, account } = doctor;
   const cluster = await account.cluster();
-  if (!cluster) {
-    const what = `there is no EKS cluster ${name} in this account and region`;
-    return { findings: fail(what, "Deploy the holder where the cluster is.") };
-  }
-  return { findings: judge(name, cluster, functions), facts: cluster };
-}
-
-function judge(name: string, cluster: ClusterFacts, { control }: Functions): Found {
-  const { status, version, authenticationMode, unreachable } = cluster;
-  if (status !== "ACTIVE" && status !== "UPDATING") {
-    return fail(`${name} is ${status}`, "Wait until it is ACTIVE.");
-  }
-  if (authenticationMode === "CONFIG_MAP") {
-    const remedy =
-      `aws eks update-cluster-config --name ${name} --access-config authenticationMode=API_AND_CONFIG_MAP && ` +
-      `aws eks wait cluster-active --name ${name}`;
-    return fail(`${name} has no access entries, only the aws-auth ConfigMap`, remedy);
-  }
-  if (unreachable && !control.inVpc) return fail(unreachable.reason, unreachable.remedy);
-  return ok(`${name}, Kubernetes ${version}, ${authenticationMode}`);
+  const why = whyUnusable(name, cluster, control);
+  if (why) return { findings: fail(why.reason, why.remedy) };
+  const what = `${name}, Kubernetes ${cluster?.version}, ${cluster?.authenticationMode}`;
+  return { findings: ok(what), ...(cluster && { facts: cluster }) };
 }
 
 /** Every function's role may log in as a member of our group. */

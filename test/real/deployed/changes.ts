@@ -55,7 +55,7 @@ export function changeCases(open: () => World): void {
     emulator.setBehaviour(allAwsBehaviour);
 
     await expect(world.deploy("closed", {})).rejects.toThrow(
-      /endpoint of closed answers 203\.0\.113\.0\/24 only.*-c vpc=SUBNETS/,
+      /endpoint of closed answers 203\.0\.113\.0\/24 only.*-c vpc=SUBNETS/s,
     );
 
     const closed = new DeployedCluster(emulator, "closed", plane);
