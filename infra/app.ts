@@ -6,7 +6,10 @@ try {
   const app = new App();
   // Where to deploy comes from the CDK command line: its profile's account and region.
   const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env;
-  fillApp(app, { ...(account && { account }), ...(region && { region }) });
+  const env = { ...(account && { account }), ...(region && { region }) };
+  const { stack, props } = fillApp(app, env);
+  // Without credentials the CDK command line names no account, and nothing is asked.
+  if (account) await (await import("./check-cluster.ts")).refuseUnusableCluster(stack, props, env);
   app.synth();
 } catch (error) {
   if (!(error instanceof BadInputError)) throw error;

@@ -2,14 +2,17 @@ import { type App, type Environment, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { stackName } from "../lambda/names.ts";
 import { HolderStack } from "./holder-stack.ts";
-import { readContext } from "./settings/context.ts";
+import { type ContextSettings, readContext } from "./settings/context.ts";
+
+type Filled = Readonly<{ stack: HolderStack; props: ContextSettings["props"] }>;
 
 /** Adds the stack that the app's context asks for, and the security checks of its template. */
-export function fillApp(app: App, env: Environment): void {
+export function fillApp(app: App, env: Environment): Filled {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   const settings = readContext(app.node.getAllContext());
-  new HolderStack(app, stackName(settings.props.cluster), settings, {
+  const stack = new HolderStack(app, stackName(settings.props.cluster), settings, {
     env,
     description: `karpenter-node-holder for ${settings.props.cluster}`,
   });
+  return { stack, props: settings.props };
 }

@@ -1,0 +1,67 @@
+import { App, Stack } from "aws-cdk-lib";
+import { afterEach, expect, it, vi } from "vitest";
+import { refuseUnusableCluster } from "../../infra/check-cluster.ts";
+import { type AwsAnswer, fakeAws, json } from "../support/fake-aws.ts";
+
+const account = "123456789012";
+const own = `<GetCallerIdentityResponse><GetCallerIdentityResult><Account>${account}</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`;
+const usable = { status: "ACTIVE", accessConfig: { authenticationMode: "API" } };
+const none = { status: 404, headers: { "x-amzn-errortype": "ResourceNotFoundException" }, body: "{}" };
+const denied = { status: 403, headers: { "x-amzn-errortype": "AccessDeniedException" }, body: "{}" };
+const vpc = { subnetIds: ["subnet-1"], securityGroupIds: ["sg-1"] };
+
+afterEach(() => vi.unstubAllEnvs());
+
+/** The errors that stop a deployment, and what the app prints, where AWS answers so. */
+async function check(cluster: AwsAnswer, props: object = {}, identity = own) {
+  const aws = await fakeAws(({ path }) => (path === "/" ? { body: identity } : cluster));
+  const variables = {
+    AWS_ENDPOINT_URL: aws.client.endpoint,
+    AWS_ACCESS_KEY_ID: "a",
+    AWS_SECRET_ACCESS_KEY: "s",
+  };
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+  const printed: string[] = [];
+  const print = vi.spyOn(console, "error").mockImplementation((line) => void printed.push(line));
+  const stack = new Stack(new App(), "Test");
+  try {
+    await refuseUnusableCluster(stack, { cluster: "prod", ...props }, { account, region: "eu-west-1" });
+  } finally {
+    await aws.close();
+    print.mockRestore();
+  }
+  const errors = stack.node.metadata.filter(({ type }) => type === "aws:cdk:error").map(({ data }) => data);
+  return { errors, printed, asked: aws.requests.length };
+}
+
+const describes = (about: object) => json({ cluster: { ...usable, ...about } });
+const closed = describes({ resourcesVpcConfig: { endpointPublicAccess: false } });
+
+it.each([
+  ["does not exist", none, /^there is no EKS cluster prod .*\nCheck the name/],
+  ["is not ready", describes({ status: "CREATING" }), /^prod is CREATING\nWait/],
+  ["has no access entries", describes({ accessConfig: {} }), /ConfigMap only\naws eks update-cluster-config/],
+  ["is closed to functions outside of a VPC", closed, /private endpoint only.*\n.*-c vpc=/],
+])("a deployment for a cluster that %s is refused, with what to do", async (_, answer, why) => {
+  expect(await check(answer)).toMatchObject({ errors: [expect.stringMatching(why)], printed: [] });
+});
+
+it.each([
+  ["the cluster can have a holder", describes({}), {}],
+  ["the functions of a private cluster are in its VPC", closed, { vpc }],
+])("a deployment is not refused where %s", async (_, answer, props) => {
+  expect(await check(answer, props)).toMatchObject({ errors: [], printed: [] });
+});
+
+it("nothing is asked where the rights are given by hand", async () => {
+  expect(await check(none, { access: "manual" })).toEqual({ errors: [], printed: [], asked: 0 });
+});
+
+it.each([
+  ["may not ask", denied, own],
+  ["has the credentials of another account", none, own.replace(account, "999999999999")],
+])("an app that %s prints one line, and lets the deployment begin", async (_, answer, identity) => {
+  const { errors, printed } = await check(answer, {}, identity);
+  expect(errors).toEqual([]);
+  expect(printed).toEqual([expect.stringMatching(/^Cluster prod is not checked before the deployment: .+$/)]);
+});
