@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { accessManifest } from "../../../lambda/cluster-access/manifest.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
 import { type AwsBehaviour, allAwsBehaviour } from "../emulator/emulator.ts";
-import { DeployedCluster } from "./cluster.ts";
+import type { DeployedCluster } from "./cluster.ts";
 import type { DeployedWorld } from "./world.ts";
 
 type World = Readonly<{ world: DeployedWorld; prod: DeployedCluster; legacy: DeployedCluster }>;
@@ -45,21 +45,24 @@ export function changeCases(open: () => World): void {
     });
   });
 
-  it("a deployment for an endpoint that is public only for some addresses is refused, and the error names the setting vpc", async () => {
+  it("a deployment for no cluster, or an endpoint that answers some addresses only, is refused before anything is created", async () => {
     const { world } = open();
     const { emulator } = world;
     // The suite itself must reach its API server.
     emulator.setBehaviour(allAwsBehaviour.filter((one) => one !== "endpoints-closed"));
     await emulator.relaxIam();
-    const plane = await emulator.createCluster("closed", { publicAccessCidrs: ["203.0.113.0/24"] });
+    await emulator.createCluster("closed", { publicAccessCidrs: ["203.0.113.0/24"] });
     emulator.setBehaviour(allAwsBehaviour);
 
+    await expect(world.deploy("missing", {})).rejects.toThrow(
+      /there is no EKS cluster missing in this account and region\nCheck/,
+    );
     await expect(world.deploy("closed", {})).rejects.toThrow(
       /endpoint of closed answers 203\.0\.113\.0\/24 only.*-c vpc=SUBNETS/s,
     );
 
-    const closed = new DeployedCluster(emulator, "closed", plane);
-    expect(await closed.accessGroups()).not.toContain(holderName);
+    expect(await world.stackStatus("missing")).toBe("gone");
+    expect(await world.stackStatus("closed")).toBe("gone");
   });
 
   describe("deploying again", () => {
