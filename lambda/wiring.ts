@@ -51,7 +51,7 @@ export function wireRelease(config: Config): Wired<ReleasePorts> {
   };
   const ports: ReleasePorts = {
     rules: settings,
-    holds: new StoredHolds(table),
+    holds: new StoredHolds(table, systemClock),
     journal: new StoredJournal(table, systemClock),
     nodes: new KubernetesNodes(cluster),
     nodeClaims: new KubernetesNodeClaims(cluster),

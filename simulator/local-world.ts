@@ -59,7 +59,7 @@ export function localWorld(options: LocalWorldOptions): LocalWorld {
     clock,
     log,
     timeline,
-    holds: new StoredHolds(table),
+    holds: new StoredHolds(table, clock),
     journal,
     nodes: new KubernetesNodes({ api, karpenter, annotation, nodePools, clock, metrics }),
     nodeClaims: new KubernetesNodeClaims({ api, karpenter, nodePools }),

@@ -10,11 +10,13 @@ import type { MemoryTable } from "./memory-table.ts";
 /** The real holds, whose records can be looked at without a call. */
 export class WatchedHolds extends StoredHolds {
   readonly #table: MemoryTable;
+  readonly #clock: Clock;
   readonly #view: () => ReadonlyMap<string, ScopeRecord>;
 
-  constructor(table: MemoryTable) {
-    super(table);
+  constructor(table: MemoryTable, clock: Clock) {
+    super(table, clock);
     this.#table = table;
+    this.#clock = clock;
     this.#view = table.view(Kind.record, readRecord);
   }
 
@@ -25,7 +27,7 @@ export class WatchedHolds extends StoredHolds {
 
   /** Writes over whatever is there. */
   async put(record: ScopeRecord): Promise<void> {
-    await this.#table.put(Kind.record, record.scope, storedRecord(record));
+    await this.#table.put(Kind.record, record.scope, storedRecord(record, this.#clock.now()));
   }
 
   /** A hand writes a record whose hold we cannot read; like every writer it counts its writes. */

@@ -52,7 +52,7 @@ export class World {
   readonly nodes: ClusterView;
   readonly ec2: FakeEc2;
   readonly table = new MemoryTable();
-  readonly holds = new WatchedHolds(this.table);
+  readonly holds = new WatchedHolds(this.table, this.clock);
   readonly journal = new WatchedJournal(this.table, this.clock);
   readonly nodeClaims = new FakeNodeClaims(this.clock);
   readonly access = new FakeAccessObjects();

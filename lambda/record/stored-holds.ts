@@ -2,21 +2,23 @@ import { writeLearned } from "../core/auto/learned-text.ts";
 import { after, type Duration, hours, later } from "../core/duration.ts";
 import { BrokenSetupError } from "../core/errors.ts";
 import { historyDays, type ScopeRecord } from "../core/holds/hold.ts";
-import type { AllHolds, Holds } from "../core/ports.ts";
+import type { AllHolds, Clock, Holds } from "../core/ports.ts";
 import type { Scope } from "../core/scope.ts";
 import { type Fields, HoldTable, type ItemTable, Kind } from "./item-table.ts";
 import { readRecord, storedReplacements } from "./stored-records.ts";
 
 /** Longer than an event may be late plus the longest hold. */
-const emptyKept: Duration = hours(24 * 7);
+const unheldKept: Duration = hours(24 * 7);
 const learnedKept: Duration = hours(24 * historyDays);
 
 /** One item a scope, each write conditional on the version that was read. */
 export class StoredHolds implements Holds {
   readonly #table: ItemTable;
+  readonly #clock: Clock;
 
-  constructor(table: ItemTable) {
+  constructor(table: ItemTable, clock: Clock) {
     this.#table = table;
+    this.#clock = clock;
   }
 
   async find(scope: Scope): Promise<ScopeRecord | undefined> {
@@ -39,33 +41,30 @@ export class StoredHolds implements Holds {
   }
 
   write(record: ScopeRecord): Promise<boolean> {
-    return this.#table.put(Kind.record, record.scope, storedRecord(record), record.version);
+    return this.#table.put(
+      Kind.record,
+      record.scope,
+      storedRecord(record, this.#clock.now()),
+      record.version,
+    );
   }
 }
 
-export function storedRecord({
-  scope: _,
-  unreadable: _u,
-  version,
-  replacements = [],
-  learned,
-  ...rest
-}: ScopeRecord): Fields {
+export function storedRecord(record: ScopeRecord, now: Date): Fields {
+  const { scope: _, unreadable: _u, version, replacements = [], learned, ...rest } = record;
   const remembered = replacements.length > 0 && { replacements: storedReplacements(replacements) };
   const item = { ...rest, ...remembered, ...(learned && { learned: writeLearned(learned) }) };
   // A version that is no valid number starts again at 1.
   const next = Number.isSafeInteger(version) ? version + 1 : 1;
-  return { ...item, version: next, ...forgetWhenEmpty(rest, learned ? learnedKept : emptyKept) };
+  return { ...item, version: next, ...forgetWithoutHold(record, now) };
 }
 
 /** Lets a record without a hold expire: the record of a deleted NodePool would stay for ever. */
-function forgetWhenEmpty(
-  record: Omit<ScopeRecord, "scope" | "version" | "unreadable">,
-  kept: Duration,
+function forgetWithoutHold(
+  { hold, launchesCountFrom = new Date(0), learned }: ScopeRecord,
+  now: Date,
 ): Fields {
-  const { hold, lastLaunchAt, launchesCountFrom, forced } = record;
-  const moments = [lastLaunchAt, launchesCountFrom, forced?.at].filter((moment) => moment !== undefined);
-  if (hold || moments.length === 0) return {};
-  const forgetAt = Math.ceil(after(moments.reduce(later), kept).getTime() / 1_000);
-  return { [HoldTable.forgetAt]: forgetAt };
+  if (hold) return {};
+  const forgetAt = after(later(now, launchesCountFrom), learned ? learnedKept : unheldKept);
+  return { [HoldTable.forgetAt]: Math.ceil(forgetAt.getTime() / 1_000) };
 }

@@ -91,7 +91,7 @@ export async function openRun(options: RunOptions): Promise<Run> {
   const onServerTime = clockCheck({ clock, hold, log });
   const watch = new NodeWatch({ api, login, selector, clock, log, onChange, onServerTime });
   const launches = new WatchedLaunches(watch, { poolLabel, annotation });
-  const holds = new StoredHolds(table);
+  const holds = new StoredHolds(table, clock);
   const journal = new StoredJournal(table, clock);
   const nodes = new KubernetesNodes({ api, karpenter, annotation, nodePools, clock, metrics });
   const holder = new Holder({

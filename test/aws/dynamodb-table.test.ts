@@ -5,7 +5,7 @@ import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { poolScope, wholeCluster } from "../../lambda/core/scope.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
-import { noon } from "../../simulator/virtual-clock.ts";
+import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 import { errorOf } from "../fuzz/fuzz.ts";
 import { aHold, aRecord } from "../support/builders.ts";
 import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
@@ -15,7 +15,8 @@ afterEach(() => aws.close());
 
 async function holdsOn(answer: (count: number) => AwsAnswer | "hang up", maxAttempts = 1) {
   aws = await fakeAws((_, count) => answer(count));
-  return new StoredHolds(new DynamodbTable(new DynamoDBClient({ ...aws.client, maxAttempts }), "the-table"));
+  const client = new DynamoDBClient({ ...aws.client, maxAttempts });
+  return new StoredHolds(new DynamodbTable(client, "the-table"), new VirtualClock());
 }
 const sent = () => aws.requests.map(({ body }) => JSON.parse(body));
 const keys = { kind: { S: "record" }, name: { S: "cluster" } };

@@ -46,7 +46,7 @@ export async function dynamodbStore(config: DynamoDBClientConfig, clock: Clock):
 
 export const storeOf = (table: ItemTable, clock: Clock): Omit<OpenHolds, "close"> => ({
   table,
-  holds: new StoredHolds(table),
+  holds: new StoredHolds(table, clock),
   journal: new StoredJournal(table, clock),
 });
 

@@ -110,12 +110,22 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
       expect(await store.holds.find(scope)).toEqual({ scope, version: 2 });
     });
 
-    it("gives a record without a hold some days after its last moment, and one with a hold no end", async () => {
-      const forgetAt = async () => (await store.table.find(Kind.record, wholeCluster))?.item.forgetAt;
-      await store.holds.write(aRecord({ lastLaunchAt: noon }));
-      expect(await forgetAt()).toBe(after(noon, hours(24 * 7)).getTime() / 1_000);
-      await store.holds.write(aRecord({ version: 1, lastLaunchAt: noon, hold: aHold() }));
-      expect(await forgetAt()).toBeUndefined();
+    it("keeps a record without a hold for a week after its last write or its pause, one with a hold always", async () => {
+      const { replacements, learned } = fullRecord;
+      const later = after(noon, hours(1));
+      const day = hours(24);
+      const cases = [
+        [{}, after(noon, 7 * day)],
+        [{ replacements }, after(noon, 7 * day)],
+        [{ launchesCountFrom: later }, after(later, 7 * day)],
+        [{ learned }, after(noon, 90 * day)],
+        [{ hold: aHold() }, undefined],
+      ] as const;
+      for (const [version, [about, end]] of cases.entries()) {
+        expect(await store.holds.write(aRecord({ version, ...about }))).toBe(true);
+        const { item } = (await store.table.find(Kind.record, wholeCluster)) ?? {};
+        expect(item?.forgetAt).toBe(end && end.getTime() / 1_000);
+      }
     });
 
     it("refuses a first write where a record exists", async () => {

@@ -39,7 +39,7 @@ describe("what a record's change means", () => {
   it("is reported only when the write was done", async () => {
     const clock = new VirtualClock();
     const timeline = new Timeline(() => clock.now());
-    const holds = new RecordingHolds(new StoredHolds(new MemoryTable()), timeline);
+    const holds = new RecordingHolds(new StoredHolds(new MemoryTable(), new VirtualClock()), timeline);
     await holds.write(aRecord({ hold }));
     await holds.write(aRecord({ hold: aHold({ id: holdId(2) }) }));
     expect(timeline.events).toMatchObject([{ kind: "hold started", holdId: holdId(1), at: clock.now() }]);
