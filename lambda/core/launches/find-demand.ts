@@ -161,7 +161,7 @@ async function rememberAll(
 
 /** A record keeps this many. Older ones are forgotten; Karpenter's event still names them for an hour. */
 export const mostRemembered = 500;
-/** Longer than any hold with any settings: a sweep treats unmarked nodes of that age as missed launches. */
+/** Longer than any hold with any settings: a launch may be delivered again while it would still start one. */
 const rememberedFor: Duration = hours(25);
 
 /** The instances that never count as demand, even when Karpenter's events no longer name them. */
