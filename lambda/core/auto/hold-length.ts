@@ -2,7 +2,7 @@ import { type Duration, formatDuration, seconds } from "../duration.ts";
 import { type Gap, isTrusted, type Learned } from "./learned.ts";
 
 /** A length that a gap may have had, with its weight. Infinity: the gap did not end. */
-export type Ending = Readonly<{ at: Duration; weight: number }>;
+export type GapEnd = Readonly<{ at: Duration; weight: number }>;
 
 /** The next gap may be somewhat longer than the one that was seen. */
 export const margin = 1.25;
@@ -11,9 +11,9 @@ export const margin = 1.25;
 const halfLife = 16;
 
 /** The possible endings of all gaps (oldest first), weighted by their nodes and their age. */
-export function endingsOf(gaps: readonly Gap[]): readonly Ending[] {
-  const seen: Ending[] = [];
-  const unseen: Ending[] = [];
+export function endingsOf(gaps: readonly Gap[]): readonly GapEnd[] {
+  const seen: GapEnd[] = [];
+  const unseen: GapEnd[] = [];
   gaps.forEach((gap, index) => {
     const weight = gap.nodes * 0.5 ** ((gaps.length - 1 - index) / halfLife);
     if (gap.atMost === undefined) unseen.push({ at: gap.atLeast, weight });
@@ -22,14 +22,14 @@ export function endingsOf(gaps: readonly Gap[]): readonly Ending[] {
   return unseen.toSorted((a, b) => a.at - b.at).reduce(shareAmongLonger, seen);
 }
 
-function possibleEndings(atLeast: Duration, atMost: Duration, weight: number): readonly Ending[] {
+function possibleEndings(atLeast: Duration, atMost: Duration, weight: number): readonly GapEnd[] {
   if (atLeast === atMost) return [{ at: atMost * margin, weight }];
   // Spread evenly, but not beyond the bound: otherwise each hold would make the next one longer.
   return [1, 2, 3].map((part) => ({ at: atLeast + ((atMost - atLeast) * part) / 3, weight: weight / 3 }));
 }
 
 /** A gap whose end was not seen counts as if it had ended like the longer gaps. Without longer gaps it did not end. */
-function shareAmongLonger(endings: readonly Ending[], { at, weight }: Ending): readonly Ending[] {
+function shareAmongLonger(endings: readonly GapEnd[], { at, weight }: GapEnd): readonly GapEnd[] {
   const total = endings.reduce((sum, ending) => sum + (ending.at > at ? ending.weight : 0), 0);
   if (total === 0) return [...endings, { at: Number.POSITIVE_INFINITY, weight }];
   const factor = 1 + weight / total;
@@ -93,7 +93,7 @@ function cheapestLength(gaps: readonly Gap[], relaunchCost: Duration, { cap }: L
 }
 
 /** What each length would have cost, shortest first. */
-function costsOf(endings: readonly Ending[], lengths: readonly Duration[], relaunchCost: Duration) {
+function costsOf(endings: readonly GapEnd[], lengths: readonly Duration[], relaunchCost: Duration) {
   const sorted = endings.toSorted((a, b) => a.at - b.at);
   let later = sorted.reduce((sum, { weight }) => sum + weight, 0);
   let idle = 0;
