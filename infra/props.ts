@@ -16,7 +16,7 @@ export interface KarpenterNodeHolderProps {
   readonly hold?: Duration | "auto";
   /** With `hold=auto`: what one needless relaunch of a node is worth, in time of that node (1m to 24h). Default: 10m. */
   readonly relaunchCost?: Duration;
-  /** A hold never lasts longer, whatever launches; `0s` for no cap (1m to 168h). Default: 2h. */
+  /** A hold never lasts longer, however many nodes are launched; `0s` for no cap (1m to 168h). Default: 2h. */
   readonly maxHold?: Duration;
   /** After a capped hold, launches start no hold for this long, so that Karpenter can consolidate (to 24h). Default: 10m. */
   readonly breather?: Duration;

@@ -65,7 +65,7 @@ export const holderSettings = {
   maxHold: {
     value: { kind: "duration", least: minutes(1), most: hours(24 * 7), zero: "for no cap" },
     default: "2h",
-    help: "a hold never lasts longer, whatever launches; `0s` for no cap",
+    help: "a hold never lasts longer, however many nodes are launched; `0s` for no cap",
   },
   breather: {
     value: { kind: "duration", least: 0, most: hours(24) },
