@@ -1,6 +1,7 @@
 import { DescribeInstancesCommand, EC2Client } from "@aws-sdk/client-ec2";
 import { EKSClient } from "@aws-sdk/client-eks";
 import { EventBridgeClient, ListRulesCommand, TestEventPatternCommand } from "@aws-sdk/client-eventbridge";
+import { GetRoleCommand, IAMClient } from "@aws-sdk/client-iam";
 import { GetAccountSettingsCommand, GetFunctionCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { describeCluster, whyUnusable } from "../../lambda/aws/usable-cluster.ts";
 import { launchesAndProbes, probeDetailType, probeSource } from "../../lambda/handlers/event-sources.ts";
@@ -9,6 +10,11 @@ import { type Check, judged, type Seen, type Smoke } from "./smoke.ts";
 
 /** Checks that create nothing. */
 export const accountChecks = (smoke: Smoke, inVpc: boolean): readonly Check[] => [
+  {
+    assumption: "account and region are bootstrapped for the CDK",
+    expected: "the role that deploys",
+    look: () => bootstrap(smoke),
+  },
   {
     assumption: "the cluster can have a holder",
     expected: "active, access entries allowed, endpoint reachable",
@@ -26,7 +32,7 @@ export const accountChecks = (smoke: Smoke, inVpc: boolean): readonly Check[] =>
   },
   {
     assumption: "the default event bus has room for two rules",
-    expected: "at most 298 of 300",
+    expected: `at most ${rulesQuota(smoke) - 2} of ${rulesQuota(smoke)}`,
     look: () => rules(smoke),
   },
   {
@@ -40,6 +46,20 @@ export const accountChecks = (smoke: Smoke, inVpc: boolean): readonly Check[] =>
     look: () => pattern(smoke),
   },
 ];
+
+/** The quota that AWS gives at first. */
+const rulesQuota = ({ region }: Smoke): number => (["af-south-1", "eu-south-1"].includes(region) ? 100 : 300);
+
+async function bootstrap({ aws, account, region }: Smoke): Promise<Seen> {
+  const RoleName = `cdk-hnb659fds-deploy-role-${account}-${region}`;
+  try {
+    await new IAMClient(aws).send(new GetRoleCommand({ RoleName }));
+  } catch (error) {
+    if (!(error instanceof Error) || !error.name.startsWith("NoSuchEntity")) throw error;
+    return judged(false, `none: npx cdk bootstrap aws://${account}/${region}`);
+  }
+  return judged(true, RoleName);
+}
 
 async function cluster(smoke: Smoke, inVpc: boolean): Promise<Seen> {
   const found = await describeCluster(new EKSClient(smoke.aws), smoke.cluster);
@@ -78,7 +98,7 @@ async function rules(smoke: Smoke): Promise<Seen> {
     count += page.Rules?.length ?? 0;
     NextToken = page.NextToken;
   } while (NextToken);
-  return judged(count <= 298, `${count} rules`);
+  return judged(count <= rulesQuota(smoke) - 2, `${count} rules`);
 }
 
 async function managedInstances(smoke: Smoke): Promise<Seen> {

@@ -21,7 +21,8 @@ export function cdkFor(smoke: Smoke, context: readonly string[]): Cdk {
       const child = spawn(process.execPath, [cli, ...words, "--ci"], {
         cwd: root,
         detached: true,
-        env: { ...process.env, AWS_REGION: smoke.region },
+        // The app knows the profile by the environment alone.
+        env: { ...process.env, AWS_REGION: smoke.region, ...(profile && { AWS_PROFILE: profile }) },
         stdio: ["ignore", "pipe", "inherit"],
       });
       child.stdout.pipe(process.stderr, { end: false });

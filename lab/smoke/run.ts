@@ -84,7 +84,12 @@ async function smoke(options: Options): Promise<void> {
     const left = await cleanup.run(report);
     progress.stop();
     for (const one of left)
-      rows.push({ assumption: "everything is removed", expected: "removed", seen: one, verdict: "broken" });
+      rows.push({
+        assumption: "what it created is removed",
+        expected: "removed",
+        seen: one,
+        verdict: "broken",
+      });
     process.stdout.write(`\n${tableOf(rows).join("\n")}\n`);
   }
   const broken = rows.filter(({ verdict }) => verdict === "broken");
@@ -172,8 +177,10 @@ function explain({ cluster, account, region, prefix }: Smoke, { scale }: Options
      role that cannot be assumed
   2. deploy the stack of the node holder for ${cluster} with hold=2m
   3. ${launch}, and keep Karpenter's nodes from disruption for two minutes
-  4. destroy the stack, and remove everything else again, also after a failure or Ctrl-C
+  4. destroy the stack, and remove what 1 created, also after a failure or Ctrl-C
 
+These stay: the CDK's bootstrap and the functions' code in its bucket, metrics in CloudWatch until they expire, and
+the nodes of the launch. With vpc, AWS removes the functions' network interfaces up to 40 minutes later.
 AWS charges some cents for this, and the nodes of the launch as always.
 `);
 }

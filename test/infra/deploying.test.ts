@@ -21,3 +21,8 @@ it("counts what it adds to the account's quotas", () => {
     "six functions, seven roles, two rules on the default event bus (quota 300), 13 alarms",
   );
 });
+
+it("names the right to read the functions' code, wherever it lies", () => {
+  const plain = page.split("\n## CloudFormation and Terraform")[1]?.split("\n## ")[0];
+  for (const part of [needs, plain]) expect(part).toContain("`s3:GetObject`");
+});

@@ -93,7 +93,7 @@ describe("the documented pattern for CloudTrail's events", () => {
 });
 
 describe("what the security page says that commands need", () => {
-  const services: Readonly<Record<string, string>> = { eventbridge: "events" };
+  const services: Readonly<Record<string, string>> = { eventbridge: "events", "cloudwatch-logs": "logs" };
   const clients = /\{([^{}]+)\} (?:from |= await import\()"@aws-sdk\/client-([\w-]+)"/gs;
   const inCode = (text: string): readonly string[] =>
     [...text.matchAll(clients)].flatMap(([, names = "", client = ""]) =>
@@ -102,12 +102,21 @@ describe("what the security page says that commands need", () => {
       ),
     );
 
+  const reported = rowsUnder("For those who operate it").flatMap((cells) => actionsIn(cells.join(" ")));
+
   it("is every call that the command line makes, and no other", () => {
     const files = [...globSync("cli/**/*.ts"), "lambda/aws/usable-cluster.ts"];
     const called = files.flatMap((file) => inCode(readFileSync(file, "utf8")));
     const asIam = called.map((action) => (action === "lambda:Invoke" ? "lambda:InvokeFunction" : action));
-    const reported = rowsUnder("For those who operate it").flatMap((cells) => actionsIn(cells.join(" ")));
     expect([...new Set(reported)].sort()).toEqual([...new Set(asIam)].sort());
+  });
+
+  it("is every call that smoke makes, with what the page on deployments adds", () => {
+    const deploying = readFileSync("docs/deploying.md", "utf8");
+    const smoke = deploying.split("\n## Trying it on a real account\n")[1]?.split("\n## ")[0] ?? "";
+    const called = globSync("lab/smoke/*.ts").flatMap((file) => inCode(readFileSync(file, "utf8")));
+    const added = new Set([...called, "iam:PassRole"].filter((action) => !reported.includes(action)));
+    expect(actionsIn(smoke).toSorted()).toEqual([...added].sort());
   });
 });
 
