@@ -2,6 +2,7 @@ import { FileSystem } from "aws-cdk-lib";
 import type { Template } from "aws-cdk-lib/assertions";
 import { bundleOf } from "../../infra/functions/bundles.ts";
 import { parts } from "../../lambda/names.ts";
+import { documentLink } from "../../lambda/package-root.ts";
 
 /**
  * A template as a reviewer reads it: a paragraph for each resource, references by name, and nothing that changes with
@@ -52,8 +53,9 @@ const width = 120;
 function linesOf(value: unknown, depth: number): string[] {
   const indent = "  ".repeat(depth);
   const short = (one: unknown) => {
-    const text =
-      typeof one === "string" ? one : JSON.stringify(one).replaceAll('"', "").replaceAll(",", ", ");
+    // Where the runbook is read changes with the version.
+    if (typeof one === "string") return one.replace(documentLink("operating.md"), "docs/operating.md");
+    const text = JSON.stringify(one).replaceAll('"', "").replaceAll(",", ", ");
     return typeof one !== "object" || text.length + indent.length < width ? text : undefined;
   };
   return Object.entries(Object(value)).flatMap(([name, one]) => {
