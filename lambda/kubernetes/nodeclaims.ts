@@ -14,8 +14,8 @@ export const nodeClaimsGroup = "karpenter.sh";
 export const replacementReason = "DisruptionLaunching";
 const eventsPath = `/api/v1/namespaces/${eventsNamespace}/events`;
 /** Karpenter before v1.0 serves the second one alone. */
-const versions = ["v1", "v1beta1"] as const;
-const nodeClaimsPath = (version: string) => `/apis/${nodeClaimsGroup}/${version}/nodeclaims`;
+type Version = "v1" | "v1beta1";
+const nodeClaimsPath = (version: Version) => `/apis/${nodeClaimsGroup}/${version}/nodeclaims`;
 /** For more NodeClaims than this, one list of all is cheaper. */
 const mostByName = 5;
 
@@ -62,7 +62,7 @@ const nodeClaimSchema = v.object({
 /** Reads Karpenter's NodeClaims, and its events about those that replace other nodes. */
 export class KubernetesNodeClaims implements NodeClaims {
   readonly #options: KubernetesNodeClaimsOptions;
-  #version: (typeof versions)[number] = "v1";
+  #version: Version = "v1";
 
   constructor(options: KubernetesNodeClaimsOptions) {
     this.#options = options;
@@ -136,13 +136,16 @@ export class KubernetesNodeClaims implements NodeClaims {
   }
 
   async *#listServed(query: Query, context: CallContext) {
-    const list = () => this.#list(nodeClaimsPath(this.#version), query, nodeClaimSchema, context);
+    const list = (version: Version) => this.#list(nodeClaimsPath(version), query, nodeClaimSchema, context);
+    // Lists that run at the same time must not change the version to and fro.
+    const asked = this.#version;
     try {
-      yield* list();
+      yield* list(asked);
     } catch (error) {
       if (!isStatus(error, 404)) throw error;
-      this.#version = this.#version === "v1" ? "v1beta1" : "v1";
-      yield* list();
+      const other = asked === "v1" ? "v1beta1" : "v1";
+      this.#version = other;
+      yield* list(other);
     }
   }
 
