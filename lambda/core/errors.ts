@@ -42,16 +42,20 @@ export function messageOf(error: unknown): string {
 /** An error lists this many reasons: thousands of tasks may fail for the same one. */
 const mostReasons = 5;
 
-/** Runs every task, also when others fail; then throws what failed. */
-export async function attemptAll(tasks: readonly (() => Promise<unknown>)[]): Promise<void> {
+/** Runs every task, at most `limit` at a time, also when others fail; then throws what failed. */
+export async function attemptAll(tasks: readonly (() => Promise<unknown>)[], limit = 1): Promise<void> {
   const failures: unknown[] = [];
-  for (const task of tasks) {
-    try {
-      await task();
-    } catch (error) {
-      failures.push(error);
+  const waiting = tasks.values();
+  const work = async () => {
+    for (const task of waiting) {
+      try {
+        await task();
+      } catch (error) {
+        failures.push(error);
+      }
     }
-  }
+  };
+  await Promise.all(Array.from({ length: limit }, work));
   if (failures.length === 1) throw failures[0];
   if (failures.length === 0) return;
   const reasons = failures.slice(0, mostReasons).map(messageOf);

@@ -16,11 +16,9 @@ import type { LaunchBatch } from "./merge-messages.ts";
 
 /** Finds out which of the instances are this cluster's Karpenter nodes, and holds for those. */
 export async function resolveLaunches(context: Context, batch: LaunchBatch): Promise<void> {
-  const { launches, attempt } = batch;
-  if (attempt === 0) context.metrics.add("LaunchesSeen", launches.length);
-  if (attempt === 0 && context.rules.initialDelay > 0) {
-    return context.followUps.enqueue({ kind: "launches", ...batch, attempt: 1 }, context.rules.initialDelay);
-  }
+  if (batch.attempt === 0) context.metrics.add("LaunchesSeen", batch.launches.length);
+  const launches = await delayEarly(context, batch);
+  if (launches.length === 0) return;
   const known = await context.launches.find(
     launches.map((launch) => launch.instance),
     context,
@@ -39,6 +37,22 @@ export async function resolveLaunches(context: Context, batch: LaunchBatch): Pro
   // Hold first: if that fails, the queue delivers all of these launches again.
   await holdForLaunches(context, ours, batch);
   await retryUnknown(context, unknown, batch);
+}
+
+/** Queues the launches whose initial delay is not over, and returns the others; one that was queued is due. */
+async function delayEarly(context: Context, batch: LaunchBatch): Promise<readonly LaunchEvent[]> {
+  const { launches, attempt } = batch;
+  const { initialDelay } = context.rules;
+  if (attempt > 0 || initialDelay === 0) return launches;
+  const now = context.clock.now().getTime();
+  const restOf = ({ launchedAt }: LaunchEvent) =>
+    Math.min(initialDelay, launchedAt.getTime() + initialDelay - now);
+  const early = launches.filter((launch) => restOf(launch) > 0);
+  if (early.length > 0) {
+    const followUp = { kind: "launches", ...batch, launches: early, attempt: 1 } as const;
+    await context.followUps.enqueue(followUp, Math.max(...early.map(restOf)));
+  }
+  return launches.filter((launch) => restOf(launch) <= 0);
 }
 
 function isOurs(context: Context, instance: Instance): instance is Instance & { nodePool: string } {
@@ -79,7 +93,10 @@ async function retryUnknown(
   await context.followUps.enqueue(followUp, unknownDelayOf(attempt));
 }
 
-/** Holds for the launches, one scope after the other; a scope that fails does not stop the next one. */
+/** The nodes of one scope may take a minute to mark; the connections to the cluster are shared. */
+const scopesAtOnce = 4;
+
+/** Holds for the launches of each scope; a scope that is slow or fails does not stop the others. */
 export async function holdForLaunches(
   context: Context,
   launches: readonly Launch[],
@@ -96,6 +113,7 @@ export async function holdForLaunches(
         () => judgeAgain(context, judged.unknown, batch),
       ]);
     }),
+    scopesAtOnce,
   );
 }
 

@@ -47,11 +47,13 @@ describe("a launch", () => {
     expect((await resolve({ known: [{ nodePool: "default" }], attempt: 1 })).counted).toEqual([0, 0, 1]);
   });
 
-  it("waits for the initial delay before any other call, and only once", async () => {
+  it("waits until its initial delay is over, before any other call, and only once", async () => {
     const rules = { initialDelay: minutes(5) };
     const known = [{ nodePool: "default" }];
     const first = await resolve({ rules, known });
-    expect([first.queued, first.asked]).toEqual([retry(1, minutes(5)), []]);
+    expect([first.queued, first.asked]).toEqual([retry(1, minutes(4)), []]);
+    expect((await resolve({ rules, known, launchedAt: at(1) })).queued).toHaveLength(1);
+    expect((await resolve({ rules, known, launchedAt: at(-5) })).counted).toEqual([1, 0, 1]);
     expect((await resolve({ rules, known, attempt: 1 })).counted).toEqual([0, 0, 1]);
   });
 

@@ -56,6 +56,20 @@ const later = (launches: readonly Launch[], delay: number) => ({
   delay,
 });
 
+it("hold a NodePool while the nodes of another are still being marked", async () => {
+  const { context, record } = coreWorld({ rules: { scope: "nodepool", replacements: "hold" } });
+  const { mark } = context.nodes;
+  const { promise: slow, resolve: go } = Promise.withResolvers<void>();
+  context.nodes.mark = async (what, call) => {
+    if (what.scope === "nodepool/slow") await slow;
+    else go();
+    return mark(what, call);
+  };
+  const pools = ["slow", "other"].map((nodePool) => launch(`i-${nodePool}`, { nodePool }));
+  await holdForLaunches(context, pools, { firstSeenAt: at(-1), attempt: 1 });
+  expect([record("nodepool/slow"), record("nodepool/other")]).toMatchObject([{ hold: {} }, { hold: {} }]);
+});
+
 describe("launches", () => {
   it("start a hold: its one-shot is set, its nodes are marked, and pending nodes are awaited", async () => {
     const { calls, queued, counted } = await hold([a, b]);
