@@ -35,7 +35,7 @@ export async function findDemand(
   // Read the clock before the events: Karpenter may write an event after they were read.
   const now = context.clock.now();
   const replacements = launches.some(isNew) ? await readReplacements(context, record, launches) : [];
-  const facts = { remembered, replacements, firstSeenAt, now };
+  const facts = { remembered, replacements, judgeableFrom: judgeableFrom(record, now), firstSeenAt, now };
   const verdicts = new Map(launches.map((launch) => [launch, judgeLaunch(launch, facts)]));
   const ofKind = (kind: Verdict["kind"]) => launches.filter((launch) => verdicts.get(launch)?.kind === kind);
 
@@ -89,7 +89,10 @@ export const eventDelay: Duration = seconds(2);
 export const doubtEndsAfter: Duration = minutes(1);
 
 /** Whether Karpenter launched for waiting pods, and how we know. */
-export type Verdict = Readonly<{ kind: "demand" | "replacement" | "unknown yet"; because: string }>;
+export type Verdict = Readonly<{
+  kind: "demand" | "replacement" | "unknown yet" | "too old to judge";
+  because: string;
+}>;
 
 export const wasRecognised = "it was recognised as a replacement before";
 
@@ -98,6 +101,8 @@ export type JudgeFacts = Readonly<{
   remembered: ReadonlySet<string>;
   /** What Karpenter's events name as replacements now; `no answer` where it could not be read this time. */
   replacements: readonly Replacement[] | Unavailable | "no answer";
+  /** Earlier launches may be replacements that were forgotten. */
+  judgeableFrom?: Date | undefined;
   firstSeenAt: Date;
   now: Date;
 }>;
@@ -107,6 +112,10 @@ export function judgeLaunch(launch: Launch, facts: JudgeFacts): Verdict {
   const { remembered, replacements } = facts;
   if (remembered.has(launch.instance)) {
     return { kind: "replacement", because: wasRecognised };
+  }
+  if (facts.judgeableFrom && launch.launchedAt < facts.judgeableFrom) {
+    const because = "Karpenter's event about it has expired, and as old replacements are forgotten";
+    return { kind: "too old to judge", because };
   }
   const age = ageOf(launch, facts);
   if (replacements === "no answer") return inDoubt(age, "Karpenter's events could not be read");
@@ -160,9 +169,11 @@ async function rememberAll(
   }));
 }
 
-/** A record keeps this many. Older ones are forgotten; Karpenter's event still names them for an hour. */
+/** A record keeps this many and forgets older ones. */
 export const mostRemembered = 500;
-/** Longer than any hold with any settings: a launch may be delivered again while it would still start one. */
+/** A cluster keeps an event for an hour, and a launch may be dated later than its NodeClaim's event. */
+const eventsNameFor: Duration = hours(1) - nodeClaimIsOlderBy;
+/** Longer than any hold with any settings: a launch of that age may be found, or delivered again. */
 const rememberedFor: Duration = hours(25);
 
 /** The instances that never count as demand, even when Karpenter's events no longer name them. */
@@ -171,6 +182,12 @@ export const rememberedReplacements = (
   rules: Pick<Rules, "replacements">,
 ): ReadonlySet<string> =>
   new Set(rules.replacements === "ignore" ? replacements.map(({ instance }) => instance) : []);
+
+/** From when launches can be judged by what the record remembers or by Karpenter's events; undefined: all can. */
+function judgeableFrom({ replacements = [] }: ScopeRecord, now: Date): Date | undefined {
+  if (replacements.length < mostRemembered) return undefined;
+  return replacements.map(({ launchedAt }) => launchedAt).reduce(earlier, after(now, -eventsNameFor));
+}
 
 /** The record that remembers these replacements, so that none starts a hold when its event has expired. */
 export function remember(

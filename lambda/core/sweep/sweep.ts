@@ -1,4 +1,4 @@
-import { after, type Duration, earlier, minutes, seconds } from "../duration.ts";
+import { after, type Duration, earlier, seconds } from "../duration.ts";
 import { attemptAll } from "../errors.ts";
 import { whyOver } from "../holds/end-hold.ts";
 import { dueAt, type Hold, type ScopeRecord } from "../holds/hold.ts";
@@ -133,16 +133,10 @@ function measure({ clock, metrics, rules }: Context, records: readonly ScopeReco
   metrics.add("OldestHoldMs", clock.now().getTime() - oldest);
 }
 
-/** Karpenter's events are kept for an hour, less the time of a sweep. Without them a replacement looks like demand. */
-const eventsKept: Duration = minutes(50);
-
 /** Finds young nodes without a mark, reads when they were launched, and holds for them as for any launch. */
 export async function recoverMissedLaunches(context: Context): Promise<void> {
   const { rules, clock } = context;
-  const lookBack =
-    rules.replacements === "hold" ? longestHold(rules) : Math.min(longestHold(rules), eventsKept);
-  const oldest = after(clock.now(), -lookBack);
-  const nodes = await context.nodes.joinedSince(oldest, "unmarked", context);
+  const nodes = await context.nodes.joinedSince(after(clock.now(), -longestHold(rules)), "unmarked", context);
   const known = await context.launches.find(
     nodes.map((node) => node.instance),
     context,
@@ -151,10 +145,7 @@ export async function recoverMissedLaunches(context: Context): Promise<void> {
   const newest = after(clock.now(), -rules.initialDelay);
   const launches = nodes.flatMap((node): Launch[] => {
     const instance = known.get(node.instance);
-    return instance?.nodePool &&
-      admits(rules.nodePools, node.nodePool) &&
-      instance.launchedAt >= oldest &&
-      instance.launchedAt <= newest
+    return instance?.nodePool && admits(rules.nodePools, node.nodePool) && instance.launchedAt <= newest
       ? [{ instance: node.instance, launchedAt: instance.launchedAt, nodePool: node.nodePool }]
       : [];
   });

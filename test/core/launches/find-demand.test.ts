@@ -1,7 +1,7 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { after, hours, minutes, seconds } from "../../../lambda/core/duration.ts";
 import { BrokenSetupError } from "../../../lambda/core/errors.ts";
-import { findDemand } from "../../../lambda/core/launches/find-demand.ts";
+import { findDemand, mostRemembered } from "../../../lambda/core/launches/find-demand.ts";
 import type { Launch, NodeClaims } from "../../../lambda/core/ports.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
@@ -102,6 +102,26 @@ it("asks for the events since twenty minutes before the oldest launch, for fifte
   const { of, limits } = find(() => []);
   await of([a, aLaunch({ instance: "i-old", launchedAt: after(noon, -minutes(3)) })]);
   expect(limits).toEqual([after(noon, -minutes(23)), after(noon, hours(1) + seconds(15))]);
+});
+
+describe("a launch that no event names any more, and that may be a forgotten replacement", () => {
+  const launched = (minute: number, instance = "i-launched") =>
+    aLaunch({ instance, launchedAt: after(noon, minutes(minute)) });
+  /** As many replacements as a record remembers, launched at this minute. */
+  const roll = (minute: number) =>
+    Array.from({ length: mostRemembered }, (_, n) => launched(minute, `i-${n}`));
+
+  it.each([
+    ["is no demand", roll(50), 19, 0],
+    ["is no demand where it is older than all that are remembered", roll(-10), -11, 0],
+    ["is demand while its event would still be there", roll(50), 20, 1],
+    ["is demand where all replacements since then are remembered", roll(-10), -10, 1],
+    ["is demand where nothing was forgotten", roll(50).slice(1), 19, 1],
+  ])("%s", async (_, replacements, minute, count) => {
+    const { of, record } = find(() => [], { replacements });
+    expect(await of([launched(minute)])).toMatchObject({ demand: { length: count }, unknown: [] });
+    expect(record()?.replacements).toHaveLength(replacements.length);
+  });
 });
 
 it("reads nothing where replacements hold, too", async () => {
