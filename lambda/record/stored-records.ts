@@ -41,6 +41,8 @@ const learned = v.pipe(
   v.transform((written) => readLearned(written) ?? nothingLearned),
 );
 
+const firstTry = fields({ id: anyText, at: moment });
+
 const record = fields({
   name: scope,
   version: count,
@@ -50,7 +52,8 @@ const record = fields({
   quiet: v.exactOptional(silence),
   learned: v.exactOptional(learned),
   replacements: v.exactOptional(replacements),
-  forced: v.exactOptional(fields({ id: anyText, at: moment })),
+  forced: v.exactOptional(firstTry),
+  heldByHand: v.exactOptional(firstTry),
 });
 
 /** Reads a scope's record. Of an unreadable one only scope and version are known, so that it can be written over. */

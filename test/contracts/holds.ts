@@ -75,6 +75,7 @@ const fullRecord: Required<Omit<ScopeRecord, "unreadable">> = {
     because: "on call: “every node is replaced”",
   },
   forced: { id: "7bf73129-1428-4cd3-a780-95db273d1602", at: new Date("2026-11-21T12:19:00.789Z") },
+  heldByHand: { id: "0e8bd5a4-2d0d-4a9c-8f4f-8a2b6a3a1f11", at: new Date("2026-11-21T12:18:00.789Z") },
 };
 
 /** The promises of Holds and Journal; every implementation is held to the same ones. */

@@ -56,8 +56,8 @@ export type Hold = Readonly<{
   unprotected?: boolean;
 }>;
 
-/** A release by hand: the id of its invocation, which all retries share, and the time of the first try. */
-export type Forced = Readonly<{ id: string; at: Date }>;
+/** A request by hand, which may be retried: the id of its invocation, which all retries share, and its first try. */
+export type FirstTry = Readonly<{ id: string; at: Date }>;
 
 /** Why launches do not count for a while, and since when. */
 export type Silence = Readonly<{ kind: "paused" | "breather"; since: Date; because: string }>;
@@ -76,8 +76,9 @@ export type ScopeRecord = Readonly<{
   learned?: Learned;
   /** Launches that never count, also when Karpenter's events about them have expired. */
   replacements?: readonly RememberedReplacement[];
-  /** The last release by hand, which may be retried. */
-  forced?: Forced;
+  /** The last forced release, and the last hold by hand. */
+  forced?: FirstTry;
+  heldByHand?: FirstTry;
   /** Why the stored record cannot be read; everything else is empty then. Never stored. */
   unreadable?: string;
 }>;

@@ -34,10 +34,16 @@ export async function holdByHand(context: Context, scope: Scope, request: HoldRe
   // A NodePool may be scaled to zero when a window begins or an event arrives.
   await checkScope(context, { operation: "hold", scope, mayHaveNoNodes: request.cause !== "hand" });
   const whole = await wholeClusterRecord(context, scope);
+  const id = request.cause === "hand" ? context.requestId : undefined;
   const decision = await changeRecord(context, scope, (record) => {
     const now = clock.now();
     const watermark = watermarkOf(record, whole);
-    return decideHold({ record, watermark, request, rules, now, newId: ids.newHoldId(now) });
+    const { heldByHand } = record;
+    const first = id && heldByHand?.id === id ? heldByHand.at : undefined;
+    const asked = { ...request, at: request.at ?? first };
+    const decided = decideHold({ record, watermark, request: asked, rules, now, newId: ids.newHoldId(now) });
+    if (!id || first || !("hold" in decided)) return decided;
+    return { ...decided, record: { ...(decided.record ?? record), heldByHand: { id, at: now } } };
   });
   context.log.info("hold by hand decided", {
     scope,
@@ -116,7 +122,7 @@ export function decideHold({ record, watermark, request, rules, now, newId }: Ho
   // A duplicate request must not start a hold again that was capped or released by hand.
   const asked = earlier(wanted, capOf(rules, at) ?? wanted);
   if (asked <= now) return { action: "leave", because: "the requested time is over" };
-  if (at < watermark.from && (request.cause !== "hand" || watermark.from <= now))
+  if (at < watermark.from && (request.cause !== "hand" || at < countsByHandFrom(watermark, now)))
     return { action: "leave", because: whyNoneCounts(watermark, now) };
   // The watermark of a breather must not end the hold of a person.
   const causedAt = later(now, watermark.from);
@@ -145,3 +151,7 @@ export function decideHold({ record, watermark, request, rules, now, newId }: Ho
   const next = { ...hold, expiresAt, capped, causedAt, causes, extensions: hold.extensions + 1 };
   return { action: "extend", hold: next, record: { ...record, hold: next }, because: request.reason };
 }
+
+/** A breather voids no request by hand but one from before it began, which is a duplicate. */
+const countsByHandFrom = ({ from, quiet }: Watermark, now: Date): Date =>
+  from > now ? (quiet?.since ?? new Date(0)) : from;

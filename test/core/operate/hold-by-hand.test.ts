@@ -5,7 +5,7 @@ import { whyOver } from "../../../lambda/core/holds/end-hold.ts";
 import { type ScopeRecord, withoutHold } from "../../../lambda/core/holds/hold.ts";
 import { untilResumed, watermarkOf } from "../../../lambda/core/holds/watermark.ts";
 import { decideHold, type HoldRequest, holdByHand } from "../../../lambda/core/operate/hold-by-hand.ts";
-import { decideRelease } from "../../../lambda/core/releases/release.ts";
+import { decideRelease, releaseNodes } from "../../../lambda/core/releases/release.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
 import { aHold, aRecord, aSilence, someRules } from "../../support/builders.ts";
@@ -181,6 +181,22 @@ describe("holding by hand", () => {
     const records = [aRecord({ hold: aHold({ expiresAt: at(60) }) })];
     const { context } = coreWorld({ records, rules: { maxHold: minutes(30) } });
     expect(await holdByHand(context, "cluster", request)).toMatchObject({ until: at(30) });
+  });
+
+  it("extends nothing when its invocation is retried, also after the hold has ended at its cap", async () => {
+    const { context, world, record } = coreWorld({ rules: { maxHold: minutes(30) } });
+    const ask = (requestId: string, minute: number) => {
+      world.time = at(minute);
+      return holdByHand({ ...context, requestId }, "cluster", { ...request, for: minutes(20) });
+    };
+    await ask("first", 0);
+    expect(await ask("first", 5)).toMatchObject({ until: at(20), because: "the hold already lasts longer" });
+    await ask("second", 15);
+    world.time = at(30);
+    await releaseNodes(context, "cluster", record()?.hold?.id ?? "");
+    for (const minute of [31, 34]) expect((await ask("second", minute)).because).toMatch(/^breather until/);
+    expect(record()?.hold).toBeUndefined();
+    expect(await ask("third", 34)).toMatchObject({ until: at(54) });
   });
 
   it("queues what it could not mark", async () => {
