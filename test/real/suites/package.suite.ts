@@ -65,7 +65,7 @@ describe.each([
     const app = newApp("module");
     await run("npm", ["install", ...quietly, tarball, `node@${version}`], { cwd: app });
     const node = join(app, "node_modules/node/bin/node");
-    const command = ["node_modules/.bin/karpenter-node-holder", "manifest", "--for", "run"];
+    const command = ["node_modules/.bin/karpenter-node-holder", "manifest", "--holder", "run"];
     const result = await run(node, command, { cwd: app }).catch((error: unknown) => error);
     expect(result).toMatchObject({ stderr: expect.stringMatching(complaint), ...(code && { code }) });
   });
