@@ -28,7 +28,7 @@ import { DeployedWorld } from "../deployed/world.ts";
 import { until } from "../engines/processes.ts";
 
 const cluster = "operated";
-const toTheRunbook = expect.stringMatching(/See docs\/operating\.md#sweep-silent$/);
+const toTheRunbook = expect.stringMatching(/See \S+docs\/operating\.md#sweep-silent$/);
 
 type Finding = Readonly<{ link: string; verdict: string; what: string; remedy?: string }>;
 
