@@ -45,16 +45,10 @@ const eventSchema = v.object({
   involvedObject: v.object({ name: v.optional(v.string(), "") }),
 });
 
-const conditionSchema = v.object({ type: v.string(), status: v.string(), lastTransitionTime: moment });
-
 const nodeClaimSchema = v.object({
-  metadata: v.object({ ...metadata, deletionTimestamp: v.optional(v.string()) }),
+  metadata: v.object(metadata),
   status: v.optional(
-    v.object({
-      providerID: v.optional(v.string(), ""),
-      lastPodEventTime: v.nullish(moment),
-      conditions: v.optional(v.array(conditionSchema), []),
-    }),
+    v.object({ providerID: v.optional(v.string(), ""), lastPodEventTime: v.nullish(moment) }),
     {},
   ),
 });
@@ -83,7 +77,7 @@ export class KubernetesNodeClaims implements NodeClaims {
     });
   }
 
-  async joinedSince(
+  async launchedSince(
     scope: Scope,
     since: Date,
     context: CallContext,
@@ -95,7 +89,7 @@ export class KubernetesNodeClaims implements NodeClaims {
       const labelSelector = selectorText(ofScope);
       const found: NodeClaim[] = [];
       for await (const claim of this.#claims({ labelSelector }, context)) {
-        if (!claim.isDeleted && (!claim.joinedAt || claim.joinedAt >= since)) found.push(claim);
+        if (claim.createdAt >= since) found.push(claim);
       }
       // Asked after the list, which finds out which version is served.
       return this.#version === "v1" ? found : noUse;
@@ -122,13 +116,10 @@ export class KubernetesNodeClaims implements NodeClaims {
 
   async *#claims(query: Query, context: CallContext): AsyncGenerator<NodeClaim, void, undefined> {
     for await (const { metadata, status } of this.#listServed(query, context)) {
-      const { providerID, lastPodEventTime, conditions } = status;
-      const registered = conditions.find(({ type, status }) => type === "Registered" && status === "True");
+      const { providerID, lastPodEventTime } = status;
       yield {
         name: metadata.name,
         createdAt: metadata.creationTimestamp,
-        ...(registered && { joinedAt: registered.lastTransitionTime }),
-        ...(metadata.deletionTimestamp && { isDeleted: true as const }),
         ...(providerID && { instance: instanceIn(providerID) }),
         ...(lastPodEventTime && { lastPodEventAt: lastPodEventTime }),
       };

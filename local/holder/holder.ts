@@ -64,7 +64,11 @@ export class Holder {
       log,
       deliver: (event, context) => onNodeLaunched(this.#ports)(event, context),
     });
-    this.timers = new Timers(clock, (expired) => this.#fire(expired));
+    this.timers = new Timers(
+      clock,
+      (expired) => this.#fire(expired),
+      (expired, until) => timeline.record({ kind: "release armed", ...expired, until }),
+    );
     const followUps = world.followUps?.(this.queue) ?? this.queue;
     const holds = new RecordingHolds(world.holds, timeline);
     const own = { schedules: this.timers, followUps, rules: settings, clock };
@@ -105,6 +109,7 @@ export class Holder {
   }
 
   async #fire(expired: Expired): Promise<void> {
+    this.#world.timeline.record({ kind: "release fired", ...expired });
     await this.#attempt("a release failed: the next sweep repairs it", () => this.release(expired));
   }
 
