@@ -25,7 +25,7 @@ export async function refuseBesideOther(
   const known = new Set([...past, ...present].map(({ id }) => id));
   const foreign = [...(await nodes.marks([], context))].filter(([id]) => !known.has(id));
   const count = foreign.reduce((sum, [, marked]) => sum + marked, 0);
-  // An older hold is over, whoever had it. Without a cap none is too old.
+  // An older hold is over, whichever holder it belonged to. Without a cap, any hold may still be on.
   const mayRun = foreign.some(([id]) => maxHold === 0 || after(startOf(id), maxHold) > clock.now());
   const marks = `${count} nodes carry marks of holds that are not in this record`;
   const because = mayRun ? marks : await whoseRights(api, context);
