@@ -112,6 +112,8 @@ export class FaultsWorld {
   /** Launches an instance as Karpenter does, and puts its event into the queue. */
   async launch(): Promise<string> {
     const instance = await this.engines.launch();
+    // Of two launches of the same millisecond, the second would count as a duplicate.
+    this.#ahead += 1;
     this.queue.send(launchEvent(instance, this.clock.now()));
     return instance;
   }
