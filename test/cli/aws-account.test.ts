@@ -107,7 +107,7 @@ describe("doctor reads", () => {
     expect(bodies()).toMatchObject([{ AlarmNames: ["a", "b"] }]);
   });
 
-  it("whom a role trusts", async () => {
+  it("the services that a role trusts", async () => {
     const trust = { Statement: [{ Principal: { Service: "scheduler.amazonaws.com" } }] };
     const body = roleWith(encodeURIComponent(JSON.stringify(trust)));
     expect(await (await accountWhere(() => ({ body }))).role("arn:aws:iam::1:role/schedules")).toEqual({
