@@ -28,16 +28,18 @@ export class FakeNodeClaims {
     this.#clock = clock;
   }
 
-  /** Adds a NodeClaim, as Karpenter creates it. */
+  /** Adds a NodeClaim, as Karpenter creates it; pods run only on nodes that have joined. */
   add(claim: NodeClaim & Readonly<{ nodePool?: string }>): void {
     if (this.refusedWith === 404) this.refusedWith = undefined;
-    this.claims.set(claim.name, { nodePool: "default", ...claim });
+    const joined = claim.lastPodEventAt && { joinedAt: claim.createdAt };
+    this.claims.set(claim.name, { nodePool: "default", ...joined, ...claim });
   }
 
   /** A pod was scheduled to this NodeClaim's node, removed from it or finished on it. */
   use(name: string): void {
     const claim = this.claims.get(name);
-    if (claim) this.claims.set(name, { ...claim, lastPodEventAt: this.#clock.now() });
+    const now = this.#clock.now();
+    if (claim) this.claims.set(name, { ...claim, joinedAt: claim.joinedAt ?? now, lastPodEventAt: now });
   }
 
   /** Whether the API server still has an event that names this NodeClaim as a replacement. */
@@ -72,15 +74,18 @@ export class FakeNodeClaims {
     const isNamed = parseFieldSelector(fieldSelector);
     return [...this.claims.values()]
       .filter(({ name, nodePool }) => isNamed(name) && labels({ [poolLabel]: nodePool }))
-      .map(({ name, createdAt, instance, lastPodEventAt }) => ({
+      .map(({ name, createdAt, instance, joinedAt, lastPodEventAt }) => ({
         metadata: { name, creationTimestamp: text(createdAt) },
         status: {
           ...(instance && { providerID: `aws:///eu-central-1a/${instance}` }),
+          ...(joinedAt && { conditions: [{ ...registered, lastTransitionTime: text(joinedAt) }] }),
           ...(lastPodEventAt && this.version === "v1" && { lastPodEventTime: text(lastPodEventAt) }),
         },
       }));
   }
 }
+
+const registered = { type: "Registered", status: "True" };
 
 /** The API server keeps whole seconds. */
 const text = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, "Z");

@@ -3,7 +3,7 @@ import { decideClose } from "../../lambda/core/holds/end-hold.ts";
 import { dueAt, emptyRecord, type Hold, joinedHold, type ScopeRecord } from "../../lambda/core/holds/hold.ts";
 import { watermarkOf } from "../../lambda/core/holds/watermark.ts";
 import { decideLaunch } from "../../lambda/core/launches/decide-launch.ts";
-import { decideUse } from "../../lambda/core/releases/extend-while-needed.ts";
+import { decideUse } from "../../lambda/core/releases/look.ts";
 import { decideRelease } from "../../lambda/core/releases/release.ts";
 import { type Rules, scopeOf } from "../../lambda/core/rules.ts";
 import type { Scope } from "../../lambda/core/scope.ts";
@@ -81,12 +81,15 @@ function keptIn(scope: Scope, lives: readonly NodeLife[], rules: Rules & Plan): 
   const kept: Kept[] = [];
   let record = emptyRecord(scope);
   let waiting: TimelineEvent[] = [];
+  /** When the nodes that were launched for the hold were last used. */
+  const uses = new Map<NodeLife, Date>();
   const endHoldDueBy = (now: Date) => {
     const { hold } = record;
     const due = hold && dueAt(hold, rules);
     if (!due || now < due) return;
     kept.push(...waiting.map(({ life, at }) => ({ life, from: at, to: due })));
     waiting = [];
+    uses.clear();
     record = afterHold(record, hold, rules);
   };
   for (const [time, events] of Map.groupBy(nodeEventsOf(lives), ({ at }) => at.getTime())) {
@@ -102,10 +105,12 @@ function keptIn(scope: Scope, lives: readonly NodeLife[], rules: Rules & Plan): 
       waiting = waiting.filter((one) => one !== spares);
       if (spares) kept.push({ life: spares.life, from: spares.at, to: now, spared: life });
       else launched.push(life);
+      // Instead of a launch that is spared, pods come to a node that is held.
+      if (!spares || uses.delete(spares.life)) uses.set(life, now);
     }
     record = afterLaunches(record, launched, rules, now);
-    // Instead of a launch that is spared, pods come to nodes that are held.
-    if (hold && launched.length + ends.length < events.length) record = afterUse(record, hold, rules, now);
+    if (hold && launched.length + ends.length < events.length)
+      record = afterUse(record, hold, { uses, rules, now });
   }
   endHoldDueBy(new Date(8.64e15));
   return kept;
@@ -118,8 +123,14 @@ function afterLaunches(record: ScopeRecord, launches: readonly NodeLife[], rules
   return written.hold ? { ...written, hold: joinedHold(written.hold, rules) } : written;
 }
 
-const afterUse = (record: ScopeRecord, { id }: Hold, rules: Rules, usedAt: Date) =>
-  decideUse({ record, holdId: id, usedAt, rules }).record ?? record;
+type Used = Readonly<{ uses: ReadonlyMap<NodeLife, Date>; rules: Rules; now: Date }>;
+
+function afterUse(record: ScopeRecord, { id }: Hold, { uses, rules, now }: Used): ScopeRecord {
+  const claims = [...uses].map(([{ instance, launchedAt }, lastPodEventAt]) => ({
+    ...{ name: instance, createdAt: launchedAt, joinedAt: launchedAt, lastPodEventAt },
+  }));
+  return decideUse({ record, holdId: id, claims, rules, now }).record ?? record;
+}
 
 /** Its one-shot fires in time, and every mark comes off at once. */
 function afterHold(record: ScopeRecord, hold: Hold, rules: Rules): ScopeRecord {

@@ -105,8 +105,18 @@ export type Unavailable = Readonly<{ unavailable: string; isMissingRight?: boole
 /** A NodeClaim that Karpenter launched to replace other nodes; without `instance` while that is not known. */
 export type Replacement = Readonly<{ nodeClaim: string; instance?: string }>;
 
-/** A NodeClaim, and when a pod was last scheduled to its node, removed from it or finished on it. */
-export type NodeClaim = Readonly<{ name: string; createdAt: Date; instance?: string; lastPodEventAt?: Date }>;
+/** A NodeClaim of Karpenter, one for each node. */
+export type NodeClaim = Readonly<{
+  name: string;
+  createdAt: Date;
+  instance?: string;
+  /** When its node joined the cluster. */
+  joinedAt?: Date;
+  /** When a pod was last scheduled to its node, removed from it or finished on it. */
+  lastPodEventAt?: Date;
+  /** Karpenter is removing its node. */
+  isDeleted?: true;
+}>;
 
 /** Karpenter's own record of its nodes; only read. */
 export interface NodeClaims {
@@ -116,8 +126,8 @@ export interface NodeClaims {
     known: ReadonlySet<string>,
     context: CallContext,
   ): Promise<readonly Replacement[] | Unavailable>;
-  /** Those of a scope that were created since then. */
-  launchedSince(scope: Scope, since: Date, context: CallContext): Promise<readonly NodeClaim[] | Unavailable>;
+  /** Those of a scope whose nodes joined since then, or have not joined yet, without those that are being removed. */
+  joinedSince(scope: Scope, since: Date, context: CallContext): Promise<readonly NodeClaim[] | Unavailable>;
   /** What of this we cannot read in the cluster, and what that means. */
   limits(context: CallContext): Promise<readonly string[]>;
 }

@@ -45,10 +45,16 @@ const eventSchema = v.object({
   involvedObject: v.object({ name: v.optional(v.string(), "") }),
 });
 
+const conditionSchema = v.object({ type: v.string(), status: v.string(), lastTransitionTime: moment });
+
 const nodeClaimSchema = v.object({
-  metadata: v.object(metadata),
+  metadata: v.object({ ...metadata, deletionTimestamp: v.optional(v.string()) }),
   status: v.optional(
-    v.object({ providerID: v.optional(v.string(), ""), lastPodEventTime: v.nullish(moment) }),
+    v.object({
+      providerID: v.optional(v.string(), ""),
+      lastPodEventTime: v.nullish(moment),
+      conditions: v.optional(v.array(conditionSchema), []),
+    }),
     {},
   ),
 });
@@ -77,7 +83,7 @@ export class KubernetesNodeClaims implements NodeClaims {
     });
   }
 
-  async launchedSince(
+  async joinedSince(
     scope: Scope,
     since: Date,
     context: CallContext,
@@ -89,7 +95,7 @@ export class KubernetesNodeClaims implements NodeClaims {
       const labelSelector = selectorText(ofScope);
       const found: NodeClaim[] = [];
       for await (const claim of this.#claims({ labelSelector }, context)) {
-        if (claim.createdAt >= since) found.push(claim);
+        if (!claim.isDeleted && (!claim.joinedAt || claim.joinedAt >= since)) found.push(claim);
       }
       // Asked after the list, which finds out which version is served.
       return this.#version === "v1" ? found : noUse;
@@ -116,10 +122,13 @@ export class KubernetesNodeClaims implements NodeClaims {
 
   async *#claims(query: Query, context: CallContext): AsyncGenerator<NodeClaim, void, undefined> {
     for await (const { metadata, status } of this.#listServed(query, context)) {
-      const { providerID, lastPodEventTime } = status;
+      const { providerID, lastPodEventTime, conditions } = status;
+      const registered = conditions.find(({ type, status }) => type === "Registered" && status === "True");
       yield {
         name: metadata.name,
         createdAt: metadata.creationTimestamp,
+        ...(registered && { joinedAt: registered.lastTransitionTime }),
+        ...(metadata.deletionTimestamp && { isDeleted: true as const }),
         ...(providerID && { instance: instanceIn(providerID) }),
         ...(lastPodEventTime && { lastPodEventAt: lastPodEventTime }),
       };

@@ -16,6 +16,7 @@ const hold = fields({
   endsBecause: v.exactOptional(anyText),
   burstFrom: v.exactOptional(moment),
   joined: v.exactOptional(v.literal(true, "true")),
+  burstNodes: v.exactOptional(count),
   askedUntil: v.exactOptional(moment),
   armedFor: v.exactOptional(moment),
   unprotected: v.exactOptional(flag),

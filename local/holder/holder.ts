@@ -64,11 +64,7 @@ export class Holder {
       log,
       deliver: (event, context) => onNodeLaunched(this.#ports)(event, context),
     });
-    this.timers = new Timers(
-      clock,
-      (expired) => this.#fire(expired),
-      (expired, until) => timeline.record({ kind: "release armed", ...expired, until }),
-    );
+    this.timers = new Timers(clock, (expired) => this.#fire(expired));
     const followUps = world.followUps?.(this.queue) ?? this.queue;
     const holds = new RecordingHolds(world.holds, timeline);
     const own = { schedules: this.timers, followUps, rules: settings, clock };
@@ -109,7 +105,6 @@ export class Holder {
   }
 
   async #fire(expired: Expired): Promise<void> {
-    this.#world.timeline.record({ kind: "release fired", ...expired });
     await this.#attempt("a release failed: the next sweep repairs it", () => this.release(expired));
   }
 

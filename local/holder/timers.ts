@@ -9,19 +9,13 @@ export type Expired = Readonly<{ scope: Scope; holdId: string }>;
 export class Timers implements Schedules {
   readonly #clock: AlarmClock;
   readonly #fire: (expired: Expired) => Promise<void>;
-  readonly #onArmed: (expired: Expired, at: Date) => void;
   /** By hold and time: the same hold and time is the same one-shot. */
   readonly #cancels = new Map<string, Cancel>();
   #isClosed = false;
 
-  constructor(
-    clock: AlarmClock,
-    fire: (expired: Expired) => Promise<void>,
-    onArmed: (expired: Expired, at: Date) => void = () => {},
-  ) {
+  constructor(clock: AlarmClock, fire: (expired: Expired) => Promise<void>) {
     this.#clock = clock;
     this.#fire = fire;
-    this.#onArmed = onArmed;
   }
 
   async arm(scope: Scope, holdId: string, at: Date): Promise<"armed" | "already armed"> {
@@ -34,7 +28,6 @@ export class Timers implements Schedules {
       await this.#fire({ scope, holdId });
     });
     this.#cancels.set(name, cancel);
-    this.#onArmed({ scope, holdId }, at);
     return "armed";
   }
 

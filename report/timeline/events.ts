@@ -13,8 +13,6 @@ export type TimelineEvent = Readonly<{ at: Date }> &
     | Readonly<{ kind: "hold releasing" | "hold ended"; scope: string; holdId: string; because: string }>
     | Readonly<{ kind: "pod evicted"; node: string; pod: string }>
     | Readonly<{ kind: "image pulled"; node: string; image: string }>
-    | Readonly<{ kind: "release armed"; scope: string; holdId: string; until: Date }>
-    | Readonly<{ kind: "release fired"; scope: string; holdId: string }>
     | Readonly<{ kind: "sweep" }>
     | Readonly<{ kind: "note"; text: string }>
   );

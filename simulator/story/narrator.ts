@@ -90,10 +90,6 @@ export class Narrator {
         return ["┗", "yellow", `${event.because}: release`];
       case "hold ended":
         return ["┗", "yellow", `hold over: ${event.because}`];
-      case "release armed":
-        return ["◷", "dim", `one-shot set for ${until}`];
-      case "release fired":
-        return ["◷", "dim", "one-shot fires"];
       case "note":
         return ["✗", "red", event.text];
       default:

@@ -31,6 +31,7 @@ const hold: Required<Hold> = {
   endsBecause: "an operator forced it: “maintenance”",
   burstFrom: new Date("2026-11-21T11:59:58.123Z"),
   joined: true,
+  burstNodes: 7,
   askedUntil: new Date("2026-11-21T12:21:00.123Z"),
   armedFor: new Date("2026-11-21T12:20:00.123Z"),
   launches: 1_000,

@@ -154,7 +154,7 @@ describe("replacements", () => {
       () => list([]),
       () => refuse(500),
     );
-    await expect(unserved.launchedSince("cluster", noon, soon)).rejects.toMatchObject({ status: 500 });
+    await expect(unserved.joinedSince("cluster", noon, soon)).rejects.toMatchObject({ status: 500 });
     expect(calls).toHaveLength(1);
   });
 
@@ -170,16 +170,32 @@ describe("replacements", () => {
 });
 
 describe("the NodeClaims of a burst", () => {
-  it("are those created since then, with their last pod event", async () => {
+  it("are those whose nodes joined since then or will join, however old they are, and are not removed", async () => {
     const lastPodEventTime = after(noon, minutes(7)).toISOString();
-    const old = { ...aClaim("old"), metadata: { name: "old", creationTimestamp: "2020-01-01T00:00:00Z" } };
+    const joinedAt = (minute: number, status = "True") => ({
+      conditions: [
+        { type: "Initialized", status, lastTransitionTime: after(noon, minutes(90)).toISOString() },
+        { type: "Registered", status, lastTransitionTime: after(noon, minutes(minute)).toISOString() },
+      ],
+    });
+    const removed = aClaim("d", joinedAt(1));
+    const metadata = { ...removed.metadata, deletionTimestamp: noon.toISOString() };
+    const since = after(noon, minutes(1));
     const { nodeClaims, calls } = aCluster(
       () => list([]),
-      () => list([aClaim("a", { lastPodEventTime }), aClaim("b", { lastPodEventTime: null }), old]),
+      () =>
+        list([
+          aClaim("a", { lastPodEventTime, ...joinedAt(1) }),
+          aClaim("b", { lastPodEventTime: null }),
+          aClaim("c", joinedAt(0, "Unknown")),
+          { ...removed, metadata },
+          aClaim("old", joinedAt(0.9)),
+        ]),
     );
-    expect(await nodeClaims.launchedSince("nodepool/default", noon, soon)).toEqual([
-      { name: "a", createdAt: noon, lastPodEventAt: after(noon, minutes(7)) },
+    expect(await nodeClaims.joinedSince("nodepool/default", since, soon)).toEqual([
+      { name: "a", createdAt: noon, joinedAt: since, lastPodEventAt: after(noon, minutes(7)) },
       { name: "b", createdAt: noon },
+      { name: "c", createdAt: noon },
     ]);
     expect(calls[0]?.query).toMatchObject({ labelSelector: "karpenter.sh/nodepool in (default)" });
   });
@@ -191,7 +207,7 @@ describe("the NodeClaims of a burst", () => {
       "v1",
       ["web"],
     );
-    expect(await nodeClaims.launchedSince("nodepool/default", noon, soon)).toEqual([]);
+    expect(await nodeClaims.joinedSince("nodepool/default", noon, soon)).toEqual([]);
     expect(calls).toEqual([]);
   });
 
@@ -201,11 +217,11 @@ describe("the NodeClaims of a burst", () => {
       () => list([]),
       ({ path }) => (path.includes(`/${served}/`) ? list([aClaim("a")]) : refuse(404)),
     );
-    const ask = () => nodeClaims.launchedSince("cluster", noon, soon);
+    const ask = () => nodeClaims.joinedSince("cluster", noon, soon);
     const none = { unavailable: expect.stringContaining("before v1.0") };
     expect(await Promise.all([ask(), ask(), ask()])).toMatchObject([none, none, none]);
     served = "v1";
-    expect(await nodeClaims.launchedSince("cluster", noon, soon)).toHaveLength(1);
+    expect(await nodeClaims.joinedSince("cluster", noon, soon)).toHaveLength(1);
   });
 });
 

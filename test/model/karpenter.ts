@@ -20,12 +20,17 @@ type Launched = Readonly<{
   knownAt: Date;
 }>;
 
+/** A pod came to the node of an instance, or left it. */
+export type Use = Readonly<{ instance: string; at: Date }>;
+
 type LaunchCommand = Extract<Command, { do: "launch" }>;
 
 /** Karpenter's part of a run: launches with their NodeClaims and events, and the use of nodes. */
 export class Karpenter {
   readonly launches = new Map<string, Launched>();
-  readonly uses: Readonly<{ instance: string; at: Date }>[] = [];
+  readonly uses: Use[] = [];
+  /** When the nodes of instances joined. */
+  readonly joined = new Map<string, Date>();
   /** Older nodes have no NodeClaims. */
   readonly since: Date;
   readonly #world: World;
@@ -51,11 +56,20 @@ export class Karpenter {
     const claim = { name: instance, createdAt: launchedAt, nodePool };
     nodeClaims.claims.set(instance, { ...claim, ...(instanceAfter === 0 && { instance }) });
     if (namedAt) nodeClaims.events.set(instance, namedAt);
+    if (joinsAfter !== null) clock.at(after(launchedAt, joinsAfter), () => this.#join(instance));
     if (instanceAfter === 0) return;
     clock.at(knownAt, () => {
       const present = nodeClaims.claims.get(instance);
       if (present) nodeClaims.claims.set(instance, { ...present, instance });
     });
+  }
+
+  #join(instance: string): void {
+    const { nodeClaims, time } = this.#world;
+    const present = nodeClaims.claims.get(instance);
+    if (!present) return;
+    nodeClaims.claims.set(instance, { ...present, joinedAt: time });
+    this.joined.set(instance, time);
   }
 
   /** A pod comes to a node or leaves it. */

@@ -1,6 +1,6 @@
 import type { HoldLength } from "../auto/hold-length.ts";
 import type { Learned } from "../auto/learned.ts";
-import { after, type Duration, earlier, later, minutes } from "../duration.ts";
+import { after, type Duration, earlier, later, minutes, seconds } from "../duration.ts";
 import { youngerId } from "../marks/hold-id.ts";
 import type { Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
@@ -46,6 +46,8 @@ export type Hold = Readonly<{
   burstFrom?: Date;
   /** One of its burst nodes has joined. Until then launches do not extend it. */
   joined?: true;
+  /** The most burst nodes that a look has seen at once. */
+  burstNodes?: number;
   /** The expiry that launches asked for while no node had joined. */
   askedUntil?: Date;
   /** The time of the one-shot that was set last. */
@@ -83,7 +85,7 @@ export type ScopeRecord = Readonly<{
 
 type OnlyWhileHeld =
   | ("state" | "causedAt" | "endsBecause" | "armedFor")
-  | ("unprotected" | "burstFrom" | "joined" | "askedUntil");
+  | ("unprotected" | "burstFrom" | "joined" | "burstNodes" | "askedUntil");
 
 /** A hold that ended, as history keeps it. */
 export type PastHold = Readonly<
@@ -124,6 +126,27 @@ export function dueAt(hold: Hold, rules: Rules): Date {
   return cap ? earlier(hold.expiresAt, cap) : hold.expiresAt;
 }
 
+/** Whether the hold lasts as long as the cap allows, so that nothing extends it. */
+export const lastsUntilCap = (hold: Hold, rules: Rules): boolean =>
+  dueAt(hold, rules).getTime() === capOf(rules, hold.startedAt)?.getTime();
+
+/**
+ * When to look at a hold next: at its end, and before that on a grid from its start, so that two functions set the same
+ * one-shot. Karpenter remembers only the last use of each node, so looks are far more frequent than holds end.
+ */
+export function nextLookAt(hold: Hold, rules: Rules, now: Date): Date {
+  const due = dueAt(hold, rules);
+  // What `hold=auto` learns are the gaps between holds, so it looks once a hold.
+  if (rules.extendOn !== "use" || rules.auto || !hold.burstFrom || lastsUntilCap(hold, rules)) return due;
+  const step = Math.max(minutes(1), Math.floor(rules.hold / looksInAHold));
+  const passed = after(now, soonestLook).getTime() - hold.startedAt.getTime();
+  return earlier(due, after(hold.startedAt, Math.ceil(Math.max(passed, 1) / step) * step));
+}
+
+const looksInAHold = 16;
+/** A one-shot that comes early must not set itself again. */
+const soonestLook: Duration = seconds(30);
+
 /** Moves the expiry to the time that is asked for, never back and never past the cap. */
 export function extended(hold: Hold, asked: Date, rules: Rules): Pick<Hold, "expiresAt" | "capped"> {
   const cap = capOf(rules, hold.startedAt);
@@ -140,7 +163,8 @@ export function withoutHold(record: ScopeRecord): ScopeRecord {
 /** The hold as history will report it. */
 export function pastOf(scope: Scope, hold: Hold, endedAt: Date): PastHold {
   const { state: _s, causedAt: _c, armedFor: _a, unprotected: _u, ...rest } = hold;
-  const { burstFrom: _b, joined: _j, askedUntil: _until, endsBecause, ...reported } = rest;
+  const { burstFrom: _b, joined: _j, burstNodes: _n, askedUntil: _until, ...past } = rest;
+  const { endsBecause, ...reported } = past;
   return { ...reported, scope, endedAt, endedBecause: endsBecause ?? "a new hold took its place" };
 }
 

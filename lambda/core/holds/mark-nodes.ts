@@ -2,7 +2,15 @@ import { after, type Duration, earlier, minutes, seconds } from "../duration.ts"
 import type { Context, FollowUp, LaunchEvent, Marked, ReleaseContext } from "../ports.ts";
 import { isKept, type Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
-import { dueAt, type Hold, isUnjoined, joinedHold, joinsCountFrom, type ScopeRecord } from "./hold.ts";
+import {
+  dueAt,
+  type Hold,
+  isUnjoined,
+  joinedHold,
+  joinsCountFrom,
+  nextLookAt,
+  type ScopeRecord,
+} from "./hold.ts";
 import { changeRecord, findRecord } from "./records.ts";
 
 /** A hold of a scope, and when its one-shot is to fire. */
@@ -33,7 +41,7 @@ function withArmed(record: ScopeRecord, holdId: string, at: Date): ScopeRecord |
  */
 export async function armAndMark(context: Context, scope: Scope, hold: Hold): Promise<Marked> {
   if (hold.armedFor) return markNodes(context, { scope, hold });
-  const armedFor = dueAt(hold, context.rules);
+  const armedFor = nextLookAt(hold, context.rules, context.clock.now());
   await arm(context, { scope, hold, at: armedFor });
   return markNodes(context, { scope, hold, armedFor });
 }

@@ -2,7 +2,7 @@ import { describeLength } from "../auto/hold-length.ts";
 import type { Learned } from "../auto/learned.ts";
 import { after, type Duration, earlier, minutes, seconds } from "../duration.ts";
 import { attemptAll } from "../errors.ts";
-import { dueAt, type Hold } from "../holds/hold.ts";
+import { type Hold, nextLookAt } from "../holds/hold.ts";
 import { reportLearned } from "../holds/learning.ts";
 import { armAndMark, armRelease, awaitPendingNodes, delayOf, giveUpAfter } from "../holds/mark-nodes.ts";
 import { changeRecord, findRecord, wholeClusterRecord } from "../holds/records.ts";
@@ -163,7 +163,8 @@ export async function startOrExtend(
 
   const { hold } = decision;
   if (decision.action !== "start") {
-    if (!hold.armedFor) await armRelease(context, { scope, hold, at: dueAt(hold, context.rules) });
+    const at = nextLookAt(hold, context.rules, context.clock.now());
+    if (!hold.armedFor) await armRelease(context, { scope, hold, at });
     await awaitPendingNodes(context, { scope, awaited, attempt: 0 });
     return decision;
   }

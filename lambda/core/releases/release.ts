@@ -1,18 +1,18 @@
 import { after, earlier, minutes } from "../duration.ts";
 import { decideEnd, endHold, nothingReleased, whyOver } from "../holds/end-hold.ts";
-import { dueAt, type Hold, type ScopeRecord } from "../holds/hold.ts";
+import { dueAt, type Hold, nextLookAt, type ScopeRecord } from "../holds/hold.ts";
 import { armRelease } from "../holds/mark-nodes.ts";
 import { changeRecord, wholeClusterRecord } from "../holds/records.ts";
 import { type Watermark, watermarkOf } from "../holds/watermark.ts";
 import type { ReleaseContext, Released } from "../ports.ts";
 import type { Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
-import { extendWhileNeeded } from "./extend-while-needed.ts";
+import { look } from "./look.ts";
 
 /** What a release did, and why. */
 export type ReleaseAnswer = Released & Readonly<{ because: string }>;
 
-/** Handles a one-shot: ends the hold and removes its marks, or sets the next one-shot when the hold was extended. */
+/** Handles a one-shot: looks at the hold, then ends it and removes its marks, or sets the next one-shot. */
 export async function releaseNodes(
   context: ReleaseContext,
   scope: Scope,
@@ -28,7 +28,7 @@ export async function releaseNodes(
   return { ...nothingReleased, because };
 }
 
-/** Extends a hold that is due while it is needed, then decides on what is recorded now. */
+/** Extends a hold while it is needed, then decides on what is recorded now. */
 export async function decideNow(
   context: ReleaseContext,
   scope: Scope,
@@ -37,7 +37,7 @@ export async function decideNow(
   const { rules, clock } = context;
   // One time for both steps: a hold that was not due when its use was read is not due below either.
   const now = clock.now();
-  const withoutNode = await extendWhileNeeded(context, scope);
+  const withoutNode = await look(context, scope);
   const whole = await wholeClusterRecord(context, scope);
   return changeRecord(context, scope, (record) =>
     decideRelease({ record, watermark: watermarkOf(record, whole), withoutNode, holdId, rules, now }),
@@ -73,15 +73,19 @@ export function decideRelease({ holdId, ...facts }: ReleaseFacts): ReleaseDecisi
     const ended = decideEnd(record, hold, end, now);
     return { action: "release", hold: ended.hold, record: ended, because: end.because };
   }
-  const due = dueAt(hold, rules);
   const { armedFor } = hold;
-  if (holdId === undefined) {
-    // A cap that was lowered makes it due before its one-shot.
-    const armFor = armedFor && armedFor > now ? earlier(armedFor, due) : due;
-    return { action: "keep", hold, armFor, because: "the hold goes on" };
-  }
-  if (armedFor?.getTime() !== due.getTime())
-    return { action: "keep", hold, armFor: due, because: "the hold was extended" };
+  const next = nextLookAt(hold, rules, now);
+  const because = "the hold goes on";
+  // A cap that was lowered makes it due before its one-shot.
+  if (holdId === undefined)
+    return {
+      action: "keep",
+      hold,
+      armFor: armedFor && armedFor > now ? earlier(armedFor, next) : next,
+      because,
+    };
+  const isEarly = next.getTime() === dueAt(hold, rules).getTime() && armedFor?.getTime() === next.getTime();
+  if (!isEarly) return { action: "keep", hold, armFor: next, because };
   // Clocks differ. A one-shot for the same time would count as the one that is just firing.
-  return { action: "keep", hold, armFor: after(due, minutes(1)), because: "the one-shot came early" };
+  return { action: "keep", hold, armFor: after(next, minutes(1)), because: "the one-shot came early" };
 }

@@ -42,7 +42,7 @@ describe("a one-shot that fires", () => {
 
   it("releases nothing and is created again when the hold was extended", () => {
     const hold = aHold({ expiresAt: at(25) });
-    const because = "the hold was extended";
+    const because = "the hold goes on";
     expect(decide(aRecord({ hold }))).toEqual({ action: "keep", hold, armFor: at(25), because });
   });
 
@@ -110,7 +110,7 @@ describe("a release", () => {
   it("sets the one-shot of a hold that was extended, and releases nothing", async () => {
     const { context, calls } = coreWorld({ records: [aRecord({ hold: aHold() })] });
     const answer = await releaseNodes(context, "cluster", holdId(1));
-    expect(answer).toEqual({ ...nothingReleased, because: "the hold was extended" });
+    expect(answer).toEqual({ ...nothingReleased, because: "the hold goes on" });
     expect(calls).toEqual([["arm", "cluster", holdId(1), at(20)]]);
   });
 

@@ -3,20 +3,31 @@ import type { Hold } from "../../../lambda/core/holds/hold.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
 import { mostSkew } from "../commands.ts";
-import type { Karpenter } from "../karpenter.ts";
+import type { Karpenter, Use } from "../karpenter.ts";
 import type { DemandRules } from "./demand-rules.ts";
 import { belongs, bootTime, isCovered, isUnjoined, latestEnd, mostHold } from "./oracle.ts";
 import type { RecordChange, RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
 
-/** A NodeClaim may be this much older than its launch; Karpenter notes whole seconds. */
-const olderBy: Duration = minutes(1) + seconds(1);
+/** A node may join this long before its launch, by another clock; Karpenter notes whole seconds. */
+const joinsBefore: Duration = minutes(1) + seconds(1);
+/** A use is as large as a burst when half of the burst nodes are used within this time. */
+const atOnce: Duration = minutes(1);
 const tolerance: Duration = mostSkew + seconds(1);
 
 /** Until when a hold lasts, or will once a node has joined. */
 const wanted = ({ expiresAt, askedUntil = expiresAt }: Hold): Date => later(expiresAt, askedUntil);
 
-/** A hold lasts as long as the last launch or use of its nodes asks, and no longer. */
+/** When half of the burst nodes or more were used within a time. */
+function largeUses(uses: readonly Use[], burstNodes: number, within: Duration): readonly Date[] {
+  const nodesUntil = (end: Date) => {
+    const recent = uses.filter(({ at }) => at <= end && at >= after(end, -within));
+    return new Set(recent.map(({ instance }) => instance)).size;
+  };
+  return uses.map(({ at }) => at).filter((end) => nodesUntil(end) >= burstNodes / 2);
+}
+
+/** A hold lasts as long as the last launch or large use of its nodes asks, and no longer. */
 export class UseRules {
   readonly #world: World;
   readonly #karpenter: Karpenter;
@@ -52,11 +63,19 @@ export class UseRules {
     const counts = (instance: string) =>
       settings.replacements === "hold" || !this.#demand.wasJudged(scope, instance);
     const launches = this.#karpenter.ofScope(scope).filter(({ instance }) => counts(instance));
-    const burst = launches.filter(({ launchedAt }) => launchedAt > since);
+    const { joined } = this.#karpenter;
+    const burst = launches.filter(({ instance }) => (joined.get(instance) ?? new Date(0)) > since);
+    const { burstNodes = 0 } = hold;
+    // A replacement may count until it is recognised.
+    const here = this.#karpenter.ofScope(scope).filter(({ instance }) => joined.has(instance));
+    must(burstNodes <= here.length, "a burst is no larger than what was launched and joined", facts);
     const uses = this.#karpenter.uses.filter(({ instance }) =>
       burst.some((launch) => launch.instance === instance),
     );
-    const moments = [...launches.map(({ launchedAt }) => launchedAt), ...uses.map(({ at }) => at)];
+    const moments = [
+      ...launches.map(({ launchedAt }) => launchedAt),
+      ...largeUses(uses, burstNodes, atOnce + seconds(1)),
+    ];
     const cap = latestEnd(hold, settings);
     const isAsked = moments.some((moment) => {
       const asked = after(moment, mostHold(hold, settings));
@@ -83,14 +102,25 @@ export class UseRules {
       .ofScope(scope)
       .filter(({ nodePool }) => isCovered(settings, nodePool))
       .filter(({ launchedAt, namedAt }) => from && launchedAt >= from && launchedAt < begunAt && !namedAt);
-    for (const { instance, launchedAt } of burst) {
-      const uses = this.#karpenter.uses.filter((use) => use.instance === instance);
-      // It may or may not have seen a use since it began.
-      const used = uses.filter(({ at }) => at < begunAt);
-      const isBooting = uses.length === 0 && after(launchedAt, bootTime - tolerance) > now;
-      const isInUse = used.some(({ at }) => after(at, settings.hold - tolerance) > now);
-      const isNeeded = this.#has(instance) && (settings.auto ? isBooting : isInUse);
-      must(!isNeeded, "a hold in use is not released", () => [facts(), used]);
+    const here = burst.filter(({ instance }) => this.#has(instance));
+    const uses = this.#karpenter.uses.filter((use) => here.some(({ instance }) => instance === use.instance));
+    if (settings.auto)
+      for (const { instance, launchedAt } of here) {
+        const isBooting = after(launchedAt, bootTime - tolerance) > now;
+        const isUsed = uses.some((use) => use.instance === instance);
+        must(isUsed || !isBooting, "a hold whose nodes boot is not released", facts);
+      }
+    // It may or may not have seen a use since it began, and that hides an earlier one of the same node.
+    else if (!uses.some(({ at }) => at >= begunAt)) {
+      const last = new Map(uses.map((use) => [use.instance, use]));
+      const all = this.#karpenter
+        .ofScope(scope)
+        .filter(({ instance }) => this.#karpenter.joined.has(instance));
+      const burstNodes = Math.max(hold.burstNodes ?? 0, all.length);
+      const isNeeded = largeUses([...last.values()], burstNodes, atOnce - seconds(1)).some(
+        (at) => after(at, settings.hold - tolerance) > now,
+      );
+      must(!isNeeded, "a hold that is used by as much as a burst is not released", () => [facts(), uses]);
     }
   }
 
@@ -98,7 +128,7 @@ export class UseRules {
   #burstSince(hold: Hold, facts: () => unknown): Date {
     const { since = new Date(0) } = this.#records.lives.get(hold.id) ?? {};
     must(!hold.burstFrom || hold.burstFrom > since, "a burst begins after the last one", facts);
-    return after(hold.burstFrom ?? since, -olderBy);
+    return after(hold.burstFrom ?? since, -joinsBefore);
   }
 
   #has(instance: string): boolean {

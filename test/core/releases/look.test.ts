@@ -3,11 +3,7 @@ import { after, hours, minutes } from "../../../lambda/core/duration.ts";
 import { BrokenSetupError } from "../../../lambda/core/errors.ts";
 import type { Hold, ScopeRecord } from "../../../lambda/core/holds/hold.ts";
 import type { Context, NodeClaim, NodeClaims, Nodes } from "../../../lambda/core/ports.ts";
-import {
-  decideJoin,
-  decideUse,
-  extendWhileNeeded,
-} from "../../../lambda/core/releases/extend-while-needed.ts";
+import { decideJoin, decideUse, findUse, look } from "../../../lambda/core/releases/look.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
@@ -19,11 +15,12 @@ const at = (minute: number) => after(noon, minutes(minute));
 const usedAt = (minute: number, about: Partial<NodeClaim> = {}): NodeClaim => ({
   name: "a",
   createdAt: noon,
+  joinedAt: noon,
   lastPodEventAt: at(minute),
   ...about,
 });
 
-type Answer = Awaited<ReturnType<NodeClaims["launchedSince"]>>;
+type Answer = Awaited<ReturnType<NodeClaims["joinedSince"]>>;
 type Facts = Readonly<{
   claims?: readonly NodeClaim[] | ((world: World) => Answer);
   hold?: Partial<Hold>;
@@ -46,7 +43,7 @@ async function extend({
   const it = coreWorld({ records: [aRecord({ hold: held, ...record })], rules });
   it.world.time = at(now);
   const asked: unknown[] = [];
-  const launchedSince: NodeClaims["launchedSince"] = async (scope, since) => {
+  const joinedSince: NodeClaims["joinedSince"] = async (scope, since) => {
     asked.push([scope, since]);
     return typeof claims === "function" ? claims(it.world) : claims;
   };
@@ -58,9 +55,9 @@ async function extend({
   const context: Context = {
     ...it.context,
     nodes: { ...it.context.nodes, hasJoined },
-    nodeClaims: { ...it.context.nodeClaims, launchedSince },
+    nodeClaims: { ...it.context.nodeClaims, joinedSince },
   };
-  const failed = await extendWhileNeeded(context, "cluster").then(
+  const failed = await look(context, "cluster").then(
     () => undefined,
     (error: Error) => error.message,
   );
@@ -69,14 +66,28 @@ async function extend({
   return { asked, failed, counted, metrics, expiresAt: it.record()?.hold?.expiresAt, record: it.record() };
 }
 
-describe("a hold that is due", () => {
-  it("lasts from the last use of its nodes, including nodes created a minute before the launch", async () => {
-    const { asked, counted, expiresAt } = await extend({ claims: [usedAt(15), usedAt(18), usedAt(16)] });
+describe("a look", () => {
+  it("extends from the last minute in which half of the burst nodes were used, also before the hold is due", async () => {
+    const { asked, counted, expiresAt } = await extend({
+      claims: [usedAt(15), usedAt(18), usedAt(16), usedAt(5)],
+      now: 19,
+    });
     expect({ asked, counted, expiresAt }).toEqual({
       asked: [["cluster", at(-1)]],
       counted: [1, 0],
-      expiresAt: at(38),
+      expiresAt: at(36),
     });
+  });
+
+  it("remembers the largest burst that it saw, so that small use of what is left of it extends nothing", async () => {
+    const { record, expiresAt } = await extend({ claims: [usedAt(5), usedAt(15), usedAt(17)] });
+    expect([record?.hold?.burstNodes, expiresAt]).toEqual([3, at(20)]);
+    expect((await extend({ hold: { burstNodes: 3 } })).expiresAt).toEqual(at(20));
+  });
+
+  it("leaves out nodes that have not joined: they may never", async () => {
+    const unjoined = { name: "b", createdAt: noon };
+    expect((await extend({ claims: [usedAt(15), unjoined, unjoined] })).expiresAt).toEqual(at(35));
   });
 
   it("counts as capped once its use would hold longer than the cap", async () => {
@@ -130,7 +141,6 @@ describe("a hold that is due", () => {
 
 describe("the use of nodes is not read", () => {
   it.each<[string, Facts]>([
-    ["before the hold is due", { now: 19.9 }],
     ["where launches alone extend holds", { rules: { extendOn: "launches" } }],
     ["of a hold that is being released", { hold: { state: "releasing" } }],
     ["of a hold that no launch began", { hold: { burstFrom: undefined as never } }],
@@ -156,6 +166,11 @@ describe("a use that cannot be read this time", () => {
     const claims = fails(new Error("throttled"));
     expect((await extend({ claims, now: 29.9 })).failed).toBe("throttled");
     expect(await extend({ claims, now: 30 })).toMatchObject({ failed: undefined, expiresAt: at(20) });
+  });
+
+  it("is left to the next look while the hold is not due", async () => {
+    const claims = fails(new Error("throttled"));
+    expect(await extend({ claims, now: 19 })).toMatchObject({ failed: undefined, expiresAt: at(20) });
   });
 
   it("ends the hold at once where the set-up is wrong", async () => {
@@ -242,15 +257,18 @@ describe("a hold whose nodes were used", () => {
     decideUse({
       record: aRecord({ hold: aHold(about) }),
       holdId: holdId(1),
-      usedAt: at(minute),
+      claims: [usedAt(minute)],
       rules: someRules(rules),
+      now: at(minute + 1),
     });
 
   it("lasts from the last use on", () => {
-    const hold = aHold({ expiresAt: at(30), extensions: 1, causes: { uses: 1, usedAt: at(10) } });
+    const causes = { uses: 1, usedAt: at(10) };
+    const hold = aHold({ expiresAt: at(30), extensions: 1, burstNodes: 1, causes });
     expect(use(10, { causes: {} })).toEqual({
       action: "extend",
       because: "its nodes are in use",
+      used: { burstNodes: 1, usedNodes: 1, usedAt: at(10) },
       record: aRecord({ hold }),
     });
   });
@@ -263,38 +281,45 @@ describe("a hold whose nodes were used", () => {
     expect(use(110, { capped: true }, { maxHold: minutes(120) }).action).toBe("extend");
   });
 
-  it("does not last longer for a use from before its last cause", () => {
-    expect(use(0)).toEqual({
-      action: "leave",
-      because: "its nodes were not used late enough to extend it",
-    });
+  it("does not last longer for a use from before its last cause, and is not written again for it", () => {
+    const because = "its nodes were not used late enough to extend it";
+    expect(use(0)).toMatchObject({ action: "leave", because, record: { hold: { burstNodes: 1 } } });
+    expect(use(0, { burstNodes: 1 })).not.toHaveProperty("record");
   });
 
   it("is not changed when it is over or was replaced", () => {
     expect(use(10, { state: "releasing" })).toEqual(over);
     expect(use(10, { id: holdId(2) })).toEqual(over);
-    const facts = { record: aRecord(), holdId: holdId(1), usedAt: at(10), rules: someRules() };
+    const facts = { record: aRecord(), holdId: holdId(1), claims: [], rules: someRules(), now: at(10) };
     expect(decideUse(facts)).toEqual(over);
-  });
-
-  it("is not changed when only replacements were used", () => {
-    const record = aRecord({ hold: aHold() });
-    expect(decideUse({ record, holdId: holdId(1), usedAt: undefined, rules: someRules() })).toEqual({
-      action: "leave",
-      because: "only replacements were used",
-    });
   });
 
   it("has the learned length, and is learned from also where it is not extended", () => {
     const auto = { auto: { relaunchCost: minutes(10) } };
-    expect(use(15, { launches: 3 }, auto)).toMatchObject({
+    expect(use(15, { burstNodes: 2 }, auto)).toMatchObject({
       length: { action: "default" },
-      record: { hold: { length: { length: minutes(10) } }, learned: { idle: { since: at(15), nodes: 3 } } },
+      record: { hold: { length: { length: minutes(10) } }, learned: { idle: { since: at(15), nodes: 2 } } },
     });
-    expect(use(5, { launches: 0 }, auto)).toMatchObject({
+    expect(use(5, {}, auto)).toMatchObject({
       action: "leave",
-      record: { learned: { idle: { since: at(5), nodes: 1 } } },
+      record: { hold: { burstNodes: 1 }, learned: { idle: { since: at(5), nodes: 1 } } },
     });
     expect(use(5, {}, auto).record?.hold).not.toHaveProperty("length");
+  });
+});
+
+describe("a use is as large as a burst", () => {
+  const found = (burstNodes: number, ...minutesOfUse: number[]) =>
+    findUse(minutesOfUse.map(at), burstNodes, at(20));
+
+  it.each([
+    ["with half of the nodes within a minute", 4, [3, 4, 9], { usedNodes: 2, usedAt: at(4) }],
+    ["also where later use is small", 3, [3, 3, 9, 15], { usedNodes: 2, usedAt: at(3) }],
+    ["not with less than half", 5, [3, 4], { usedNodes: 2 }],
+    ["not with half in more than a minute", 4, [3, 4.1], { usedNodes: 1 }],
+    ["not without use", 4, [], { usedNodes: 0 }],
+    ["and a use in the future is a use now", 1, [90], { usedNodes: 1, usedAt: at(20) }],
+  ])("%s", (_, burstNodes, uses, expected) => {
+    expect(found(burstNodes, ...uses)).toEqual({ burstNodes, ...expected });
   });
 });

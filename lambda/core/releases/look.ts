@@ -1,16 +1,16 @@
 import { describeLength, type HoldLength } from "../auto/hold-length.ts";
 import type { Learned } from "../auto/learned.ts";
-import { after, type Duration, earlier, later, minutes } from "../duration.ts";
+import { after, type Duration, earlier, minutes } from "../duration.ts";
 import { BrokenSetupError } from "../errors.ts";
 import { withUse } from "../holds/causes.ts";
 import {
-  capOf,
   dueAt,
   extended,
   type Hold,
   isUnjoined,
   joinedHold,
   joinsCountFrom,
+  lastsUntilCap,
   longestBoot,
   type ScopeRecord,
 } from "../holds/hold.ts";
@@ -21,29 +21,27 @@ import { reportLimit } from "../report-limit.ts";
 import { isKept, type Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
 
-/** A NodeClaim is created at most this long before its instance is launched. */
-const nodeClaimIsOlderBy: Duration = minutes(1);
 /** A hold whose use cannot be read ends when it is overdue for this long. */
 const patience: Duration = minutes(10);
 /** How often to check whether the first node has joined. */
 const joinCheck: Duration = minutes(1);
 
 /**
- * Extends a hold that is due while its first node is awaited, and while the nodes launched for it are in use. Returns the
- * id of a hold none of whose nodes was found.
+ * What a one-shot or a sweep does first: extends the hold while the nodes launched for it are used, and one that is due
+ * while its first node is awaited. Returns the id of a hold none of whose nodes was found.
  */
-export async function extendWhileNeeded(context: ReleaseContext, scope: Scope): Promise<string | undefined> {
+export async function look(context: ReleaseContext, scope: Scope): Promise<string | undefined> {
   const { rules, clock } = context;
   const record = await findRecord(context, scope);
   const { hold } = record;
   if (hold?.state !== "held" || !isKept(rules, scope)) return undefined;
-  const due = dueAt(hold, rules);
-  if (clock.now() < due) return undefined;
-  const isJoined = !isUnjoined(hold) || (await awaitFirstNode(context, scope, hold));
-  const cap = capOf(rules, hold.startedAt);
-  // A hold that has reached its cap ends, whatever its nodes do.
-  if (isJoined && (!cap || due < cap)) await extendWhileUsed(context, scope, record);
-  return isJoined ? undefined : hold.id;
+  if (isUnjoined(hold)) {
+    if (clock.now() < dueAt(hold, rules)) return undefined;
+    if (!(await awaitFirstNode(context, scope, hold))) return hold.id;
+  }
+  // A hold that lasts until its cap ends then, whatever its nodes do.
+  if (!lastsUntilCap(hold, rules)) await extendWhileUsed(context, scope, hold);
+  return undefined;
 }
 
 /** Returns whether a node has joined, and notes that. Until then the hold waits while the last node may still boot. */
@@ -98,29 +96,26 @@ export function decideJoin({ record, holdId, hasJoined, rules, now }: JoinFacts)
 }
 
 /** Extends the hold if its nodes are in use; this costs one list of NodeClaims. */
-async function extendWhileUsed(context: ReleaseContext, scope: Scope, record: ScopeRecord): Promise<void> {
+async function extendWhileUsed(context: ReleaseContext, scope: Scope, hold: Hold): Promise<void> {
   const { rules, clock, log, metrics } = context;
-  const burst = burstOf(record, rules, clock.now());
-  if (!burst) return;
-  const claims = await readClaims(context, scope, burst);
-  if (rules.auto) await extendWhileBooting(context, scope, burst.hold.id, claims);
-  const usedAt = (present: ScopeRecord) => lastUse(claims ?? [], present, clock.now());
-  if (!usedAt(record)) return;
+  if (rules.extendOn !== "use" || !hold.burstFrom) return;
+  const claims = await readClaims(context, scope, hold, hold.burstFrom);
+  if (rules.auto) await extendWhileBooting(context, scope, hold.id, claims);
+  if (!claims) return;
 
   const before: { learned?: Learned | undefined } = {};
-  const decision = await changeRecord(context, scope, (present) => {
-    before.learned = present.learned;
-    // Computed again: a node that was used may have been recognised as a replacement meanwhile.
-    return decideUse({ record: present, holdId: burst.hold.id, usedAt: usedAt(present), rules });
+  const decision = await changeRecord(context, scope, (record) => {
+    before.learned = record.learned;
+    return decideUse({ record, holdId: hold.id, claims, rules, now: clock.now() });
   });
   reportLearned(metrics, before.learned, decision.record?.learned);
-  const { action, because, length } = decision;
+  const { action, because, used, length } = decision;
   log.info("use decided", {
     scope,
-    holdId: burst.hold.id,
+    holdId: hold.id,
     action,
     because,
-    usedAt: usedAt(record),
+    ...used,
     ...(length && { length: describeLength(length) }),
   });
   if (action === "leave") return;
@@ -128,27 +123,28 @@ async function extendWhileUsed(context: ReleaseContext, scope: Scope, record: Sc
   if (action === "cap") metrics.add("HoldsCapped", 1);
 }
 
-type Burst = Readonly<{ hold: Hold; from: Date; isOverdue: boolean }>;
-
-/** The nodes whose use counts: those that were launched for the hold. */
-function burstOf({ hold }: ScopeRecord, rules: Rules, now: Date): Burst | undefined {
-  if (rules.extendOn !== "use" || !hold?.burstFrom) return undefined;
-  const from = after(hold.burstFrom, -nodeClaimIsOlderBy);
-  return { hold, from, isOverdue: now >= after(dueAt(hold, rules), patience) };
-}
-
 async function readClaims(
   context: ReleaseContext,
   scope: Scope,
-  { hold, from, isOverdue }: Burst,
+  hold: Hold,
+  burstFrom: Date,
 ): Promise<readonly NodeClaim[] | undefined> {
   try {
-    const claims = await context.nodeClaims.launchedSince(scope, from, context);
+    const claims = await context.nodeClaims.joinedSince(scope, joinsCountFrom(burstFrom), context);
     if (!("unavailable" in claims)) return claims;
     reportLimit(context, claims);
     return undefined;
   } catch (error) {
-    if (!isOverdue && !(error instanceof BrokenSetupError)) throw error;
+    const now = context.clock.now();
+    const due = dueAt(hold, context.rules);
+    if (now < due) {
+      context.log.warn("whether a hold is used could not be read: the next look reads it again", {
+        scope,
+        error,
+      });
+      return undefined;
+    }
+    if (now < after(due, patience) && !(error instanceof BrokenSetupError)) throw error;
     context.log.error("a hold ends though its use could not be read", { scope, holdId: hold.id, error });
     return undefined;
   }
@@ -167,37 +163,66 @@ async function extendWhileBooting(
   context.log.info("boot decided", { scope, holdId, action, because });
 }
 
-function lastUse(claims: readonly NodeClaim[], record: ScopeRecord, now: Date): Date | undefined {
-  const uses = ofDemand(claims, record).flatMap(({ lastPodEventAt }) => lastPodEventAt ?? []);
-  return uses.length > 0 ? earlier(uses.reduce(later), now) : undefined;
+/** How many of the burst nodes were used within a minute, and when the last such minute ended. */
+type Used = Readonly<{ burstNodes: number; usedNodes: number; usedAt?: Date }>;
+
+/** A use is as large as a burst when this share of the burst nodes is used within this time. */
+export const largeUse = { share: 1 / 2, within: minutes(1) };
+
+/** The last use that is as large as a burst; without one, how large the last use was. */
+export function findUse(uses: readonly Date[], burstNodes: number, now: Date): Used {
+  const latestFirst = uses.map((at) => earlier(at, now)).toSorted((a, b) => b.getTime() - a.getTime());
+  const sizeOf = (end: Date) =>
+    latestFirst.filter((at) => at <= end && at >= after(end, -largeUse.within)).length;
+  const usedAt = latestFirst.find((end) => sizeOf(end) >= burstNodes * largeUse.share);
+  const [last] = latestFirst;
+  const usedNodes = (usedAt ?? last) ? sizeOf(usedAt ?? (last as Date)) : 0;
+  return { burstNodes, usedNodes, ...(usedAt && { usedAt }) };
 }
 
-export type UseDecision =
-  | Readonly<{ action: "leave"; because: string; record?: ScopeRecord; length?: HoldLength | undefined }>
-  | Readonly<{
-      action: "extend" | "cap";
-      because: string;
-      record: ScopeRecord;
-      length?: HoldLength | undefined;
-    }>;
+export type UseDecision = Readonly<{ because: string; used?: Used; length?: HoldLength | undefined }> &
+  (
+    | Readonly<{ action: "leave"; record?: ScopeRecord }>
+    | Readonly<{ action: "extend" | "cap"; record: ScopeRecord }>
+  );
 
-type UseFacts = Readonly<{ record: ScopeRecord; holdId: string; usedAt: Date | undefined; rules: Rules }>;
+type UseFacts = Readonly<{
+  record: ScopeRecord;
+  holdId: string;
+  claims: readonly NodeClaim[];
+  rules: Rules;
+  now: Date;
+}>;
 
-/** A use extends a hold as a launch does, never past the cap. */
-export function decideUse({ record, holdId, usedAt, rules }: UseFacts): UseDecision {
+/** A use that is as large as a burst extends a hold as a launch does, never past the cap. */
+export function decideUse({ record, holdId, claims, rules, now }: UseFacts): UseDecision {
   const { hold } = record;
   if (hold?.id !== holdId || hold.state !== "held") return { action: "leave", because: "the hold is over" };
-  if (!usedAt) return { action: "leave", because: "only replacements were used" };
-  const use = { at: usedAt, nodes: Math.max(1, hold.launches), kind: "pods" } as const;
+  // Judged on the present record: a node may have been recognised as a replacement meanwhile.
+  const burst = ofDemand(claims, record).filter(({ joinedAt }) => joinedAt);
+  const burstNodes = Math.max(hold.burstNodes ?? 0, burst.length);
+  const noted = burstNodes > (hold.burstNodes ?? 0) && {
+    record: { ...record, hold: { ...hold, burstNodes } },
+  };
+  const uses = burst.flatMap(({ lastPodEventAt }) => lastPodEventAt ?? []);
+  const used = findUse(uses, burstNodes, now);
+  const { usedAt } = used;
+  if (!usedAt) {
+    const because =
+      uses.length === 0 ? "its nodes were not used" : "fewer than half of its nodes were used at once";
+    return { action: "leave", because, used, ...noted };
+  }
+  const use = { at: usedAt, nodes: burstNodes, kind: "pods" } as const;
   const { record: seen, rules: own, length } = observe(record, rules, use);
   const { expiresAt, capped } = extended(hold, after(usedAt, own.hold), own);
   if (expiresAt <= hold.expiresAt) {
     const because = "its nodes were not used late enough to extend it";
-    return { action: "leave", because, length, ...(seen !== record && { record: seen }) };
+    const written = seen === record ? noted : { record: { ...seen, hold: { ...hold, burstNodes } } };
+    return { action: "leave", because, used, length, ...written };
   }
   const causes = withUse(hold.causes, usedAt);
   const extensions = hold.extensions + 1;
-  const next = { ...hold, expiresAt, capped, causes, ...(length && { length }), extensions };
+  const next = { ...hold, expiresAt, capped, causes, burstNodes, ...(length && { length }), extensions };
   const action = capped && !hold.capped ? "cap" : "extend";
-  return { action, because: "its nodes are in use", record: { ...seen, hold: next }, length };
+  return { action, because: "its nodes are in use", used, record: { ...seen, hold: next }, length };
 }
