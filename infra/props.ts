@@ -12,7 +12,7 @@ export type Access = Values<typeof deploymentSettings>["access"];
 export interface KarpenterNodeHolderProps {
   /** Name of the cluster, as text known at synth. */
   readonly cluster: string;
-  /** Protection after each launch and each use, or `auto`: learned (1m to 24h). Default: 20m. */
+  /** Protection after each launch, and after each use as large as a burst, or `auto`: learned (1m to 24h). Default: 20m. */
   readonly hold?: Duration | "auto";
   /** With `hold=auto`: what one needless relaunch of a node is worth, in time of that node (1m to 24h). Default: 10m. */
   readonly relaunchCost?: Duration;
@@ -28,7 +28,7 @@ export interface KarpenterNodeHolderProps {
   readonly nodePools?: readonly string[];
   /** Whether launches that only replace other nodes (drift, consolidation) `hold`, too. Default: ignore. */
   readonly replacements?: Settings["replacements"];
-  /** `use`: a hold goes on while the nodes launched for it are used; or `launches` alone. Default: use. */
+  /** `use`: use as large as a burst extends a hold, too; or `launches` alone. Default: use. */
   readonly extendOn?: Settings["extendOn"];
   /** `v1` (v0.32 and later) or `v0.31`, whose annotation delays consolidation only. Default: v1. */
   readonly karpenter?: Settings["karpenter"];

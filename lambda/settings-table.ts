@@ -55,7 +55,7 @@ export const holderSettings = {
   hold: {
     value: { kind: "duration", least: minutes(1), most: hours(24), or: "auto" },
     default: "20m",
-    help: "protection after each launch and each use, or `auto`: learned",
+    help: "protection after each launch, and after each use as large as a burst, or `auto`: learned",
   },
   relaunchCost: {
     value: { kind: "duration", least: minutes(1), most: hours(24) },
@@ -100,7 +100,7 @@ export const holderSettings = {
   extendOn: {
     value: { kind: "choice", choices: ["use", "launches"] },
     default: "use",
-    help: "`use`: a hold goes on while the nodes launched for it are used; or `launches` alone",
+    help: "`use`: use as large as a burst extends a hold, too; or `launches` alone",
   },
   karpenter: {
     value: { kind: "choice", choices: ["v1", "v0.31"] },
