@@ -50,7 +50,7 @@ export type Hold = Readonly<{
   burstNodes?: number;
   /** The expiry that launches asked for while no node had joined. */
   askedUntil?: Date;
-  /** The time of the one-shot that was set last. */
+  /** The time of the one-shot for its end that was set last. Looks before it have one-shots of their own. */
   armedFor?: Date;
   /** A launch started it, and no pass over the nodes has marked all of them yet. */
   unprotected?: boolean;
@@ -145,7 +145,7 @@ export function nextLookAt(hold: Hold, rules: Rules, now: Date): Date {
 
 const looksInAHold = 16;
 /** A one-shot that comes early must not set itself again. */
-const soonestLook: Duration = seconds(30);
+export const soonestLook: Duration = seconds(30);
 
 /** Moves the expiry to the time that is asked for, never back and never past the cap. */
 export function extended(hold: Hold, asked: Date, rules: Rules): Pick<Hold, "expiresAt" | "capped"> {

@@ -1,4 +1,4 @@
-import { after, type Duration, earlier, minutes, seconds } from "../duration.ts";
+import { after, type Duration, earlier, later, minutes, seconds } from "../duration.ts";
 import type { Context, FollowUp, LaunchEvent, Marked, ReleaseContext } from "../ports.ts";
 import { isKept, type Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
@@ -13,37 +13,47 @@ import {
 } from "./hold.ts";
 import { changeRecord, findRecord } from "./records.ts";
 
-/** A hold of a scope, and when its one-shot is to fire. */
-type OneShot = Readonly<{ scope: Scope; hold: Hold; at: Date }>;
+/** A hold of a scope, and when to look at it next. */
+type NextLook = Readonly<{ scope: Scope; hold: Hold; at: Date }>;
 
-/** Sets the one-shot and notes it in the record, so that extensions need not set another. */
-export async function armRelease(context: ReleaseContext, oneShot: OneShot): Promise<void> {
-  const { scope, hold, at } = oneShot;
-  await arm(context, oneShot);
-  await changeRecord(context, scope, (record) => ({ record: withArmed(record, hold.id, at) }));
-}
-
-/** Sets the one-shot, and does not note it in the record. */
-async function arm(context: ReleaseContext, { scope, hold, at }: OneShot): Promise<void> {
-  const result = await context.schedules.arm(scope, hold.id, at);
-  context.log.info("release armed", { scope, holdId: hold.id, at, result });
-}
-
-function withArmed(record: ScopeRecord, holdId: string, at: Date): ScopeRecord | undefined {
-  const { hold } = record;
-  if (hold?.id !== holdId || hold.armedFor?.getTime() === at.getTime()) return undefined;
-  return { ...record, hold: { ...hold, armedFor: at } };
+/** Sets the one-shot of the next look, and one for the hold's end where none of these lies ahead. */
+export async function armRelease(context: ReleaseContext, next: NextLook): Promise<void> {
+  const armedFor = await arm(context, next);
+  if (!armedFor) return;
+  const { scope, hold } = next;
+  await changeRecord(context, scope, (record) => ({ record: withArmed(record, hold.id, armedFor) }));
 }
 
 /**
- * Sets the one-shot of a hold that has none, then marks its nodes, and notes both with one write. After a crash in
- * between, the record still names no one-shot, and the next launch or sweep sets the same one again.
+ * Each look sets the one-shot of the next, so one that fails for good would be the last: the one-shot for the hold's end
+ * lies behind all of them. Looks move the end often, so it is set again only when its turn comes. Returns the new one.
+ */
+async function arm(context: ReleaseContext, { scope, hold, at }: NextLook): Promise<Date | undefined> {
+  const isAhead = hold.armedFor && hold.armedFor > at;
+  const end = isAhead ? undefined : later(at, dueAt(hold, context.rules));
+  const set = async (time: Date) => {
+    const result = await context.schedules.arm(scope, hold.id, time);
+    context.log.info("release armed", { scope, holdId: hold.id, at: time, result });
+  };
+  await Promise.all([set(at), ...(end && end > at ? [set(end)] : [])]);
+  return end;
+}
+
+function withArmed(record: ScopeRecord, holdId: string, armedFor: Date): ScopeRecord | undefined {
+  const { hold } = record;
+  if (hold?.id !== holdId || hold.armedFor?.getTime() === armedFor.getTime()) return undefined;
+  return { ...record, hold: { ...hold, armedFor } };
+}
+
+/**
+ * Sets the one-shots of a hold that has none, then marks its nodes, and notes both with one write. After a crash in
+ * between, the record still names no one-shot, and the next launch or sweep sets the same ones again.
  */
 export async function armAndMark(context: Context, scope: Scope, hold: Hold): Promise<Marked> {
   if (hold.armedFor) return markNodes(context, { scope, hold });
-  const armedFor = nextLookAt(hold, context.rules, context.clock.now());
-  await arm(context, { scope, hold, at: armedFor });
-  return markNodes(context, { scope, hold, armedFor });
+  const at = nextLookAt(hold, context.rules, context.clock.now());
+  const armedFor = await arm(context, { scope, hold, at });
+  return markNodes(context, { scope, hold, ...(armedFor && { armedFor }) });
 }
 
 type Marking = Readonly<{ scope: Scope; hold: Hold; armedFor?: Date }>;

@@ -1,6 +1,6 @@
 import { after, earlier, minutes } from "../duration.ts";
 import { decideEnd, endHold, nothingReleased, whyOver } from "../holds/end-hold.ts";
-import { dueAt, type Hold, nextLookAt, type ScopeRecord } from "../holds/hold.ts";
+import { type Hold, nextLookAt, type ScopeRecord, soonestLook } from "../holds/hold.ts";
 import { armRelease } from "../holds/mark-nodes.ts";
 import { changeRecord, wholeClusterRecord } from "../holds/records.ts";
 import { type Watermark, watermarkOf } from "../holds/watermark.ts";
@@ -84,7 +84,7 @@ export function decideRelease({ holdId, ...facts }: ReleaseFacts): ReleaseDecisi
       armFor: armedFor && armedFor > now ? earlier(armedFor, next) : next,
       because,
     };
-  const isEarly = next.getTime() === dueAt(hold, rules).getTime() && armedFor?.getTime() === next.getTime();
+  const isEarly = armedFor?.getTime() === next.getTime() && next <= after(now, soonestLook);
   if (!isEarly) return { action: "keep", hold, armFor: next, because };
   // Clocks differ. A one-shot for the same time would count as the one that is just firing.
   return { action: "keep", hold, armFor: after(next, minutes(1)), because: "the one-shot came early" };

@@ -22,3 +22,20 @@ it.each([
   const present = hold ? aRecord({ version: 1, hold }) : aRecord({ version: 1 });
   expect(record()).toEqual(written ? aRecord({ version: 2, hold: written }) : present);
 });
+
+it.each([
+  ["and the one for its end, where there is none", {}, [at(6), at(20)], at(20)],
+  [
+    "and the one for its new end, where that lies behind the old one's",
+    { armedFor: at(6) },
+    [at(6), at(20)],
+    at(20),
+  ],
+  ["alone while the one for an earlier end lies ahead", { armedFor: at(7) }, [at(6)], at(7)],
+])("a look sets the one-shot of the next %s", async (_, about, times, armedFor) => {
+  const hold = aHold(about);
+  const { context, calls, record } = coreWorld({ records: [aRecord({ hold })] });
+  await armRelease(context, { scope: wholeCluster, hold, at: at(6) });
+  expect(calls).toEqual(times.map((time) => ["arm", "cluster", holdId(1), time]));
+  expect(record()?.hold?.armedFor).toEqual(armedFor);
+});

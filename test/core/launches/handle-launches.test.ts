@@ -71,10 +71,11 @@ it("hold a NodePool while the nodes of another are still being marked", async ()
 });
 
 describe("launches", () => {
-  it("start a hold: its one-shot is set, its nodes are marked, and pending nodes are awaited", async () => {
+  it("start a hold: its one-shots are set, its nodes are marked, and pending nodes are awaited", async () => {
     const { calls, queued, counted } = await hold([a, b]);
     expect(calls).toEqual([
       ["arm", "cluster", holdId(1), at(1.25)],
+      ["arm", "cluster", holdId(1), at(19)],
       ["mark", "cluster", holdId(1)],
     ]);
     expect(queued).toEqual([pending([a, b], 1)]);
@@ -84,7 +85,7 @@ describe("launches", () => {
 
   it.each([
     ["that knows its one-shot sets none", { armedFor: at(10) }, []],
-    ["without a one-shot sets it", {}, [["arm", "cluster", holdId(1), at(1.25)]]],
+    ["without a one-shot sets it", {}, [1.25, 19].map((minute) => ["arm", "cluster", holdId(1), at(minute)])],
   ])("that extend a hold wait for their nodes; one %s", async (_, about, expected) => {
     const held = aHold({ startedAt: at(-10), expiresAt: at(10), ...about });
     const { calls, queued, counted } = await hold([a], { records: [aRecord({ hold: held })] });
