@@ -22,7 +22,7 @@ export function awsFaults(open: () => FaultsWorld): void {
   const marks = () => open().engines.marks();
 
   describe("a scheduler", () => {
-    it("that refuses does not prevent marks: the sweep marks all nodes, and sets the one-shot as soon as it can", async () => {
+    it("that refuses does not prevent marks: the sweep marks all nodes, and sets the one-shots of look and end as soon as it can", async () => {
       const world = open();
       world.expectAlarms("function-errors");
       await world.launch();
@@ -36,7 +36,7 @@ export function awsFaults(open: () => FaultsWorld): void {
 
       scheduler.reset();
       expect(await world.sweep()).toBe("done");
-      expect(await world.oneShots.all()).toHaveLength(1);
+      expect(await world.oneShots.all()).toHaveLength(2);
       await world.advance(minutes(21));
       await world.expectOver();
     });
@@ -101,7 +101,7 @@ export function awsFaults(open: () => FaultsWorld): void {
       const { dynamodb, ec2, scheduler } = world.engines;
       world.onClose(await world.engines.join(await world.launch()));
       expect(await world.deliver()).toBe("done");
-      const [before] = await world.oneShots.all();
+      const before = await world.oneShots.all();
       await world.advance(minutes(1));
       await world.launch();
       for (const service of [dynamodb, ec2, scheduler]) service.inject(() => ({ kind: "unreachable" }));
@@ -110,7 +110,7 @@ export function awsFaults(open: () => FaultsWorld): void {
       expect(await marks()).toEqual({ ...all, held: all.held + 1 });
 
       for (const service of [dynamodb, ec2, scheduler]) service.reset();
-      expect(await world.oneShots.all()).toEqual([before]);
+      expect(await world.oneShots.all()).toEqual(before);
       await world.advance(minutes(13));
       expect(await world.hold()).toMatchObject({ launches: 2, extensions: 1 });
       await world.advance(minutes(8));
