@@ -20,6 +20,7 @@ export function nameOf(call: KubernetesCall): string {
   const { method, path } = call;
   if (FakeNodeClaims.answers(call)) return path.endsWith("/events") ? "events" : "claims";
   if (FakeAccessObjects.answers(call)) return `${method.toLowerCase()} ${path.split("/").at(-2)}`;
+  if (path === "/api/v1/pods") return "pods";
   const node = path.slice("/api/v1/nodes/".length);
   return node === "" ? "list" : `${method.toLowerCase()} ${node}`;
 }

@@ -71,9 +71,9 @@ export class FakeNodeClaims {
 
   #claims({ labelSelector = "", fieldSelector = "" }: Readonly<Record<string, string>>): readonly unknown[] {
     const labels = parseLabelSelector(labelSelector);
-    const isNamed = parseFieldSelector(fieldSelector);
+    const isNamed = parseFieldSelector(fieldSelector, "metadata.name");
     return [...this.claims.values()]
-      .filter(({ name, nodePool }) => isNamed(name) && labels({ [poolLabel]: nodePool }))
+      .filter(({ name, nodePool }) => isNamed({ "metadata.name": name }) && labels({ [poolLabel]: nodePool }))
       .map(({ name, createdAt, instance, joinedAt, lastPodEventAt }) => ({
         metadata: { name, creationTimestamp: text(createdAt) },
         status: {

@@ -8,6 +8,7 @@ import { onSweepDue } from "../lambda/handlers/sweep.ts";
 import { type KubernetesCall, type KubernetesCaller, OutOfTimeError } from "../lambda/kubernetes/client.ts";
 import { KubernetesNodeClaims } from "../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../lambda/kubernetes/nodes.ts";
+import { KubernetesPods } from "../lambda/kubernetes/pods.ts";
 import { readSettings, type Settings } from "../lambda/settings.ts";
 import { type Message, MessageQueue } from "../local/holder/queue.ts";
 import { type Around, answerCall, interceptedPorts, nameOf } from "./calls.ts";
@@ -68,7 +69,7 @@ export class World {
   /** Called after each step of an invocation with the call it made; at its beginning there is none yet. */
   watch: (invocation: Invocation, call: string) => void = () => {};
   retries: Retry[] = [];
-  readonly #outside: Omit<Ports, "rules" | "nodes" | "nodeClaims">;
+  readonly #outside: Omit<Ports, "rules" | "nodes" | "nodeClaims" | "pods">;
   readonly #api: KubernetesCaller = {
     call: (call, { deadline }) => this.#callCluster(call, deadline),
   };
@@ -99,7 +100,8 @@ export class World {
   /** The ports of a function of the current deployment. */
   get ports(): Ports {
     const { settings: rules } = this;
-    return { ...this.#outside, rules, nodes: this.#nodes, nodeClaims: this.#nodeClaims };
+    const pods = new KubernetesPods({ api: this.#api });
+    return { ...this.#outside, rules, nodes: this.#nodes, nodeClaims: this.#nodeClaims, pods };
   }
 
   get #nodeClaims(): NodeClaims {

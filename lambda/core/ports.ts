@@ -132,6 +132,12 @@ export interface NodeClaims {
   limits(context: CallContext): Promise<readonly string[]>;
 }
 
+/** The cluster's pods; only read, and only where the settings need them. */
+export interface Pods {
+  /** Which of these nodes have a pod that is not a DaemonSet's, not static, and has not finished. */
+  busyNodes(names: readonly string[], context: CallContext): Promise<ReadonlySet<string> | Unavailable>;
+}
+
 export interface Schedules {
   /** Sets the one-shot that invokes release for this hold; the same again changes nothing. */
   arm(scope: Scope, holdId: string, at: Date): Promise<"armed" | "already armed">;
@@ -181,6 +187,7 @@ export type Ports = Readonly<{
   journal: Journal;
   nodes: Nodes;
   nodeClaims: NodeClaims;
+  pods: Pods;
   launches: Launches;
   schedules: Schedules;
   followUps: FollowUps;

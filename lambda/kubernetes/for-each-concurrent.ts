@@ -3,11 +3,11 @@
  * When an item or the source fails, the running calls end first.
  */
 export async function forEachConcurrent<T>(
-  items: AsyncIterable<T>,
+  items: AsyncIterable<T> | Iterable<T>,
   limit: number,
   act: (item: T) => Promise<unknown>,
 ): Promise<void> {
-  const source = items[Symbol.asyncIterator]();
+  const source = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
   let isFailed = false;
   const work = async () => {
     try {

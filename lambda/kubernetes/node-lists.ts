@@ -9,7 +9,7 @@ import { isStatus } from "./error.ts";
 import { asRecord, parseNode } from "./node-objects.ts";
 import { TooLongError } from "./transport.ts";
 
-const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+export const metadataListOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 /** A server expires a list after minutes; without a limit, lists that always expire would restart for ever. */
 const mostRestarts = 5;
 
@@ -86,7 +86,10 @@ export async function* listMetadata<T extends Readonly<{ name: string }>>(
   const ask = async (page: PageQuery): Promise<unknown> => {
     const query = { labelSelector: selectorText(selector), ...page };
     try {
-      return await api.call({ method: "GET", path: "/api/v1/nodes", query, accept: metadataOnly }, context);
+      return await api.call(
+        { method: "GET", path: "/api/v1/nodes", query, accept: metadataListOnly },
+        context,
+      );
     } catch (error) {
       // The list has expired on the server: list again, and skip nodes that were returned already.
       if (page.continue === undefined || !isStatus(error, 410) || restarts === mostRestarts) throw error;

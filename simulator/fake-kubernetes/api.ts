@@ -2,6 +2,7 @@ import { applyJsonPatch, applyMergePatch } from "./json-patch.ts";
 import { Lists } from "./lists.ts";
 import type { ChangedBy, NodeStore } from "./node-store.ts";
 import { type Json, type NodeObject, Refusal, statusOf } from "./objects.ts";
+import { FakePods } from "./pods.ts";
 import { viewNode, viewOf } from "./views.ts";
 
 /** One request, in process or over HTTP; `body` is parsed when it is needed. */
@@ -18,9 +19,10 @@ export type ApiAnswer = Readonly<{ status: number; body: Json }>;
 
 const nodePath = /^\/api\/v1\/nodes(?:\/([^/]+)(?:\/(status))?)?$/;
 
-/** Answers requests for nodes as the real server does; a refusal is thrown. */
+/** Answers requests for nodes, and lists of pods, as the real server does; a refusal is thrown. */
 export class NodeApi {
   readonly lists: Lists;
+  readonly pods: FakePods;
   /** The answers for other objects, by path. */
   readonly others = new Map<string, Json>();
   readonly #store: NodeStore;
@@ -29,16 +31,19 @@ export class NodeApi {
   constructor(store: NodeStore, now: () => Date) {
     this.#store = store;
     this.#now = now;
-    this.lists = new Lists(store);
+    this.lists = new Lists(store, "Node");
+    this.pods = new FakePods(now);
   }
 
   answer(request: ApiRequest): ApiAnswer {
     const { method, path, query, body } = request;
     const known = this.others.get(path) ?? (method === "GET" ? discovery[path] : undefined);
     if (known !== undefined) return { status: 200, body: known };
+    const view = viewOf(request.accept);
+    if (path === "/api/v1/pods" && method === "GET")
+      return { status: 200, body: this.pods.list(query, view) };
     const [isNodes, name, part] = nodePath.exec(path) ?? [];
     if (!isNodes) throw new Refusal(404, "NotFound", "the server could not find the requested resource");
-    const view = viewOf(request.accept);
     // Without this parameter the server uses the client's name.
     const manager = query.get("fieldManager") ?? "unknown";
     if (name === undefined) {

@@ -5,6 +5,7 @@ import { type ApiAnswer, type ApiRequest, NodeApi } from "./api.ts";
 import { applyMergePatch } from "./json-patch.ts";
 import { type NodeChange, NodeStore } from "./node-store.ts";
 import { type Json, type JsonObject, type NodeObject, Refusal } from "./objects.ts";
+import type { FakePods } from "./pods.ts";
 
 export type FakeNode = Readonly<{
   name: string;
@@ -14,7 +15,7 @@ export type FakeNode = Readonly<{
   joinedAt?: Date;
 }>;
 
-/** A Kubernetes API for nodes in memory: no kubelets and no pods. Our adapter calls it in process, or over HTTP. */
+/** A Kubernetes API for nodes and lists of pods in memory: no kubelets. Our adapter calls it in process, or over HTTP. */
 export class FakeCluster implements KubernetesCaller {
   protected readonly store: NodeStore;
   protected readonly api: NodeApi;
@@ -65,6 +66,10 @@ export class FakeCluster implements KubernetesCaller {
     return this.store.create(wish, "karpenter");
   }
 
+  get pods(): FakePods {
+    return this.api.pods;
+  }
+
   removeNode(name: string): void {
     this.store.remove(name);
   }
@@ -93,6 +98,7 @@ export class FakeCluster implements KubernetesCaller {
   forgetThePast(): void {
     this.store.forget();
     this.api.lists.forget();
+    this.api.pods.forget();
   }
 }
 

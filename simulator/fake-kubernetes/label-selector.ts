@@ -49,10 +49,13 @@ function parseOne(part: string): Requirement {
   throw badRequest(`unable to parse requirement: ${part}`);
 }
 
-/** Reads a field selector; nodes are selected by name alone. */
-export function parseFieldSelector(text: string): (name: string) => boolean {
-  if (text.trim() === "") return () => true;
-  const [, wanted] = /^metadata\.name==?(.+)$/.exec(text.trim()) ?? [];
-  if (wanted === undefined) throw badRequest(`field label not supported: ${text}`);
-  return (name) => name === wanted;
+/** Reads a field selector, `a=b` and `a!=b` joined by commas, of the fields that the server supports for a kind. */
+export function parseFieldSelector(text: string, ...fields: readonly string[]): Requirement {
+  const parts = text.trim() === "" ? [] : text.split(",");
+  const requirements = parts.map((part): Requirement => {
+    const [, field = "", sign, wanted] = /^([^=!]+)(==?|!=)(.*)$/.exec(part.trim()) ?? [];
+    if (!fields.includes(field)) throw badRequest(`field label not supported: ${field}`);
+    return (values) => (values[field] === wanted) === (sign !== "!=");
+  });
+  return (values) => requirements.every((holds) => holds(values));
 }

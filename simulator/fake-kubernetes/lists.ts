@@ -1,44 +1,59 @@
 import { randomUUID } from "node:crypto";
 import { parseFieldSelector, parseLabelSelector } from "./label-selector.ts";
-import type { NodeStore } from "./node-store.ts";
-import { badRequest, type Json, type NodeObject, Refusal, textsOf } from "./objects.ts";
-import { type View, viewNodes } from "./views.ts";
+import { badRequest, type Json, Refusal, type StoredObject, textsOf } from "./objects.ts";
+import { type View, viewList } from "./views.ts";
 
-/** Selects the nodes of a list or a watch. */
-export function selectionOf(query: URLSearchParams): (node: NodeObject) => boolean {
+/** The fields by which the server selects. */
+const fieldsOf = {
+  Node: ["metadata.name"],
+  Pod: ["metadata.name", "spec.nodeName", "status.phase"],
+} as const;
+
+/** Selects the objects of a list or a watch. */
+export function selectionOf(
+  query: URLSearchParams,
+  kind: StoredObject["kind"],
+): (object: StoredObject) => boolean {
   const labels = parseLabelSelector(query.get("labelSelector") ?? "");
-  const name = parseFieldSelector(query.get("fieldSelector") ?? "");
-  return ({ metadata }) => name(metadata.name) && labels(textsOf(metadata.labels));
+  const fields = parseFieldSelector(query.get("fieldSelector") ?? "", ...fieldsOf[kind]);
+  return ({ metadata, spec, status }) => {
+    const node = { "spec.nodeName": String(spec.nodeName), "status.phase": String(status.phase) };
+    return fields({ "metadata.name": metadata.name, ...node }) && labels(textsOf(metadata.labels));
+  };
 }
 
-type Rest = Readonly<{ nodes: readonly NodeObject[]; version: number }>;
+type Source = Readonly<{ all: () => readonly StoredObject[]; version: number }>;
+type Rest = Readonly<{ objects: readonly StoredObject[]; version: number }>;
 
 const tokenForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The maximum number of open lists; the oldest expires. */
 const openLists = 1_000;
 
-/** Lists page by page; every page shows the nodes as they were when the first was asked for. */
+/** Lists page by page; every page shows the objects as they were when the first was asked for. */
 export class Lists {
-  readonly #store: NodeStore;
+  readonly #source: Source;
+  readonly #kind: StoredObject["kind"];
   readonly #rests = new Map<string, Rest>();
 
-  constructor(store: NodeStore) {
-    this.#store = store;
+  constructor(source: Source, kind: StoredObject["kind"]) {
+    this.#source = source;
+    this.#kind = kind;
   }
 
   list(query: URLSearchParams, view: View, now: Date): Json {
     const token = query.get("continue");
-    const { nodes, version } = token ? this.#resume(token) : this.#begin(query);
+    const { objects, version } = token ? this.#resume(token) : this.#begin(query);
     const limit = Number(query.get("limit") ?? 0);
     if (!Number.isInteger(limit) || limit < 0) throw badRequest("limit must be a whole number");
-    const page = limit > 0 ? nodes.slice(0, limit) : nodes;
-    const rest = nodes.slice(page.length);
+    const page = limit > 0 ? objects.slice(0, limit) : objects;
+    const rest = objects.slice(page.length);
     const metadata: Record<string, Json> = { resourceVersion: String(version) };
-    if (rest.length > 0) metadata.continue = this.#keep({ nodes: rest, version });
+    if (rest.length > 0) metadata.continue = this.#keep({ objects: rest, version });
     // The real server counts only lists without a selector.
-    if (rest.length > 0 && !query.has("labelSelector")) metadata.remainingItemCount = rest.length;
-    return viewNodes(page, metadata, view, now);
+    const isSelected = query.has("labelSelector") || query.has("fieldSelector");
+    if (rest.length > 0 && !isSelected) metadata.remainingItemCount = rest.length;
+    return viewList({ kind: this.#kind, objects: page, metadata }, view, now);
   }
 
   /** Expires every open list. */
@@ -47,8 +62,8 @@ export class Lists {
   }
 
   #begin(query: URLSearchParams): Rest {
-    const selects = selectionOf(query);
-    return { nodes: this.#store.all().filter(selects), version: this.#store.version };
+    const selects = selectionOf(query, this.#kind);
+    return { objects: this.#source.all().filter(selects), version: this.#source.version };
   }
 
   #resume(token: string): Rest {

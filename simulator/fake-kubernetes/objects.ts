@@ -6,13 +6,14 @@ export type NodeMetadata = JsonObject &
   Readonly<{ name: string; uid: string; resourceVersion: string; creationTimestamp: string }>;
 
 /** A stored Node; never changed, only replaced. */
-export type NodeObject = Readonly<{
+export type StoredObject = Readonly<{
   apiVersion: "v1";
-  kind: "Node";
+  kind: "Node" | "Pod";
   metadata: NodeMetadata;
   spec: JsonObject;
   status: JsonObject;
 }>;
+export type NodeObject = StoredObject & Readonly<{ kind: "Node" }>;
 
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);

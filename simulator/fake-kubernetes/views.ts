@@ -1,4 +1,4 @@
-import type { Json, JsonObject, NodeObject } from "./objects.ts";
+import type { Json, JsonObject, StoredObject } from "./objects.ts";
 import { isObject, textsOf } from "./objects.ts";
 
 /** The form of an answer: whole nodes, their metadata alone, or table rows. */
@@ -17,18 +17,24 @@ export function viewOf(accept: string): View {
 const metaGroup = { apiVersion: "meta.k8s.io/v1" };
 
 /** One node in the view asked for. */
-export function viewNode(node: NodeObject, view: View, now: Date, columns = true): Json {
+export function viewNode(node: StoredObject, view: View, now: Date, columns = true): Json {
   if (view === "metadata") return { kind: "PartialObjectMetadata", ...metaGroup, metadata: node.metadata };
   if (view === "table")
     return table([node], { resourceVersion: node.metadata.resourceVersion }, now, columns);
   return node;
 }
 
-/** A list of nodes in the view asked for. */
-export function viewNodes(nodes: readonly NodeObject[], metadata: JsonObject, view: View, now: Date): Json {
-  if (view === "table") return table(nodes, metadata, now, true);
-  if (view === "whole") return { kind: "NodeList", apiVersion: "v1", metadata, items: [...nodes] };
-  const items = nodes.map((node) => viewNode(node, view, now));
+type Page = Readonly<{
+  kind: StoredObject["kind"];
+  objects: readonly StoredObject[];
+  metadata: JsonObject;
+}>;
+
+/** A page of a list in the view asked for. */
+export function viewList({ kind, objects, metadata }: Page, view: View, now: Date): Json {
+  if (view === "table") return table(objects, metadata, now, true);
+  if (view === "whole") return { kind: `${kind}List`, apiVersion: "v1", metadata, items: [...objects] };
+  const items = objects.map((one) => viewNode(one, view, now));
   return { kind: "PartialObjectMetadataList", ...metaGroup, metadata, items };
 }
 
@@ -53,7 +59,7 @@ const columnDefinitions: Json = [
   column("Container-Runtime", 1),
 ];
 
-function table(nodes: readonly NodeObject[], metadata: JsonObject, now: Date, columns: boolean): Json {
+function table(nodes: readonly StoredObject[], metadata: JsonObject, now: Date, columns: boolean): Json {
   const rows = nodes.map((node) => ({
     cells: cellsOf(node, now),
     object: { kind: "PartialObjectMetadata", ...metaGroup, metadata: node.metadata },
@@ -67,7 +73,7 @@ function table(nodes: readonly NodeObject[], metadata: JsonObject, now: Date, co
   };
 }
 
-function cellsOf({ metadata, spec, status }: NodeObject, now: Date): Json[] {
+function cellsOf({ metadata, spec, status }: StoredObject, now: Date): Json[] {
   const conditions = Array.isArray(status.conditions) ? status.conditions : [];
   const ready = conditions.some((one) => isObject(one) && one.type === "Ready" && one.status === "True");
   const info = textsOf(status.nodeInfo);

@@ -12,7 +12,7 @@ export function serveWatch(
   now: () => Date,
   response: ServerResponse,
 ): void {
-  const selects = selectionOf(query);
+  const selects = selectionOf(query, "Node");
   let hasColumns = false;
   const send = (type: string, object: Json) => response.write(`${JSON.stringify({ type, object })}\n`);
   const sendNode = (type: string, node: NodeObject) => {

@@ -16,6 +16,7 @@ import { invocation } from "../../../lambda/invocation.ts";
 import type { KubernetesCaller } from "../../../lambda/kubernetes/client.ts";
 import { KubernetesNodeClaims } from "../../../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../../../lambda/kubernetes/nodes.ts";
+import { KubernetesPods } from "../../../lambda/kubernetes/pods.ts";
 import { functionName } from "../../../lambda/names.ts";
 import { holdIds } from "../../../lambda/system-clock.ts";
 import { type Message, MessageQueue } from "../../../local/holder/queue.ts";
@@ -94,6 +95,7 @@ export class FaultsWorld {
         karpenter: "v0.31",
         nodePools: { only: [], except: [] },
       }),
+      pods: new KubernetesPods({ api: this.cluster }),
       launches: new Ec2Launches(new EC2Client({ ...client, endpoint: engines.ec2.url }), "prod"),
       schedules: new SchedulerReleases({
         client: new SchedulerClient({ ...client, endpoint: engines.scheduler.url }),

@@ -1,14 +1,18 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { KubernetesAccess } from "../../../lambda/cluster-access/cluster-rights.ts";
 import { Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { wholeCluster } from "../../../lambda/core/scope.ts";
+import type { KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
+import { KubernetesPods } from "../../../lambda/kubernetes/pods.ts";
 import type { ClusterAccess } from "../../../lambda/kubernetes/transport.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { clientOf, clusterNodesWorld } from "../../contracts/cluster-nodes.ts";
 import { type NodesOptions, nodesContract } from "../../contracts/nodes.ts";
 import { nodesApiContract } from "../../contracts/nodes-api.ts";
+import { type PodsWorld, podsContract } from "../../contracts/pods.ts";
 import { within } from "../../support/context.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
@@ -53,7 +57,30 @@ describe("a real API server, as a user with the holder's rights alone", () => {
 
   nodesContract(open);
   nodesApiContract(async () => ({ access: admin, close: async () => {} }));
+  podsContract(async () => podsWorld(clientOf(admin)));
 });
+
+/** Pods that no kubelet runs: their status is what the contract says. */
+function podsWorld(api: KubernetesClient): PodsWorld {
+  const path = "/api/v1/namespaces/default/pods";
+  const soon = () => within(30_000);
+  return {
+    pods: new KubernetesPods({ api, pageSize: 2 }),
+    add: async ({ name, node, phase, owner, annotations }) => {
+      const ownerReferences = owner && [{ ...owner, name: "owner", uid: randomUUID() }];
+      const spec = { nodeName: node, containers: [{ name: "a", image: "example.com/a" }] };
+      const body = { metadata: { name, annotations, ownerReferences }, spec };
+      await api.call({ method: "POST", path, body }, soon());
+      const contentType = "application/merge-patch+json";
+      const status = { status: { phase: phase ?? "Running" } };
+      await api.call({ method: "PATCH", path: `${path}/${name}/status`, contentType, body: status }, soon());
+    },
+    close: async () => {
+      await api.call({ method: "DELETE", path, query: { gracePeriodSeconds: "0" } }, soon());
+      await api.close();
+    },
+  };
+}
 
 async function isRefused(holder: ClusterAccess, name: string): Promise<boolean> {
   const call = {
