@@ -30,6 +30,10 @@ export interface KarpenterNodeHolderProps {
   readonly replacements?: Settings["replacements"];
   /** `use`: use as large as a burst extends a hold, too; or `launches` alone. Default: use. */
   readonly extendOn?: Settings["extendOn"];
+  /** `empty`: a node that was quiet for `hold` and has no pods but DaemonSets' is let go by itself; or `nothing`. Default: nothing. */
+  readonly letGo?: Settings["letGo"];
+  /** A drifted node is held for at most this long; `0s`: not at all; `maxHold` or more: to the end of the hold (to 168h). Default: 20m. */
+  readonly driftWait?: Duration;
   /** `v1` (v0.32 and later) or `v0.31`, whose annotation delays consolidation only. Default: v1. */
   readonly karpenter?: Settings["karpenter"];
   /** Another annotation key. Default: by `karpenter`. */

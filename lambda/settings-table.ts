@@ -102,6 +102,16 @@ export const holderSettings = {
     default: "use",
     help: "`use`: use as large as a burst extends a hold, too; or `launches` alone",
   },
+  letGo: {
+    value: { kind: "choice", choices: ["nothing", "empty"] },
+    default: "nothing",
+    help: "`empty`: a node that was quiet for `hold` and has no pods but DaemonSets' is let go by itself; or `nothing`",
+  },
+  driftWait: {
+    value: { kind: "duration", least: 0, most: hours(24 * 7) },
+    default: "20m",
+    help: "a drifted node is held for at most this long; `0s`: not at all; `maxHold` or more: to the end of the hold",
+  },
   karpenter: {
     value: { kind: "choice", choices: ["v1", "v0.31"] },
     default: "v1",

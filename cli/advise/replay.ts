@@ -67,13 +67,15 @@ export function replay(lives: readonly NodeLife[], plan: Plan): Replay {
   };
 }
 
-/** CloudTrail names every launch at once, and does not say which of them replaced other nodes. */
+/** CloudTrail names every launch at once, and does not say which of them replaced other nodes, nor which had drifted. */
 const everyLaunch = {
   cluster: "",
   initialDelay: 0,
   nodePools: { only: [], except: [] },
   replacements: "hold",
   extendOn: "use",
+  letGo: "nothing",
+  driftWait: 0,
 } as const;
 
 /** Plays one scope's history: what its holds would have kept. */

@@ -18,6 +18,10 @@ export type Rules = Readonly<{
   replacements: "ignore" | "hold";
   /** What extends a hold: use of the nodes launched for it and launches, or launches alone. */
   extendOn: "use" | "launches";
+  /** Which nodes are let go by themselves, before their hold ends. */
+  letGo: "nothing" | "empty";
+  /** How long a drifted node is held at most; 0: not at all. */
+  driftWait: Duration;
 }>;
 
 /** `relaunchCost` is what one needless relaunch of a node is worth, in time of that node. */

@@ -60,6 +60,8 @@ export const synthesizeEverything = (): Template =>
         nodePools: ["batch", "!system"],
         replacements: "hold",
         extendOn: "launches",
+        letGo: "empty",
+        driftWait: Duration.hours(1),
         karpenter: "v0.31",
         holdAnnotation: "example.com/keep",
         sweepEvery: Duration.minutes(7),

@@ -77,6 +77,8 @@ export const someRules = (about: Partial<Rules> = {}): Rules => ({
   nodePools: { only: [], except: [] },
   replacements: "ignore",
   extendOn: "use",
+  letGo: "nothing",
+  driftWait: minutes(20),
   ...about,
 });
 
