@@ -74,18 +74,23 @@ export class FakeNodeClaims {
     const isNamed = parseFieldSelector(fieldSelector, "metadata.name");
     return [...this.claims.values()]
       .filter(({ name, nodePool }) => isNamed({ "metadata.name": name }) && labels({ [poolLabel]: nodePool }))
-      .map(({ name, createdAt, instance, joinedAt, lastPodEventAt }) => ({
-        metadata: { name, creationTimestamp: text(createdAt) },
+      .map(({ name, createdAt, instance, node, joinedAt, driftedAt, lastPodEventAt, isDeleted }) => ({
+        metadata: {
+          ...{ name, creationTimestamp: text(createdAt) },
+          ...(isDeleted && { deletionTimestamp: text(createdAt) }),
+        },
         status: {
+          ...(node && { nodeName: node }),
           ...(instance && { providerID: `aws:///eu-central-1a/${instance}` }),
-          ...(joinedAt && { conditions: [{ ...registered, lastTransitionTime: text(joinedAt) }] }),
+          conditions: [...since("Registered", joinedAt), ...since("Drifted", driftedAt)],
           ...(lastPodEventAt && this.version === "v1" && { lastPodEventTime: text(lastPodEventAt) }),
         },
       }));
   }
 }
 
-const registered = { type: "Registered", status: "True" };
+const since = (type: string, at: Date | undefined) =>
+  at ? [{ type, status: "True", lastTransitionTime: text(at) }] : [];
 
 /** The API server keeps whole seconds. */
 const text = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, "Z");

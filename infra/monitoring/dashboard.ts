@@ -57,6 +57,7 @@ export class HolderDashboard extends Construct {
             metrics.metric("NodesHeldNow", Stats.MAXIMUM, "held"),
             metrics.metric("NodesUserHeld", Stats.MAXIMUM, "held by their users"),
             count("NodesReleased", "released"),
+            count("NodesLetGo", "let go during a hold"),
           ]),
         ],
         [

@@ -9,6 +9,7 @@ export const Metric = {
   HoldsCapped: "Count",
   NodesHeld: "Count",
   NodesReleased: "Count",
+  NodesLetGo: "Count",
   NodesUserHeld: "Count",
   NodePatchFailures: "Count",
   ApiThrottled: "Count",

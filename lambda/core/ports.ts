@@ -45,6 +45,8 @@ export interface Nodes {
   mark(what: WhatToMark, context: CallContext): Promise<Marked>;
   /** Removes this hold's marks from all nodes; a mark that now belongs to another hold stays. */
   release(holdId: string, context: CallContext): Promise<Released>;
+  /** Removes this hold's marks from the nodes of these names. */
+  letGo(holdId: string, names: ReadonlySet<string>, context: CallContext): Promise<Released>;
   /** Removes the marks of all these holds in one pass; `others` counts the marks of all other holds. */
   releaseAll(holdIds: ReadonlySet<string>, context: CallContext): Promise<ReleasedAll>;
   /** The number of marked nodes for each hold, without the holds in `except`. */
@@ -61,7 +63,13 @@ export interface Nodes {
   countUserHeld(context: CallContext): Promise<number>;
 }
 
-export type WhatToMark = Readonly<{ scope: Scope; holdId: string }>;
+/** With `joinedFrom` only nodes that joined from then on are marked, and those named in `also`. */
+export type WhatToMark = Readonly<{
+  scope: Scope;
+  holdId: string;
+  joinedFrom?: Date;
+  also?: ReadonlySet<string>;
+}>;
 
 /** A node as the cluster reports it; `instance` is the cloud's id where the node has one, else its provider id. */
 export type NodeSeen = Readonly<{ name: string; instance: string; nodePool: string; joinedAt: Date }>;
@@ -110,10 +118,14 @@ export type NodeClaim = Readonly<{
   name: string;
   createdAt: Date;
   instance?: string;
+  /** The name of its node. */
+  node?: string;
   /** When its node joined the cluster. */
   joinedAt?: Date;
   /** When a pod was last scheduled to its node, removed from it or finished on it. */
   lastPodEventAt?: Date;
+  /** Since when its node is not as its NodePool says any more, so that Karpenter wants to replace it. */
+  driftedAt?: Date;
   /** Karpenter is removing its node. */
   isDeleted?: true;
 }>;
@@ -126,8 +138,8 @@ export interface NodeClaims {
     known: ReadonlySet<string>,
     context: CallContext,
   ): Promise<readonly Replacement[] | Unavailable>;
-  /** Those of a scope whose nodes joined since then, or have not joined yet, without those that are being removed. */
-  joinedSince(scope: Scope, since: Date, context: CallContext): Promise<readonly NodeClaim[] | Unavailable>;
+  /** Those of a scope, without those that are being removed. */
+  ofScope(scope: Scope, context: CallContext): Promise<readonly NodeClaim[] | Unavailable>;
   /** What of this we cannot read in the cluster, and what that means. */
   limits(context: CallContext): Promise<readonly string[]>;
 }

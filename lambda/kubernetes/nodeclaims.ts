@@ -52,6 +52,7 @@ const nodeClaimSchema = v.object({
   status: v.optional(
     v.object({
       providerID: v.optional(v.string(), ""),
+      nodeName: v.optional(v.string(), ""),
       lastPodEventTime: v.nullish(moment),
       conditions: v.optional(v.array(conditionSchema), []),
     }),
@@ -83,11 +84,7 @@ export class KubernetesNodeClaims implements NodeClaims {
     });
   }
 
-  async joinedSince(
-    scope: Scope,
-    since: Date,
-    context: CallContext,
-  ): Promise<readonly NodeClaim[] | Unavailable> {
+  async ofScope(scope: Scope, context: CallContext): Promise<readonly NodeClaim[] | Unavailable> {
     return this.#unlessRefused(launchesAlone, async () => {
       const { karpenter, nodePools } = this.#options;
       const ofScope = selectors(karpenter, nodePools).ofPools(scope);
@@ -95,7 +92,7 @@ export class KubernetesNodeClaims implements NodeClaims {
       const labelSelector = selectorText(ofScope);
       const found: NodeClaim[] = [];
       for await (const claim of this.#claims({ labelSelector }, context)) {
-        if (!claim.isDeleted && (!claim.joinedAt || claim.joinedAt >= since)) found.push(claim);
+        if (!claim.isDeleted) found.push(claim);
       }
       // Asked after the list, which finds out which version is served.
       return this.#version === "v1" ? found : noUse;
@@ -122,14 +119,18 @@ export class KubernetesNodeClaims implements NodeClaims {
 
   async *#claims(query: Query, context: CallContext): AsyncGenerator<NodeClaim, void, undefined> {
     for await (const { metadata, status } of this.#listServed(query, context)) {
-      const { providerID, lastPodEventTime, conditions } = status;
-      const registered = conditions.find(({ type, status }) => type === "Registered" && status === "True");
+      const { providerID, nodeName, lastPodEventTime, conditions } = status;
+      const since = (condition: string) =>
+        conditions.find(({ type, status }) => type === condition && status === "True")?.lastTransitionTime;
+      const [joinedAt, driftedAt] = [since("Registered"), since("Drifted")];
       yield {
         name: metadata.name,
         createdAt: metadata.creationTimestamp,
-        ...(registered && { joinedAt: registered.lastTransitionTime }),
+        ...(joinedAt && { joinedAt }),
+        ...(driftedAt && { driftedAt }),
         ...(metadata.deletionTimestamp && { isDeleted: true as const }),
         ...(providerID && { instance: instanceIn(providerID) }),
+        ...(nodeName && { node: nodeName }),
         ...(lastPodEventTime && { lastPodEventAt: lastPodEventTime }),
       };
     }

@@ -46,12 +46,14 @@ export class KubernetesNodes implements Nodes {
     this.#select = selectors(options.karpenter, options.nodePools);
   }
 
-  async mark({ scope, holdId }: WhatToMark, context: CallContext): Promise<Marked> {
+  async mark({ scope, holdId, joinedFrom, also }: WhatToMark, context: CallContext): Promise<Marked> {
     const { annotation, metrics } = this.#options;
     const seen: NodeSeen[] = [];
     const plan = (node: NodeMeta) => planMark(node, { holdId, annotation });
     const candidates = this.#select.registered(scope);
-    const nodes = this.#list(this.#select.withoutMarkOf(scope, holdId), context);
+    const isWanted = ({ name, createdAt }: NodeMeta) =>
+      !joinedFrom || createdAt >= joinedFrom || also?.has(name) === true;
+    const nodes = only(isWanted, this.#list(this.#select.withoutMarkOf(scope, holdId), context));
     const counts = await this.#each(nodes, async (node) => {
       const change = { plan, parse: parseNode, candidates, wantsWhole: this.#isYoung(node), context };
       const { outcome, answer } = await changeNode(this.#options.api, node, change);
@@ -68,8 +70,20 @@ export class KubernetesNodes implements Nodes {
     return { marked, adopted, userHeld, failed, left: counts.left !== undefined, seen };
   }
 
-  async release(holdId: string, context: CallContext): Promise<Released> {
-    const nodes = this.#listManaged(this.#select.markedBy(holdId), context);
+  release(holdId: string, context: CallContext): Promise<Released> {
+    return this.#releaseEach(holdId, () => true, context);
+  }
+
+  letGo(holdId: string, names: ReadonlySet<string>, context: CallContext): Promise<Released> {
+    return this.#releaseEach(holdId, ({ name }) => names.has(name), context);
+  }
+
+  async #releaseEach(
+    holdId: string,
+    isWanted: (node: ManagedNode) => boolean,
+    context: CallContext,
+  ): Promise<Released> {
+    const nodes = only(isWanted, this.#listManaged(this.#select.markedBy(holdId), context));
     const counts = await this.#each(nodes, (node) => this.#release(node, holdId, context));
     const { released = 0, kept = 0, failed = 0 } = counts;
     this.#options.metrics.add("NodesReleased", released);
@@ -207,4 +221,8 @@ export class KubernetesNodes implements Nodes {
   #isYoung(node: NodeMeta): boolean {
     return after(node.createdAt, recent) > this.#options.clock.now();
   }
+}
+
+async function* only<T>(isWanted: (item: T) => boolean, items: AsyncIterable<T>): AsyncGenerator<T, void> {
+  for await (const item of items) if (isWanted(item)) yield item;
 }

@@ -17,6 +17,8 @@ const hold = fields({
   burstFrom: v.exactOptional(moment),
   joined: v.exactOptional(v.literal(true, "true")),
   burstNodes: v.exactOptional(count),
+  narrowsAt: v.exactOptional(moment),
+  marksFrom: v.exactOptional(moment),
   askedUntil: v.exactOptional(moment),
   armedFor: v.exactOptional(moment),
   unprotected: v.exactOptional(flag),

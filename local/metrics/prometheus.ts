@@ -19,6 +19,7 @@ export const families: Readonly<Record<MetricName, Family>> = {
   HoldsCapped: counter("Holds that reached their cap."),
   NodesHeld: counter("Nodes marked."),
   NodesReleased: counter("Nodes released."),
+  NodesLetGo: counter("Nodes let go while their hold went on."),
   NodesUserHeld: gauge("Nodes with their user's own annotation, when nodes were last marked."),
   NodePatchFailures: counter("Nodes that could not be patched."),
   ApiThrottled: counter("Calls that the Kubernetes API throttled."),

@@ -32,6 +32,8 @@ const hold: Required<Hold> = {
   burstFrom: new Date("2026-11-21T11:59:58.123Z"),
   joined: true,
   burstNodes: 7,
+  narrowsAt: new Date("2026-11-21T12:18:00.123Z"),
+  marksFrom: new Date("2026-11-21T12:19:00.123Z"),
   askedUntil: new Date("2026-11-21T12:21:00.123Z"),
   armedFor: new Date("2026-11-21T12:20:00.123Z"),
   launches: 1_000,

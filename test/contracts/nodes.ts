@@ -188,6 +188,21 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       expect(await ours("b")).toEqual(heldIn(holdId(2)));
     });
 
+    it("lets single nodes go, and marks only named nodes and those that joined later", async () => {
+      for (const name of ["a", "b", "c"]) await world.add(name);
+      await mark(holdId(1));
+      await world.edit("c", "labels", holdLabel, holdId(2));
+      expect(await world.nodes.letGo(holdId(1), new Set(["a", "c"]), soon())).toMatchObject({ released: 1 });
+      expect([await ours("a"), await ours("b")]).toEqual([bare, heldIn(holdId(1))]);
+
+      const hour = 3_600_000;
+      const markFrom = (joinedFrom: Date, ...also: string[]) =>
+        world.nodes.mark({ scope: wholeCluster, holdId: holdId(3), joinedFrom, also: new Set(also) }, soon());
+      expect(await markFrom(new Date(Date.now() + hour), "a")).toMatchObject({ marked: 1, adopted: 0 });
+      expect([await ours("a"), await ours("b")]).toEqual([heldIn(holdId(3)), heldIn(holdId(1))]);
+      expect(await markFrom(new Date(0))).toMatchObject({ marked: 0, adopted: 2 });
+    });
+
     it("releases marks wherever they are, also where settings have changed since", async () => {
       await world.add("a", { ...held(holdId(1)), pool: null });
       expect(await release(holdId(1))).toMatchObject({ released: 1 });

@@ -154,7 +154,7 @@ describe("replacements", () => {
       () => list([]),
       () => refuse(500),
     );
-    await expect(unserved.joinedSince("cluster", noon, soon)).rejects.toMatchObject({ status: 500 });
+    await expect(unserved.ofScope("cluster", soon)).rejects.toMatchObject({ status: 500 });
     expect(calls).toHaveLength(1);
   });
 
@@ -169,31 +169,34 @@ describe("replacements", () => {
   });
 });
 
-describe("the NodeClaims of a burst", () => {
-  it("are those whose nodes joined since then or will join, however old they are, and are not removed", async () => {
+describe("the NodeClaims of a scope", () => {
+  it("say when their nodes joined, drifted and were used; those that are being removed are left out", async () => {
     const lastPodEventTime = after(noon, minutes(7)).toISOString();
     const joinedAt = (minute: number, status = "True") => ({
       conditions: [
         { type: "Initialized", status, lastTransitionTime: after(noon, minutes(90)).toISOString() },
         { type: "Registered", status, lastTransitionTime: after(noon, minutes(minute)).toISOString() },
+        { type: "Drifted", status, lastTransitionTime: after(noon, minutes(minute + 1)).toISOString() },
       ],
     });
     const removed = aClaim("d", joinedAt(1));
     const metadata = { ...removed.metadata, deletionTimestamp: noon.toISOString() };
-    const since = after(noon, minutes(1));
+    const at = (minute: number) => after(noon, minutes(minute));
     const { nodeClaims, calls } = aCluster(
       () => list([]),
       () =>
         list([
-          aClaim("a", { lastPodEventTime, ...joinedAt(1) }),
+          aClaim("a", { lastPodEventTime, nodeName: "node-a", ...joinedAt(1) }),
           aClaim("b", { lastPodEventTime: null }),
           aClaim("c", joinedAt(0, "Unknown")),
           { ...removed, metadata },
-          aClaim("old", joinedAt(0.9)),
         ]),
     );
-    expect(await nodeClaims.joinedSince("nodepool/default", since, soon)).toEqual([
-      { name: "a", createdAt: noon, joinedAt: since, lastPodEventAt: after(noon, minutes(7)) },
+    expect(await nodeClaims.ofScope("nodepool/default", soon)).toEqual([
+      {
+        ...{ name: "a", node: "node-a", createdAt: noon },
+        ...{ joinedAt: at(1), driftedAt: at(2), lastPodEventAt: at(7) },
+      },
       { name: "b", createdAt: noon },
       { name: "c", createdAt: noon },
     ]);
@@ -207,7 +210,7 @@ describe("the NodeClaims of a burst", () => {
       "v1",
       ["web"],
     );
-    expect(await nodeClaims.joinedSince("nodepool/default", noon, soon)).toEqual([]);
+    expect(await nodeClaims.ofScope("nodepool/default", soon)).toEqual([]);
     expect(calls).toEqual([]);
   });
 
@@ -217,11 +220,11 @@ describe("the NodeClaims of a burst", () => {
       () => list([]),
       ({ path }) => (path.includes(`/${served}/`) ? list([aClaim("a")]) : refuse(404)),
     );
-    const ask = () => nodeClaims.joinedSince("cluster", noon, soon);
+    const ask = () => nodeClaims.ofScope("cluster", soon);
     const none = { unavailable: expect.stringContaining("before v1.0") };
     expect(await Promise.all([ask(), ask(), ask()])).toMatchObject([none, none, none]);
     served = "v1";
-    expect(await nodeClaims.joinedSince("cluster", noon, soon)).toHaveLength(1);
+    expect(await nodeClaims.ofScope("cluster", soon)).toHaveLength(1);
   });
 });
 

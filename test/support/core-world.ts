@@ -38,8 +38,8 @@ export function coreWorld({
     journal: world.journal,
     nodes: {
       ...world.ports.nodes,
-      mark: async ({ scope, holdId }) => {
-        calls.push(["mark", scope, holdId]);
+      mark: async ({ scope, holdId, ...limits }) => {
+        calls.push(["mark", scope, holdId, ...(limits.joinedFrom ? [limits] : [])]);
         return { ...nothingMarked, ...marked };
       },
       release: async (holdId) => {

@@ -26,6 +26,11 @@ export const withRequest = (causes: Causes, cause: RequestCause, reason: string)
   [cause]: reason,
 });
 
+const requestCauses: readonly RequestCause[] = ["hand", "event", "window"];
+
+/** Whether a person, an event or a window asked for the hold, and not launches alone. */
+export const isRequested = (causes: Causes): boolean => requestCauses.some((cause) => causes[cause]);
+
 /** All causes of a hold in one line. */
 export function describeCauses({ causes, launches }: Pick<Hold, "causes" | "launches">): string {
   const pools = Object.entries(causes.launches ?? {});
@@ -33,7 +38,7 @@ export function describeCauses({ causes, launches }: Pick<Hold, "causes" | "laun
     pools.length === 1
       ? `in NodePool ${pools[0]?.[0]}`
       : `in NodePools ${pools.map(([pool, count]) => `${pool} (${count})`).join(", ")}`;
-  const requests = (["hand", "event", "window"] as const).flatMap((cause) => causes[cause] ?? []);
+  const requests = requestCauses.flatMap((cause) => causes[cause] ?? []);
   const parts = [
     ...(pools.length > 0 ? [`${launches} ${launches === 1 ? "launch" : "launches"} ${inPools}`] : []),
     ...(causes.uses ? [`extended by use ${causes.uses === 1 ? "once" : `${causes.uses} times`}`] : []),

@@ -48,6 +48,10 @@ export type Hold = Readonly<{
   joined?: true;
   /** The most burst nodes that a look has seen at once. */
   burstNodes?: number;
+  /** Use of a small burst extended it: from then on it holds only the burst nodes that are used. */
+  narrowsAt?: Date;
+  /** When a look last let a node go. Until a launch comes, only nodes that joined after it are marked, and used ones. */
+  marksFrom?: Date;
   /** The expiry that launches asked for while no node had joined. */
   askedUntil?: Date;
   /** The time of the one-shot for its end that was set last. Looks before it have one-shots of their own. */
@@ -85,7 +89,7 @@ export type ScopeRecord = Readonly<{
 
 type OnlyWhileHeld =
   | ("state" | "causedAt" | "endsBecause" | "armedFor")
-  | ("unprotected" | "burstFrom" | "joined" | "burstNodes" | "askedUntil");
+  | ("unprotected" | "burstFrom" | "joined" | "burstNodes" | "askedUntil" | "narrowsAt" | "marksFrom");
 
 /** A hold that ended, as history keeps it. */
 export type PastHold = Readonly<
@@ -136,8 +140,7 @@ export const lastsUntilCap = (hold: Hold, rules: Rules): boolean =>
  */
 export function nextLookAt(hold: Hold, rules: Rules, now: Date): Date {
   const due = dueAt(hold, rules);
-  // What `hold=auto` learns are the gaps between holds, so it looks once a hold.
-  if (rules.extendOn !== "use" || rules.auto || !hold.burstFrom || lastsUntilCap(hold, rules)) return due;
+  if (!hold.burstFrom) return due;
   const step = Math.max(minutes(1), Math.floor(rules.hold / looksInAHold));
   const passed = after(now, soonestLook).getTime() - hold.startedAt.getTime();
   return earlier(due, after(hold.startedAt, Math.ceil(Math.max(passed, 1) / step) * step));
@@ -154,6 +157,11 @@ export function extended(hold: Hold, asked: Date, rules: Rules): Pick<Hold, "exp
   return { expiresAt: later(hold.expiresAt, allowed), capped: hold.capped || asked > allowed };
 }
 
+/** The hold when something asks to protect all nodes again, also those that looks have let go. */
+export function widened({ narrowsAt: _, marksFrom, ...hold }: Hold): Hold {
+  return { ...hold, ...(marksFrom && { unprotected: true }) };
+}
+
 /** The record when its hold is over. */
 export function withoutHold(record: ScopeRecord): ScopeRecord {
   const { hold: _, ...rest } = record;
@@ -163,7 +171,8 @@ export function withoutHold(record: ScopeRecord): ScopeRecord {
 /** The hold as history will report it. */
 export function pastOf(scope: Scope, hold: Hold, endedAt: Date): PastHold {
   const { state: _s, causedAt: _c, armedFor: _a, unprotected: _u, ...rest } = hold;
-  const { burstFrom: _b, joined: _j, burstNodes: _n, askedUntil: _until, ...past } = rest;
+  const { burstFrom: _b, joined: _j, burstNodes: _n, askedUntil: _until, ...known } = rest;
+  const { narrowsAt: _at, marksFrom: _m, ...past } = known;
   const { endsBecause, ...reported } = past;
   return { ...reported, scope, endedAt, endedBecause: endsBecause ?? "a new hold took its place" };
 }

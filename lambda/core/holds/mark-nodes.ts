@@ -56,19 +56,26 @@ export async function armAndMark(context: Context, scope: Scope, hold: Hold): Pr
   return markNodes(context, { scope, hold, ...(armedFor && { armedFor }) });
 }
 
-type Marking = Readonly<{ scope: Scope; hold: Hold; armedFor?: Date }>;
+type Marking = Readonly<{ scope: Scope; hold: Hold; armedFor?: Date; also?: ReadonlySet<string> }>;
 
-/** Marks the nodes of a hold, then re-reads the record: if the hold ended meanwhile, its marks are removed again. */
-export async function markNodes(context: Context, { scope, hold, armedFor }: Marking): Promise<Marked> {
-  const { id: holdId } = hold;
+/**
+ * Marks the nodes of a hold, but none that a look has let go unless `also` names it. Then re-reads
+ * the record: if the hold ended meanwhile, its marks are removed again.
+ */
+export async function markNodes(
+  context: ReleaseContext,
+  { scope, hold, armedFor, also }: Marking,
+): Promise<Marked> {
+  const { id: holdId, marksFrom } = hold;
   const { rules, nodes, log } = context;
-  const marked = await nodes.mark({ scope, holdId }, context);
+  const limits = marksFrom && { joinedFrom: joinsCountFrom(marksFrom), ...(also && { also }) };
+  const marked = await nodes.mark({ scope, holdId, ...limits }, context);
   log.info("nodes marked", { scope, holdId, ...marked, seen: marked.seen.length });
   const hasNews = touchedBy(marked) > 0 || marked.left || (isComplete(marked) && hold.unprotected);
   if (!hasNews && !armedFor && !showsJoined(hold, marked)) return marked;
 
   const noted = await changeRecord(context, scope, (record) =>
-    noteMarks(record, { holdId, marked, armedFor, rules }),
+    noteMarks(record, { holdId, marked, isWhole: !marksFrom, armedFor, rules }),
   );
   if (noted.protected) reportProtected(context, noted.protected);
   if (noted.isOurs) return marked;
@@ -86,15 +93,21 @@ const isComplete = ({ left, failed }: Marked): boolean => !left && failed === 0;
 const showsJoined = (hold: Hold, { seen }: Marked): boolean =>
   isUnjoined(hold) && seen.some(({ joinedAt }) => joinedAt > joinsCountFrom(hold.burstFrom));
 
-type Note = Readonly<{ holdId: string; marked: Marked; armedFor: Date | undefined; rules: Rules }>;
+type Note = Readonly<{
+  holdId: string;
+  marked: Marked;
+  isWhole: boolean;
+  armedFor: Date | undefined;
+  rules: Rules;
+}>;
 type Noted = Readonly<{ isOurs: boolean; present?: Hold; protected?: Hold; record?: ScopeRecord }>;
 
-function noteMarks(record: ScopeRecord, { holdId, marked, armedFor, rules }: Note): Noted {
+function noteMarks(record: ScopeRecord, { holdId, marked, isWhole, armedFor, rules }: Note): Noted {
   const { hold } = record;
   if (hold?.state !== "held") return { isOurs: false };
   if (hold.id !== holdId) return { isOurs: false, present: hold };
   const touched = touchedBy(marked);
-  const isProtectedNow = hold.unprotected === true && isComplete(marked);
+  const isProtectedNow = hold.unprotected === true && isWhole && isComplete(marked);
   // A launch that extended the hold meanwhile may have set and noted a one-shot of its own.
   const isArmedNow = armedFor !== undefined && !hold.armedFor;
   const isJoinedNow = showsJoined(hold, marked);
@@ -110,7 +123,7 @@ function noteMarks(record: ScopeRecord, { holdId, marked, armedFor, rules }: Not
 }
 
 /** Emitted once, by the invocation that completes the start. Later launches may have moved `causedAt` since. */
-function reportProtected(context: Context, { causedAt, startedAt }: Hold): void {
+function reportProtected(context: ReleaseContext, { causedAt, startedAt }: Hold): void {
   const lag = context.clock.now().getTime() - earlier(causedAt, startedAt).getTime();
   context.metrics.add("LaunchToProtectedMs", Math.max(0, lag));
 }

@@ -7,6 +7,7 @@ import {
   type PastHold,
   type ScopeRecord,
   startHold,
+  widened,
 } from "../holds/hold.ts";
 import { type ObservedLaunches, observeLaunches } from "../holds/learning.ts";
 import { type Watermark, whyNoneCounts } from "../holds/watermark.ts";
@@ -21,6 +22,8 @@ export type LaunchDecision =
       action: "start" | "extend" | "cap" | "await";
       because: string;
       hold: Hold;
+      /** Looks had let nodes go, which are to be protected again. */
+      widens?: boolean;
       record?: ScopeRecord;
       past?: PastHold;
     }>;
@@ -87,8 +90,9 @@ function decideExtension(
   const because = isWaiting ? "none of the hold's nodes has joined yet" : "the hold already lasts as long";
   if (!moves && news.length === 0) return { action: "await", hold, because };
 
+  const widens = news.length > 0 && hold.marksFrom !== undefined;
   const next: Hold = {
-    ...hold,
+    ...(news.length > 0 ? widened(hold) : hold),
     expiresAt,
     capped,
     causedAt: later(hold.causedAt, latest.launchedAt),
@@ -105,11 +109,11 @@ function decideExtension(
   const written = { ...record, hold: next, ...(news.length > 0 && { lastLaunchAt: latest.launchedAt }) };
   if (capped && !hold.capped) {
     const because = `holds last ${formatDuration(rules.maxHold)} at most`;
-    return { action: "cap", hold: next, record: written, because };
+    return { action: "cap", hold: next, widens, record: written, because };
   }
-  if (moves)
-    return { action: "extend", hold: next, record: written, because: "a later launch extends the hold" };
-  return { action: "await", hold: next, record: written, because };
+  const action = moves ? "extend" : "await";
+  const why = moves ? "a later launch extends the hold" : because;
+  return { action, hold: next, widens, record: written, because: why };
 }
 
 const firstOf = (launches: readonly Launch[]): Date =>

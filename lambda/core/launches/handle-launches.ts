@@ -151,7 +151,8 @@ type DemandOfScope = Readonly<{ scope: Scope; launches: readonly Launch[]; await
 
 /**
  * Starts or extends the hold of a scope. It records first, arms second and marks third: after a crash in between, the same
- * launches come again and finish the work. Only the start of a hold marks at once; follow-ups mark nodes that join later.
+ * launches come again and finish the work. Only a launch that starts a hold, or widens it, marks at once; follow-ups mark
+ * nodes that join later.
  */
 export async function startOrExtend(
   context: Context,
@@ -161,8 +162,8 @@ export async function startOrExtend(
   report(context, scope, launches, decision);
   if (decision.action === "ignore") return decision;
 
-  const { hold } = decision;
-  if (decision.action !== "start") {
+  const { hold, widens } = decision;
+  if (decision.action !== "start" && !widens) {
     const at = nextLookAt(hold, context.rules, context.clock.now());
     if (!hold.armedFor) await armRelease(context, { scope, hold, at });
     await awaitPendingNodes(context, { scope, awaited, attempt: 0 });

@@ -10,6 +10,7 @@ import {
   type RequestCause,
   type ScopeRecord,
   startHold,
+  widened,
 } from "../holds/hold.ts";
 import { armAndMark, awaitPendingNodes } from "../holds/mark-nodes.ts";
 import { changeRecord, wholeClusterRecord } from "../holds/records.ts";
@@ -60,7 +61,7 @@ export async function holdByHand(context: Context, scope: Scope, request: HoldRe
   if (decision.action === "start") context.metrics.add("HoldsStarted", 1);
   const until = dueAt(hold, rules);
   // Its nodes are marked already. Many events must not list them as often; a person is shown how many there are.
-  if (request.cause !== "hand" && hold.armedFor)
+  if (request.cause !== "hand" && hold.armedFor && !hold.unprotected)
     return { holdId: hold.id, until, marked: 0, userHeld: 0, because: decision.because };
   const marking = await markRecorded(context, scope, hold, until);
   return {
@@ -139,16 +140,14 @@ export function decideHold({ record, watermark, request, rules, now, newId }: Ho
       wanted > expiresAt
         ? `holds last ${formatDuration(rules.maxHold)} at most`
         : "the hold already lasts longer";
-    const noted = { ...hold, capped };
-    return {
-      action: "keep",
-      hold: noted,
-      because,
-      ...(capped !== hold.capped && { record: { ...record, hold: noted } }),
-    };
+    const isNoted = hold.causes[request.cause] !== undefined && capped === hold.capped;
+    if (isNoted) return { action: "keep", hold, because };
+    const causes = withRequest(hold.causes, request.cause, request.reason);
+    const noted = { ...widened(hold), capped, causes };
+    return { action: "keep", hold: noted, because, record: { ...record, hold: noted } };
   }
   const causes = withRequest(hold.causes, request.cause, request.reason);
-  const next = { ...hold, expiresAt, capped, causedAt, causes, extensions: hold.extensions + 1 };
+  const next = { ...widened(hold), expiresAt, capped, causedAt, causes, extensions: hold.extensions + 1 };
   return { action: "extend", hold: next, record: { ...record, hold: next }, because: request.reason };
 }
 

@@ -2,7 +2,7 @@ import { describeLength, type HoldLength } from "../auto/hold-length.ts";
 import type { Learned } from "../auto/learned.ts";
 import { after, type Duration, earlier, minutes } from "../duration.ts";
 import { BrokenSetupError } from "../errors.ts";
-import { withUse } from "../holds/causes.ts";
+import { isRequested, withUse } from "../holds/causes.ts";
 import {
   dueAt,
   extended,
@@ -20,6 +20,7 @@ import type { NodeClaim, ReleaseContext } from "../ports.ts";
 import { reportLimit } from "../report-limit.ts";
 import { isKept, type Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
+import { letNodesGo } from "./let-go.ts";
 
 /** A hold whose use cannot be read ends when it is overdue for this long. */
 const patience: Duration = minutes(10);
@@ -39,8 +40,17 @@ export async function look(context: ReleaseContext, scope: Scope): Promise<strin
     if (clock.now() < dueAt(hold, rules)) return undefined;
     if (!(await awaitFirstNode(context, scope, hold))) return hold.id;
   }
+  const { burstFrom } = hold;
+  if (!burstFrom) return undefined;
   // A hold that lasts until its cap ends then, whatever its nodes do.
-  if (!lastsUntilCap(hold, rules)) await extendWhileUsed(context, scope, hold);
+  const isExtended = rules.extendOn === "use" && !lastsUntilCap(hold, rules);
+  const isDue = clock.now() >= dueAt(hold, rules);
+  if (isDue && !isExtended) return undefined;
+  const claims = await readClaims(context, scope, hold);
+  // What `hold=auto` learns are the gaps between holds, so it reads their use when they are due.
+  if (isExtended && (isDue || !rules.auto))
+    await extendWhileUsed(context, scope, hold, ofBurst(claims, burstFrom));
+  if (claims) await letNodesGo(context, scope, claims);
   return undefined;
 }
 
@@ -95,11 +105,18 @@ export function decideJoin({ record, holdId, hasJoined, rules, now }: JoinFacts)
   return { isJoined: false, because: "its first node is awaited", record: { ...record, hold: next } };
 }
 
-/** Extends the hold if its nodes are in use; this costs one list of NodeClaims. */
-async function extendWhileUsed(context: ReleaseContext, scope: Scope, hold: Hold): Promise<void> {
+/** Those whose nodes may have been launched for the hold. */
+const ofBurst = (claims: readonly NodeClaim[] | undefined, burstFrom: Date) =>
+  claims?.filter(({ joinedAt }) => !joinedAt || joinedAt >= joinsCountFrom(burstFrom));
+
+/** Extends the hold if its nodes are in use. */
+async function extendWhileUsed(
+  context: ReleaseContext,
+  scope: Scope,
+  hold: Hold,
+  claims: readonly NodeClaim[] | undefined,
+): Promise<void> {
   const { rules, clock, log, metrics } = context;
-  if (rules.extendOn !== "use" || !hold.burstFrom) return;
-  const claims = await readClaims(context, scope, hold, hold.burstFrom);
   if (rules.auto) await extendWhileBooting(context, scope, hold.id, claims);
   if (!claims) return;
 
@@ -127,10 +144,9 @@ async function readClaims(
   context: ReleaseContext,
   scope: Scope,
   hold: Hold,
-  burstFrom: Date,
 ): Promise<readonly NodeClaim[] | undefined> {
   try {
-    const claims = await context.nodeClaims.joinedSince(scope, joinsCountFrom(burstFrom), context);
+    const claims = await context.nodeClaims.ofScope(scope, context);
     if (!("unavailable" in claims)) return claims;
     reportLimit(context, claims);
     return undefined;
@@ -194,6 +210,9 @@ type UseFacts = Readonly<{
   now: Date;
 }>;
 
+/** Every use of a smaller burst would be as large as the burst: it protects the used nodes alone. */
+export const smallestBurst = 3;
+
 /** A use that is as large as a burst extends a hold as a launch does, never past the cap. */
 export function decideUse({ record, holdId, claims, rules, now }: UseFacts): UseDecision {
   const { hold } = record;
@@ -212,6 +231,9 @@ export function decideUse({ record, holdId, claims, rules, now }: UseFacts): Use
       uses.length === 0 ? "its nodes were not used" : "fewer than half of its nodes were used at once";
     return { action: "leave", because, used, ...noted };
   }
+  const isSmall = burstNodes < smallestBurst;
+  if (isSmall && isRequested(hold.causes))
+    return { action: "leave", because: "its burst is small, and all nodes were asked for", used, ...noted };
   const use = { at: usedAt, nodes: burstNodes, kind: "pods" } as const;
   const { record: seen, rules: own, length } = observe(record, rules, use);
   const { expiresAt, capped } = extended(hold, after(usedAt, own.hold), own);
@@ -222,7 +244,18 @@ export function decideUse({ record, holdId, claims, rules, now }: UseFacts): Use
   }
   const causes = withUse(hold.causes, usedAt);
   const extensions = hold.extensions + 1;
-  const next = { ...hold, expiresAt, capped, causes, burstNodes, ...(length && { length }), extensions };
+  const narrows = isSmall && { narrowsAt: hold.narrowsAt ?? hold.expiresAt };
+  const { narrowsAt: _, ...rest } = hold;
+  const next = {
+    ...rest,
+    expiresAt,
+    capped,
+    causes,
+    burstNodes,
+    ...(length && { length }),
+    extensions,
+    ...narrows,
+  };
   const action = capped && !hold.capped ? "cap" : "extend";
   return { action, because: "its nodes are in use", used, record: { ...seen, hold: next }, length };
 }

@@ -43,6 +43,12 @@ describe("marking", () => {
     },
   );
 
+  it("passes nodes that a look has let go, and so protects not everything", async () => {
+    const { hold, calls } = await mark({ marked: 1 }, { unprotected: true, marksFrom: at(5) });
+    expect(calls).toEqual([["mark", "cluster", holdId(1), { joinedFrom: at(4) }]]);
+    expect(hold?.unprotected).toBe(true);
+  });
+
   it.each([
     ["from the launch to the last mark", { causedAt: after(noon, -seconds(7)) }, 7_000],
     [

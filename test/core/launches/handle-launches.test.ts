@@ -96,6 +96,16 @@ describe("launches", () => {
     });
   });
 
+  it("protect all nodes again at once where looks have let some go; the same launches again do not", async () => {
+    const held = aHold({ startedAt: at(-10), expiresAt: at(10), armedFor: at(10) });
+    const narrow = aRecord({ hold: { ...held, narrowsAt: at(-5), marksFrom: at(-4) } });
+    const { calls, record } = await hold([a], { records: [narrow] });
+    expect(calls).toEqual([["mark", "cluster", holdId(1)]]);
+    expect(record()?.hold).toMatchObject({ launches: 2, expiresAt: at(19) });
+    expect(record()?.hold).not.toHaveProperty("narrowsAt");
+    expect((await hold([a], { records: [aRecord({ ...narrow, lastLaunchAt: at(-1) })] })).calls).toEqual([]);
+  });
+
   it("count as capped when they reach the cap, and are not counted when the hold already lasts longer", async () => {
     const held = aHold({ startedAt: at(-10), expiresAt: at(5) });
     const records = [aRecord({ hold: held })];

@@ -112,8 +112,20 @@ describe("a hold by hand", () => {
     const decision = hold(aRecord({ hold: aHold({ expiresAt: at(60) }) }), asked);
 
     expect(decision).toMatchObject({ action: "keep", because: "the hold already lasts longer" });
-    expect(decision.record).toBeUndefined();
+    expect(decision.record?.hold).toMatchObject({ expiresAt: at(60), causes: { hand: "load test" } });
+    expect(hold(decision.record ?? aRecord(), asked).record).toBeUndefined();
   });
+
+  it.each([45, 60, 75])(
+    "protects again what looks have let go: %i minutes asked of one that lasts 60",
+    (asked) => {
+      const narrow = aHold({ expiresAt: at(60), narrowsAt: at(20), marksFrom: at(25) });
+      const wide = hold(aRecord({ hold: narrow }), asked, at(30)).record?.hold;
+      expect(wide).toMatchObject({ unprotected: true });
+      expect(wide).not.toHaveProperty("narrowsAt");
+      expect(wide).not.toHaveProperty("marksFrom");
+    },
+  );
 
   it("names the cap as the reason when it cannot extend further", () => {
     const decision = hold(aRecord({ hold: aHold({ expiresAt: at(120) }) }), 300);

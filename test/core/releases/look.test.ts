@@ -20,7 +20,7 @@ const usedAt = (minute: number, about: Partial<NodeClaim> = {}): NodeClaim => ({
   ...about,
 });
 
-type Answer = Awaited<ReturnType<NodeClaims["joinedSince"]>>;
+type Answer = Awaited<ReturnType<NodeClaims["ofScope"]>>;
 type Facts = Readonly<{
   claims?: readonly NodeClaim[] | ((world: World) => Answer);
   hold?: Partial<Hold>;
@@ -43,8 +43,8 @@ async function extend({
   const it = coreWorld({ records: [aRecord({ hold: held, ...record })], rules });
   it.world.time = at(now);
   const asked: unknown[] = [];
-  const joinedSince: NodeClaims["joinedSince"] = async (scope, since) => {
-    asked.push([scope, since]);
+  const ofScope: NodeClaims["ofScope"] = async (scope) => {
+    asked.push([scope]);
     return typeof claims === "function" ? claims(it.world) : claims;
   };
   const hasJoined: Nodes["hasJoined"] = async (scope, since) => {
@@ -55,7 +55,7 @@ async function extend({
   const context: Context = {
     ...it.context,
     nodes: { ...it.context.nodes, hasJoined },
-    nodeClaims: { ...it.context.nodeClaims, joinedSince },
+    nodeClaims: { ...it.context.nodeClaims, ofScope },
   };
   const failed = await look(context, "cluster").then(
     () => undefined,
@@ -73,7 +73,7 @@ describe("a look", () => {
       now: 19,
     });
     expect({ asked, counted, expiresAt }).toEqual({
-      asked: [["cluster", at(-1)]],
+      asked: [["cluster"]],
       counted: [1, 0],
       expiresAt: at(36),
     });
@@ -88,6 +88,8 @@ describe("a look", () => {
   it("leaves out nodes that have not joined: they may never", async () => {
     const unjoined = { name: "b", createdAt: noon };
     expect((await extend({ claims: [usedAt(15), unjoined, unjoined] })).expiresAt).toEqual(at(35));
+    const older = usedAt(0, { joinedAt: at(-1.1) });
+    expect((await extend({ claims: [usedAt(15), older, older] })).expiresAt).toEqual(at(35));
   });
 
   it("counts as capped once its use would hold longer than the cap", async () => {
@@ -141,7 +143,7 @@ describe("a look", () => {
 
 describe("the use of nodes is not read", () => {
   it.each<[string, Facts]>([
-    ["where launches alone extend holds", { rules: { extendOn: "launches" } }],
+    ["where launches alone extend holds, once the hold is due", { rules: { extendOn: "launches" } }],
     ["of a hold that is being released", { hold: { state: "releasing" } }],
     ["of a hold that no launch began", { hold: { burstFrom: undefined as never } }],
     ["at the cap", { rules: { maxHold: minutes(20) } }],
@@ -253,23 +255,40 @@ describe("a hold none of whose nodes has joined", () => {
 const over = { action: "leave", because: "the hold is over" };
 
 describe("a hold whose nodes were used", () => {
-  const use = (minute: number, about: Partial<Hold> = {}, rules: Partial<Rules> = {}) =>
+  const use = (
+    minute: number,
+    about: Partial<Hold> = {},
+    rules: Partial<Rules> = {},
+    claims: readonly NodeClaim[] = [usedAt(minute)],
+  ) =>
     decideUse({
       record: aRecord({ hold: aHold(about) }),
       holdId: holdId(1),
-      claims: [usedAt(minute)],
+      claims,
       rules: someRules(rules),
       now: at(minute + 1),
     });
 
   it("lasts from the last use on", () => {
     const causes = { uses: 1, usedAt: at(10) };
-    const hold = aHold({ expiresAt: at(30), extensions: 1, burstNodes: 1, causes });
-    expect(use(10, { causes: {} })).toEqual({
+    const hold = aHold({ expiresAt: at(30), extensions: 1, burstNodes: 2, causes });
+    expect(use(10, { causes: {}, burstNodes: 2 })).toEqual({
       action: "extend",
       because: "its nodes are in use",
-      used: { burstNodes: 1, usedNodes: 1, usedAt: at(10) },
-      record: aRecord({ hold }),
+      used: { burstNodes: 2, usedNodes: 1, usedAt: at(10) },
+      record: aRecord({ hold: { ...hold, narrowsAt: at(20) } }),
+    });
+  });
+
+  it("protects only used nodes of a small burst from the time on until which launches protect all", () => {
+    const narrowed = use(10, { narrowsAt: at(5) }).record?.hold;
+    expect(narrowed).toMatchObject({ narrowsAt: at(5), expiresAt: at(30) });
+    const three = Array.from({ length: 3 }, () => usedAt(10));
+    expect(use(10, { narrowsAt: at(5) }, {}, three).record?.hold).not.toHaveProperty("narrowsAt");
+    const asked = use(10, { causes: { hand: "a load test" } });
+    expect(asked).toMatchObject({
+      action: "leave",
+      because: "its burst is small, and all nodes were asked for",
     });
   });
 

@@ -1,0 +1,203 @@
+import { describe, expect, it } from "vitest";
+import { after, minutes } from "../../../lambda/core/duration.ts";
+import { nothingReleased } from "../../../lambda/core/holds/end-hold.ts";
+import type { Hold } from "../../../lambda/core/holds/hold.ts";
+import type { Context, NodeClaim } from "../../../lambda/core/ports.ts";
+import { decideLetGo, letNodesGo } from "../../../lambda/core/releases/let-go.ts";
+import type { Rules } from "../../../lambda/core/rules.ts";
+import { holdId } from "../../../simulator/hold-ids.ts";
+import { noon } from "../../../simulator/virtual-clock.ts";
+import { aHold, aRecord, someRules } from "../../support/builders.ts";
+import { coreWorld } from "../../support/core-world.ts";
+
+const at = (minute: number) => after(noon, minutes(minute));
+
+/** The NodeClaim of a node that joined and was last used at these minutes. */
+const node = (name: string, joined: number, used?: number, about: Partial<NodeClaim> = {}): NodeClaim => ({
+  ...{ name: `claim-${name}`, node: name, createdAt: at(joined), joinedAt: at(joined) },
+  ...(used !== undefined && { lastPodEventAt: at(used) }),
+  ...about,
+});
+const drifted = (name: string, minute: number, used: number) =>
+  node(name, -60, used, { driftedAt: at(minute) });
+
+type Facts = Readonly<{
+  claims: readonly NodeClaim[];
+  hold?: Partial<Hold>;
+  rules?: Partial<Rules>;
+  unmarked?: readonly string[];
+  busy?: readonly string[];
+}>;
+
+/** At 13:00, for a hold of 20 minutes that began at noon. */
+function decide({ claims, hold = {}, rules = {}, unmarked = [], busy }: Facts) {
+  const { letGo, markAgain } = decideLetGo({
+    claims,
+    hold: aHold({ burstFrom: noon, expiresAt: at(70), ...hold }),
+    marked: new Set(claims.flatMap((claim) => claim.node ?? []).filter((name) => !unmarked.includes(name))),
+    ...(busy && { busy: new Set(busy) }),
+    rules: someRules(rules),
+    now: at(60),
+  });
+  return { ...Object.fromEntries(letGo), again: [...markAgain] };
+}
+
+describe("a small burst, once only its use extends the hold,", () => {
+  const claims = [node("used", 0, 50), node("quiet", 0, 40), node("base", -5, 59), node("new", 58)];
+
+  it("keeps its own used nodes alone, and one that has just joined", () => {
+    const others = { quiet: "small burst", base: "small burst" };
+    expect(decide({ claims, hold: { narrowsAt: at(60) } })).toEqual({ ...others, again: [] });
+  });
+
+  it("protects all nodes until then", () => {
+    expect(decide({ claims, hold: { narrowsAt: at(61) } })).toEqual({ again: [] });
+  });
+});
+
+describe("an empty node", () => {
+  const claims = [node("quiet", 0, 40), node("base", -60), node("used", 0, 41), node("joined", 41)];
+
+  it("is let go when it was quiet for the length of the hold", () => {
+    expect(decide({ claims, busy: [] })).toEqual({ quiet: "empty", base: "empty", again: [] });
+    expect(decide({ claims, busy: ["quiet"] })).toEqual({ base: "empty", again: [] });
+  });
+
+  it("stays where pods may not be read", () => {
+    expect(decide({ claims })).toEqual({ again: [] });
+  });
+
+  it("is quiet for as long as hold=auto has learned", () => {
+    const learned = {
+      length: minutes(30),
+      action: "learned",
+      because: "",
+      atHalfCost: 0,
+      atDoubleCost: 0,
+    } as const;
+    const rules = { auto: { relaunchCost: minutes(10) } };
+    expect(decide({ claims, busy: [], rules, hold: { length: learned } })).toEqual({
+      base: "empty",
+      again: [],
+    });
+  });
+});
+
+describe("a drifted node", () => {
+  it("is let go after driftWait, used or not", () => {
+    const claims = [drifted("waited", 40, 59), drifted("not-yet", 41, 0)];
+    expect(decide({ claims })).toEqual({ waited: "drifted", again: [] });
+    expect(decide({ claims: [node("young", 41, 59, { driftedAt: at(0) })] })).toEqual({ again: [] });
+  });
+
+  it("goes with a tenth of the marked nodes at each look, the ones that are quiet for longest first", () => {
+    const drifting = [drifted("a", 0, 50), drifted("b", 0, 30), drifted("c", 0, 40), drifted("gone", 0, 10)];
+    const others = Array.from({ length: 8 }, (_, index) => node(`other-${index}`, 0, 59));
+    const claims = [...drifting, ...others];
+    expect(decide({ claims, unmarked: ["gone"] })).toEqual({ b: "drifted", c: "drifted", again: [] });
+  });
+
+  it("is not held at all with driftWait=0s, and all the time with the cap or more", () => {
+    const claims = [drifted("a", 60, 59), drifted("b", 60, 59)];
+    expect(decide({ claims, rules: { driftWait: 0 } })).toEqual({ a: "drifted", b: "drifted", again: [] });
+    const old = [drifted("a", -600, 59)];
+    const rules = { driftWait: minutes(120), maxHold: minutes(120) };
+    expect(decide({ claims: old, rules })).toEqual({ again: [] });
+    expect(decide({ claims: old, rules: { ...rules, maxHold: 0 } })).toEqual({ a: "drifted", again: [] });
+  });
+});
+
+describe("a node that was let go", () => {
+  const unmarked = ["used", "quiet", "drifted", "base"];
+  const claims = [
+    ...[node("used", 0, 56), node("quiet", 0, 54)],
+    ...[drifted("drifted", 0, 59), node("base", -60, 59)],
+  ];
+
+  it("is marked again once it is used again, but for one that drifted", () => {
+    expect(decide({ claims, unmarked, hold: { marksFrom: at(55) } })).toEqual({ again: ["used", "base"] });
+    expect(decide({ claims, unmarked })).toEqual({ again: [] });
+  });
+
+  it("is marked again by a small burst only where it belongs to it", () => {
+    const hold = { marksFrom: at(55), narrowsAt: at(20) };
+    expect(decide({ claims, unmarked, hold })).toEqual({ again: ["used"] });
+  });
+});
+
+describe("a look", () => {
+  const claims = [node("quiet", 0, 10), node("waited", 0, 30, { driftedAt: at(35) })];
+
+  /** At 13:00, with all of these nodes marked. `meanwhile` happens while the marks are taken off. */
+  async function look({
+    hold = {},
+    meanwhile,
+    busy = new Set<string>(),
+  }: Readonly<{
+    hold?: Partial<Hold>;
+    meanwhile?: Partial<Hold>;
+    busy?: ReadonlySet<string> | { unavailable: string; isMissingRight: boolean };
+  }> = {}) {
+    const held = aHold({ burstFrom: noon, expiresAt: at(70), ...hold });
+    const it = coreWorld({ records: [aRecord({ hold: held })], rules: { letGo: "empty" } });
+    it.world.time = at(60);
+    const context: Context = {
+      ...it.context,
+      pods: {
+        busyNodes: async (names) => {
+          it.calls.push(["busy", names]);
+          return busy;
+        },
+      },
+      nodes: {
+        ...it.context.nodes,
+        markedNodes: async () => new Map([[held.id, ["quiet", "waited"]]]),
+        letGo: async (id, names) => {
+          it.calls.push(["let go", id, [...names], it.record()?.hold?.marksFrom]);
+          const record = it.record();
+          if (meanwhile && record?.hold)
+            await it.world.holds.put({ ...record, hold: { ...record.hold, ...meanwhile } });
+          return { ...nothingReleased, released: names.size };
+        },
+      },
+    };
+    await letNodesGo(context, "cluster", claims);
+    return { ...it, hold: it.record()?.hold };
+  }
+
+  it("notes its time, then takes the marks off, and asks for the pods of quiet marked nodes alone", async () => {
+    const { calls, hold, metrics } = await look();
+    expect(calls).toEqual([
+      ["busy", ["quiet", "waited"]],
+      ["let go", holdId(1), ["quiet", "waited"], at(60)],
+    ]);
+    expect([hold?.marksFrom, metrics.total("NodesLetGo")]).toEqual([at(60), 2]);
+  });
+
+  it("lets no node go as empty without the right to list pods, and counts the missing right", async () => {
+    const { calls, metrics } = await look({ busy: { unavailable: "no right", isMissingRight: true } });
+    expect(calls.filter(([call]) => call === "let go")).toEqual([["let go", holdId(1), ["waited"], at(60)]]);
+    expect(metrics.total("RightsMissing")).toBe(1);
+  });
+
+  it("marks all nodes again when a launch widened the hold while their marks were taken off", async () => {
+    const { calls } = await look({ meanwhile: { marksFrom: undefined as never } });
+    expect(calls.at(-1)).toEqual(["mark", "cluster", holdId(1)]);
+  });
+
+  it.each([
+    ["ended", { state: "releasing" }],
+    ["gave way to another", { id: holdId(2) }],
+  ] as const)("marks nothing when the hold %s meanwhile", async (_, meanwhile) => {
+    const { calls } = await look({ meanwhile });
+    expect(calls.map(([call]) => call)).toEqual(["busy", "let go"]);
+  });
+
+  it.each([
+    ["a person", { causes: { hand: "a load test" } }],
+    ["an event", { causes: { event: "a deployment" } }],
+    ["a window", { causes: { window: "every weekday" } }],
+  ])("lets no node go where %s asked for the hold", async (_, hold) => {
+    expect((await look({ hold })).calls).toEqual([]);
+  });
+});
