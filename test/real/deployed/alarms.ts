@@ -69,7 +69,6 @@ export function alarmCases(open: () => AlarmWorld): void {
     };
     it.each<[part: Part, action: string]>([
       ["hold", "ec2:DescribeInstances"],
-      ["hold", "sqs:SendMessage"],
       ["release", "dynamodb:PutItem"],
       ["sweep", "dynamodb:Query"],
       ["control", "dynamodb:Query"],

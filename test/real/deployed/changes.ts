@@ -7,7 +7,7 @@ import { type AwsBehaviour, allAwsBehaviour } from "../emulator/emulator.ts";
 import type { DeployedCluster } from "./cluster.ts";
 import type { DeployedWorld } from "./world.ts";
 
-type World = Readonly<{ world: DeployedWorld; prod: DeployedCluster; legacy: DeployedCluster }>;
+type World = Readonly<{ world: DeployedWorld; prod: DeployedCluster; watched: DeployedCluster }>;
 
 const other = "example.com/keep";
 
@@ -25,10 +25,8 @@ export function changeCases(open: () => World): void {
     });
 
     it.each<[AwsBehaviour, RegExp, Readonly<Record<string, string>>]>([
-      ["config-map-only", /aws-auth ConfigMap only/, {}],
       ["subnets-closed", /NAT gateway, or the interface endpoint com\.amazonaws\.us-east-1\.eks/, { vpc }],
       ["calls-denied", /explicit deny in a service control policy/, {}],
-      ["calls-throttled", /Rate exceeded/, {}],
     ])("by %s says why, is rolled back, and can be destroyed", async (fault, why, settings) => {
       const { world } = open();
       world.emulator.setBehaviour([...allAwsBehaviour, fault]);
@@ -45,69 +43,41 @@ export function changeCases(open: () => World): void {
     });
   });
 
-  it("a deployment for no cluster, or an endpoint that answers some addresses only, is refused before anything is created", async () => {
-    const { world } = open();
-    const { emulator } = world;
-    // The suite itself must reach its API server.
-    emulator.setBehaviour(allAwsBehaviour.filter((one) => one !== "endpoints-closed"));
-    await emulator.relaxIam();
-    await emulator.createCluster("closed", { publicAccessCidrs: ["203.0.113.0/24"] });
-    emulator.setBehaviour(allAwsBehaviour);
+  it("deploying with another annotation removes every mark, and the next launch marks under the new one", async () => {
+    const { world, prod } = open();
+    await prod.control({ do: "hold", for: "10m", reason: "to be marked anew" });
+    const nodes = (await prod.core.listNode()).items.map(({ metadata }) => metadata?.name ?? "");
+    await prod.untilMarked(nodes);
 
-    await expect(world.deploy("missing", {})).rejects.toThrow(
-      /there is no EKS cluster missing in this account and region\nCheck/,
-    );
-    await expect(world.deploy("closed", {})).rejects.toThrow(
-      /endpoint of closed answers 203\.0\.113\.0\/24 only.*-c vpc=SUBNETS/s,
-    );
+    await world.deploy("prod", { hold: "1m", sweepEvery: "1h", holdAnnotation: other });
 
-    expect(await world.stackStatus("missing")).toBe("gone");
-    expect(await world.stackStatus("closed")).toBe("gone");
-  });
-
-  describe("deploying again", () => {
-    it("with the same settings changes nothing", async () => {
-      const output = await open().world.deploy("prod", { hold: "1m", sweepEvery: "1h" });
-
-      expect(output).toContain("(no changes)");
-    });
-
-    it("with another annotation removes every mark, and the next launch marks under the new one", async () => {
-      const { world, prod } = open();
-      await prod.control({ do: "hold", for: "10m", reason: "to be marked anew" });
-      const nodes = (await prod.core.listNode()).items.map(({ metadata }) => metadata?.name ?? "");
-      await prod.untilMarked(nodes);
-
-      await world.deploy("prod", { hold: "1m", sweepEvery: "1h", holdAnnotation: other });
-
-      expect(await prod.marks()).toEqual({});
-      const joined = await prod.join(await prod.launch());
-      await prod.untilMarked([...nodes, joined], other);
-    });
+    expect(await prod.marks()).toEqual({});
+    const joined = await prod.join(await prod.launch());
+    await prod.untilMarked([...nodes, joined], other);
   });
 
   describe("destroying", () => {
     it("leaves neither marks nor rights in its cluster, and changes nothing of another cluster's holder", async () => {
-      const { world, prod, legacy } = open();
+      const { world, prod, watched } = open();
 
       await world.destroy("prod");
 
       expect([await prod.marks(other), await rights(prod)]).toEqual([{}, []]);
       expect(await prod.accessGroups()).not.toContain(holderName);
-      expect(await rights(legacy)).toHaveLength(6);
-      expect(await legacy.control({ do: "status" })).toMatchObject({ cluster: "legacy" });
+      expect(await rights(watched)).toHaveLength(6);
+      expect(await watched.control({ do: "status" })).toMatchObject({ cluster: "watched" });
     });
 
     it("does not fail when the cluster is gone", async () => {
-      const { world, legacy } = open();
-      await world.emulator.client(EKSClient).send(new DeleteClusterCommand({ name: legacy.name }));
+      const { world, watched } = open();
+      await world.emulator.client(EKSClient).send(new DeleteClusterCommand({ name: watched.name }));
 
-      await world.destroy("legacy");
+      await world.destroy("watched");
     });
 
     it("leaves no log group, though the last lines come late", async () => {
       const { world } = open();
-      expect([await world.logGroups("prod"), await world.logGroups("legacy")]).toEqual([[], []]);
+      expect([await world.logGroups("prod"), await world.logGroups("watched")]).toEqual([[], []]);
     });
   });
 }

@@ -24,7 +24,7 @@ import { functionName, type Part, scheduleGroupName } from "../../../lambda/name
 import type { Emulator } from "../emulator/emulator.ts";
 import type { EksPlane } from "../engines/eks-plane.ts";
 import { until } from "../engines/processes.ts";
-import { Instances, type Tags, tagsOf } from "./instances.ts";
+import { Instances, karpentersTags, type Tags } from "./instances.ts";
 
 const queues = ["LaunchesQueue", "LaunchesDeadLetters", "LaunchesUndelivered", "FunctionsFailures"] as const;
 type Queue = (typeof queues)[number];
@@ -50,24 +50,20 @@ export class DeployedCluster {
   }
 
   /** Launches an instance; its events reach the bus as on AWS. */
-  async launch(tags: Tags = tagsOf.v1(this.name)): Promise<string> {
+  async launch(tags: Tags = karpentersTags(this.name)): Promise<string> {
     return (await this.launchMany(1, tags))[0] ?? "";
   }
 
   /** Launches many in one call, as Karpenter's fleets do. */
-  async launchMany(count: number, tags: Tags = tagsOf.v1(this.name)): Promise<readonly string[]> {
+  async launchMany(count: number, tags: Tags = karpentersTags(this.name)): Promise<readonly string[]> {
     return this.instances.launch(count, tags);
   }
 
   /** Registers the node of an instance. */
-  async join(
-    instance: string,
-    generation: keyof typeof Karpenter = "v1",
-    nodePool = "default",
-  ): Promise<string> {
+  async join(instance: string): Promise<string> {
     const name = `node-${++this.#nodes}`;
-    const { poolLabel, registeredLabel } = Karpenter[generation];
-    const metadata = { name, labels: { [poolLabel]: nodePool, [registeredLabel]: "true" } };
+    const { poolLabel, registeredLabel } = Karpenter.v1;
+    const metadata = { name, labels: { [poolLabel]: "default", [registeredLabel]: "true" } };
     await this.core.createNode({
       body: {
         metadata,
@@ -100,8 +96,8 @@ export class DeployedCluster {
     return marks[nodes[0] ?? ""] ?? "";
   }
 
-  async untilReleased(within: Duration, annotation?: string): Promise<void> {
-    const areFree = async () => Object.keys(await this.marks(annotation)).length === 0;
+  async untilReleased(within: Duration): Promise<void> {
+    const areFree = async () => Object.keys(await this.marks()).length === 0;
     await until("every node to be released", areFree, within, 500);
   }
 

@@ -1,11 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   type AttributeValue,
   DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import { CreateAccessEntryCommand, DeleteAccessEntryCommand, EKSClient } from "@aws-sdk/client-eks";
 import {
   GetRolePolicyCommand,
   IAMClient,
@@ -58,27 +56,6 @@ export async function forbidInCluster(cluster: DeployedCluster, verb: string): P
   const restore = () => put(whole);
   onTestFinished(restore);
   await put(whole.map((rule) => ({ ...rule, verbs: rule.verbs.filter((one) => one !== verb) })));
-  return restore;
-}
-
-/** Removes a function's access to the cluster. */
-export async function removeAccess(
-  emulator: Emulator,
-  cluster: DeployedCluster,
-  part: Part,
-): Promise<Restore> {
-  const principalArn = await cluster.role(part);
-  const eks = emulator.client(EKSClient);
-  const entry = { clusterName: cluster.name, principalArn };
-  let isRemoved = true;
-  const restore = async () => {
-    if (isRemoved) await eks.send(new CreateAccessEntryCommand({ ...entry, kubernetesGroups: [holderName] }));
-    isRemoved = false;
-  };
-  onTestFinished(restore);
-  await eks.send(new DeleteAccessEntryCommand(entry));
-  // An API server caches logins for ten seconds, and a call would make it cache the next one.
-  await sleep(11_000);
   return restore;
 }
 

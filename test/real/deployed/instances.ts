@@ -9,25 +9,13 @@ import type { Emulator } from "../emulator/emulator.ts";
 
 export type Tags = Readonly<Record<string, string>>;
 
-/** The tags with which each generation of Karpenter launches. */
-export const tagsOf = {
-  v1: (cluster: string, nodePool = "default"): Tags => ({
-    "karpenter.sh/nodepool": nodePool,
-    [clusterTag(cluster)]: "owned",
-    "eks:eks-cluster-name": cluster,
-    "karpenter.k8s.aws/ec2nodeclass": "default",
-  }),
-  "v0.32": (cluster: string): Tags => ({
-    "karpenter.sh/nodepool": "default",
-    [clusterTag(cluster)]: "owned",
-    "karpenter.sh/managed-by": cluster,
-  }),
-  "v0.31": (cluster: string): Tags => ({
-    "karpenter.sh/provisioner-name": "default",
-    [clusterTag(cluster)]: "owned",
-    "karpenter.sh/managed-by": cluster,
-  }),
-} as const;
+/** The tags with which Karpenter launches. */
+export const karpentersTags = (cluster: string, nodePool = "default"): Tags => ({
+  "karpenter.sh/nodepool": nodePool,
+  [clusterTag(cluster)]: "owned",
+  "eks:eks-cluster-name": cluster,
+  "karpenter.k8s.aws/ec2nodeclass": "default",
+});
 
 /** The account's instances; their state changes reach the bus as on AWS. */
 export class Instances {

@@ -50,9 +50,9 @@ export class DeployedWorld {
     return new DeployedCluster(this.emulator, name, plane);
   }
 
-  async deploy(cluster: string, settings: Context, env: Environment = {}): Promise<string> {
+  async deploy(cluster: string, settings: Context, env: Environment = {}): Promise<void> {
     const deploy = ["deploy", "--require-approval", "never"];
-    return this.#relaxed(() => this.#cdk(deploy, { cluster, ...settings }, { env }));
+    await this.#relaxed(() => this.#cdk(deploy, { cluster, ...settings }, { env }));
   }
 
   async destroy(cluster: string): Promise<void> {
@@ -89,7 +89,7 @@ export class DeployedWorld {
     args: readonly string[],
     context: Context,
     { cwd = root, env: more = {} }: Readonly<{ cwd?: string; env?: Environment }> = {},
-  ): Promise<string> {
+  ): Promise<void> {
     const { folder, env: aws } = this.emulator;
     const settings = Object.entries(context).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     const output = mkdtempSync(join(folder, "cdk-"));
@@ -98,8 +98,7 @@ export class DeployedWorld {
     const env = { ...engineEnvironment(folder), ...aws, PATH: nodeFirst, CI: "true", ...more };
     try {
       const options = { cwd, env, maxBuffer: 64 * 1024 * 1024 };
-      const { stdout, stderr } = await promisify(execFile)(process.execPath, command, options);
-      return stdout + stderr;
+      await promisify(execFile)(process.execPath, command, options);
     } catch (error) {
       const { stdout = "", stderr = "" } = Object(error);
       throw new Error(`cdk ${args[0]} failed:\n${stdout}\n${stderr}`, { cause: error });

@@ -45,7 +45,6 @@ class ControlPlane:
     def __init__(self, port, webhook):
         self.id = f"control-plane-{port}"
         self.processes = []
-        self.commands = {}
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix=f"{self.id}-"))
         self.kubeconfig = self.folder / "kubeconfig"
         self.write_files(port, webhook)
@@ -101,7 +100,6 @@ class ControlPlane:
             command = [*guarded, programs / name, *arguments]
             process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT)
             self.processes.append(process)
-            self.commands[name] = {"pid": process.pid, "command": [str(programs / name), *arguments]}
 
     def wait_until_ready(self):
         while self.exec_run(["kubectl", "get", "--raw", "/readyz"])[0] != 0:
@@ -135,7 +133,7 @@ def start_control_plane(_client, run_kwargs, _registries, webhook=None):
     plane = ControlPlane(run_kwargs["ports"]["6443/tcp"], webhook)
     planes[plane.id] = plane
     server = f"https://127.0.0.1:{run_kwargs['ports']['6443/tcp']}"
-    report(server=server, kubeconfig=str(plane.kubeconfig), apiServer=plane.commands["kube-apiserver"])
+    report(server=server, kubeconfig=str(plane.kubeconfig))
     return plane
 
 

@@ -185,7 +185,7 @@ function revisionOf(answer: unknown): string {
   return header.revision;
 }
 
-export const isReady = (plane: Plane): Promise<boolean> =>
+const isReady = (plane: Plane): Promise<boolean> =>
   plane.kubectl(["get", "--raw", "/readyz"]).then(
     () => true,
     () => false,

@@ -1,25 +1,17 @@
 import type { KubeConfig } from "@kubernetes/client-node";
-import { isReady, loadConfig, type Plane, runKubectl } from "./control-plane.ts";
-import { isFree } from "./ports.ts";
-import { Processes, type Started, until } from "./processes.ts";
+import { loadConfig, type Plane, runKubectl } from "./control-plane.ts";
+import { Processes } from "./processes.ts";
 
 /** What the emulator reports about a control plane that it started for an EKS cluster. */
-export type StartedPlane = Readonly<{
-  server: string;
-  kubeconfig: string;
-  apiServer: Readonly<{ pid: number; command: readonly string[] }>;
-}>;
+export type StartedPlane = Readonly<{ server: string; kubeconfig: string }>;
 
-/** The control plane of an EKS cluster: the emulator's child, whose API server can be stopped and started again. */
+/** The control plane of an EKS cluster: the emulator's child. */
 export class EksPlane implements Plane {
-  readonly server: string;
   readonly processes: Processes;
-  readonly #started: StartedPlane;
-  #apiServer: Started | "the emulator's" | "stopped" = "the emulator's";
+  readonly #kubeconfig: string;
 
-  constructor(name: string, started: StartedPlane) {
-    this.#started = started;
-    this.server = started.server;
+  constructor(name: string, { kubeconfig }: StartedPlane) {
+    this.#kubeconfig = kubeconfig;
     this.processes = new Processes(`eks-${name}`);
   }
 
@@ -28,7 +20,7 @@ export class EksPlane implements Plane {
   }
 
   kubeconfig(): string {
-    return this.#started.kubeconfig;
+    return this.#kubeconfig;
   }
 
   config(): KubeConfig {
@@ -39,23 +31,7 @@ export class EksPlane implements Plane {
     return runKubectl(this.kubeconfig(), args);
   }
 
-  /** Kills the API server. */
-  async stopApiServer(): Promise<void> {
-    if (this.#apiServer === "the emulator's") process.kill(this.#started.apiServer.pid, "SIGKILL");
-    else if (this.#apiServer !== "stopped") await this.processes.stop(this.#apiServer, "SIGKILL");
-    this.#apiServer = "stopped";
-    await until("the API server's port to be free", () => isFree(Number(new URL(this.server).port)));
-  }
-
-  /** Starts it if it is stopped: same address, same data. */
-  async startApiServer(): Promise<void> {
-    if (this.#apiServer !== "stopped") return;
-    const [program = "", ...args] = this.#started.apiServer.command;
-    this.#apiServer = this.processes.start("kube-apiserver", program, args);
-    await this.processes.until("the API server to be ready", () => isReady(this));
-  }
-
-  /** Stops what this class started; etcd ends with the emulator. */
+  /** Stops what was started on it; the control plane ends with the emulator. */
   async stop(): Promise<void> {
     await this.processes.stopAll();
   }

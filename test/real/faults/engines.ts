@@ -11,7 +11,7 @@ import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { karpentersLabels } from "../../../simulator/fake-ec2.ts";
 import { clientOf } from "../../contracts/cluster-nodes.ts";
 import { within } from "../../support/context.ts";
-import { Instances, tagsOf } from "../deployed/instances.ts";
+import { Instances, karpentersTags } from "../deployed/instances.ts";
 import { Emulator } from "../emulator/emulator.ts";
 import { ControlPlane, tokenOf } from "../engines/control-plane.ts";
 import { startDynamoDbLocal } from "../engines/dynamodb-local.ts";
@@ -139,7 +139,7 @@ export class FaultsEngines {
 
   /** Launches an instance as Karpenter does. */
   async launch(): Promise<string> {
-    const [instance = ""] = await new Instances(this.emulator).launch(1, tagsOf.v1("prod"));
+    const [instance = ""] = await new Instances(this.emulator).launch(1, karpentersTags("prod"));
     return instance;
   }
 

@@ -4,7 +4,7 @@ import { minutes } from "../../../lambda/core/duration.ts";
 import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { instanceOf } from "../../../lambda/kubernetes/node-objects.ts";
 import type { DeployedCluster } from "../deployed/cluster.ts";
-import { tagsOf } from "../deployed/instances.ts";
+import { karpentersTags } from "../deployed/instances.ts";
 import { DeployedWorld } from "../deployed/world.ts";
 import { bridgeToEc2 } from "../emulator/ec2-bridge.ts";
 import type { EksPlane } from "../engines/eks-plane.ts";
@@ -33,7 +33,7 @@ describe("the deployed holder and real Karpenter", () => {
     prod = await account.cluster("prod", { hold: "90s", sweepEvery: "1h" });
     world = await World.on(prod.plane, process.env.KARPENTER_VERSION);
     endBridge = await bridgeToEc2(world, {
-      launch: (nodePool) => prod.launch(tagsOf.v1(prod.name, nodePool)),
+      launch: (nodePool) => prod.launch(karpentersTags(prod.name, nodePool)),
       terminate: (instance) => prod.instances.terminate(instance),
     });
     // Only newer kwok providers can delay nodes.

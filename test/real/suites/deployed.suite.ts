@@ -22,7 +22,6 @@ All switches of emulator_aws_behaviour.py are on. Differences between the emulat
 describe("the deployed holder", () => {
   let world: DeployedWorld;
   let prod: DeployedCluster;
-  let legacy: DeployedCluster;
   let watched: DeployedCluster;
   let pager: Pager;
 
@@ -30,7 +29,6 @@ describe("the deployed holder", () => {
     world = await DeployedWorld.start();
     // Hourly, so that no sweep does the work of the events.
     prod = await world.cluster("prod", { hold: "1m", sweepEvery: "1h" });
-    legacy = await world.cluster("legacy", { hold: "1m", sweepEvery: "1m", karpenter: "v0.31" });
     pager = await Pager.subscribe(world.emulator);
     watched = await world.cluster("watched", { ...watchedSettings, alarmTopicArn: pager.topicArn });
     // Its launches and releases run while others are tested.
@@ -41,10 +39,10 @@ describe("the deployed holder", () => {
   });
   afterAll(async () => world?.stop());
 
-  holdCases(() => ({ prod, legacy, emulator: world.emulator }));
+  holdCases(() => prod);
   failureCases(() => ({ prod, emulator: world.emulator }));
   alarmCases(() => ({ watched, pager, emulator: world.emulator }));
   dashboardCases(() => ({ watched, pager, emulator: world.emulator }));
   misuseCases(() => ({ prod, emulator: world.emulator }));
-  changeCases(() => ({ world, prod, legacy }));
+  changeCases(() => ({ world, prod, watched }));
 });
