@@ -1,18 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { minutes, seconds } from "../../../lambda/core/duration.ts";
-import { all } from "./engines.ts";
-import type { Fault } from "./faulty-proxy.ts";
+import { all } from "./cluster.ts";
 import type { FaultsWorld } from "./world.ts";
-
-const throttled: Fault = { kind: "answer", status: 429, headers: { "retry-after": "5" }, body: "{}" };
-const broken: Fault = { kind: "answer", status: 500, body: "{}" };
-const refused: Fault = { kind: "answer", status: 401, body: '{"message":"Unauthorized"}' };
 
 /** Faults of the API server and of the login. */
 export function clusterFaults(open: () => FaultsWorld): void {
-  const marks = () => open().engines.marks();
-  const kill = () => open().engines.plane.stopApiServer();
-  const start = () => open().engines.startApiServer();
+  const marks = () => open().cluster.marks();
+  const kill = () => open().cluster.kill();
+  const start = () => open().cluster.start();
 
   async function expectSomeHeld(): Promise<void> {
     const { held } = await marks();
@@ -23,7 +18,6 @@ export function clusterFaults(open: () => FaultsWorld): void {
   /** Holds all nodes until 20 minutes from now. */
   async function startHold(): Promise<void> {
     await open().launch();
-    expect(await open().deliver()).toBe("done");
     expect(await marks()).toEqual(all);
   }
 
@@ -34,10 +28,9 @@ export function clusterFaults(open: () => FaultsWorld): void {
     ])("killed in the middle of marking loses nothing: %s", async (_, lose, repair) => {
       const world = open();
       world.expectAlarms("patches-failing");
+      world.beforePatch(20, kill);
       await world.launch();
-      world.cluster.beforePatch(20, kill);
-      await world.deliver();
-      if (lose) await world.loseEvents();
+      if (lose) world.loseEvents();
       else await world.advance(seconds(30));
 
       await start();
@@ -55,9 +48,9 @@ export function clusterFaults(open: () => FaultsWorld): void {
       const world = open();
       world.expectAlarms("patches-failing");
       await startHold();
-      world.cluster.beforePatch(20, kill);
+      world.beforePatch(20, kill);
       await world.advance(minutes(lose ? 20.1 : 23.5));
-      if (lose) await world.loseEvents();
+      if (lose) world.loseEvents();
 
       await start();
       await expectSomeHeld();
@@ -67,37 +60,16 @@ export function clusterFaults(open: () => FaultsWorld): void {
 
     it("killed and restarted within seconds: the same invocation waits and marks all", async () => {
       const world = open();
-      await world.launch();
-      world.cluster.beforePatch(20, kill);
+      world.beforePatch(20, kill);
       let back: Promise<void> | undefined;
       world.whilePausing = () => {
         back ??= start();
         return back;
       };
 
-      expect(await world.deliver()).toBe("done");
+      await startHold();
       expect(back).toBeDefined();
-      expect(await marks()).toEqual(all);
       expect(world.log.lines.filter(({ level }) => level === "error")).toEqual([]);
-    });
-
-    it("that is slow, throttles and fails in turn only delays marks and releases", async () => {
-      const world = open();
-      world.expectAlarms("slow-protection");
-      world.cluster.inject(({ n }) => {
-        if (n === 1) return { ...throttled, headers: { "retry-after": "61" } };
-        if (n % 4 === 0) return throttled;
-        if (n % 4 === 1) return broken;
-        return n % 4 === 2 ? { kind: "slow", ms: 20 } : undefined;
-      });
-      await world.launch();
-      expect(await world.deliver()).toBe("done");
-      await world.advance(minutes(1));
-      expect(await marks()).toEqual(all);
-
-      await world.advance(minutes(24));
-      await world.expectOver();
-      expect(world.datapoints.filter(({ name }) => name === "ApiThrottled").length).toBeGreaterThan(0);
     });
   });
 
@@ -106,8 +78,8 @@ export function clusterFaults(open: () => FaultsWorld): void {
       const world = open();
       await startHold();
       let back: Promise<void> | undefined;
-      world.cluster.beforePatch(20, async () => {
-        back = world.engines.restartApiServer("second-login-of-holder");
+      world.beforePatch(20, async () => {
+        back = world.cluster.restart("second-login-of-holder");
         await back;
       });
       world.whilePausing = async () => back;
@@ -120,31 +92,16 @@ export function clusterFaults(open: () => FaultsWorld): void {
       const world = open();
       world.expectAlarms("function-errors", "dead-letters");
       await startHold();
-      await world.engines.restartApiServer();
+      await world.cluster.restart();
 
       await world.advance(minutes(24));
       expect(String(world.log.reported("invocation failed").at(-1)?.error)).toMatch(/access entry/);
       expect(await marks()).toEqual(all);
-      expect(await world.sweep()).toBe("failed");
+      expect(await world.sweep()).toBe(false);
 
-      await world.engines.restartApiServer(world.engines.token);
-      expect(await world.sweep()).toBe("done");
+      await world.cluster.repair();
+      expect(await world.sweep()).toBe(true);
       await world.expectOver();
-    });
-
-    it("refused in the middle of marking ends the batch at once; once it is restored, one sweep marks all", async () => {
-      const world = open();
-      world.expectAlarms("function-errors");
-      await world.launch();
-      world.cluster.inject(({ n }) => (n > 20 ? refused : undefined));
-      expect(await world.deliver()).toBe("failed");
-      expect(world.engines.kubernetes.calls).toBeLessThanOrEqual(20 + 2 * 16);
-      await expectSomeHeld();
-      await world.loseEvents();
-
-      world.cluster.reset();
-      expect(await world.sweep()).toBe("done");
-      expect(await marks()).toEqual(all);
     });
   });
 }
