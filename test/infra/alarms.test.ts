@@ -124,10 +124,14 @@ it("lets its owner add an action to every alarm, and use its metrics", () => {
   });
 });
 
-it("watches only metrics that the functions emit", () => {
-  const files = globSync("lambda/**/*.ts", { cwd: root });
+it("watches and draws only metrics that the functions emit", () => {
+  const files = globSync("lambda/**/*.ts", { cwd: root }).filter((file) => !file.endsWith("core/metrics.ts"));
   const sources = files.map((file) => readFileSync(join(root, file), "utf8")).join();
-  const watched = alarms.filter(({ Namespace }) => Namespace === "KarpenterNodeHolder");
-  expect(watched).toHaveLength(6);
-  for (const { MetricName } of watched) expect(sources).toContain(`add("${MetricName}"`);
+  const ours = alarms.filter(({ Namespace }) => Namespace === "KarpenterNodeHolder");
+  const watched = ours.map(({ MetricName }) => String(MetricName));
+  const [dashboard] = resourcesOf(template, "AWS::CloudWatch::Dashboard").values();
+  const drawn = JSON.stringify(dashboard).matchAll(/KarpenterNodeHolder\W+(\w+)\W+Cluster\W+prod\W/g);
+  const names = new Set([...drawn].map(([, name = ""]) => name));
+  expect([watched.length, names.size]).toEqual([6, 18]);
+  for (const name of [...watched, ...names]) expect(sources).toMatch(new RegExp(`"${name}"|\\b${name}:`));
 });

@@ -97,16 +97,6 @@ def policies_known(find, cluster, *rest):
         yield principal, policy, association
 
 
-# calls-denied: a service control policy denies every call.
-
-entry_calls = ("_create_access_entry", "_describe_access_entry", "_update_access_entry", "_delete_access_entry", "_list_access_entries", "_associate_access_policy", "_disassociate_access_policy", "_list_associated_access_policies")
-denied = ("AccessDeniedException", "User is not authorized to perform this action with an explicit deny in a service control policy")
-
-
-def refuse_if_denied(act, *args):
-    return eks._error(403, *denied) if is_on("calls-denied") else act(*args)
-
-
 # subnets-closed: from the subnets of a function in a VPC no call leaves. MiniStack's CloudFormation forgets the VPC of a function; its
 # environment names it.
 
@@ -257,8 +247,6 @@ def begin():
     wrap(eks, "_access_entry_for_principal", login_entry)
     wrap(eks, "_authenticate_token_review", review)
     wrap(eks, "_access_policy_associations", policies_known)
-    for name in (*entry_calls, "_describe_cluster"):
-        wrap(eks, name, refuse_if_denied)
     wrap(lambda_runtime, "execution_credentials", spawn_environment)
     wrap(sqs, "_receive_messages_for_esm", fetch)
     wrap(lambda_svc, "_get_account_settings", account_settings)

@@ -2,11 +2,9 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { alarmCases, watchedSettings } from "../deployed/alarms.ts";
 import { changeCases } from "../deployed/changes.ts";
 import type { DeployedCluster } from "../deployed/cluster.ts";
-import { dashboardCases } from "../deployed/dashboard.ts";
 import { failureCases } from "../deployed/failures.ts";
 import { holdCases } from "../deployed/holds.ts";
 import { misuseCases } from "../deployed/misuse.ts";
-import { Pager } from "../deployed/watch.ts";
 import { DeployedWorld } from "../deployed/world.ts";
 
 /*
@@ -23,14 +21,12 @@ describe("the deployed holder", () => {
   let world: DeployedWorld;
   let prod: DeployedCluster;
   let watched: DeployedCluster;
-  let pager: Pager;
 
   beforeAll(async () => {
     world = await DeployedWorld.start();
     // Hourly, so that no sweep does the work of the events.
     prod = await world.cluster("prod", { hold: "1m", sweepEvery: "1h" });
-    pager = await Pager.subscribe(world.emulator);
-    watched = await world.cluster("watched", { ...watchedSettings, alarmTopicArn: pager.topicArn });
+    watched = await world.cluster("watched", watchedSettings);
     // Its launches and releases run while others are tested.
     await watched.join(await watched.launch());
     await watched.untilLogged("hold", /HoldsStarted/);
@@ -41,8 +37,7 @@ describe("the deployed holder", () => {
 
   holdCases(() => prod);
   failureCases(() => ({ prod, emulator: world.emulator }));
-  alarmCases(() => ({ watched, pager, emulator: world.emulator }));
-  dashboardCases(() => ({ watched, pager, emulator: world.emulator }));
+  alarmCases(() => ({ watched, emulator: world.emulator }));
   misuseCases(() => ({ prod, emulator: world.emulator }));
   changeCases(() => ({ world, prod, watched }));
 });
