@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { commandLine } from "../../../cli/command-line.ts";
 import { KubernetesAccess } from "../../../lambda/cluster-access/cluster-rights.ts";
-import { manifestYaml } from "../../../lambda/cluster-access/manifest-yaml.ts";
 import { after, hours } from "../../../lambda/core/duration.ts";
 import { holderName, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { type MarkKeys, planRelease } from "../../../lambda/core/marks/plan-marks.ts";
@@ -30,7 +29,6 @@ import {
   type Node,
   refused,
   refusedWhileChanging,
-  users,
 } from "../../cluster-access/policy-cases.ts";
 import { clientOf } from "../../contracts/cluster-nodes.ts";
 import { CollectedTerminal } from "../../support/collected-terminal.ts";
@@ -167,12 +165,6 @@ describe("what a real API server allows the holder to do", () => {
     ])("may not %s", async (_, call) => {
       expect(await attempt(call)).toBe("refused by RBAC");
     });
-  });
-
-  it("does not restrict other users", async () => {
-    await create(users("true"));
-    const body = { metadata: { annotations: { [annotation]: null, x: "y" } }, spec: { unschedulable: true } };
-    await admin.call(patched(body), soon());
   });
 
   it("finds its objects correct, and detects a changed or missing one", async () => {
@@ -326,17 +318,6 @@ describe("what a real API server allows the holder to do", () => {
     });
   });
 
-  it("is accepted by kubectl as the printed manifest", async () => {
-    const file = `${plane.folder}/manifest.yaml`;
-    writeFileSync(file, manifestYaml([annotation]));
-    await access.remove();
-    expect((await access.check([annotation])).map(({ state }) => state)).toEqual(Array(6).fill("missing"));
-    expect(await plane.kubectl(["apply", "-f", file])).toContain(
-      "clusterrolebinding.rbac.authorization.k8s.io/karpenter-node-holder",
-    );
-    expect((await access.check([annotation])).map(({ state }) => state)).toEqual(Array(6).fill("right"));
-  });
-
   describe("to run in the cluster", () => {
     const pods = `/api/v1/namespaces/${holderName}/pods`;
     const inCluster = () => findCluster(podOf);
@@ -385,14 +366,6 @@ describe("what a real API server allows the holder to do", () => {
       expect(await commandLine(["release", "--run", folder, "--force"], terminal)).toBe(0);
       expect(await marked()).toBeUndefined();
     });
-
-    it.each(refused.filter(([rule]) => /cordoning|user's annotation off/.test(rule)))(
-      "the service account is refused %s",
-      async (_rule, before, change) => {
-        await create(before);
-        expect(await attempt(patched(merge(change)))).toBe("refused by the policy");
-      },
-    );
   });
 });
 

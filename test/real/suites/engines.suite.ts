@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { globSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -8,9 +7,7 @@ import { isStatus } from "../../../lambda/kubernetes/error.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
 import { CollectedMetrics } from "../../../simulator/collected-log.ts";
 import { within } from "../../support/context.ts";
-import { ControlPlane, loadConfig } from "../engines/control-plane.ts";
-import { startDynamoDbLocal } from "../engines/dynamodb-local.ts";
-import { isFree } from "../engines/ports.ts";
+import { ControlPlane } from "../engines/control-plane.ts";
 import { isAlive, processTable } from "../engines/process-table.ts";
 import { until } from "../engines/processes.ts";
 import { runsFolder } from "../runner/run-folder.ts";
@@ -56,28 +53,7 @@ describe("a control plane", () => {
   });
 });
 
-it("engines that are stopped leave their ports free", async () => {
-  const plane = await ControlPlane.start();
-  const database = await startDynamoDbLocal();
-  const ports = [plane.server, database.endpoint].map((url) => Number(new URL(url).port));
-  expect(await Promise.all(ports.map(isFree))).toEqual([false, false]);
-
-  await plane.stop();
-  await database.stop();
-
-  await until("both ports to be free", async () => !(await Promise.all(ports.map(isFree))).includes(false));
-});
-
 describe("the runner of suites", () => {
-  it.each(["SIGINT", "SIGTERM"] as const)("has stopped every engine when it ends by %s", async (signal) => {
-    const { runner, ended, ports } = await startRunner();
-
-    runner.kill(signal);
-
-    expect(await ended).toBe(1);
-    expect(await Promise.all(ports().map(isFree))).not.toContain(false);
-  });
-
   it("leaves no process when it is killed with SIGKILL", async () => {
     const { runner, family } = await startRunner();
     const { all } = await family();
@@ -101,7 +77,7 @@ describe("the runner of suites", () => {
     },
   );
 
-  /** A runner with this same suite, started until its first engines serve. */
+  /** A runner with this same suite, started until its first engines run. */
   async function startRunner() {
     const runner = spawn(process.execPath, [join(import.meta.dirname, "../runner/run.ts"), "engines"], {
       stdio: "ignore",
@@ -109,23 +85,15 @@ describe("the runner of suites", () => {
     onTestFinished(() => void runner.kill());
     const ended = new Promise((resolve) => runner.once("exit", resolve));
     const folder = join(runsFolder, String(runner.pid));
-    const ports = () =>
-      globSync("control-plane-*/admin.kubeconfig", { cwd: folder }).map((file) => portIn(join(folder, file)));
-    const serve = async () =>
-      ports().length === 1 && !(await Promise.all(ports().map(isFree))).includes(true);
-    await until("its first engines to serve", serve);
     const family = async () => {
       const table = await processTable();
       const [suite = 0] = table.filter(({ parent }) => parent === runner.pid).map(({ group }) => group);
       const all = table.filter(({ group }) => group === suite);
       const etcd = all.find(({ command }) => command.includes(`--data-dir=${folder}`));
-      if (!etcd) throw new Error("its etcd does not run");
-      return { suite, worker: etcd.parent, all: all.map(({ pid }) => pid) };
+      const isServed = all.some(({ command }) => command.includes(`--cert-dir=${folder}`));
+      return { suite, worker: etcd?.parent ?? 0, isServed, all: all.map(({ pid }) => pid) };
     };
-    return { runner, ended, ports, family };
+    await until("its first engines to run", async () => (await family()).isServed);
+    return { runner, ended, family };
   }
 });
-
-function portIn(kubeconfig: string): number {
-  return Number(new URL(loadConfig(kubeconfig).getCurrentCluster()?.server ?? "").port);
-}
