@@ -3,7 +3,7 @@ import { decideClose } from "../../lambda/core/holds/end-hold.ts";
 import { dueAt, emptyRecord, type Hold, joinedHold, type ScopeRecord } from "../../lambda/core/holds/hold.ts";
 import { watermarkOf } from "../../lambda/core/holds/watermark.ts";
 import { decideLaunch } from "../../lambda/core/launches/decide-launch.ts";
-import { decideUse } from "../../lambda/core/releases/look.ts";
+import { decideUse } from "../../lambda/core/releases/decide-use.ts";
 import { decideRelease } from "../../lambda/core/releases/release.ts";
 import { type Rules, scopeOf } from "../../lambda/core/rules.ts";
 import type { Scope } from "../../lambda/core/scope.ts";

@@ -42,6 +42,20 @@ describe("a call of the hold function that fails", () => {
   });
 });
 
+it("a look that fails for good is not the last: its hold ends on time, without a sweep", async () => {
+  const world = threeNodes();
+  world.sweepEvery = undefined;
+  world.launch();
+  await world.pass(minutes(3));
+  const next = [...world.oneShots.armed].toSorted(([, a], [, b]) => a.at.getTime() - b.at.getTime());
+  expect(next).toHaveLength(2);
+  world.oneShots.armed.delete(next[0]?.[0] ?? "");
+  await world.pass(minutes(16));
+  expect(world.heldNodes()).toHaveLength(4);
+  await world.pass(minutes(2));
+  expect([world.marks(), world.hold()]).toEqual([{}, undefined]);
+});
+
 describe("a call of the release function that fails", () => {
   it.each(faults)("loses nothing, and needs no sweep: call %i, %s", async (calls, verdict) => {
     const world = threeNodes();
