@@ -5,6 +5,7 @@ import { EKSClient, paginateListAccessEntries } from "@aws-sdk/client-eks";
 import { GetFunctionCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { GetScheduleGroupCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { unlessGone } from "../../cli/aws-errors.ts";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { alarmNames, functionName, parts, scheduleGroupName, stackName } from "../../lambda/names.ts";
 import { type Check, judgedEmpty, type Smoke } from "./smoke.ts";
@@ -37,38 +38,29 @@ async function leftovers({ aws, cluster }: Smoke): Promise<readonly string[]> {
       .then(({ QueueUrls = [] }) => QueueUrls.map((url) => `queue ${url}`)),
     tables(new DynamoDBClient(aws), `${stack}-Holder`),
     accessEntries(new EKSClient(aws), cluster, `/${stack}-Holder`),
-    // Those that CloudFormation named.
-    new CloudWatchLogsClient(aws)
-      .send(new DescribeLogGroupsCommand({ logGroupNamePrefix: `${stack}-Holder` }))
-      .then(({ logGroups = [] }) => logGroups.map(({ logGroupName }) => `log group ${logGroupName}`)),
   ]);
   return found.flat();
 }
 
 /** The name, if the resource exists. */
 const named = (name: string, asked: Promise<unknown>): Promise<readonly string[]> =>
-  asked.then(
-    () => [name],
-    (error: unknown) => {
-      if (error instanceof Error && error.name === "ResourceNotFoundException") return [];
-      throw error;
-    },
-  );
+  unlessGone(() => asked).then((found) => (found === undefined ? [] : [name]));
 
-/** The groups of these functions, and of those whose names CloudFormation made. A shorter prefix finds other clusters'. */
+/** The groups of these functions, and those whose names CloudFormation made. A shorter prefix finds other clusters'. */
 async function logGroups(
   client: CloudWatchLogsClient,
   functions: readonly string[],
   generated: string,
 ): Promise<readonly string[]> {
+  const ofFunctions = functions.map((name) => `/aws/lambda/${name}`);
   const found = await Promise.all(
-    [...functions, generated].map((name) =>
-      client.send(new DescribeLogGroupsCommand({ logGroupNamePrefix: `/aws/lambda/${name}` })),
+    [...ofFunctions, `/aws/lambda/${generated}`, generated].map((logGroupNamePrefix) =>
+      client.send(new DescribeLogGroupsCommand({ logGroupNamePrefix })),
     ),
   );
   return found
     .flatMap(({ logGroups = [] }) => logGroups.map(({ logGroupName = "" }) => logGroupName))
-    .filter((name) => name.includes(generated) || functions.includes(name.replace("/aws/lambda/", "")))
+    .filter((name) => name.includes(generated) || ofFunctions.includes(name))
     .map((name) => `log group ${name}`);
 }
 

@@ -5,10 +5,8 @@ import { awsConfig, type ClusterFlags, withCluster } from "../../cli/terminal/cl
 import { durationOption } from "../../cli/terminal/flags.ts";
 import { Progress } from "../../cli/terminal/progress.ts";
 import { processTerminal } from "../../cli/terminal/terminal.ts";
-import { partitionOf } from "../../lambda/aws/partitions.ts";
 import { type Duration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { accountChecks } from "./account.ts";
-import { assumptionChecks } from "./assumptions.ts";
 import { cdkFor } from "./cdk.ts";
 import { ClusterView, type Scaling } from "./cluster-view.ts";
 import { holderChecks, marksCheck } from "./holder.ts";
@@ -21,7 +19,6 @@ type Options = ClusterFlags &
 /** How long each part usually takes. */
 const usual = {
   "the account": seconds(10),
-  "assumptions, with temporary resources": minutes(2),
   "the holder at work": minutes(8),
   "destroying the holder": minutes(3),
 } as const;
@@ -35,8 +32,8 @@ function report(line: string): void {
 
 const command = withCluster(new Command("npm run smoke --"), process)
   .description(
-    "Check on a real account what the holder assumes about AWS; then deploy a holder for the cluster, watch one " +
-      "launch being held and released, destroy it, and look for what stayed. Takes about a quarter of an hour.",
+    "Deploy a holder on a real account for the cluster, watch one launch being held and released, destroy it, and " +
+      "look for what stayed. Takes about a quarter of an hour.",
   )
   .option("--yes", "do not ask before creating anything")
   .option("--kubeconfig <path>", "your own kubeconfig: also look for marks and rights in the cluster")
@@ -98,28 +95,21 @@ async function smoke(options: Options): Promise<void> {
 
 async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
   const inVpc = options.context.some((one) => one.startsWith("vpc="));
-  const add = async (one: Check) => {
-    run.signal.throwIfAborted();
-    const row = await rowOf(one);
-    rows.push(row);
-    report(`${labels[row.verdict]}: ${row.assumption}: ${row.seen}`);
-    return row.verdict !== "broken";
-  };
-  const inOrder = async (checks: readonly Check[]) => {
-    for (const one of checks) if (!(await add(one))) return false;
-    return true;
-  };
-  const together = async (checks: readonly Check[]) => (await Promise.all(checks.map(add))).every(Boolean);
-  const look = async (part: keyof typeof usual, checks: Promise<boolean>) => {
+  /** Checks in this order, up to the first that is broken. */
+  const inOrder = async (part: keyof typeof usual, checks: readonly Check[]): Promise<boolean> => {
     const task = progress?.beginTimed(part, usual[part]);
-    const areRight = await checks;
+    for (const one of checks) {
+      run.signal.throwIfAborted();
+      const row = await rowOf(one);
+      rows.push(row);
+      report(`${labels[row.verdict]}: ${row.assumption}: ${row.seen}`);
+      if (row.verdict === "broken") break;
+    }
     task?.end();
-    return areRight;
+    return rows.at(-1)?.verdict !== "broken";
   };
   report("checking the account; nothing is created yet");
-  if (!(await look("the account", together(accountChecks(run, inVpc))))) return;
-  report("checking assumptions with temporary resources; takes about two minutes");
-  if (!(await look("assumptions, with temporary resources", together(assumptionChecks(run))))) return;
+  if (!(await inOrder("the account", accountChecks(run, inVpc)))) return;
 
   const view = options.kubeconfig ? ClusterView.from(options.kubeconfig) : undefined;
   const cdk = cdkFor(run, ["hold=2m", ...options.context]);
@@ -130,7 +120,7 @@ async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
   };
   run.cleanup.add(`the holder of ${run.cluster}`, destroy);
   const steps = holderChecks(run, { cdk, view, scaling: options.scale, waitForLaunch: options.wait });
-  await look("the holder at work", inOrder(steps));
+  await inOrder("the holder at work", steps);
   report("destroying the holder");
   const destroyed: Check = {
     assumption: "the stack is destroyed",
@@ -140,10 +130,8 @@ async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
       return { seen: "complete", verdict: "holds" };
     },
   };
-  await look(
-    "destroying the holder",
-    inOrder([destroyed, leftoversCheck(run), ...(view ? [marksCheck(view)] : [])]),
-  );
+  const ended = [destroyed, leftoversCheck(run), ...(view ? [marksCheck(view)] : [])];
+  await inOrder("destroying the holder", ended);
 }
 
 async function identify(options: Options, cleanup: Cleanup, signal: AbortSignal): Promise<Smoke> {
@@ -151,33 +139,18 @@ async function identify(options: Options, cleanup: Cleanup, signal: AbortSignal)
   const sts = new STSClient(aws);
   const { Account = "" } = await sts.send(new GetCallerIdentityCommand({}));
   const region = await sts.config.region();
-  const prefix = `karpenter-node-holder-smoke-${Date.now().toString(36)}`;
-  const partition = partitionOf(region).name;
-  return {
-    cluster: options.cluster,
-    account: Account,
-    region,
-    partition,
-    prefix,
-    aws,
-    cleanup,
-    report,
-    signal,
-  };
+  return { cluster: options.cluster, account: Account, region, aws, cleanup, report, signal };
 }
 
-function explain({ cluster, account, region, prefix }: Smoke, { scale }: Options): void {
+function explain({ cluster, account, region }: Smoke, { scale }: Options): void {
   const launch = scale
     ? `scale ${scale.namespace}/${scale.deployment} to ${scale.replicas}`
     : "wait for a launch";
   report(`This will, in account ${account}, region ${region}:
 
-  1. create temporary resources named ${prefix}*: a table, two queues, two roles, a schedule in a
-     group of its own, and one access entry in cluster ${cluster} that shows the namespace default to a
-     role that cannot be assumed
-  2. deploy the stack of the node holder for ${cluster} with hold=2m
-  3. ${launch}, and keep Karpenter's nodes from disruption for two minutes
-  4. destroy the stack, and remove what 1 created, also after a failure or Ctrl-C
+  1. deploy the stack of the node holder for ${cluster} with hold=2m
+  2. ${launch}, and keep Karpenter's nodes from disruption for two minutes
+  3. destroy the stack, also after a failure or Ctrl-C
 
 These stay: the CDK's bootstrap and the functions' code in its bucket, metrics in CloudWatch until they expire, and
 the nodes of the launch. With vpc, AWS removes the functions' network interfaces up to 40 minutes later.

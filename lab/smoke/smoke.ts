@@ -8,9 +8,6 @@ export type Smoke = Readonly<{
   cluster: string;
   account: string;
   region: string;
-  partition: string;
-  /** Every temporary resource is named so. */
-  prefix: string;
   aws: AwsConfig;
   cleanup: Cleanup;
   report: (line: string) => void;
@@ -29,22 +26,6 @@ export async function poll<T>(
     if (answer !== undefined || Date.now() >= end) return answer;
     await sleep(every, undefined, { signal });
   }
-}
-
-/** Retries while an error has this name: what IAM or EKS has just created is known everywhere only after seconds. */
-export async function whileNamed<T>(smoke: Smoke, name: string, act: () => Promise<T>): Promise<T> {
-  let last: unknown;
-  const done = await poll(smoke, { every: 1_000, within: 60_000 }, async () => {
-    try {
-      return { value: await act() };
-    } catch (error) {
-      if (!(error instanceof Error) || error.name !== name) throw error;
-      last = error;
-      return undefined;
-    }
-  });
-  if (!done) throw last;
-  return done.value;
 }
 
 export const inSeconds = (duration: Duration): string => `${Math.round(duration / 100) / 10} s`;
@@ -100,7 +81,7 @@ type Step = Readonly<{ what: string; undo: () => Promise<unknown> }>;
 export class Cleanup {
   readonly #steps: Step[] = [];
 
-  /** Before the creation, if it may fail half-way; undoing what is not there must succeed. */
+  /** Before the change, if it may fail half-way; undoing what was not done must succeed. */
   add(what: string, undo: () => Promise<unknown>): void {
     this.#steps.push({ what, undo });
   }
@@ -111,14 +92,9 @@ export class Cleanup {
     for (let step = this.#steps.pop(); step; step = this.#steps.pop()) {
       report(`removing ${step.what}`);
       await step.undo().catch((error: unknown) => {
-        if (!isGone(error)) left.push(`${step.what}: ${error instanceof Error ? error.message : error}`);
+        left.push(`${step.what}: ${error instanceof Error ? error.message : error}`);
       });
     }
     return left;
   }
 }
-
-const gone = new Set(["ResourceNotFoundException", "NoSuchEntityException", "QueueDoesNotExist"]);
-
-const isGone = (error: unknown): boolean =>
-  error instanceof Error && (gone.has(error.name) || error.name.endsWith("NonExistentQueue"));

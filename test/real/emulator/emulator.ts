@@ -24,7 +24,7 @@ export const allAwsBehaviour = [
   "logs-late",
 ] as const;
 /** Accounts that refuse a holder, and what AWS never does; for tests that must detect it. */
-const faults = ["subnets-closed", "one-shots-lost"] as const;
+const faults = ["subnets-closed"] as const;
 export type AwsBehaviour = (typeof allAwsBehaviour)[number] | (typeof faults)[number];
 
 /** AWS on loopback: deploys the unchanged stack, runs its functions, enforces IAM on request. */

@@ -151,14 +151,14 @@ def account_settings(get):
     return status, headers, json.dumps(answer).encode()
 
 
-# past-one-shots-lost: a one-shot in the past is accepted and never fires. one-shots-lost: no one-shot fires.
+# past-one-shots-lost: a one-shot in the past is accepted and never fires.
 
 
 def create_schedule(create, name, body):
     answer = create(name, body)
     moment = scheduler._at_time_epoch(body.get("ScheduleExpression") or "")
-    is_lost = is_on("one-shots-lost") or (is_on("past-one-shots-lost") and moment and moment < time.time())
-    if answer[0] == 200 and moment is not None and is_lost:
+    is_lost = is_on("past-one-shots-lost") and moment is not None and moment < time.time()
+    if answer[0] == 200 and is_lost:
         key = f"{body.get('GroupName', 'default')}/{name}"
         scheduler._schedule_last_fired[scheduler._schedules._scoped(key)] = time.time()
     return answer
