@@ -2,15 +2,13 @@ import { parseArgs } from "node:util";
 import { Progress } from "../../cli/terminal/progress.ts";
 import { processTerminal } from "../../cli/terminal/terminal.ts";
 import { writeBlock } from "../../scripts/page-block.ts";
-import { coldStart } from "./cold-start.ts";
 import type { Bench, Figure, Size } from "./figure.ts";
 import { launch } from "./launch.ts";
 import { marking } from "./marking.ts";
 import { whyBusy } from "./quiet.ts";
-import { sweep } from "./sweep.ts";
 import { figuresTable, observeCircumstances } from "./table.ts";
 
-const benches: readonly Bench[] = [marking, launch, coldStart, sweep];
+const benches: readonly Bench[] = [marking, launch];
 
 const help = `Measures the holder beside what limits it, side by side in one run.
 
