@@ -8,7 +8,7 @@ import { explainAwsError } from "../aws-errors.ts";
 import { awsConfig, type ClusterFlags, withCluster } from "../terminal/cluster-flags.ts";
 import { Failure } from "../terminal/failure.ts";
 import { asJson, durationOption, type Output, withExamples, withOutput } from "../terminal/flags.ts";
-import { writePrivateFile } from "../terminal/page-file.ts";
+import { writePrivateFile } from "../terminal/private-file.ts";
 import { Progress } from "../terminal/progress.ts";
 import { settingsFrom, withSettings } from "../terminal/setting-flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";

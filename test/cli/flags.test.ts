@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
@@ -134,20 +134,6 @@ describe("history", () => {
     expect(prod.asked.at(-1)).toEqual({ do: "history", limit: 7 });
     expect(output).not.toContain(past.id);
     expect(output).toContain("the hold expired (capped)");
-  });
-
-  it("opens its page with --open, and says where it is where no browser can be opened", async () => {
-    const folder = newFolder();
-    vi.stubEnv("PATH", folder);
-    const prod = await holder(() => ({ holds: [past] }));
-    const without = await prod.run("history", "--open");
-    expect(existsSync(without.output)).toBe(true);
-    expect(without.reported).toContain("open the file yourself");
-
-    const opener = join(folder, process.platform === "darwin" ? "open" : "xdg-open");
-    writeFileSync(opener, "#!/bin/sh\n");
-    chmodSync(opener, 0o700);
-    expect((await prod.run("history", "--open")).reported).toBe("");
   });
 });
 

@@ -2,7 +2,7 @@ import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Archive } from "../../cli/advise/archive.ts";
-import { writePrivateFile } from "../../cli/terminal/page-file.ts";
+import { writePrivateFile } from "../../cli/terminal/private-file.ts";
 import { removeFormerMarks } from "../../local/run/former-marks.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { newFolder } from "../support/new-folder.ts";
