@@ -1,21 +1,17 @@
-import { AppsV1Api, CoreV1Api, KubeConfig, KubernetesObjectApi } from "@kubernetes/client-node";
-import { accessManifest } from "../../lambda/cluster-access/manifest.ts";
-import { holderName, holdLabel, neverHold } from "../../lambda/core/marks/keys.ts";
+import { AppsV1Api, CoreV1Api, KubeConfig } from "@kubernetes/client-node";
+import { ownKubernetes } from "../../cli/doctor/own-kubernetes.ts";
+import { holdLabel, Karpenter, neverHold } from "../../lambda/core/marks/keys.ts";
 
 export type Scaling = Readonly<{ namespace: string; deployment: string; replicas: number }>;
 
 /** The cluster as the user's own kubeconfig shows it. */
 export class ClusterView {
-  readonly #config: KubeConfig;
+  readonly #path: string;
+  readonly #config = new KubeConfig();
 
-  constructor(config: KubeConfig) {
-    this.#config = config;
-  }
-
-  static from(path: string): ClusterView {
-    const config = new KubeConfig();
-    config.loadFromFile(path);
-    return new ClusterView(config);
+  constructor(path: string) {
+    this.#path = path;
+    this.#config.loadFromFile(path);
   }
 
   async marked(): Promise<readonly string[]> {
@@ -26,18 +22,8 @@ export class ClusterView {
 
   /** The holder's objects that are still there. */
   async rights(): Promise<readonly string[]> {
-    const api = KubernetesObjectApi.makeApiClient(this.#config);
-    const found = accessManifest([]).map(async ({ path, object: { kind = "" } }) => {
-      const apiVersion = path.split("/").slice(2, 4).join("/");
-      return api.read({ apiVersion, kind, metadata: { name: holderName } }).then(
-        () => [kind],
-        (error: unknown) => {
-          if (Object(error).code === 404) return [];
-          throw error;
-        },
-      );
-    });
-    return (await Promise.all(found)).flat();
+    const found = await ownKubernetes(this.#path, undefined).compareManifest(Karpenter.v1.annotation);
+    return found.filter(({ state }) => state === "right" || state === "different").map(({ kind }) => kind);
   }
 
   /** Returns the number of replicas before. */

@@ -1,6 +1,8 @@
 import { createInterface } from "node:readline/promises";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { deployedHolder } from "../../cli/control/control.ts";
+import { awsAccount } from "../../cli/doctor/aws/aws-account.ts";
 import { awsConfig, type ClusterFlags, withCluster } from "../../cli/terminal/cluster-flags.ts";
 import { durationOption } from "../../cli/terminal/flags.ts";
 import { Progress } from "../../cli/terminal/progress.ts";
@@ -111,7 +113,7 @@ async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
   report("checking the account; nothing is created yet");
   if (!(await inOrder("the account", accountChecks(run, inVpc)))) return;
 
-  const view = options.kubeconfig ? ClusterView.from(options.kubeconfig) : undefined;
+  const view = options.kubeconfig ? new ClusterView(options.kubeconfig) : undefined;
   const cdk = cdkFor(run, ["hold=2m", ...options.context]);
   let isThere = true;
   const destroy = async () => {
@@ -119,7 +121,10 @@ async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
     isThere = false;
   };
   run.cleanup.add(`the holder of ${run.cluster}`, destroy);
-  const steps = holderChecks(run, { cdk, view, scaling: options.scale, waitForLaunch: options.wait });
+  const account = awsAccount(run.aws, run.cluster);
+  const { ask } = deployedHolder(options, process.env);
+  const { scale: scaling, wait: waitForLaunch } = options;
+  const steps = holderChecks(run, { cdk, account, ask, view, scaling, waitForLaunch });
   await inOrder("the holder at work", steps);
   report("destroying the holder");
   const destroyed: Check = {

@@ -5,6 +5,7 @@ import { functionName } from "../../../lambda/names.ts";
 import { probeAnswer } from "../../../lambda/schemas/holds.ts";
 import { fields, optional } from "../../../lambda/schemas/parse.ts";
 import { parseAnswer } from "../../answers.ts";
+import type { Ask } from "../../control/client.ts";
 import { about } from "../../terminal/text.ts";
 import { type Doctor, redeploy } from "../doctor.ts";
 import { type Findings, type Found, fail, ok, warn } from "../finding.ts";
@@ -53,7 +54,7 @@ export async function checkProbe(doctor: Doctor, { skew, answered }: Before): Pr
   await doctor.account.putProbe(id, sentAt);
   const end = after(doctor.clock.now(), giveUpAfter);
   for (;;) {
-    const { probe: trip } = parseAnswer(probed, await doctor.ask({ do: "probe", id }));
+    const trip = await findProbe(doctor.ask, id);
     if (trip && trip.version !== answered) return mixed(doctor, trip.version, answered);
     if (trip) return arrived(trip, sentAt, after(doctor.clock.now(), skew));
     if (doctor.clock.now() >= end) break;
@@ -84,3 +85,7 @@ const milliseconds = (duration: Duration): string =>
   duration >= 10_000 ? `${(duration / 1_000).toFixed(1)} s` : `${Math.max(0, Math.round(duration))} ms`;
 
 const probed = fields({ probe: optional(probeAnswer) });
+
+/** A probe's way, once it has arrived. */
+export const findProbe = async (ask: Ask, id: string): Promise<ProbeAnswer | undefined> =>
+  parseAnswer(probed, await ask({ do: "probe", id })).probe;
