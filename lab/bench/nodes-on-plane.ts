@@ -1,14 +1,13 @@
 import { readFileSync } from "node:fs";
-import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
-import { CollectedLog } from "../../simulator/collected-log.ts";
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
 import { type ControlPlane, tokenOf, type User } from "../../test/real/engines/control-plane.ts";
 import { until } from "../../test/real/engines/processes.ts";
+import { applyRights } from "../../test/real/worlds/holder-client.ts";
 import type { ApiServer, BareLoop } from "./bare-loop.ts";
 
 const noMetrics = { add: () => {} };
@@ -45,20 +44,9 @@ export async function createNodes(loop: BareLoop, names: readonly string[]): Pro
   );
 }
 
-function clientOf(plane: ControlPlane, user: User): KubernetesClient {
-  return new KubernetesClient({
-    login: kubeconfigLogin(plane.config(user)),
-    clock: systemClock,
-    metrics: noMetrics,
-  });
-}
-
 /** Lets the holder in as a deployment does, and waits until its policy is in force. */
 export async function installRights(plane: ControlPlane): Promise<void> {
-  const api = clientOf(plane, "admin");
-  const access = new KubernetesAccess({ api, clock: systemClock, log: new CollectedLog() });
-  await access.write([Karpenter.v1.annotation]);
-  await api.close();
+  await applyRights(plane, "functions");
   const forbidden = ["annotate", "nodes", "--all", "bench/forbidden=yes", "--dry-run=server"];
   await until("the admission policy to refuse", async () =>
     plane.kubectl(forbidden, "holder").then(
@@ -70,7 +58,8 @@ export async function installRights(plane: ControlPlane): Promise<void> {
 
 /** The holder's own nodes port, as it is deployed, with the rights of its own user. */
 export function holderNodes(plane: ControlPlane) {
-  const api = clientOf(plane, "holder");
+  const login = kubeconfigLogin(plane.config("holder"));
+  const api = new KubernetesClient({ login, clock: systemClock, metrics: noMetrics });
   const nodes = new KubernetesNodes({
     api,
     karpenter: "v1",
