@@ -1,26 +1,10 @@
 import { CfnOutput, Stack } from "aws-cdk-lib";
-import type { IRole } from "aws-cdk-lib/aws-iam";
-import type { IFunction } from "aws-cdk-lib/aws-lambda";
-import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
+import type { KarpenterNodeHolder } from "./node-holder.ts";
 import { dashboardUrl } from "./partition.ts";
 
-/** What an operator may want to know of a holder. */
-type Outputs = Readonly<{
-  holdFunction: IFunction;
-  releaseFunction: IFunction;
-  sweepFunction: IFunction;
-  controlFunction: IFunction;
-  launchQueue: IQueue;
-  deadLetterQueues: readonly IQueue[];
-  tableName: string;
-  dashboardName: string;
-  forceReleaseCommand: string;
-  rolesToAdmit: readonly IRole[];
-}>;
-
 /** Outputs for an operator, in the scope's stack. */
-export function addOutputs(holder: Outputs, scope: Construct): void {
+export function addOutputs(holder: KarpenterNodeHolder, scope: Construct): void {
   const output = (id: string, description: string, value: string) =>
     new CfnOutput(scope, id, { description, value });
   output("HoldFunction", "Handles launches", holder.holdFunction.functionName);
