@@ -19,7 +19,6 @@ type Options = Readonly<{
   fast?: true;
   log?: true;
   hold: string;
-  burstEvery?: string;
 }>;
 
 const terminal = processTerminal();
@@ -31,10 +30,6 @@ const command = new Command("npm start --")
   .option("--serve", "stay up in real time, with a cluster that kubectl can reach")
   .option("--real", "the same on real Karpenter, built here once (needs Go; minutes the first time)")
   .option("--hold <duration>", "with --serve or --real: how long a launch protects", "1m")
-  .option(
-    "--burst-every <duration>",
-    "with --serve: how often three nodes are launched, one after the other; 0s for one launch only (default: three times the hold)",
-  )
   .option("--log", "show the holder's own log as well")
   .helpOption("-h, --help", "display help")
   .exitOverride()
@@ -76,11 +71,10 @@ async function story({ fast, log }: Options): Promise<Exit> {
 }
 
 async function serveUntilStopped(options: Options): Promise<Exit> {
-  const hold = read("--hold", options.hold);
-  const burstEvery = options.burstEvery === undefined ? 3 * hold : read("--burst-every", options.burstEvery);
+  const hold = read(options.hold);
   const stopped = untilStopped();
   const log = options.log ? textLog(terminal) : silent;
-  const served = await serve({ hold, burstEvery, log }, terminal);
+  const served = await serve({ hold, log }, terminal);
   const giveBack = onKey((key) => {
     if (key === "l") served.launch();
     if (key === "q" || key === "\u0003") process.kill(process.pid, "SIGINT");
@@ -92,11 +86,11 @@ async function serveUntilStopped(options: Options): Promise<Exit> {
   return Exit.done;
 }
 
-function read(flag: string, text: string): Duration {
+function read(text: string): Duration {
   const duration = parseDuration(text);
   if (duration !== undefined) return duration;
   throw new BadInputError("Cannot start", [
-    `${flag} must be a duration like 90s, 20m, 2h or 1d, not "${text}"`,
+    `--hold must be a duration like 90s, 20m, 2h or 1d, not "${text}"`,
   ]);
 }
 

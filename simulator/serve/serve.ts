@@ -16,8 +16,7 @@ import { type LocalWorld, localWorld } from "../local-world.ts";
 import { Narrator } from "../story/narrator.ts";
 import { Bursts } from "./bursts.ts";
 
-/** Without bursts (0) one node is launched at the start. */
-export type ServeOptions = Readonly<{ hold: Duration; burstEvery: Duration; log: Log }>;
+export type ServeOptions = Readonly<{ hold: Duration; log: Log }>;
 
 /** A running holder with a fake cluster that kubectl can reach. */
 export type Served = Readonly<{
@@ -38,7 +37,7 @@ const recent: Duration = seconds(45);
 
 /** Starts everything in real time and reports on the terminal what happens, until it is stopped. */
 export async function serve(
-  { hold, burstEvery, log }: ServeOptions,
+  { hold, log }: ServeOptions,
   terminal: Pick<Terminal, "out" | "style">,
 ): Promise<Served> {
   const settings = readSettings({ cluster: "stand-in", hold: formatDuration(hold), sweepEvery: "1m" });
@@ -60,6 +59,7 @@ export async function serve(
     about: `A stand-in cluster on this machine. Each launch holds every node for ${formatDuration(hold)}, and so does each job on a launched node.`,
   });
 
+  const burstEvery = 3 * hold;
   introduce(kubeconfig, page.url, settings, burstEvery, terminal);
   const narrator = new Narrator(systemClock.now(), terminal);
   let flushing: NodeJS.Timeout | undefined;
@@ -74,9 +74,8 @@ export async function serve(
   const notify = (text: string) => narrator.remark(systemClock.now(), text);
   const bursts = new Bursts({ clock, ec2: world.ec2, nodeClaims, hold, notify });
   const tidying = setInterval(() => tidyUp(world, settings.holdAnnotation), tidyEvery);
-  const beginning = burstEvery > 0 ? setInterval(() => bursts.begin(), burstEvery) : undefined;
-  if (burstEvery > 0) bursts.begin();
-  else bursts.launch();
+  const beginning = setInterval(() => bursts.begin(), burstEvery);
+  bursts.begin();
   const stop = async () => {
     clearInterval(beginning);
     bursts.stop();
@@ -96,8 +95,8 @@ function introduce(
   burstEvery: Duration,
   { out, style }: Pick<Terminal, "out" | "style">,
 ): void {
-  const often = burstEvery > 0 ? `, and a burst of three launches every ${formatDuration(burstEvery)}` : "";
-  out(`A stand-in cluster with three nodes, holds of ${formatDuration(hold)}${often}.`);
+  const often = `a burst of three launches every ${formatDuration(burstEvery)}`;
+  out(`A stand-in cluster with three nodes, holds of ${formatDuration(hold)}, and ${often}.`);
   out("A launch holds every node. Later launches extend the hold, and jobs on the new nodes keep it going.");
   out(`${formatDuration(hold)} after the last of them all nodes are free, and idle ones go.\n`);
   out(`The live timeline: ${style("cyan", url)}\n`);

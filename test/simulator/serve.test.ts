@@ -14,7 +14,7 @@ describe("npm start -- --serve", () => {
   const log = new CollectedLog();
   let served: Served;
   beforeEach(async () => {
-    served = await serve({ hold: minutes(1), burstEvery: 0, log }, terminal);
+    served = await serve({ hold: minutes(1), log }, terminal);
   });
   afterEach(() => served.stop());
 
@@ -41,7 +41,7 @@ describe("npm start -- --serve", () => {
   });
 
   it("leaves nothing behind when it is stopped", async () => {
-    const again = await serve({ hold: minutes(1), burstEvery: 0, log }, terminal);
+    const again = await serve({ hold: minutes(1), log }, terminal);
     await again.stop();
     expect(existsSync(again.kubeconfig)).toBe(false);
     await expect(fetch(again.url)).rejects.toThrow();
