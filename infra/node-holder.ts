@@ -1,4 +1,4 @@
-import { Duration } from "aws-cdk-lib";
+import { CfnOutput, Duration, Stack } from "aws-cdk-lib";
 import type { Alarm, IAlarmAction, Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { Connections, type IConnectable } from "aws-cdk-lib/aws-ec2";
@@ -19,7 +19,7 @@ import { Alarms } from "./monitoring/alarms.ts";
 import { HolderDashboard } from "./monitoring/dashboard.ts";
 import { HolderMetrics } from "./monitoring/metrics.ts";
 import { networkOf } from "./network.ts";
-import { addOutputs } from "./outputs.ts";
+import { dashboardUrl } from "./partition.ts";
 import type { KarpenterNodeHolderProps } from "./props.ts";
 import { HoldTable } from "./resources/hold-table.ts";
 import { HoldDuring, type HoldDuringProps, HoldOn, type HoldOnProps } from "./resources/hold-trigger.ts";
@@ -139,7 +139,23 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
 
   /** Adds outputs for operators: names of functions, queues, dashboard, the forced release. */
   addOutputs(scope: Construct = new Construct(this, "Outputs")): void {
-    addOutputs(this, scope);
+    const output = (id: string, description: string, value: string) =>
+      new CfnOutput(scope, id, { description, value });
+    output("HoldFunction", "Handles launches", this.holdFunction.functionName);
+    output("ReleaseFunction", "Releases nodes when a hold is over", this.releaseFunction.functionName);
+    const sweeps = "Compares record, nodes and clock, and repairs what lost events left";
+    output("SweepFunction", sweeps, this.sweepFunction.functionName);
+    output("ControlFunction", "Answers operators", this.controlFunction.functionName);
+    output("LaunchQueueUrl", "Queue of launches", this.launchQueue.queueUrl);
+    const deadLetters = this.deadLetterQueues.map((queue) => queue.queueUrl).join(" ");
+    output("DeadLetterQueueUrls", "Dead-letter queues: launches, events, invocations", deadLetters);
+    output("HoldTable", "Holds, present and past", this.tableName);
+    const url = dashboardUrl(Stack.of(scope), this.dashboardName);
+    output("Dashboard", "Launches, holds and nodes at a glance", url);
+    output("ForceRelease", "Releases every held node at once", this.forceReleaseCommand);
+    if (this.rolesToAdmit.length === 0) return;
+    const roles = this.rolesToAdmit.map(({ roleArn }) => roleArn).join(" ");
+    output("RolesToAdmit", "Give each an access entry in group karpenter-node-holder", roles);
   }
 
   /** Adds this action to every alarm. */
