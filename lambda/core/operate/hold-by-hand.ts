@@ -59,6 +59,7 @@ export async function holdByHand(context: Context, scope: Scope, request: HoldRe
 
   const { hold } = decision;
   if (decision.action === "start") context.metrics.add("HoldsStarted", 1);
+  if (decision.isCapped) context.metrics.add("HoldsCapped", 1);
   const until = dueAt(hold, rules);
   // Its nodes are marked already. Many events must not list them as often; a person is shown how many there are.
   if (request.cause !== "hand" && hold.armedFor && !hold.unprotected)
@@ -93,6 +94,8 @@ export type HoldDecision =
       action: "start" | "extend" | "keep";
       hold: Hold;
       because: string;
+      /** Whether the hold reaches its cap by this request. */
+      isCapped: boolean;
       record?: ScopeRecord;
       past?: PastHold;
     }>;
@@ -131,24 +134,27 @@ export function decideHold({ record, watermark, request, rules, now, newId }: Ho
   if (hold?.state !== "held") {
     const causes = withRequest({}, request.cause, request.reason);
     const begun = { id: newId, startedBecause: request.reason, expiresAt: asked, causedAt, causes };
-    return startHold(record, { ...begun, capped: wanted > asked }, now);
+    const isCapped = wanted > asked;
+    return { ...startHold(record, { ...begun, capped: isCapped }, now), isCapped };
   }
   const { expiresAt } = extended(hold, asked, rules);
   const capped = hold.capped || wanted > expiresAt;
+  const isCapped = capped && !hold.capped;
   if (expiresAt <= hold.expiresAt) {
     const because =
       wanted > expiresAt
         ? `holds last ${formatDuration(rules.maxHold)} at most`
         : "the hold already lasts longer";
-    const isNoted = hold.causes[request.cause] !== undefined && capped === hold.capped;
-    if (isNoted) return { action: "keep", hold, because };
+    const isNoted = hold.causes[request.cause] !== undefined && !isCapped;
+    if (isNoted) return { action: "keep", hold, because, isCapped };
     const causes = withRequest(hold.causes, request.cause, request.reason);
     const noted = { ...widened(hold), capped, causes };
-    return { action: "keep", hold: noted, because, record: { ...record, hold: noted } };
+    return { action: "keep", hold: noted, because, isCapped, record: { ...record, hold: noted } };
   }
   const causes = withRequest(hold.causes, request.cause, request.reason);
   const next = { ...widened(hold), expiresAt, capped, causedAt, causes, extensions: hold.extensions + 1 };
-  return { action: "extend", hold: next, record: { ...record, hold: next }, because: request.reason };
+  const written = { ...record, hold: next };
+  return { action: "extend", hold: next, record: written, because: request.reason, isCapped };
 }
 
 /** A breather voids no request by hand but one from before it began, which is a duplicate. */

@@ -174,6 +174,17 @@ describe("holding by hand", () => {
     expect(metrics.total("HoldsStarted")).toBe(1);
   });
 
+  it.each([
+    ["a new hold", {}],
+    ["a running one", { hold: aHold({ expiresAt: at(20) }) }],
+    ["one that lasts until its cap", { hold: aHold({ expiresAt: at(120) }) }],
+  ])("counts %s as capped, once, when a request reaches the cap", async (_, present) => {
+    const { context, metrics } = coreWorld({ records: [aRecord(present)], rules: { maxHold: hours(2) } });
+    for (const cause of ["event", "hand"] as const)
+      await holdByHand(context, "cluster", { ...request, cause, for: minutes(300) });
+    expect(metrics.total("HoldsCapped")).toBe(1);
+  });
+
   it("for an event lists no node where the hold has marked its nodes, unlike by hand", async () => {
     for (const armedFor of [at(20), undefined]) {
       const records = [aRecord({ hold: aHold({ ...(armedFor && { armedFor }) }) })];
