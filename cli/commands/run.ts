@@ -9,7 +9,6 @@ import type { Settings } from "../../lambda/settings.ts";
 import { holderSettings } from "../../lambda/settings-table.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { type Health, PrometheusMetrics, serveMetrics } from "../../local/metrics/prometheus.ts";
-import { StartError } from "../../local/run/rights.ts";
 import type { Run } from "../../local/run/run.ts";
 import { dataFolder } from "../control/running.ts";
 import { Failure } from "../terminal/failure.ts";
@@ -110,9 +109,7 @@ async function hold(options: Flags, itself: Command, terminal: Terminal): Promis
     () => serve("page", log, () => startPage(run, chosen, options.page)),
     () => serve("metrics", log, () => startMetrics({ metrics, health: run }, options)),
   ];
-  await run.start(servers).catch((cause: unknown) => {
-    throw cause instanceof StartError ? new Failure(cause.message, cause.remedy, { cause }) : cause;
-  });
+  await run.start(servers);
   const operate = `karpenter-node-holder status --run ${quoted(folder)}`;
   log.info("the holder is at work", { cluster: chosen.cluster, record: folder, operate });
   const reason = options.releaseOnly ? "asked to release only" : await stopped;

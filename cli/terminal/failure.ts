@@ -1,4 +1,5 @@
 import { BadInputError, BrokenSetupError, messageOf, TryAgainError } from "../../lambda/core/errors.ts";
+import { StartError } from "../../local/run/rights.ts";
 import { Exit, type Terminal } from "./terminal.ts";
 import { readable } from "./text.ts";
 
@@ -30,7 +31,7 @@ export function printFailure(error: unknown, { notify, env }: Terminal, command:
 
 function remedyFor(error: unknown, command: string): string {
   if (error instanceof BadInputError) return `Nothing was changed. ${seeHelp(command)}`;
-  if (error instanceof Failure) return error.remedy;
+  if (error instanceof Failure || error instanceof StartError) return error.remedy;
   if (error instanceof BrokenSetupError) return "Fix that first: until then the same command fails again.";
   if (isOfFile(error)) return "Check that path, or name another.";
   if (error instanceof TryAgainError) return "This may pass: try again in a moment.";

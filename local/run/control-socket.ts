@@ -2,9 +2,10 @@ import { rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { finished } from "node:stream/promises";
 import { seconds } from "../../lambda/core/duration.ts";
-import { BadInputError, BrokenSetupError, messageOf } from "../../lambda/core/errors.ts";
+import { BadInputError, messageOf } from "../../lambda/core/errors.ts";
 import type { Log } from "../../lambda/core/ports.ts";
 import { limitedText } from "../../lambda/kubernetes/transport.ts";
+import { StartError } from "./rights.ts";
 import { controlSocketIn, withShortPath } from "./socket-path.ts";
 
 export type ControlSocketOptions = Readonly<{
@@ -40,10 +41,8 @@ export class ControlSocket {
       await rm(controlSocketIn(folder), { force: true });
       await withShortPath(folder, (path) => listenPrivately(control.#server, path));
     } catch (cause) {
-      const remedy = "Choose another folder by --data";
-      throw new BrokenSetupError(`Cannot make a socket in ${folder}: ${messageOf(cause)}. ${remedy}`, {
-        cause,
-      });
+      const what = `a socket cannot be made in ${folder}: ${messageOf(cause)}`;
+      throw new StartError(what, "Choose another folder by --data.", { cause });
     }
     return control;
   }

@@ -35,9 +35,10 @@ export async function checkRights(
   });
   const missing = verbs.filter((_, i) => !answers[i]);
   if (missing.length === 0) return;
-  throw new BrokenSetupError(
-    `The cluster does not let this user ${missing.join(", ")} nodes. An admin can give these rights to the group ` +
-      `${holderName} with "karpenter-node-holder manifest --holder run | kubectl apply -f -"; put the user into it.`,
+  throw new StartError(
+    `the cluster does not let this user ${missing.join(", ")} nodes`,
+    `An admin can give these rights to the group ${holderName} with "karpenter-node-holder manifest --holder run | ` +
+      'kubectl apply -f -"; put the user into it.',
   );
 }
 

@@ -1,3 +1,4 @@
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { commandLine, commands } from "../../cli/command-line.ts";
@@ -11,6 +12,8 @@ const see = "See `";
 const unchanged = "Nothing was changed. See `";
 const didYouMean = (name: string) => `(Did you mean ${name}?)`;
 const unreachable = ["AWS could not be reached", "Check the network, --region and --endpoint-url."] as const;
+const kubeconfig = join(home, "kubeconfig");
+const openFolder = join(home, "open");
 /** Refuses every connection. */
 const away = "--cluster prod --region us-east-1 --endpoint-url http://127.0.0.1:1";
 const template = "template --cluster prod --bucket assets";
@@ -64,6 +67,11 @@ const wrongCalls: readonly (readonly [call: string, failed: string, remedy: stri
   [`${template} --vpc x`, "--vpc", "Deploy with the CDK instead"],
   [`${template} --hold 1s`, "--hold must be", unchanged],
   [`run --kubeconfig ${nowhere}`, nowhere, unchanged],
+  [
+    `run --kubeconfig ${kubeconfig} --data ${openFolder}`,
+    "others may write in it",
+    "Take that right away (chmod go-w), or choose",
+  ],
   ["run --page 0", "--page", see],
 ];
 
@@ -71,6 +79,13 @@ const names = commands.map((make) => make(new CollectedTerminal()).name());
 
 describe("the first line of an error says what failed, the second what to do:", () => {
   beforeAll(() => {
+    mkdirSync(openFolder);
+    chmodSync(openFolder, 0o777);
+    const context = { name: "one", context: { cluster: "one", user: "one" } };
+    const clusters = [{ name: "one", cluster: { server: "https://127.0.0.1:1" } }];
+    const users = [{ name: "one", user: { token: "secret" } }];
+    const content = { contexts: [context], clusters, users, "current-context": "one" };
+    writeFileSync(kubeconfig, JSON.stringify(content));
     const environment = { ...noFiles, AWS_ACCESS_KEY_ID: "test", AWS_SECRET_ACCESS_KEY: "test" };
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
     for (const name of ["AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"]) vi.stubEnv(name, undefined);

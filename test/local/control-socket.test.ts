@@ -121,6 +121,9 @@ describe("the control socket", () => {
 
   it("says what to do where it cannot be made", async () => {
     writeFileSync(join(folder, "file"), "");
-    await expect(open(echo, join(folder, "file"))).rejects.toThrow(/Cannot make a socket in .*--data/);
+    await expect(open(echo, join(folder, "file"))).rejects.toMatchObject({
+      message: expect.stringContaining("a socket cannot be made in"),
+      remedy: "Choose another folder by --data.",
+    });
   });
 });

@@ -12,6 +12,7 @@ import { KubeConfig } from "@kubernetes/client-node";
 import { beforeEach, describe, expect, it } from "vitest";
 import { readSettings } from "../../lambda/settings.ts";
 import { makeDataFolder } from "../../local/run/data-folder.ts";
+import type { StartError } from "../../local/run/rights.ts";
 import { startRun } from "../../local/run/run.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
@@ -29,7 +30,7 @@ const exists = (mode = 0o700) => {
 const problem = () =>
   makeDataFolder(folder).then(
     () => undefined,
-    (error: Error) => error.message.replace(folder, "X"),
+    ({ message, remedy }: StartError) => `${message.replace(folder, "X")}\n${remedy}`,
   );
 
 describe("the folder of the record", () => {
@@ -41,7 +42,8 @@ describe("the folder of the record", () => {
   it("is refused where others may write in it", async () => {
     exists(0o777);
     expect(await problem()).toBe(
-      "The folder X cannot keep the record: others may write in it; take that right away (chmod go-w), or choose another folder by --data",
+      "the folder X cannot keep the record: others may write in it\n" +
+        "Take that right away (chmod go-w), or choose another folder by --data.",
     );
   });
 
@@ -62,7 +64,7 @@ describe("the folder of the record", () => {
     async (name) => {
       exists();
       symlinkSync(join(folder, "elsewhere"), join(folder, name));
-      expect(await problem()).toMatch(`its ${name} is a link, which is not followed`);
+      expect(await problem()).toMatch(`its ${name} is a link, which is not followed\nRemove the link, or`);
     },
   );
 
@@ -78,7 +80,7 @@ describe("the folder of the record", () => {
     it("is refused where it belongs to another user, or another group may write in it", async () => {
       exists();
       chownSync(folder, 1, 0);
-      expect(await problem()).toContain("it belongs to another user; use it as that user");
+      expect(await problem()).toContain("it belongs to another user\nUse it as that user, or");
       chownSync(folder, 0, 1);
       expect(await problem()).toBeUndefined();
       chmodSync(folder, 0o770);

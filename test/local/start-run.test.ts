@@ -106,7 +106,7 @@ describe("a run that cannot start", () => {
   const failToList = () => cluster.fail({ kind: "status", status: 400, message: "no list" }, { path: nodes });
 
   it.each<[string, () => unknown, string]>([
-    ["its socket cannot be made", () => mkdirSync(join(folder, "control.sock")), "Cannot make a socket"],
+    ["its socket cannot be made", () => mkdirSync(join(folder, "control.sock")), "a socket cannot be made"],
     ["a right is missing", () => cluster.serve(reviews, denied), "get, list, watch, patch nodes"],
     ["the cluster is away", goAway, "the cluster at"],
     ["nodes cannot be listed", failToList, "no list"],
