@@ -27,6 +27,8 @@ export class BrokenSetupError extends Error {
 
 /** The same kind of error, with more to read; one that we do not name stays as it is. */
 export function withMore(error: unknown, more: string): unknown {
+  if (error instanceof AggregateError)
+    return new AggregateError(error.errors, `${messageOf(error)}; ${more}`);
   const Kind = [TryAgainError, BrokenSetupError].find((kind) => error instanceof kind);
   return Kind ? new Kind(`${messageOf(error)}; ${more}`, { cause: error }) : error;
 }

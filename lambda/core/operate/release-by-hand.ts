@@ -1,5 +1,5 @@
 import { after, type Duration, earlier, later } from "../duration.ts";
-import { attemptAll } from "../errors.ts";
+import { attemptAll, withMore } from "../errors.ts";
 import { decideEnd, endHold, nothingReleased } from "../holds/end-hold.ts";
 import type { Hold, ScopeRecord } from "../holds/hold.ts";
 import { unwatched } from "../holds/learning.ts";
@@ -36,10 +36,11 @@ export async function forceRelease(
   const { forced } = id ? await findRecord(context, scope ?? wholeCluster) : {};
   const since = askedAt ?? (id !== undefined && forced?.id === id ? forced.at : undefined);
   const first = id ? { forced: { id, at: since ?? context.clock.now() } } : {};
-  return releaseByHand(context, scope, because, (record) => {
+  const decide = (record: ScopeRecord) => {
     const decision = decideForce(record, { reason: because, now: context.clock.now(), askedAt: since });
     return { ...decision, record: { ...decision.record, ...first } };
-  });
+  };
+  return releaseByHand(context, { scope, because, decide });
 }
 
 /** Releases now, and holds nothing until then, or until an operator resumes. */
@@ -50,10 +51,12 @@ export async function pause(
   await checkScope(context, { operation: "pause", scope: request.scope ?? wholeCluster });
   const until = request.for === undefined ? untilResumed : after(context.clock.now(), request.for);
   const because = `paused by hand: ${request.reason}`;
+  const lasts = request.for === undefined ? "until resumed" : `until ${until.toISOString()}`;
+  const recorded = `the pause is recorded ${lasts}: the next sweep releases its nodes, and \`resume\` ends it`;
   // A pause of everything is kept in the whole cluster's record, so that it counts also for scopes without a record.
-  const answer = await releaseByHand(context, request.scope, because, (record) =>
-    decidePause(record, { until, reason: request.reason, now: context.clock.now() }),
-  );
+  const decide = (record: ScopeRecord) =>
+    decidePause(record, { until, reason: request.reason, now: context.clock.now() });
+  const answer = await releaseByHand(context, { scope: request.scope, because, decide, recorded });
   return { ...answer, because, until: request.for === undefined ? undefined : until };
 }
 
@@ -85,15 +88,19 @@ async function scopesBeside(context: ReleaseContext, scope: Scope | undefined): 
   return records.map((record) => record.scope).filter((each) => each !== wholeCluster);
 }
 
-/** Ends the hold of a record by hand: what to write, and why. */
-type Decide = (record: ScopeRecord) => Readonly<{ record: ScopeRecord; hold?: Hold; because: string }>;
+type ByHand = Readonly<{
+  scope: Scope | undefined;
+  because: string;
+  /** What to write, and why. */
+  decide: (record: ScopeRecord) => Readonly<{ record: ScopeRecord; hold?: Hold; because: string }>;
+  /** What an error says that comes when the first scope is written. */
+  recorded?: string;
+}>;
 
 /** Ends the holds of one scope, or of all, and then removes all of their marks. */
 async function releaseByHand(
   context: ReleaseContext,
-  scope: Scope | undefined,
-  because: string,
-  decide: Decide,
+  { scope, because, decide, recorded }: ByHand,
 ): Promise<ReleaseAnswer> {
   const endings: Ending[] = [];
   let whyNothing = "nothing is held";
@@ -106,14 +113,20 @@ async function releaseByHand(
   };
   // The whole cluster comes first: once its watermark is written, no earlier launch starts another hold.
   await end(scope ?? wholeCluster);
-  const beside = await scopesBeside(context, scope);
-  let released = nothingReleased;
-  await attemptAll([
-    ...beside.map((each) => () => end(each)),
-    async () => {
-      released = await removeMarks(context, scope, endings);
-    },
-  ]);
+  const release = async () => {
+    const beside = await scopesBeside(context, scope);
+    let released = nothingReleased;
+    await attemptAll([
+      ...beside.map((each) => () => end(each)),
+      async () => {
+        released = await removeMarks(context, scope, endings);
+      },
+    ]);
+    return released;
+  };
+  const released = await release().catch((error: unknown) => {
+    throw recorded ? withMore(error, recorded) : error;
+  });
   const found = released.released + released.kept + released.failed;
   return { ...released, because: endings.length === 0 && found === 0 ? whyNothing : because };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../../lambda/core/duration.ts";
+import { TryAgainError } from "../../../lambda/core/errors.ts";
 import { decideEnd, nothingReleased } from "../../../lambda/core/holds/end-hold.ts";
 import type { Hold, ScopeRecord } from "../../../lambda/core/holds/hold.ts";
 import { untilResumed } from "../../../lambda/core/holds/watermark.ts";
@@ -306,6 +307,26 @@ describe("a pause", () => {
     expect(record()).toMatchObject({ launchesCountFrom: at(30) });
     expect(await asked({})).toMatchObject({ until: undefined, because });
     expect(record()).toMatchObject({ launchesCountFrom: untilResumed });
+  });
+
+  it.each([
+    [minutes(30), "until 2026-11-21T12:30:00.000Z", new TryAgainError("the cluster is away")],
+    [undefined, "until resumed", new AggregateError([1, 2], "the cluster is away")],
+  ])("whose nodes cannot be released says that it is recorded: for %s", async (length, until, error) => {
+    const { context, record } = toSweep({ records: [aRecord({ hold: aHold() })] });
+    context.nodes.releaseAll = () => Promise.reject(error);
+    await expect(pause(context, { reason: "upgrade", for: length })).rejects.toMatchObject({
+      name: error.name,
+      message: `the cluster is away; the pause is recorded ${until}: the next sweep releases its nodes, and \`resume\` ends it`,
+    });
+    expect(record()?.quiet?.kind).toBe("paused");
+  });
+
+  it("that cannot be recorded does not say that it is", async () => {
+    const { context, world } = toSweep();
+    world.holds.write = () => Promise.reject(new TryAgainError("the table is away"));
+    const refused = pause(context, { reason: "upgrade" });
+    await expect(refused).rejects.toMatchObject({ message: "the table is away" });
   });
 });
 
