@@ -14,8 +14,8 @@ const suiteFiles = globSync("*.suite.ts", { cwd: join(import.meta.dirname, "../s
 export const suites = suiteFiles.map((file) => basename(file, ".suite.ts")).sort();
 const withKarpenter = ["karpenter", "truth-table", "launches"];
 const onAnyKarpenter = [...withKarpenter, "deployed-karpenter"];
-/** Long suites, which start first, so that the run does not end with a wait for one of them. */
-const longest = [...withKarpenter, "smoke", "deployed-karpenter", "churn", "deployed"];
+/** Long suites, which start first, the longest at the head, so that the run does not end with a wait for one of them. */
+const longest = ["karpenter", "deployed", "deployed-karpenter", "churn", "smoke", "launches", "truth-table"];
 /** Whether Karpenter runs most of the time; the churn lab always uses the newest. */
 export const hasKarpenter = ({ suite }: Pick<Job, "suite">): boolean =>
   [...withKarpenter, "churn"].includes(suite);
@@ -23,8 +23,9 @@ export const hasKarpenter = ({ suite }: Pick<Job, "suite">): boolean =>
 /** The jobs for these names; by default all, the longest first, some also on the oldest version. */
 export function jobsOf(names: readonly string[]): Job[] {
   if (names.length > 0) return names.map(jobOf);
-  const onOldest = onAnyKarpenter.map((suite) => `${suite}@${oldestKarpenter}`);
-  return [...new Set([...longest, ...onOldest, ...suites])].map(jobOf);
+  const onOldest = (suite: string) => (onAnyKarpenter.includes(suite) ? [`${suite}@${oldestKarpenter}`] : []);
+  const all = [...new Set([...longest, ...suites])];
+  return all.flatMap((suite) => [suite, ...onOldest(suite)]).map(jobOf);
 }
 
 function jobOf(title: string): Job {

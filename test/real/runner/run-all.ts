@@ -10,8 +10,8 @@ import { hasKarpenter, type Job } from "./jobs.ts";
 import { failure, noTests, type Outcome, sum } from "./outcome.ts";
 import { type RunContext, runJob } from "./run-job.ts";
 
-/** Two cores can run this many: suites with Karpenter mostly wait for its timers. */
-const maxAtOnce = 3;
+/** Two cores can run two suites with Karpenter, which mostly wait for its timers, beside two others. */
+const maxAtOnce = 4;
 const maxOfOneKind = 2;
 
 /** Runs all jobs, some of them at the same time. */
