@@ -85,5 +85,8 @@ export function wire(config: Config): Wired<Ports> {
 /** What the control function needs: the same, with an inspection of the cluster. */
 export function wireControl(config: Config): Wired<Ports> & Readonly<{ inspection: Inspection }> {
   const wired = wire(config);
-  return { ...wired, inspection: new KubernetesInspection(wired.cluster) };
+  return {
+    ...wired,
+    inspection: new KubernetesInspection({ ...wired.cluster, letGo: config.settings.letGo }),
+  };
 }

@@ -8,7 +8,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 type ManifestOptions = Readonly<{ holder: "functions" | "run"; inCluster?: true; image?: string }>;
 
 /** The settings that decide on the rights; the others are for the Deployment. */
-const ofRights: ReadonlySet<string> = new Set(["karpenter", "holdAnnotation"]);
+const ofRights: ReadonlySet<string> = new Set(["karpenter", "holdAnnotation", "letGo"]);
 
 /** Prints what gives the holder its rights in a cluster, or what runs it there. */
 export const manifest = (terminal: Terminal): Command => {
@@ -34,6 +34,7 @@ export const manifest = (terminal: Terminal): Command => {
   return withExamples(withSettings(command, holderSettings, runDefaults), [
     ["manifest | kubectl apply -f -", "give a deployment with access=manual its rights"],
     ["manifest --karpenter v0.31", "the same for Karpenter up to v0.31"],
+    ["manifest --let-go empty", "with the right to list pods, which letGo=empty needs"],
     ["manifest --holder run | kubectl apply -f -", "rights for the command `run`"],
     [
       "manifest --in-cluster --image IMAGE --cluster prod --hold 30m | kubectl apply -f -",
@@ -45,12 +46,12 @@ export const manifest = (terminal: Terminal): Command => {
 async function print(options: ManifestOptions, itself: Command, { out }: Terminal): Promise<void> {
   const { inCluster, image } = options;
   const { settings } = settingsFrom(options, inCluster ? runDefaults : { cluster: "any" });
-  const annotation = settings.holdAnnotation;
+  const { holdAnnotation: annotation, letGo } = settings;
   if (inCluster) {
     if (!image) throw unfit("--in-cluster needs --image: an image that has this package");
     const flags = typedFlags(itself, (option) => isSetting(option.attributeName()));
     const { inClusterManifest } = await import("../manifest/in-cluster.ts");
-    return out(inClusterManifest({ annotation, image, flags }).trimEnd());
+    return out(inClusterManifest({ annotation, letGo, image, flags }).trimEnd());
   }
   const ofRun = typedFlags(itself, (option) => {
     const name = option.attributeName();
@@ -58,7 +59,7 @@ async function print(options: ManifestOptions, itself: Command, { out }: Termina
   });
   if (ofRun.length > 0) throw unfit(`${ofRun[0]} needs --in-cluster`);
   const { manifestYaml } = await import("../../lambda/cluster-access/manifest-yaml.ts");
-  out(manifestYaml([annotation], options.holder).trimEnd());
+  out(manifestYaml([annotation], { rightsFor: options.holder, letGo }).trimEnd());
 }
 
 const unfit = (problem: string) => new BadInputError("These flags do not fit", [problem]);

@@ -2,6 +2,7 @@ import type { AccessFinding } from "../../lambda/cluster-access/cluster-rights.t
 import type { Duration } from "../../lambda/core/duration.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
+import type { Rules } from "../../lambda/core/rules.ts";
 import { SettingEnvironment } from "../../lambda/environment.ts";
 import type { Ask } from "../control/client.ts";
 import type { Account, FunctionFacts } from "./aws/account.ts";
@@ -16,7 +17,7 @@ export type Doctor = Readonly<{
   /** Asks the control function. */
   ask: Ask;
   /** Compares what is in the cluster with what we would write there, with the caller's own kubeconfig; where one is given. */
-  compareManifest?: (annotation: string) => Promise<readonly AccessFinding[]>;
+  compareManifest?: (annotation: string, letGo: Rules["letGo"]) => Promise<readonly AccessFinding[]>;
   /** Reads the NodePools, which the functions may not, with the caller's own kubeconfig; where one is given. */
   findIneffectiveTemplates?: () => Promise<readonly IneffectiveTemplate[]>;
   clock: Clock;
@@ -27,9 +28,10 @@ export type Doctor = Readonly<{
 export const redeploy = ({ cluster }: Pick<Doctor, "cluster">): string =>
   `cdk deploy -c cluster=${cluster} --revert-drift`;
 
-/** Writes our objects in the cluster again, for the annotation of these functions. */
+/** Writes our objects in the cluster again, for the settings of these functions. */
 export function reapply({ env }: Pick<FunctionFacts, "env">): string {
   const annotation = env[SettingEnvironment.holdAnnotation] ?? Karpenter.v1.annotation;
-  const flag = annotation === Karpenter.v1.annotation ? "" : ` --hold-annotation ${annotation}`;
-  return `npx karpenter-node-holder manifest${flag} | kubectl apply -f -`;
+  const ofAnnotation = annotation === Karpenter.v1.annotation ? "" : ` --hold-annotation ${annotation}`;
+  const ofPods = env[SettingEnvironment.letGo] === "empty" ? " --let-go empty" : "";
+  return `npx karpenter-node-holder manifest${ofAnnotation}${ofPods} | kubectl apply -f -`;
 }

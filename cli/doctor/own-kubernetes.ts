@@ -28,8 +28,8 @@ export function ownKubernetes(
     }
   };
   return {
-    compareManifest: (annotation) =>
-      using((api) => new KubernetesAccess({ api, clock, log: noLog }).check([annotation])),
+    compareManifest: (annotation, letGo) =>
+      using((api) => new KubernetesAccess({ api, clock, log: noLog, letGo }).check([annotation])),
     findIneffectiveTemplates: () =>
       using((api) => ineffectiveTemplates(api, { deadline: after(clock.now(), seconds(30)) })),
   };

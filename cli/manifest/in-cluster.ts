@@ -8,6 +8,7 @@ import type {
 } from "@kubernetes/client-node";
 import { rightsToRun, yamlOf } from "../../lambda/cluster-access/manifest-yaml.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
+import type { Rules } from "../../lambda/core/rules.ts";
 
 /** A namespace of its own, so that nothing else is in it. */
 const metadata = { name: holderName, namespace: holderName };
@@ -92,15 +93,20 @@ const deployment = (image: string, flags: readonly string[]): V1Deployment => ({
   },
 });
 
-/** `annotation` is the one that the rights admit; `flags` are those of `run`. */
-export type InCluster = Readonly<{ annotation: string; image: string; flags: readonly string[] }>;
+/** `annotation` and `letGo` decide on the rights; `flags` are those of `run`. */
+export type InCluster = Readonly<{
+  annotation: string;
+  letGo: Rules["letGo"];
+  image: string;
+  flags: readonly string[];
+}>;
 
 /** All that it takes to run the holder without AWS in a cluster, as text for `kubectl apply`. */
-export const inClusterManifest = ({ annotation, image, flags }: InCluster): string =>
+export const inClusterManifest = ({ annotation, letGo, image, flags }: InCluster): string =>
   yamlOf([
     namespace,
     serviceAccount,
-    ...rightsToRun([annotation], { kind: "ServiceAccount", ...metadata }),
+    ...rightsToRun([annotation], { subject: { kind: "ServiceAccount", ...metadata }, letGo }),
     claim,
     deployment(image, flags),
   ]);

@@ -27,6 +27,7 @@ export type Resource = Readonly<{
     AlarmActions?: readonly string[];
     OKActions?: readonly string[];
     holdAnnotation?: string;
+    letGo?: string;
     ScheduleExpression?: string;
     ScheduleExpressionTimezone?: string;
     Target?: { Input: string };
@@ -95,6 +96,7 @@ function change({ Properties }: Resource, { settings, alarmTopicArn, codeOf }: C
   if (variables) setVariables(variables, settings);
   if (typeof Properties.Code === "string") Properties.Code = codeOf(Properties.Code);
   if (Properties.holdAnnotation) Properties.holdAnnotation = settings.holdAnnotation;
+  if (Properties.letGo) Properties.letGo = settings.letGo;
   if (Properties.AlarmName) changeAlarm(Properties, settings, alarmTopicArn);
 }
 

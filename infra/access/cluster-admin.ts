@@ -35,6 +35,7 @@ export class ClusterAdmin extends Construct {
       environment: {
         [SettingEnvironment.cluster]: plan.settings.cluster,
         [SettingEnvironment.holdAnnotation]: plan.settings.holdAnnotation,
+        [SettingEnvironment.letGo]: plan.settings.letGo,
         [AccessEnvironment.roles]: Lazy.string({ produce: () => this.roleArns.join(",") }),
         ...(plan.vpc && { [vpcVariable]: "true" }),
       },

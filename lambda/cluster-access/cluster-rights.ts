@@ -4,6 +4,7 @@ import { TryAgainError } from "../core/errors.ts";
 import { holderName } from "../core/marks/keys.ts";
 import { type ManagedNode, type MarkKeys, planRelease } from "../core/marks/plan-marks.ts";
 import type { CallContext, Clock, Log } from "../core/ports.ts";
+import type { Rules } from "../core/rules.ts";
 import type { KubernetesCaller } from "../kubernetes/client.ts";
 import { isStatus, isUnknownKind } from "../kubernetes/error.ts";
 import { forEachConcurrent } from "../kubernetes/for-each-concurrent.ts";
@@ -26,6 +27,8 @@ export type KubernetesAccessOptions = Readonly<{
   api: KubernetesCaller;
   clock: Clock;
   log: Log;
+  /** The setting, which decides on the right to list pods. */
+  letGo?: Rules["letGo"];
   /** The longest each action may take. */
   timeLimit?: Duration;
   /** When all of them must have ended. */
@@ -54,7 +57,7 @@ export class KubernetesAccess implements Rights {
   async write(keys: MarkKeys): Promise<"with policy" | "without policy"> {
     let written: "with policy" | "without policy" = "with policy";
     const context = this.#context();
-    for (const wanted of accessManifest(keys)) {
+    for (const wanted of accessManifest(keys, this.#options)) {
       if (!(await this.#apply(wanted, context))) written = "without policy";
     }
     return written;
@@ -74,7 +77,7 @@ export class KubernetesAccess implements Rights {
   async check(annotations: readonly string[]): Promise<readonly AccessFinding[]> {
     const context = this.#context();
     return Promise.all(
-      accessManifest(annotations).map(async ({ path, object, needsPolicies }) => {
+      accessManifest(annotations, this.#options).map(async ({ path, object, needsPolicies }) => {
         const kind = object.kind ?? "";
         try {
           const found = await this.#options.api.call({ method: "GET", path }, context);

@@ -1,4 +1,6 @@
+import * as v from "valibot";
 import { isAnnotationKey } from "../core/marks/keys.ts";
+import type { Rules } from "../core/rules.ts";
 import { SettingEnvironment } from "../environment.ts";
 import { fields, matching, parse, textAs } from "../schemas/parse.ts";
 import { AccessEnvironment } from "./template-names.ts";
@@ -7,6 +9,7 @@ import { AccessEnvironment } from "./template-names.ts";
 export type AccessConfig = Readonly<{
   cluster: string;
   holdAnnotation: string;
+  letGo: Rules["letGo"];
   /** The role that this function runs in. */
   adminRole: string;
   /** The roles of the holder's functions. */
@@ -20,6 +23,7 @@ const environment = fields({
   [SettingEnvironment.holdAnnotation]: textAs("an annotation key with a prefix", (key) =>
     isAnnotationKey(key) ? key : undefined,
   ),
+  [SettingEnvironment.letGo]: v.picklist(["nothing", "empty"], "nothing or empty"),
   [AccessEnvironment.adminRole]: matching(roleArn, "the ARN of a role"),
   [AccessEnvironment.roles]: textAs("the ARNs of roles, separated by commas", (text) => {
     const roles = text.split(",");
@@ -32,6 +36,7 @@ export function readAccessConfig(env: Readonly<Record<string, string | undefined
   return {
     cluster: read[SettingEnvironment.cluster],
     holdAnnotation: read[SettingEnvironment.holdAnnotation],
+    letGo: read[SettingEnvironment.letGo],
     adminRole: read[AccessEnvironment.adminRole],
     roles: read[AccessEnvironment.roles],
   };

@@ -7,6 +7,7 @@ import type {
   V1ValidatingAdmissionPolicyBinding,
 } from "@kubernetes/client-node";
 import { holderName, isAnnotationKey } from "../core/marks/keys.ts";
+import type { Rules } from "../core/rules.ts";
 import { asRecord } from "../kubernetes/node-objects.ts";
 import { eventsNamespace, nodeClaimsGroup } from "../kubernetes/nodeclaims.ts";
 import { holderGroup, policySpec, type Subject } from "./policy.ts";
@@ -25,14 +26,15 @@ export function keysOfRole(role: unknown): readonly string[] {
   return typeof keys === "string" ? keys.split(",").filter(isAnnotationKey) : [];
 }
 
-/** Lets the holder read and patch nodes, list NodeClaims, and nothing else. */
-export const clusterRole = (annotations: readonly string[]): V1ClusterRole => ({
+/** Lets the holder read and patch nodes, list NodeClaims, and pods where `letGo` needs them, and nothing else. */
+export const clusterRole = (annotations: readonly string[], letGo: Rules["letGo"]): V1ClusterRole => ({
   apiVersion: `${rbac}/v1`,
   kind: "ClusterRole",
   metadata: { ...metadata, annotations: { [keysAnnotation]: annotations.join(",") } },
   rules: [
     { apiGroups: [""], resources: ["nodes"], verbs: ["get", "list", "patch"] },
     { apiGroups: [nodeClaimsGroup], resources: ["nodeclaims"], verbs: ["list"] },
+    ...(letGo === "empty" ? [{ apiGroups: [""], resources: ["pods"], verbs: ["list"] }] : []),
   ],
 });
 
@@ -99,15 +101,18 @@ function objectOf(object: Written, plural: string): AccessObject {
   return { path, needsPolicies: apiVersion === admission, object };
 }
 
+/** Whose rights, and whether pods are among them; a deployment's without pods unless it is given. */
+export type RightsOptions = Readonly<{ subject?: Subject; letGo?: Rules["letGo"] }>;
+
 /**
  * All our objects in a cluster, for these annotation keys, the present one first. The ClusterRole, which records the keys,
  * comes before the policy that lets us use them, and the policy before the binding that grants rights.
  */
 export const accessManifest = (
   annotations: readonly string[],
-  subject: Subject = holderGroup,
+  { subject = holderGroup, letGo = "nothing" }: RightsOptions = {},
 ): readonly AccessObject[] => [
-  objectOf(clusterRole(annotations), "clusterroles"),
+  objectOf(clusterRole(annotations, letGo), "clusterroles"),
   objectOf(admissionPolicy(annotations, subject), "validatingadmissionpolicies"),
   objectOf(admissionPolicyBinding, "validatingadmissionpolicybindings"),
   objectOf(clusterRoleBinding(subject), "clusterrolebindings"),

@@ -148,6 +148,8 @@ export interface NodeClaims {
 export interface Pods {
   /** Which of these nodes have a pod that is not a DaemonSet's, not static, and has not finished. */
   busyNodes(names: readonly string[], context: CallContext): Promise<ReadonlySet<string> | Unavailable>;
+  /** That we may not list them, and what that means. */
+  limits(context: CallContext): Promise<readonly string[]>;
 }
 
 export interface Schedules {

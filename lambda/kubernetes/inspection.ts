@@ -10,6 +10,7 @@ import {
 import { type NodeMeta, planMark } from "../core/marks/plan-marks.ts";
 import type { ClusterFindings, IneffectiveNode, Inspection, KeptNode, Trial } from "../core/operate/check.ts";
 import type { CallContext, Clock } from "../core/ports.ts";
+import type { Rules } from "../core/rules.ts";
 import { type NodePoolFilter, wholeCluster } from "../core/scope.ts";
 import type { KubernetesCall, KubernetesCaller } from "./client.ts";
 import { isRefusedByAdmission, isStatus } from "./error.ts";
@@ -23,6 +24,7 @@ export type KubernetesInspectionOptions = Readonly<{
   karpenter: KarpenterGeneration;
   annotation: string;
   nodePools: NodePoolFilter;
+  letGo: Rules["letGo"];
   clock: Clock;
   pageSize?: number;
 }>;
@@ -40,6 +42,7 @@ const neededForDemand: readonly Right[] = [
   { verb: "list", resource: "nodeclaims", group: nodeClaimsGroup },
   { verb: "list", resource: "events", namespace: eventsNamespace },
 ];
+const listPods: Right = { verb: "list", resource: "pods" };
 const needless: readonly Right[] = [
   { verb: "delete", resource: "nodes" },
   { verb: "create", resource: "pods" },
@@ -59,11 +62,13 @@ export class KubernetesInspection implements Inspection {
   }
 
   async inspect(context: CallContext): Promise<ClusterFindings> {
-    const { karpenter } = this.#options;
+    const { karpenter, letGo } = this.#options;
     const kubernetes = await this.#version(context);
+    const forDemand = karpenter === "v0.31" ? [] : neededForDemand;
+    const [forLetGo, unwanted] = letGo === "empty" ? [[listPods], needless] : [[], [...needless, listPods]];
     const [missing, superfluous] = await Promise.all([
-      this.#rights(karpenter === "v0.31" ? needed : [...needed, ...neededForDemand], false, context),
-      this.#rights(needless, true, context),
+      this.#rights([...needed, ...forDemand, ...forLetGo], false, context),
+      this.#rights(unwanted, true, context),
     ]);
     const rights = { kubernetes, missingRights: missing, needlessRights: superfluous };
     const nothing = { nodes: 0, stuck: [], userHeld: [], ineffective: [] };

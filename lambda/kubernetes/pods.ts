@@ -34,31 +34,42 @@ export class KubernetesPods implements Pods {
     this.#options = options;
   }
 
-  async busyNodes(
-    names: readonly string[],
-    context: CallContext,
-  ): Promise<ReadonlySet<string> | Unavailable> {
-    const busy = new Set<string>();
-    try {
+  busyNodes(names: readonly string[], context: CallContext): Promise<ReadonlySet<string> | Unavailable> {
+    return unlessRefused(async () => {
+      const busy = new Set<string>();
       await forEachConcurrent(names, nodesAtOnce, async (name) => {
         if (await this.#isBusy(name, context)) busy.add(name);
       });
       return busy;
-    } catch (error) {
-      if (isStatus(error, 403)) return noRight;
-      throw error;
-    }
+    });
+  }
+
+  async limits(context: CallContext): Promise<readonly string[]> {
+    const found = await unlessRefused(() => this.#list({ limit: "1" }, context));
+    return found === noRight ? [noRight.unavailable] : [];
   }
 
   async #isBusy(node: string, context: CallContext): Promise<boolean> {
-    const { api, pageSize = 50 } = this.#options;
+    const { pageSize = 50 } = this.#options;
     const fieldSelector = `spec.nodeName=${node},${unfinished}`;
-    const ask = (page: PageQuery) =>
-      api.call({ method: "GET", path, query: { fieldSelector, ...page }, accept: metadataListOnly }, context);
+    const ask = (page: PageQuery) => this.#list({ fieldSelector, ...page }, context);
     for await (const { items } of pagesOf(ask, pageSize)) {
       if (items.some(counts)) return true;
     }
     return false;
+  }
+
+  #list(query: Readonly<Record<string, string>>, context: CallContext): Promise<unknown> {
+    return this.#options.api.call({ method: "GET", path, query, accept: metadataListOnly }, context);
+  }
+}
+
+async function unlessRefused<T>(work: () => Promise<T>): Promise<T | typeof noRight> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isStatus(error, 403)) return noRight;
+    throw error;
   }
 }
 

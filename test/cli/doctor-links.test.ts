@@ -167,6 +167,7 @@ describe("doctor, where one link is broken,", () => {
     ["an alarm that is on", { alarms: async () => [anAlarm("sweep-silent", "ALARM")] }, "alarms"],
     ["no alarms at all", { alarms: async () => [] }, "alarms"],
     ["needless rights", insideCluster({ needlessRights: ["delete nodes"] }), "rights"],
+    ["a missing right to list pods", insideCluster({ missingRights: ["list pods"] }), "rights"],
     [
       "an old cluster without policies",
       insideCluster({ foreignChange: "admitted", kubernetes: "v1.29.4" }),

@@ -161,6 +161,24 @@ describe("doctor", () => {
     },
   );
 
+  it.each([
+    [["list pods"], ["no empty node is let go"], ["every launch counts as demand"]],
+    [["list nodeclaims"], ["every launch counts as demand"], ["no empty node is let go"]],
+    [["list nodeclaims", "list pods"], ["every launch counts as demand", "no empty node is let go"], []],
+  ])(
+    "says what follows where the functions may not %j, and how they may",
+    async (missingRights, named, others) => {
+      const env = { ...aFunction("hold").env, LET_GO: "empty" };
+      const functionOf = async (part: Parameters<typeof aFunction>[0]) => aFunction(part, { env });
+      const findings = await examined({ functionOf, check: { cluster: { missingRights } } });
+      const remedy = "npx karpenter-node-holder manifest --let-go empty | kubectl apply -f -";
+      expect(of(findings, "rights")).toMatchObject({ verdict: "warn", remedy });
+      const what = of(findings, "rights")?.what;
+      for (const effect of named) expect(what).toContain(effect);
+      for (const effect of others) expect(what).not.toContain(effect);
+    },
+  );
+
   it("does not test the policy without a node", async () => {
     const cluster = { nodes: 0, foreignChange: "not tried", ownChange: "not tried" };
     const findings = await examined({ check: { cluster } });

@@ -30,6 +30,14 @@ describe("the command manifest", () => {
     expect(verbs(output)).toEqual(["get", "list", "patch", "watch", ...ofDemand]);
   });
 
+  it("lets it list pods with --let-go empty, also in the cluster", async () => {
+    const inCluster = ["--in-cluster", "--image", "x", "--cluster", "prod"];
+    for (const flags of [[], ["--holder", "run"], inCluster]) {
+      expect((await manifest(...flags)).output).not.toMatch(/^ {6}- pods$/m);
+      expect((await manifest(...flags, "--let-go", "empty")).output).toMatch(/^ {6}- pods$/m);
+    }
+  });
+
   it.each([
     [["--karpenter", "v0.31"], Karpenter["v0.31"].annotation],
     [["--hold-annotation", "example.com/stay"], "example.com/stay"],

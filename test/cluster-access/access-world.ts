@@ -30,6 +30,7 @@ export class AccessWorld {
   config: AccessConfig = {
     cluster: "prod",
     holdAnnotation: "karpenter.sh/do-not-disrupt",
+    letGo: "nothing",
     adminRole,
     roles: ["arn:aws:iam::123456789012:role/hold", "arn:aws:iam::123456789012:role/sweep"],
   };
@@ -52,6 +53,7 @@ export class AccessWorld {
       api: this.#kubernetes(),
       clock,
       log: this.log,
+      letGo: this.config.letGo,
       until: this.workUntil,
       pageSize: 2,
       sleep: () => this.onWait(),

@@ -136,18 +136,26 @@ describe("the environment", () => {
   const env = {
     CLUSTER: "prod",
     HOLD_ANNOTATION: present,
+    LET_GO: "empty",
     ADMIN_ROLE_ARN: adminRole,
     ADMITTED_ROLE_ARNS: "arn:aws:iam::123456789012:role/hold,arn:aws-cn:iam::123456789012:role/sweep",
   };
 
   it("names cluster, annotation and roles", () => {
     const roles = ["arn:aws:iam::123456789012:role/hold", "arn:aws-cn:iam::123456789012:role/sweep"];
-    expect(readAccessConfig(env)).toEqual({ cluster: "prod", holdAnnotation: present, adminRole, roles });
+    expect(readAccessConfig(env)).toEqual({
+      cluster: "prod",
+      holdAnnotation: present,
+      letGo: "empty",
+      adminRole,
+      roles,
+    });
   });
 
   it.each([
     ["CLUSTER", undefined],
     ["HOLD_ANNOTATION", "it's/bad"],
+    ["LET_GO", "all"],
     ["ADMIN_ROLE_ARN", "me"],
     ["ADMITTED_ROLE_ARNS", ""],
     ["ADMITTED_ROLE_ARNS", `${adminRole},me`],

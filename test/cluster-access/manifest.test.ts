@@ -10,7 +10,7 @@ const account: Subject = { kind: "ServiceAccount", name: "it's", namespace: "hol
 const keys = ["example.com/a", "example.com/b"];
 
 const objectsFor = (subject?: Subject) =>
-  new Map(accessManifest(keys, subject).map(({ object }) => [object.kind, Object(object)]));
+  new Map(accessManifest(keys, subject && { subject }).map(({ object }) => [object.kind, Object(object)]));
 
 describe("our objects in a cluster", () => {
   it("have one name, and a place each", () => {
@@ -52,6 +52,19 @@ describe("our objects in a cluster", () => {
       { ...nodes, verbs: [...nodes.verbs, "watch"] },
       nodeClaims,
     ]);
+  });
+
+  it.each([
+    ["nothing", []],
+    ["empty", [{ apiGroups: [""], resources: ["pods"], verbs: ["list"] }]],
+  ] as const)("with letGo=%s give the rights to pods %j, also to run", (letGo, expected) => {
+    for (const objects of [
+      accessManifest(keys, { letGo }).map(({ object }) => object),
+      rightsToRun(keys, { letGo }),
+    ]) {
+      const role = objects.map(Object).find(({ kind }) => kind === "ClusterRole");
+      expect(role.rules.slice(2)).toEqual(expected);
+    }
   });
 
   it.each([

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { clusterRolePath } from "../../lambda/cluster-access/manifest.ts";
 import { changeAccess, installAccess, removeAccess } from "../../lambda/cluster-access/rules.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import { AccessWorld, holdId } from "./access-world.ts";
@@ -107,6 +108,16 @@ describe("changing", () => {
 
     expect(policiesWritten()).toBe(1);
     expect(world.nodes).toEqual({ a: { [holdLabel]: holdId, [present]: "true" } });
+  });
+
+  it("to letGo=empty gives the right to list pods, and back to nothing takes it", async () => {
+    const given: boolean[] = [];
+    for (const letGo of ["nothing", "empty", "nothing"] as const) {
+      world.config = { ...world.config, letGo };
+      await change();
+      given.push(JSON.stringify(world.access.all.get(clusterRolePath)).includes('"pods"'));
+    }
+    expect(given).toEqual([false, true, false]);
   });
 
   it("to another annotation removes every mark, and then forgets the former annotation", async () => {

@@ -36,13 +36,14 @@ function aCluster(
     rights?: readonly string[];
     gitVersion?: unknown;
     karpenter?: KarpenterGeneration;
+    letGo?: "nothing" | "empty";
     patch?: (call: KubernetesCall) => unknown;
     /** What is answered instead. */
     answer?: (call: KubernetesCall) => Readonly<{ instead: unknown }> | undefined;
   }> = {},
 ) {
   const { nodes = [aNode("a")], rights = [...nodeRights, "patch nodes", ...demandRights] } = about;
-  const { gitVersion = "v1.36.1", karpenter = "v1" } = about;
+  const { gitVersion = "v1.36.1", karpenter = "v1", letGo = "nothing" } = about;
   const calls: KubernetesCall[] = [];
   const patch =
     about.patch ??
@@ -70,6 +71,7 @@ function aCluster(
     karpenter,
     annotation,
     nodePools: { only: [], except: [] },
+    letGo,
     clock: new VirtualClock(),
   });
   return { calls, inspect: () => inspection.inspect(until(after(noon, minutes(1)))) };
@@ -115,6 +117,16 @@ describe("an inspection of a cluster", () => {
         ]),
       },
     ]);
+  });
+
+  it.each([
+    ["empty", [], { missingRights: ["list pods"], needlessRights: [] }],
+    ["empty", ["list pods"], { missingRights: [], needlessRights: [] }],
+    ["nothing", [], { missingRights: [], needlessRights: [] }],
+    ["nothing", ["list pods"], { missingRights: [], needlessRights: ["list pods"] }],
+  ] as const)("with letGo=%s and the further rights %j finds %j", async (letGo, further, expected) => {
+    const rights = [...nodeRights, "patch nodes", ...demandRights, ...further];
+    expect(await aCluster({ rights, letGo }).inspect()).toMatchObject(expected);
   });
 
   it("misses no rights to NodeClaims and events where Karpenter has none", async () => {

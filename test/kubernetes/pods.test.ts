@@ -63,12 +63,13 @@ describe("pods", () => {
   });
 
   it("cannot be reported without the right, which is said with its remedy", async () => {
-    const { cluster, pods } = aCluster();
+    const { cluster, calls, pods } = aCluster();
+    expect(await pods.limits(soon)).toEqual([]);
+    expect(calls[0]?.query).toEqual({ limit: "1" });
     cluster.pods.isRefused = true;
-    expect(await pods.busyNodes(["a", "b"], soon)).toEqual({
-      unavailable: expect.stringMatching(/may not list pods.*manifest for letGo=empty/),
-      isMissingRight: true,
-    });
+    const unavailable = expect.stringMatching(/may not list pods.*manifest for letGo=empty/);
+    expect(await pods.busyNodes(["a", "b"], soon)).toEqual({ unavailable, isMissingRight: true });
+    expect(await pods.limits(soon)).toEqual([unavailable]);
   });
 
   const item = (metadata: unknown) => ({ items: [{ metadata }], metadata: {} });

@@ -162,7 +162,7 @@ describe("a run beside another holder", () => {
       "1 nodes carry",
     ],
     ["a deployed holder has rights", () => install(functions()), "a deployed holder"],
-    ["a Pod has rights", () => install(rightsToRun([annotation], account)), "a holder in a Pod"],
+    ["a Pod has rights", () => install(rightsToRun([annotation], { subject: account })), "a holder in a Pod"],
   ])("refuses to start where %s, unless it is to take its place", async (_, prepare, because) => {
     prepare();
     const before = cluster.nodes();

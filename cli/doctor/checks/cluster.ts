@@ -68,7 +68,8 @@ function locked(
 /** Compares role, binding and policy with the manifest; needs a kubeconfig. */
 export async function checkManifest({ compareManifest }: Doctor, { env }: FunctionFacts): Promise<Findings> {
   if (!compareManifest) return [];
-  const found = await compareManifest(env[SettingEnvironment.holdAnnotation] ?? "");
+  const { [SettingEnvironment.holdAnnotation]: annotation = "", [SettingEnvironment.letGo]: letGo } = env;
+  const found = await compareManifest(annotation, letGo === "empty" ? letGo : "nothing");
   const unknown = found.filter(({ state }) => state === "unknown to this cluster");
   const wrong = found.filter(({ state }) => state === "missing" || state === "different");
   if (wrong.length > 0) {

@@ -63,6 +63,10 @@ export const checkLogin = ({ cluster }: Inside): Findings =>
     ? ok(`the functions can log in, Kubernetes ${cluster.kubernetes}`)
     : fail(cluster.because, "Check the access entries and the network between functions and cluster.");
 
+const allDemand =
+  "every launch counts as demand, also those that only replace nodes, and launches alone extend a hold";
+const noneLetGo = "no empty node is let go, although letGo=empty asks for it";
+
 /** Role and binding give what is needed, and no more. */
 export function checkRights(
   { missingRights, needlessRights }: ClusterFindings,
@@ -70,9 +74,8 @@ export function checkRights(
 ): Findings {
   const withoutNodes = missingRights.filter((right) => !right.endsWith(" nodes"));
   if (missingRights.length > 0 && withoutNodes.length === missingRights.length) {
-    const what =
-      `the functions may not ${missingRights.join(", ")}: every launch counts as demand, also those that only ` +
-      "replace nodes, and launches alone extend a hold";
+    const effects = new Set(withoutNodes.map((right) => (right === "list pods" ? noneLetGo : allDemand)));
+    const what = `the functions may not ${missingRights.join(", ")}: ${[...effects].join("; ")}`;
     return warn(what, reapply(control));
   }
   if (missingRights.length > 0) {

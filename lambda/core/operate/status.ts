@@ -81,11 +81,15 @@ const nodesOf = (names: readonly string[] = []) => ({
   nodes: names.toSorted().slice(0, mostNames),
 });
 
-/** Nothing is missing where the settings need neither events nor NodeClaims. */
+/** Nothing is missing where the settings need neither events, nor NodeClaims, nor pods. */
 async function findLimits(context: Context): Promise<readonly string[]> {
-  const { replacements, extendOn } = context.rules;
-  if (replacements === "hold" && extendOn === "launches") return [];
-  return context.nodeClaims.limits(context);
+  const { replacements, extendOn, letGo } = context.rules;
+  const needsNone = replacements === "hold" && extendOn === "launches" && letGo === "nothing";
+  const [ofDemand, ofPods] = await Promise.all([
+    needsNone ? [] : context.nodeClaims.limits(context),
+    letGo === "empty" ? context.pods.limits(context) : [],
+  ]);
+  return [...ofDemand, ...ofPods];
 }
 
 function lengthOf(record: ScopeRecord, rules: Rules): Pick<ScopeStatus, "length"> {

@@ -46,6 +46,7 @@ async function status({ marked = {}, launched = [], joined = [], lastSweep, ...f
         return ["no events"];
       },
     },
+    pods: { ...context.pods, limits: async () => ["no pods"] },
     launches: {
       ...context.launches,
       since: async (since) => launched.filter((one) => one.launchedAt >= since),
@@ -173,15 +174,18 @@ describe("status", () => {
   });
 
   it.each([
-    ["ignore", "use", true],
-    ["ignore", "launches", true],
-    ["hold", "use", true],
-    ["hold", "launches", false],
+    ["ignore", "use", "nothing", ["no events"]],
+    ["ignore", "launches", "nothing", ["no events"]],
+    ["hold", "use", "nothing", ["no events"]],
+    ["hold", "launches", "nothing", []],
+    ["hold", "launches", "empty", ["no events", "no pods"]],
+    ["ignore", "use", "empty", ["no events", "no pods"]],
   ] as const)(
-    "asks for limits where a setting needs rights: replacements=%s extendOn=%s",
-    async (replacements, extendOn, asks) => {
-      const { answer, asked } = await status({ rules: { replacements, extendOn } });
-      expect([asked, answer.limits]).toEqual(asks ? [["limits"], ["no events"]] : [[], []]);
+    "asks for limits where a setting needs rights: replacements=%s extendOn=%s letGo=%s",
+    async (replacements, extendOn, letGo, limits) => {
+      const { answer, asked } = await status({ rules: { replacements, extendOn, letGo } });
+      expect(answer.limits).toEqual(limits);
+      expect(asked).toEqual(limits.length > 0 ? ["limits"] : []);
     },
   );
 });

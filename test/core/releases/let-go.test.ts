@@ -144,6 +144,7 @@ describe("a look", () => {
     const context: Context = {
       ...it.context,
       pods: {
+        limits: async () => [],
         busyNodes: async (names) => {
           it.calls.push(["busy", names]);
           return busy;

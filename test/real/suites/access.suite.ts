@@ -2,7 +2,10 @@ import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { commandLine } from "../../../cli/command-line.ts";
-import { KubernetesAccess } from "../../../lambda/cluster-access/cluster-rights.ts";
+import {
+  KubernetesAccess,
+  type KubernetesAccessOptions,
+} from "../../../lambda/cluster-access/cluster-rights.ts";
 import { after, hours } from "../../../lambda/core/duration.ts";
 import { holderName, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { type MarkKeys, planRelease } from "../../../lambda/core/marks/plan-marks.ts";
@@ -11,6 +14,7 @@ import { isRefusedByAdmission, isStatus, isUnknownKind } from "../../../lambda/k
 import { KubernetesInspection } from "../../../lambda/kubernetes/inspection.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
 import { markPatch } from "../../../lambda/kubernetes/node-changes.ts";
+import { metadataListOnly } from "../../../lambda/kubernetes/node-lists.ts";
 import { parseNodeLife } from "../../../lambda/kubernetes/node-objects.ts";
 import { readSettings } from "../../../lambda/settings.ts";
 import { type ClusterChoice, findCluster } from "../../../local/run/find-cluster.ts";
@@ -82,6 +86,14 @@ describe("what a real API server allows the holder to do", () => {
       return isRefusedByAdmission(error) && isOurs ? "refused by the policy" : error.message;
     }
   };
+  const accessWith = (options: Pick<KubernetesAccessOptions, "letGo">) =>
+    new KubernetesAccess({
+      api: admin,
+      clock: { now: () => new Date() },
+      log: new CollectedLog(),
+      pageSize: 2,
+      ...options,
+    });
   const settle = async (keys: MarkKeys) => {
     await access.write(keys);
     await settled(keys);
@@ -107,12 +119,7 @@ describe("what a real API server allows the holder to do", () => {
     plane = await ControlPlane.start();
     admin = clientOf(await kubeconfigLogin(plane.config("admin")).access());
     holder = clientOf(await kubeconfigLogin(plane.config("holder")).access());
-    access = new KubernetesAccess({
-      api: admin,
-      clock: { now: () => new Date() },
-      log: new CollectedLog(),
-      pageSize: 2,
-    });
+    access = accessWith({});
     await settle([annotation]);
   });
   afterAll(async () => plane?.stop());
@@ -156,7 +163,6 @@ describe("what a real API server allows the holder to do", () => {
       ],
       ["patch a node's status", patched({ status: { phase: "Terminated" } }, `${path}/status`)],
       ["watch nodes", { method: "GET", path: "/api/v1/nodes", query: { watch: "1", timeoutSeconds: "1" } }],
-      ["list pods", { method: "GET", path: "/api/v1/pods" }],
       ["list secrets", { method: "GET", path: "/api/v1/secrets" }],
       [
         "read the policy",
@@ -164,6 +170,35 @@ describe("what a real API server allows the holder to do", () => {
       ],
     ])("may not %s", async (_, call) => {
       expect(await attempt(call)).toBe("refused by RBAC");
+    });
+  });
+
+  describe.each([
+    ["nothing", "refused by RBAC"],
+    ["empty", "admitted"],
+    ["nothing", "refused by RBAC"],
+  ] as const)("of pods, with letGo=%s", (letGo, listed) => {
+    const pods = "/api/v1/namespaces/default/pods";
+    const ofNode = { fieldSelector: "spec.nodeName=a,status.phase!=Succeeded,status.phase!=Failed" };
+    const list: KubernetesCall = { method: "GET", path: "/api/v1/pods", query: ofNode };
+    beforeAll(async () => {
+      await accessWith({ letGo }).write([annotation]);
+      await until("the rights to be in force", async () => (await attempt(list)) === listed);
+    });
+
+    it.each<[string, KubernetesCall, string]>([
+      ["list them all", { method: "GET", path: "/api/v1/pods" }, listed],
+      ["list those of a node, their metadata alone", { ...list, accept: metadataListOnly }, listed],
+      ["get one", { method: "GET", path: `${pods}/a` }, "refused by RBAC"],
+      ["watch", { ...list, query: { watch: "1", timeoutSeconds: "1" } }, "refused by RBAC"],
+      ["create one", { method: "POST", path: pods, body: { metadata: { name: "a" } } }, "refused by RBAC"],
+      ["patch one", patched({ metadata: annotate("true") }, `${pods}/a`), "refused by RBAC"],
+      ["delete one", { method: "DELETE", path: `${pods}/a` }, "refused by RBAC"],
+      ["delete all", { method: "DELETE", path: pods }, "refused by RBAC"],
+      ["evict one", { method: "POST", path: `${pods}/a/eviction`, body: {} }, "refused by RBAC"],
+      ["read a log", { method: "GET", path: `${pods}/a/log` }, "refused by RBAC"],
+    ])("whether it may %s", async (_, call, expected) => {
+      expect(await attempt(call)).toBe(expected);
     });
   });
 
@@ -253,6 +288,7 @@ describe("what a real API server allows the holder to do", () => {
         karpenter: "v1",
         annotation: key,
         nodePools: { only: [], except: [] },
+        letGo: "nothing",
         clock,
       }).inspect(soon());
 

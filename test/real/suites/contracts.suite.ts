@@ -37,7 +37,12 @@ describe("a real API server, as a user with the holder's rights alone", () => {
   const open = async (options: NodesOptions) => {
     const annotation = options.annotation ?? Karpenter[options.karpenter ?? "v1"].annotation;
     if (annotation !== allowed) {
-      const access = new KubernetesAccess({ api: clientOf(admin), clock, log: new CollectedLog() });
+      const access = new KubernetesAccess({
+        api: clientOf(admin),
+        clock,
+        log: new CollectedLog(),
+        letGo: "empty",
+      });
       expect(await access.write([annotation])).toBe("with policy");
       await until("the policy to be enforced", () => isEnforced({ ...options, nodePools: all }));
       allowed = annotation;
@@ -57,15 +62,15 @@ describe("a real API server, as a user with the holder's rights alone", () => {
 
   nodesContract(open);
   nodesApiContract(async () => ({ access: admin, close: async () => {} }));
-  podsContract(async () => podsWorld(clientOf(admin)));
+  podsContract(async () => podsWorld(clientOf(admin), clientOf(holder)));
 });
 
 /** Pods that no kubelet runs: their status is what the contract says. */
-function podsWorld(api: KubernetesClient): PodsWorld {
+function podsWorld(api: KubernetesClient, holder: KubernetesClient): PodsWorld {
   const path = "/api/v1/namespaces/default/pods";
   const soon = () => within(30_000);
   return {
-    pods: new KubernetesPods({ api, pageSize: 2 }),
+    pods: new KubernetesPods({ api: holder, pageSize: 2 }),
     add: async ({ name, node, phase, owner, annotations }) => {
       const ownerReferences = owner && [{ ...owner, name: "owner", uid: randomUUID() }];
       const spec = { nodeName: node, containers: [{ name: "a", image: "example.com/a" }] };
@@ -77,7 +82,7 @@ function podsWorld(api: KubernetesClient): PodsWorld {
     },
     close: async () => {
       await api.call({ method: "DELETE", path, query: { gracePeriodSeconds: "0" } }, soon());
-      await api.close();
+      await Promise.all([api.close(), holder.close()]);
     },
   };
 }
