@@ -87,7 +87,7 @@ export async function markNodes(
 }
 
 const touchedBy = ({ marked, adopted }: Marked): number => marked + adopted;
-const isComplete = ({ left, failed }: Marked): boolean => !left && failed === 0;
+export const isComplete = ({ left, failed }: Marked): boolean => !left && failed === 0;
 
 /** Whether one of the nodes launched for the hold is seen for the first time. */
 const showsJoined = (hold: Hold, { seen }: Marked): boolean =>

@@ -1,7 +1,7 @@
 import { after, type Duration, later } from "../duration.ts";
 import { isRequested } from "../holds/causes.ts";
 import { type Hold, joinsCountFrom } from "../holds/hold.ts";
-import { markNodes } from "../holds/mark-nodes.ts";
+import { isComplete, markNodes } from "../holds/mark-nodes.ts";
 import { changeRecord, findRecord } from "../holds/records.ts";
 import type { NodeClaim, ReleaseContext, Unavailable } from "../ports.ts";
 import { reportLimit } from "../report-limit.ts";
@@ -41,24 +41,25 @@ export async function letNodesGo(
   const facts = { hold, claims, marked, rules, now };
   const busy = rules.letGo === "empty" ? await readBusy(context, facts) : undefined;
   const { letGo, markAgain } = decideLetGo({ ...facts, busy });
-  if (letGo.size > 0 && !(await letGoOf(context, scope, { hold, letGo, now }))) return;
-  if (markAgain.size === 0) return;
-  log.info("used nodes are marked again", { scope, holdId: hold.id, nodes: sample(markAgain) });
-  await markNodes(context, { scope, hold: { ...hold, marksFrom: hold.marksFrom ?? now }, also: markAgain });
+  if (letGo.size === 0 && markAgain.size === 0) return;
+  if (markAgain.size > 0)
+    log.info("used nodes are marked again", { scope, holdId: hold.id, nodes: sample(markAgain) });
+  // First of all: once a look is noted, no pass marks nodes that joined before it, also those that no pass has seen yet.
+  const pass = await markNodes(context, { scope, hold, also: markAgain });
+  if (letGo.size > 0 && isComplete(pass)) await letGoOf(context, scope, { hold, letGo, now });
 }
 
 type Going = Readonly<{ hold: Hold; letGo: ReadonlyMap<string, Reason>; now: Date }>;
 
-/** Notes the look, then takes the marks off. Returns false when a launch or the end of the hold came in between. */
-async function letGoOf(context: ReleaseContext, scope: Scope, { hold, letGo, now }: Going): Promise<boolean> {
+/** Notes the look, then takes the marks off, unless a launch or the end of the hold came in between. */
+async function letGoOf(context: ReleaseContext, scope: Scope, { hold, letGo, now }: Going): Promise<void> {
   const { nodes, metrics, log } = context;
   const { isOurs } = await changeRecord(context, scope, (record) => {
     const { hold: present } = record;
-    const isSame = present?.id === hold.id && present.state === "held" && present.launches === hold.launches;
-    if (!isSame || isRequested(present.causes)) return { isOurs: false };
+    if (!isRunning(present, hold) || asksAgain(present, hold)) return { isOurs: false };
     return { isOurs: true, record: { ...record, hold: { ...present, marksFrom: now } } };
   });
-  if (!isOurs) return false;
+  if (!isOurs) return;
   const released = await nodes.letGo(hold.id, new Set(letGo.keys()), context);
   metrics.add("NodesLetGo", released.released);
   const because = Object.fromEntries(
@@ -67,11 +68,16 @@ async function letGoOf(context: ReleaseContext, scope: Scope, { hold, letGo, now
   log.info("nodes let go", { scope, holdId: hold.id, because, ...released, nodes: sample(letGo.keys()) });
   // A launch that came meanwhile has marked all nodes, perhaps before their marks were taken off here.
   const { hold: present } = await findRecord(context, scope);
-  if (present?.id !== hold.id || present.state !== "held") return false;
-  if (present.marksFrom) return true;
-  await markNodes(context, { scope, hold: present });
-  return false;
+  if (!isRunning(present, hold) || (present.marksFrom && !asksAgain(present, hold))) return;
+  await markNodes(context, { scope, hold: present, also: new Set(letGo.keys()) });
 }
+
+const isRunning = (present: Hold | undefined, { id }: Hold): present is Hold =>
+  present?.id === id && present.state === "held";
+
+/** Whether a launch or a request has asked for all nodes again. */
+const asksAgain = (present: Hold, { launches }: Hold): boolean =>
+  present.launches !== launches || isRequested(present.causes);
 
 /** Which nodes a look lets go, each with its reason, and which it marks again. */
 export function decideLetGo(facts: Facts): LetGo {

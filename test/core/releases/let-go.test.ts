@@ -133,13 +133,19 @@ describe("a look", () => {
     hold = {},
     meanwhile,
     busy = new Set<string>(),
+    failed = 0,
   }: Readonly<{
     hold?: Partial<Hold>;
     meanwhile?: Partial<Hold>;
     busy?: ReadonlySet<string> | { unavailable: string; isMissingRight: boolean };
+    failed?: number;
   }> = {}) {
     const held = aHold({ burstFrom: noon, expiresAt: at(70), ...hold });
-    const it = coreWorld({ records: [aRecord({ hold: held })], rules: { letGo: "empty" } });
+    const it = coreWorld({
+      records: [aRecord({ hold: held })],
+      rules: { letGo: "empty" },
+      marked: { failed },
+    });
     it.world.time = at(60);
     const context: Context = {
       ...it.context,
@@ -166,10 +172,11 @@ describe("a look", () => {
     return { ...it, hold: it.record()?.hold };
   }
 
-  it("notes its time, then takes the marks off, and asks for the pods of quiet marked nodes alone", async () => {
+  it("marks the nodes that no pass has seen, notes its time, then lets quiet ones go whose pods it read", async () => {
     const { calls, hold, metrics } = await look();
     expect(calls).toEqual([
       ["busy", ["quiet", "waited"]],
+      ["mark", "cluster", holdId(1)],
       ["let go", holdId(1), ["quiet", "waited"], at(60)],
     ]);
     expect([hold?.marksFrom, metrics.total("NodesLetGo")]).toEqual([at(60), 2]);
@@ -179,6 +186,17 @@ describe("a look", () => {
     const { calls, metrics } = await look({ busy: { unavailable: "no right", isMissingRight: true } });
     expect(calls.filter(([call]) => call === "let go")).toEqual([["let go", holdId(1), ["waited"], at(60)]]);
     expect(metrics.total("RightsMissing")).toBe(1);
+  });
+
+  it("lets no node go while another could not be marked", async () => {
+    const { calls, hold } = await look({ failed: 1 });
+    expect([calls.at(-1), hold?.marksFrom]).toEqual([["mark", "cluster", holdId(1)], undefined]);
+  });
+
+  it("marks its nodes again when a launch came meanwhile and another look after that", async () => {
+    const { calls } = await look({ meanwhile: { launches: 9, marksFrom: at(61) } });
+    const also = new Set(["quiet", "waited"]);
+    expect(calls.at(-1)).toEqual(["mark", "cluster", holdId(1), { joinedFrom: at(60), also }]);
   });
 
   it("marks all nodes again when a launch widened the hold while their marks were taken off", async () => {
@@ -191,7 +209,7 @@ describe("a look", () => {
     ["gave way to another", { id: holdId(2) }],
   ] as const)("marks nothing when the hold %s meanwhile", async (_, meanwhile) => {
     const { calls } = await look({ meanwhile });
-    expect(calls.map(([call]) => call)).toEqual(["busy", "let go"]);
+    expect(calls.map(([call]) => call)).toEqual(["busy", "mark", "let go"]);
   });
 
   it.each([
