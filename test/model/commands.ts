@@ -17,6 +17,10 @@ export type Setting = Readonly<{
   leftOut: boolean;
   replacements: "ignore" | "hold";
   extendOn: "use" | "launches";
+  letGo: "nothing" | "empty";
+  driftWait: Duration;
+  /** Whether the nodes at the start have NodeClaims. */
+  claimed: boolean;
   /** Set with `hold=auto`. */
   auto: Auto | null;
   /** What the cluster lets us read at the start. */
@@ -51,6 +55,7 @@ export type Command =
   | Readonly<{ do: "spoil"; which: number }>
   | Readonly<{ do: "grant"; readable: Readable }>
   | Readonly<{ do: "use"; node: number }>
+  | Readonly<{ do: "drift"; node: number }>
   | Readonly<{ do: "step"; who: number; times: number }>
   | Readonly<{ do: "finish"; who: number }>
   | Readonly<{ do: "crash"; who: number }>
@@ -71,6 +76,8 @@ export type Change =
   | Readonly<{ leftOut: boolean }>
   | Readonly<{ replacements: "ignore" | "hold" }>
   | Readonly<{ extendOn: "use" | "launches" }>
+  | Readonly<{ letGo: "nothing" | "empty" }>
+  | Readonly<{ driftWait: Duration }>
   | Readonly<{ auto: Auto | null }>
   // With these two CloudFormation also removes the marks, beside functions that still use the former annotation.
   | Readonly<{ karpenter: KarpenterGeneration }>
@@ -83,8 +90,8 @@ export const annotations: readonly string[] = [
   "example.com/keep",
 ];
 
-/** NodeClaims and events; NodeClaims of Karpenter before v1.0, which do not record use; or nothing, without the rights. */
-export type Readable = "all" | "no use" | "none";
+/** All; no pods; NodeClaims of Karpenter before v1.0, which do not record use; or nothing, without the rights. */
+export type Readable = "all" | "no pods" | "no use" | "none";
 
 /** A fault that lasts until it is repaired: the patches of one node, a service, or an API server that throttles. */
 export type Outage =
@@ -96,6 +103,7 @@ export type Outage =
   | "remember"
   | "events"
   | "claims"
+  | "pods"
   | "api";
 
 export type UserAction =

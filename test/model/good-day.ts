@@ -18,19 +18,21 @@ export async function playOnGoodDay(setting: Setting, commands: readonly Command
   const world = new Scenario(rulesOf(setting));
   world.sweepEvery = undefined;
   for (let n = 0; n < setting.nodes; n++) world.addNode(`old-${n}`, { pool: pools[n % 2] ?? null });
-  const karpenter = new Karpenter(world, setting.readable);
+  const karpenter = new Karpenter(world, setting);
   const watcher = new Watcher(world, karpenter);
   world.watch = (invocation, call) => watcher.look(invocation, call);
   world.moved = () => watcher.accept();
 
-  for (const command of commands) await carryOut({ world, karpenter }, command);
-  await pass({ world, karpenter }, setting.auto ? hours(60) : minutes(100));
+  const day = { world, karpenter, watcher };
+  for (const command of commands) await carryOut(day, command);
+  await pass(day, setting.auto ? hours(60) : minutes(100));
   watcher.atRest();
 }
 
-type Day = Readonly<{ world: Scenario; karpenter: Karpenter }>;
+type Day = Readonly<{ world: Scenario; karpenter: Karpenter; watcher: Watcher }>;
 
-async function carryOut({ world, karpenter }: Day, command: Command): Promise<void> {
+async function carryOut(day: Day, command: Command): Promise<void> {
+  const { world, karpenter } = day;
   switch (command.do) {
     case "launch": {
       const { knownAfter, eventAfter, duplicatesAfter } = command;
@@ -45,6 +47,8 @@ async function carryOut({ world, karpenter }: Day, command: Command): Promise<vo
     }
     case "use":
       return karpenter.use(command.node);
+    case "drift":
+      return karpenter.drift(command.node);
     case "deliver": {
       const due = world.queue.due();
       const first = command.first % Math.max(1, due.length);
@@ -73,7 +77,7 @@ async function carryOut({ world, karpenter }: Day, command: Command): Promise<vo
       return;
     }
     case "pass":
-      return pass({ world, karpenter }, command.time);
+      return pass(day, command.time);
     default:
       return;
   }
@@ -94,15 +98,15 @@ async function pass(day: Day, duration: Duration): Promise<void> {
   if (duration > 0) world.time = end;
 }
 
-function checkPendingNodes({ world, karpenter }: Day): void {
+function checkPendingNodes({ world, karpenter, watcher: { letGo } }: Day): void {
   for (const node of world.nodes.all()) {
     if (!isCovered(world.settings, node.pool)) continue;
     const record = world.holds.records.get(scopeFor(world.settings, node.pool));
-    if (!record?.hold || !lacksMark(world, record, node)) continue;
+    if (!record?.hold || !lacksMark(world, record, node, letGo)) continue;
     // No hold awaits a replacement that was launched before it: the next sweep marks its node.
     const launch = karpenter.launches.get(node.instance);
     if (launch?.namedAt && launch.launchedAt < record.hold.startedAt) continue;
-    const isLong = [record.hold.startedAt, node.joinedAt].every(
+    const isLong = [record.hold.startedAt, node.joinedAt, letGo.widenedAt(record.hold.id)].every(
       (since) => after(since, longestUnmarked) < world.time,
     );
     must(!isLong || !countsStill(world, node), "a node that joins is marked soon, without a sweep", () => ({

@@ -1,8 +1,9 @@
 import { after, type Duration, later, seconds } from "../../lambda/core/duration.ts";
 import type { Scope } from "../../lambda/core/scope.ts";
+import type { NodeView } from "../../simulator/cluster-view.ts";
 import type { Invocation } from "../../simulator/invocation.ts";
 import type { World } from "../../simulator/world.ts";
-import type { Command, Readable } from "./commands.ts";
+import type { Command, Readable, Setting } from "./commands.ts";
 import { isWithin } from "./rules/oracle.ts";
 
 const pools = ["a", "b"];
@@ -31,16 +32,22 @@ export class Karpenter {
   readonly uses: Use[] = [];
   /** When the nodes of instances joined. */
   readonly joined = new Map<string, Date>();
-  /** Older nodes have no NodeClaims. */
+  /** Since when a node has a pod. */
+  readonly #busy = new Map<string, Date>();
+  /** Older nodes were not launched in the run. */
   readonly since: Date;
   readonly #world: World;
   readonly #begun = new WeakMap<Invocation, number>();
   #changes = 0;
 
-  constructor(world: World, readable: Readable) {
+  constructor(world: World, { readable, claimed }: Pick<Setting, "readable" | "claimed">) {
     this.#world = world;
     this.since = world.time;
     this.grant(readable);
+    for (const { name: node, instance, pool = "", joinedAt } of claimed ? world.nodes.all() : []) {
+      const claim = { name: instance, createdAt: joinedAt, nodePool: pool };
+      world.nodeClaims.claims.set(instance, { ...claim, instance, joinedAt, node });
+    }
   }
 
   launch(about: LaunchCommand, node = {}): void {
@@ -48,7 +55,7 @@ export class Karpenter {
     const { eventAfter, joinsAfter, knownAfter, duplicatesAfter, replaces, instanceAfter } = about;
     const nodePool = about.foreign ? undefined : pools[about.pool];
     const options = { eventAfter, joinsAfter, knownAfter, duplicatesAfter, node };
-    const { instance, launchedAt } = ec2.launch({ ...options, pool: nodePool ?? null });
+    const { instance, launchedAt, node: name } = ec2.launch({ ...options, pool: nodePool ?? null });
     if (nodePool === undefined) return;
     const knownAt = after(launchedAt, instanceAfter);
     const namedAt = replaces && replaces.namedAfter !== null && after(launchedAt, replaces.namedAfter);
@@ -56,7 +63,7 @@ export class Karpenter {
     const claim = { name: instance, createdAt: launchedAt, nodePool };
     nodeClaims.claims.set(instance, { ...claim, ...(instanceAfter === 0 && { instance }) });
     if (namedAt) nodeClaims.events.set(instance, namedAt);
-    if (joinsAfter !== null) clock.at(after(launchedAt, joinsAfter), () => this.#join(instance));
+    if (joinsAfter !== null) clock.at(after(launchedAt, joinsAfter), () => this.#join(instance, name));
     if (instanceAfter === 0) return;
     clock.at(knownAt, () => {
       const present = nodeClaims.claims.get(instance);
@@ -64,26 +71,52 @@ export class Karpenter {
     });
   }
 
-  #join(instance: string): void {
+  #join(instance: string, node: string): void {
     const { nodeClaims, time } = this.#world;
     const present = nodeClaims.claims.get(instance);
     if (!present) return;
-    nodeClaims.claims.set(instance, { ...present, joinedAt: time });
+    nodeClaims.claims.set(instance, { ...present, joinedAt: time, node });
     this.joined.set(instance, time);
   }
 
-  /** A pod comes to a node or leaves it. */
+  /** A pod comes to a node, or leaves it where there is one. */
   use(which: number): void {
-    const { nodes, nodeClaims, time } = this.#world;
-    const used = nodes.all().filter(({ instance }) => nodeClaims.claims.has(instance));
-    const { instance } = used[which % Math.max(1, used.length)] ?? {};
-    if (instance === undefined) return;
+    const { nodeClaims, time, cluster } = this.#world;
+    const { name, instance } = this.#claimed(which) ?? {};
+    if (name === undefined || instance === undefined) return;
     nodeClaims.use(instance);
     this.uses.push({ instance, at: time });
+    const wasBusy = this.#busy.delete(name);
+    if (wasBusy) cluster.pods.remove(name);
+    else {
+      cluster.pods.add({ name, node: name });
+      this.#busy.set(name, time);
+    }
   }
 
-  remove(instance: string): void {
+  /** Its NodePool has changed. */
+  drift(which: number): void {
+    const { claims } = this.#world.nodeClaims;
+    const claim = claims.get(this.#claimed(which)?.instance ?? "");
+    if (claim) claims.set(claim.name, { driftedAt: this.#world.time, ...claim });
+  }
+
+  #claimed(which: number): NodeView | undefined {
+    const { nodes, nodeClaims } = this.#world;
+    const all = nodes.all().filter(({ instance }) => nodeClaims.claims.has(instance));
+    return all[which % Math.max(1, all.length)];
+  }
+
+  /** Whether an invocation may have read that a node has no pod. */
+  mayHaveReadNoPod(invocation: Invocation, node: string): boolean {
+    const since = this.#busy.get(node);
+    const isRefused = this.#world.cluster.pods.isRefused && this.#begun.get(invocation) === this.#changes;
+    return !isRefused && !(since && since < invocation.begunAt);
+  }
+
+  remove(name: string, instance: string): void {
     this.#world.nodeClaims.claims.delete(instance);
+    this.#world.cluster.pods.remove(name);
   }
 
   /** The API server keeps events for a while only. */
@@ -94,8 +127,9 @@ export class Karpenter {
   }
 
   grant(readable: Readable): void {
-    const { nodeClaims } = this.#world;
+    const { nodeClaims, cluster } = this.#world;
     this.#changes += 1;
+    cluster.pods.isRefused = readable === "no pods" || readable === "none";
     nodeClaims.refusedWith = readable === "none" ? 403 : undefined;
     nodeClaims.version = readable === "no use" ? "v1beta1" : "v1";
   }

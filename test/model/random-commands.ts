@@ -13,12 +13,14 @@ import {
   type UserAction,
 } from "./commands.ts";
 
-const readable = fc.constantFrom<Readable>("all", "all", "all", "no use", "none");
+const readable = fc.constantFrom<Readable>("all", "all", "all", "all", "no pods", "no use", "none");
 const auto = fc.constantFrom(
   { relaunchCost: minutes(10) },
   { relaunchCost: minutes(40) },
   { relaunchCost: minutes(3) },
 );
+const letGo = fc.constantFrom("nothing", "empty");
+const driftWait = fc.constantFrom(minutes(5), minutes(5), minutes(20), minutes(40), 0);
 const index = fc.nat({ max: 7 });
 const seldom = (probability: number) =>
   fc.nat({ max: 99 }).map((n) => n >= 100 - Math.round(probability * 100));
@@ -72,6 +74,8 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   fc.record({ leftOut: fc.boolean() }),
   fc.record({ replacements: fc.constantFrom("ignore", "hold") }),
   fc.record({ extendOn: fc.constantFrom("use", "launches") }),
+  fc.record({ letGo }),
+  fc.record({ driftWait }),
   fc.record({ auto: fc.option(auto) }),
   fc.record({ karpenter: fc.constantFrom<KarpenterGeneration>("v1", "v0.31") }),
   fc.record({ holdAnnotation: fc.constantFrom(...annotations) }),
@@ -85,6 +89,7 @@ const goodLaunch = launch.map((one) => ({
   instanceAfter: Math.min(one.instanceAfter, seconds(1)),
 }));
 const use = fc.record({ do: fc.constant("use"), node: index });
+const drift = fc.record({ do: fc.constant("drift"), node: index });
 const deliver = {
   do: fc.constant("deliver" as const),
   first: index,
@@ -111,6 +116,7 @@ const good: [number, fc.Arbitrary<Command>][] = [
   ],
   [2, asking],
   [4, use],
+  [1.5, drift],
   [10, stepping],
   [3, fc.record({ do: fc.constant("finish"), who: index })],
   [10, fc.record({ do: fc.constant("pass"), time: goodTimes })],
@@ -159,6 +165,7 @@ const weighted: [number, fc.Arbitrary<Command>][] = [
         "remember",
         "events",
         "claims",
+        "pods",
         "api",
       ),
       which: index,
@@ -168,6 +175,7 @@ const weighted: [number, fc.Arbitrary<Command>][] = [
   [0.5, fc.record({ do: fc.constant("repair") })],
   [14, stepping],
   [4, use],
+  [1.5, drift],
   [0.5, fc.record({ do: fc.constant("grant"), readable })],
   [7, fc.record({ do: fc.constant("finish"), who: index })],
   [2, fc.record({ do: fc.constant("crash"), who: index })],
@@ -226,6 +234,9 @@ export const settings: fc.Arbitrary<Setting> = fc.record({
   leftOut: seldom(0.1),
   replacements: fc.constantFrom("ignore", "ignore", "hold"),
   extendOn: fc.constantFrom("use", "use", "launches"),
+  letGo,
+  driftWait,
+  claimed: fc.boolean(),
   auto: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 2, arbitrary: auto }),
   readable,
 });

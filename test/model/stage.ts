@@ -28,6 +28,8 @@ export const rulesOf = ({ leftOut, ...own }: Setting): Partial<Rules> => ({
   initialDelay: own.initialDelay,
   replacements: own.replacements,
   extendOn: own.extendOn,
+  letGo: own.letGo,
+  driftWait: own.driftWait,
   ...lengthOf(own.auto),
   nodePools: poolsOf({ leftOut }),
 });
@@ -52,7 +54,7 @@ export class Stage {
       this.world.nodes.add(`old-${n}`, { pool, labels: labelsOf(pool) });
     }
     if (setting.nodes > 0 && setting.orphanedMark) this.world.nodes.mark("old-0", holdId(0));
-    this.#karpenter = new KarpenterModel(this.world, setting.readable);
+    this.#karpenter = new KarpenterModel(this.world, setting);
     this.watcher = new Watcher(this.world, this.#karpenter);
     this.world.refuses = (call) => this.watcher.broken.has(call);
     this.world.watch = (invocation, call) => this.watcher.look(invocation, call);
@@ -108,6 +110,8 @@ export class Stage {
         return this.#karpenter.grant(command.readable);
       case "use":
         return this.#karpenter.use(command.node);
+      case "drift":
+        return this.#karpenter.drift(command.node);
       case "pass":
         return this.pass(command.time);
       case "user":

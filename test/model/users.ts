@@ -30,7 +30,7 @@ export function actAsUser(
     never: () => label(labels[holdLabel] === neverHold ? undefined : neverHold),
     delete: () => {
       nodes.remove(name);
-      karpenter.remove(instance);
+      karpenter.remove(name, instance);
     },
   };
   actions[action]();

@@ -4,6 +4,7 @@ import { nodePoolOf } from "../../../lambda/core/scope.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
 import { AnnotationOwners, changedKeys, type Seen, seenOn } from "./annotation-owners.ts";
+import type { LetGoRules } from "./let-go-rules.ts";
 import { isCovered } from "./oracle.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
@@ -14,6 +15,7 @@ type NodeChange = Readonly<{ name: string; before: Seen; now: Seen; facts: () =>
 export class NodeRules {
   readonly #world: World;
   readonly #records: RecordRules;
+  readonly #letGo: LetGoRules;
   #seen = new Map<string, Seen>();
   /** Marks set for a hold that had ended, by a function that still runs. */
   readonly #late = new Map<string, Readonly<{ by: Invocation; holdId: string }>>();
@@ -25,9 +27,10 @@ export class NodeRules {
   /** In which step each change of our access began, and the annotations that the cluster recorded then. */
   readonly #changes = new Map<Invocation, Readonly<{ step: number; recorded: readonly string[] }>>();
 
-  constructor(world: World, records: RecordRules) {
+  constructor(world: World, records: RecordRules, letGo: LetGoRules) {
     this.#world = world;
     this.#records = records;
+    this.#letGo = letGo;
     records.marksLeft = (holdId) =>
       [...this.#timely].flatMap(([name, id]) => (id === holdId && this.#labelOf(name) === id ? [name] : []));
     this.accept();
@@ -42,6 +45,7 @@ export class NodeRules {
       if (!before) this.#owners.found(name, now);
       else if (isDifferent(before, now)) {
         this.#owners.changedByUser(name, before, now);
+        this.#letGo.excuse(name);
       }
       seen.set(name, now);
     }
@@ -75,6 +79,10 @@ export class NodeRules {
       if (before.label !== now.label) {
         this.#checkLabel(invocation, pool, change);
         if (now.label !== undefined) this.#noteMark(invocation, name, now.label);
+        if (now.label !== undefined) this.#letGo.marked(invocation, node, now.label);
+        else if (invocation.name === "access") this.#letGo.excuse(name);
+        else if (this.#records.running(before.label ?? ""))
+          this.#letGo.unmarked(invocation, node, before.label ?? "");
       }
       this.#seen.set(name, now);
     }
@@ -153,9 +161,6 @@ export class NodeRules {
     if (removed.length === 0) return;
     const isHeldByUs = this.#owners.ofUs(name).size > 0;
     must(isHeldByUs === (now.label !== undefined), "a mark comes off whole", facts);
-    // A node that has its owner's annotation needs no mark, and a change of the annotation removes all marks.
-    if (isHeldByUs || now.values[own] !== undefined || by.name === "access") return;
-    must(!this.#records.running(before.label ?? ""), "no node of a running hold loses its annotation", facts);
   }
 
   #checkLabel(by: Invocation, pool: string, { name, before, now, facts }: NodeChange): void {

@@ -92,6 +92,7 @@ export class PromiseRules {
       ? later(hold.expiresAt, hold.askedUntil ?? hold.expiresAt)
       : hold.expiresAt;
     must(lasts >= expiry, "a hold lasts as long as each launch asks", facts);
+    must(!(hold.narrowsAt && hold.narrowsAt < expiry), "until then it protects all nodes", facts);
   }
 
   /** The end of a pause or breather. */

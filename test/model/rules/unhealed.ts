@@ -6,13 +6,14 @@ import type { NodeView } from "../../../simulator/cluster-view.ts";
 import type { World } from "../../../simulator/world.ts";
 import { mostSkew } from "../commands.ts";
 import type { Karpenter } from "../karpenter.ts";
+import type { LetGoRules } from "./let-go-rules.ts";
 import { belongs, countsFrom, dueOf, isCovered, leastHold, scopeFor } from "./oracle.ts";
 
 /** A launch whose NodeClaim is not known counts as demand after so long. */
 const doubtEndsAfter = minutes(1);
 
 /** Everything that one sweep must repair, one line each. */
-export function* unhealed(world: World, karpenter: Karpenter): Generator<string> {
+export function* unhealed(world: World, karpenter: Karpenter, letGo: LetGoRules): Generator<string> {
   const records = [...world.holds.records.values()];
   const whole = world.holds.records.get(wholeCluster);
   const ids = new Set(records.flatMap(({ hold }) => hold?.id ?? []));
@@ -27,7 +28,7 @@ export function* unhealed(world: World, karpenter: Karpenter): Generator<string>
       yield `${node.name} has an orphaned mark, ${label}`;
     if (scope === undefined) continue;
     const record = world.holds.records.get(scope);
-    if (record && !mustEnd(world, record, whole) && lacksMark(world, record, node))
+    if (record && !mustEnd(world, record, whole) && lacksMark(world, record, node, letGo))
       yield `${node.name} is not in its hold, ${record.hold?.id}`;
     if (label === undefined && isDemand(world, karpenter, node) && wasMissed(world, record, whole, node))
       yield `the launch of ${node.name} was missed`;
@@ -42,11 +43,11 @@ function mustEnd(world: World, record: ScopeRecord, whole: ScopeRecord | undefin
   return hold.causedAt < countsFrom(record, whole) || !belongs(world.settings, record.scope);
 }
 
-/** Whether a node that a running hold covers lacks its mark. */
-export function lacksMark(world: World, { hold }: ScopeRecord, node: NodeView): boolean {
+/** Whether a node that a running hold covers lacks its mark, and was not let go. */
+export function lacksMark(world: World, { hold }: ScopeRecord, node: NodeView, letGo: LetGoRules): boolean {
   if (hold?.state !== "held" || after(dueOf(hold, world.settings), -mostSkew) <= world.time) return false;
   const label = node.labels[holdLabel];
-  if (label === hold.id || label === neverHold) return false;
+  if (label === hold.id || label === neverHold || letGo.excuses(hold.id, node.name)) return false;
   const value = node.annotations[world.settings.holdAnnotation];
   return value === undefined || (label !== undefined && value === markValue);
 }
