@@ -1,6 +1,6 @@
 import { after, type Duration, later } from "../duration.ts";
 import { isRequested } from "../holds/causes.ts";
-import { type Hold, joinsCountFrom } from "../holds/hold.ts";
+import { dueAt, type Hold, joinsCountFrom } from "../holds/hold.ts";
 import { isComplete, markNodes } from "../holds/mark-nodes.ts";
 import { changeRecord, findRecord } from "../holds/records.ts";
 import type { NodeClaim, ReleaseContext, Unavailable } from "../ports.ts";
@@ -25,16 +25,19 @@ type Facts = Readonly<{
 
 type LetGo = Readonly<{ letGo: ReadonlyMap<string, Reason>; markAgain: ReadonlySet<string> }>;
 
+/** The NodeClaims of a scope. A use that came after they were read is the next look's. */
+type Read = Readonly<{ claims: readonly NodeClaim[]; readAt: Date }>;
+
 /** Lets single nodes of a hold go, and marks those again that are used again. */
 export async function letNodesGo(
   context: ReleaseContext,
   scope: Scope,
-  claims: readonly NodeClaim[],
+  { claims, readAt: now }: Read,
 ): Promise<void> {
-  const { rules, clock, nodes, log } = context;
-  const now = clock.now();
+  const { rules, nodes, log } = context;
   const { hold } = await findRecord(context, scope);
-  if (hold?.state !== "held" || isRequested(hold.causes)) return;
+  // All marks of a hold that is due come off together.
+  if (hold?.state !== "held" || isRequested(hold.causes) || dueAt(hold, rules) <= now) return;
   if (!hold.marksFrom && !claims.some((claim) => mayGo(claim, { hold, rules, now }))) return;
 
   const marked = new Set((await nodes.markedNodes(context)).get(hold.id));
@@ -145,9 +148,14 @@ async function readBusy(context: ReleaseContext, facts: Facts): Promise<Readonly
   const quiet = facts.claims.flatMap((claim) =>
     claim.node && facts.marked.has(claim.node) && !isUsed(claim) ? claim.node : [],
   );
-  const busy: ReadonlySet<string> | Unavailable = await context.pods.busyNodes(quiet, context);
-  if (!("unavailable" in busy)) return busy;
-  reportLimit(context, busy);
+  try {
+    const busy: ReadonlySet<string> | Unavailable = await context.pods.busyNodes(quiet, context);
+    if (!("unavailable" in busy)) return busy;
+    reportLimit(context, busy);
+  } catch (error) {
+    // Holds are extended and end all the same.
+    context.log.warn("pods could not be read: this look lets no empty node go", { error });
+  }
   return undefined;
 }
 

@@ -46,11 +46,12 @@ export async function look(context: ReleaseContext, scope: Scope): Promise<strin
   const isExtended = rules.extendOn === "use" && !lastsUntilCap(hold, rules);
   const isDue = clock.now() >= dueAt(hold, rules);
   if (isDue && !isExtended) return undefined;
+  const readAt = clock.now();
   const claims = await readClaims(context, scope, hold);
   // What `hold=auto` learns are the gaps between holds, so it reads their use when they are due.
   if (isExtended && (isDue || !rules.auto))
     await extendWhileUsed(context, scope, hold, ofBurst(claims, burstFrom));
-  if (claims) await letNodesGo(context, scope, claims);
+  if (claims) await letNodesGo(context, scope, { claims, readAt });
   return undefined;
 }
 

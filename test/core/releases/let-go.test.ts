@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../../lambda/core/duration.ts";
+import { TryAgainError } from "../../../lambda/core/errors.ts";
 import { nothingReleased } from "../../../lambda/core/holds/end-hold.ts";
 import type { Hold } from "../../../lambda/core/holds/hold.ts";
 import type { Context, NodeClaim } from "../../../lambda/core/ports.ts";
@@ -137,7 +138,7 @@ describe("a look", () => {
   }: Readonly<{
     hold?: Partial<Hold>;
     meanwhile?: Partial<Hold>;
-    busy?: ReadonlySet<string> | { unavailable: string; isMissingRight: boolean };
+    busy?: ReadonlySet<string> | { unavailable: string; isMissingRight: boolean } | Error;
     failed?: number;
   }> = {}) {
     const held = aHold({ burstFrom: noon, expiresAt: at(70), ...hold });
@@ -153,6 +154,7 @@ describe("a look", () => {
         limits: async () => [],
         busyNodes: async (names) => {
           it.calls.push(["busy", names]);
+          if (busy instanceof Error) throw busy;
           return busy;
         },
       },
@@ -168,7 +170,7 @@ describe("a look", () => {
         },
       },
     };
-    await letNodesGo(context, "cluster", claims);
+    await letNodesGo(context, "cluster", { claims, readAt: at(60) });
     return { ...it, hold: it.record()?.hold };
   }
 
@@ -186,6 +188,15 @@ describe("a look", () => {
     const { calls, metrics } = await look({ busy: { unavailable: "no right", isMissingRight: true } });
     expect(calls.filter(([call]) => call === "let go")).toEqual([["let go", holdId(1), ["waited"], at(60)]]);
     expect(metrics.total("RightsMissing")).toBe(1);
+  });
+
+  it("lets no node go as empty when pods cannot be read, and goes on", async () => {
+    const { calls } = await look({ busy: new TryAgainError("the API server is busy") });
+    expect(calls.at(-1)).toEqual(["let go", holdId(1), ["waited"], at(60)]);
+  });
+
+  it("leaves a hold that is due to its end", async () => {
+    expect((await look({ hold: { expiresAt: at(60) } })).calls).toEqual([]);
   });
 
   it("lets no node go while another could not be marked", async () => {
