@@ -21,7 +21,7 @@ export function serviceObject({ name, cpu, changes = [], ...service }: Service, 
   const labels = { service: name };
   const containers = [{ name: "main", image: `registry.invalid/${name}`, resources: { requests: { cpu } } }];
   const metadata = { labels, annotations: { version: String(version) } };
-  const template = { metadata, spec: { containers, terminationGracePeriodSeconds: 0 } };
+  const template = { metadata, spec: { containers, terminationGracePeriodSeconds: 1 } };
   const strategy = { rollingUpdate: { maxSurge: "100%", maxUnavailable: 0 } };
   return {
     apiVersion: "apps/v1",

@@ -55,7 +55,7 @@ export class JobRunner {
     const containers = [{ name: "main", image: `registry.invalid/${image}`, resources }];
     const body = {
       metadata: { name: run.pod, labels: { job: name } },
-      spec: { containers, restartPolicy: "Never", terminationGracePeriodSeconds: 0 },
+      spec: { containers, restartPolicy: "Never", terminationGracePeriodSeconds: 1 },
     };
     await this.#world.core.createNamespacedPod({ namespace: "default", body });
   }

@@ -71,7 +71,7 @@ function startAll(plane: Plane, version: string, stages: string, ports: readonly
       config,
       "--manage-all-nodes",
       `--server-address=127.0.0.1:${kubelet}`,
-      ...globSync("*.yaml", { cwd: stages }).flatMap((file) => ["--config", join(stages, file)]),
+      ...stagesIn(stages).flatMap((file) => ["--config", file]),
     ]),
     processes.start("karpenter", program(`karpenter-${version}`), [], {
       ...karpenterSettings,
@@ -81,6 +81,13 @@ function startAll(plane: Plane, version: string, stages: string, ports: readonly
     }),
   ];
 }
+
+/** What happens to nodes and pods. A pod with a grace period takes a second to stop. */
+const stagesIn = (folder: string): readonly string[] => {
+  const own = "pod-delete.yaml";
+  const others = globSync("*.yaml", { cwd: folder }).filter((file) => file !== own);
+  return [join(import.meta.dirname, own), ...others.map((file) => join(folder, file))];
+};
 
 const karpenterSettings = {
   DISABLE_LEADER_ELECTION: "true",
