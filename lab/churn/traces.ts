@@ -94,6 +94,50 @@ export const traces = {
       ...bursts(random, { count: 2, every: 200, size: 7, from: 420 }),
     ],
   }),
+  vary: (random) => ({
+    about: "one burst of seven jobs that need a node each, then one small pod every 40 s to the end",
+    lasts: 440,
+    services: [{ name: "web", replicas: 4, cpu: "500m" }],
+    jobs: [
+      ...bursts(random, { count: 1, every: 1, size: 7, cpu: 3 }),
+      ...trickle(random, { from: 50, until: 420, every: 40 }),
+    ],
+  }),
+  shrink: (random) => ({
+    about:
+      "a service grows from 2 to 14 pods, a burst of seven jobs comes and goes, the service shrinks to 2 again, and a small pod comes every 20 s all the time",
+    lasts: 480,
+    services: [
+      {
+        name: "shop",
+        replicas: 2,
+        cpu: "900m",
+        changes: [
+          { at: 10, replicas: 14 },
+          { at: 120, replicas: 2 },
+        ],
+      },
+    ],
+    jobs: [
+      ...bursts(random, { count: 1, every: 1, size: 7, from: 60 }),
+      ...trickle(random, { from: 5, until: 460, every: 20 }),
+    ],
+  }),
+  single: (random) => ({
+    about:
+      "one node is launched beside twenty that are full, then these lose most of their pods, and a small pod every 20 s uses the launched node, the emptiest",
+    lasts: 480,
+    // The small service starts on full nodes, so that each gets one pod; a quarter of the nodes has room for all of it.
+    services: [
+      { name: "shop", replicas: 20, cpu: "2600m", changes: [{ at: 150, replicas: 0 }] },
+      { name: "web", replicas: 0, cpu: "900m", changes: [{ at: 5, replicas: 20 }] },
+    ],
+    // The hold of the twenty has ended by then.
+    jobs: [
+      ...bursts(random, { count: 1, every: 1, size: 1, from: 130 }),
+      ...trickle(random, { from: 150, until: 460, every: 20 }),
+    ],
+  }),
 } as const satisfies Record<string, (random: Random) => Trace>;
 
 export type TraceName = keyof typeof traces;
@@ -107,15 +151,36 @@ type Bursts = Readonly<{
   size: number;
   runs?: readonly [number, number];
   from?: number;
+  cpu?: number;
 }>;
 
-function bursts(random: Random, { count, every, size, runs = [12, 20], from = 10 }: Bursts): Job[] {
+function bursts(random: Random, { count, every, size, runs = [12, 20], from = 10, cpu }: Bursts): Job[] {
   return Array.from({ length: count }, (_, burst) =>
     Array.from({ length: size }, (_, i) =>
-      job(random, `${from}-${burst}-${i}`, from + burst * every + random() * 2, between(random, ...runs)),
+      job(
+        random,
+        `${from}-${burst}-${i}`,
+        from + burst * every + random() * 2,
+        between(random, ...runs),
+        cpu,
+      ),
     ),
   ).flat();
 }
+
+/** The request of a pod that fits beside everything else. */
+export const smallCpu = 0.05;
+
+/** Small pods one after the other, as cron jobs bring them. */
+const trickle = (random: Random, { from, until, every }: Record<"from" | "until" | "every", number>): Job[] =>
+  bursts(random, {
+    count: Math.ceil((until - from) / every),
+    every,
+    size: 1,
+    runs: [10, 15],
+    from,
+    cpu: smallCpu,
+  });
 
 /** Poisson arrivals of jobs whose length has a heavy tail (Pareto, at most 150 s). */
 function arrivals(random: Random, { until, every }: Readonly<{ until: number; every: number }>): Job[] {
@@ -126,10 +191,10 @@ function arrivals(random: Random, { until, every }: Readonly<{ until: number; ev
   return jobs;
 }
 
-const job = (random: Random, name: string, at: number, runs: number): Job => ({
+const job = (random: Random, name: string, at: number, runs: number, cpu?: number): Job => ({
   name: `job-${name}`,
   at,
   runs,
-  cpu: random() < 0.5 ? 1 : 2,
+  cpu: cpu ?? (random() < 0.5 ? 1 : 2),
   image: `batch-${Math.floor(random() * 3)}`,
 });
