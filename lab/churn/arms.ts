@@ -1,12 +1,12 @@
 import { formatDuration, minutes } from "../../lambda/core/duration.ts";
-import type { RawSettings } from "../../lambda/settings.ts";
+import { settingNames } from "../../lambda/settings.ts";
 import type { NodePool } from "../../test/real/engines/karpenter.ts";
 
 /** One way to run the same work: how the NodePool is disrupted, and the holder's settings where it runs. */
 export type Arm = Readonly<{
   about: string;
   pool: (hold: string) => Pick<NodePool, "consolidateAfter" | "consolidationPolicy" | "budgets">;
-  holder?: RawSettings;
+  holder?: Readonly<Record<string, unknown>>;
 }>;
 
 /** The `relaunchCost` of the arm `auto`. */
@@ -41,6 +41,11 @@ export const arms = {
     holder: { extendOn: "launches", replacements: "hold" },
   },
   holder: { about: "the holder with its defaults", pool: atOnce, holder: {} },
+  "holder-empty": {
+    about: "a holder that lets nodes go one by one once they are empty and quiet (`letGo=empty`)",
+    pool: atOnce,
+    holder: { letGo: "empty" },
+  },
   auto: {
     about: `a holder that learns its length (\`hold=auto\`, \`relaunchCost=${formatDuration(relaunchCost)}\`)`,
     pool: atOnce,
@@ -51,3 +56,8 @@ export const arms = {
 export type ArmName = keyof typeof arms;
 
 export const armOf = (name: ArmName): Arm => arms[name];
+
+/** The arms that this holder can run: it has all of their settings. */
+export const armNames = (Object.keys(arms) as ArmName[]).filter((name) =>
+  Object.keys(armOf(name).holder ?? {}).every((key) => settingNames.some((setting) => setting === key)),
+);

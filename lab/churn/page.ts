@@ -7,7 +7,8 @@ import { eventsOf } from "../../report/timeline/events.ts";
 import { readTimeline } from "../../report/timeline/timeline.ts";
 import { markdownTable } from "../../scripts/markdown-table.ts";
 import type { Archived } from "./archive.ts";
-import { type ArmName, arms } from "./arms.ts";
+import { type ArmName, armNames, arms } from "./arms.ts";
+import { comparison } from "./comparison.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 import type { ArmRecord } from "./run-arm.ts";
 import { totals } from "./totals.ts";
@@ -27,7 +28,6 @@ const columns: readonly (readonly [label: string, figure: keyof Figures])[] = [
 /** Arms whose timelines the README shows, for the trace `dense`. */
 const shown: Partial<Record<ArmName, string>> = { none: "churn-without.svg", holder: "churn-holder.svg" };
 
-const armNames = Object.keys(arms) as ArmName[];
 const traceNames = Object.keys(traces) as TraceName[];
 
 /** The figures of every record, as the page shows them. */
@@ -91,36 +91,6 @@ function drawArm(record: ArmRecord): string {
   const clock = { kind: "elapsed", minute: 60_000 } as const;
   return drawTimeline(readTimeline(events, { from, to }), { title, subtitle, clock, laneHeight });
 }
-
-/** The holder compared with `consolidateAfter` of the same length, and whether it costs more than the goal allows. */
-function comparison(records: readonly ArmRecord[]): readonly string[] {
-  const holders = records.filter(({ arm }) => arm === "holder");
-  const rows = traceNames.flatMap((trace) =>
-    recordsOf(trace, holders).flatMap((record) => {
-      const beside = (name: ArmName) =>
-        recordsOf(trace, records).find(({ arm, seed }) => arm === name && seed === record.seed);
-      const [native, alone] = [beside("consolidate-after"), beside("none")];
-      if (!native) return [];
-      const [ours, theirs] = [figuresOf(record), figuresOf(native)];
-      const nodeTime = ours.nodeMinutes / theirs.nodeMinutes;
-      const isReached = ours.launched <= theirs.launched * 1.1 && nodeTime <= 1.05;
-      const launched = `${ours.launched} against ${theirs.launched}`;
-      const drift = alone && ratio(ours.driftDone, figuresOf(alone).driftDone);
-      const verdict = isReached ? "yes" : "no";
-      return [[`\`${trace}\``, String(record.seed), launched, nodeTime.toFixed(2), verdict, drift ?? "–"]];
-    }),
-  );
-  if (rows.length === 0) return [];
-  const head = ["Trace", "Seed", "nodes launched", "node-minutes, ratio", "goal reached"];
-  return [
-    "### The holder against `consolidateAfter` of the same length",
-    "The goal on every trace: at most 10 % more launches, at no more than 1.05 times the node-minutes.",
-    markdownTable([...head, "drift done, against `none`"], rows, [1, 3, 5]),
-  ];
-}
-
-const ratio = (value: number | undefined, other: number | undefined): string | undefined =>
-  value !== undefined && other ? (value / other).toFixed(2) : undefined;
 
 function section(trace: TraceName, records: readonly ArmRecord[]): string {
   const { about } = traceOf(trace, 1);

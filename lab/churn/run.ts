@@ -6,7 +6,7 @@ import { formatDuration, parseDuration } from "../../lambda/core/duration.ts";
 import { writeBlock } from "../../scripts/page-block.ts";
 import { buildFolder, newestKarpenter } from "../../test/real/engines/build.ts";
 import { Archive } from "./archive.ts";
-import { type ArmName, arms } from "./arms.ts";
+import { type ArmName, armNames } from "./arms.ts";
 import { figuresOf } from "./figures.ts";
 import { figuresBlock, picturesOf } from "./page.ts";
 import { runArm, type Trial } from "./run-arm.ts";
@@ -31,7 +31,7 @@ const command = new Command("npm run churn --")
     "Run the same work on real Karpenter with different settings, each on a fresh cluster, and print the figures.",
   )
   .addOption(names("--trace <names>", "traces to run", Object.keys(traces) as TraceName[]))
-  .addOption(names("--arm <names>", "arms to run", Object.keys(arms) as ArmName[]))
+  .addOption(names("--arm <names>", "arms to run", armNames))
   .option("--seed <numbers>", "seeds to run", wholeNumbers, [1])
   .addOption(
     new Option("--hold <duration>", "the hold, and consolidateAfter")

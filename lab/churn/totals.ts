@@ -1,7 +1,7 @@
 import { minutes } from "../../lambda/core/duration.ts";
 import { markdownTable } from "../../scripts/markdown-table.ts";
 import type { Archived } from "./archive.ts";
-import { type ArmName, arms, relaunchCost } from "./arms.ts";
+import { armNames, relaunchCost } from "./arms.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 
 /** The cost of an evicted service pod, in node-minutes. */
@@ -16,7 +16,7 @@ export function totals(archived: readonly Archived[]): readonly string[] {
   const keyOf = ({ record }: Archived) => `${record.trace} ${record.seed}`;
   const byArm = Map.groupBy(archived, ({ record }) => record.arm);
   const auto = new Map((byArm.get("auto") ?? []).map((one) => [keyOf(one), one]));
-  const rows = (Object.keys(arms) as ArmName[]).flatMap((arm) => {
+  const rows = armNames.flatMap((arm) => {
     const shared = (byArm.get(arm) ?? []).filter((one) => auto.has(keyOf(one)));
     if (arm === "auto" || shared.length === 0) return [];
     const beside = shared.flatMap((one) => auto.get(keyOf(one)) ?? []);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type ArmName, arms } from "../../lab/churn/arms.ts";
 import { serviceObject } from "../../lab/churn/cluster-objects.ts";
+import { comparison } from "../../lab/churn/comparison.ts";
 import { figuresOf } from "../../lab/churn/figures.ts";
 import type { ArmRecord } from "../../lab/churn/run-arm.ts";
 import { totals } from "../../lab/churn/totals.ts";
@@ -21,6 +22,14 @@ const aRecord = (record: Partial<ArmRecord>): ArmRecord => ({
   waits: [],
   ...record,
 });
+
+/** The cells of a table below its head. */
+const cellsOf = (table = "") =>
+  table
+    .split("\n")
+    .slice(2)
+    .map((row) => row.split("|").slice(1, -1))
+    .map((row) => row.map((cell) => cell.trim()));
 
 describe("the churn lab counts", () => {
   it("the nodes that joined while the trace ran, not those of before", () => {
@@ -63,13 +72,36 @@ it("compares a hold that learns with each arm on the traces that both have run",
     run("holder", "ci", once),
     run("balanced", "sparse", once),
   ];
-  const table = totals(archived).at(-1) ?? "";
-  const cells = table.split("\n").map((row) => row.split("|").map((cell) => cell.trim()));
-  expect(cells.slice(2).map((row) => row.slice(1, -1))).toEqual([
+  expect(cellsOf(totals(archived).at(-1))).toEqual([
     ["`none`", "dense", "32", "11", "0.34"],
     ["`holder`", "dense, ci", "22", "43", "1.95"],
   ]);
   expect(totals([run("none", "dense", once)])).toEqual([]);
+});
+
+it("sets the holder beside consolidateAfter, and names the traces on which it is dominated", () => {
+  const native = [joined("a", 0), evicted("job-1", "a", 5)];
+  const run = (trace: TraceName, arm: ArmName, events: ArmRecord["events"]) =>
+    aRecord({ trace, arm, events });
+  const records = [
+    run("vary", "holder", [...native, gone("a", 590)]),
+    run("vary", "consolidate-after", native),
+    run("shrink", "holder", native),
+    run("shrink", "consolidate-after", [...native, gone("a", 300)]),
+    // It costs more, but spares a pod.
+    run("dense", "holder", [joined("a", 0)]),
+    run("dense", "consolidate-after", [...native, gone("a", 300)]),
+    run("single", "holder", native),
+  ];
+  const [, , table, verdict] = comparison(records);
+  expect(cellsOf(table)).toEqual([
+    ["`dense`", "`holder`", "1", "1 / 1", "0 / 1", "10 / 5", "2.00", "no", "–"],
+    ["`vary`", "`holder`", "1", "1 / 1", "1 / 1", "9.8 / 10", "0.98", "yes", "–"],
+    ["`shrink`", "`holder`", "1", "1 / 1", "1 / 1", "10 / 5", "2.00", "no", "–"],
+  ]);
+  expect(verdict).toContain("That is so on `shrink` (`holder`, seed 1).");
+  expect(comparison(records.slice(0, 2)).at(-1)).toContain("It is dominated nowhere.");
+  expect(comparison(records.slice(-1))).toEqual([]);
 });
 
 it("has a colour for each arm", () => {
