@@ -11,13 +11,13 @@ import { until } from "../engines/processes.ts";
 import { engineFolder } from "../runner/run-folder.ts";
 import { Shell } from "../runner/shell.ts";
 
-// Two short traces check the direction of the figures, not their size.
+// Short traces check the direction of the figures, and on one of them the size of a ratio.
 describe("the churn lab", () => {
   const into = engineFolder("churn");
   const shell = new Shell(into, { INTO: into });
   const page = () => readFileSync(join(into, "compare.md"), "utf8");
   const figures = (trace: TraceName, arm: ArmName) => {
-    const found = [into, join(into, "roll")]
+    const found = [into, join(into, "roll"), join(into, "vary")]
       .flatMap((folder) => new Archive(join(folder, "records")).all())
       .find(({ record }) => record.trace === trace && record.arm === arm);
     if (!found) throw new Error(`there is no record of ${trace}, ${arm}`);
@@ -26,8 +26,10 @@ describe("the churn lab", () => {
 
   beforeAll(async () => {
     const arms = "--arm none,consolidate-after,holder --parallel 3";
+    const two = "--arm consolidate-after,holder";
     await Promise.all([
       shell.run(`npm run churn -- --trace dense ${arms} --share 0.42 --into "$INTO"`),
+      shell.run(`npm run churn -- --trace vary ${two} --share 0.8 --into "$INTO/vary"`),
       shell.run(`npm run churn -- --trace roll --arm none,holder --share 0.9 --into "$INTO/roll"`),
     ]);
   }, 900_000);
@@ -42,6 +44,12 @@ describe("the churn lab", () => {
   it("the holder evicts no more pods of services than Karpenter alone", () => {
     const alone = figures("dense", "none").servicePodsEvicted;
     expect(figures("dense", "holder").servicePodsEvicted).toBeLessThanOrEqual(alone);
+  });
+
+  it("small pods after a large burst make the holder cost hardly more than consolidateAfter of the same length", () => {
+    const [held, native] = [figures("vary", "holder"), figures("vary", "consolidate-after")];
+    expect(held.launched).toBeGreaterThan(5);
+    expect(held.nodeMinutes).toBeLessThanOrEqual(1.15 * native.nodeMinutes);
   });
 
   it("the holder hardly slows Karpenter's own replacement of drifted nodes", () => {
