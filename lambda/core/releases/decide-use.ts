@@ -6,21 +6,25 @@ import { observe, ofDemand } from "../holds/learning.ts";
 import type { NodeClaim } from "../ports.ts";
 import type { Rules } from "../rules.ts";
 
-/** How many of the burst nodes were used within a minute, and when the last such minute ended. */
+/** How many of the burst nodes were used within a minute, and when the last such minute began. */
 type Used = Readonly<{ burstNodes: number; usedNodes: number; usedAt?: Date }>;
 
 /** A use is as large as a burst when this share of the burst nodes is used within this time. */
 export const largeUse = { share: 1 / 2, within: minutes(1) };
 
-/** The last use that is as large as a burst; without one, how large the last use was. */
+/**
+ * When the last use that is as large as a burst began; without one, how large the last use was. Its end may be a small
+ * pod's, up to a minute later.
+ */
 export function findUse(uses: readonly Date[], burstNodes: number, now: Date): Used {
   const latestFirst = uses.map((at) => earlier(at, now)).toSorted((a, b) => b.getTime() - a.getTime());
-  const sizeOf = (end: Date) =>
-    latestFirst.filter((at) => at <= end && at >= after(end, -largeUse.within)).length;
-  const usedAt = latestFirst.find((end) => sizeOf(end) >= burstNodes * largeUse.share);
-  const [last] = latestFirst;
-  const usedNodes = (usedAt ?? last) ? sizeOf(usedAt ?? (last as Date)) : 0;
-  return { burstNodes, usedNodes, ...(usedAt && { usedAt }) };
+  const minuteBefore = (end: Date) =>
+    latestFirst.filter((at) => at <= end && at >= after(end, -largeUse.within));
+  const enough = Math.max(1, Math.ceil(burstNodes * largeUse.share));
+  const sets = latestFirst.map(minuteBefore);
+  const large = sets.find((used) => used.length >= enough);
+  const usedAt = large?.[enough - 1];
+  return { burstNodes, usedNodes: (large ?? sets[0] ?? []).length, ...(usedAt && { usedAt }) };
 }
 
 export type UseDecision = Readonly<{ because: string; used?: Used; length?: HoldLength | undefined }> &

@@ -76,7 +76,7 @@ describe("a look", () => {
     expect({ asked, counted, expiresAt }).toEqual({
       asked: [["cluster"]],
       counted: [1, 0],
-      expiresAt: at(36),
+      expiresAt: at(35),
     });
   });
 
@@ -333,7 +333,8 @@ describe("a use is as large as a burst", () => {
     findUse(minutesOfUse.map(at), burstNodes, at(20));
 
   it.each([
-    ["with half of the nodes within a minute", 4, [3, 4, 9], { usedNodes: 2, usedAt: at(4) }],
+    ["with half of the nodes within a minute, when it began", 4, [3, 4, 9], { usedNodes: 2, usedAt: at(3) }],
+    ["not any longer for a small pod that follows it", 4, [2.9, 3, 3.8], { usedNodes: 3, usedAt: at(3) }],
     ["also where later use is small", 3, [3, 3, 9, 15], { usedNodes: 2, usedAt: at(3) }],
     ["not with less than half", 5, [3, 4], { usedNodes: 2 }],
     ["not with half in more than a minute", 4, [3, 4.1], { usedNodes: 1 }],

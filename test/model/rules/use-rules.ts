@@ -18,13 +18,13 @@ const tolerance: Duration = mostSkew + seconds(1);
 /** Until when a hold lasts, or will once a node has joined. */
 const wanted = ({ expiresAt, askedUntil = expiresAt }: Hold): Date => later(expiresAt, askedUntil);
 
-/** When half of the burst nodes or more were used within a time. */
+/** From when on half of the burst nodes or more were used within a time. */
 function largeUses(uses: readonly Use[], burstNodes: number, within: Duration): readonly Date[] {
-  const nodesUntil = (end: Date) => {
-    const recent = uses.filter(({ at }) => at <= end && at >= after(end, -within));
-    return new Set(recent.map(({ instance }) => instance)).size;
+  const nodesFrom = (begin: Date) => {
+    const following = uses.filter(({ at }) => at >= begin && at <= after(begin, within));
+    return new Set(following.map(({ instance }) => instance)).size;
   };
-  return uses.map(({ at }) => at).filter((end) => nodesUntil(end) >= burstNodes / 2);
+  return uses.map(({ at }) => at).filter((begin) => nodesFrom(begin) >= burstNodes / 2);
 }
 
 /** A hold lasts as long as the last launch or large use of its nodes asks, and no longer. */
