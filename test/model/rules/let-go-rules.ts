@@ -1,5 +1,6 @@
 import { after, type Duration, later, minutes, seconds } from "../../../lambda/core/duration.ts";
 import type { Hold } from "../../../lambda/core/holds/hold.ts";
+import { holdLabel } from "../../../lambda/core/marks/keys.ts";
 import type { NodeView } from "../../../simulator/cluster-view.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
@@ -117,7 +118,7 @@ export class LetGoRules {
   }
 
   #whyLetGo(by: Invocation, node: NodeView, hold: Hold): string | undefined {
-    const { joinedAt, driftedAt } = this.#claimOf(node) ?? {};
+    const { joinedAt } = this.#claimOf(node) ?? {};
     if (!joinedAt) return undefined;
     const { settings, begunAt, skew } = by;
     const now = after(this.#world.time, skew);
@@ -129,9 +130,15 @@ export class LetGoRules {
     if (hold.narrowsAt && hold.narrowsAt <= now && !(isOfBurst && isUsed)) return "small burst";
     const isEmpty = this.#karpenter.mayHaveReadNoPod(by, node.name);
     if (settings.letGo === "empty" && !isUsed && isEmpty) return "empty";
+    return this.#hasDrifted(node, by, after(this.#world.time, wholeSecond)) ? "drifted" : undefined;
+  }
+
+  /** Whether the drift of a node had waited long enough then. */
+  #hasDrifted(node: NodeView, { settings, skew }: Invocation, then: Date): boolean {
+    const { joinedAt, driftedAt } = this.#claimOf(node) ?? {};
     const isForAll = settings.maxHold > 0 && settings.driftWait >= settings.maxHold;
-    if (!driftedAt || isForAll) return undefined;
-    return after(later(driftedAt, joinedAt), settings.driftWait - wholeSecond) <= now ? "drifted" : undefined;
+    if (!joinedAt || !driftedAt || isForAll) return false;
+    return after(later(driftedAt, joinedAt), settings.driftWait) <= after(then, skew);
   }
 
   #usesOf({ instance }: NodeView): readonly Date[] {
@@ -145,12 +152,10 @@ export class LetGoRules {
     if (!free) return;
     const isUsed = this.#usesOf(node).some((at) => at > free.usedFrom);
     const isNew = node.joinedAt >= after(free.usedFrom, -clocksDiffer);
-    const isOlder = by.begunAt <= free.at;
-    must(isUsed || isNew || isOlder, "a node that was let go is marked again for a use alone", () => ({
-      node,
-      free,
-      by: by.name,
-    }));
+    if (isNew || by.begunAt <= free.at) return;
+    const facts = () => ({ node, free, by: by.name });
+    must(isUsed, "a node that was let go is marked again for a use alone", facts);
+    must(!this.#hasDrifted(node, by, by.begunAt), "a node let go for its drift stays so", facts);
   }
 
   /** After each step: what a look reads of NodeClaims, and what it must have done at its end. */
@@ -174,12 +179,19 @@ export class LetGoRules {
     const { settings, nodeClaims, nodes, holds } = this.#world;
     const { hold } = holds.records.get("cluster") ?? {};
     const isRead = nodeClaims.version === "v1" && !nodeClaims.refusedWith;
-    if (!isRead || settings.scope !== "cluster" || hold?.state !== "held" || hold.narrowsAt) return;
+    if (
+      !isRead ||
+      settings.scope !== "cluster" ||
+      hold?.state !== "held" ||
+      hold.narrowsAt ||
+      hold.causes.hand
+    )
+      return;
     for (const [name, free] of this.#free.get(hold.id) ?? []) {
       const node = nodes.get(name);
       const claim = node && this.#claimOf(node);
-      if (!claim || claim.driftedAt || !("node" in claim)) continue;
-      const isFree = Object.keys(node.annotations).length === 0 && Object.keys(node.labels).length === 0;
+      if (!claim || claim.driftedAt) continue;
+      const isFree = !node.labels[holdLabel] && node.annotations[settings.holdAnnotation] === undefined;
       const latest = after(free.usedFrom, 2 * (mostSkew + wholeSecond));
       if (isFree && this.#usesOf(node).some((at) => at > latest)) yield { holdId: hold.id, name, free };
     }

@@ -111,7 +111,8 @@ export class UseRules {
         must(isUsed || !isBooting, "a hold whose nodes boot is not released", facts);
       }
     // It may or may not have seen a use since it began, and that hides an earlier one of the same node.
-    else if (!uses.some(({ at }) => at >= begunAt)) {
+    // Use of a small burst does not extend what a person asked for.
+    else if (!uses.some(({ at }) => at >= begunAt) && !(hold.causes.hand && (hold.burstNodes ?? 0) < 3)) {
       const last = new Map(uses.map((use) => [use.instance, use]));
       const all = this.#karpenter
         .ofScope(scope)
