@@ -8,6 +8,7 @@ import { mostSkew } from "../commands.ts";
 import type { Karpenter } from "../karpenter.ts";
 import { isUnjoined } from "./oracle.ts";
 import type { RecordChange, RecordRules } from "./record-rules.ts";
+import { lacksMark } from "./unhealed.ts";
 import { must } from "./watcher.ts";
 
 /** Karpenter notes whole seconds. */
@@ -17,7 +18,7 @@ const clocksDiffer: Duration = minutes(1);
 const never = new Date(0);
 
 /** A look has recorded that it lets nodes go. A launch or request that comes after that asks for them again. */
-type Note = { readonly hold: Hold; isVoid: boolean; drifted: number };
+type Note = { readonly hold: Hold; readonly names: string[]; isVoid: boolean; drifted: number };
 type Free = Readonly<{ at: Date; usedFrom: Date }>;
 
 /** Which nodes a look may let go while their hold goes on, and what marks them again. */
@@ -83,7 +84,7 @@ export class LetGoRules {
     if (!isNoted) return;
     must(!hold.causes.hand, "no node is let go of a hold that a person asked for", facts);
     const notes = this.#notes.get(invocation) ?? new Map<string, Note>();
-    this.#notes.set(invocation, notes.set(hold.id, { hold, isVoid: false, drifted: 0 }));
+    this.#notes.set(invocation, notes.set(hold.id, { hold, names: [], isVoid: false, drifted: 0 }));
     if (settings !== this.#world.settings) this.excuseAll();
   }
 
@@ -108,6 +109,7 @@ export class LetGoRules {
     if (because === "drifted") note.drifted += 1;
     const most = by.settings.driftWait === 0 ? Number.POSITIVE_INFINITY : this.#world.nodes.all().length / 10;
     must(note.drifted <= Math.ceil(most), "drifted nodes are let go a tenth at a time", facts);
+    note.names.push(node.name);
     if (note.isVoid) return;
     const free = { at: this.#world.time, usedFrom: after(marksFrom, -(mostSkew + wholeSecond)) };
     this.#free.set(holdId, (this.#free.get(holdId) ?? new Map()).set(node.name, free));
@@ -164,11 +166,18 @@ export class LetGoRules {
       this.#again.set(invocation, [...this.#usedAgain()]);
     if (invocation.state === "running") return;
     const again = this.#again.get(invocation) ?? [];
+    const notes = this.#notes.get(invocation) ?? new Map<string, Note>();
     this.#again.delete(invocation);
     this.#notes.delete(invocation);
     const { state, late, refused } = invocation;
     const hasLooked = state === "done" && late.length === 0 && refused.length === 0;
     if (!hasLooked || !this.#karpenter.couldRead(invocation)) return;
+    for (const { hold, names } of [...notes.values()].filter(({ isVoid }) => isVoid)) {
+      const record = [...this.#world.holds.records.values()].find((one) => one.hold?.id === hold.id);
+      const bare = this.#world.nodes.all().filter(({ name }) => names.includes(name));
+      const isKept = !record || !bare.some((node) => lacksMark(this.#world, record, node, this));
+      must(isKept, "a look that a launch has overtaken marks its nodes again", () => ({ record, names }));
+    }
     for (const { holdId, name, free } of again) {
       const stays = this.#records.running(holdId) && this.#free.get(holdId)?.get(name) === free;
       must(!stays, "a look marks a node again that is used again", () => ({ holdId, name, free }));
