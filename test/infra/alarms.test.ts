@@ -132,6 +132,6 @@ it("watches and draws only metrics that the functions emit", () => {
   const [dashboard] = resourcesOf(template, "AWS::CloudWatch::Dashboard").values();
   const drawn = JSON.stringify(dashboard).matchAll(/KarpenterNodeHolder\W+(\w+)\W+Cluster\W+prod\W/g);
   const names = new Set([...drawn].map(([, name = ""]) => name));
-  expect([watched.length, names.size]).toEqual([6, 18]);
+  expect([watched.length, names.size]).toEqual([6, 19]);
   for (const name of [...watched, ...names]) expect(sources).toMatch(new RegExp(`"${name}"|\\b${name}:`));
 });
