@@ -129,9 +129,15 @@ it("watches and draws only metrics that the functions emit", () => {
   const sources = files.map((file) => readFileSync(join(root, file), "utf8")).join();
   const ours = alarms.filter(({ Namespace }) => Namespace === "KarpenterNodeHolder");
   const watched = ours.map(({ MetricName }) => String(MetricName));
-  const [dashboard] = resourcesOf(template, "AWS::CloudWatch::Dashboard").values();
-  const drawn = JSON.stringify(dashboard).matchAll(/KarpenterNodeHolder\W+(\w+)\W+Cluster\W+prod\W/g);
-  const names = new Set([...drawn].map(([, name = ""]) => name));
-  expect([watched.length, names.size]).toEqual([6, 19]);
-  for (const name of [...watched, ...names]) expect(sources).toMatch(new RegExp(`"${name}"|\\b${name}:`));
+  const drawnWith = (props: Partial<KarpenterNodeHolderProps>) => {
+    const [dashboard] = resourcesOf(synthesize(props), "AWS::CloudWatch::Dashboard").values();
+    const drawn = JSON.stringify(dashboard).matchAll(/KarpenterNodeHolder\W+(\w+)\W+Cluster\W+prod\W/g);
+    return new Set([...drawn].map(([, name = ""]) => name));
+  };
+  const drawn = drawnWith({ hold: "auto" });
+  const ofLearning = ["LearnedHoldMs", "IdleNodeMinutes", "RelaunchesSpared"];
+  const usual = drawnWith({});
+  expect([...drawn].filter((name) => !usual.has(name))).toEqual(ofLearning);
+  expect([watched.length, drawn.size]).toEqual([6, 22]);
+  for (const name of [...watched, ...drawn]) expect(sources).toMatch(new RegExp(`"${name}"|\\b${name}:`));
 });
