@@ -1,6 +1,6 @@
 import { type ChildProcess, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -111,13 +111,6 @@ export class Browser {
   async press(key: string): Promise<void> {
     await this.#ask("Input.dispatchKeyEvent", { type: "keyDown", key });
     await this.#ask("Input.dispatchKeyEvent", { type: "keyUp", key });
-  }
-
-  async picture(file: string): Promise<void> {
-    const { data } = (await this.#ask("Page.captureScreenshot", { captureBeyondViewport: true })) as {
-      data: string;
-    };
-    writeFileSync(file, Buffer.from(data, "base64"));
   }
 
   async #attach(): Promise<void> {

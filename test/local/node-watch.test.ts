@@ -12,7 +12,6 @@ describe("the watch of nodes", () => {
   let watch: NodeWatch;
   let api: KubernetesClient;
   let reported: string[];
-  let token: string;
   let logIn: ClusterLogin["access"];
   /** Done before the server answers the next watch, or the next page of a list. */
   let beforeNextWatch: () => void;
@@ -34,14 +33,8 @@ describe("the watch of nodes", () => {
         action();
       },
     });
-    token = cluster.token;
-    logIn = async () => ({ ...cluster.access(), headers: { authorization: `Bearer ${token}` } });
-    const login = {
-      access: () => logIn(),
-      refresh: () => {
-        token = cluster.token;
-      },
-    };
+    logIn = async () => cluster.access();
+    const login = { access: () => logIn(), refresh: () => {} };
     api = new KubernetesClient({ login, clock, metrics: new CollectedMetrics() });
     reported = [];
     watch = new NodeWatch({
@@ -124,14 +117,6 @@ describe("the watch of nodes", () => {
     };
     await watch.start();
     await expect.poll(() => reported, soon).toEqual(["joined meanwhile"]);
-  });
-
-  it("logs in again when its login is refused", async () => {
-    await startWatching();
-    token = "expired";
-    cluster.cutConnections();
-    joins("a");
-    await expect.poll(() => reported, soon).toEqual(["joined a"]);
   });
 
   it("asks for bookmarks, and continues from the last one after a pause", async (test) => {

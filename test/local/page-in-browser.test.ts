@@ -1,11 +1,7 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { LivePage } from "../../local/page/live-page.ts";
 import { Browser, chromium } from "./chromium.ts";
 import { pageOf, ReportedHold } from "./reported-hold.ts";
-
-const pictures = process.env.PAGE_PICTURES;
 
 let reported: ReportedHold;
 let page: LivePage;
@@ -68,15 +64,6 @@ describe.skipIf(!chromium)("the page in a browser", () => {
     await sees(lanes).toBe(3);
   });
 
-  it("reports the same in words", async () => {
-    reported.hold(3);
-    await browser.open(page.url);
-    await sees(lanes).toBe(3);
-    await browser.read('document.querySelector("#words summary").click()');
-    await sees('document.querySelectorAll("#tables caption").length').toBe(3);
-    await sees('document.getElementById("tables").textContent').toContain("node-3");
-  });
-
   const looks = [
     { width: 390, theme: "light", nodes: 3 },
     { width: 390, theme: "dark", nodes: 300 },
@@ -103,17 +90,6 @@ describe.skipIf(!chromium)("the page in a browser", () => {
     for (const part of ["document.documentElement", 'document.getElementById("picture")']) {
       expect(await browser.read(`${part}.scrollWidth <= ${part}.clientWidth`)).toBe(true);
     }
-    if (pictures) {
-      mkdirSync(pictures, { recursive: true });
-      await browser.picture(join(pictures, `page-${nodes}-${width}-${theme}.png`));
-    }
     expect(browser.errors).toEqual([]);
-  });
-
-  it("contacts only its own server", async () => {
-    await browser.open(page.url);
-    await sees("document.body.dataset.connection").toBe("open");
-    const asked = await browser.read('performance.getEntriesByType("resource").map((one) => one.name)');
-    for (const name of asked as string[]) expect(name.startsWith(page.url)).toBe(true);
   });
 });

@@ -50,7 +50,6 @@ beforeEach(async () => {
   config.loadFromString(cluster.kubeconfig());
 });
 afterEach(async () => {
-  vi.useRealTimers();
   vi.restoreAllMocks();
   for (const run of runs) await run.stop();
   await cluster.stop();
@@ -232,22 +231,6 @@ describe("a run at work", () => {
     cluster.cutConnections();
     await expect.poll(watches, soon).toBe(before + 2);
     expect(login).toHaveBeenCalled();
-  });
-
-  it("goes on from the last bookmark, without another list", async () => {
-    vi.useFakeTimers({ toFake: ["setInterval"] });
-    await untilReady(await start());
-    // Changes of nodes that are not Karpenter's bring no event.
-    for (const name of ["x", "y"]) cluster.addNode({ name });
-    vi.advanceTimersByTime(seconds(10));
-    await roundTrip();
-    cluster.forgetThePast();
-    const before = watches();
-    await reconnect();
-    joins("a");
-    await expect.poll(held, soon).toEqual(["a"]);
-    // A watch that must list again is opened twice.
-    expect(watches()).toBe(before + 1);
   });
 
   it("connects again when nothing arrives for longer than a stream lasts", async () => {

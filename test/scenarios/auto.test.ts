@@ -82,21 +82,6 @@ describe("hold=auto", () => {
     expect([...new Set(world.metrics.all("LearnedHoldMs"))]).toEqual([minutes(10), 0]);
   });
 
-  it("holds for bursts that return soon, and learns that they were used while held", async () => {
-    const world = new AutoScenario();
-    const use = world.burst();
-    await world.pass(minutes(8));
-    use(at(8));
-    await world.pass(minutes(9));
-    use(at(17));
-    await world.pass(minutes(20));
-
-    expect(world.lasted()).toEqual([27]);
-    expect(world.metrics.total("IdleNodeMinutes")).toBe(9);
-    expect(world.metrics.total("RelaunchesSpared")).toBe(1);
-    expect(world.learned?.gaps).toEqual([{ nodes: 1, atLeast: 0, atMost: minutes(9) }]);
-  });
-
   it.each(["hold", "release"] as const)(
     "learns the same when the %s function crashes after any call",
     async (name) => {

@@ -31,19 +31,6 @@ describe("a launch", () => {
 });
 
 describe("a new node", () => {
-  it.each([seconds(5), minutes(1), minutes(4), minutes(9)])(
-    "is marked when it joins, also after %i ms",
-    async (delay) => {
-      const world = new Scenario();
-      world.sweepEvery = undefined;
-      world.launch({ joinsAfter: delay });
-
-      await world.pass(delay + minutes(2));
-
-      expect(world.heldNodes()).toEqual(["node-1"]);
-    },
-  );
-
   it("that another message has marked causes no warning when its own message gives up", async () => {
     const world = new Scenario();
     world.sweepEvery = undefined;

@@ -49,7 +49,6 @@ const soon = () => within(30_000);
 /** Whether a time that the server recorded, in whole seconds, lies between `began` and now. */
 const isSince = (began: number) => (at: Date) => at.getTime() > began - 1_000 && at.getTime() <= Date.now();
 
-const role = "/apis/rbac.authorization.k8s.io/v1/clusterroles/karpenter-node-holder";
 const patched = (body: object, at = path): KubernetesCall => ({
   method: "PATCH",
   path: at,
@@ -57,7 +56,6 @@ const patched = (body: object, at = path): KubernetesCall => ({
   contentType: "application/merge-patch+json",
   body,
 });
-const nodesRule = [{ apiGroups: [""], apiVersions: ["*"], operations: ["*"], resources: ["nodes"] }];
 
 describe("what a real API server allows the holder to do", () => {
   let plane: ControlPlane;
