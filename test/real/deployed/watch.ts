@@ -9,29 +9,32 @@ import { until } from "../engines/processes.ts";
 
 /** The alarms of one cluster's holder. */
 export class Watch {
-  readonly #cluster: string;
+  /** With which their names begin. */
+  readonly #prefix: string;
   readonly #cloudWatch: CloudWatchClient;
 
   constructor(emulator: Emulator, cluster: string) {
-    this.#cluster = cluster;
+    this.#prefix = alarmName(cluster, "");
     this.#cloudWatch = emulator.client(CloudWatchClient);
   }
 
   async states(): Promise<Readonly<Record<string, string>>> {
-    const prefix = alarmName(this.#cluster, "");
-    const command = new DescribeAlarmsCommand({ AlarmNamePrefix: prefix });
+    const command = new DescribeAlarmsCommand({ AlarmNamePrefix: this.#prefix });
     const { MetricAlarms = [] } = await this.#cloudWatch.send(command);
     return Object.fromEntries(
-      MetricAlarms.map(({ AlarmName = "", StateValue = "" }) => [AlarmName.slice(prefix.length), StateValue]),
+      MetricAlarms.map(({ AlarmName = "", StateValue = "" }) => [
+        AlarmName.slice(this.#prefix.length),
+        StateValue,
+      ]),
     );
   }
 
-  /** The alarms that went on since the account was opened. */
+  /** Those that went on at any time. */
   async everOn(): Promise<readonly string[]> {
     const command = new DescribeAlarmHistoryCommand({ HistoryItemType: "StateUpdate" });
     const { AlarmHistoryItems = [] } = await this.#cloudWatch.send(command);
     const on = AlarmHistoryItems.filter(({ HistorySummary = "" }) => HistorySummary.endsWith("to ALARM"));
-    return on.map(({ AlarmName = "" }) => AlarmName);
+    return on.flatMap(({ AlarmName = "" }) => (AlarmName.startsWith(this.#prefix) ? [AlarmName] : []));
   }
 
   /** Waits until exactly these alarms are on. */
