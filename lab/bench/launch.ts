@@ -66,7 +66,7 @@ function apiServerOf({ config }: DeployedCluster): ApiServer {
 
 async function launchOnce(cluster: DeployedCluster): Promise<Parts> {
   await cluster.releaseAll();
-  await cluster.purgeLaunchQueue();
+  await cluster.empty();
   const watching = Promise.withResolvers<void>();
   const allMarked = whenMarked(cluster, watching.resolve);
   await Promise.race([watching.promise, allMarked]);
@@ -103,7 +103,7 @@ async function whenMarked({ config }: DeployedCluster, onOpen: () => void): Prom
 /** Many launches at once, through bus, queue and function. */
 async function burst(cluster: DeployedCluster, launches: number): Promise<Figure> {
   await cluster.releaseAll();
-  await cluster.purgeLaunchQueue();
+  await cluster.empty();
   const before = await cluster.schedules();
   const instances = new Set(await cluster.launchMany(launches));
   let traces: readonly Trace[] = [];

@@ -197,12 +197,6 @@ export class DeployedCluster {
     await this.#emulator.client(SQSClient).send(new SetQueueAttributesCommand({ QueueUrl, Attributes }));
   }
 
-  /** Deletes all messages of the launch queue, including follow-ups. */
-  async purgeLaunchQueue(): Promise<void> {
-    const QueueUrl = await this.#queue("LaunchesQueue");
-    await this.#emulator.client(SQSClient).send(new PurgeQueueCommand({ QueueUrl }));
-  }
-
   /** The runbook's `aws sqs start-message-move-task`. */
   async redrive(): Promise<void> {
     const sqs = this.#emulator.client(SQSClient);

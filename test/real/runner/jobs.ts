@@ -23,7 +23,7 @@ export const hasKarpenter = ({ suite }: Pick<Job, "suite">): boolean =>
 /** The jobs for these names; by default all, the longest first, some also on the oldest version. */
 export function jobsOf(names: readonly string[]): Job[] {
   if (names.length > 0) return names.map(jobOf);
-  const onOldest = (suite: string) => (onAnyKarpenter.includes(suite) ? [`${suite}@${oldestKarpenter}`] : []);
+  const onOldest = (suite: string) => (withKarpenter.includes(suite) ? [`${suite}@${oldestKarpenter}`] : []);
   const all = [...new Set([...longest, ...suites])];
   return all.flatMap((suite) => [suite, ...onOldest(suite)]).map(jobOf);
 }

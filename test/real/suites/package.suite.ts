@@ -33,10 +33,8 @@ function newApp(kind: "module" | "commonjs"): string {
 }
 
 describe.each([
-  ["oldest", "module", oldest],
   ["oldest", "commonjs", oldest],
   ["newest", "module", newest],
-  ["newest", "commonjs", newest],
 ] as const)("an empty app on the %s CDK of the range, of type %s", (_, kind, peers) => {
   it("compiles and synthesizes after npm install, without a prompt or a warning", async () => {
     const app = newApp(kind);
