@@ -42,14 +42,7 @@ describe("our rights in a cluster", () => {
   it("are written by server-side apply: the record of the keys, what restrains, then what allows", async () => {
     const api = new Answering(({ body }) => body);
     expect(await accessOf(api).write([annotation])).toBe("with policy");
-    expect(api.asked.map(kindOf)).toEqual([
-      "clusterroles",
-      "validatingadmissionpolicies",
-      "validatingadmissionpolicybindings",
-      "clusterrolebindings",
-      "roles",
-      "rolebindings",
-    ]);
+    expect(api.asked.map(({ path }) => path)).toEqual(accessManifest([annotation]).map(({ path }) => path));
     for (const { method, query, contentType } of api.asked) {
       expect({ method, query, contentType }).toEqual({
         method: "PATCH",
@@ -62,14 +55,9 @@ describe("our rights in a cluster", () => {
   it("are removed with the record of the keys last, and what is missing is done", async () => {
     const api = new Answering(missing);
     await accessOf(api).remove();
-    expect(api.asked.map((call) => `${call.method} ${kindOf(call)}`)).toEqual([
-      "DELETE validatingadmissionpolicies",
-      "DELETE validatingadmissionpolicybindings",
-      "DELETE clusterrolebindings",
-      "DELETE roles",
-      "DELETE rolebindings",
-      "DELETE clusterroles",
-    ]);
+    const [record, ...others] = accessManifest([annotation]).map(({ path }) => path);
+    expect(api.asked.map(({ path }) => path)).toEqual([...others, record]);
+    for (const { method } of api.asked) expect(method).toBe("DELETE");
   });
 
   it("do without the policy where the cluster knows none", async () => {
