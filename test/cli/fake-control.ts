@@ -6,19 +6,14 @@ import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../suppo
 export type Asked = Readonly<Record<string, unknown>>;
 type Ended = Readonly<{ exit: number; output: string; reported: string }>;
 
-/** What the function does: answers, or fails with an error of this type. */
-export type Control = (request: Asked, functionName: string) => unknown | FunctionFailure;
+/** What the function answers, or how AWS answers in its place. */
+export type Control = (request: Asked, functionName: string) => unknown;
 
 /** An error that the function itself threw, stack trace and all, as Lambda reports it. */
-export class FunctionFailure {
-  readonly type: string;
-  readonly message: string;
-
-  constructor(type: string, message: string) {
-    this.type = type;
-    this.message = message;
-  }
-}
+export const failed = (errorType: string, errorMessage: string): AwsAnswer => ({
+  headers: { "x-amz-function-error": "Unhandled" },
+  body: JSON.stringify({ errorType, errorMessage, trace: ["Error: at somewhere.ts:1"] }),
+});
 
 /** Lambda on loopback with one control function, and our command line pointed at it. */
 export class FakeControl {
@@ -47,7 +42,7 @@ export class FakeControl {
       it.fake?.asked.push(asked);
       it.fake?.functionNames.push(name);
       const answer = control(asked, name);
-      return answer instanceof FunctionFailure ? failed(answer) : isAnswer(answer) ? answer : json(answer);
+      return isAnswer(answer) ? answer : json(answer);
     });
     it.fake = new FakeControl(aws);
     return it.fake;
@@ -81,11 +76,6 @@ function listed(holders: readonly string[] | "denied"): AwsAnswer {
   );
   return json({ Functions: [{ FunctionName: "other" }, ...functions] });
 }
-
-const failed = ({ type, message }: FunctionFailure): AwsAnswer => ({
-  headers: { "x-amz-function-error": "Unhandled" },
-  body: JSON.stringify({ errorType: type, errorMessage: message, trace: ["Error: at somewhere.ts:1"] }),
-});
 
 const isAnswer = (answer: unknown): answer is AwsAnswer =>
   typeof answer === "object" && answer !== null && "headers" in answer && "body" in answer;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { aPastHold } from "../support/builders.ts";
 import { newFolder } from "../support/new-folder.ts";
-import { type Asked, type Control, FakeControl, FunctionFailure, refused } from "./fake-control.ts";
+import { type Asked, type Control, FakeControl, failed, refused } from "./fake-control.ts";
 
 const at = "2026-11-21T12:00:00.000Z";
 const held = {
@@ -276,7 +276,7 @@ describe("a failed command", () => {
   });
 
   it("reports the function's error without its stack trace", async () => {
-    const failing = () => new FunctionFailure("BrokenSetupError", "The cluster refused the login (401)");
+    const failing = () => failed("BrokenSetupError", "The cluster refused the login (401)");
     const { exit, reported } = await ask(await holder(failing));
     expect(exit).toBe(1);
     expect(reported).toContain("error: The cluster refused the login (401)\nRun doctor");
@@ -284,7 +284,7 @@ describe("a failed command", () => {
   });
 
   it("reports why a request was refused, and not as a usage error", async () => {
-    const refusing = () => new FunctionFailure("BadInputError", "Cannot hold: paused by hand: resume first");
+    const refusing = () => failed("BadInputError", "Cannot hold: paused by hand: resume first");
     const prod = await holder(refusing);
     const { exit, reported } = await prod.run("hold", "--cluster", "prod", "--reason", "x");
     expect(exit).toBe(1);

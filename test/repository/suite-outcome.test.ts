@@ -1,92 +1,54 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { noTests, outcomeOf, sum } from "../real/runner/outcome.ts";
 import { newFolder } from "../support/new-folder.ts";
 
-const folder = newFolder();
-
 describe("the outcome of a suite", () => {
   const passing = {
-    success: true,
-    numPassedTests: 2,
-    numFailedTests: 0,
-    numPendingTests: 1,
-    numTodoTests: 0,
-    testResults: [
-      { status: "passed", message: "", assertionResults: [{ status: "passed", fullName: "holds" }] },
-    ],
+    ...{ success: true, numPassedTests: 2, numFailedTests: 0, numPendingTests: 1, numTodoTests: 0 },
+    testResults: [{ status: "passed", message: "", assertionResults: [{ status: "passed" }] }],
   };
+  const failing = (file: object) => {
+    const testResults = [{ status: "failed", message: "", assertionResults: [], ...file }];
+    return written(JSON.stringify({ ...passing, success: false, testResults }));
+  };
+  const broken = { status: "failed", fullName: "held", failureMessages: ["\u001b[31mError: gone\n at x"] };
 
   it("is what its report counts", () => {
-    expect(outcomeOf(report(passing), 0)).toEqual({ passed: 2, failed: 0, skipped: 1, failures: [] });
+    const outcome = { passed: 2, failed: 0, skipped: 1, failures: [] };
+    expect(outcomeOf(written(JSON.stringify(passing)), 0)).toEqual(outcome);
+    const other = { passed: 2, failed: 1, skipped: 3, failures: ["other"] };
+    expect([outcome, other].reduce(sum, noTests)).toEqual({ ...other, passed: 4, skipped: 4 });
   });
 
-  it("names each test that failed, with the first line of why", () => {
-    const broken = {
-      status: "failed",
-      fullName: "nodes are held",
-      failureMessages: ["\u001b[31mError: gone\n  at x"],
-    };
-    const reported = {
-      ...passing,
-      success: false,
-      numFailedTests: 1,
-      testResults: [{ status: "failed", message: "", assertionResults: [broken, { status: "passed" }] }],
-    };
-
-    expect(outcomeOf(report(reported), 1)).toMatchObject({
-      failed: 1,
-      failures: ["nodes are held: Error: gone"],
-    });
+  it.each([
+    [
+      "each test that failed",
+      failing({ assertionResults: [broken, { status: "passed" }] }),
+      "held: Error: gone",
+    ],
+    ["why the set-up failed, though no test was run", failing({ message: "no etcd\nat x" }), "no etcd"],
+  ])("names %s, with the first line of why", (_, report, why) => {
+    const { failed, failures } = outcomeOf(report, 1);
+    expect([failed, failures[0]]).toEqual([1, why]);
   });
 
-  it("has failed where the set-up failed and no test was run", () => {
-    const reported = {
-      ...passing,
-      success: false,
-      testResults: [{ status: "failed", message: "no etcd\nat x", assertionResults: [] }],
-    };
-
-    const { failed, failures } = outcomeOf(report(reported), 1);
-
-    expect(failed).toBe(1);
-    expect(failures[0]).toBe("no etcd");
-  });
-
-  it("has failed where all tests passed and the suite did not", () => {
-    expect(outcomeOf(report(passing), null)).toMatchObject({ passed: 2, failed: 1 });
-  });
-
-  it("names the error that a set-up printed, which the report leaves out", () => {
+  it("has failed where all tests passed and the suite did not, with the error that it printed", () => {
     const output = "FAIL faults.suite.ts > faults\n\u001b[31mError\u001b[39m: etcd ended with 1\nmore\n";
-
-    expect(outcomeOf(report({ ...passing, success: false }), 1, output).failures).toEqual([
-      "ended with 1 outside of its tests: Error: etcd ended with 1",
-    ]);
+    expect(outcomeOf(written(JSON.stringify(passing)), null, output)).toMatchObject({
+      passed: 2,
+      failed: 1,
+      failures: ["ended with null outside of its tests: Error: etcd ended with 1"],
+    });
   });
 
   it.each([undefined, "", "{", "null", '"all well"'])("has failed where the report is %s", (text) => {
     expect(outcomeOf(written(text), 0)).toMatchObject({ passed: 0, failed: 1 });
   });
 
-  it("adds up", () => {
-    const one = { passed: 1, failed: 1, skipped: 0, failures: ["one"] };
-    const other = { passed: 2, failed: 1, skipped: 3, failures: ["other"] };
-
-    expect([one, other].reduce(sum, noTests)).toEqual({
-      passed: 3,
-      failed: 2,
-      skipped: 3,
-      failures: ["one", "other"],
-    });
-  });
-
-  const report = (reported: object) => written(JSON.stringify(reported));
-
   function written(text: string | undefined): string {
-    const file = join(folder, "report.json");
-    rmSync(file, { force: true });
+    const file = join(newFolder(), "report.json");
     if (text !== undefined) writeFileSync(file, text);
     return file;
   }
