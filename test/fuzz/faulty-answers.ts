@@ -1,6 +1,6 @@
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { type HttpServer, serveHttp } from "../../local/http-server.ts";
 import fc from "../support/fast-check.ts";
 
 /** What is changed in one correct answer. */
@@ -67,26 +67,24 @@ export class ChangingProxy {
   /** The headers of requests that followed a redirect. */
   readonly redirected: IncomingMessage["headers"][] = [];
   readonly #target: string;
-  readonly #server: Server;
+  #server: HttpServer | undefined;
   #script: readonly AnswerChange[] = [];
   #count = 0;
 
   private constructor(target: string) {
     this.#target = target;
-    this.#server = createServer((request, response) => {
-      this.#serve(request, response).catch(() => request.socket.destroy());
-    });
   }
 
   static async start(target: string): Promise<ChangingProxy> {
     const proxy = new ChangingProxy(target);
-    proxy.#server.listen(0, "127.0.0.1");
-    await once(proxy.#server, "listening");
+    proxy.#server = await serveHttp((request, response) => {
+      proxy.#serve(request, response).catch(() => request.socket.destroy());
+    });
     return proxy;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return this.#server?.url ?? "";
   }
 
   begin(script: readonly AnswerChange[]): void {
@@ -95,8 +93,7 @@ export class ChangingProxy {
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await this.#server?.stop();
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -106,8 +103,7 @@ export class ChangingProxy {
       return void response.end("{}");
     }
     const change = this.#script[this.#count++ % this.#script.length] ?? { do: "pass" };
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
+    const sent = await buffer(request);
     const headers = Object.entries(request.headers).filter(
       ([name]) => !/^(host|connection|content-length|transfer-encoding|keep-alive)$/.test(name),
     );
@@ -116,7 +112,7 @@ export class ChangingProxy {
     const answer = await fetch(`${this.#target}${asked}`, {
       method,
       headers: headers.map(([name, value]): [string, string] => [name, String(value)]),
-      body: chunks.length > 0 ? Buffer.concat(chunks) : null,
+      body: sent.length > 0 ? sent : null,
     });
     const correct = await answer.text();
     if (change.do === "reset") return void request.socket.resetAndDestroy();

@@ -1,12 +1,11 @@
-import { once } from "node:events";
-import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { TryAgainError } from "../../lambda/core/errors.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { TooLongError } from "../../lambda/kubernetes/transport.ts";
 import { systemClock as clock } from "../../lambda/system-clock.ts";
+import { requestUrl, serveHttp } from "../../local/http-server.ts";
 import { NodeWatch } from "../../local/run/node-watch.ts";
 import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts";
 import { sendEndlessly } from "./faulty-answers.ts";
@@ -48,20 +47,15 @@ describe("a watch with malformed events", () => {
   ])("connects again, lists all nodes and reveals no token: %s", async (_, nonsense) => {
     const paths = new Set<string>();
     let watches = 0;
-    const server: Server = createServer((request, response) => {
-      const { pathname, searchParams } = new URL(request.url ?? "", "http://server");
+    const server = await serveHttp((request, response) => {
+      const { pathname, searchParams } = requestUrl(request);
       paths.add(pathname);
       if (!searchParams.has("watch")) response.end(line({ metadata: { resourceVersion: "1" }, items: [] }));
-      else if (++watches === 1) nonsense(response, urlOf(server));
+      else if (++watches === 1) nonsense(response, server.url);
       else response.write(line({ type: "ADDED", object: node("b") }));
     });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    closing.push(async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    });
-    const access = { server: urlOf(server), tls: {}, headers: { authorization: `Bearer ${token}` } };
+    closing.push(() => server.stop());
+    const access = { server: server.url, tls: {}, headers: { authorization: `Bearer ${token}` } };
     const login = { access: async () => access, refresh: () => {} };
     const api = new KubernetesClient({ login, clock, metrics: new CollectedMetrics() });
     closing.push(() => api.close());
@@ -81,5 +75,3 @@ describe("a watch with malformed events", () => {
     expect([...paths]).toEqual(["/api/v1/nodes"]);
   });
 });
-
-const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

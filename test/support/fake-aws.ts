@@ -1,6 +1,6 @@
-import { once } from "node:events";
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { serveHttp } from "../../local/http-server.ts";
 
 /** A received HTTP request. */
 export type AwsRequest = Readonly<{
@@ -29,28 +29,21 @@ export async function fakeAws(
   answer: (request: AwsRequest, count: number) => AwsAnswer | "hang up" | Promise<AwsAnswer>,
 ): Promise<FakeAws> {
   const requests: AwsRequest[] = [];
-  const server = createServer(async (incoming, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of incoming) chunks.push(chunk);
+  const respond = async (incoming: IncomingMessage, response: ServerResponse) => {
     const { method = "", url = "", headers } = incoming;
-    const request = { method, path: url, headers, body: Buffer.concat(chunks).toString() };
+    const request = { method, path: url, headers, body: await text(incoming) };
     requests.push(request);
     const result = await answer(request, requests.length);
     if (result === "hang up") return void incoming.socket.destroy();
     response.writeHead(result.status ?? 200, result.headers);
     response.end(result.body);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  };
+  const server = await serveHttp((incoming, response) => void respond(incoming, response));
   const credentials = { accessKeyId: "fake", secretAccessKey: "fake" };
   return {
-    client: { endpoint: `http://127.0.0.1:${port}`, region: "eu-west-1", credentials },
+    client: { endpoint: server.url, region: "eu-west-1", credentials },
     requests,
-    close: async () => {
-      server.close();
-      server.closeAllConnections();
-    },
+    close: server.stop,
   };
 }
 
