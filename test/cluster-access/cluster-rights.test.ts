@@ -14,18 +14,13 @@ const { annotation } = Karpenter.v1;
 const older = Karpenter["v0.31"].annotation;
 
 /** An API server that records its requests and gives these answers. */
-class Answering implements KubernetesCaller {
-  readonly asked: KubernetesCall[] = [];
-  readonly #answer: (call: KubernetesCall) => unknown;
-
-  constructor(answer: (call: KubernetesCall) => unknown) {
-    this.#answer = answer;
-  }
-
-  async call(call: KubernetesCall): Promise<unknown> {
-    this.asked.push(call);
-    return this.#answer(call);
-  }
+function answering(answer: (call: KubernetesCall) => unknown) {
+  const asked: KubernetesCall[] = [];
+  const call = async (one: KubernetesCall) => {
+    asked.push(one);
+    return answer(one);
+  };
+  return { asked, call };
 }
 
 const refuse = (status: number, name = "") => {
@@ -40,7 +35,7 @@ const kindOf = ({ path }: KubernetesCall) => path.split("/").at(-2);
 
 describe("our rights in a cluster", () => {
   it("are written by server-side apply: the record of the keys, what restrains, then what allows", async () => {
-    const api = new Answering(({ body }) => body);
+    const api = answering(({ body }) => body);
     expect(await accessOf(api).write([annotation])).toBe("with policy");
     expect(api.asked.map(({ path }) => path)).toEqual(accessManifest([annotation]).map(({ path }) => path));
     for (const { method, query, contentType } of api.asked) {
@@ -53,7 +48,7 @@ describe("our rights in a cluster", () => {
   });
 
   it("are removed with the record of the keys last, and what is missing is done", async () => {
-    const api = new Answering(missing);
+    const api = answering(missing);
     await accessOf(api).remove();
     const [record, ...others] = accessManifest([annotation]).map(({ path }) => path);
     expect(api.asked.map(({ path }) => path)).toEqual([...others, record]);
@@ -61,24 +56,24 @@ describe("our rights in a cluster", () => {
   });
 
   it("do without the policy where the cluster knows none", async () => {
-    const api = new Answering(({ path, body }) => (path.includes("admission") ? refuse(404) : (body ?? {})));
+    const api = answering(({ path, body }) => (path.includes("admission") ? refuse(404) : (body ?? {})));
     expect(await accessOf(api).write([annotation])).toBe("without policy");
     expect(api.asked.map(kindOf)).toContain("clusterrolebindings");
   });
 
   it("report what to check when we may not write them", async () => {
-    const failure = accessOf(new Answering(() => refuse(403))).write([annotation]);
+    const failure = accessOf(answering(() => refuse(403))).write([annotation]);
     await expect(failure).rejects.toBeInstanceOf(BrokenSetupError);
     await expect(failure).rejects.toMatchObject({ cause: { status: 403 } });
   });
 
   it.each([403, 404])("cannot be written where the ClusterRole is answered with %i", async (status) => {
-    const api = new Answering(({ path, body }) => (path.includes("roles/") ? refuse(status) : body));
+    const api = answering(({ path, body }) => (path.includes("roles/") ? refuse(status) : body));
     await expect(accessOf(api).write([annotation])).rejects.toThrow();
   });
 
   it("cannot be checked, read or removed where the cluster refuses", async () => {
-    const access = accessOf(new Answering(() => refuse(403)));
+    const access = accessOf(answering(() => refuse(403)));
     for (const call of [
       () => access.check([annotation]),
       () => access.annotations(),
@@ -89,7 +84,7 @@ describe("our rights in a cluster", () => {
   });
 
   it("are revoked by removing the ClusterRoleBinding", async () => {
-    const api = new Answering(none);
+    const api = answering(none);
     await accessOf(api).revoke();
     expect(api.asked).toEqual([
       {
@@ -123,17 +118,17 @@ describe("our rights in a cluster", () => {
 
   it("record the annotation keys on the ClusterRole, which every cluster has", async () => {
     const role = accessManifest([annotation, older]).find(({ path }) => path.includes("clusterroles/"));
-    const api = new Answering(() => role?.object);
+    const api = answering(() => role?.object);
     expect(await accessOf(api).annotations()).toEqual([annotation, older]);
     expect(api.asked.map((call) => `${call.method} ${kindOf(call)}`)).toEqual(["GET clusterroles"]);
-    expect(await accessOf(new Answering(missing)).annotations()).toEqual([]);
+    expect(await accessOf(answering(missing)).annotations()).toEqual([]);
   });
 
   it("record only valid keys, also when the ClusterRole was changed", async () => {
     const changed = (keys: unknown) => ({
       metadata: { annotations: { "karpenter-node-holder/hold-annotations": keys } },
     });
-    const recorded = (role: unknown) => accessOf(new Answering(() => role)).annotations();
+    const recorded = (role: unknown) => accessOf(answering(() => role)).annotations();
     expect(await recorded(changed(`x,y/'z,${annotation}`))).toEqual([annotation]);
     for (const role of [changed(7), { metadata: {} }]) expect(await recorded(role)).toEqual([]);
     await expect(recorded("<html>")).rejects.toThrow(TryAgainError);
@@ -141,7 +136,7 @@ describe("our rights in a cluster", () => {
 
   it("are right when all we want is there, whatever the server added", async () => {
     const stored = new Map(accessManifest([annotation]).map(({ path, object }) => [path, object]));
-    const api = new Answering(({ path }) => {
+    const api = answering(({ path }) => {
       const object = stored.get(path);
       const metadata = { ...Object(object).metadata, uid: "1", managedFields: [] };
       return { ...object, metadata, status: { observedGeneration: 1 } };
@@ -175,21 +170,21 @@ describe("our rights in a cluster", () => {
     ["nothing", {}, "right"],
   ])("are compared as a whole: a policy with %s", async (_, spec, state) => {
     const changed = { ...policy, spec: { ...policy.spec, ...spec } };
-    const api = new Answering(({ path }) => (path.includes("policies/") ? changed : {}));
+    const api = answering(({ path }) => (path.includes("policies/") ? changed : {}));
     const found = await accessOf(api).check([annotation]);
     expect(found.find(({ kind }) => kind === "ValidatingAdmissionPolicy")?.state).toBe(state);
   });
 
   it("are missing, or of a kind that the cluster does not know, by what the answer names", async () => {
     const states = async (answer: () => unknown) =>
-      (await accessOf(new Answering(answer)).check([annotation])).map(({ state }) => state);
+      (await accessOf(answering(answer)).check([annotation])).map(({ state }) => state);
     expect(await states(missing)).toEqual(Array(6).fill("missing"));
     expect((await states(() => refuse(404))).slice(1, 3)).toEqual(Array(2).fill("unknown to this cluster"));
   });
 
   it("replace an object in which others have set fields of their own", async () => {
     const foreign = { spec: {}, metadata: { resourceVersion: "7" } };
-    const api = new Answering(({ path, body }) => (path.includes("bindings") ? foreign : body));
+    const api = answering(({ path, body }) => (path.includes("bindings") ? foreign : body));
     await accessOf(api).write([annotation]);
     const replaced = api.asked.filter(({ method }) => method === "PUT");
     expect(replaced.map(kindOf)).toEqual([
@@ -207,13 +202,13 @@ describe("our rights in a cluster", () => {
     [{ metadata: 7 }, "our metadata must be an object, not 7"],
     [{ metadata: { annotations: 7 } }, "our annotations must be an object, not 7"],
   ])("are not compared with an answer that is no object: %j", async (answer, message) => {
-    await expect(accessOf(new Answering(() => answer)).check([annotation])).rejects.toThrow(message);
+    await expect(accessOf(answering(() => answer)).check([annotation])).rejects.toThrow(message);
   });
 
   it.each<[unknown, string]>([
     [7, "our ClusterRole must be an object, not 7"],
     [{ metadata: 7 }, "our ClusterRole's metadata must be an object, not 7"],
   ])("record no keys in an answer that is no ClusterRole: %j", async (answer, message) => {
-    await expect(accessOf(new Answering(() => answer)).annotations()).rejects.toThrow(message);
+    await expect(accessOf(answering(() => answer)).annotations()).rejects.toThrow(message);
   });
 });
