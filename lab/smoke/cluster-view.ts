@@ -1,8 +1,6 @@
-import { AppsV1Api, CoreV1Api, KubeConfig } from "@kubernetes/client-node";
+import { CoreV1Api, KubeConfig } from "@kubernetes/client-node";
 import { ownKubernetes } from "../../cli/doctor/own-kubernetes.ts";
 import { holdLabel, Karpenter, neverHold } from "../../lambda/core/marks/keys.ts";
-
-export type Scaling = Readonly<{ namespace: string; deployment: string; replicas: number }>;
 
 /** The cluster as the user's own kubeconfig shows it. */
 export class ClusterView {
@@ -27,15 +25,5 @@ export class ClusterView {
       "nothing",
     );
     return found.filter(({ state }) => state === "right" || state === "different").map(({ kind }) => kind);
-  }
-
-  /** Returns the number of replicas before. */
-  async scale({ namespace, deployment: name, replicas }: Scaling): Promise<number> {
-    const apps = this.#config.makeApiClient(AppsV1Api);
-    const scale = await apps.readNamespacedDeploymentScale({ namespace, name });
-    const before = scale.spec?.replicas ?? 0;
-    const body = { ...scale, spec: { ...scale.spec, replicas } };
-    await apps.replaceNamespacedDeploymentScale({ namespace, name, body });
-    return before;
   }
 }

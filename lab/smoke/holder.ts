@@ -8,7 +8,7 @@ import { examine } from "../../cli/doctor/examine.ts";
 import { type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import type { Cdk } from "./cdk.ts";
-import type { ClusterView, Scaling } from "./cluster-view.ts";
+import type { ClusterView } from "./cluster-view.ts";
 import { type Check, inSeconds, judged, judgedEmpty, poll, type Seen, type Smoke } from "./smoke.ts";
 
 export type HolderOptions = Readonly<{
@@ -17,7 +17,6 @@ export type HolderOptions = Readonly<{
   /** Asks the control function. */
   ask: Ask;
   view: ClusterView | undefined;
-  scaling: Scaling | undefined;
   waitForLaunch: Duration;
 }>;
 
@@ -75,15 +74,8 @@ async function probe(smoke: Smoke, { account, ask }: HolderOptions): Promise<See
   return judged(toAnswer <= seconds(3), seen);
 }
 
-async function launch(smoke: Smoke, { ask, view, scaling, waitForLaunch }: HolderOptions): Promise<Seen> {
-  if (view && scaling) {
-    const { namespace, deployment, replicas } = scaling;
-    const before = await view.scale(scaling);
-    smoke.report(`scaled ${namespace}/${deployment} from ${before} to ${replicas} replicas`);
-    smoke.cleanup.add(`the scaling of ${namespace}/${deployment}`, () =>
-      view.scale({ ...scaling, replicas: before }),
-    );
-  } else smoke.report("waiting for a launch: scale something up, so that Karpenter launches a node");
+async function launch(smoke: Smoke, { ask, waitForLaunch }: HolderOptions): Promise<Seen> {
+  smoke.report("waiting for a launch: scale something up, so that Karpenter launches a node");
   const began = Date.now();
   const every = seconds(2);
   const held = await poll(smoke, { every, within: waitForLaunch }, () => holdNow(ask));

@@ -10,13 +10,13 @@ import { processTerminal } from "../../cli/terminal/terminal.ts";
 import { type Duration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { accountChecks } from "./account.ts";
 import { cdkFor } from "./cdk.ts";
-import { ClusterView, type Scaling } from "./cluster-view.ts";
+import { ClusterView } from "./cluster-view.ts";
 import { holderChecks, marksCheck } from "./holder.ts";
 import { leftoversCheck } from "./leftovers.ts";
-import { type Check, Cleanup, labels, type Row, rowOf, type Smoke, tableOf } from "./smoke.ts";
+import { type Check, labels, type Row, rowOf, type Smoke, tableOf } from "./smoke.ts";
 
 type Options = ClusterFlags &
-  Readonly<{ yes?: true; kubeconfig?: string; scale?: Scaling; wait: Duration; context: readonly string[] }>;
+  Readonly<{ yes?: true; kubeconfig?: string; wait: Duration; context: readonly string[] }>;
 
 /** How long each part usually takes. */
 const usual = {
@@ -39,11 +39,6 @@ const command = withCluster(new Command("npm run smoke --"), process)
   )
   .option("--yes", "do not ask before creating anything")
   .option("--kubeconfig <path>", "your own kubeconfig: also look for marks and rights in the cluster")
-  .option(
-    "--scale <namespace/deployment=replicas>",
-    "scale this up for the launch, and back afterwards",
-    scaling,
-  )
   .addOption(
     durationOption(
       "--wait <duration>",
@@ -63,16 +58,14 @@ const command = withCluster(new Command("npm run smoke --"), process)
   .action(smoke);
 
 async function smoke(options: Options): Promise<void> {
-  if (options.scale && !options.kubeconfig) command.error("error: --scale needs --kubeconfig");
-  const cleanup = new Cleanup();
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const)
     process.on(signal, () => {
       report(`${signal}: ending, and removing what was created`);
       stopping.abort(new Error("stopped"));
     });
-  const run = await identify(options, cleanup, stopping.signal);
-  explain(run, options);
+  const run = await identify(options, stopping.signal);
+  explain(run);
   if (!options.yes && !(await agreed())) throw new Error("nothing was created");
 
   const rows: Row[] = [];
@@ -80,15 +73,7 @@ async function smoke(options: Options): Promise<void> {
   try {
     await check(run, options, rows);
   } finally {
-    const left = await cleanup.run(report);
     progress.stop();
-    for (const one of left)
-      rows.push({
-        assumption: "what it created is removed",
-        expected: "removed",
-        seen: one,
-        verdict: "broken",
-      });
     process.stdout.write(`\n${tableOf(rows).join("\n")}\n`);
   }
   const broken = rows.filter(({ verdict }) => verdict === "broken");
@@ -101,7 +86,6 @@ async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
   const inOrder = async (part: keyof typeof usual, checks: readonly Check[]): Promise<boolean> => {
     const task = progress?.beginTimed(part, usual[part]);
     for (const one of checks) {
-      run.signal.throwIfAborted();
       const row = await rowOf(one);
       rows.push(row);
       report(`${labels[row.verdict]}: ${row.assumption}: ${row.seen}`);
@@ -112,26 +96,21 @@ async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
   };
   report("checking the account; nothing is created yet");
   if (!(await inOrder("the account", accountChecks(run, inVpc)))) return;
+  run.signal.throwIfAborted();
 
   const view = options.kubeconfig ? new ClusterView(options.kubeconfig) : undefined;
   const cdk = cdkFor(run, ["hold=2m", ...options.context]);
-  let isThere = true;
-  const destroy = async () => {
-    if (isThere) await cdk(["destroy", "--force"]);
-    isThere = false;
-  };
-  run.cleanup.add(`the holder of ${run.cluster}`, destroy);
   const account = awsAccount(run.aws, run.cluster);
   const { ask } = deployedHolder(options, process.env);
-  const { scale: scaling, wait: waitForLaunch } = options;
-  const steps = holderChecks(run, { cdk, account, ask, view, scaling, waitForLaunch });
+  const steps = holderChecks(run, { cdk, account, ask, view, waitForLaunch: options.wait });
   await inOrder("the holder at work", steps);
+  // Also after a failure or Ctrl-C.
   report("destroying the holder");
   const destroyed: Check = {
     assumption: "the stack is destroyed",
     expected: "complete",
     look: async () => {
-      await destroy();
+      await cdk(["destroy", "--force"]);
       return { seen: "complete", verdict: "holds" };
     },
   };
@@ -139,22 +118,19 @@ async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
   await inOrder("destroying the holder", ended);
 }
 
-async function identify(options: Options, cleanup: Cleanup, signal: AbortSignal): Promise<Smoke> {
+async function identify(options: Options, signal: AbortSignal): Promise<Smoke> {
   const aws = awsConfig(options, process.env);
   const sts = new STSClient(aws);
   const { Account = "" } = await sts.send(new GetCallerIdentityCommand({}));
   const region = await sts.config.region();
-  return { cluster: options.cluster, account: Account, region, aws, cleanup, report, signal };
+  return { cluster: options.cluster, account: Account, region, aws, report, signal };
 }
 
-function explain({ cluster, account, region }: Smoke, { scale }: Options): void {
-  const launch = scale
-    ? `scale ${scale.namespace}/${scale.deployment} to ${scale.replicas}`
-    : "wait for a launch";
+function explain({ cluster, account, region }: Smoke): void {
   report(`This will, in account ${account}, region ${region}:
 
   1. deploy the stack of the node holder for ${cluster} with hold=2m
-  2. ${launch}, and keep Karpenter's nodes from disruption for two minutes
+  2. wait for a launch, and keep Karpenter's nodes from disruption for two minutes
   3. destroy the stack, also after a failure or Ctrl-C
 
 These stay: the CDK's bootstrap and the functions' code in its bucket, metrics in CloudWatch until they expire, and
@@ -172,12 +148,6 @@ async function agreed(): Promise<boolean> {
   } finally {
     terminal.close();
   }
-}
-
-function scaling(text: string): Scaling {
-  const [, namespace = "", deployment = "", replicas = ""] = /^([^/=]+)\/([^/=]+)=(\d+)$/.exec(text) ?? [];
-  if (replicas === "") throw new InvalidArgumentError("It must be like default/web=5.");
-  return { namespace, deployment, replicas: Number(replicas) };
 }
 
 function gather(text: string, all: readonly string[]): readonly string[] {

@@ -9,7 +9,6 @@ export type Smoke = Readonly<{
   account: string;
   region: string;
   aws: AwsConfig;
-  cleanup: Cleanup;
   report: (line: string) => void;
   signal: AbortSignal;
 }>;
@@ -73,28 +72,4 @@ export async function judgedEmpty(
     return found.length === 0 ? true : undefined;
   });
   return judged(isEmpty === true, found.join("; ") || "nothing");
-}
-
-type Step = Readonly<{ what: string; undo: () => Promise<unknown> }>;
-
-/** Undoes what was created, the last first; one failure does not stop the others. */
-export class Cleanup {
-  readonly #steps: Step[] = [];
-
-  /** Before the change, if it may fail half-way; undoing what was not done must succeed. */
-  add(what: string, undo: () => Promise<unknown>): void {
-    this.#steps.push({ what, undo });
-  }
-
-  /** Returns what could not be undone, with the reason. */
-  async run(report: (line: string) => void): Promise<readonly string[]> {
-    const left: string[] = [];
-    for (let step = this.#steps.pop(); step; step = this.#steps.pop()) {
-      report(`removing ${step.what}`);
-      await step.undo().catch((error: unknown) => {
-        left.push(`${step.what}: ${error instanceof Error ? error.message : error}`);
-      });
-    }
-    return left;
-  }
 }
