@@ -1,9 +1,9 @@
 import { DeleteClusterCommand, EKSClient } from "@aws-sdk/client-eks";
 import { KubernetesObjectApi } from "@kubernetes/client-node";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { accessManifest } from "../../../lambda/cluster-access/manifest.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
-import { allAwsBehaviour } from "../emulator/emulator.ts";
+import { type AwsBehaviour, allAwsBehaviour } from "../emulator/emulator.ts";
 import type { DeployedCluster } from "./cluster.ts";
 import type { DeployedWorld } from "./world.ts";
 
@@ -16,25 +16,53 @@ const vpc = "subnet-0123456789abcdef0,sg-0123456789abcdef0";
 
 /** First deployments that fail, later ones with other settings, and the destroy. */
 export function changeCases(open: () => World): void {
-  it("a first deployment that fails says why, is rolled back, and can be destroyed", async () => {
+  describe("a first deployment that fails", () => {
+    const name = "first";
+    beforeAll(async () => {
+      const { emulator } = open().world;
+      await emulator.relaxIam();
+      await emulator.createCluster(name);
+    });
+
+    it.each<[AwsBehaviour, RegExp, Readonly<Record<string, string>>]>([
+      ["config-map-only", /aws-auth ConfigMap only/, {}],
+      ["subnets-closed", /NAT gateway, or the interface endpoint com\.amazonaws\.us-east-1\.eks/, { vpc }],
+      ["calls-denied", /explicit deny in a service control policy/, {}],
+      ["calls-throttled", /Rate exceeded/, {}],
+    ])("by %s says why, is rolled back, and can be destroyed", async (fault, why, settings) => {
+      const { world } = open();
+      world.emulator.setBehaviour([...allAwsBehaviour, fault]);
+      onTestFinished(() => world.emulator.setBehaviour(allAwsBehaviour));
+
+      // The app cannot ask EKS, so that the deployment begins.
+      const failed = world.deploy(name, settings, { AWS_ENDPOINT_URL_EKS: "http://127.0.0.1:1" });
+      await expect(failed).rejects.toThrow(why);
+
+      expect(await world.stackStatus(name)).toBe("ROLLBACK_COMPLETE");
+      await world.destroy(name);
+      expect(await world.stackStatus(name)).toBe("gone");
+      expect(await world.logGroups(name)).toEqual([]);
+    });
+  });
+
+  it("a deployment for no cluster, or an endpoint that answers some addresses only, is refused before anything is created", async () => {
     const { world } = open();
     const { emulator } = world;
+    // The suite itself must reach its API server.
+    emulator.setBehaviour(allAwsBehaviour.filter((one) => one !== "endpoints-closed"));
     await emulator.relaxIam();
-    await emulator.createCluster("first");
-    // From these subnets no call leaves, neither of the deployment nor of its rollback.
-    emulator.setBehaviour([...allAwsBehaviour, "subnets-closed"]);
-    onTestFinished(() => emulator.setBehaviour(allAwsBehaviour));
+    await emulator.createCluster("closed", { publicAccessCidrs: ["203.0.113.0/24"] });
+    emulator.setBehaviour(allAwsBehaviour);
 
-    // The app cannot ask EKS, so that the deployment begins.
-    const failed = world.deploy("first", { vpc }, { AWS_ENDPOINT_URL_EKS: "http://127.0.0.1:1" });
-    await expect(failed).rejects.toThrow(
-      /NAT gateway, or the interface endpoint com\.amazonaws\.us-east-1\.eks/,
+    await expect(world.deploy("missing", {})).rejects.toThrow(
+      /there is no EKS cluster missing in this account and region\nCheck/,
+    );
+    await expect(world.deploy("closed", {})).rejects.toThrow(
+      /endpoint of closed answers 203\.0\.113\.0\/24 only.*-c vpc=SUBNETS/s,
     );
 
-    expect(await world.stackStatus("first")).toBe("ROLLBACK_COMPLETE");
-    await world.destroy("first");
-    expect(await world.stackStatus("first")).toBe("gone");
-    expect(await world.logGroups("first")).toEqual([]);
+    expect(await world.stackStatus("missing")).toBe("gone");
+    expect(await world.stackStatus("closed")).toBe("gone");
   });
 
   it("deploying with another annotation removes every mark, and the next launch marks under the new one", async () => {

@@ -1,7 +1,12 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { CreateClusterCommand, DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
+import {
+  CreateClusterCommand,
+  DescribeClusterCommand,
+  EKSClient,
+  type VpcConfigRequest,
+} from "@aws-sdk/client-eks";
 import type { Duration } from "../../../lambda/core/duration.ts";
 import { guard } from "../../support/guarded.ts";
 import { buildControlPlane, buildPython, program } from "../engines/build.ts";
@@ -16,6 +21,7 @@ export const account = "000000000000";
 export const allAwsBehaviour = [
   "access-entries-late",
   "admins-late",
+  "endpoints-closed",
   "quiet-queues-wait",
   "concurrency-low",
   "past-one-shots-lost",
@@ -24,7 +30,7 @@ export const allAwsBehaviour = [
   "logs-late",
 ] as const;
 /** Accounts that refuse a holder, and what AWS never does; for tests that must detect it. */
-const faults = ["subnets-closed"] as const;
+const faults = ["config-map-only", "calls-denied", "calls-throttled", "subnets-closed"] as const;
 export type AwsBehaviour = (typeof allAwsBehaviour)[number] | (typeof faults)[number];
 
 /** AWS on loopback: deploys the unchanged stack, runs its functions, enforces IAM on request. */
@@ -112,13 +118,13 @@ export class Emulator {
   }
 
   /** An EKS cluster with a real control plane. */
-  async createCluster(name: string): Promise<EksPlane> {
+  async createCluster(name: string, resourcesVpcConfig: VpcConfigRequest = {}): Promise<EksPlane> {
     const eks = this.client(EKSClient);
     await eks.send(
       new CreateClusterCommand({
         name,
         roleArn: `arn:aws:iam::${account}:role/eks`,
-        resourcesVpcConfig: {},
+        resourcesVpcConfig,
         accessConfig: {
           authenticationMode: "API_AND_CONFIG_MAP",
           bootstrapClusterCreatorAdminPermissions: false,

@@ -97,8 +97,7 @@ def policies_known(find, cluster, *rest):
         yield principal, policy, association
 
 
-# subnets-closed: from the subnets of a function in a VPC no call leaves. MiniStack's CloudFormation forgets the VPC of a function; its
-# environment names it.
+# endpoints-closed: an endpoint that is public only for some addresses does not answer a function, which has none of these addresses.
 
 
 def closed_port():
@@ -109,6 +108,45 @@ def closed_port():
 
 
 open_listeners = []
+
+
+def describe_cluster(describe, name):
+    status, headers, body = describe(name)
+    if status != 200:
+        return status, headers, body
+    if is_on("calls-denied"):
+        return eks._error(403, *denied)
+    answer = json.loads(body)
+    if is_on("config-map-only"):
+        answer["cluster"]["accessConfig"]["authenticationMode"] = "CONFIG_MAP"
+    cidrs = answer["cluster"]["resourcesVpcConfig"]["publicAccessCidrs"]
+    if is_on("endpoints-closed") and "0.0.0.0/0" not in cidrs:
+        answer["cluster"]["endpoint"] = f"https://127.0.0.1:{closed_port()}"
+    return status, headers, json.dumps(answer).encode()
+
+
+# A cluster without access entries refuses every call about them. config-map-only: no cluster has any.
+# calls-denied: a service control policy denies every call. calls-throttled: EKS has no time for calls about access entries.
+
+entry_calls = ("_create_access_entry", "_describe_access_entry", "_update_access_entry", "_delete_access_entry", "_list_access_entries", "_associate_access_policy", "_disassociate_access_policy", "_list_associated_access_policies")
+no_entries = ("InvalidRequestException", "The cluster's authentication mode must be set to one of [API, API_AND_CONFIG_MAP] to perform this operation.")
+denied = ("AccessDeniedException", "User is not authorized to perform this action with an explicit deny in a service control policy")
+throttled = ("ThrottlingException", "Rate exceeded")
+
+
+def refuse_entry_call(act, cluster, *rest):
+    found = eks._clusters.get(cluster) or {}
+    if found and (is_on("config-map-only") or found["accessConfig"]["authenticationMode"] == "CONFIG_MAP"):
+        return eks._error(400, *no_entries)
+    if is_on("calls-denied"):
+        return eks._error(403, *denied)
+    if is_on("calls-throttled"):
+        return eks._error(429, *throttled)
+    return act(cluster, *rest)
+
+
+# subnets-closed: from the subnets of a function in a VPC no call leaves. MiniStack's CloudFormation forgets the VPC of a function; its
+# environment names it.
 
 
 def spawn_environment(credentials, config):
@@ -247,6 +285,9 @@ def begin():
     wrap(eks, "_access_entry_for_principal", login_entry)
     wrap(eks, "_authenticate_token_review", review)
     wrap(eks, "_access_policy_associations", policies_known)
+    for name in entry_calls:
+        wrap(eks, name, refuse_entry_call)
+    wrap(eks, "_describe_cluster", describe_cluster)
     wrap(lambda_runtime, "execution_credentials", spawn_environment)
     wrap(sqs, "_receive_messages_for_esm", fetch)
     wrap(lambda_svc, "_get_account_settings", account_settings)
