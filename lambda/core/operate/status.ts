@@ -1,7 +1,7 @@
 import type { HoldLength } from "../auto/hold-length.ts";
 import { after } from "../duration.ts";
 import { describeCauses } from "../holds/causes.ts";
-import { dueAt, type ScopeRecord } from "../holds/hold.ts";
+import { dueAt, type Hold, type ScopeRecord } from "../holds/hold.ts";
 import { learnedLength } from "../holds/learning.ts";
 import { giveUpAfter } from "../holds/mark-nodes.ts";
 import { untilResumed, watermarkOf } from "../holds/watermark.ts";
@@ -102,7 +102,7 @@ type Described = Omit<ScopeStatus, "nodesHeld" | "nodes" | "awaited" | "length">
 function describe(record: ScopeRecord, whole: ScopeRecord | undefined, rules: Rules, now: Date): Described {
   const { scope, hold } = record;
   if (hold) {
-    const because = hold.state === "held" ? describeCauses(hold) : (hold.endsBecause ?? "");
+    const because = hold.state === "held" ? describeHeld(hold, now) : (hold.endsBecause ?? "");
     const { id: holdId, startedAt: since, launches, extensions, capped, armedFor } = hold;
     const reported = { holdId, since, until: dueAt(hold, rules), launches, extensions, capped };
     return { scope, state: hold.state, because, ...reported, ...(armedFor && { nextSchedule: armedFor }) };
@@ -112,6 +112,15 @@ function describe(record: ScopeRecord, whole: ScopeRecord | undefined, rules: Ru
   const { kind: state, since } = quiet;
   const because = state === "paused" ? `paused by hand: ${quiet.because}` : quiet.because;
   return { scope, state, because, since, ...(from < untilResumed && { until: from }) };
+}
+
+/** The causes of a hold, and what of its scope it holds no more. */
+function describeHeld(hold: Hold, now: Date): string {
+  const { narrowsAt, marksFrom } = hold;
+  const isNarrow = narrowsAt !== undefined && narrowsAt <= now;
+  const partly = marksFrom ? `nodes were let go, last at ${marksFrom.toISOString()}` : "";
+  const held = isNarrow ? "only the used nodes of its small burst are held" : partly;
+  return [describeCauses(hold), held].filter((part) => part !== "").join("; ");
 }
 
 /** Instances launched a short while ago whose node has not joined. */

@@ -88,6 +88,23 @@ describe("status", () => {
     });
   });
 
+  it.each([
+    [
+      "that looks have let nodes go",
+      { marksFrom: at(-3) },
+      /; nodes were let go, last at 2026-11-21T11:57:00.000Z$/,
+    ],
+    [
+      "that a small burst holds its own nodes alone",
+      { narrowsAt: noon, marksFrom: at(-3) },
+      /; only the used nodes of/,
+    ],
+    ["nothing of what comes later", { narrowsAt: at(1) }, /^3 launches in NodePool default$/],
+  ])("says of a running hold %s", async (_, about, because) => {
+    const { scope } = await status({ records: [aRecord({ hold: aHold({ launches: 3, ...about }) })] });
+    expect(scope?.because).toMatch(because);
+  });
+
   it("leaves out what is not known: a one-shot, a length, a sweep", async () => {
     const { answer, scope } = await status({ records: [aRecord({ hold: aHold() })] });
     expect(answer).not.toHaveProperty("lastSweep");
