@@ -31,7 +31,7 @@ it("a burst holds all nodes, its later launches extend the hold, its jobs keep i
         return [`until ${at(event.until)}`];
       return event.kind === "hold ended" ? [`ended at ${at(event.at)}`] : [];
     });
-    expect(course).toEqual(["until 60", "until 75", "until 90", "until 115", "ended at 115"]);
+    expect(course).toEqual(["until 60", "until 75", "until 90", "until 100", "ended at 100"]);
     const released = world.timeline.events.filter(({ kind }) => kind === "node released");
     expect(released.map((event) => "node" in event && event.node).sort()).toEqual([
       "new-node-1",
