@@ -29,7 +29,7 @@ describe("the churn lab", () => {
     const two = "--arm consolidate-after,holder";
     await Promise.all([
       shell.run(`npm run churn -- --trace dense ${arms} --share 0.42 --into "$INTO"`),
-      shell.run(`npm run churn -- --trace vary ${two} --share 0.8 --into "$INTO/vary"`),
+      shell.run(`npm run churn -- --trace vary ${two} --share 0.6 --into "$INTO/vary"`),
       shell.run(`npm run churn -- --trace roll --arm none,holder --share 0.9 --into "$INTO/roll"`),
     ]);
   }, 900_000);
