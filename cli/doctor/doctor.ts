@@ -20,6 +20,8 @@ export type Doctor = Readonly<{
   compareManifest?: (annotation: string, letGo: Rules["letGo"]) => Promise<readonly AccessFinding[]>;
   /** Reads the NodePools, which the functions may not, with the caller's own kubeconfig; where one is given. */
   findIneffectiveTemplates?: () => Promise<readonly IneffectiveTemplate[]>;
+  /** Reads the CapacityBuffers, which the functions may not, in the same way. */
+  findCapacityBuffers?: () => Promise<readonly string[]>;
   clock: Clock;
   sleep: (duration: Duration) => Promise<void>;
 }>;

@@ -127,7 +127,7 @@ async function checkInside(
     await it.check("nodes", [], () => checkNodes(cluster, now));
     await it.check("annotations", [], () => checkAnnotations(doctor, cluster));
   }
-  await it.check("launches", [], () => checkLaunches(inside));
+  await it.check("launches", [], () => checkLaunches(doctor, inside));
   await it.check("clock", [], () => checkClocks(bracket, cluster.works ? cluster.clusterTime : undefined));
   if (!record.works) {
     await it.check("record", ["record"], () =>

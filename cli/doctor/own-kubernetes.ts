@@ -17,7 +17,7 @@ const clock = { now: () => new Date() };
 export function ownKubernetes(
   path: string,
   context: string | undefined,
-): Required<Pick<Doctor, "compareManifest" | "findIneffectiveTemplates">> {
+): Required<Pick<Doctor, "compareManifest" | "findIneffectiveTemplates" | "findCapacityBuffers">> {
   const config = readKubeconfig({ paths: [path], context });
   const using = async <T>(work: (api: KubernetesClient) => Promise<T>): Promise<T> => {
     const api = new KubernetesClient({ login: kubeconfigLogin(config), clock, metrics: { add: () => {} } });
@@ -30,14 +30,15 @@ export function ownKubernetes(
   return {
     compareManifest: (annotation, letGo) =>
       using((api) => new KubernetesAccess({ api, clock, log: noLog, letGo }).check([annotation])),
-    findIneffectiveTemplates: () =>
-      using((api) => ineffectiveTemplates(api, { deadline: after(clock.now(), seconds(30)) })),
+    findIneffectiveTemplates: () => using((api) => ineffectiveTemplates(api, soon())),
+    findCapacityBuffers: () => using((api) => capacityBuffers(api, soon())),
   };
 }
 
+type Deadline = Pick<CallContext, "deadline">;
+const soon = (): Deadline => ({ deadline: after(clock.now(), seconds(30)) });
+
 const { annotation } = Karpenter.v1;
-/** Karpenter before v1.0 serves none of this version, and there any value protects. */
-const path = "/apis/karpenter.sh/v1/nodepools";
 
 const metadata = v.object({ annotations: v.optional(v.record(v.string(), v.string()), {}) });
 const nodePool = v.object({
@@ -48,17 +49,44 @@ const nodePool = v.object({
 /** The NodePools that annotate their nodes with a value that protects nothing. */
 export async function ineffectiveTemplates(
   api: KubernetesCaller,
-  context: Pick<CallContext, "deadline">,
+  context: Deadline,
 ): Promise<readonly IneffectiveTemplate[]> {
+  // Karpenter before v1.0 serves none of this version, and there any value protects.
+  const pools = await listAll(api, "/apis/karpenter.sh/v1/nodepools", nodePool, context);
+  return pools.flatMap(({ metadata, spec }) => {
+    const value = spec.template.metadata.annotations[annotation];
+    return isIneffective(annotation, value) ? [{ nodePool: metadata.name, value }] : [];
+  });
+}
+
+const capacityBuffer = v.object({ metadata: v.object({ namespace: v.string(), name: v.string() }) });
+
+/** The CapacityBuffers by namespace and name; none where the caller may not list them. */
+export async function capacityBuffers(api: KubernetesCaller, context: Deadline): Promise<readonly string[]> {
+  try {
+    const path = "/apis/autoscaling.x-k8s.io/v1beta1/capacitybuffers";
+    const buffers = await listAll(api, path, capacityBuffer, context);
+    return buffers.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+  } catch (error) {
+    if (isStatus(error, 403)) return [];
+    throw error;
+  }
+}
+
+/** Every object that the schema can read; none where the cluster does not have this kind. */
+async function listAll<T>(
+  api: KubernetesCaller,
+  path: string,
+  schema: v.GenericSchema<unknown, T>,
+  context: Deadline,
+): Promise<readonly T[]> {
   const ask = (query: PageQuery) => api.call({ method: "GET", path, query }, context);
-  const found: IneffectiveTemplate[] = [];
+  const found: T[] = [];
   try {
     for await (const { items } of pagesOf(ask, 250)) {
       for (const item of items) {
-        const { success, output } = v.safeParse(nodePool, item);
-        const value = success ? output.spec.template.metadata.annotations[annotation] : undefined;
-        if (success && isIneffective(annotation, value))
-          found.push({ nodePool: output.metadata.name, value });
+        const { success, output } = v.safeParse(schema, item);
+        if (success) found.push(output);
       }
     }
     return found;

@@ -138,6 +138,17 @@ describe("doctor", () => {
     expect(finding?.remedy).toContain('Write "true"');
   });
 
+  it("names the first CapacityBuffers, whose launches no pod waits for", async () => {
+    const findCapacityBuffers = async () => ["a", "b", "c", "d", "e", "f"].map((name) => `web/${name}`);
+    const [finding] = warned(await examined({}, { findCapacityBuffers }));
+    expect(finding).toMatchObject({
+      link: "launches",
+      what: expect.stringMatching(/: web\/a, .*web\/e, …$/),
+    });
+    expect(finding?.remedy).toContain("nodePools");
+    expect(warned(await examined({}, { findCapacityBuffers: async () => [] }))).toEqual([]);
+  });
+
   it.each([
     [3, "3m ahead of"],
     [-3, "3m behind"],

@@ -115,11 +115,25 @@ const cannotList = ({ missingRights }: Pick<ClusterFindings, "missingRights">): 
   missingRights.includes("list nodes");
 const unlisted = skipped('follows from "rights": the functions may not list nodes');
 
-/** The functions see what EC2 launches. */
-export const checkLaunches = ({ launches }: Inside): Findings =>
-  launches.works
-    ? ok(`${launches.recent} launched within the last hour`)
-    : fail(`the functions cannot ask EC2: ${launches.because}`, "Check their roles: ec2:DescribeInstances.");
+/** The functions see what EC2 launches, and what of it no pod waits for. */
+export async function checkLaunches(
+  { findCapacityBuffers }: Pick<Doctor, "findCapacityBuffers">,
+  { launches }: Inside,
+): Promise<Findings> {
+  if (!launches.works)
+    return fail(
+      `the functions cannot ask EC2: ${launches.because}`,
+      "Check their roles: ec2:DescribeInstances.",
+    );
+  const buffers = (await findCapacityBuffers?.()) ?? [];
+  if (buffers.length === 0) return ok(`${launches.recent} launched within the last hour`);
+  const shown = buffers.slice(0, 5).join(", ") + (buffers.length > 5 ? ", …" : "");
+  const what = `each launch that fills a CapacityBuffer counts as demand and starts or extends a hold: ${shown}`;
+  return warn(
+    what,
+    "To hold nothing for it, give it a NodePool of its own, and leave that out with nodePools.",
+  );
+}
 
 const fewest = 60_000;
 

@@ -1,0 +1,49 @@
+import { expect, it } from "vitest";
+import { capacityBuffers, ineffectiveTemplates } from "../../cli/doctor/own-kubernetes.ts";
+import { Karpenter } from "../../lambda/core/marks/keys.ts";
+import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
+import { KubernetesError } from "../../lambda/kubernetes/error.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
+import { until } from "../support/context.ts";
+
+const aNodePool = (name: string, annotations?: Readonly<Record<string, string>>) => ({
+  metadata: { name },
+  spec: { template: { ...(annotations && { metadata: { annotations } }) } },
+});
+const answering = (...items: unknown[]): KubernetesCaller => ({
+  call: async () => ({ metadata: {}, items }),
+});
+const refusing = (status: number): KubernetesCaller => ({
+  call: async () => {
+    throw new KubernetesError("GET", status, {});
+  },
+});
+const soon = until(noon);
+const unreadable = { metadata: { name: "unreadable" } };
+
+it("finds the NodePools whose template annotates with a value that protects nothing", async () => {
+  const { annotation } = Karpenter.v1;
+  const api = answering(
+    aNodePool("duration", { [annotation]: "30m" }),
+    aNodePool("right", { [annotation]: "true" }),
+    aNodePool("none"),
+    aNodePool("other", { "example.com/x": "30m" }),
+    unreadable,
+  );
+  expect(await ineffectiveTemplates(api, soon)).toEqual([{ nodePool: "duration", value: "30m" }]);
+});
+
+it("finds no NodePool where Karpenter is older than v1.0, which protects by any value", async () => {
+  expect(await ineffectiveTemplates(refusing(404), soon)).toEqual([]);
+});
+
+it("finds the CapacityBuffers of all namespaces", async () => {
+  const api = answering({ metadata: { namespace: "web", name: "spare" } }, unreadable);
+  expect(await capacityBuffers(api, soon)).toEqual(["web/spare"]);
+});
+
+it("finds no CapacityBuffer where there is no such kind, or where the caller may not list them", async () => {
+  expect(await capacityBuffers(refusing(404), soon)).toEqual([]);
+  expect(await capacityBuffers(refusing(403), soon)).toEqual([]);
+  await expect(capacityBuffers(refusing(500), soon)).rejects.toMatchObject({ status: 500 });
+});
