@@ -110,8 +110,11 @@ export interface Launches {
 /** What cannot be read here, and what that means; `isMissingRight` where an admin of the cluster can grant it. */
 export type Unavailable = Readonly<{ unavailable: string; isMissingRight?: boolean }>;
 
-/** A NodeClaim that Karpenter launched to replace other nodes; without `instance` while that is not known. */
-export type Replacement = Readonly<{ nodeClaim: string; instance?: string }>;
+/**
+ * A NodeClaim that Karpenter launched to replace other nodes; without `instance` while that is not known.
+ * `isForMore`: with those launched beside it, it asks for more than the replaced nodes have room for.
+ */
+export type Replacement = Readonly<{ nodeClaim: string; instance?: string; isForMore?: true }>;
 
 /** A NodeClaim of Karpenter, one for each node. */
 export type NodeClaim = Readonly<{

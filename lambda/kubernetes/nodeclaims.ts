@@ -7,6 +7,7 @@ import type { KubernetesCaller } from "./client.ts";
 import { isStatus } from "./error.ts";
 import { type PageQuery, pagesOf, selectors, selectorText } from "./node-lists.ts";
 import { instanceIn } from "./node-objects.ts";
+import { asksForMore, type Chosen, type Launched, resourcesSchema } from "./replacement-plan.ts";
 
 /** Events of objects without a namespace are kept in this one. */
 export const eventsNamespace = "default";
@@ -16,8 +17,6 @@ const eventsPath = `/api/v1/namespaces/${eventsNamespace}/events`;
 /** Karpenter before v1.0 serves the second one alone. */
 type Version = "v1" | "v1beta1";
 const nodeClaimsPath = (version: Version) => `/apis/${nodeClaimsGroup}/${version}/nodeclaims`;
-/** For more NodeClaims than this, one list of all is cheaper. */
-const mostByName = 5;
 
 const allDemand = "so every launch counts as demand";
 const launchesAlone = "so launches alone extend a hold";
@@ -49,11 +48,13 @@ const conditionSchema = v.object({ type: v.string(), status: v.string(), lastTra
 
 const nodeClaimSchema = v.object({
   metadata: v.object({ ...metadata, deletionTimestamp: v.optional(v.string()) }),
+  spec: v.optional(v.object({ resources: v.optional(v.object({ requests: resourcesSchema }), {}) }), {}),
   status: v.optional(
     v.object({
       providerID: v.optional(v.string(), ""),
       nodeName: v.optional(v.string(), ""),
       lastPodEventTime: v.nullish(moment),
+      allocatable: resourcesSchema,
       conditions: v.optional(v.array(conditionSchema), []),
     }),
     {},
@@ -75,12 +76,12 @@ export class KubernetesNodeClaims implements NodeClaims {
     context: CallContext,
   ): Promise<readonly Replacement[] | Unavailable> {
     return this.#unlessRefused(allDemand, async () => {
-      const launched = new Set<string>();
+      const named = new Set<string>();
       for await (const { involvedObject, metadata } of this.#replacementEvents({}, context)) {
         const { name } = involvedObject;
-        if (name !== "" && metadata.creationTimestamp >= since && !known.has(name)) launched.add(name);
+        if (name !== "" && metadata.creationTimestamp >= since) named.add(name);
       }
-      return this.#find(launched, context);
+      return this.#find(named, known, context);
     });
   }
 
@@ -99,17 +100,34 @@ export class KubernetesNodeClaims implements NodeClaims {
     });
   }
 
-  async #find(names: ReadonlySet<string>, context: CallContext): Promise<readonly Replacement[]> {
-    const found: Replacement[] = [];
-    const keep = ({ name: nodeClaim, instance }: NodeClaim) => {
-      if (names.has(nodeClaim)) found.push({ nodeClaim, ...(instance && { instance }) });
-    };
-    const queries: readonly Query[] =
-      names.size > mostByName ? [{}] : [...names].map((name) => ({ fieldSelector: `metadata.name=${name}` }));
-    for (const query of queries) {
-      for await (const claim of this.#claims(query, context)) keep(claim);
+  async #find(
+    named: ReadonlySet<string>,
+    known: ReadonlySet<string>,
+    context: CallContext,
+  ): Promise<readonly Replacement[]> {
+    if ([...named].every((name) => known.has(name))) return [];
+    const launched: (Launched & Replacement)[] = [];
+    const chosen: Chosen[] = [];
+    for await (const { metadata, spec, status } of this.#listServed({}, context)) {
+      const { name: nodeClaim, creationTimestamp: at } = metadata;
+      const { providerID, allocatable, conditions } = status;
+      const trueSince = (type: string) =>
+        conditions.find((one) => one.type === type && one.status === "True")?.lastTransitionTime;
+      const chosenAt = trueSince("DisruptionReason");
+      if (chosenAt) chosen.push({ at: chosenAt, allocatable });
+      if (!named.has(nodeClaim)) continue;
+      const isInitialized = trueSince("Initialized") !== undefined;
+      const { requests } = spec.resources;
+      const instance = providerID && { instance: instanceIn(providerID) };
+      launched.push({ nodeClaim, at, isInitialized, requests, ...instance });
     }
-    return found;
+    return launched
+      .filter(({ nodeClaim }) => !known.has(nodeClaim))
+      .map((one) => ({
+        nodeClaim: one.nodeClaim,
+        ...(one.instance && { instance: one.instance }),
+        ...(asksForMore(one, launched, chosen) && { isForMore: true as const }),
+      }));
   }
 
   #replacementEvents(query: Query, context: CallContext) {

@@ -16,7 +16,7 @@ export type Judged = Readonly<{
 
 /** A NodeClaim may be this much older than its launch: without a cloud, a launch dates from when its node joined. */
 const nodeClaimIsOlderBy: Duration = minutes(20);
-/** Where many nodes are replaced at once, all NodeClaims are read: for 5,000 of them that is 45 MB. */
+/** Where nodes are replaced, all NodeClaims are read: for 5,000 of them that is 45 MB. */
 const timeLimit: Duration = seconds(15);
 
 /** Separates demand from replacements, and remembers these. */
@@ -122,6 +122,10 @@ export function judgeLaunch(launch: Launch, facts: JudgeFacts): Verdict {
   if ("unavailable" in replacements) return { kind: "demand", because: replacements.unavailable };
 
   const own = replacements.find(({ instance }) => instance === launch.instance);
+  if (own?.isForMore) {
+    const because = `NodeClaim ${own.nodeClaim} replaces other nodes, but pods wait, too: Karpenter asked for more than those have room for`;
+    return { kind: "demand", because };
+  }
   if (own) {
     const because = `Karpenter launched NodeClaim ${own.nodeClaim} to replace other nodes`;
     return { kind: "replacement", because };

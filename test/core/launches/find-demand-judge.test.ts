@@ -33,6 +33,12 @@ describe("a launch", () => {
       { kind: "replacement", because: "Karpenter launched NodeClaim a to replace other nodes" },
     ],
     [
+      "that an event names is demand where Karpenter asked for more than the replaced nodes have room for",
+      0,
+      [ofOther, { nodeClaim: "a", instance: "i-1", isForMore: true }],
+      { kind: "demand", because: expect.stringContaining("a replaces other nodes, but pods wait, too") },
+    ],
+    [
       "is unknown while its event may be on its way",
       1_999,
       [],
