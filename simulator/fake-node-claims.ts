@@ -3,7 +3,7 @@ import { Karpenter } from "../lambda/core/marks/keys.ts";
 import type { Clock, NodeClaim } from "../lambda/core/ports.ts";
 import type { KubernetesCall } from "../lambda/kubernetes/client.ts";
 import { explained, KubernetesError } from "../lambda/kubernetes/error.ts";
-import { parseFieldSelector, parseLabelSelector } from "./fake-kubernetes/label-selector.ts";
+import { parseLabelSelector } from "./fake-kubernetes/label-selector.ts";
 
 type Stored = NodeClaim & Readonly<{ nodePool: string }>;
 
@@ -69,11 +69,10 @@ export class FakeNodeClaims {
       .map(([name, at]) => ({ metadata: { creationTimestamp: text(at) }, involvedObject: { name } }));
   }
 
-  #claims({ labelSelector = "", fieldSelector = "" }: Readonly<Record<string, string>>): readonly unknown[] {
+  #claims({ labelSelector = "" }: Readonly<Record<string, string>>): readonly unknown[] {
     const labels = parseLabelSelector(labelSelector);
-    const isNamed = parseFieldSelector(fieldSelector, "metadata.name");
     return [...this.claims.values()]
-      .filter(({ name, nodePool }) => isNamed({ "metadata.name": name }) && labels({ [poolLabel]: nodePool }))
+      .filter(({ nodePool }) => labels({ [poolLabel]: nodePool }))
       .map(({ name, createdAt, instance, node, joinedAt, driftedAt, lastPodEventAt, isDeleted }) => ({
         metadata: {
           ...{ name, creationTimestamp: text(createdAt) },
