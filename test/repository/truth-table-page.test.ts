@@ -17,9 +17,9 @@ it.each(truthRows(newestKarpenter).map((row) => [row.what, row] as const))(
 
 it.each(launchRows(newestKarpenter).map((row) => [row.what, row] as const))(
   "the page has what the holder takes a launch for: %s",
-  (what, { kind, reason }) => {
+  (what, { kind, reason, used }) => {
     const page = unpadded(readFileSync("docs/compare.md", "utf8"));
-    expect(page).toContain(`| ${what} | ${reason ?? "no event"} | ${kind} |`);
+    expect(page).toContain(`| ${what} | ${reason ?? "no event"} | ${kind} | ${used ? "yes" : "never"} |`);
   },
 );
 
@@ -31,8 +31,8 @@ it("reports every outcome, also an unexpected one", () => {
     heldSeconds: 60,
     goneSeconds: 5,
   } as const;
-  const launch = { what: "Roll", kinds: ["demand", "replacement"], reasons: ["Drifted"] };
-  const waiting = { what: "Pods", kinds: ["demand"], reasons: [] };
+  const launch = { what: "Roll", kinds: ["demand", "replacement"], reasons: ["Drifted"], used: true };
+  const waiting = { what: "Pods", kinds: ["demand"], reasons: [], used: false };
   const newest = { karpenter: "1.2.3", date: "2026-01-02" };
   const oldest = { karpenter: "1.0.0", date: "2026-01-03" };
 
@@ -56,8 +56,8 @@ it("reports every outcome, also an unexpected one", () => {
   expect(page).toContain("| Drift | **yes** | no |");
   expect(alike).toContain("Karpenter 1.0.0, 2026-01-03: every verdict is the same.");
 
-  expect(page).toContain("| Roll | Drifted | demand, replacement |");
-  expect(page).toContain("| Pods | no event | demand |");
+  expect(page).toContain("| Roll | Drifted | demand, replacement | yes |");
+  expect(page).toContain("| Pods | no event | demand | never |");
   expect(page).toContain("Karpenter 1.0.0, 2026-01-03: these verdicts differ. It cannot show: Pods.");
   expect(page).toContain("| Roll | Drifted: demand | Drifted: demand, replacement |");
 });

@@ -98,7 +98,7 @@ const karpenterSettings = {
   BATCH_MAX_DURATION: "2s",
   PREFERENCE_POLICY: "Ignore",
   // Off by default; no effect without static pools and spot nodes. Versions without a gate ignore it.
-  FEATURE_GATES: "NodeRepair=false,StaticCapacity=true,SpotToSpotConsolidation=true",
+  FEATURE_GATES: "NodeRepair=false,StaticCapacity=true,SpotToSpotConsolidation=true,CapacityBuffer=true",
   // 1.0 still has conversion webhooks, which need a Service in its namespace, and checks the Kubernetes version.
   DISABLE_WEBHOOK: "true",
   SYSTEM_NAMESPACE: "kube-system",

@@ -94,7 +94,7 @@ const expectedOutcome = (karpenter: string): Outcome => ({
 const expectedLaunches = (karpenter: string): LaunchOutcome => ({
   karpenter,
   date: "2026-01-02",
-  rows: launchRows(karpenter).map(({ what, kind, reason = [] }) => {
-    return { what, kinds: [kind], reasons: [reason].flat() };
+  rows: launchRows(karpenter).map(({ what, kind, reason = [], used = false }) => {
+    return { what, kinds: [kind], reasons: [reason].flat(), used };
   }),
 });

@@ -2,20 +2,25 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { newestKarpenter } from "../engines/build.ts";
 import { commandsOf } from "../engines/karpenter-log.ts";
 import { type LaunchRow, launchRows } from "../truth-table/launch-rows.ts";
-import { LaunchRun, type RowSeen } from "../truth-table/launch-run.ts";
+import { type Launched, LaunchRun, type RowSeen } from "../truth-table/launch-run.ts";
 import { keepOutcome, launchOutcomeFile, launchOutcomeOf } from "../truth-table/outcome.ts";
+import { conditionOfChosen, shownBy } from "../truth-table/rows.ts";
 import { World } from "../worlds/world.ts";
 
 const version = process.env.KARPENTER_VERSION ?? newestKarpenter;
 const rows = launchRows(version);
+const marksChosen = shownBy(version, [{ since: conditionOfChosen }]).length > 0;
 
 describe(`what the holder takes a launch for, on Karpenter ${version}`, () => {
   let world: World;
   let all: readonly RowSeen[];
+  let inRoll: readonly Launched[];
 
   beforeAll(async () => {
     world = await World.start(version);
-    all = await new LaunchRun(world, rows).play();
+    const run = new LaunchRun(world, rows);
+    all = await run.play();
+    if (marksChosen) inRoll = await run.demandInRoll();
   });
   afterAll(async () => world?.stop());
 
@@ -27,7 +32,7 @@ describe(`what the holder takes a launch for, on Karpenter ${version}`, () => {
   const named = (kind: LaunchRow["kind"]) =>
     rows.filter((row) => row.kind === kind).map((row) => [row.what, row] as const);
 
-  it("every node before the causes was launched for pods or for a static pool: demand, without an event", () => {
+  it("every node before the causes was launched for pods, a static pool or a CapacityBuffer: demand, without an event", () => {
     const before = all.flatMap((row) => row.before);
     expect(before.length).toBeGreaterThan(10);
     for (const { claim, kind, event } of before)
@@ -57,6 +62,14 @@ describe(`what the holder takes a launch for, on Karpenter ${version}`, () => {
     expect(own).toHaveLength(nodes);
   });
 
+  it.runIf(marksChosen)(
+    "demand: pods that wait are planned together with the replacement of a drifted node",
+    () => {
+      expect(inRoll.some(({ event }) => event?.includes("Launching NodeClaim: Drifted"))).toBe(true);
+      for (const { claim, kind } of inRoll) expect([claim, kind]).toEqual([claim, "demand"]);
+    },
+  );
+
   it("writes the outcome for the page", () => {
     const outcome = launchOutcomeOf(all, version);
     expect(outcome.rows.map(({ what, kinds }) => [what, kinds])).toEqual(
@@ -64,6 +77,17 @@ describe(`what the holder takes a launch for, on Karpenter ${version}`, () => {
     );
     keepOutcome(launchOutcomeFile(version), outcome);
   });
+
+  const notesUse = rows.every(({ used }) => used !== undefined);
+  it.runIf(notesUse)(
+    "a pod uses each new node within a minute, but none of a static pool or CapacityBuffer",
+    () => {
+      for (const { row, after } of all) {
+        for (const { usedAfterSeconds = Number.POSITIVE_INFINITY } of after)
+          expect([row.name, usedAfterSeconds < 60]).toEqual([row.name, row.used]);
+      }
+    },
+  );
 
   it("only a static pool's NodeClaim asks for no resources", () => {
     for (const { row, before, after } of all) {

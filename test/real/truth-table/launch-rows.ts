@@ -1,3 +1,4 @@
+import { oldestKarpenter } from "../engines/build.ts";
 import type { CapacityType, NodePool } from "../engines/karpenter.ts";
 import type { Workload, World } from "../worlds/world.ts";
 import { shownBy, staticPools } from "./rows.ts";
@@ -15,20 +16,24 @@ export type LaunchRow = Readonly<{
   /** The reason that Karpenter must give for a replacement. */
   reason?: Reason;
   pool?: Partial<NodePool>;
-  /** A static pool has none. */
+  /** A static pool has none, and a CapacityBuffer. */
   work?: Workload;
+  /** Whether pods use the new node: those that waited, or those of the replaced nodes. Not looked at where undefined. */
+  used: boolean | undefined;
   /** How many nodes there are before the cause. */
   nodes: number;
   /** The capacity type of the new node. */
   capacity: CapacityType;
   /** The first version of Karpenter that has this. */
   since?: string;
+  /** Launches the nodes before the cause, where no work does. */
+  before?: (world: World) => Promise<void>;
   /** The attempt is 0, or higher where Karpenter gave its own decision up. */
   cause: (world: World, attempt: number) => Promise<void>;
 }>;
 
 /** Allows Karpenter no disruption; expiry and deletion are not bound by budgets. */
-const closed = [{ nodes: "0" }];
+export const closed = [{ nodes: "0" }];
 
 /** The row's NodePool before and after its turn. */
 export const poolOf = ({ name, pool }: LaunchRow): NodePool => ({ ...pool, name, budgets: closed });
@@ -53,6 +58,25 @@ const one: Workload = { replicas: 1, cpu: "1" };
 const fixed = (replicas: number) => ({ replicas, types: ["c-2x-amd64-linux"] }) as const;
 const noCause = async () => {};
 
+/** Karpenter keeps room for one pod of this size, and launches a node where there is none. */
+const buffer = (name: string) => async (world: World) => {
+  const metadata = { name, namespace: "default" };
+  const resources = { requests: { cpu: one.cpu } };
+  const containers = [{ name: "main", image: "registry.invalid/app", resources }];
+  const spec = { containers, nodeSelector: { "karpenter.sh/nodepool": name } };
+  await world.apply(
+    { apiVersion: "v1", kind: "PodTemplate", metadata, template: { spec } },
+    {
+      apiVersion: "autoscaling.x-k8s.io/v1beta1",
+      kind: "CapacityBuffer",
+      metadata,
+      spec: { podTemplateRef: { name }, replicas: 1 },
+    },
+  );
+};
+/** The gate's first version with a CRD of this API version. */
+const buffers = "1.15.0";
+
 const deleteClaims =
   (name: string) =>
   async ({ plane }: World): Promise<void> =>
@@ -67,7 +91,8 @@ const deleteClaims =
 type Rest = Omit<Partial<LaunchRow>, "cause">;
 
 function demand(name: string, what: string, rest: Partial<LaunchRow>): LaunchRow {
-  return { name, what, kind: "demand", nodes: 1, capacity: "on-demand", cause: noCause, ...rest };
+  const row = { name, what, kind: "demand", nodes: 1, capacity: "on-demand", used: true } as const;
+  return { ...row, cause: noCause, ...rest };
 }
 
 function drifted(name: string, what: string, rest: Rest): LaunchRow {
@@ -78,6 +103,7 @@ function drifted(name: string, what: string, rest: Rest): LaunchRow {
     reason: "Drifted",
     nodes: 1,
     capacity: "on-demand",
+    used: true,
     ...rest,
     cause: (world, attempt) => world.pool({ ...openPoolOf(row), labels: { changed: `yes-${attempt}` } }),
   };
@@ -93,6 +119,7 @@ function consolidated(name: string, what: string, rest: Rest, then: Partial<Node
     reason: "Underutilized",
     nodes: 1,
     capacity: "on-demand",
+    used: true,
     ...rest,
     cause: (world) => world.pool({ ...openPoolOf(row), ...then }),
   };
@@ -129,20 +156,35 @@ const demands: readonly LaunchRow[] = [
   demand("static", "Static pool: `replicas` was raised, no pod waits", {
     since: staticPools,
     nodes: 0,
+    used: false,
     pool: fixed(0),
     cause: (world) => world.pool({ name: "static", ...fixed(1), budgets: closed }),
   }),
   demand("static-deleted", "Static pool: a NodeClaim was deleted, no pod waits", {
     since: staticPools,
+    used: false,
     pool: fixed(1),
     cause: deleteClaims("static-deleted"),
+  }),
+  demand("buffer", "A CapacityBuffer is filled, no pod waits", {
+    since: buffers,
+    nodes: 0,
+    used: false,
+    cause: buffer("buffer"),
+  }),
+  demand("refill", "A CapacityBuffer is filled again after a pod took its room, no pod waits", {
+    since: buffers,
+    used: false,
+    pool: { types: ["c-2x-amd64-linux"] },
+    before: buffer("refill"),
+    cause: (world) => world.scale("refill", { ...one, pool: "refill" }),
   }),
 ];
 
 const replacements: readonly LaunchRow[] = [
   drifted("drift", "Drift", { work: one }),
   drifted("drift-spot", "Drift, spot", { work: one, pool: spot, capacity: "spot" }),
-  drifted("drift-static", "Drift in a static pool", { since: staticPools, pool: fixed(1) }),
+  drifted("drift-static", "Drift in a static pool", { since: staticPools, used: false, pool: fixed(1) }),
   consolidated("single", "Single-node consolidation", { work: small, pool: large }, smaller),
   consolidated(
     "single-to-spot",
@@ -170,6 +212,11 @@ const replacements: readonly LaunchRow[] = [
   ),
 ];
 
-/** The rows that this version of Karpenter can show, in the order of the page. */
-export const launchRows = (version: string): readonly LaunchRow[] =>
-  shownBy(version, [...demands, ...replacements]);
+/**
+ * The rows that this version of Karpenter can show, in the order of the page. On the nodes of the oldest version's kwok
+ * provider pods start before Karpenter has stored which node it launched, so it does not note them.
+ */
+export const launchRows = (version: string): readonly LaunchRow[] => {
+  const rows = shownBy(version, [...demands, ...replacements]);
+  return version === oldestKarpenter ? rows.map((row) => ({ ...row, used: undefined })) : rows;
+};

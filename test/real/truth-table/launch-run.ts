@@ -3,10 +3,11 @@ import { findDemand } from "../../../lambda/core/launches/find-demand.ts";
 import type { Context } from "../../../lambda/core/ports.ts";
 import { KubernetesNodeClaims, replacementReason } from "../../../lambda/kubernetes/nodeclaims.ts";
 import { coreWorld } from "../../support/core-world.ts";
+import type { NodePool } from "../engines/karpenter.ts";
 import { until } from "../engines/processes.ts";
 import { holderClient } from "../worlds/holder-client.ts";
 import type { World } from "../worlds/world.ts";
-import { type LaunchRow, poolOf, turnsOf } from "./launch-rows.ts";
+import { closed, type LaunchRow, poolOf, turnsOf } from "./launch-rows.ts";
 
 /** A node that Karpenter launched, and what the holder takes the launch for. */
 export type Launched = Readonly<{
@@ -18,6 +19,8 @@ export type Launched = Readonly<{
   kind: "demand" | "replacement";
   /** The message of Karpenter's event; a launch for pods has none. */
   event?: string;
+  /** From when its node joined to when Karpenter first noted a pod on it; none where it never did. */
+  usedAfterSeconds?: number;
 }>;
 
 export type RowSeen = Readonly<{
@@ -33,7 +36,12 @@ const claimsSchema = v.object({
       metadata: v.object({ name: v.string(), labels: v.record(v.string(), v.string()) }),
       spec: v.object({ resources: v.optional(v.object({ requests: v.optional(v.object({})) }), {}) }),
       status: v.optional(
-        v.object({ providerID: v.optional(v.string(), ""), nodeName: v.optional(v.string(), "") }),
+        v.object({
+          providerID: v.optional(v.string(), ""),
+          nodeName: v.optional(v.string(), ""),
+          lastPodEventTime: v.nullish(v.string()),
+          conditions: v.optional(v.array(v.object({ type: v.string(), lastTransitionTime: v.string() })), []),
+        }),
         {},
       ),
     }),
@@ -44,7 +52,9 @@ type Claim = v.InferOutput<typeof claimsSchema>["items"][number];
 /** So often Karpenter may give its own decision up. */
 const mostAttempts = 3;
 const poolLabel = "karpenter.sh/nodepool";
+const secondsBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / 1000;
 const nameOf = ({ metadata }: Claim): string => metadata.name;
+const poolOfClaim = ({ metadata }: Claim): string => metadata.labels[poolLabel] ?? "";
 
 /** Lets Karpenter launch nodes in every way, turn by turn, while the holder judges each launch as it comes. */
 export class LaunchRun {
@@ -55,6 +65,7 @@ export class LaunchRun {
   readonly #firstSeen = new Map<string, Date>();
   readonly #kinds = new Map<string, Launched["kind"]>();
   readonly #events = new Map<string, string>();
+  readonly #firstUsed = new Map<string, string>();
   readonly #causedAt = new Map<string, number>();
   #present: ReadonlySet<string> = new Set();
 
@@ -64,17 +75,7 @@ export class LaunchRun {
   }
 
   async play(): Promise<readonly RowSeen[]> {
-    const nodeClaims = new KubernetesNodeClaims({
-      api: await holderClient(this.#world),
-      karpenter: "v1",
-      nodePools: { only: [], except: [] },
-    });
-    const context: Context = {
-      ...coreWorld().context,
-      nodeClaims,
-      clock: { now: () => new Date() },
-      deadline: new Date(Date.now() + 3_600_000),
-    };
+    const context = await this.#context();
     for (const row of this.#rows) await this.#prepare(row);
     await this.#poll(this.#rows, context, (row) => this.#isReady(row));
     for (const turn of turnsOf(this.#rows)) {
@@ -88,12 +89,67 @@ export class LaunchRun {
       for (const row of turn) await this.#end(row);
       await this.#world.untilPodsRun();
     }
+    await this.#readClaims();
     await this.#readEvents();
     return this.#rows.map((row) => this.#seen(row));
   }
 
+  /**
+   * Nodes of one NodePool drift while pods begin to wait for another one. Returns the launches of the other one, of which at
+   * least one has the event of a replacement: Karpenter planned it together with the replacement of a drifted node.
+   */
+  async demandInRoll(): Promise<readonly Launched[]> {
+    const context = await this.#context();
+    // As in a cloud, a node joins a while after its launch.
+    const pool: NodePool = { name: "rolled", joinsAfter: "10s", budgets: closed };
+    const [rolled, waiting] = [pool, { ...pool, name: "waiting-in-roll" }];
+    await this.#world.pool(rolled);
+    await this.#world.pool(waiting);
+    await this.#world.scale(rolled.name, { replicas: 6, cpu: "1", pool: rolled.name, spread: true });
+    await this.#world.untilPodsRun();
+    await this.#world.pool({ ...rolled, budgets: [{ nodes: "100%" }], labels: { changed: "yes" } });
+
+    let replicas = 0;
+    const launches = () => [...this.#claims.values()].filter((claim) => poolOfClaim(claim) === waiting.name);
+    const isHidden = (claim: Claim) => this.#events.has(nameOf(claim)) && this.#kinds.has(nameOf(claim));
+    await until(
+      "a launch for pods that has the event of a replacement",
+      async () => {
+        if (!launches().some((claim) => this.#events.has(nameOf(claim)))) {
+          replicas += 1;
+          // More than all drifted nodes have room for.
+          await this.#world.scale(waiting.name, { replicas, cpu: "14", pool: waiting.name });
+        }
+        await this.#readClaims();
+        await this.#readEvents();
+        await this.#judge(context);
+        return launches().some(isHidden);
+      },
+      120_000,
+      500,
+    );
+    return launches()
+      .filter((claim) => this.#kinds.has(nameOf(claim)))
+      .map((claim) => this.#launched(claim));
+  }
+
+  async #context(): Promise<Context> {
+    const nodeClaims = new KubernetesNodeClaims({
+      api: await holderClient(this.#world),
+      karpenter: "v1",
+      nodePools: { only: [], except: [] },
+    });
+    return {
+      ...coreWorld().context,
+      nodeClaims,
+      clock: { now: () => new Date() },
+      deadline: new Date(Date.now() + 3_600_000),
+    };
+  }
+
   async #prepare(row: LaunchRow): Promise<void> {
     await this.#world.pool(poolOf(row));
+    await row.before?.(this.#world);
     if (row.work) await this.#world.scale(row.name, { ...row.work, pool: row.name });
   }
 
@@ -156,6 +212,10 @@ export class LaunchRun {
       if (claim.status.providerID !== "" && !this.#firstSeen.has(nameOf(claim))) {
         this.#firstSeen.set(nameOf(claim), new Date());
       }
+      const { lastPodEventTime } = claim.status;
+      if (lastPodEventTime && !this.#firstUsed.has(nameOf(claim))) {
+        this.#firstUsed.set(nameOf(claim), lastPodEventTime);
+      }
     }
   }
 
@@ -166,7 +226,7 @@ export class LaunchRun {
       if (this.#kinds.has(name) || !claim) continue;
       const launch = {
         instance: claim.status.providerID,
-        nodePool: claim.metadata.labels[poolLabel] ?? "",
+        nodePool: poolOfClaim(claim),
         launchedAt: firstSeenAt,
       };
       const judged = await findDemand(context, { scope: "cluster", launches: [launch], firstSeenAt });
@@ -185,7 +245,7 @@ export class LaunchRun {
   }
 
   #of(row: LaunchRow): readonly Claim[] {
-    return [...this.#claims.values()].filter(({ metadata }) => metadata.labels[poolLabel] === row.name);
+    return [...this.#claims.values()].filter((claim) => poolOfClaim(claim) === row.name);
   }
 
   #isReady(row: LaunchRow): boolean {
@@ -194,7 +254,9 @@ export class LaunchRun {
   }
 
   #isJudged(row: LaunchRow): boolean {
-    const isNode = (claim: Claim) => claim.status.nodeName !== "" && this.#kinds.has(nameOf(claim));
+    const isUsed = (claim: Claim) => !row.used || this.#firstUsed.has(nameOf(claim));
+    const isNode = (claim: Claim) =>
+      claim.status.nodeName !== "" && this.#kinds.has(nameOf(claim)) && isUsed(claim);
     const after = this.#of(row).slice(row.nodes);
     if (!after.some((claim) => this.#wasTakenBack(claim))) return after.length > 0 && after.every(isNode);
     const present = this.#of(row).filter((claim) => this.#isPresent(claim));
@@ -231,6 +293,8 @@ export class LaunchRun {
     const kind = this.#kinds.get(name);
     if (!kind) throw new Error(`the launch of ${name} was not judged`);
     const event = this.#events.get(name);
+    const usedAt = this.#firstUsed.get(name);
+    const joined = claim.status.conditions.find(({ type }) => type === "Registered");
     return {
       claim: name,
       node: claim.status.nodeName,
@@ -238,6 +302,7 @@ export class LaunchRun {
       asksForResources: claim.spec.resources.requests !== undefined,
       kind,
       ...(event !== undefined && { event }),
+      ...(usedAt && joined && { usedAfterSeconds: secondsBetween(joined.lastTransitionTime, usedAt) }),
     };
   }
 }

@@ -51,6 +51,8 @@ export type LaunchOutcomeRow = Readonly<{
   what: string;
   kinds: readonly string[];
   reasons: readonly string[];
+  /** Whether a pod ever used one of the nodes. */
+  used: boolean;
 }>;
 
 export type LaunchOutcome = Readonly<{
@@ -70,6 +72,7 @@ export function launchOutcomeOf(seen: readonly RowSeen[], karpenter: string): La
     what,
     kinds: unique(after.map(({ kind }) => kind)),
     reasons: unique(after.flatMap(({ event }) => (event === undefined ? [] : reasonIn(event)))),
+    used: after.some(({ usedAfterSeconds }) => usedAfterSeconds !== undefined),
   }));
   return { karpenter, date: new Date(seen[0]?.causedAt ?? 0).toISOString().slice(0, 10), rows };
 }

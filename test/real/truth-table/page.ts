@@ -29,8 +29,8 @@ export function truthTable(holds: OnBoth<Outcome>, launches: OnBoth<LaunchOutcom
     "### Which launches are replacements",
     onVersion(launches.newest),
     markdownTable(
-      ["Why Karpenter launches a node", "Reason in the event", "Counts as"],
-      launches.newest.rows.map(launchCells),
+      ["Why Karpenter launches a node", "Reason in the event", "Counts as", "A pod used the node"],
+      launches.newest.rows.map((row) => [...launchCells(row), row.used ? "yes" : "never"]),
     ),
     otherVersion(launchVerdictsOf(launches.newest), launchVerdictsOf(launches.oldest)),
   ].join("\n\n");
