@@ -21,7 +21,9 @@ export function parseQuantity(text: string): number {
   return number === "" ? Number.NaN : Number(number) * (unit === "" ? 1 : (units[unit] ?? Number.NaN));
 }
 
-const quantity = v.optional(v.pipe(v.string(), v.transform(parseQuantity)), "0");
+/** A NodeClaim that a person wrote may have plain numbers. */
+const textOrNumber = v.union([v.string(), v.number()]);
+const quantity = v.optional(v.pipe(textOrNumber, v.transform(String), v.transform(parseQuantity)), "0");
 export const resourcesSchema = v.optional(v.object({ cpu: quantity, memory: quantity }), {});
 type Resources = v.InferOutput<typeof resourcesSchema>;
 

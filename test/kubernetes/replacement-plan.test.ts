@@ -21,7 +21,13 @@ const chosen = (second: number, cpu: string, memory = "1Ti"): Claim => ({
   status: { allocatable: { cpu, memory }, conditions: [condition("DisruptionReason", second)] },
 });
 /** A NodeClaim that Karpenter launched at this second, and named as a replacement. */
-const launched = (name: string, second: number, cpu: string, memory = "0", ready = false): Claim => ({
+const launched = (
+  name: string,
+  second: number,
+  cpu: string | number,
+  memory = "0",
+  ready = false,
+): Claim => ({
   metadata: metadata(name, second),
   spec: { resources: { requests: { cpu, memory } } },
   status: { conditions: ready ? [condition("Initialized", second + 1)] : [] },
@@ -53,6 +59,7 @@ describe("what Karpenter launched to replace nodes is for waiting pods, too", ()
       [chosen(0, "3900m"), launched("a", 0, "3"), launched("b", 0, "3")],
       ["a", "b"],
     ],
+    ["where the quantity is a number", [chosen(0, "3900m"), launched("a", 0, 6)], ["a"]],
     ["where the waiting pods share the new node", [chosen(0, "3900m"), launched("a", 0, "6")], ["a"]],
     ["where they ask for more memory alone", [chosen(0, "4", "7Gi"), launched("a", 0, "1", "8Gi")], ["a"]],
     ["where the clocks differ by a second", [chosen(1, "3900m"), launched("a", 0, "6")], ["a"]],
