@@ -4,7 +4,7 @@ export default {
   plugins: ["@stryker-mutator/vitest-runner", "./scripts/ignored-mutations.js"],
   ignorers: ["log-calls"],
   vitest: { configFile: "vitest.mutate.config.ts", related: false },
-  mutate: ["lambda/{core,aws,kubernetes,cluster-access}/**/*.ts"],
+  mutate: ["{lambda,infra,cli,local,report}/**/*.ts"],
   // Node runs the sources as they are. Stryker would rewrite tsconfig.json with an API that TypeScript 7 does not have.
   tsconfigFile: "none",
   ignorePatterns: ["build", "dist", "docs", "coverage"],

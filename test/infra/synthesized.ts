@@ -27,17 +27,9 @@ function templateOf(fill: (stack: Stack) => void): Template {
   }
 }
 
-const synthesized = new Map<string, Template>();
-
-/** The template of a stack with one holder, made once for the same props. */
-export function synthesize(props: Partial<KarpenterNodeHolderProps> = {}): Template {
-  const key = JSON.stringify(props);
-  const holder = { cluster: "prod", ...props };
-  const template =
-    synthesized.get(key) ?? templateOf((stack) => new KarpenterNodeHolder(stack, "Holder", holder));
-  synthesized.set(key, template);
-  return template;
-}
+/** The template of a stack with one holder. */
+export const synthesize = (props: Partial<KarpenterNodeHolderProps> = {}): Template =>
+  templateOf((stack) => new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", ...props }));
 
 /** The template of a stack with one holder to which something was added. */
 export const synthesizeWith = (
@@ -48,7 +40,7 @@ export const synthesizeWith = (
 
 /** The template with every option set to something else than its default. */
 export const synthesizeEverything = (): Template =>
-  (everything ??= templateOf(
+  templateOf(
     (stack) =>
       new KarpenterNodeHolder(stack, "Holder", {
         cluster: "prod",
@@ -72,8 +64,7 @@ export const synthesizeEverything = (): Template =>
         logRetentionDays: RetentionDays.ONE_WEEK,
         reserveConcurrency: true,
       }),
-  ));
-let everything: Template | undefined;
+  );
 
 export const resourcesOf = (template: Template, type: string): ReadonlyMap<string, Resource> =>
   new Map(Object.entries(template.findResources(type) as Record<string, Resource>));
