@@ -3,7 +3,8 @@ export default {
   testRunner: "vitest",
   plugins: ["@stryker-mutator/vitest-runner", "./scripts/ignored-mutations.js"],
   ignorers: ["log-calls"],
-  vitest: { configFile: "vitest.mutate.config.ts", related: false },
+  // Some tests set what only a whole process has, like the umask.
+  vitest: { configFile: "vitest.mutate.config.ts", related: false, pool: "forks" },
   mutate: ["{lambda,infra,cli,local,report}/**/*.ts"],
   // Node runs the sources as they are. Stryker would rewrite tsconfig.json with an API that TypeScript 7 does not have.
   tsconfigFile: "none",

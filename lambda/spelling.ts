@@ -1,7 +1,5 @@
 /** The one of these names that was probably meant: written another way, cut, longer, or with at most two typing mistakes. */
 export function nearestName(given: string, names: readonly string[]): string | undefined {
-  const spelled = names.find((name) => plain(name) === plain(given));
-  if (spelled) return spelled;
   const near = names
     .map((name) => ({ name, mistakes: mistakesBetween(plain(given), plain(name)) }))
     // Two mistakes in a word of four letters make any other word.
@@ -18,7 +16,6 @@ const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, "
 
 /** Letters that are missing, added or wrong, and neighbours that changed places. */
 function mistakesBetween(a: string, b: string): number {
-  if (Math.abs(a.length - b.length) > 2) return 3;
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   const at = (i: number, j: number): number => rows[i]?.[j] ?? Number.POSITIVE_INFINITY;
   for (let i = 1; i <= a.length; i++) {

@@ -15,6 +15,15 @@ const longest = "c".repeat(100);
 it("contains function and cluster", () => {
   expect(functionName("prod", "release")).toBe("karpenter-node-holder-prod-release");
   expect(stackName("prod")).toBe("karpenter-node-holder-prod");
+  expect(alarmName("prod", "sweep-silent")).toBe("karpenter-node-holder-prod-sweep-silent");
+});
+
+it("cuts only names that are too long, and ends those in a fingerprint", () => {
+  const [longestWhole, cut] = ["c".repeat(64 - "karpenter-node-holder-".length), "c".repeat(99)];
+  expect(scheduleGroupName(longestWhole)).toBe(`karpenter-node-holder-${longestWhole}`);
+  expect(functionName(cut, "hold")).toMatch(/^karpenter-node-holder-c{28}-[0-9a-f]{8}-hold$/);
+  expect(stackName("a_b")).toMatch(/^karpenter-node-holder-a-b-[0-9a-f]{8}$/);
+  expect(stackName(`_${longest.slice(1)}`)).toHaveLength(128);
 });
 
 it("gives every cluster names that AWS takes", () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { meaningOf, settingsTable } from "../../lambda/settings-table.ts";
+import { settingsTable } from "../../lambda/settings-table.ts";
 import { settingsSchema } from "../../scripts/settings-schema.ts";
 
 it("describes the settings of run, with its defaults", () => {
@@ -11,10 +11,15 @@ it("describes the settings of run, with its defaults", () => {
       type: "string",
       pattern: "^(auto|([0-9]+h)?([0-9]+m)?([0-9]+s)?)$",
       default: "20m",
-      description: meaningOf(settingsTable.hold),
+      description: expect.stringMatching(/^protection after each launch.+ \(1m to 24h\)$/),
+    },
+    breather: { description: expect.stringMatching(/ \(to 24h\)$/) },
+    nodePools: {
+      type: "array",
+      items: { type: "string" },
+      description: "names to include, or `!name` to leave out",
     },
     scope: { enum: ["cluster", "nodepool"], default: "cluster" },
-    nodePools: { type: "array", items: { type: "string" } },
     sweepEvery: { default: "1m" },
   });
 });

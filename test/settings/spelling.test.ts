@@ -1,13 +1,16 @@
 import { expect, it } from "vitest";
 import { nearestName } from "../../lambda/spelling.ts";
 
-const names = ["hold", "maxHold", "cluster", "vpc", "sweepEvery", "initialDelay"];
+const names = ["holds", "hold", "maxHold", "cluster", "vpc", "sweepEvery", "initialDelay"];
 
 it.each([
   ["maxhold", "maxHold"],
   ["sweep-every", "sweepEvery"],
   ["INITIAL_DELAY", "initialDelay"],
+  ["Hold", "hold"],
   ["hodl", "hold"],
+  ["hopd", "hold"],
+  ["luster", "cluster"],
   ["cluter", "cluster"],
   ["clutser", "cluster"],
   ["maxHolds", "maxHold"],
@@ -18,6 +21,9 @@ it.each([
   expect(nearestName(given, names)).toBe(meant);
 });
 
-it.each(["app", "hub", "bolt", "stage", "clutch", "sweep", ""])("finds no similar name for %j", (given) => {
-  expect(nearestName(given, names)).toBeUndefined();
-});
+it.each(["app", "hub", "bolt", "stage", "clutch", "clusst", "sweep", "ol", ""])(
+  "finds no similar name for %j",
+  (given) => {
+    expect(nearestName(given, names)).toBeUndefined();
+  },
+);

@@ -37,6 +37,7 @@ it.each([
 
 it("accepts a trigger that fits, of any length where holds have no cap", () => {
   expect(problemsOfTrigger({ for: "2h", scope: "cluster" }, rules)).toEqual([]);
+  expect(problemsOfTrigger({ for: "1m" }, rules)).toEqual([]);
   expect(problemsOfTrigger({ for: "24h" }, someRules({ maxHold: 0 }))).toEqual([]);
   expect(problemsOfTrigger({ for: "30m", scope: "nodepool/batch" }, ofPools)).toEqual([]);
 });
@@ -49,7 +50,9 @@ it.each([
   "cron(0/15 8-18 1,15 * ? 2027)",
   "cron(0 0 L JAN,jul ? *)",
   "cron(30 23 ? * 6#3 2026-2030)",
-  "rate(1 day)",
+  "cron( 0  8 15W * ? * )",
+  "cron(0 8 ? * 6L *)",
+  "rate(10 days)",
   "at(2026-12-24T08:00:00)",
 ])("takes the schedule %s", (schedule) => {
   expect(problemsOf(schedule, "Asia/Kolkata")).toEqual([]);
@@ -62,18 +65,26 @@ it.each([
   "cron(60 8 ? * * *)",
   "cron(0 24 ? * * *)",
   "cron(0 8 ? * Monday *)",
+  "cron(0 8 ? * MON *) 30m",
+  "a cron(0 8 ? * MON *)",
+  "cron(0 8 ? * MON * *)",
   "rate(0 days)",
+  "a rate(1 day)",
+  "rate(1 day) 30m",
   "at(tomorrow)",
+  "look at(2026-12-24T08:00:00)",
+  "at(2026-12-24T08:00:00) 30m",
   "0 8 * * *",
 ])("refuses the schedule %s", (schedule) => {
   expect(problemsOf(schedule, "UTC")).toEqual([
-    expect.stringMatching(/^schedule must be cron\(…\) with six/),
+    expect.stringMatching(/^schedule must be cron\(…\) with six .+, like cron\(0 8 \? .+\), not "/),
   ]);
 });
 
 it.each([
   ["Berlin", ": did you mean Europe/Berlin?"],
   ["europe/berlin", ": did you mean Europe/Berlin?"],
+  ["Europe/berlin", ": did you mean Europe/Berlin?"],
   ["CEST", ""],
   ["+01:00", ""],
 ])("refuses the time zone %s", (timeZone, remedy) => {
