@@ -32,11 +32,12 @@ export function problemsOfTrigger({ for: text, scope }: Trigger, { maxHold, ...r
   const read = parseScope(scope ?? wholeCluster);
   const nodePool = read && nodePoolOf(read);
   const given = scope === undefined ? ", but is missing" : `, not "${scope}"`;
-  if (rules.scope === "cluster" && read !== wholeCluster)
-    problems.push(`scope must be "cluster" or left out, because the holder's scope is cluster${given}`);
-  if (rules.scope === "nodepool" && nodePool === undefined)
+  if (rules.scope === "cluster") {
+    if (read !== wholeCluster)
+      problems.push(`scope must be "cluster" or left out, because the holder's scope is cluster${given}`);
+  } else if (nodePool === undefined)
     problems.push(`scope must be "nodepool/NAME", because the holder's scope is nodepool${given}`);
-  if (rules.scope === "nodepool" && nodePool !== undefined && !admits(rules.nodePools, nodePool))
+  else if (!admits(rules.nodePools, nodePool))
     problems.push(`scope must name a NodePool that nodePools does not leave out${given}`);
   return problems;
 }

@@ -229,6 +229,14 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
       }
       const newest = await store.journal.history(3);
       expect(newest.map(({ id }) => id)).toEqual([holdId(6), holdId(7), holdId(8)]);
+      expect(await store.journal.history(0)).toEqual([]);
+    });
+
+    it("names an item that it cannot read, and what to do", async () => {
+      await store.table.put(Kind.history, "spoiled", { id: "?", forgetAt: Number.MAX_SAFE_INTEGER });
+      await expect(store.journal.history(10)).rejects.toThrow(
+        /id must be the id of a hold.*Delete this item\.$/,
+      );
     });
 
     it("forgets a hold 90 days after its end", async () => {

@@ -129,6 +129,14 @@ describe("a message", () => {
     for (const [n, problem] of expected.entries()) expect(problems[n]).toContain(problem);
   });
 
+  it.each([
+    [{ followUp: 1 }, "This follow-up cannot be used: followUp must be"],
+    [{ hold: 1 }, "This request to hold cannot be used: hold must be"],
+    [{}, "This event cannot be used: source must be"],
+  ])("is refused as what it seems to be: %j", (message, problem) => {
+    expect(() => parse(message)).toThrow(problem);
+  });
+
   it("that is not JSON is refused with its beginning only", () => {
     const parseIt = () => parseMessage(`{"token": ${"x".repeat(1_000_000)}`);
 

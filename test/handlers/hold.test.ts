@@ -56,6 +56,16 @@ describe("a batch", () => {
     },
   );
 
+  it("with a message that cannot be read fails for this message alone, and warns of nothing else", async () => {
+    const world = aWorld();
+
+    const answer = await handle(world, batchOf("{", launchEvent(anInstance, noon), {}));
+
+    expect(answer).toEqual(failed(0, 2));
+    expect(world.holds.records.get("cluster")?.hold).toMatchObject({ launches: 1 });
+    expect(world.log.reported("malformed probes dropped")).toEqual([]);
+  });
+
   it("checks each scope once, and answers two of many probes", async () => {
     const world = aWorld();
     await handle(world, batchOf(launchEvent(anInstance, noon)));
@@ -90,7 +100,7 @@ describe("a batch", () => {
     expect(world.log.reported("probe answered")).toContainEqual(
       expect.objectContaining({ probe: "doctor-1" }),
     );
-    expect(world.log.reported("malformed probes dropped")).toHaveLength(1);
+    expect(world.log.reported("malformed probes dropped")).toEqual([{ probes: 1 }]);
   });
 
   it("of many events starts one hold, by the event that holds longest", async () => {

@@ -27,6 +27,9 @@ const events: readonly TimelineEvent[] = [
   ...[evicted("p1", "node-c", 300), evicted("p2", "node-c", 301), evicted("p3", "unknown", 302)],
   { kind: "image pulled", node: "node-c", image: "nginx", at: at(500) },
   { kind: "node handed over", node: "a-node-whose-name-is-far-too-long", at: at(700) },
+  { kind: "hold caused", scope: "cluster", holdId: "h1", because: "launches", at: at(750) },
+  { kind: "node let go", node: "a-node-whose-name-is-far-too-long", at: at(3_000) },
+  { kind: "node included", node: "node-c", at: at(3_500) },
   { kind: "note", text: "a sweep failed", at: at(900) },
   { kind: "hold releasing", scope: "cluster", holdId: "h1", because: "nothing launched", at: at(2_000) },
   ...[released("node-a", "h1", 2_001), holdEnded("h1", 2_003), gone("node-a", 2_100)],
@@ -39,6 +42,9 @@ const events: readonly TimelineEvent[] = [
 const timeline = (until = 3_600) => readTimeline(events, { from: at(60), to: at(until) });
 const draw = (options: Partial<TimelineOptions>) =>
   drawTimeline(timeline(), { title: "An hour", clock: { kind: "elapsed", minute: 60_000 }, ...options });
+
+const many = Array.from({ length: 12 }, (_, i) => [joined(`n${i}`, i), marked(`n${i}`, "h1", 20)]).flat();
+const oneHold = [holdStarted("h1", 1, 60), holdExtended("h1", 30, 90)];
 
 const plot: Plot = {
   title: "Cost",
@@ -80,6 +86,11 @@ it.each<[string, () => string]>([
       plotTable({ ...plot, series: plot.series.slice(1) }),
   ],
   ["held.txt", () => heldNow(timeline(), utcFor(0, 1)) + heldNow(timeline(2_500), utcFor(0, 1))],
+  ["many.txt", () => heldNow(readTimeline([...oneHold, ...many]), utcFor(0, 1))],
+  [
+    "little.txt",
+    () => [[], oneHold, many].map((some) => drawTimeline(readTimeline(some), { title: "Little" })).join(""),
+  ],
   ["pages.txt", () => withoutAssets(drawPage(page) + drawPage({ ...page, held: "<i/>", live: "/events" }))],
 ])("draws what was looked at: %s", async (file, drawn) => {
   await expect(drawn().replaceAll(/<\/(?:g|tr|text|p|header)>/g, "$&\n")).toMatchFileSnapshot(

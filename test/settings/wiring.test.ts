@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import { readConfig } from "../../lambda/environment.ts";
-import { wire } from "../../lambda/wiring.ts";
+import { wire, wireControl } from "../../lambda/wiring.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { aLaunch } from "../support/builders.ts";
@@ -58,8 +58,9 @@ it("times the calls of every port, so that a slow invocation shows what it waite
 });
 
 it("gives the nodes' adapter the settings", () => {
-  const { cluster, ports } = wire(readConfig(process.env));
+  const { cluster, ports, inspection } = wireControl(readConfig(process.env));
 
+  expect(inspection).toHaveProperty("inspect");
   expect(cluster).toMatchObject({
     karpenter: "v0.31",
     annotation: "example.com/keep",
