@@ -13,6 +13,7 @@ describe("what the page shows", () => {
     reported.pass(3 * 86_400);
     reported.release(1);
     const { tables } = drawFrame(reported.timeline.events, { now: reported.clock.now() });
+    expect(formatState([])).toBe("Nothing is held.");
     expect(tables).toMatch(/>01-01 12:00<.*>01-04 12:02</);
   });
 
@@ -42,6 +43,38 @@ describe("what the page shows", () => {
     expect(held).toContain("Held by their users: node-3.");
     expect(held).toContain("Never held, by their label: node-2.");
     expect(tables).toContain("node-3 left to its user&#39;s annotation");
+  });
+
+  it.each([
+    ["the first event on, with a minute at least", 0, undefined, "12:00:00 to 12:01:00"],
+    ["the first event on", 240, undefined, "12:01:00 to 12:05:00"],
+    ["where its reader wants it", 240, 120, "12:03:00 to 12:05:00"],
+    ["the first event on, when its reader wants more", 240, 3_600, "12:01:00 to 12:05:00"],
+  ])("shows the time from %s", (_, seconds, last, shown) => {
+    reported.pass(60);
+    reported.timeline.record({ kind: "note", text: "first" });
+    reported.pass(seconds);
+    const now = reported.clock.now();
+    const from = last && { from: new Date(now.getTime() - last * 1_000) };
+    const { svg } = drawFrame(reported.timeline.events, { now, ...from });
+    const times = [...svg.matchAll(/>(12:\d\d:\d\d)</g)].map(([, time]) => time);
+    expect(`${times[0]} to ${times.at(-1)}`).toBe(shown);
+  });
+
+  it.each([
+    ["the end of the present hold", 10, 130 / 140],
+    ["the end of a hold later than that by a third of the picture", 9_000, 2 / 3],
+    ["nothing but a little, of the end of a past hold", undefined, 1 / 1.05],
+  ])("leaves room for %s", (_, seconds, past) => {
+    reported.hold(1);
+    if (seconds === undefined) reported.release(1);
+    const holdId = "h1";
+    const until = new Date(reported.now + (seconds ?? 0) * 1_000);
+    if (seconds) reported.timeline.record({ kind: "hold extended", scope: "cluster", holdId, until });
+    const { svg } = drawFrame(reported.timeline.events, { now: reported.clock.now() });
+    const [left, right] = [88, 1_176];
+    const [, now] = /class="now"><line x1="([\d.]+)"/.exec(svg) ?? [];
+    expect((Number(now) - left) / (right - left)).toBeCloseTo(past, 3);
   });
 
   it("marks now, and draws what is planned to its right, as wide as its reader wants it", () => {

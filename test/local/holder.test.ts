@@ -48,6 +48,7 @@ describe("the holder in one process", () => {
     expect(held()).toEqual([]);
     const kinds = timeline.events.map(({ kind }) => kind).filter((kind) => /^hold /.test(kind));
     expect(kinds).toEqual(["hold started", "hold releasing", "hold ended"]);
+    expect(timeline.events.filter(({ kind }) => kind === "sweep")).toHaveLength(5);
   });
 
   it("arms again at its start what the process before it had armed", async () => {
@@ -73,6 +74,7 @@ describe("the holder in one process", () => {
     await holder.stop();
     const lines = log.lines.length;
     ec2.launch({ joinsAfter: null });
+    await holder.start();
     await runUntil(minutes(120));
     expect(log.lines).toHaveLength(lines);
     expect(held()).toEqual(["a"]);
@@ -87,6 +89,20 @@ describe("the holder in one process", () => {
     expect(await journal.lastSweep()).toEqual(after(noon, minutes(10)));
   });
 
+  it("finishes what is under way before it is stopped", async () => {
+    const { holder } = open();
+    const answer = Promise.withResolvers<never[]>();
+    vi.spyOn(table, "find").mockReturnValueOnce(answer.promise as never);
+    const asked = holder.ask({ do: "probe", id: "a" });
+    let isStopped = false;
+    const stopped = holder.stop().then(() => (isStopped = true));
+    await new Promise(setImmediate);
+    expect(isStopped).toBe(false);
+    answer.resolve([]);
+    await Promise.allSettled([asked, stopped]);
+    expect(isStopped).toBe(true);
+  });
+
   it("leaves a release that failed to the next sweep", async () => {
     const { holder, ec2 } = open();
     ec2.addNode("a");
@@ -96,6 +112,7 @@ describe("the holder in one process", () => {
     failsUntil("find", minutes(21));
     await runUntil(minutes(24));
     expect(held()).toEqual(["a"]);
+    expect(log.reported("a release failed: the next sweep repairs it")).toHaveLength(1);
     await runUntil(minutes(26));
     expect(held()).toEqual([]);
   });
