@@ -84,7 +84,8 @@ describe("the deployed holder and real Karpenter", () => {
     expect(later - end).toBeGreaterThan(10_000);
     await world.stays(all, timeLeft(later) - 3_000);
     expect(Object.keys(await prod.marks()).sort()).toEqual([...surplus, other].sort());
-    expect(await prod.schedules(holdId)).toEqual([expect.not.stringMatching(oneShot ?? "")]);
+    expect(oneShot).toBeDefined();
+    expect(await prod.schedules(holdId)).not.toContain(oneShot);
 
     // A one-shot is set at least a minute ahead.
     await prod.untilReleased(minutes(2));
