@@ -25,6 +25,15 @@ export const summaryOf = (template: Template): readonly string[] =>
     ].join("\n");
   });
 
+/** The outputs of a template, in the same way. */
+export const outputsOf = (template: Template): readonly string[] =>
+  linesOf(
+    joined(
+      Object.fromEntries(Object.entries(template.findOutputs("*")).map(([id, one]) => [named(id), one])),
+    ),
+    0,
+  );
+
 type Resource = Readonly<{
   Type: string;
   Properties: Record<string, unknown>;
@@ -44,6 +53,7 @@ function joined(value: unknown): unknown {
   const [[key = "", inner] = []] = Object.entries(value);
   if (key === "Ref") return `{${named(String(inner))}}`;
   if (key === "Fn::GetAtt" && Array.isArray(inner)) return `{${named(inner[0])}.${inner[1]}}`;
+  if (key === "Fn::FindInMap" && Array.isArray(inner)) return `{${inner.map(joined).join(".")}}`;
   if (key === "Fn::Join" && Array.isArray(inner)) return inner[1].map(joined).join(inner[0]);
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, joined(one)]));
 }
