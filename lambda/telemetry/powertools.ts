@@ -34,7 +34,6 @@ export class Telemetry {
 
   /** Every line of this invocation carries its id. */
   begin(requestId: string): void {
-    this.#logger.resetKeys();
     this.#logger.appendKeys({ requestId });
     this.calls.begin();
     this.#processor = process.cpuUsage();

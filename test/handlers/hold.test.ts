@@ -90,6 +90,8 @@ describe("a batch", () => {
       ...record({ source, detail: { id, cluster: "prod", sentAt } }),
       attributes: { SentTimestamp: `${noon.getTime() - queuedBefore}` },
     });
+    await handle(world, { Records: [probe("too-late", noon, 600_000)] });
+    expect(world.log.reported("probe answered")).toEqual([]);
     const forged = ["forged-1", "forged-2"].map((id) => probe(id, new Date("2030-01-01"), 2));
 
     const answer = await handle(world, {

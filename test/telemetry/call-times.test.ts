@@ -60,7 +60,8 @@ describe("the times of an invocation's calls", () => {
       priority: "high",
     });
     const Key = { kind: { S: "record" } };
-    await client.send(new GetItemCommand({ TableName: "table", Key })).catch(() => {});
+    const sent = client.send(new GetItemCommand({ TableName: "table", Key }));
+    await expect(sent).rejects.toThrow("no network here");
     await calls
       .ofKubernetes({ call: async () => "answer" })
       .call({ method: "PATCH", path: "/" }, within(0))

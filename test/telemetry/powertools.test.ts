@@ -26,11 +26,13 @@ describe("what an invocation reports", () => {
   it("carries cluster, version and request in every line", async () => {
     const telemetry = new Telemetry("prod");
     const handler = invocation(telemetry, systemClock, async () =>
-      telemetry.log.info("hold closed", { scope: "cluster" }),
+      telemetry.log.warn("hold closed", { scope: "cluster" }),
     );
     await handler({}, context);
     const line = {
       message: "hold closed",
+      level: "WARN",
+      service: "karpenter-node-holder",
       scope: "cluster",
       cluster: "prod",
       version,
