@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import type { Account } from "../../cli/doctor/aws/account.ts";
 import { awsAccount } from "../../cli/doctor/aws/aws-account.ts";
 import { launchesAndProbes } from "../../lambda/handlers/event-sources.ts";
 import { roleWith } from "../fuzz/aws-answers.ts";
@@ -114,6 +115,64 @@ describe("doctor reads", () => {
       trust,
     });
   });
+});
+
+/** Fields of the answers of all services; each reads its own. */
+const everything = {
+  ...{ Table: { TableStatus: "ACTIVE" }, State: "ACTIVE", accessEntry: { kubernetesGroups: ["g"] } },
+  ...{ Name: "r", Arn: "arn:r", EventPattern: "{}", Targets: [{ Arn: "arn:t" }, {}], RuleNames: ["r"] },
+  EventSourceMappings: [{ UUID: "m", State: "Enabled", LastProcessingResult: "OK" }],
+  ...{ FailedEntryCount: 1, Entries: [{ ErrorMessage: "no" }], QueueUrl: "https://sqs/q" },
+  Attributes: { QueueArn: "arn:q", ApproximateNumberOfMessages: "7", Policy: "{}" },
+  ...{ FunctionArn: "arn:f", Role: "arn:role", LastUpdateStatus: "Failed", VpcConfig: { SubnetIds: ["s"] } },
+  associatedAccessPolicies: [{}, { policyArn: "AmazonEKSClusterAdminPolicy", associatedAt: 1 }],
+  ...{ MetricAlarms: [{}], cluster: { status: "ACTIVE", accessConfig: { authenticationMode: "API" } } },
+};
+const aQueue = { url: "https://sqs/q", arn: "arn:q", waiting: 0, inFlight: 0, policy: undefined };
+const calls: Readonly<Record<string, (account: Account) => Promise<unknown>>> = {
+  identity: (account) => account.identity(),
+  tableStatus: (account) => account.tableStatus("holds"),
+  scheduleGroup: (account) => account.scheduleGroup("group"),
+  scheduleExists: (account) => account.scheduleExists("group", "one"),
+  role: (account) => account.role("arn:role/name"),
+  alarms: (account) => account.alarms(["a"]),
+  launchRule: (account) => account.launchRule(),
+  ruleThatTargets: (account) => account.ruleThatTargets("arn:f"),
+  enableRule: (account) => account.enableRule("r"),
+  putProbe: (account) => account.putProbe("p", new Date(0)),
+  queue: (account) => account.queue("arn:aws:sqs:eu-west-1:1:q"),
+  letRuleSend: (account) => account.letRuleSend(aQueue, "arn:rule"),
+  functionOf: (account) => account.functionOf("hold"),
+  mapping: (account) => account.mapping("f", "arn:q"),
+  enableMapping: (account) => account.enableMapping("m"),
+  sweepNow: (account) => account.sweepNow(),
+  cluster: (account) => account.cluster(),
+  accessGroups: (account) => account.accessGroups("arn:role"),
+  adminSince: (account) => account.adminSince("arn:role"),
+  deleteEntry: (account) => account.deleteEntry("arn:role"),
+  admit: (account) => account.admit("arn:role"),
+};
+
+// A change is accepted with `npx vitest run test/cli/aws-account --update`, and read in the diff.
+it("doctor asks AWS for what was reviewed, and reads that of full answers, of empty ones and where nothing is", async () => {
+  const printed: string[] = [];
+  const answers = [json(everything), json({}), jsonError("ResourceNotFoundException", "gone", 404)];
+  for (const [name, call] of Object.entries(calls)) {
+    const read: unknown[] = [];
+    for (const answer of answers) {
+      const account = await accountWhere(() => answer);
+      read.push(await call(account).catch((error) => `throws ${error.name}`));
+      // Requests at the same time come in any order.
+      const asked = (aws?.requests ?? []).map(
+        ({ method, path, headers, body }) =>
+          `${name}: ${method} ${path} ${headers["x-amz-target"] ?? ""} ${body.replace(/"clientRequestToken":".*?",/, "")}`,
+      );
+      if (answer === answers[0]) printed.push(...asked.toSorted());
+      await aws?.close();
+    }
+    printed.push(...read.map((one) => `  ${JSON.stringify(one)}`));
+  }
+  await expect(printed.join("\n")).toMatchFileSnapshot("printed/aws-account.txt");
 });
 
 describe("doctor fixes", () => {
