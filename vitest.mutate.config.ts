@@ -19,7 +19,11 @@ class QuickestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     // Tests that state rules. Scenarios and the model check would take hours, and could only detect more.
-    include: [`test/{${folders}}/**/*.test.ts`, "test/repository/version.test.ts", "test/fuzz/kubeconfig.test.ts"],
+    include: [
+      `test/{${folders}}/**/*.test.ts`,
+      "test/repository/version.test.ts",
+      "test/fuzz/kubeconfig.test.ts",
+    ],
     // What a browser shows, what bundles contain and what documents say.
     exclude: ["test/local/page-in-browser.test.ts", "test/infra/{bundles,deploying,schema-keys}.test.ts"],
     globalSetup: ["test/support/temporary-folder.ts", "test/support/built-functions.ts"],
