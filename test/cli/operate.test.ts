@@ -76,56 +76,12 @@ describe("status", () => {
     expect(output).toContain("12:10:00Z (in 10m)  20261121t115000-abc");
   });
 
-  it("names the held nodes with -o wide, and how many more there are", async () => {
-    const named = { ...held, nodes: ["a", "b"] };
-    const prod = await holder(() => ({ ...status, scopes: [named] }));
-    const { output } = await prod.run("status", "--cluster", "prod", "-o", "wide");
-    expect(output).toContain("Nodes held in cluster: a, b and 3 more.");
-    expect((await prod.run("status", "--cluster", "prod")).output).not.toContain("Nodes held in");
-  });
-
   it("gives programs the answer as it came, with each duration also as text", async () => {
     const answer = { ...status, scopes: [held], news: "of a later version" };
     const prod = await holder(() => answer);
     const { output } = await prod.run("status", "--cluster", "prod", "-o", "json");
     const texts = { holdText: "20m", maxHoldText: "2h", breatherText: "10m", initialDelayText: "0s" };
     expect(JSON.parse(output)).toEqual({ ...answer, rules: { ...rules, ...texts } });
-  });
-
-  it("shows that a pause without an end ends by hand, and its start where that is known", async () => {
-    const paused = {
-      scope: "cluster",
-      state: "paused",
-      because: "paused by hand",
-      nodesHeld: 0,
-      nodes: [],
-      awaited: 0,
-    };
-    const batch = { ...paused, scope: "nodepool/batch", since: held.since };
-    const prod = await holder(() => ({ ...status, scopes: [paused, batch] }));
-    for (const output of ["table", "wide"]) {
-      const reported = (await prod.run("status", "--cluster", "prod", "-o", output)).output;
-      expect(reported).toMatch(/cluster +paused +– +resumed by hand/);
-      expect(reported).toMatch(/batch +paused +11:50:00Z \(10m ago\) +resumed by hand/);
-    }
-  });
-
-  it("reports that a hold has reached its cap, and what the holder cannot read", async () => {
-    const prod = await holder(() => ({
-      ...status,
-      scopes: [{ ...held, capped: true }],
-      limits: ["no events"],
-    }));
-    const { output } = await prod.run("status", "--cluster", "prod");
-    expect(output).toContain("12:15:00Z (in 15m) capped");
-    expect(output).toContain("Note: no events.");
-  });
-
-  it("reports nodes that carry a mark of no recorded hold", async () => {
-    const prod = await holder(() => ({ ...status, scopes: [], nodesOrphaned: 3 }));
-    const { output } = await prod.run("status", "--cluster", "prod");
-    expect(output).toContain("3 nodes carry a mark of no recorded hold: the next sweep removes it.");
-    expect(output).not.toContain("Nothing is held now.");
   });
 
   it("asks the function of a cluster with the longest name by its shortened one", async () => {
@@ -205,12 +161,6 @@ describe("history", () => {
 });
 
 describe("history without an ended hold", () => {
-  it("does not claim that nothing was held: a first hold may be on", async () => {
-    const prod = await holder(() => ({ holds: [] }));
-    const { output } = await prod.run("history", "--cluster", "prod");
-    expect(output).toBe("No hold has ended in the last 90 days. `status` shows the holds that are on.");
-  });
-
   it("writes its page all the same", async () => {
     const file = join(newFolder(), "holds.html");
     const prod = await holder(() => ({ holds: [] }));
