@@ -1,7 +1,7 @@
 import type { VpcConfigResponse } from "@aws-sdk/client-eks";
 import { describe, expect, it } from "vitest";
 import type { Account, FunctionFacts } from "../../cli/doctor/aws/account.ts";
-import { findingView, type LinkName } from "../../cli/doctor/finding.ts";
+import { findingJson, findingView, type LinkName, verdictView } from "../../cli/doctor/finding.ts";
 import { unreachableFromOutside } from "../../lambda/aws/usable-cluster.ts";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import type { Part } from "../../lambda/names.ts";
@@ -191,12 +191,11 @@ describe("doctor, where one link is broken,", () => {
     const printed: string[] = [];
     for (const [how, differing] of [["nothing is broken", {}] as const, ...brokenLinks, ...warnings]) {
       const findings = await examined(differing);
+      const styled = (style: unknown, text: string) => `<${style}>${text}</>`;
       const shown = findings.filter(({ verdict }) => how.startsWith("nothing") || verdict !== "ok");
-      printed.push(
-        `# ${how}`,
-        ...shown.flatMap((one) => findingView(one, (style, text) => `<${style}>${text}</>`)),
-        "",
-      );
+      const fixes = findings.filter(({ fix }) => fix).map((one) => JSON.stringify(findingJson(one)));
+      printed.push(`# ${how}: ${verdictView(findings, styled)}`);
+      printed.push(...shown.flatMap((one) => findingView(one, styled)), ...fixes, "");
     }
     await expect(printed.join("\n").replaceAll(version, "VERSION")).toMatchFileSnapshot("printed/doctor.txt");
   });

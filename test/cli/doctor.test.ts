@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { applyFixes } from "../../cli/doctor/examination.ts";
-import { type Finding, findingView, verdictView } from "../../cli/doctor/finding.ts";
+import { verdictView } from "../../cli/doctor/finding.ts";
 import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
 import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
@@ -244,14 +244,6 @@ describe("doctor", () => {
     const [, finding] = await examined({ functionOf: none, holders: async () => ["staging"] });
     expect(finding?.remedy).toBe("Holders found here: staging.");
   });
-});
-
-it("shows a finding with its remedy below", () => {
-  const finding: Finding = { link: "rule", verdict: "fail", what: "it is disabled", remedy: "enable it" };
-  expect(findingView(finding, plain)).toEqual([
-    "✗ rule            it is disabled",
-    "                  → enable it",
-  ]);
 });
 
 describe("fixes", () => {

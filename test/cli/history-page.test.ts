@@ -36,12 +36,6 @@ it("counts what caused the holds, and not only launches", () => {
   expect(page).toContain(">load test (0 launches, 0 extensions, 3 nodes)</td>");
 });
 
-it("is a page without a picture where no hold has ended", () => {
-  const page = historyPage([], "prod", new Date());
-  expect(page).toContain("No hold has ended in the last 90 days.");
-  expect(page).not.toContain("<svg");
-});
-
 it("shows dates when the time of day is ambiguous", () => {
   const dated = "from 11-18 10:00 until 11-18 10:30";
   const several = [past("b", "2026-11-20"), past("a", "2026-11-18")];

@@ -25,6 +25,21 @@ describe("the command manifest", () => {
     expect(verbs(output)).toEqual(["get", "list", "patch", ...ofDemand]);
   });
 
+  // A change is accepted with `npx vitest run test/cli/manifest --update`, and read in the diff.
+  it("prints beside the rights what was reviewed to run it in a cluster", async () => {
+    const { output } = await manifest(
+      "--in-cluster",
+      "--image",
+      "IMAGE",
+      "--cluster",
+      "prod",
+      "--hold",
+      "30m",
+    );
+    const parts = output.split(/^---\n/m).filter((part) => !/^kind: .*(Role|Binding|Policy)$/m.test(part));
+    await expect(parts.join("---\n")).toMatchFileSnapshot("printed/in-cluster.yaml");
+  });
+
   it("lets run watch as well", async () => {
     const { output } = await manifest("--holder", "run");
     expect(verbs(output)).toEqual(["get", "list", "patch", "watch", ...ofDemand]);

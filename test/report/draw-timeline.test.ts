@@ -133,9 +133,3 @@ it("is markup whatever nodes and pods are called", () => {
     expect(markup.isWellFormed()).toBe(true);
   }
 });
-
-it("wears both themes", () => {
-  const svg = draw(busy(3));
-  expect(svg).toContain("@media(prefers-color-scheme:dark)");
-  expect(svg).toContain("fill:currentColor");
-});
