@@ -25,27 +25,11 @@ describe("the command line", () => {
     expect(await run("--version")).toEqual({ exit: 0, output: version, reported: "" });
   });
 
-  it("lists every command in its help", async () => {
-    const { exit, output } = await run("--help");
-    expect(exit).toBe(0);
-    for (const command of commands) expect(output).toContain(`  ${command(new CollectedTerminal()).name()}`);
-    expect(output).toContain("Exit codes: 0 success, 1 failure, 2 wrong usage.");
-  });
-
   it("displays help without arguments", async () => {
     const { exit, output, reported } = await run();
     expect({ exit, output }).toEqual({ exit: 2, output: "" });
     expect(reported).toContain("Usage: karpenter-node-holder");
   });
-
-  it.each(commands.map((command) => command(new CollectedTerminal()).name()))(
-    "shows examples of %s in its help",
-    async (name) => {
-      const { exit, output } = await run(name, "--help");
-      expect(exit).toBe(0);
-      expect(output).toMatch(new RegExp(`Examples:\n {2}# .+\n {2}\\$ karpenter-node-holder ${name}`));
-    },
-  );
 
   it.each([
     ["hold", "--for", ["--reason", "x"]],

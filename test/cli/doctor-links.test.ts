@@ -171,6 +171,43 @@ const warnings: readonly [how: string, differing: Differing, link: LinkName][] =
   ["a cluster's clock that is off", insideCluster({ clusterTime: after(noon, minutes(5)) }), "clock"],
 ];
 
+const many = <T>(count: number, one: (n: number) => T): T[] =>
+  Array.from({ length: count }, (_, n) => one(n));
+const since = after(noon, -hours(50)).toISOString();
+const denied = async () => Promise.reject(Object.assign(new Error("no"), { name: "AccessDeniedException" }));
+const untried = { foreignChange: "not tried", ownChange: "not tried" };
+const toAnyone = { Statement: [{ Effect: "Allow", Principal: "*", Action: "sqs:*" }] };
+const others: readonly [how: string, differing: Differing][] = [
+  ["a function is pending", functionIs("hold", { state: "Pending" })],
+  ["a function cannot start", functionIs("hold", { state: "Failed" })],
+  ["the table is not ready", { tableStatus: async () => "CREATING" }],
+  [
+    "an alarm is on for a while",
+    { alarms: async () => [{ ...anAlarm("sweep-silent", "ALARM"), since: after(noon, -hours(3)) }] },
+  ],
+  ["a hold is being released", inRecord({ holds: [{ ...aHeldScope, state: "releasing" }] })],
+  ["there is no node", insideCluster({ ...untried, nodes: 0 })],
+  ["no node could be tried", insideCluster({ ...untried, said: "no" })],
+  ["nodes may not be listed", insideCluster({ ...untried, nodes: 0, missingRights: ["list nodes"] })],
+  ["demand is not seen", insideCluster({ missingRights: ["list nodeclaims", "list events"] })],
+  ["rights are needless", insideCluster({ needlessRights: ["delete nodes", "delete pods"] })],
+  [
+    "many nodes are not right",
+    insideCluster({
+      stuck: many(21, (n) => ({ node: `s${n}`, since })),
+      userHeld: many(6, (n) => ({ node: `u${n}`, since, ...(n > 1 && { by: "kubectl" }) })),
+      ineffective: many(7, (n) => ({ node: `i${n}`, value: "1h" })),
+    }),
+  ],
+  [
+    "the mapping has trouble",
+    { mapping: async () => ({ id: "m", state: "Enabled", lastResult: "PROBLEM" }) },
+  ],
+  ["anyone may send to the queue", queueIs("launches", { policy: toAnyone })],
+  ["there is no dead-letter queue", ruleIs({ targets: [{ arn: aQueue("launches").arn }] })],
+  ["little may be read", { role: denied, alarms: denied, tableStatus: denied, launchRule: denied }],
+];
+
 describe("doctor, where one link is broken,", () => {
   it.each(brokenLinks)("names exactly one link when %s", async (_, differing, link, says) => {
     const findings = await examined(differing);
@@ -189,7 +226,12 @@ describe("doctor, where one link is broken,", () => {
   // A change is accepted with `npx vitest run test/cli/doctor-links --update`, and read in the diff.
   it("prints what was reviewed", async () => {
     const printed: string[] = [];
-    for (const [how, differing] of [["nothing is broken", {}] as const, ...brokenLinks, ...warnings]) {
+    for (const [how, differing] of [
+      ["nothing is broken", {}] as const,
+      ...brokenLinks,
+      ...warnings,
+      ...others,
+    ]) {
       const findings = await examined(differing);
       const styled = (style: unknown, text: string) => `<${style}>${text}</>`;
       const shown = findings.filter(({ verdict }) => how.startsWith("nothing") || verdict !== "ok");

@@ -118,16 +118,6 @@ describe("doctor", () => {
     expect(of(await examined({ alarms }), "alarms")).toMatchObject({ verdict: "ok", what: "1, none is on" });
   });
 
-  it("reports no nodes where they may not be listed", async () => {
-    const untried = { foreignChange: "not tried", ownChange: "not tried", nodes: 0 };
-    const findings = await examined({ check: { cluster: { missingRights: ["list nodes"], ...untried } } });
-    expect(broken(findings)).toEqual(["rights"]);
-    for (const link of ["policy", "nodes", "annotations"] as const) {
-      const what = 'follows from "rights": the functions may not list nodes';
-      expect(of(findings, link)).toMatchObject({ verdict: "skipped", what });
-    }
-  });
-
   it("names nodes and NodePools whose annotation protects nothing, and what does", async () => {
     const check = { cluster: { ineffective: [{ node: "a", value: "30m" }] } };
     const findIneffectiveTemplates = async () => [{ nodePool: "batch", value: "4h" }];
@@ -190,13 +180,6 @@ describe("doctor", () => {
     },
   );
 
-  it("does not test the policy without a node", async () => {
-    const cluster = { nodes: 0, foreignChange: "not tried", ownChange: "not tried" };
-    const findings = await examined({ check: { cluster } });
-    expect(of(findings, "policy")).toMatchObject({ verdict: "skipped" });
-    expect(broken(findings)).toEqual([]);
-  });
-
   it.each([
     ["different", "fail", "ClusterRole is not as in the manifest"],
     ["missing", "fail", "ClusterRole is missing"],
@@ -211,12 +194,6 @@ describe("doctor", () => {
     const findings = await examined({ launchRule: denied });
     expect(broken(findings)).toEqual([]);
     expect(warned(findings)).toMatchObject([{ link: "rule", what: "could not be checked: not allowed" }]);
-  });
-
-  it("warns of what it may not read, and continues", async () => {
-    const findings = await examined({ role: denied, alarms: denied });
-    expect(warned(findings).map(({ link }) => link)).toEqual(["schedule role", "alarms"]);
-    expect(broken(findings)).toEqual([]);
   });
 
   it("stops at credentials that have expired", async () => {

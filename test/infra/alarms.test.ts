@@ -14,8 +14,8 @@ const prefix = "karpenter-node-holder-prod-";
 const alarmsOf = (of: Template) =>
   [...resourcesOf(of, "AWS::CloudWatch::Alarm").values()].map(({ Properties }) => Properties);
 const alarms = alarmsOf(template);
-const alarm = (heading: string, props: Partial<KarpenterNodeHolderProps> = {}) =>
-  alarmsOf(synthesize(props)).find(({ AlarmName }) => AlarmName === prefix + heading);
+const alarm = (heading: string, props?: Partial<KarpenterNodeHolderProps>) =>
+  (props ? alarmsOf(synthesize(props)) : alarms).find(({ AlarmName }) => AlarmName === prefix + heading);
 const root = join(import.meta.dirname, "../..");
 const hourly = { sweepEvery: Duration.hours(1) };
 

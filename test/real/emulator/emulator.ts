@@ -7,7 +7,7 @@ import {
   EKSClient,
   type VpcConfigRequest,
 } from "@aws-sdk/client-eks";
-import type { Duration } from "../../../lambda/core/duration.ts";
+import { type Duration, minutes } from "../../../lambda/core/duration.ts";
 import { guard } from "../../support/guarded.ts";
 import { buildControlPlane, buildPython, program } from "../engines/build.ts";
 import { EksPlane, type StartedPlane } from "../engines/eks-plane.ts";
@@ -32,6 +32,9 @@ export const allAwsBehaviour = [
 /** Accounts that refuse a holder, and what AWS never does; for tests that must detect it. */
 const faults = ["config-map-only", "calls-denied", "calls-throttled", "subnets-closed"] as const;
 export type AwsBehaviour = (typeof allAwsBehaviour)[number] | (typeof faults)[number];
+
+/** A control plane starts within this time, also on a busy machine. */
+const startsWithin = minutes(3);
 
 /** AWS on loopback: deploys the unchanged stack, runs its functions, enforces IAM on request. */
 export class Emulator {
@@ -132,17 +135,21 @@ export class Emulator {
       }),
     );
     let server: string | undefined;
-    await until(`cluster ${name} to be active`, async () => {
-      const { cluster } = await eks.send(new DescribeClusterCommand({ name }));
-      if (cluster?.status === "FAILED")
-        throw new Error(`cluster ${name} failed to start: see ${this.#started?.log}`);
-      server = cluster?.endpoint;
-      return cluster?.status === "ACTIVE";
-    });
+    await until(
+      `cluster ${name} to be active`,
+      async () => {
+        const { cluster } = await eks.send(new DescribeClusterCommand({ name }));
+        if (cluster?.status === "FAILED")
+          throw new Error(`cluster ${name} failed to start: see ${this.#started?.log}`);
+        server = cluster?.endpoint;
+        return cluster?.status === "ACTIVE";
+      },
+      startsWithin,
+    );
     const port = new URL(server ?? "").port;
     const find = () => this.#planes.find((each) => new URL(each.server).port === port);
     // The API may answer before the emulator has printed its line.
-    await until(`the emulator to report ${name}`, async () => find() !== undefined);
+    await until(`the emulator to report ${name}`, async () => find() !== undefined, startsWithin);
     const started = find();
     if (!started) throw new Error(`the emulator does not report ${name} any more`);
     const plane = new EksPlane(name, started);
