@@ -30,6 +30,8 @@ describe("the page's server", () => {
     // Every browser requests an icon; the page's empty one must be allowed.
     expect(html).toContain('<link rel="icon" href="data:,">');
     expect(html).toContain("img-src data:");
+    expect(html).toContain(' data-live="/events"');
+    expect(html).toContain("This page is served from this machine only.");
     const elsewhere = [...html.matchAll(/(?:src|href|url\()\s*=?\s*["']?(https?:)?\/\//g)];
     expect(elsewhere).toEqual([]);
   });
@@ -40,6 +42,22 @@ describe("the page's server", () => {
     reported.hold(1);
     const received = await readUntil(response, /event: picture\ndata: .*Hold of the whole cluster/);
     expect(received).toContain('event: state\ndata: "Karpenter may not disrupt the cluster until');
+  });
+
+  it.each([
+    ["", "1200", "12:55:00"],
+    ["?span=5&width=390", "390", "12:56:00"],
+    ["?span=60&width=20", "300", "12:00:00"],
+    ["?span=0&width=9000", "2000", "11:50:00"],
+    ["?span=7&width=0", "1200", "12:55:00"],
+    ["?span=15&width=wide", "1200", "12:46:00"],
+  ])("draws as its reader asks: %s", async (query, width, firstTick) => {
+    reported.pass(-600);
+    reported.timeline.record({ kind: "note", text: "first" });
+    reported.pass(4_200);
+    const received = await readUntil(await fetch(`${page.url}events${query}`), /event: picture\ndata: .*\n/);
+    expect(/viewBox=\\"0 0 (\d+) /.exec(received)?.[1]).toBe(width);
+    expect(/>(\d\d:\d\d:\d\d)</.exec(received)?.[1]).toBe(firstTick);
   });
 
   it("sends a new picture also when nothing happens, because time passes", async () => {

@@ -85,23 +85,12 @@ it("lets a hold's band reach behind all lanes", () => {
   expect(Number(band?.is.width)).toBeCloseTo(x(at(400).getTime()) - x(at(1).getTime()), 1);
 });
 
-it("reports times in scaled minutes where time is scaled", () => {
-  const timeline = readTimeline([joined("a", 60), gone("a", 120)], bounds);
-  const svg = drawTimeline(timeline, { title: "Scaled", clock: { kind: "elapsed", minute: 6_000 } });
-  expect(svg).toContain("joined 10:00, gone 20:00, lived 10 min");
-});
-
 it("draws evictions that would lie on each other as one, with their number and all their names", () => {
   const events = [joined("a", 0), ...["p1", "p2", "p3"].map((pod) => evicted(pod, "a", 50))];
   const svg = draw(events);
   expect(evictionsIn(elementsIn(svg))).toHaveLength(1);
   expect(svg).toContain(">3</text>");
   for (const pod of ["p1", "p2", "p3"]) expect(svg).toContain(`${pod} evicted from a`);
-});
-
-it("explains in its legend what it shows, and nothing else", () => {
-  expect(draw([joined("a", 0)])).not.toContain(">pod evicted</text>");
-  expect(draw([joined("a", 0), evicted("p", "a", 9)])).toContain(">pod evicted</text>");
 });
 
 it("can be read by those who do not see it", () => {
@@ -114,14 +103,6 @@ it("can be read by those who do not see it", () => {
   const tables = timelineTables(timeline, clock);
   expect(elementsIn(tables).filter(({ name }) => name === "caption")).toHaveLength(3);
   for (const node of names(3)) expect(tables).toContain(`>${node}</td>`);
-});
-
-it("reports in words only what there was, and calls 'before' only what began before the picture", () => {
-  const ended = [holdStarted("h1", 10, 20), holdEnded("h1", 20)];
-  const whole = timelineTables(readTimeline(ended), clock);
-  expect(elementsIn(whole).filter(({ name }) => name === "caption")).toHaveLength(1);
-  expect(whole).not.toContain("before");
-  expect(timelineTables(readTimeline(ended, { from: at(15) }), clock)).toContain(">before</td>");
 });
 
 it("is markup whatever nodes and pods are called", () => {
