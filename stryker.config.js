@@ -9,7 +9,7 @@ export default {
   mutate: ["{lambda,infra,cli,local,report}/**/*.ts", "!lambda/main/**", "!infra/app.ts", "!cli/main.ts"],
   // Node runs the sources as they are. Stryker would rewrite tsconfig.json with an API that TypeScript 7 does not have.
   tsconfigFile: "none",
-  ignorePatterns: ["build", "dist", "docs", "coverage"],
+  ignorePatterns: ["build", "dist", "coverage"],
   coverageAnalysis: "perTest",
   ignoreStatic: true,
   concurrency: 2,
