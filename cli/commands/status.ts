@@ -90,7 +90,7 @@ export function statusView(status: StatusAnswer, style: Style, wide: boolean): s
   const rest = wide ? ["NEXT SCHEDULE", "HOLD"] : [];
   const rows = scopes.map((scope) => row(scope, at, style, wide));
   const nothing = nodesOrphaned > 0 ? [] : ["Nothing is held now."];
-  const orphaned = `${nodesOrphaned} nodes carry a mark of no recorded hold: the next sweep removes it.`;
+  const orphaned = `Nodes with a mark of no recorded hold: ${nodesOrphaned}. The next sweep removes it.`;
   return [
     `${style("bold", status.cluster)}  ${rulesOf(status)}`,
     "",
