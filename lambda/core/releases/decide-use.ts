@@ -10,7 +10,7 @@ import type { Rules } from "../rules.ts";
 type Used = Readonly<{ burstNodes: number; usedNodes: number; usedAt?: Date }>;
 
 /** A use is as large as a burst when this share of the burst nodes is used within this time. */
-export const largeUse = { share: 1 / 2, within: minutes(1) };
+const largeUse = { share: 1 / 2, within: minutes(1) };
 
 /**
  * When the last use that is as large as a burst began; without one, how large the last use was. Its end may be a small
@@ -42,7 +42,7 @@ type UseFacts = Readonly<{
 }>;
 
 /** Every use of a smaller burst would be as large as the burst: it protects the used nodes alone. */
-export const smallestBurst = 3;
+const smallestBurst = 3;
 
 /** A use that is as large as a burst extends a hold as a launch does, never past the cap. */
 export function decideUse({ record, holdId, claims, rules, now }: UseFacts): UseDecision {

@@ -28,8 +28,8 @@ const patience: Duration = minutes(10);
 const joinCheck: Duration = minutes(1);
 
 /**
- * What a one-shot or a sweep does first: extends the hold while the nodes launched for it are used, and one that is due
- * while its first node is awaited. Returns the id of a hold none of whose nodes was found.
+ * What a one-shot or a sweep does first: extends the hold for use that is as large as its burst, lets single nodes go, and
+ * waits for the first node of a hold that is due. Returns the id of a hold none of whose nodes was found.
  */
 export async function look(context: ReleaseContext, scope: Scope): Promise<string | undefined> {
   const { rules, clock } = context;
