@@ -19,7 +19,12 @@ type Options = Readonly<{
 /** Starts the holder as `run` does; its holds go into the same record. */
 export async function startHolder({ world, observer, folder, hold, settings }: Options): Promise<Run> {
   const run = await startRun({
-    settings: readSettings({ cluster: "churn", hold: formatDuration(hold), sweepEvery: "1m", ...settings }),
+    settings: readSettings({
+      ...{ cluster: "churn", hold: formatDuration(hold), sweepEvery: "1m" },
+      // By default both are 20 minutes; a trace is shorter.
+      driftWait: formatDuration(hold),
+      ...settings,
+    }),
     config: world.plane.config("admin"),
     folder,
     log: silent,
