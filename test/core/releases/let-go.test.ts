@@ -6,6 +6,7 @@ import type { Hold } from "../../../lambda/core/holds/hold.ts";
 import type { Context, NodeClaim } from "../../../lambda/core/ports.ts";
 import { decideLetGo, letNodesGo } from "../../../lambda/core/releases/let-go.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
+import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
 import { aHold, aRecord, someRules } from "../../support/builders.ts";
@@ -127,16 +128,22 @@ describe("a node that was let go", () => {
 });
 
 describe("a look", () => {
-  const claims = [node("quiet", 0, 10), node("waited", 0, 30, { driftedAt: at(35) })];
+  const quietAndWaited = [node("quiet", 0, 10), node("waited", 0, 30, { driftedAt: at(35) })];
 
-  /** At 13:00, with all of these nodes marked. `meanwhile` happens while the marks are taken off. */
+  /** At 13:00, with all of these nodes marked. `before` happens after they are listed, `meanwhile` while marks come off. */
   async function look({
+    claims = quietAndWaited,
     hold = {},
+    letGo = "empty",
+    before,
     meanwhile,
     busy = new Set<string>(),
     failed = 0,
   }: Readonly<{
+    claims?: readonly NodeClaim[];
     hold?: Partial<Hold>;
+    letGo?: "empty" | "nothing";
+    before?: Partial<Hold>;
     meanwhile?: Partial<Hold>;
     busy?: ReadonlySet<string> | { unavailable: string; isMissingRight: boolean } | Error;
     failed?: number;
@@ -144,12 +151,19 @@ describe("a look", () => {
     const held = aHold({ burstFrom: noon, expiresAt: at(70), ...hold });
     const it = coreWorld({
       records: [aRecord({ hold: held })],
-      rules: { letGo: "empty" },
+      rules: { letGo },
       marked: { failed },
     });
     it.world.time = at(60);
+    const log = new CollectedLog();
+    let lists = 0;
+    const change = async (about: Partial<Hold> | undefined) => {
+      const record = it.record();
+      if (about && record?.hold) await it.world.holds.put({ ...record, hold: { ...record.hold, ...about } });
+    };
     const context: Context = {
       ...it.context,
+      log,
       pods: {
         limits: async () => [],
         busyNodes: async (names) => {
@@ -160,19 +174,62 @@ describe("a look", () => {
       },
       nodes: {
         ...it.context.nodes,
-        markedNodes: async () => new Map([[held.id, ["quiet", "waited"]]]),
+        markedNodes: async () => {
+          lists += 1;
+          await change(before);
+          return new Map([[held.id, ["quiet", "waited"]]]);
+        },
         letGo: async (id, names) => {
           it.calls.push(["let go", id, [...names], it.record()?.hold?.marksFrom]);
-          const record = it.record();
-          if (meanwhile && record?.hold)
-            await it.world.holds.put({ ...record, hold: { ...record.hold, ...meanwhile } });
+          await change(meanwhile);
           return { ...nothingReleased, released: names.size };
         },
       },
     };
     await letNodesGo(context, "cluster", { claims, readAt: at(60) });
-    return { ...it, hold: it.record()?.hold };
+    return { ...it, hold: it.record()?.hold, lists, log };
   }
+
+  it.each<[string, Parameters<typeof look>[0], lists: number]>([
+    ["nothing where every node is used", { claims: [node("used", 0, 59)] }, 0],
+    ["nothing where quiet nodes stay", { claims: [node("quiet", 0, 10)], letGo: "nothing" }, 0],
+    ["the marked nodes where a quiet one may go", { claims: [node("quiet", 0, 10), node("used", 0, 59)] }, 1],
+    ["them where one has waited", { claims: quietAndWaited, letGo: "nothing" }, 1],
+    ["them where some were let go", { claims: [node("used", 0, 59)], hold: { marksFrom: at(50) } }, 1],
+  ])("lists %s", async (_, facts, expected) => {
+    expect((await look(facts)).lists).toBe(expected);
+  });
+
+  it("reads no pods, and names nodes with their reasons", async () => {
+    const { calls, log } = await look({ letGo: "nothing" });
+    expect(calls.map(([call]) => call)).toEqual(["mark", "let go"]);
+    expect(log.reported("nodes let go")).toMatchObject([{ because: { drifted: 1 }, nodes: ["waited"] }]);
+    expect(log.reported("used nodes are marked again")).toEqual([]);
+  });
+
+  it("only marks again where nothing goes", async () => {
+    const used = { claims: [node("used", 0, 59)], hold: { marksFrom: at(50) } };
+    const { calls, hold, log } = await look(used);
+    expect(calls.slice(1)).toEqual([
+      ["mark", "cluster", holdId(1), { joinedFrom: at(49), also: new Set(["used"]) }],
+    ]);
+    expect([hold?.marksFrom, log.reported("used nodes are marked again")]).toMatchObject([at(50), [{}]]);
+  });
+
+  it.each<[string, Partial<Hold>]>([
+    ["a launch came", { launches: 9 }],
+    ["a person asked for it", { causes: { hand: "a load test" } }],
+    ["it ended", { state: "releasing" }],
+    ["it gave way to another", { id: holdId(2) }],
+  ])("takes no mark off where %s since its nodes were listed", async (_, before) => {
+    const { calls, hold } = await look({ before });
+    expect(calls.map(([call]) => call)).not.toContain("let go");
+    expect(hold).not.toHaveProperty("marksFrom");
+  });
+
+  it("needs a hold", async () => {
+    expect((await look({ hold: { state: "releasing" } })).lists).toBe(0);
+  });
 
   it("marks the nodes that no pass has seen, notes its time, then lets quiet ones go whose pods it read", async () => {
     const { calls, hold, metrics } = await look();

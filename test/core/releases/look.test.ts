@@ -301,6 +301,13 @@ describe("a hold whose nodes were used", () => {
     expect(use(110, { capped: true }, { maxHold: minutes(120) }).action).toBe("extend");
   });
 
+  it.each([
+    [[], "its nodes were not used"],
+    [[usedAt(10)], "fewer than half of its nodes were used at once"],
+  ])("says why it is not extended", (claims, because) => {
+    expect(use(10, { burstNodes: 3 }, {}, claims)).toMatchObject({ action: "leave", because });
+  });
+
   it("does not last longer for a use from before its last cause, and is not written again for it", () => {
     const because = "its nodes were not used late enough to extend it";
     expect(use(0)).toMatchObject({ action: "leave", because, record: { hold: { burstNodes: 1 } } });
