@@ -125,6 +125,24 @@ describe(`the holder on Karpenter ${process.env.KARPENTER_VERSION ?? "newest"}`,
     await until("a hold for a pod that waits", isHeld, 60_000, 10_000);
   });
 
+  it("lets drifted nodes go at looks while the hold goes on, and holds what replaces them", async () => {
+    const holder = await start("drift-wait", "--hold", "4m", "--drift-wait", "20s");
+    await world.scale("work", { replicas: 3, spread: true, pool: "default" });
+    const drifting = await world.untilReady(3);
+    await untilHeld(drifting);
+    await world.pool({ name: "default", labels: { rolled: String(Date.now()) } });
+
+    await holder.process.until("nodes let go", 120_000);
+    const letGo = () => holder.process.logged("nodes let go");
+    expect(letGo()[0]).toMatchObject({ because: { drifted: 1 }, released: 1, failed: 0 });
+    const isNew = (name: string) => !drifting.includes(name);
+    await until("a drifted node to be replaced", async () => (await world.ready()).some(isNew), 120_000);
+    await untilHeld((await world.ready()).filter(isNew));
+    const stayed = await nodes(({ name = "" }) => drifting.includes(name));
+    expect(stayed.length).toBeGreaterThanOrEqual(drifting.length - letGo().length);
+    expect(holder.process.logged("hold closed")).toEqual([]);
+  });
+
   it("continues while the nodes of the burst are used, and ends one hold length after that", async () => {
     const holder = await start("used");
     await world.scale("work", { replicas: 1, pool: "default" });
