@@ -86,6 +86,9 @@ export class LetGoRules {
     const notes = this.#notes.get(invocation) ?? new Map<string, Note>();
     this.#notes.set(invocation, notes.set(hold.id, { hold, names: [], isVoid: false, drifted: 0 }));
     if (settings !== this.#world.settings) this.excuseAll();
+    // An orphaned mark of a younger hold stays until a sweep removes it; that sweep marks no older nodes any more.
+    for (const { name, labels } of this.#world.nodes.all())
+      if (labels[holdLabel] !== undefined && labels[holdLabel] !== hold.id) this.excuse(name);
   }
 
   #widen(holdId: string): void {
