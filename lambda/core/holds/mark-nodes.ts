@@ -59,8 +59,8 @@ export async function armAndMark(context: Context, scope: Scope, hold: Hold): Pr
 type Marking = Readonly<{ scope: Scope; hold: Hold; armedFor?: Date; also?: ReadonlySet<string> }>;
 
 /**
- * Marks the nodes of a hold, but none that a look has let go unless `also` names it. Then re-reads
- * the record: if the hold ended meanwhile, its marks are removed again.
+ * Marks the nodes of a hold, but none that a look has let go unless `also` names it. Then re-reads the record: if the
+ * hold ended meanwhile, its marks are removed again.
  */
 export async function markNodes(
   context: ReleaseContext,

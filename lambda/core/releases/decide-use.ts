@@ -42,7 +42,7 @@ type UseFacts = Readonly<{
 }>;
 
 /** Every use of a smaller burst would be as large as the burst: it protects the used nodes alone. */
-const smallestBurst = 3;
+export const smallestBurst = 3;
 
 /** A use that is as large as a burst extends a hold as a launch does, never past the cap. */
 export function decideUse({ record, holdId, claims, rules, now }: UseFacts): UseDecision {

@@ -7,6 +7,7 @@ import type { NodeClaim, ReleaseContext, Unavailable } from "../ports.ts";
 import { reportLimit } from "../report-limit.ts";
 import type { Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
+import { smallestBurst } from "./decide-use.ts";
 
 /** Why a node is let go while its hold goes on. */
 export type Reason = "small burst" | "empty" | "drifted";
@@ -124,7 +125,9 @@ function mayGo(claim: NodeClaim, facts: Pick<Facts, "hold" | "rules" | "now">): 
   return isNarrowed(hold, now) || isQuiet || hasWaited(claim, rules, now);
 }
 
-const isNarrowed = ({ narrowsAt }: Hold, now: Date): boolean => narrowsAt !== undefined && narrowsAt <= now;
+/** A burst may turn out to be large when its last nodes join. */
+const isNarrowed = ({ narrowsAt, burstNodes = 0 }: Hold, now: Date): boolean =>
+  narrowsAt !== undefined && narrowsAt <= now && burstNodes < smallestBurst;
 
 const isOfBurst = ({ joinedAt }: NodeClaim, { burstFrom }: Hold): boolean =>
   joinedAt !== undefined && burstFrom !== undefined && joinedAt >= joinsCountFrom(burstFrom);

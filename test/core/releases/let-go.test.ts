@@ -52,8 +52,9 @@ describe("a small burst, once only its use extends the hold,", () => {
     expect(decide({ claims, hold: { narrowsAt: at(60) } })).toEqual({ ...others, again: [] });
   });
 
-  it("protects all nodes until then", () => {
+  it("protects all nodes until then, and where a third node of the burst has joined since", () => {
     expect(decide({ claims, hold: { narrowsAt: at(61) } })).toEqual({ again: [] });
+    expect(decide({ claims, hold: { narrowsAt: at(60), burstNodes: 3 } })).toEqual({ again: [] });
   });
 });
 
