@@ -115,7 +115,7 @@ async function applyCrds(plane: Plane, folder: string): Promise<void> {
   await plane.kubectl(["apply", "--server-side", "-f", folder]);
   const crds = ["nodepools.karpenter.sh", "nodeclaims.karpenter.sh", "kwoknodeclasses.karpenter.kwok.sh"];
   const names = crds.map((crd) => `crd/${crd}`);
-  await plane.kubectl(["wait", "--for=condition=Established", "--timeout=60s", ...names]);
+  await plane.kubectl(["wait", "--for=condition=Established", "--timeout=240s", ...names]);
 }
 
 /** A NodePool whose nodes Karpenter may consolidate at once, and the node class it needs. */

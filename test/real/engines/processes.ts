@@ -8,6 +8,9 @@ import { PortTakenError } from "./ports.ts";
 
 export type Started = Readonly<{ name: string; child: ChildProcess; log: string }>;
 
+/** Long, for a busy machine: a wait for a process that has ended does not last so long. */
+const patience = 240_000;
+
 /** Processes that are stopped together, the last started first; they all end when this process ends. */
 export class Processes {
   readonly folder: string;
@@ -61,7 +64,7 @@ export class Processes {
   }
 
   /** Waits until the condition is true; fails early when one of these processes has ended. */
-  async until(what: string, condition: () => Promise<boolean>, within = 60_000): Promise<void> {
+  async until(what: string, condition: () => Promise<boolean>, within = patience): Promise<void> {
     const isMet = async () => {
       const ended = this.#started.find(({ child }) => isGone(child));
       if (ended) throw await earlyEnd(ended, what);
@@ -86,7 +89,7 @@ async function earlyEnd({ name, child, log }: Started, what: string): Promise<Er
 export async function until(
   what: string,
   condition: () => Promise<boolean>,
-  within = 60_000,
+  within = patience,
   every = 100,
 ): Promise<void> {
   const end = performance.now() + within;

@@ -1,7 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { dirname, resolve } from "node:path";
-import { expect } from "vitest";
 import { spawnGuarded } from "../../support/guarded.ts";
 import { nodeFirst } from "../emulator/emulator.ts";
 import { program } from "../engines/build.ts";
@@ -46,12 +45,11 @@ export class Shell {
   /** Runs a command that must succeed; returns its output. */
   async run(command: string, cwd?: string): Promise<string> {
     const { exit, output, errors } = await this.try(command, cwd);
-    expect({ command, exit, errors: exit === 0 ? "" : output + errors }).toEqual({
-      command,
-      exit: 0,
-      errors: "",
-    });
-    return output;
+    if (exit === 0) return output;
+    // The report of a suite shows one line of an error.
+    const lines = (output + errors).trim().split("\n");
+    const why = lines.findLast((line) => /error|fail|waited/i.test(line)) ?? lines.at(-1) ?? "";
+    throw new Error(`${command} ended with ${exit}: ${why.trim()}\n${lines.slice(-100).join("\n")}`);
   }
 
   /** Starts a command that keeps running. */

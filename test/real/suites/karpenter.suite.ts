@@ -26,9 +26,9 @@ describe(`the holder on Karpenter ${process.env.KARPENTER_VERSION ?? "newest"}`,
       // Karpenter may remove a node meanwhile; one that keeps its annotation is waited for in vain.
       for (const name of await world.names()) await world.annotate(name, annotation, null).catch(() => {});
       await world.untilReady(0);
-    }, 180_000);
+    });
     const holder = await HolderRun.start(world, name, "--hold", "1m", "--release-on-exit", ...flags);
-    onTestFinished(() => holder.stop(), 60_000);
+    onTestFinished(() => holder.stop());
     return holder;
   };
   const nodes = async (is: (metadata: V1ObjectMeta) => boolean) =>
@@ -43,7 +43,7 @@ describe(`the holder on Karpenter ${process.env.KARPENTER_VERSION ?? "newest"}`,
       const found = new Set(await marked());
       return names.every((name) => found.has(name));
     };
-    await until("all of them to be held", isHeld, 30_000);
+    await until("all of them to be held", isHeld);
   };
 
   it("loses no node during a hold, extends it with a later launch, and Karpenter removes all nodes within a minute after it", async () => {
@@ -98,7 +98,7 @@ describe(`the holder on Karpenter ${process.env.KARPENTER_VERSION ?? "newest"}`,
     const drifted = await world.untilReady(3);
     const holder = await start("drift");
     // Until then the first launches are judged, too.
-    await holder.process.until("hold closed", 150_000);
+    await holder.process.until("hold closed");
     const judged = () => holder.process.logged("launch judged").filter(({ kind }) => kind !== "unknown yet");
     const before = judged().length;
     const since = () => judged().slice(before);
@@ -108,7 +108,7 @@ describe(`the holder on Karpenter ${process.env.KARPENTER_VERSION ?? "newest"}`,
       const ready = await world.ready();
       return ready.length === 3 && drifted.every((name) => !ready.includes(name));
     };
-    await until("all of them to be replaced", isRolled, 120_000);
+    await until("all of them to be replaced", isRolled);
     const instances = () => new Set(since().flatMap((line) => line.instances));
     await until("their launches to be judged", async () => instances().size >= 3);
     expect(new Set(since().map(({ kind }) => kind))).toEqual(new Set(["replacement"]));
@@ -122,7 +122,7 @@ describe(`the holder on Karpenter ${process.env.KARPENTER_VERSION ?? "newest"}`,
       await world.scale("work", { replicas: ++replicas, spread: true, pool: "default" });
       return false;
     };
-    await until("a hold for a pod that waits", isHeld, 60_000, 10_000);
+    await until("a hold for a pod that waits", isHeld, 240_000, 10_000);
   });
 
   it("lets drifted nodes go at looks while the hold goes on, and holds what replaces them", async () => {
@@ -132,11 +132,11 @@ describe(`the holder on Karpenter ${process.env.KARPENTER_VERSION ?? "newest"}`,
     await untilHeld(drifting);
     await world.pool({ name: "default", labels: { rolled: String(Date.now()) } });
 
-    await holder.process.until("nodes let go", 120_000);
+    await holder.process.until("nodes let go");
     const letGo = () => holder.process.logged("nodes let go");
     expect(letGo()[0]).toMatchObject({ because: { drifted: 1 }, released: 1, failed: 0 });
     const isNew = (name: string) => !drifting.includes(name);
-    await until("a drifted node to be replaced", async () => (await world.ready()).some(isNew), 120_000);
+    await until("a drifted node to be replaced", async () => (await world.ready()).some(isNew));
     await untilHeld((await world.ready()).filter(isNew));
     const stayed = await nodes(({ name = "" }) => drifting.includes(name));
     expect(stayed.length).toBeGreaterThanOrEqual(drifting.length - letGo().length);
@@ -150,19 +150,19 @@ describe(`the holder on Karpenter ${process.env.KARPENTER_VERSION ?? "newest"}`,
     await untilHeld([burst]);
     await world.scale("more", { replicas: 1, cpu: "10m", pool: "default" });
 
-    await holder.process.until("use decided", 90_000);
+    await holder.process.until("use decided");
     expect(holder.process.logged("use decided")).toMatchObject([{ action: "extend" }]);
     const usedAt = Date.parse(String(holder.process.logged("use decided")[0]?.usedAt));
     await world.scale("more", { replicas: 0 });
     await world.stays([burst], timeLeft(usedAt + 60_000) - 2_000);
-    await holder.process.until("hold closed", 150_000);
+    await holder.process.until("hold closed");
     expect(await marked()).toEqual([]);
   });
 
   it("marks a burst of 30 new nodes before Karpenter disrupts one, and loses none, though it is killed in every phase", async () => {
     const holder = await start("killed");
     await world.scale("work", { replicas: 30, spread: true, pool: "default" });
-    await holder.process.until("launch decided", 60_000);
+    await holder.process.until("launch decided");
     await holder.crash(); // in the middle of marking
 
     const surplus = await world.untilReady(30);
@@ -178,7 +178,7 @@ describe(`the holder on Karpenter ${process.env.KARPENTER_VERSION ?? "newest"}`,
     // Its nodes count as used when they join, so its first one-shot may only set the next.
     const isReleasing = async () =>
       holder.process.logged("release decided").some(({ action }) => action === "release");
-    await until("its release", isReleasing, 90_000, 20);
+    await until("its release", isReleasing, 240_000, 20);
     await holder.crash(); // in the middle of the release
     expect(await world.untilReady(1)).toEqual([users]);
     expect(await marked()).toEqual([]);
@@ -243,7 +243,7 @@ class HolderRun {
   /** Starts it with its existing record; it is running when this returns. */
   async startAgain(): Promise<void> {
     this.#process = new HolderProcess(this.#flags);
-    await this.#process.until("the holder is at work", 60_000);
+    await this.#process.until("the holder is at work");
   }
 
   /** Kills it and starts it again. */

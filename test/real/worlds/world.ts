@@ -118,7 +118,7 @@ export class World<P extends Plane = ControlPlane> {
   }
 
   /** Waits until exactly this number of nodes is ready. */
-  async untilReady(count: number, within = 120_000): Promise<string[]> {
+  async untilReady(count: number, within = 240_000): Promise<string[]> {
     let ready: string[] = [];
     await until(
       `${count} ready nodes`,
@@ -133,7 +133,7 @@ export class World<P extends Plane = ControlPlane> {
   }
 
   /** Waits until every pod in the default namespace runs. */
-  async untilPodsRun(within = 180_000): Promise<void> {
+  async untilPodsRun(within = 240_000): Promise<void> {
     await until(
       "every pod to run",
       async () => {
