@@ -1,0 +1,108 @@
+import { describe, expect, it } from "vitest";
+import { allowedLoss } from "../../../lambda/core/auto/learned.ts";
+import {
+  type Bucket,
+  decideStaircase,
+  describeStaircase,
+  gapEnds,
+  lengthOf,
+} from "../../../lambda/core/auto/staircase.ts";
+import { formatDuration, hours, minutes } from "../../../lambda/core/duration.ts";
+import fc from "../../support/fast-check.ts";
+
+const relaunchCost = minutes(10);
+const cap = hours(2);
+
+/** So many gaps of so many minutes. */
+const bucket = (counts: Readonly<Record<number, number>> = {}, debt = 0): Bucket => {
+  const gaps = gapEnds.map(() => 0);
+  for (const [minute, count] of Object.entries(counts))
+    gaps[gapEnds.findIndex((end) => minutes(Number(minute)) <= end)] = count;
+  return { gaps, debt };
+};
+const decide = (buckets: readonly Bucket[], cost = relaunchCost, most = cap) =>
+  decideStaircase({ largest: 2 ** (buckets.length - 1), buckets }, cost, { cap: most });
+
+const soon = { 3: 20, 90: 4 };
+const late = { 3: 1, 90: 11 };
+
+describe("the staircase", () => {
+  it.each([
+    ["waits for what a relaunch is worth while nothing is learned", [], "1: 10m default"],
+    ["covers gaps that end soon, a little longer than they were", [bucket(soon)], "1: 3m4s learned"],
+    ["waits for nothing where gaps are longer than a relaunch is worth", [bucket(late)], "1: 0s learned"],
+    [
+      "keeps few nodes for long and many for a short time",
+      [bucket({ 9: 20, 90: 1 }), bucket(soon), bucket(late)],
+      "1: 9m19s learned, 2: 3m4s learned, 4: 0s learned",
+    ],
+    [
+      "never keeps larger levels for longer: both choose together",
+      [bucket({ 90: 2 }), bucket(soon), bucket(late)],
+      "2: 3m4s learned, 4: 0s learned",
+    ],
+    ["takes a level without gaps for its neighbour", [bucket(), bucket(soon), bucket()], "4: 3m4s learned"],
+    [
+      "waits beyond what a relaunch is worth where that ends most gaps",
+      [bucket({ 6: 20, 14: 5 })],
+      "1: 14m34s learned",
+    ],
+    ["chooses what a relaunch is worth among equally cheap lengths", [bucket({ 1: 5 })], "1: 10m learned"],
+    [
+      "does not use what has cost too much, nor lets smaller levels go earlier",
+      [bucket(late), bucket(late, 4), bucket(late)],
+      "2: 10m cautious, 4: 0s learned",
+    ],
+    [
+      "keeps no level for longer than a smaller one that has cost too much",
+      [bucket({ 6: 20, 14: 5 }, 4), bucket({ 6: 20, 14: 5 })],
+      "2: 10m cautious",
+    ],
+    [
+      "allows as much for each level of a bucket",
+      [bucket(soon), bucket(soon), bucket(soon, 7.99)],
+      "4: 3m4s learned",
+    ],
+    [
+      "never passes the cap",
+      [bucket({ 12: 20 }, 4), bucket()],
+      "1: 5m cautious, 2: 0s learned",
+      minutes(20),
+      minutes(5),
+    ],
+  ] as const)("%s", (_, buckets, expected, cost: number = relaunchCost, most: number = cap) => {
+    const steps = decide(buckets, cost, most);
+    expect(
+      steps.map(({ upTo, length, action }) => `${upTo}: ${formatDuration(length)} ${action}`).join(", "),
+    ).toBe(expected);
+  });
+
+  it("is described by what is kept after which idle time, with its reasons", () => {
+    expect(describeStaircase(decide([bucket({ 9: 20, 90: 1 }), bucket(soon), bucket(late)]))).toBe(
+      "after 0s idle keep 2: 92 % of their gaps were longer than about 10m, so waiting costs more than it saves; " +
+        "after 3m4s idle keep 1: 83 % of their gaps ended within 3m4s; " +
+        "after 9m19s idle keep none: 95 % of their gaps ended within 9m19s",
+    );
+    expect(decide([bucket(soon, allowedLoss)])[0].because).toMatch(/have recently cost too much/);
+  });
+
+  it("only falls, from at most the cap to no less than zero, whatever was learned", () => {
+    const weights = fc.array(fc.double({ min: 0, max: 20, noNaN: true }), { maxLength: gapEnds.length });
+    const some = fc.array(fc.record({ gaps: weights, debt: fc.integer({ min: 0, max: 99 }) }), {
+      maxLength: 14,
+    });
+    const limits = fc.record({
+      cost: fc.integer({ min: 1, max: 200 }).map(minutes),
+      most: fc.integer({ min: 1, max: 600 }).map(minutes),
+    });
+    fc.assert(
+      fc.property(some, limits, (buckets, { cost, most }) => {
+        const staircase = decide(buckets, cost, most);
+        const lengths = Array.from({ length: 15 }, (_, n) => lengthOf(staircase, 2 ** n));
+        expect(lengths).toEqual(lengths.toSorted((a, b) => b - a));
+        expect(Math.max(...lengths)).toBeLessThanOrEqual(most);
+        expect(Math.min(...lengths)).toBeGreaterThanOrEqual(0);
+      }),
+    );
+  });
+});
