@@ -1,68 +1,73 @@
-import { decideHoldLength } from "../../lambda/core/auto/hold-length.ts";
 import type { Terms } from "../../lambda/core/auto/learned.ts";
 import { type Duration, hours, minutes } from "../../lambda/core/duration.ts";
-import { costOfBestConstant, costOfConstant, play, type Rule } from "./play.ts";
-import { type Family, families, traceOf } from "./traces.ts";
+import {
+  costOfBestConstant,
+  costOfOptimum,
+  eachNode,
+  type Keeper,
+  lengthKeeper,
+  play,
+  staircaseKeeper,
+  wholeCluster,
+} from "./play.ts";
+import { type Family, families, type Trace, traceOf } from "./traces.ts";
 
 /** The defaults of the settings. */
 export const terms: Terms = { relaunchCost: minutes(10), cap: hours(2) };
 
-/** The holder's rule, and the constant length that its bound is stated for. */
-const rules = {
-  auto: (learned, { relaunchCost, cap }) => decideHoldLength(learned, relaunchCost, { cap }).length,
-  always: (_, { relaunchCost, cap }) => Math.min(relaunchCost, cap),
-} satisfies Record<string, Rule>;
-export type RuleName = keyof typeof rules;
+const keepers = {
+  "nothing kept": () => eachNode(0),
+  "10m per node": () => eachNode(minutes(10)),
+  "20m per node": () => eachNode(minutes(20)),
+  "20m for all": () => wholeCluster(minutes(20)),
+  "one length learned for all": (limits) => lengthKeeper(limits),
+  "**staircase**": (limits) => staircaseKeeper(limits),
+  "staircase, pods on 2 ×": (limits) => staircaseKeeper(limits, 2),
+  "staircase, pods on 4 ×": (limits) => staircaseKeeper(limits, 4),
+} satisfies Record<string, (limits: Terms) => Keeper>;
 
-/** Lengths that one user might choose for all scopes. */
-export const constants: readonly Duration[] = [0, 1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 45, 60, 90, 120].map(
-  minutes,
-);
+export type Arm = keyof typeof keepers | "best constant per node" | "best constant for all";
+export const staircase: Arm = "**staircase**";
+export const bestPerNode: Arm = "best constant per node";
+export const arms = [
+  ...(Object.keys(keepers) as Arm[]),
+  bestPerNode,
+  "best constant for all",
+] as readonly Arm[];
 
-/** One family at one number of bursts: what each rule cost, as a ratio to the best constant of the same trace. */
-export type Measured = Readonly<{
-  family: Family;
-  count: number;
-  ratios: Readonly<Record<RuleName, readonly number[]>>;
-  /** The holder's cost over all traces, and what each constant would have cost. */
-  cost: number;
-  costOfConstants: readonly number[];
-}>;
+/** Lengths of which the best for the whole cluster is chosen. */
+const constants: readonly Duration[] = [0, 1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 45, 60, 90, 120].map(minutes);
+
+export type Ratios = Readonly<Record<Arm, number>>;
+
+/** What each arm cost, as a ratio to the offline optimum: for each level and gap the smaller of gap and `relaunchCost`. */
+export function ratiosOf(trace: Trace, limits: Terms): Ratios {
+  const { gaps } = play(trace, eachNode(0), limits);
+  const costs = [
+    ...Object.values(keepers).map((keeper) => play(trace, keeper(limits), limits).cost),
+    costOfBestConstant(gaps, limits),
+    Math.min(...constants.map((length) => play(trace, wholeCluster(length), limits).cost)),
+  ];
+  const optimum = costOfOptimum(gaps, limits);
+  return Object.fromEntries(arms.map((arm, at) => [arm, (costs[at] ?? 0) / optimum])) as Ratios;
+}
+
+export const meanOf = (rows: readonly Ratios[]): Ratios =>
+  Object.fromEntries(
+    arms.map((arm) => [arm, rows.reduce((sum, row) => sum + row[arm], 0) / rows.length]),
+  ) as Ratios;
 
 export type Step = Readonly<{ family: Family; count: number }>;
+export type Measured = Step & Readonly<{ ratios: Ratios }>;
 
 export const stepsFor = (counts: readonly number[]): readonly Step[] =>
   counts.flatMap((count) => families.map((family) => ({ family, count })));
 
-/** The share of the work that a step takes. */
-export const workOf = ({ count }: Step): number => count ** 1.7;
-
-export function measure(
-  { family, count }: Step,
-  traces: number,
-  advance: (share: number) => void = () => {},
-): Measured {
-  const ratios: Record<RuleName, number[]> = { auto: [], always: [] };
-  let cost = 0;
-  const costOfConstants = constants.map(() => 0);
-  for (let number = 0; number < traces; number++) {
+/** One family at one number of bursts, the mean of so many traces. */
+export function measure(step: Step, traces: number, advance: (share: number) => void = () => {}): Measured {
+  const rows = Array.from({ length: traces }, (_, number) => {
     advance(number / traces);
-    for (const name of ["auto", "always"] as const) {
-      // An adversary's bursts depend on the rule, so every rule has its own best constant.
-      const played = play(traceOf(family, number, count), count, rules[name], terms);
-      ratios[name].push(played.cost / costOfBestConstant(played.bursts, terms));
-      if (name !== "auto") continue;
-      cost += played.cost;
-      constants.forEach((length, at) => {
-        costOfConstants[at] = (costOfConstants[at] ?? 0) + costOfConstant(played.bursts, length, terms);
-      });
-    }
-  }
-  return { family, count, ratios, cost, costOfConstants };
+    return ratiosOf(traceOf(step.family, number, step.count), terms);
+  });
+  return { ...step, ratios: meanOf(rows) };
 }
-
-export const mean = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
-
-export const percentile = (values: readonly number[], share: number): number =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;

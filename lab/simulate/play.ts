@@ -1,61 +1,132 @@
+import { type Bursts, learnFromBurst, noBursts, nodesKept } from "../../lambda/core/auto/bursts.ts";
+import { decideHoldLength } from "../../lambda/core/auto/hold-length.ts";
 import {
-  costOf,
   type Learned,
   learnFromUse,
   nothingLearned,
+  sameBurst,
   type Terms,
 } from "../../lambda/core/auto/learned.ts";
-import { after, type Duration, later } from "../../lambda/core/duration.ts";
-import type { Burst, Trace } from "./traces.ts";
+import { decideStaircase, lengthOf } from "../../lambda/core/auto/staircase.ts";
+import type { Duration } from "../../lambda/core/duration.ts";
+import type { Need, Trace } from "./traces.ts";
 
-/** Chooses how long nodes are held from what was learned. */
-export type Rule = (learned: Learned, terms: Terms) => Duration;
-export type Played = Readonly<{ cost: number; bursts: readonly Burst[]; learned: Learned }>;
+/** Decides how long each level is kept. Moments are milliseconds since the trace began. */
+export type Keeper = Readonly<{
+  /** When a level is let go that was last needed at `since`; `last` is when any level was. */
+  dueAt(level: number, since: Duration, last: Duration): Duration;
+  learn?(need: Need): void;
+}>;
 
-type State = Readonly<{ learned: Learned; dueAt: Date }>;
-type Use = Readonly<{ at: Date; nodes: number }>;
+export const eachNode = (length: Duration): Keeper => ({ dueAt: (_, since) => since + length });
+export const wholeCluster = (length: Duration): Keeper => ({
+  dueAt: (_level, _since, last) => last + length,
+});
 
-/**
- * Plays one trace with one rule as the holder would: bursts that come while nodes are held are noticed when the hold is
- * due, and only the last of them; a burst that comes later launches its nodes again. Costs are milliseconds of one node.
- */
-export function play(trace: Trace, count: number, rule: Rule, terms: Terms): Played {
-  /** Learns from a use, and returns how long its nodes are held from then on. */
-  const notice = ({ learned, dueAt }: State, use: Use, held: boolean): State => {
-    const observed = learnFromUse(learned, { ...use, kind: "pods", held }, terms);
-    const length = rule(observed, terms);
-    const idle = { since: use.at, nodes: use.nodes, length };
-    return { learned: { ...observed, idle }, dueAt: later(dueAt, after(use.at, length)) };
+/** The rule of today: one length for the whole cluster. It sees every gap exactly, which is more than it sees in truth. */
+export function lengthKeeper(terms: Terms): Keeper {
+  let learned: Learned = nothingLearned;
+  let length = Math.min(terms.relaunchCost, terms.cap);
+  return {
+    dueAt: (_level, _since, last) => last + length,
+    learn({ from, to, nodes }) {
+      const use = { at: new Date(to), from: new Date(from), nodes, kind: "pods", held: false } as const;
+      learned = learnFromUse(learned, use, terms);
+      ({ length } = decideHoldLength(learned, terms.relaunchCost, terms));
+      if (learned.idle) learned = { ...learned, idle: { ...learned.idle, length } };
+    },
   };
-
-  const bursts: Burst[] = [];
-  let cost = 0;
-  let last: Use = { at: new Date(0), nodes: trace.nextNodes() };
-  let state = notice({ learned: nothingLearned, dueAt: last.at }, last, false);
-  let unnoticed: Use | undefined;
-  while (bursts.length < count) {
-    const { at, nodes } = last;
-    const atDue = unnoticed ? notice(state, unnoticed, true) : state;
-    const gap = trace.nextGap(atDue.dueAt.getTime() - at.getTime());
-    const next = { at: after(at, gap), nodes: trace.nextNodes() };
-    if (next.at > state.dueAt) [state, unnoticed] = [atDue, undefined];
-    cost += nodes * costOf(gap, state.dueAt.getTime() - at.getTime(), terms.relaunchCost);
-    bursts.push({ nodes, gap });
-    if (next.at <= state.dueAt) unnoticed = next;
-    else state = notice(state, next, false);
-    last = next;
-  }
-  return { cost, bursts, learned: state.learned };
 }
 
-/** The cost of one length for all bursts. */
-export const costOfConstant = (bursts: readonly Burst[], length: Duration, { relaunchCost }: Terms): number =>
-  bursts.reduce((sum, { nodes, gap }) => sum + nodes * costOf(gap, length, relaunchCost), 0);
+/** The staircase. Small pods wander: a burst uses so many times the nodes that it needs, of those that are kept. */
+export function staircaseKeeper(terms: Terms, wandering = 1): Keeper {
+  let bursts: Bursts = noBursts;
+  let staircase = decideStaircase(bursts, terms.relaunchCost, terms);
+  return {
+    dueAt(level, since) {
+      const idle = bursts.idle.find(({ nodes }) => nodes >= level);
+      return (idle?.since.getTime() ?? since) + lengthOf(staircase, level);
+    },
+    learn({ from, to, nodes }) {
+      const kept = nodesKept(bursts, staircase, new Date(from));
+      const used = Math.max(nodes, Math.min(kept, nodes * wandering));
+      const burst = { nodes: used, from: new Date(from), at: new Date(to), kind: "pods" } as const;
+      bursts = learnFromBurst(bursts, burst, terms);
+      staircase = decideStaircase(bursts, terms.relaunchCost, terms);
+    },
+  };
+}
 
-/** The least that one length for all bursts could have cost: only 0 and lengths at which a gap ends can be the best. */
-export const costOfBestConstant = (bursts: readonly Burst[], terms: Terms): number =>
-  Math.min(
-    ...[0, ...bursts.map(({ gap }) => gap)]
-      .filter((length) => length <= terms.cap)
-      .map((length) => costOfConstant(bursts, length, terms)),
-  );
+/** How long a level was idle; `isOpen`: it was not needed any more when the trace ended. */
+type Gap = Readonly<{ length: Duration; isOpen: boolean }>;
+export type Played = Readonly<{ cost: Duration; relaunches: number; gaps: readonly Gap[] }>;
+
+/**
+ * Plays a trace, level by level: idle time while a level is kept, and a relaunch if it is needed after it was let go, in
+ * milliseconds of one node. Nobody lets a node go within a minute.
+ */
+export function play(trace: Trace, keeper: Keeper, { relaunchCost }: Terms): Played {
+  const since: Duration[] = [];
+  const goneAt: (Duration | undefined)[] = [];
+  const gaps: Gap[] = [];
+  let cost = 0;
+  let relaunches = 0;
+  let last = 0;
+  const letGo = (until: Duration) => {
+    since.forEach((from, at) => {
+      if (goneAt[at] !== undefined || from >= until) return;
+      // A length that was learned meanwhile counts from now on.
+      const due = Math.max(keeper.dueAt(at + 1, from, last), last);
+      if (due < until) goneAt[at] = due;
+    });
+  };
+  const learn = (need: Need) => {
+    keeper.learn?.(need);
+    last = need.to;
+  };
+  for (const { from, to, nodes } of trace) {
+    letGo(from);
+    for (let at = 0; at < nodes; at++) {
+      const length = from - (since[at] ?? from);
+      const isGone = goneAt[at] !== undefined && length >= sameBurst;
+      if (isGone) relaunches += 1;
+      cost += isGone ? (goneAt[at] ?? 0) - (since[at] ?? 0) + relaunchCost : length;
+      if (length > 0) gaps.push({ length, isOpen: false });
+      since[at] = to;
+      goneAt[at] = undefined;
+    }
+    learn({ from, to: from, nodes });
+    if (to === from) continue;
+    letGo(to);
+    learn({ from, to, nodes });
+  }
+  since.forEach((from, at) => {
+    if (last <= from) return;
+    cost += (goneAt[at] ?? last) - from;
+    gaps.push({ length: last - from, isOpen: true });
+  });
+  return { cost, relaunches, gaps };
+}
+
+/** The least that anyone could have paid who knew every gap. */
+export const costOfOptimum = (gaps: readonly Gap[], { relaunchCost }: Terms): Duration =>
+  gaps.reduce((sum, { length, isOpen }) => sum + (isOpen ? 0 : leastFor(length, relaunchCost)), 0);
+
+const leastFor = (gap: Duration, relaunchCost: Duration) =>
+  gap < sameBurst ? gap : Math.min(gap, relaunchCost);
+
+/** The least that one length for each node could have cost: only 0 and lengths at which a gap ends can be the best. */
+export function costOfBestConstant(gaps: readonly Gap[], { relaunchCost, cap }: Terms): Duration {
+  const isShort = ({ length, isOpen }: Gap) => !isOpen && length < sameBurst;
+  let idle = gaps.filter(isShort).reduce((sum, { length }) => sum + length, 0);
+  const sorted = gaps.filter((gap) => !isShort(gap)).toSorted((a, b) => a.length - b.length);
+  let relaunched = sorted.filter(({ isOpen }) => !isOpen).length;
+  let best = idle + relaunched * relaunchCost;
+  sorted.forEach(({ length, isOpen }, at) => {
+    if (length > cap) return;
+    idle += length;
+    if (!isOpen) relaunched -= 1;
+    best = Math.min(best, idle + (sorted.length - 1 - at) * length + relaunched * relaunchCost);
+  });
+  return best;
+}

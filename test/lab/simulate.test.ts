@@ -1,72 +1,117 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type Measured, mean, measure, terms } from "../../lab/simulate/measure.ts";
-import { figuresOf, plotOf } from "../../lab/simulate/page.ts";
-import { costOfBestConstant, costOfConstant, play } from "../../lab/simulate/play.ts";
-import { families, natural, type Trace, traceOf } from "../../lab/simulate/traces.ts";
+import { bestPerNode, type Measured, meanOf, measure, staircase, terms } from "../../lab/simulate/measure.ts";
+import { figuresOf, goalCount, plotOf } from "../../lab/simulate/page.ts";
+import {
+  costOfBestConstant,
+  costOfOptimum,
+  eachNode,
+  play,
+  staircaseKeeper,
+  wholeCluster,
+} from "../../lab/simulate/play.ts";
+import { families, type Trace, traceOf, traceOfPods } from "../../lab/simulate/traces.ts";
 import { minutes } from "../../lambda/core/duration.ts";
 import { formatNumber } from "../../report/plots/plot.ts";
+import { newFolder } from "../support/new-folder.ts";
 
-const traceWith = (gaps: readonly number[], nodes = 1): Trace => {
-  const left = [...gaps];
-  return { nextNodes: () => nodes, nextGap: () => minutes(left.shift() ?? 0) };
-};
-const always = (minute: number) => () => minutes(minute);
-const played = (gaps: readonly number[], hold: number, nodes = 1) =>
-  play(traceWith(gaps, nodes), gaps.length, always(hold), terms);
+/** Bursts as [minute, nodes] or [from, to, nodes]. */
+const traceWith = (...needs: readonly (readonly number[])[]): Trace =>
+  needs.map((need) => ({
+    from: minutes(need[0] ?? 0),
+    to: minutes(need.at(-2) ?? 0),
+    nodes: need.at(-1) ?? 0,
+  }));
 
-describe("a played trace", () => {
-  it("costs idle minutes while nodes are held, and a relaunch when the burst came later", () => {
-    expect(played([4, 30, 12], 10).cost).toBe(minutes(4 + 20 + 20));
-    expect(played([4, 30, 12], 0).cost).toBe(minutes(30));
-    expect(played([4], 10, 7).cost).toBe(minutes(28));
+describe("what keeping nodes costs", () => {
+  // Level 1 is idle for 4 and 30 minutes, levels 2 and 3 for 34.
+  const trace = traceWith([0, 3], [4, 1], [34, 3]);
+  it.each([
+    ["each node, nothing", eachNode(0), 4 * 10],
+    ["each node, for 10 minutes", eachNode(minutes(10)), 4 + 20 + 2 * 20],
+    ["all nodes, for 10 minutes after any burst", wholeCluster(minutes(10)), 4 + 20 + 2 * 24],
+    ["each node, until it is needed", eachNode(minutes(34)), 4 + 30 + 2 * 34],
+    ["as the staircase begins", staircaseKeeper(terms), 4 + 20 + 2 * 20],
+  ])("%s", (_, keeper, cost) => {
+    expect(play(trace, keeper, terms).cost).toBe(minutes(cost));
   });
 
-  it("learns gaps after a release exactly, and the last of several uses of a hold when it is due", () => {
-    expect(played([4, 3, 30, 12], 10).learned.gaps).toEqual([
-      { nodes: 1, atLeast: 0, atMost: minutes(7) },
-      { nodes: 1, atLeast: minutes(30), atMost: minutes(30) },
-      { nodes: 1, atLeast: minutes(12), atMost: minutes(12) },
-    ]);
+  it("is compared with what would have cost least for each level and gap, and with one length for all", () => {
+    const { gaps } = play(trace, eachNode(0), terms);
+    expect(costOfOptimum(gaps, terms)).toBe(minutes(4 + 10 + 2 * 10));
+    expect(costOfBestConstant(gaps, terms)).toBe(minutes(4 * 10));
   });
 
-  it("is compared with the cheapest constant length up to the cap", () => {
-    const { bursts } = played([4, 4, 4, 300], 10);
-    expect(costOfConstant(bursts, minutes(4), terms)).toBe(minutes(12 + 14));
-    expect(costOfBestConstant(bursts, terms)).toBe(minutes(12 + 14));
-    expect(costOfBestConstant(played([300], 0).bursts, terms)).toBe(terms.relaunchCost);
+  it("counts the time that a node waits in vain until the end, but no relaunch", () => {
+    const { cost, relaunches, gaps } = play(
+      traceWith([0, 2], [30, 1], [60, 1]),
+      eachNode(minutes(10)),
+      terms,
+    );
+    expect([cost, relaunches]).toEqual([minutes(10 + 20 + 20), 2]);
+    expect(costOfOptimum(gaps, terms)).toBe(minutes(20));
+  });
+
+  it("counts no time in which nodes are in use", () => {
+    expect(play(traceWith([0, 20, 2], [20, 50, 1], [50, 60, 2]), eachNode(minutes(10)), terms).cost).toBe(
+      minutes(20),
+    );
+  });
+
+  it("grows where small pods use more nodes than they need", () => {
+    const often = traceWith([0, 8], ...Array.from({ length: 40 }, (_, n) => [4 + 4 * n, 2]), [200, 8]);
+    const [exact = 0, wandering = 0] = [1, 4].map(
+      (times) => play(often, staircaseKeeper(terms, times), terms).cost,
+    );
+    expect(wandering).toBeGreaterThan(1.5 * exact);
   });
 });
 
-it.each(families)("draws the same trace of %s for the same number", (family) => {
-  const gaps = (number: number) => {
-    const trace = traceOf(family, number, 36);
-    return Array.from({ length: 36 }, () => [trace.nextNodes(), trace.nextGap(minutes(5))]);
+it.each(families)("draws the same trace of %s for the same number, with sizes that vary", (family) => {
+  const trace = traceOf(family, 3, 144);
+  expect(traceOf(family, 3, 144)).toEqual(trace);
+  expect(traceOf(family, 4, 144)).not.toEqual(trace);
+  expect(new Set(trace.map(({ nodes }) => nodes)).size).toBeGreaterThan(1);
+});
+
+describe("a file of pods", () => {
+  const write = (text: string) => {
+    const file = join(newFolder(), "pods.csv");
+    writeFileSync(file, text);
+    return file;
   };
-  expect(gaps(3)).toEqual(gaps(3));
-  expect(gaps(3)).not.toEqual(gaps(4));
+
+  it("becomes the nodes that they need", () => {
+    const file = write("name,scheduled_s,deleted_s,cpu_milli\na,0,120,3000\nb,60,300,2000\nc,400,460,1000\n");
+    expect(traceOfPods(file, 4)).toEqual(traceWith([0, 1, 1], [1, 2, 2], [2, 5, 1], [20 / 3, 23 / 3, 1]));
+  });
+
+  it("that cannot be read is refused with its line", () => {
+    expect(() => traceOfPods(write("scheduled_s,deleted_s,cpu_milli\n0,x,1\n"), 4)).toThrow(
+      /line 2 must have/,
+    );
+  });
 });
 
 describe("the figures", () => {
-  const measured: readonly Measured[] = families.map((family) => measure({ family, count: 36 }, 40));
-  const expected = measured.filter(({ family }) => natural.includes(family));
+  const traces = 6;
+  const measured: readonly Measured[] = families.map((family) =>
+    measure({ family, count: goalCount }, traces),
+  );
+  const mean = meanOf(measured.map(({ ratios }) => ratios));
 
-  it("reach the goals: at most 15 % above the best constant on each family, and 10 % on average", () => {
-    const ratios = expected.map(({ family, ratios: { auto } }) => ({ family, ratio: mean(auto) }));
-    for (const { family, ratio } of ratios) expect(ratio, family).toBeLessThanOrEqual(1.15);
-    expect(mean(ratios.map(({ ratio }) => ratio))).toBeLessThanOrEqual(1.1);
+  it("of the staircase are at most 1.25 times the optimum on average, and near the best constant in hindsight", () => {
+    expect(mean[staircase]).toBeLessThanOrEqual(1.25);
+    expect(mean[staircase]).toBeLessThanOrEqual(1.02 * mean[bestPerNode]);
+    expect(mean[staircase]).toBeLessThan(mean["one length learned for all"]);
   });
 
-  it("show that learning costs less than a constant hold of `relaunchCost`", () => {
-    for (const { family, ratios } of expected)
-      expect(mean(ratios.auto), family).toBeLessThan(mean(ratios.always));
-  });
-
-  it("name every family, and are drawn in percent above the best constant", () => {
-    const written = figuresOf(measured, 40);
-    for (const family of families) expect(written).toContain(`| ${family} `);
-    const svg = plotOf(measured);
-    expect(svg).toContain("cost above the best constant (%)");
-    const percent = (mean(expected.map(({ ratios }) => mean(ratios.auto))) - 1) * 100;
-    expect(svg).toContain(`hold=auto: ${formatNumber(percent)} % at 36`);
+  it("name every family, and are drawn in percent above the optimum", () => {
+    const written = figuresOf(measured, traces);
+    for (const family of families) expect(written).toContain(` ${family} |`);
+    expect(plotOf(measured)).toContain(
+      `staircase: ${formatNumber((mean[staircase] - 1) * 100)} % at ${goalCount}`,
+    );
   });
 });

@@ -23,9 +23,11 @@ export type LearnedBuckets = Readonly<{
   buckets: readonly Bucket[];
 }>;
 
+const longest = Number.POSITIVE_INFINITY;
+
 /** Gaps are counted by length: each end is a quarter longer than the one before. The last counts all longer ones. */
 export const gapEnds: readonly Duration[] = Array.from({ length: 36 }, (_, n) =>
-  n === 35 ? Number.POSITIVE_INFINITY : Math.ceil((minutes(1) * 1.25 ** n) / seconds(1)) * seconds(1),
+  n === 35 ? longest : Math.ceil((minutes(1) * 1.25 ** n) / seconds(1)) * seconds(1),
 );
 
 export const bucketOf = (level: number): number => 32 - Math.clz32(level - 1);
@@ -119,12 +121,16 @@ function chooseLength(gaps: readonly number[], relaunchCost: Duration, cap: Dura
   const fallback = Math.min(relaunchCost, cap);
   const all = total(gaps);
   if (all === 0) return { length: fallback, action: "default", gaps };
-  const costs = [0, fallback, ...gapEnds]
-    .filter((length) => length <= cap)
+  let [idle, later, next] = [0, all, 0];
+  const lengths = [0, fallback, ...gapEnds].filter((length) => length <= cap && length < longest);
+  const costs = lengths
+    .toSorted((a, b) => a - b)
     .map((length) => {
-      const waited = gapEnds.map((end, at) => (end <= length ? (gaps[at] ?? 0) : 0));
-      const idle = total(waited.map((weight, at) => (weight > 0 ? weight * (gapEnds[at] ?? 0) : 0)));
-      return { length, cost: idle + (all - total(waited)) * (length + relaunchCost) };
+      for (; (gapEnds[next] ?? longest) <= length; next++) {
+        idle += (gaps[next] ?? 0) * (gapEnds[next] ?? 0);
+        later -= gaps[next] ?? 0;
+      }
+      return { length, cost: idle + Math.max(0, later) * (length + relaunchCost) };
     });
   const enough = Math.min(...costs.map(({ cost }) => cost)) * (1 + tolerance);
   const [best = fallback] = costs
