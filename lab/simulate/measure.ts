@@ -4,6 +4,7 @@ import {
   costOfBestConstant,
   costOfOptimum,
   eachNode,
+  fromPodEvents,
   type Keeper,
   lengthKeeper,
   play,
@@ -22,8 +23,9 @@ const keepers = {
   "20m for all": () => wholeCluster(minutes(20)),
   "one length learned for all": (limits) => lengthKeeper(limits),
   "**staircase**": (limits) => staircaseKeeper(limits),
-  "staircase, pods on 2 ×": (limits) => staircaseKeeper(limits, 2),
-  "staircase, pods on 4 ×": (limits) => staircaseKeeper(limits, 4),
+  "staircase, from pod events": (limits) => staircaseKeeper(limits, fromPodEvents(1)),
+  "the same, pods on 2 × the nodes": (limits) => staircaseKeeper(limits, fromPodEvents(2)),
+  "the same, pods on 4 × the nodes": (limits) => staircaseKeeper(limits, fromPodEvents(4)),
 } satisfies Record<string, (limits: Terms) => Keeper>;
 
 export type Arm = keyof typeof keepers | "best constant per node" | "best constant for all";

@@ -15,7 +15,8 @@ import type { Need, Trace } from "./traces.ts";
 export type Keeper = Readonly<{
   /** When a level is let go that was last needed at `since`; `last` is when any level was. */
   dueAt(level: number, since: Duration, last: Duration): Duration;
-  learn?(need: Need): void;
+  /** Something began or ended; `before` is how many nodes were needed until then. */
+  learn?(need: Need, before: number): void;
 }>;
 
 export const eachNode = (length: Duration): Keeper => ({ dueAt: (_, since) => since + length });
@@ -38,8 +39,21 @@ export function lengthKeeper(terms: Terms): Keeper {
   };
 }
 
-/** The staircase. Small pods wander: a burst uses so many times the nodes that it needs, of those that are kept. */
-export function staircaseKeeper(terms: Terms, wandering = 1): Keeper {
+/** How many nodes a burst seems to need that needs so many: `before` were needed until then, and `kept` are there. */
+type Seen = (nodes: number, facts: Readonly<{ before: number; kept: number }>) => number;
+
+/**
+ * What a look can see. A launch shows what is needed, since everything kept is full. Other changes show by the nodes whose
+ * pods come or go, perhaps on so many times the nodes that they need: small pods are spread over all that have room.
+ */
+export const fromPodEvents =
+  (spread: number): Seen =>
+  (nodes, { before, kept }) => {
+    if (nodes > Math.max(kept, before)) return nodes;
+    return Math.min(Math.max(kept, nodes), Math.max(1, Math.abs(nodes - before)) * spread);
+  };
+
+export function staircaseKeeper(terms: Terms, seen: Seen = (nodes) => nodes): Keeper {
   let bursts: Bursts = noBursts;
   let staircase = decideStaircase(bursts, terms.relaunchCost, terms);
   return {
@@ -47,10 +61,14 @@ export function staircaseKeeper(terms: Terms, wandering = 1): Keeper {
       const idle = bursts.idle.find(({ nodes }) => nodes >= level);
       return (idle?.since.getTime() ?? since) + lengthOf(staircase, level);
     },
-    learn({ from, to, nodes }) {
+    learn({ from, to, nodes }, before) {
       const kept = nodesKept(bursts, staircase, new Date(from));
-      const used = Math.max(nodes, Math.min(kept, nodes * wandering));
-      const burst = { nodes: used, from: new Date(from), at: new Date(to), kind: "pods" } as const;
+      const burst = {
+        nodes: seen(nodes, { before, kept }),
+        from: new Date(from),
+        at: new Date(to),
+        kind: "pods",
+      } as const;
       bursts = learnFromBurst(bursts, burst, terms);
       staircase = decideStaircase(bursts, terms.relaunchCost, terms);
     },
@@ -80,11 +98,12 @@ export function play(trace: Trace, keeper: Keeper, { relaunchCost }: Terms): Pla
       if (due < until) goneAt[at] = due;
     });
   };
-  const learn = (need: Need) => {
-    keeper.learn?.(need);
+  const learn = (need: Need, before: number) => {
+    keeper.learn?.(need, before);
     last = need.to;
   };
-  for (const { from, to, nodes } of trace) {
+  for (const [index, { from, to, nodes }] of trace.entries()) {
+    const previous = trace[index - 1];
     letGo(from);
     for (let at = 0; at < nodes; at++) {
       const length = from - (since[at] ?? from);
@@ -95,10 +114,10 @@ export function play(trace: Trace, keeper: Keeper, { relaunchCost }: Terms): Pla
       since[at] = to;
       goneAt[at] = undefined;
     }
-    learn({ from, to: from, nodes });
+    learn({ from, to: from, nodes }, previous?.to === from ? previous.nodes : 0);
     if (to === from) continue;
     letGo(to);
-    learn({ from, to, nodes });
+    learn({ from, to, nodes }, nodes);
   }
   since.forEach((from, at) => {
     if (last <= from) return;

@@ -7,6 +7,7 @@ import {
   costOfBestConstant,
   costOfOptimum,
   eachNode,
+  fromPodEvents,
   play,
   staircaseKeeper,
   wholeCluster,
@@ -62,7 +63,7 @@ describe("what keeping nodes costs", () => {
   it("grows where small pods use more nodes than they need", () => {
     const often = traceWith([0, 8], ...Array.from({ length: 40 }, (_, n) => [4 + 4 * n, 2]), [200, 8]);
     const [exact = 0, wandering = 0] = [1, 4].map(
-      (times) => play(often, staircaseKeeper(terms, times), terms).cost,
+      (times) => play(often, staircaseKeeper(terms, fromPodEvents(times)), terms).cost,
     );
     expect(wandering).toBeGreaterThan(1.5 * exact);
   });
