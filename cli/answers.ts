@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { BadInputError } from "../lambda/core/errors.ts";
 import type { PastHold } from "../lambda/core/holds/hold.ts";
-import { anyText, count, flag, holdLength, pastHold } from "../lambda/schemas/holds.ts";
+import { anyText, count, flag, pastHold } from "../lambda/schemas/holds.ts";
 import { fields, list, openFields, parse } from "../lambda/schemas/parse.ts";
 import { moment, scope } from "../lambda/schemas/values.ts";
 import { Failure } from "./terminal/failure.ts";
@@ -46,7 +46,7 @@ const scopeStatus = fields({
   launches: v.exactOptional(count),
   extensions: v.exactOptional(count),
   capped: v.exactOptional(flag),
-  length: v.exactOptional(holdLength),
+  lengths: v.exactOptional(list(anyText)),
 });
 
 const status = fields({
@@ -59,7 +59,8 @@ const status = fields({
     breather: count,
     initialDelay: count,
     scope: anyText,
-    auto: v.exactOptional(fields({ relaunchCost: count })),
+    auto: flag,
+    relaunchCost: count,
     nodePools: v.exactOptional(fields({ only: list(anyText), except: list(anyText) })),
   }),
   scopes: list(scopeStatus, many),

@@ -116,7 +116,7 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
       cluster,
       metrics: this.metrics,
       alarms: this.alarms,
-      learns: plan.settings.auto !== undefined,
+      learns: plan.settings.auto,
     });
     this.dashboardName = dashboard.name;
 

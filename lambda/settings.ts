@@ -18,14 +18,14 @@ export const settingNames = Object.keys(holderSettings) as readonly SettingName[
 export type RawSettings = Readonly<Partial<Record<SettingName, unknown>>>;
 
 /** The settings, read and checked; the same for every source. */
-export type Settings = Omit<Values<typeof holderSettings>, "hold" | "relaunchCost" | "nodePools"> &
+export type Settings = Omit<Values<typeof holderSettings>, "hold" | "nodePools"> &
   Pick<Rules, "hold" | "auto" | "nodePools">;
 
 /** Reads all settings and reports every problem at once; those left out have their defaults. */
 export function checkSettings(raw: RawSettings): { settings: Settings; problems: readonly string[] } {
   const { values, problems } = readValues(holderSettings, raw);
-  const { hold: length, relaunchCost, nodePools, ...others } = values;
-  const { maxHold, initialDelay, karpenter } = others;
+  const { hold: length, nodePools, ...others } = values;
+  const { relaunchCost, maxHold, initialDelay, karpenter } = others;
   const isAuto = length === "auto";
   // While nothing is learned, a hold lasts as long as a relaunch is worth.
   const hold = isAuto ? Math.min(relaunchCost, maxHold || relaunchCost) : length;
@@ -37,7 +37,7 @@ export function checkSettings(raw: RawSettings): { settings: Settings; problems:
   const settings: Settings = {
     ...others,
     hold,
-    ...(isAuto && { auto: { relaunchCost } }),
+    auto: isAuto,
     nodePools: {
       only: nodePools.filter((name) => !name.startsWith("!")),
       except: nodePools.filter((name) => name.startsWith("!")).map((name) => name.slice(1)),
@@ -71,7 +71,7 @@ export function writeSettings({ auto, nodePools, ...settings }: Written): Record
   const { only = [], except = [] } = nodePools ?? {};
   const values: Readonly<Record<string, unknown>> = {
     ...settings,
-    ...(auto && { hold: "auto", relaunchCost: auto.relaunchCost }),
+    ...(auto ? { hold: "auto" } : { relaunchCost: "" }),
     nodePools: [...only, ...except.map((name) => `!${name}`)],
   };
   const entries = settingNames.map((name) => {

@@ -56,9 +56,9 @@ export function adviseAll(lives: readonly NodeLife[], question: Question): reado
 export function advise(of: string, lives: readonly NodeLife[], question: Question): Advice {
   const { holds, relaunchCost, until, priceOf, ...plan } = question;
   const nodeMinutes = lives.reduce((sum, life) => sum + minutesOf(life.launchedAt, life.endedAt ?? until), 0);
-  const replays = holds.map((hold) => replay(lives, { ...plan, hold }));
+  const replays = holds.map((hold) => replay(lives, { ...plan, hold, auto: false, relaunchCost }));
   const candidates = replays.map((one) => candidateOf(one, nodeMinutes, priceOf));
-  const learned = replay(lives, { ...plan, hold: relaunchCost, auto: { relaunchCost } });
+  const learned = replay(lives, { ...plan, hold: relaunchCost, auto: true, relaunchCost });
   const auto = candidateOf(learned, nodeMinutes, priceOf);
   const terminations = lives.filter(({ endedBy }) => endedBy === "karpenter").length;
   const regretted = regrettedEnds(lives, plan.regretWithin).size;

@@ -10,7 +10,7 @@ import type { Scope } from "../../lambda/core/scope.ts";
 import type { NodeLife } from "./lives.ts";
 
 /** The settings of the replayed holder. */
-export type Plan = Pick<Rules, "hold" | "auto" | "maxHold" | "breather" | "scope"> &
+export type Plan = Pick<Rules, "hold" | "auto" | "relaunchCost" | "maxHold" | "breather" | "scope"> &
   Readonly<{
     /** A node taken away, and like capacity launched again within this time: regretted. */
     regretWithin: Duration;

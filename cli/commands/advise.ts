@@ -81,10 +81,9 @@ async function answer(options: AdviseOptions, terminal: Terminal): Promise<void>
   if (lives.length === 0) throw nothingFound(options);
 
   const until = options.from ? lastOf(events) : now;
-  const { maxHold, breather, scope, auto, hold } = settings;
+  const { maxHold, breather, scope, relaunchCost } = settings;
   const plan = { regretWithin, begunBefore, maxHold, breather, scope };
   const { holds = usualHolds } = options;
-  const { relaunchCost = hold } = auto ?? {};
   const question: Question = { ...plan, holds, relaunchCost, until, ...(priceOf && { priceOf }) };
   const advice = adviseAll(lives, question);
 

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { describeLength } from "../../lambda/core/auto/hold-length.ts";
+import { describeLength } from "../../lambda/core/auto/staircase.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { describeCauses } from "../../lambda/core/holds/causes.ts";
 import { historyDays, type PastHold } from "../../lambda/core/holds/hold.ts";

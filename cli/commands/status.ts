@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import { describeLength } from "../../lambda/core/auto/hold-length.ts";
 import { type Duration, formatDuration, hours, seconds } from "../../lambda/core/duration.ts";
 import { messageOf } from "../../lambda/core/errors.ts";
 import type { ScopeStatus } from "../../lambda/core/operate/status.ts";
@@ -100,8 +99,8 @@ export function statusView(status: StatusAnswer, style: Style, wide: boolean): s
     ...(nodesOrphaned > 0 ? [style("yellow", orphaned)] : []),
     "",
     ...(wide ? [...scopes.flatMap(heldNodes), settingsOf(status)] : []),
-    ...scopes.flatMap(({ scope, length }) =>
-      length ? [`Holds of ${scope} last ${describeLength(length)}.`] : [],
+    ...scopes.flatMap(({ scope, lengths = [] }) =>
+      lengths.length > 0 ? [`Holds of ${scope} last`, ...lengths.map((one) => `  ${one}`)] : [],
     ),
     `Held by their users: ${nodesUserHeld}. Last sweep: ${lastSweep ? formatMoment(lastSweep, at) : style("red", "none yet")}.`,
     ...limits.map((limit) => style("yellow", `Note: ${limit}.`)),

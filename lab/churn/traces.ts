@@ -138,6 +138,16 @@ export const traces = {
       ...trickle(random, { from: 150, until: 460, every: 20 }),
     ],
   }),
+  day: (random) => ({
+    about:
+      "half an hour: one job that needs a node of its own every 45 s, and a burst of nine such jobs every seven and a half minutes",
+    lasts: 1_800,
+    services: [{ name: "web", replicas: 4, cpu: "500m" }],
+    jobs: [
+      ...bursts(random, { count: 34, every: 45, size: 1, cpu: 3 }),
+      ...bursts(random, { count: 4, every: 450, size: 9, cpu: 3, from: 205 }),
+    ],
+  }),
 } as const satisfies Record<string, (random: Random) => Trace>;
 
 export type TraceName = keyof typeof traces;

@@ -1,14 +1,13 @@
-import type { Terms } from "../../lambda/core/auto/learned.ts";
+import type { Terms } from "../../lambda/core/auto/staircase.ts";
 import { type Duration, hours, minutes } from "../../lambda/core/duration.ts";
 import {
+  autoKeeper,
   costOfBestConstant,
   costOfOptimum,
   eachNode,
-  fromPodEvents,
   type Keeper,
-  lengthKeeper,
+  nodeByNode,
   play,
-  staircaseKeeper,
   wholeCluster,
 } from "./play.ts";
 import { type Family, families, type Trace, traceOf } from "./traces.ts";
@@ -21,15 +20,14 @@ const keepers = {
   "10m per node": () => eachNode(minutes(10)),
   "20m per node": () => eachNode(minutes(20)),
   "20m for all": () => wholeCluster(minutes(20)),
-  "one length learned for all": (limits) => lengthKeeper(limits),
-  "**staircase**": (limits) => staircaseKeeper(limits),
-  "staircase, from pod events": (limits) => staircaseKeeper(limits, fromPodEvents(1)),
-  "the same, pods on 2 × the nodes": (limits) => staircaseKeeper(limits, fromPodEvents(2)),
-  "the same, pods on 4 × the nodes": (limits) => staircaseKeeper(limits, fromPodEvents(4)),
+  "each node for as long as pays": (limits) => nodeByNode(limits),
+  "**hold=auto**": (limits) => autoKeeper(limits),
+  "hold=auto, pods on 2 × the nodes": (limits) => autoKeeper(limits, 2),
+  "hold=auto, pods on 4 × the nodes": (limits) => autoKeeper(limits, 4),
 } satisfies Record<string, (limits: Terms) => Keeper>;
 
 export type Arm = keyof typeof keepers | "best constant per node" | "best constant for all";
-export const staircase: Arm = "**staircase**";
+export const auto: Arm = "**hold=auto**";
 export const bestPerNode: Arm = "best constant per node";
 export const arms = [
   ...(Object.keys(keepers) as Arm[]),

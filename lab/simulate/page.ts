@@ -1,16 +1,7 @@
 import { formatDuration } from "../../lambda/core/duration.ts";
 import { drawLines } from "../../report/plots/plot.ts";
 import { markdownTable } from "../../scripts/markdown-table.ts";
-import {
-  type Arm,
-  arms,
-  bestPerNode,
-  type Measured,
-  meanOf,
-  type Ratios,
-  staircase,
-  terms,
-} from "./measure.ts";
+import { type Arm, arms, auto, bestPerNode, type Measured, meanOf, type Ratios, terms } from "./measure.ts";
 import { families } from "./traces.ts";
 
 /** Traces of this many bursts must reach the goals. */
@@ -54,9 +45,9 @@ const meanAt = (measured: readonly Measured[], at: number): Ratios =>
   meanOf(measured.filter(({ count }) => count === at).map(({ ratios }) => ratios));
 
 function verdict(measured: readonly Measured[]): string {
-  const mean = meanOf(measured.map(({ ratios }) => ratios))[staircase];
+  const mean = meanOf(measured.map(({ ratios }) => ratios))[auto];
   const worst = measured
-    .map(({ family, ratios }) => ({ family, ratio: ratios[staircase] / ratios[bestPerNode] }))
+    .map(({ family, ratios }) => ({ family, ratio: ratios[auto] / ratios[bestPerNode] }))
     .reduce((a, b) => (b.ratio > a.ratio ? b : a));
   const reached = (ok: boolean) => (ok ? "reached" : "**not reached**");
   return [
@@ -77,9 +68,8 @@ export function plotOf(measured: readonly Measured[]): string {
     x: { label: "bursts" },
     y: { label: "cost above the optimum", unit: "%" },
     series: [
-      series("staircase", staircase),
+      series("hold=auto", auto),
       series("best constant per node", bestPerNode),
-      series("one length learned for all", "one length learned for all"),
       series("10m per node", "10m per node"),
     ],
     width: 900,

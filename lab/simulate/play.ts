@@ -1,13 +1,5 @@
-import { type Bursts, learnFromBurst, noBursts, nodesKept } from "../../lambda/core/auto/bursts.ts";
-import { decideHoldLength } from "../../lambda/core/auto/hold-length.ts";
-import {
-  type Learned,
-  learnFromUse,
-  nothingLearned,
-  sameBurst,
-  type Terms,
-} from "../../lambda/core/auto/learned.ts";
-import { decideStaircase, lengthOf } from "../../lambda/core/auto/staircase.ts";
+import { type Bursts, learnFromBurst, noBursts, sameBurst } from "../../lambda/core/auto/bursts.ts";
+import { decideStaircase, halfOf, lengthOf, type Terms } from "../../lambda/core/auto/staircase.ts";
 import type { Duration } from "../../lambda/core/duration.ts";
 import type { Need, Trace } from "./traces.ts";
 
@@ -24,53 +16,46 @@ export const wholeCluster = (length: Duration): Keeper => ({
   dueAt: (_level, _since, last) => last + length,
 });
 
-/** The rule of today: one length for the whole cluster. It sees every gap exactly, which is more than it sees in truth. */
-export function lengthKeeper(terms: Terms): Keeper {
-  let learned: Learned = nothingLearned;
-  let length = Math.min(terms.relaunchCost, terms.cap);
+/** What is learned level by level, and how long each level should be kept. */
+function learning(terms: Terms) {
+  let bursts: Bursts = noBursts;
+  let staircase = decideStaircase(bursts, terms);
   return {
-    dueAt: (_level, _since, last) => last + length,
-    learn({ from, to, nodes }) {
-      const use = { at: new Date(to), from: new Date(from), nodes, kind: "pods", held: false } as const;
-      learned = learnFromUse(learned, use, terms);
-      ({ length } = decideHoldLength(learned, terms.relaunchCost, terms));
-      if (learned.idle) learned = { ...learned, idle: { ...learned.idle, length } };
+    dueAt(level: number, since: Duration): Duration {
+      const idle = bursts.idle.find(({ nodes }) => nodes >= level);
+      return (idle?.since.getTime() ?? since) + lengthOf(staircase, level);
+    },
+    learn(nodes: number, { from, to }: Need): void {
+      const burst = { nodes, from: new Date(from), at: new Date(to), kind: "pods" } as const;
+      bursts = learnFromBurst(bursts, burst, terms);
+      staircase = decideStaircase(bursts, terms);
     },
   };
 }
 
-/** How many nodes a burst seems to need that needs so many: `before` were needed until then, and `kept` are there. */
-type Seen = (nodes: number, facts: Readonly<{ before: number; kept: number }>) => number;
+/** Lets each node go by itself, and sees exactly what is needed: more than a hold can do. */
+export function nodeByNode(terms: Terms): Keeper {
+  const { dueAt, learn } = learning(terms);
+  return { dueAt, learn: (need) => learn(need.nodes, need) };
+}
 
 /**
- * What a look can see. A launch shows what is needed, since everything kept is full. Other changes show by the nodes whose
- * pods come or go, perhaps on so many times the nodes that they need: small pods are spread over all that have room.
+ * `hold=auto`: all nodes are held until it no longer pays to keep half of the burst. A launch shows what is needed, since
+ * everything that is held is full. Other changes show by the nodes whose pods come or go, perhaps on so many times the
+ * nodes that they need: small pods are spread over all that have room.
  */
-export const fromPodEvents =
-  (spread: number): Seen =>
-  (nodes, { before, kept }) => {
-    if (nodes > Math.max(kept, before)) return nodes;
-    return Math.min(Math.max(kept, nodes), Math.max(1, Math.abs(nodes - before)) * spread);
-  };
-
-export function staircaseKeeper(terms: Terms, seen: Seen = (nodes) => nodes): Keeper {
-  let bursts: Bursts = noBursts;
-  let staircase = decideStaircase(bursts, terms.relaunchCost, terms);
+export function autoKeeper(terms: Terms, spread = 1): Keeper {
+  const { dueAt, learn } = learning(terms);
+  let held = 0;
+  const endOfHold = (last: Duration) => (held === 0 ? last : dueAt(halfOf(held), last));
   return {
-    dueAt(level, since) {
-      const idle = bursts.idle.find(({ nodes }) => nodes >= level);
-      return (idle?.since.getTime() ?? since) + lengthOf(staircase, level);
-    },
-    learn({ from, to, nodes }, before) {
-      const kept = nodesKept(bursts, staircase, new Date(from));
-      const burst = {
-        nodes: seen(nodes, { before, kept }),
-        from: new Date(from),
-        at: new Date(to),
-        kind: "pods",
-      } as const;
-      bursts = learnFromBurst(bursts, burst, terms);
-      staircase = decideStaircase(bursts, terms.relaunchCost, terms);
+    dueAt: (_level, _since, last) => endOfHold(last),
+    learn(need, before) {
+      const kept = need.from > endOfHold(need.from) ? 0 : held;
+      held = Math.max(kept, need.nodes);
+      const isLaunch = need.nodes > Math.max(kept, before);
+      const touched = Math.max(1, Math.abs(need.nodes - before)) * spread;
+      learn(isLaunch ? need.nodes : Math.min(held, touched), need);
     },
   };
 }

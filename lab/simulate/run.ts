@@ -15,7 +15,7 @@ usage: npm run simulate -- [--traces COUNT] [--write] [--into FOLDER]
 --traces COUNT  traces of each family and number of bursts (default 60); the same number gives the same figures
 --pods FILE     play the pods of a file instead: CSV with the columns scheduled_s, deleted_s and cpu_milli
 --cores COUNT   cores of the nodes that these pods are packed on (default 32)
---write         put the figures into docs/demand.md and its plot into docs/images
+--write         put the figures into docs/auto.md and its plot into docs/images
 --into FOLDER   write the page with its plot into that folder instead`;
 
 const { values } = parseArgs({
@@ -63,7 +63,7 @@ const figures = figuresOf(measured, traces);
 process.stdout.write(`\n${figures}\n`);
 if (values.write || values.into)
   writeBlock({
-    page: "demand.md",
+    page: "auto.md",
     command: "npm run simulate",
     block: figures,
     pictures: { [plotFile]: plotOf(measured) },

@@ -6,8 +6,10 @@ export type Rules = Readonly<{
   cluster: string;
   /** With `auto`, the length while nothing is learned. */
   hold: Duration;
-  /** Set where each scope learns how long its holds last. */
-  auto?: Auto;
+  /** Each scope learns how long its holds last. */
+  auto: boolean;
+  /** What one needless relaunch of a node is worth, in time of that node. */
+  relaunchCost: Duration;
   /** 0 means no cap. */
   maxHold: Duration;
   breather: Duration;
@@ -23,9 +25,6 @@ export type Rules = Readonly<{
   /** How long a drifted node is held at most; 0: not at all. */
   driftWait: Duration;
 }>;
-
-/** `relaunchCost` is what one needless relaunch of a node is worth, in time of that node. */
-export type Auto = Readonly<{ relaunchCost: Duration }>;
 
 /** No hold lasts longer than this after a launch or a use, whatever was learned. */
 export const longestHold = ({ hold, auto, maxHold }: Rules): Duration => {

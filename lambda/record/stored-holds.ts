@@ -1,9 +1,9 @@
-import { writeLearned } from "../core/auto/learned-text.ts";
 import { after, type Duration, hours, later } from "../core/duration.ts";
 import { BrokenSetupError } from "../core/errors.ts";
 import { historyDays, type ScopeRecord } from "../core/holds/hold.ts";
 import type { AllHolds, Clock, Holds } from "../core/ports.ts";
 import type { Scope } from "../core/scope.ts";
+import { writeBursts } from "../schemas/bursts.ts";
 import { type Fields, HoldTable, type ItemTable, Kind } from "./item-table.ts";
 import { readRecord, storedReplacements } from "./stored-records.ts";
 
@@ -53,7 +53,7 @@ export class StoredHolds implements Holds {
 export function storedRecord(record: ScopeRecord, now: Date): Fields {
   const { scope: _, unreadable: _u, version, replacements = [], learned, ...rest } = record;
   const remembered = replacements.length > 0 && { replacements: storedReplacements(replacements) };
-  const item = { ...rest, ...remembered, ...(learned && { learned: writeLearned(learned) }) };
+  const item = { ...rest, ...remembered, ...(learned && { learned: writeBursts(learned) }) };
   // A version that is no valid number starts again at 1.
   const next = Number.isSafeInteger(version) ? version + 1 : 1;
   return { ...item, version: next, ...forgetWithoutHold(record, now) };

@@ -1,9 +1,9 @@
 import * as v from "valibot";
-import { nothingLearned } from "../core/auto/learned.ts";
-import { readLearned } from "../core/auto/learned-text.ts";
+import { noBursts } from "../core/auto/bursts.ts";
 import { type BadInputError, BrokenSetupError } from "../core/errors.ts";
 import type { PastHold, RememberedReplacement, ScopeRecord } from "../core/holds/hold.ts";
 import type { ProbeAnswer } from "../core/ports.ts";
+import { readBursts } from "../schemas/bursts.ts";
 import { anyText, count, flag, holdEntries, holdState, pastHold, probeAnswer } from "../schemas/holds.ts";
 import { fields, parse } from "../schemas/parse.ts";
 import { moment, scope } from "../schemas/values.ts";
@@ -17,6 +17,8 @@ const hold = fields({
   burstFrom: v.exactOptional(moment),
   joined: v.exactOptional(v.literal(true, "true")),
   burstNodes: v.exactOptional(count),
+  kept: v.exactOptional(count),
+  keptAt: v.exactOptional(moment),
   narrowsAt: v.exactOptional(moment),
   marksFrom: v.exactOptional(moment),
   askedUntil: v.exactOptional(moment),
@@ -40,7 +42,7 @@ const silence = fields({
 /** If it cannot be read, the scope learns again from the beginning. */
 const learned = v.pipe(
   anyText,
-  v.transform((written) => readLearned(written) ?? nothingLearned),
+  v.transform((written) => readBursts(written) ?? noBursts),
 );
 
 const firstTry = fields({ id: anyText, at: moment });

@@ -18,12 +18,10 @@ const causes = fields({
 });
 
 /** How long a hold lasts where that is learned. */
-export const holdLength = fields({
+const holdLength = fields({
   length: count,
   action: v.picklist(["default", "learned", "cautious"], "default, learned or cautious"),
   because: anyText,
-  atHalfCost: count,
-  atDoubleCost: count,
 });
 
 /** The fields that a hold has from its start until history. */
@@ -38,6 +36,8 @@ export const holdEntries = {
   capped: flag,
   causes,
   length: v.exactOptional(holdLength),
+  idleTime: v.exactOptional(count),
+  spared: v.exactOptional(count),
 };
 
 export const holdState = v.picklist(["held", "releasing"], "held or releasing");

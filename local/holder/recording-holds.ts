@@ -1,3 +1,4 @@
+import { describeLength } from "../../lambda/core/auto/staircase.ts";
 import { describeCauses } from "../../lambda/core/holds/causes.ts";
 import type { Hold, ScopeRecord } from "../../lambda/core/holds/hold.ts";
 import type { AllHolds, Holds } from "../../lambda/core/ports.ts";
@@ -44,10 +45,13 @@ export function changesOf(
   }
   if (!after) return [];
   const { id: holdId, expiresAt: until, state, startedBecause, endsBecause = "" } = after;
-  if (!before) return [{ kind: "hold started", scope, holdId, until, because: startedBecause }];
-  const because = describeCauses(after);
+  if (!before)
+    return [{ kind: "hold started", scope, holdId, until, because: withLength(startedBecause, after) }];
+  const because = withLength(describeCauses(after), after);
   const caused: readonly NewEvent[] =
-    because === describeCauses(before) ? [] : [{ kind: "hold caused", scope, holdId, because }];
+    because === withLength(describeCauses(before), before)
+      ? []
+      : [{ kind: "hold caused", scope, holdId, because }];
   if (state === "releasing" && before.state === "held") {
     return [...caused, { kind: "hold releasing", scope, holdId, because: endsBecause }];
   }
@@ -55,3 +59,7 @@ export function changesOf(
     return [...caused, { kind: "hold extended", scope, holdId, until }];
   return caused;
 }
+
+/** With `hold=auto`, also how long it lasts. */
+const withLength = (because: string, { length }: Hold): string =>
+  length ? `${because}; it lasts ${describeLength(length)}` : because;

@@ -106,8 +106,10 @@ class Reader {
     if (kind === "hold started") this.#start(event, at);
     if (!band) return;
     if (kind === "hold extended") {
-      band.extensions.push(at);
-      band.until = event.until.getTime();
+      const until = event.until.getTime();
+      // With `hold=auto` the end may also move back.
+      if (until > band.until) band.extensions.push(at);
+      band.until = until;
     }
     if (kind === "hold caused") band.because = event.because;
     if (kind === "hold releasing") {

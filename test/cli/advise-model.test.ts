@@ -21,6 +21,8 @@ const aLife = (
 });
 const aPlan = (about: Partial<Plan> = {}): Plan => ({
   hold: minutes(20),
+  auto: false,
+  relaunchCost: minutes(10),
   maxHold: hours(2),
   breather: minutes(10),
   scope: "cluster",
@@ -78,13 +80,13 @@ describe("a replay with a holder", () => {
 
   it("learns the length with auto: bursts that do not return cost idle time only once", () => {
     const sparse = Array.from({ length: 6 }, (_, i) => aLife(i * 60, i * 60 + 4));
-    const { idle, avoided } = replay(sparse, aPlan({ auto: { relaunchCost: minutes(10) } }));
+    const { idle, avoided } = replay(sparse, aPlan({ auto: true }));
     expect({ idle, avoided }).toEqual({ idle: minutes(6), avoided: 0 });
   });
 
   it("learns the length with auto: it holds for bursts that return soon", () => {
     const dense = Array.from({ length: 6 }, (_, i) => aLife(i * 8, i * 8 + 5));
-    expect(replay(dense, aPlan({ auto: { relaunchCost: minutes(10) } })).avoided).toBe(5);
+    expect(replay(dense, aPlan({ auto: true })).avoided).toBe(5);
   });
 
   it("keeps no node past the cap, nor in the breather after it", () => {
@@ -113,6 +115,8 @@ describe("a replay with a holder", () => {
     .map((all) => all.map(({ from, lasts, pool, by }) => aLife(from, lasts && from + lasts, pool, by)));
   const plans = fc.record({
     hold: fc.integer({ min: 0, max: 90 }).map(minutes),
+    auto: fc.constant(false),
+    relaunchCost: fc.constant(minutes(10)),
     maxHold: fc.constantFrom(0, minutes(90), hours(2)),
     breather: fc.constantFrom(0, minutes(10)),
     scope: fc.constantFrom("cluster" as const, "nodepool" as const),

@@ -26,6 +26,8 @@ const rules = {
   hold: 1_200_000,
   maxHold: 7_200_000,
   breather: 600_000,
+  auto: false,
+  relaunchCost: 600_000,
   initialDelay: 0,
   scope: "cluster",
 };
@@ -80,7 +82,10 @@ describe("status", () => {
     const answer = { ...status, scopes: [held], news: "of a later version" };
     const prod = await holder(() => answer);
     const { output } = await prod.run("status", "--cluster", "prod", "-o", "json");
-    const texts = { holdText: "20m", maxHoldText: "2h", breatherText: "10m", initialDelayText: "0s" };
+    const texts = {
+      ...{ holdText: "20m", maxHoldText: "2h", breatherText: "10m", initialDelayText: "0s" },
+      relaunchCostText: "10m",
+    };
     expect(JSON.parse(output)).toEqual({ ...answer, rules: { ...rules, ...texts } });
   });
 

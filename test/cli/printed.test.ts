@@ -4,6 +4,7 @@ import { commandLine, commands } from "../../cli/command-line.ts";
 import { historyTable } from "../../cli/commands/history.ts";
 import { statusView } from "../../cli/commands/status.ts";
 import { historyPage } from "../../cli/views/history-page.ts";
+import { describeLength } from "../../lambda/core/auto/staircase.ts";
 import { minutes } from "../../lambda/core/duration.ts";
 import { readSettings } from "../../lambda/settings.ts";
 import { version } from "../../lambda/version.ts";
@@ -30,10 +31,12 @@ it("displays the help that was reviewed", async () => {
 const length = {
   length: minutes(3),
   action: "learned",
-  because: "20 of the last 24 bursts returned within 3m",
-  atHalfCost: 0,
-  atDoubleCost: minutes(4),
+  because: "83 % of the pauses were shorter",
 } as const;
+const lengths = [
+  `after a burst of 1 to 2 nodes ${describeLength(length)}`,
+  "after a burst of 3 or more nodes 0s: 92 % of the pauses were longer than 10m, so waiting costs more than it saves",
+];
 const after = (n: number) => new Date(noon.getTime() + minutes(n));
 const none = { nodesHeld: 0, nodes: [], awaited: 0, capped: false } as const;
 const held = {
@@ -54,7 +57,7 @@ const held = {
     awaited: 1,
     nextSchedule: after(10),
   },
-  length,
+  lengths,
 } as const;
 const batch = {
   ...none,

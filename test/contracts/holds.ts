@@ -32,6 +32,10 @@ const hold: Required<Hold> = {
   burstFrom: new Date("2026-11-21T11:59:58.123Z"),
   joined: true,
   burstNodes: 7,
+  kept: 6,
+  keptAt: new Date("2026-11-21T12:19:30.123Z"),
+  idleTime: minutes(90),
+  spared: 4,
   narrowsAt: new Date("2026-11-21T12:18:00.123Z"),
   marksFrom: new Date("2026-11-21T12:19:00.123Z"),
   askedUntil: new Date("2026-11-21T12:21:00.123Z"),
@@ -46,24 +50,35 @@ const hold: Required<Hold> = {
     length: minutes(3),
     action: "learned",
     because: "20 of the last 24 bursts returned within 3m",
-    atHalfCost: 0,
-    atDoubleCost: minutes(4),
   },
 };
-const { length, launches, extensions } = hold;
-const fullPast: Required<PastHold> = { ...aPastHold(), launches, extensions, capped: true, causes, length };
+const { length, launches, extensions, idleTime, spared } = hold;
+const fullPast: Required<PastHold> = {
+  ...aPastHold(),
+  launches,
+  extensions,
+  capped: true,
+  causes,
+  length,
+  idleTime,
+  spared,
+};
 const fullRecord: Required<Omit<ScopeRecord, "unreadable">> = {
   scope: poolScope("batch"),
   version: 0,
   hold,
   learned: {
-    gaps: [
-      { nodes: 6, atLeast: minutes(3), atMost: minutes(3) },
-      { nodes: 6, atLeast: 0, atMost: minutes(20) },
-      { nodes: 1, atLeast: hours(9) },
+    largest: 7,
+    buckets: [
+      { gaps: [0, 1, 2.91702], debt: 1.25 },
+      { gaps: [], debt: 0 },
+      { gaps: [0.5], debt: 0 },
+      { gaps: [], debt: 0 },
     ],
-    debt: 1.25,
-    idle: { since: new Date("2026-11-21T12:00:00.123Z"), nodes: 6, length: minutes(3), busy: true },
+    idle: [
+      { nodes: 2, since: new Date("2026-11-21T12:00:00.123Z"), busy: true },
+      { nodes: 7, since: new Date("2026-11-21T11:00:00.123Z"), kept: minutes(3) },
+    ],
   },
   replacements: [
     { instance: "i-1", launchedAt: new Date("2026-11-21T12:18:00.123Z"), nodeClaim: "default-x7f2k" },

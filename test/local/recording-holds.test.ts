@@ -36,6 +36,23 @@ describe("what a record's change means", () => {
     expect(kinds(before, now)).toEqual(expected);
   });
 
+  it("with hold=auto says how long it lasts, and why", () => {
+    const length = {
+      length: minutes(3),
+      action: "learned",
+      because: "83 % of the pauses were shorter",
+    } as const;
+    const lasts = "it lasts 3m: 83 % of the pauses were shorter";
+    const learned = aHold({ length });
+    expect(changesOf("cluster", undefined, learned)).toMatchObject([
+      { because: `${hold.startedBecause}; ${lasts}` },
+    ]);
+    expect(changesOf("cluster", hold, learned)).toMatchObject([
+      { kind: "hold caused", because: expect.stringContaining(lasts) },
+    ]);
+    expect(kinds(learned, learned)).toEqual([]);
+  });
+
   it("is reported only when the write was done", async () => {
     const clock = new VirtualClock();
     const timeline = new Timeline(() => clock.now());

@@ -1,6 +1,5 @@
 import { type Duration, seconds } from "../../lambda/core/duration.ts";
 import { Karpenter, type KarpenterGeneration } from "../../lambda/core/marks/keys.ts";
-import type { Auto } from "../../lambda/core/rules.ts";
 import type { Verdict } from "../../simulator/invocation.ts";
 
 /** The settings of a run. */
@@ -21,8 +20,8 @@ export type Setting = Readonly<{
   driftWait: Duration;
   /** Whether the nodes at the start have NodeClaims. */
   claimed: boolean;
-  /** Set with `hold=auto`. */
-  auto: Auto | null;
+  /** The `relaunchCost` with `hold=auto`. */
+  auto: Duration | null;
   /** What the cluster lets us read at the start. */
   readable: Readable;
 }>;
@@ -78,7 +77,7 @@ export type Change =
   | Readonly<{ extendOn: "use" | "launches" }>
   | Readonly<{ letGo: "nothing" | "empty" }>
   | Readonly<{ driftWait: Duration }>
-  | Readonly<{ auto: Auto | null }>
+  | Readonly<{ auto: Duration | null }>
   // With these two CloudFormation also removes the marks, beside functions that still use the former annotation.
   | Readonly<{ karpenter: KarpenterGeneration }>
   | Readonly<{ holdAnnotation: string }>;

@@ -14,11 +14,7 @@ import {
 } from "./commands.ts";
 
 const readable = fc.constantFrom<Readable>("all", "all", "all", "all", "no pods", "no use", "none");
-const auto = fc.constantFrom(
-  { relaunchCost: minutes(10) },
-  { relaunchCost: minutes(40) },
-  { relaunchCost: minutes(3) },
-);
+const auto = fc.constantFrom(minutes(10), minutes(40), minutes(3));
 const letGo = fc.constantFrom("nothing", "empty");
 const driftWait = fc.constantFrom(minutes(5), minutes(5), minutes(20), minutes(40), 0);
 const index = fc.nat({ max: 7 });

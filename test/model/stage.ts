@@ -34,8 +34,11 @@ export const rulesOf = ({ leftOut, ...own }: Setting): Partial<Rules> => ({
   nodePools: poolsOf({ leftOut }),
 });
 
-const lengthOf = (auto: Setting["auto"]) =>
-  auto ? { auto, hold: auto.relaunchCost } : { hold: minutes(20) };
+const lengthOf = (cost: Setting["auto"]) => ({
+  auto: cost !== null,
+  relaunchCost: cost ?? minutes(10),
+  hold: cost ?? minutes(20),
+});
 
 const poolsOf = ({ leftOut }: Pick<Setting, "leftOut">) => ({ only: [], except: leftOut ? ["b"] : [] });
 
@@ -181,8 +184,7 @@ export class Stage {
       await this.#deployAnnotation({ ...change, holdAnnotation });
     } else if ("holdAnnotation" in change) await this.#deployAnnotation(change);
     else if ("auto" in change) {
-      const { auto: _, ...rest } = this.world.settings;
-      this.world.settings = { ...rest, ...lengthOf(change.auto) };
+      this.world.settings = { ...this.world.settings, ...lengthOf(change.auto) };
     } else this.world.deploy("leftOut" in change ? { nodePools: poolsOf(change) } : change);
     this.watcher.deployed();
   }

@@ -79,8 +79,8 @@ describe("a node's lane", () => {
 
 describe("a hold's band", () => {
   it("lasts from its start to its end and knows its extensions", () => {
-    const events = [holdStarted("h1", 5, 65), holdExtended("h1", 20, 80), holdEnded("h1", 80)];
-    const { holds } = readTimeline(events, bounds);
+    const moved = [holdExtended("h1", 20, 90), holdExtended("h1", 30, 80)];
+    const { holds } = readTimeline([holdStarted("h1", 5, 65), ...moved, holdEnded("h1", 80)], bounds);
     expect(holds).toMatchObject([{ holdId: "h1", ...span(5, 80), extensions: [at(20).getTime()] }]);
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parseHistory, parseStatus } from "../../cli/answers.ts";
 import { historyTable } from "../../cli/commands/history.ts";
 import { statusView } from "../../cli/commands/status.ts";
-import type { Learned } from "../../lambda/core/auto/learned.ts";
+import type { Bursts } from "../../lambda/core/auto/bursts.ts";
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
 import { Scenario } from "../../simulator/scenario.ts";
@@ -13,10 +13,10 @@ const at = (minute: number) => after(noon, minutes(minute));
 /** A cluster with `hold=auto`, whose launches have NodeClaims with the given use. */
 class AutoScenario extends Scenario {
   constructor(about: ConstructorParameters<typeof Scenario>[0] = {}) {
-    super({ hold: minutes(10), auto: { relaunchCost: minutes(10) }, ...about });
+    super({ hold: minutes(10), auto: true, ...about });
   }
 
-  get learned(): Learned | undefined {
+  get learned(): Bursts | undefined {
     return this.holds.records.get(wholeCluster)?.learned;
   }
 
@@ -50,14 +50,13 @@ describe("hold=auto", () => {
       await world.pass(minutes(90));
     }
 
-    expect(world.lasted()).toEqual([11, 1, 1]);
-    // Ten minutes for the first burst, and none for the second, which was not held.
-    expect(world.metrics.total("IdleNodeMinutes")).toBe(10);
+    expect(world.lasted()).toEqual([11, 2, 2]);
+    // Ten minutes after the first burst was used, and the last minute of the others, which no hold is shorter than.
+    expect(world.metrics.total("IdleNodeMinutes")).toBe(12);
     expect(world.metrics.total("RelaunchesSpared")).toBe(0);
     expect(world.history().map(({ length }) => length?.because)).toEqual([
-      "nothing is learned yet, so a hold lasts as long as one relaunch is worth",
-      "1 of 1 burst stayed away for 8m or longer, so waiting costs more than it saves",
-      "2 of the last 2 bursts stayed away for 8m or longer, so waiting costs more than it saves",
+      "nothing is learned yet, so for as long as one relaunch is worth",
+      ...[1, 2].map(() => "100 % of the pauses were longer than 10m, so waiting costs more than it saves"),
     ]);
   });
 
@@ -72,10 +71,8 @@ describe("hold=auto", () => {
     const wire = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer));
     const status = parseStatus(wire({ version: "1", ...(await world.control({ do: "status" })) }));
     const history = parseHistory(wire(await world.control({ do: "history" })));
-    const reason = "0s: 1 of 1 burst stayed away for 8m or longer, so waiting costs more than it saves";
-    expect(statusView(status, plain, false)).toContain(
-      `Holds of cluster last ${reason} (0s at half, 0s at double relaunchCost).`,
-    );
+    const reason = "0s: 100 % of the pauses were longer than 10m, so waiting costs more than it saves";
+    expect(statusView(status, plain, false)).toContain(`  after a burst of any size ${reason}`);
     expect(statusView(status, plain, false)[0]).toContain("learns how long to hold");
     expect(historyTable(history, world.time, plain, true).join("\n")).toContain(reason);
     // Each sweep reports what it is now.
@@ -95,10 +92,11 @@ describe("hold=auto", () => {
         if (calls !== undefined) world.crash = { name, calls };
         world.burst();
         await world.pass(minutes(60));
-        return world.learned?.gaps;
+        return world.learned?.buckets;
       };
       const undisturbed = await learnedWith();
       expect(undisturbed).toHaveLength(1);
+      expect(undisturbed?.[0]?.gaps).not.toEqual([]);
       for (let calls = 0; calls < 30; calls++)
         expect(await learnedWith(calls), `${calls}`).toEqual(undisturbed);
     },

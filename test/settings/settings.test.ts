@@ -14,7 +14,7 @@ describe("the settings", () => {
 
     expect(settings).toMatchObject({ hold: minutes(20), maxHold: hours(2), scope: "cluster" });
     expect(settings).toMatchObject({ nodePools: { only: [], except: [] }, karpenter: "v1" });
-    expect(settings).not.toHaveProperty("auto");
+    expect(settings).toMatchObject({ auto: false, relaunchCost: minutes(10) });
     expect(settings.holdAnnotation).toBe("karpenter.sh/do-not-disrupt");
   });
 
@@ -56,10 +56,11 @@ describe("the settings", () => {
 
   it("with hold=auto have a relaunchCost, which is refused without", () => {
     const auto = (raw: object) => readSettings({ cluster: "prod", hold: "auto", ...raw });
-    expect(auto({})).toMatchObject({ hold: minutes(10), auto: { relaunchCost: minutes(10) } });
+    expect(auto({})).toMatchObject({ hold: minutes(10), auto: true });
     expect(auto({ relaunchCost: "3h" })).toMatchObject({
       hold: hours(2),
-      auto: { relaunchCost: hours(3) },
+      auto: true,
+      relaunchCost: hours(3),
     });
     expect(readSettings(writeSettings(auto({ relaunchCost: "30m" })))).toEqual(auto({ relaunchCost: "30m" }));
     expect(problemsOf({ hold: "auto", relaunchCost: "10s" })).toEqual([

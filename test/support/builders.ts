@@ -70,6 +70,8 @@ export const aLaunch = (about: Partial<Launch> = {}): Launch => ({
 export const someRules = (about: Partial<Rules> = {}): Rules => ({
   cluster: "prod",
   hold: minutes(20),
+  auto: false,
+  relaunchCost: minutes(10),
   maxHold: hours(2),
   breather: minutes(10),
   initialDelay: 0,
@@ -87,7 +89,15 @@ export const aStatus = {
   cluster: "prod",
   at: noon,
   version: "1.0.0",
-  rules: { hold: 1, maxHold: 1, breather: 1, initialDelay: 0, scope: wholeCluster },
+  rules: {
+    hold: 1,
+    auto: false,
+    relaunchCost: 1,
+    maxHold: 1,
+    breather: 1,
+    initialDelay: 0,
+    scope: wholeCluster,
+  },
   scopes: [
     {
       ...{ scope: wholeCluster, state: "held", because: "x", since: noon, until: noon },

@@ -1,5 +1,4 @@
-import { after, type Duration, seconds } from "../duration.ts";
-import { costOf, costOfLearning, sameBurst, type Terms } from "./learned.ts";
+import { type Duration, later, minutes, seconds } from "../duration.ts";
 import {
   type Bucket,
   bucketOf,
@@ -10,7 +9,18 @@ import {
   lengthOf,
   levelsIn,
   type Staircase,
+  type Terms,
 } from "./staircase.ts";
+
+/** Uses this close to each other are one burst, because no hold is released sooner. */
+export const sameBurst = minutes(1);
+
+/** Beyond twice the least cost, learned lengths may cost this share of it. */
+export const costOfLearning = 0.1;
+
+/** What keeping a node this long costs in a gap, in milliseconds of that node: idle time, and a relaunch if it is too short. */
+export const costOf = (gap: Duration, length: Duration, relaunchCost: Duration): Duration =>
+  gap <= length ? gap : length + relaunchCost;
 
 /** Levels that were last needed at the same time: those up to `nodes`, above those of the entry before. */
 export type IdleLevels = Readonly<{
@@ -61,7 +71,7 @@ export function learnFromBurst(bursts: Bursts, burst: Burst, terms: Terms): Burs
   const { from, at, kind } = burst;
   const nodes = Math.min(burst.nodes, mostNodes);
   const largest = Math.max(bursts.largest, nodes);
-  const staircase = decideStaircase(bursts, terms.relaunchCost, terms);
+  const staircase = decideStaircase(bursts, terms);
   const decidedAt = bursts.idle[0]?.since ?? from;
   const needed = { since: at, ...(kind === "launch" && { busy: true as const }) };
 
@@ -101,11 +111,27 @@ export function stopWatchingBursts({ largest, buckets, idle }: Bursts, now: Date
   return { largest, buckets: next, idle: [] };
 }
 
-/** How many burst nodes a staircase keeps. */
-export function nodesKept({ idle }: Bursts, staircase: Staircase, now: Date): number {
-  const isKept = ({ nodes, since, kept }: Part) =>
-    kept === undefined && after(since, lengthOf(staircase, nodes)) >= now;
-  return partsOf(idle, 0).findLast(isKept)?.nodes ?? 0;
+type Levels = Readonly<{ upTo: number; from: Date; until: Date; needed?: Date }>;
+
+/**
+ * How long these levels were idle between two times, in milliseconds of one node; and, where they are needed again now, how
+ * many of them would have been launched again if nobody had kept them.
+ */
+export function idleTime(
+  { idle }: Bursts,
+  { upTo, from, until, needed }: Levels,
+): Readonly<{ time: Duration; returned: number }> {
+  let [time, returned] = [0, 0];
+  for (const { above, nodes, since, busy } of partsOf(idle, upTo)) {
+    const isKnown = needed !== undefined && since >= needed;
+    const gap = until.getTime() - later(since, from).getTime();
+    if (above >= upTo || isKnown || gap <= 0) continue;
+    // The first use after a launch, and uses within a minute, are of the same burst.
+    if (needed && (busy || gap < sameBurst)) continue;
+    time += (nodes - above) * gap;
+    if (needed) returned += nodes - above;
+  }
+  return { time, returned };
 }
 
 /** Splits idle levels at the ends of buckets, and above `nodes`. */

@@ -1,6 +1,4 @@
 import { type Duration, formatDuration, minutes, seconds } from "../duration.ts";
-import type { LengthLimits } from "./hold-length.ts";
-import { allowedLoss } from "./learned.ts";
 
 /*
  * The k-th node of the capacity that bursts need is level k: a burst of n nodes needs levels 1 to n. So each level is idle
@@ -22,6 +20,12 @@ export type LearnedBuckets = Readonly<{
   /** The first bucket is level 1. */
   buckets: readonly Bucket[];
 }>;
+
+/** What a relaunch of one node is worth, in time of that node; and how long a hold may last. */
+export type Terms = Readonly<{ relaunchCost: Duration; cap: Duration }>;
+
+/** Learned lengths may cost this many relaunches of each node before they are no longer used. */
+export const allowedLoss = 4;
 
 const longest = Number.POSITIVE_INFINITY;
 
@@ -60,8 +64,7 @@ type Choice = Pick<Step, "length" | "action"> & Readonly<{ gaps: readonly number
  */
 export function decideStaircase(
   { largest, buckets }: LearnedBuckets,
-  relaunchCost: Duration,
-  { cap }: LengthLimits,
+  { relaunchCost, cap }: Terms,
 ): Staircase {
   const fallback = Math.min(relaunchCost, cap);
   const isCautious = ({ debt }: Bucket, at: number) => debt >= allowedLoss * levelsIn(at, largest);
@@ -85,9 +88,10 @@ export function decideStaircase(
   return steps;
 }
 
-/** How long a level is kept. */
-export const lengthOf = (staircase: Staircase, level: number): Duration =>
-  (staircase.find(({ upTo }) => upTo >= level) ?? (staircase.at(-1) as Step)).length;
+/** How long a level is kept, and why. */
+export const stepAt = (staircase: Staircase, level: number): Step =>
+  staircase.find(({ upTo }) => upTo >= level) ?? (staircase.at(-1) as Step);
+export const lengthOf = (staircase: Staircase, level: number): Duration => stepAt(staircase, level).length;
 
 /** The lengths by bucket, none longer than the one before. */
 function chooseLengths(buckets: readonly Bucket[], relaunchCost: Duration, cap: Duration): readonly Choice[] {
@@ -152,24 +156,31 @@ function stepOf({ length, action, gaps }: Choice, bucket: number, relaunchCost: 
 }
 
 function reasonFor({ length, action, gaps }: Choice, relaunchCost: Duration): string {
-  if (action === "default")
-    return "nothing is learned yet, so they are kept as long as one relaunch is worth";
+  if (action === "default") return "nothing is learned yet, so for as long as one relaunch is worth";
   if (action === "cautious")
-    return "the learned lengths have recently cost too much, so they are kept as long as one relaunch is worth";
-  const returned = (within: Duration) =>
-    Math.round((100 * total(gaps.filter((_, at) => (gapEnds[at] ?? 0) <= within))) / total(gaps));
-  if (length > 0) return `${returned(length)} % of their gaps ended within ${formatDuration(length)}`;
-  const late = 100 - returned(relaunchCost);
-  return `${late} % of their gaps were longer than about ${formatDuration(relaunchCost)}, so waiting costs more than it saves`;
+    return "what was learned has recently cost too much, so for as long as one relaunch is worth";
+  const within = (end: Duration) =>
+    Math.round((100 * total(gaps.filter((_, at) => (gapEnds[at] ?? 0) <= end))) / total(gaps));
+  if (length > 0) return `${within(length)} % of the pauses were shorter`;
+  const late = 100 - within(relaunchCost);
+  return `${late} % of the pauses were longer than ${formatDuration(relaunchCost)}, so waiting costs more than it saves`;
 }
 
-/** A staircase in words, as logs and commands show it: longest idle time last. */
-export function describeStaircase(staircase: Staircase): string {
-  return staircase
-    .map(({ length, because }, at) => {
-      const kept = staircase[at - 1]?.upTo ?? 0;
-      return `after ${formatDuration(length)} idle keep ${kept === 0 ? "none" : kept}: ${because}`;
-    })
-    .toReversed()
-    .join("; ");
+/** How long a hold lasts after the last launch or large use, and why. */
+export type HoldLength = Pick<Step, "length" | "action" | "because">;
+
+export const describeLength = ({ length, because }: HoldLength): string =>
+  `${formatDuration(length)}: ${because}`;
+
+/** So many nodes are half of a burst: a hold lasts as long as it pays to keep them. */
+export const halfOf = (nodes: number): number => Math.max(1, Math.ceil(nodes / 2));
+
+/** How long holds last after bursts of each size, as logs and commands show it. */
+export function describeStaircase(staircase: Staircase): readonly string[] {
+  return staircase.map((step, at) => {
+    const from = 2 * (staircase[at - 1]?.upTo ?? 0) + 1;
+    const isLast = at === staircase.length - 1;
+    const sizes = isLast ? `${from} or more nodes` : `${from} to ${2 * step.upTo} nodes`;
+    return `after a burst of ${staircase.length === 1 ? "any size" : sizes} ${describeLength(step)}`;
+  });
 }

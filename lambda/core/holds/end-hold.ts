@@ -11,7 +11,7 @@ import {
   type ScopeRecord,
   withoutHold,
 } from "./hold.ts";
-import { unwatched } from "./learning.ts";
+import { settled, unwatched } from "./learning.ts";
 import { armRelease } from "./mark-nodes.ts";
 import { changeRecord } from "./records.ts";
 import { silenced, type Watermark } from "./watermark.ts";
@@ -60,7 +60,7 @@ export function decideEnd(
   end: End,
   now: Date,
 ): ScopeRecord & { hold: Hold } {
-  const over: Hold = { ...hold, state: "releasing", endsBecause: end.because };
+  const over: Hold = { ...settled(hold, record, now), state: "releasing", endsBecause: end.because };
   const written = { ...(end.isCut ? unwatched(record, now) : record), hold: over };
   if (end.breather === undefined) return written;
   const breather = { kind: "breather", since: now, because: end.because } as const;
@@ -90,6 +90,8 @@ export async function closeHold(
   if (past) {
     context.log.info("hold closed", { ...past, holdId: past.id });
     context.metrics.add("ReleaseLagMs", Math.max(0, now.getTime() - past.expiresAt.getTime()));
+    context.metrics.add("IdleNodeMinutes", (past.idleTime ?? 0) / minutes(1));
+    context.metrics.add("RelaunchesSpared", past.spared ?? 0);
   }
   return released;
 }

@@ -1,5 +1,5 @@
-import type { HoldLength } from "../auto/hold-length.ts";
-import type { Learned } from "../auto/learned.ts";
+import type { Bursts } from "../auto/bursts.ts";
+import type { HoldLength } from "../auto/staircase.ts";
 import { after, type Duration, earlier, later, minutes, seconds } from "../duration.ts";
 import { youngerId } from "../marks/hold-id.ts";
 import type { Rules } from "../rules.ts";
@@ -48,6 +48,12 @@ export type Hold = Readonly<{
   joined?: true;
   /** The most burst nodes that a look has seen at once. */
   burstNodes?: number;
+  /** The burst nodes that there are, and when a look last counted them; later launches add to them. */
+  kept?: number;
+  keptAt?: Date;
+  /** How long burst nodes were idle while it kept them, in milliseconds of one node, and how many were used again after that. */
+  idleTime?: Duration;
+  spared?: number;
   /** Use of a small burst extended it: from then on it holds only the burst nodes that are used. */
   narrowsAt?: Date;
   /** When a look last let a node go. Until a launch comes, only nodes that joined after it are marked, and used ones. */
@@ -76,8 +82,8 @@ export type ScopeRecord = Readonly<{
   launchesCountFrom?: Date;
   /** Why the watermark lies in the future, as long as it does. */
   quiet?: Silence;
-  /** How soon capacity was needed again, with `hold=auto`. */
-  learned?: Learned;
+  /** How soon the capacity of bursts was needed again. */
+  learned?: Bursts;
   /** Launches that never count, also when Karpenter's events about them have expired. */
   replacements?: readonly RememberedReplacement[];
   /** The last forced release, and the last hold by hand. */
@@ -87,18 +93,14 @@ export type ScopeRecord = Readonly<{
   unreadable?: string;
 }>;
 
-type OnlyWhileHeld =
-  | ("state" | "causedAt" | "endsBecause" | "armedFor")
-  | ("unprotected" | "burstFrom" | "joined" | "burstNodes" | "askedUntil" | "narrowsAt" | "marksFrom");
+const keptInHistory = [
+  ...(["id", "startedAt", "startedBecause", "expiresAt", "launches", "extensions", "nodes"] as const),
+  ...(["capped", "causes", "length", "idleTime", "spared"] as const),
+];
+type KeptInHistory = Pick<Hold, (typeof keptInHistory)[number]>;
 
 /** A hold that ended, as history keeps it. */
-export type PastHold = Readonly<
-  Omit<Hold, OnlyWhileHeld> & {
-    scope: Scope;
-    endedAt: Date;
-    endedBecause: string;
-  }
->;
+export type PastHold = Readonly<KeptInHistory & { scope: Scope; endedAt: Date; endedBecause: string }>;
 
 /** How long history is kept. */
 export const historyDays = 90;
@@ -141,12 +143,13 @@ export const lastsUntilCap = (hold: Hold, rules: Rules): boolean =>
 export function nextLookAt(hold: Hold, rules: Rules, now: Date): Date {
   const due = dueAt(hold, rules);
   if (!hold.burstFrom) return due;
-  const step = Math.max(minutes(1), Math.floor(rules.hold / looksInAHold));
+  const step = lookEvery(rules);
   const passed = after(now, soonestLook).getTime() - hold.startedAt.getTime();
   return earlier(due, after(hold.startedAt, Math.ceil(Math.max(passed, 1) / step) * step));
 }
 
 const looksInAHold = 16;
+export const lookEvery = ({ hold }: Rules): Duration => Math.max(minutes(1), Math.floor(hold / looksInAHold));
 /** A one-shot that comes early must not set itself again. */
 export const soonestLook: Duration = seconds(30);
 
@@ -170,11 +173,9 @@ export function withoutHold(record: ScopeRecord): ScopeRecord {
 
 /** The hold as history will report it. */
 export function pastOf(scope: Scope, hold: Hold, endedAt: Date): PastHold {
-  const { state: _s, causedAt: _c, armedFor: _a, unprotected: _u, ...rest } = hold;
-  const { burstFrom: _b, joined: _j, burstNodes: _n, askedUntil: _until, ...known } = rest;
-  const { narrowsAt: _at, marksFrom: _m, ...past } = known;
-  const { endsBecause, ...reported } = past;
-  return { ...reported, scope, endedAt, endedBecause: endsBecause ?? "a new hold took its place" };
+  const entries = keptInHistory.flatMap((name) => (hold[name] === undefined ? [] : [[name, hold[name]]]));
+  const reported = Object.fromEntries(entries) as KeptInHistory;
+  return { ...reported, scope, endedAt, endedBecause: hold.endsBecause ?? "a new hold took its place" };
 }
 
 /** A node boots within this time; a hold that is due waits no longer for the first of its nodes. */

@@ -1,111 +1,110 @@
-import { decideHoldLength, type HoldLength } from "../auto/hold-length.ts";
+import { type Bursts, idleTime, learnFromBurst, noBursts, stopWatchingBursts } from "../auto/bursts.ts";
 import {
-  forgetIdle,
-  type Learned,
-  learnFromUse,
-  nothingLearned,
-  stopWatching,
-  type Use,
-} from "../auto/learned.ts";
+  decideStaircase,
+  type HoldLength,
+  halfOf,
+  type Staircase,
+  stepAt,
+  type Terms,
+} from "../auto/staircase.ts";
 import { after, earlier, later, minutes } from "../duration.ts";
-import type { Launch, Metrics, NodeClaim } from "../ports.ts";
+import type { Launch, NodeClaim } from "../ports.ts";
 import { longestHold, type Rules } from "../rules.ts";
-import { extended, type ScopeRecord } from "./hold.ts";
+import type { Hold, ScopeRecord } from "./hold.ts";
 
-/** A scope after a use, and the rules for its hold from this use on. */
-export type Observed = Readonly<{ record: ScopeRecord; rules: Rules; length?: HoldLength }>;
+const termsOf = (rules: Rules): Terms => ({ relaunchCost: rules.relaunchCost, cap: longestHold(rules) });
 
-/** With `hold=auto`, learns from a use, and chooses how long a hold lasts from then on. */
-export function observe(record: ScopeRecord, rules: Rules, use: Omit<Use, "held">): Observed {
-  const { auto } = rules;
-  if (!auto) return { record: changeLearned(record, forgetIdle), rules };
-  const terms = { relaunchCost: auto.relaunchCost, cap: longestHold(rules) };
-  const before = record.learned ?? nothingLearned;
-  const known = learnFromUse(before, { ...use, held: isHeld(record) }, terms);
-  const length = decideHoldLength(known, auto.relaunchCost, terms);
-  const own = { ...rules, hold: length.length };
-  if (known === before || !known.idle) return { record, rules: own, length };
-  const learned = { ...known, idle: { ...known.idle, length: length.length } };
-  return { record: { ...record, learned }, rules: own, length };
-}
+/** What a scope has learned: how long it pays to keep how many nodes. */
+export const staircaseOf = ({ learned = noBursts }: ScopeRecord, rules: Rules): Staircase =>
+  decideStaircase(learned, termsOf(rules));
 
-/** How long a hold of this scope would last after a launch now; undefined without `hold=auto`. */
-export const learnedLength = (
-  { learned = nothingLearned }: ScopeRecord,
-  rules: Rules,
-): HoldLength | undefined =>
-  rules.auto && decideHoldLength(learned, rules.auto.relaunchCost, { cap: longestHold(rules) });
-
-/** Ends the present gap of a scope whose hold is cut short: what comes next does not show how long the gap was. */
-export const unwatched = (record: ScopeRecord, now: Date): ScopeRecord =>
-  changeLearned(record, (learned) => stopWatching(learned, now, isHeld(record)));
-
-const isHeld = ({ hold }: ScopeRecord): boolean => hold?.state === "held";
-
-const changeLearned = (record: ScopeRecord, change: (learned: Learned) => Learned): ScopeRecord =>
-  record.learned?.idle ? { ...record, learned: change(record.learned) } : record;
-
-/** What launches taught, and until when they ask to be held. */
-export type ObservedLaunches = Observed & Readonly<{ heldUntil: Date }>;
-
-/** Learns from the launches that were not seen before, and chooses how long the latest one is held. */
-export function observeLaunches(
-  record: ScopeRecord,
-  rules: Rules,
-  launches: Readonly<{ latest: Launch; news: readonly Launch[] }>,
-  now: Date,
-): ObservedLaunches {
-  const { news, latest } = launches;
-  const at = latest.launchedAt;
-  const before = record.hold?.state === "held" ? record.hold.launches : 0;
-  const from = news.map(({ launchedAt }) => launchedAt).reduce(earlier, at);
-  const observed = observe(record, rules, { at, from, nodes: before + news.length, kind: "launch" });
-  const heldUntil = after(at, observed.rules.hold);
-  if (news.length === 0) return { ...observed, record, heldUntil };
-  return { ...observed, heldUntil: later(heldUntil, bootsUntil(at, rules, now)) };
+/** With `hold=auto`, how long a hold of this scope lasts after a burst of so many nodes. */
+export function lengthAfter(record: ScopeRecord, rules: Rules, nodes: number): HoldLength | undefined {
+  if (!rules.auto) return undefined;
+  const { length, action, because } = stepAt(staircaseOf(record, rules), halfOf(nodes));
+  return { length, action, because };
 }
 
 /** New nodes are protected until their first use, even by a short hold, but no longer than this. */
 export const bootTime = minutes(5);
-/** How often their use is checked. */
-export const bootCheck = minutes(1);
 
-/** Until when a launch is protected while its nodes boot; where use is read, until the next check. */
-export function bootsUntil(launchedAt: Date, { auto, extendOn }: Rules, now: Date): Date {
-  if (!auto) return launchedAt;
-  const end = after(launchedAt, bootTime);
-  return extendOn === "use" ? earlier(end, after(now, bootCheck)) : end;
+type Observed = Readonly<{ record: ScopeRecord; length?: HoldLength | undefined; heldUntil: Date }>;
+
+/** Learns from the launches that were not seen before; and until when the latest one asks to be held. */
+export function observeLaunches(
+  record: ScopeRecord,
+  rules: Rules,
+  { latest, news }: Readonly<{ latest: Launch; news: readonly Launch[] }>,
+): Observed {
+  const at = latest.launchedAt;
+  const { kept = 0, keptAt = new Date(0) } = heldBy(record) ?? {};
+  const uncounted = news.filter(({ launchedAt }) => launchedAt > keptAt).length;
+  const nodes = Math.max(news.length, kept + uncounted);
+  const from = news.map(({ launchedAt }) => launchedAt).reduce(earlier, at);
+  const seen = news.length > 0 ? learn(record, rules, { kind: "launch", nodes, from, at }) : record;
+  const { hold } = seen;
+  const learned = hold && heldBy(seen) ? { ...seen, hold: { ...hold, kept: nodes } } : seen;
+  const length = lengthAfter(learned, rules, nodes);
+  const held = after(at, length?.length ?? rules.hold);
+  const isBooting = length !== undefined && news.length > 0;
+  return { record: learned, length, heldUntil: isBooting ? later(held, after(at, bootTime)) : held };
 }
 
-export type BootDecision =
-  | Readonly<{ action: "leave"; because: string; record?: never }>
-  | Readonly<{ action: "extend"; because: string; record: ScopeRecord }>;
-
-export type BootFacts = Readonly<{
-  record: ScopeRecord;
-  holdId: string;
-  /** Undefined where NodeClaims cannot be read. */
-  claims: readonly NodeClaim[] | undefined;
-  rules: Rules;
-  now: Date;
-}>;
-
-/** Extends a short hold that is due while its nodes boot. */
-export function decideBoot({ record, holdId, claims, rules, now }: BootFacts): BootDecision {
-  const { hold, lastLaunchAt } = record;
-  if (!rules.auto || hold?.id !== holdId || hold.state !== "held") {
-    return { action: "leave", because: "the hold is over" };
-  }
-  const until = claims ? endOfBoot(claims, record) : lastLaunchAt && after(lastLaunchAt, bootTime);
-  if (!until || until <= now) return { action: "leave", because: "no node of the hold is booting" };
-  const next = { ...hold, ...extended(hold, claims ? earlier(until, after(now, bootCheck)) : until, rules) };
-  if (next.expiresAt <= hold.expiresAt) return { action: "leave", because: "the hold already lasts as long" };
-  return { action: "extend", because: "its nodes have not been used yet", record: { ...record, hold: next } };
+/** Learns from pods that came to burst nodes or left them: uses within a minute are of one burst. */
+export function observeUses(
+  record: ScopeRecord,
+  rules: Rules,
+  uses: readonly Date[],
+  lookedBefore: Date,
+): ScopeRecord {
+  const latestFirst = uses.toSorted((a, b) => b.getTime() - a.getTime());
+  const [at] = latestFirst;
+  if (!at) return record;
+  const within = latestFirst.filter((use) => use >= after(at, -minutes(1)));
+  // What is older was a burst of its own.
+  const seen = observeUses(record, rules, latestFirst.slice(within.length), lookedBefore);
+  const nodes = within.length;
+  const last = seen.learned?.idle.find((levels) => levels.nodes >= nodes)?.since;
+  if (last && last >= at) return seen;
+  const from = within.at(-1) ?? at;
+  return learn(seen, rules, { kind: "pods", nodes, from, at, notBefore: earlier(lookedBefore, from) });
 }
+
+type Burst = Parameters<typeof learnFromBurst>[1];
+
+/** Learns from a burst; and counts what it was worth for a hold that is on that the nodes were still there. */
+function learn(record: ScopeRecord, rules: Rules, burst: Burst): ScopeRecord {
+  const { learned: before = noBursts, hold } = record;
+  const next = { ...record, learned: learnFromBurst(before, burst, termsOf(rules)) };
+  const held = heldBy(record);
+  if (!hold || !held) return next;
+  const returned = { upTo: Math.min(burst.nodes, held.kept ?? 0), until: burst.from, needed: burst.at };
+  return { ...next, hold: withIdle(held, before, returned) };
+}
+
+/** Ends the gaps of a scope whose hold is cut short: what comes next does not show how long they were. */
+export const unwatched = (record: ScopeRecord, now: Date): ScopeRecord =>
+  record.learned ? { ...record, learned: stopWatchingBursts(record.learned, now) } : record;
+
+/** Counts the idle time of the nodes that a hold kept until its end. */
+export const settled = (hold: Hold, { learned }: ScopeRecord, now: Date): Hold =>
+  learned ? withIdle(hold, learned, { upTo: hold.kept ?? 0, until: now }) : hold;
+
+function withIdle(
+  hold: Hold,
+  learned: Bursts,
+  levels: Readonly<{ upTo: number; until: Date; needed?: Date }>,
+): Hold {
+  const { time, returned } = idleTime(learned, { ...levels, from: hold.startedAt });
+  if (time === 0) return hold;
+  return { ...hold, idleTime: (hold.idleTime ?? 0) + time, spared: (hold.spared ?? 0) + returned };
+}
+
+const heldBy = ({ hold }: ScopeRecord): Hold | undefined => (hold?.state === "held" ? hold : undefined);
 
 /** When the wait for the youngest unused node ends; undefined when all nodes were used. */
-function endOfBoot(claims: readonly NodeClaim[], record: ScopeRecord): Date | undefined {
-  const unused = ofDemand(claims, record).filter(({ lastPodEventAt }) => !lastPodEventAt);
+export function endOfBoot(claims: readonly NodeClaim[]): Date | undefined {
+  const unused = claims.filter(({ lastPodEventAt }) => !lastPodEventAt);
   return unused.length > 0
     ? after(unused.map(({ createdAt }) => createdAt).reduce(later), bootTime)
     : undefined;
@@ -115,19 +114,4 @@ function endOfBoot(claims: readonly NodeClaim[], record: ScopeRecord): Date | un
 export function ofDemand(claims: readonly NodeClaim[], { replacements }: ScopeRecord): readonly NodeClaim[] {
   const replacing = new Set(replacements?.map(({ instance }) => instance));
   return claims.filter(({ instance }) => !(instance && replacing.has(instance)));
-}
-
-/** Emits what the newest gap cost while its nodes were held, and whether the hold spared their relaunch. */
-export function reportLearned(
-  metrics: Metrics,
-  before: Learned | undefined,
-  after: Learned | undefined,
-): void {
-  const gap = after?.gaps.at(-1);
-  if (!gap || !before?.idle || gap === before.gaps.at(-1)) return;
-  const { length } = before.idle;
-  const end = gap.atMost ?? gap.atLeast;
-  metrics.add("IdleNodeMinutes", (gap.nodes * Math.min(end, length)) / minutes(1));
-  const isSpared = gap.atMost !== undefined && gap.atMost <= length;
-  if (isSpared) metrics.add("RelaunchesSpared", gap.nodes);
 }

@@ -9,7 +9,7 @@ import {
   startHold,
   widened,
 } from "../holds/hold.ts";
-import { type ObservedLaunches, observeLaunches } from "../holds/learning.ts";
+import { observeLaunches } from "../holds/learning.ts";
 import { type Watermark, whyNoneCounts } from "../holds/watermark.ts";
 import type { Launch } from "../ports.ts";
 import type { Rules } from "../rules.ts";
@@ -53,8 +53,9 @@ export function decideLaunch(facts: LaunchFacts): LaunchDecision {
 
   const { lastLaunchAt } = record;
   const news = launches.filter((launch) => !lastLaunchAt || launch.launchedAt > lastLaunchAt);
-  const observed = observeLaunches(record, rules, { latest, news }, now);
-  if (record.hold?.state === "held") return decideExtension(observed, record.hold, latest, news);
+  const observed = observeLaunches(record, rules, { latest, news });
+  const { hold } = observed.record;
+  if (hold?.state === "held") return decideExtension({ ...observed, hold, rules, latest, news });
 
   const { length, heldUntil: expiresAt } = observed;
   const seen = { ...observed.record, lastLaunchAt: latest.launchedAt };
@@ -72,18 +73,18 @@ export function decideLaunch(facts: LaunchFacts): LaunchDecision {
     causedAt: latest.launchedAt,
     launches: news.length,
     burstFrom: firstOf(news),
+    kept: news.length,
     ...(length && { length }),
     unprotected: true,
   };
   return startHold(seen, begun, now);
 }
 
-function decideExtension(
-  { record, rules, length, heldUntil }: ObservedLaunches,
-  hold: Hold,
-  latest: Launch,
-  news: readonly Launch[],
-): LaunchDecision {
+type ExtensionFacts = ReturnType<typeof observeLaunches> &
+  Readonly<{ hold: Hold; rules: Rules; latest: Launch; news: readonly Launch[] }>;
+
+function decideExtension(facts: ExtensionFacts): LaunchDecision {
+  const { record, length, heldUntil, hold, rules, latest, news } = facts;
   const isWaiting = isUnjoined(hold);
   const { expiresAt, capped } = isWaiting ? hold : extended(hold, heldUntil, rules);
   const moves = expiresAt > hold.expiresAt;

@@ -1,9 +1,7 @@
-import { describeLength } from "../auto/hold-length.ts";
-import type { Learned } from "../auto/learned.ts";
+import { describeLength } from "../auto/staircase.ts";
 import { after, type Duration, earlier, minutes, seconds } from "../duration.ts";
 import { attemptAll } from "../errors.ts";
 import { type Hold, nextLookAt } from "../holds/hold.ts";
-import { reportLearned } from "../holds/learning.ts";
 import { armAndMark, armRelease, awaitPendingNodes, delayOf, giveUpAfter } from "../holds/mark-nodes.ts";
 import { changeRecord, findRecord, wholeClusterRecord } from "../holds/records.ts";
 import { watermarkOf } from "../holds/watermark.ts";
@@ -177,15 +175,11 @@ export async function startOrExtend(
 async function decide(context: Context, scope: Scope, launches: readonly Launch[]): Promise<LaunchDecision> {
   const { rules, clock, ids } = context;
   const whole = await wholeClusterRecord(context, scope);
-  const before: { learned?: Learned | undefined } = {};
-  const decision = await changeRecord(context, scope, (record) => {
-    before.learned = record.learned;
+  return changeRecord(context, scope, (record) => {
     const now = clock.now();
     const watermark = watermarkOf(record, whole);
     return decideLaunch({ record, watermark, launches, rules, now, newId: ids.newHoldId(now) });
   });
-  reportLearned(context.metrics, before.learned, decision.record?.learned);
-  return decision;
 }
 
 function report(context: Context, scope: Scope, launches: readonly Launch[], decision: LaunchDecision): void {

@@ -1,8 +1,8 @@
-import type { HoldLength } from "../auto/hold-length.ts";
+import { describeStaircase } from "../auto/staircase.ts";
 import { after } from "../duration.ts";
 import { describeCauses } from "../holds/causes.ts";
 import { dueAt, type Hold, type ScopeRecord } from "../holds/hold.ts";
-import { learnedLength } from "../holds/learning.ts";
+import { staircaseOf } from "../holds/learning.ts";
 import { giveUpAfter } from "../holds/mark-nodes.ts";
 import { untilResumed, watermarkOf } from "../holds/watermark.ts";
 import type { Context } from "../ports.ts";
@@ -25,8 +25,8 @@ export type ScopeStatus = Readonly<{
   nodes: readonly string[];
   awaited: number;
   nextSchedule?: Date;
-  /** With `hold=auto`, how long holds last here now, and why. */
-  length?: HoldLength;
+  /** With `hold=auto`, how long holds last after bursts of each size, and why. */
+  lengths?: readonly string[];
 }>;
 
 export type Status = Readonly<{
@@ -63,7 +63,7 @@ export async function getStatus(context: Context): Promise<Status> {
     ...describe(record, whole, context.rules, now),
     ...nodesOf(record.hold && marks.get(record.hold.id)),
     awaited: awaited.get(record.scope) ?? 0,
-    ...lengthOf(record, context.rules),
+    ...lengthsOf(record, context.rules),
   }));
   const { rules } = context;
   const recorded = new Set(records.flatMap(({ hold }) => hold?.id ?? []));
@@ -92,12 +92,10 @@ async function findLimits(context: Context): Promise<readonly string[]> {
   return [...ofDemand, ...ofPods];
 }
 
-function lengthOf(record: ScopeRecord, rules: Rules): Pick<ScopeStatus, "length"> {
-  const length = isKept(rules, record.scope) ? learnedLength(record, rules) : undefined;
-  return length ? { length } : {};
-}
+const lengthsOf = (record: ScopeRecord, rules: Rules): Pick<ScopeStatus, "lengths"> =>
+  rules.auto && isKept(rules, record.scope) ? { lengths: describeStaircase(staircaseOf(record, rules)) } : {};
 
-type Described = Omit<ScopeStatus, "nodesHeld" | "nodes" | "awaited" | "length">;
+type Described = Omit<ScopeStatus, "nodesHeld" | "nodes" | "awaited" | "lengths">;
 
 function describe(record: ScopeRecord, whole: ScopeRecord | undefined, rules: Rules, now: Date): Described {
   const { scope, hold } = record;

@@ -1,26 +1,26 @@
-import type { HoldLength } from "../auto/hold-length.ts";
-import { after, earlier, minutes } from "../duration.ts";
+import { sameBurst } from "../auto/bursts.ts";
+import { type HoldLength, halfOf } from "../auto/staircase.ts";
+import { after, earlier, later, minutes } from "../duration.ts";
 import { isRequested, withUse } from "../holds/causes.ts";
-import { extended, type ScopeRecord } from "../holds/hold.ts";
-import { observe, ofDemand } from "../holds/learning.ts";
+import { extended, type Hold, lookEvery, type ScopeRecord } from "../holds/hold.ts";
+import { endOfBoot, lengthAfter, observeUses, ofDemand } from "../holds/learning.ts";
 import type { NodeClaim } from "../ports.ts";
 import type { Rules } from "../rules.ts";
 
 /** How many of the burst nodes were used within a minute, and when the last such minute began. */
 type Used = Readonly<{ burstNodes: number; usedNodes: number; usedAt?: Date }>;
 
-/** A use is as large as a burst when this share of the burst nodes is used within this time. */
-const largeUse = { share: 1 / 2, within: minutes(1) };
+/** A use is as large as a burst when half of the burst nodes are used within this time. */
+const within = minutes(1);
 
 /**
  * When the last use that is as large as a burst began; without one, how large the last use was. Its end may be a small
  * pod's, up to a minute later.
  */
-export function findUse(uses: readonly Date[], burstNodes: number, now: Date): Used {
-  const latestFirst = uses.map((at) => earlier(at, now)).toSorted((a, b) => b.getTime() - a.getTime());
-  const minuteBefore = (end: Date) =>
-    latestFirst.filter((at) => at <= end && at >= after(end, -largeUse.within));
-  const enough = Math.max(1, Math.ceil(burstNodes * largeUse.share));
+export function findUse(uses: readonly Date[], burstNodes: number): Used {
+  const latestFirst = uses.toSorted((a, b) => b.getTime() - a.getTime());
+  const minuteBefore = (end: Date) => latestFirst.filter((at) => at <= end && at >= after(end, -within));
+  const enough = halfOf(burstNodes);
   const sets = latestFirst.map(minuteBefore);
   const large = sets.find((used) => used.length >= enough);
   const usedAt = large?.[enough - 1];
@@ -30,7 +30,7 @@ export function findUse(uses: readonly Date[], burstNodes: number, now: Date): U
 export type UseDecision = Readonly<{ because: string; used?: Used; length?: HoldLength | undefined }> &
   (
     | Readonly<{ action: "leave"; record?: ScopeRecord }>
-    | Readonly<{ action: "extend" | "cap"; record: ScopeRecord }>
+    | Readonly<{ action: "extend" | "cap" | "move"; record: ScopeRecord }>
   );
 
 type UseFacts = Readonly<{
@@ -44,49 +44,71 @@ type UseFacts = Readonly<{
 /** Every use of a smaller burst would be as large as the burst: it protects the used nodes alone. */
 export const smallestBurst = 3;
 
-/** A use that is as large as a burst extends a hold as a launch does, never past the cap. */
+/**
+ * A use that is as large as a burst extends a hold as a launch does, never past the cap. With `hold=auto`, a hold ends when
+ * it no longer pays to keep half of its burst, which may be earlier than was decided before.
+ */
 export function decideUse({ record, holdId, claims, rules, now }: UseFacts): UseDecision {
   const { hold } = record;
   if (hold?.id !== holdId || hold.state !== "held") return { action: "leave", because: "the hold is over" };
   // Judged on the present record: a node may have been recognised as a replacement meanwhile.
-  const burst = ofDemand(claims, record).filter(({ joinedAt }) => joinedAt);
+  const ofBurst = ofDemand(claims, record);
+  const burst = ofBurst.filter(({ joinedAt }) => joinedAt);
   const burstNodes = Math.max(hold.burstNodes ?? 0, burst.length);
-  const noted = burstNodes > (hold.burstNodes ?? 0) && {
-    record: { ...record, hold: { ...hold, burstNodes } },
+  const uses = burst.flatMap(({ lastPodEventAt }) => (lastPodEventAt ? earlier(lastPodEventAt, now) : []));
+  const used = findUse(uses, burstNodes);
+
+  const isCounted = burstNodes === hold.burstNodes && ofBurst.length === hold.kept;
+  const counted = { ...hold, burstNodes, kept: ofBurst.length, keptAt: now };
+  const seen = observeUses(
+    isCounted ? record : { ...record, hold: counted },
+    rules,
+    uses,
+    after(now, -lookEvery(rules)),
+  );
+  const length = lengthAfter(seen, rules, burstNodes);
+  const leave = (because: string): UseDecision => {
+    const written = seen === record ? {} : { record: seen };
+    return { action: "leave", because, used, ...(length && { length }), ...written };
   };
-  const uses = burst.flatMap(({ lastPodEventAt }) => lastPodEventAt ?? []);
-  const used = findUse(uses, burstNodes, now);
-  const { usedAt } = used;
-  if (!usedAt) {
+  if (!length && !used.usedAt) {
     const because =
       uses.length === 0 ? "its nodes were not used" : "fewer than half of its nodes were used at once";
-    return { action: "leave", because, used, ...noted };
+    return leave(because);
   }
   const isSmall = burstNodes < smallestBurst;
-  if (isSmall && isRequested(hold.causes))
-    return { action: "leave", because: "its burst is small, and all nodes were asked for", used, ...noted };
-  const use = { at: usedAt, nodes: burstNodes, kind: "pods" } as const;
-  const { record: seen, rules: own, length } = observe(record, rules, use);
-  const { expiresAt, capped } = extended(hold, after(usedAt, own.hold), own);
-  if (expiresAt <= hold.expiresAt) {
-    const because = "its nodes were not used late enough to extend it";
-    const written = seen === record ? noted : { record: { ...seen, hold: { ...hold, burstNodes } } };
-    return { action: "leave", because, used, length, ...written };
-  }
-  const causes = withUse(hold.causes, usedAt);
-  const extensions = hold.extensions + 1;
-  const narrows = isSmall && { narrowsAt: hold.narrowsAt ?? hold.expiresAt };
-  const { narrowsAt: _, ...rest } = hold;
-  const next = {
-    ...rest,
-    expiresAt,
-    capped,
-    causes,
-    burstNodes,
-    ...(length && { length }),
-    extensions,
-    ...narrows,
+  const isForAll = isRequested(hold.causes);
+  if (isSmall && isForAll) return leave("its burst is small, and all nodes were asked for");
+
+  const launchedAt = record.lastLaunchAt ?? hold.causedAt;
+  const usedAt = later(hold.causes.usedAt ?? launchedAt, used.usedAt ?? launchedAt);
+  // Uses within a minute are one burst, so no hold ends sooner.
+  const paid = after(later(launchedAt, usedAt), length ? Math.max(sameBurst, length.length) : rules.hold);
+  const booted = length && endOfBoot(ofBurst);
+  const mayShorten = length && !isForAll;
+  const before = mayShorten ? { ...hold, expiresAt: hold.startedAt, capped: false } : hold;
+  const { expiresAt, capped } = extended(before, later(paid, booted ?? paid), rules);
+  if (expiresAt.getTime() === hold.expiresAt.getTime())
+    return leave("its nodes were not used late enough to extend it");
+
+  const { narrowsAt, ...present } = seen.hold ?? hold;
+  const causes = used.usedAt ? { ...hold.causes, usedAt } : hold.causes;
+  const decided = { ...present, expiresAt, capped, causes, ...(length && { length }) };
+  const decide = (action: "cap" | "extend" | "move", because: string, next: Hold): UseDecision => {
+    return { action, because, used, ...(length && { length }), record: { ...seen, hold: next } };
   };
+  if (!used.usedAt || paid <= hold.expiresAt) {
+    const because =
+      expiresAt < hold.expiresAt
+        ? "it no longer pays to keep half of its burst for so long"
+        : "its nodes boot, or it pays to keep half of its burst for longer";
+    return decide("move", because, { ...decided, ...(isSmall && narrowsAt && { narrowsAt }) });
+  }
   const action = capped && !hold.capped ? "cap" : "extend";
-  return { action, because: "its nodes are in use", used, record: { ...seen, hold: next }, length };
+  return decide(action, "its nodes are in use", {
+    ...decided,
+    causes: withUse(hold.causes, usedAt),
+    extensions: hold.extensions + 1,
+    ...(isSmall && { narrowsAt: narrowsAt ?? hold.expiresAt }),
+  });
 }

@@ -1,6 +1,8 @@
-import { after, type Duration, later } from "../duration.ts";
+import { sameBurst } from "../auto/bursts.ts";
+import { after, later } from "../duration.ts";
 import { isRequested } from "../holds/causes.ts";
 import { dueAt, type Hold, joinsCountFrom } from "../holds/hold.ts";
+import { bootTime } from "../holds/learning.ts";
 import { isComplete, markNodes } from "../holds/mark-nodes.ts";
 import { changeRecord, findRecord } from "../holds/records.ts";
 import type { NodeClaim, ReleaseContext, Unavailable } from "../ports.ts";
@@ -132,11 +134,12 @@ const isNarrowed = ({ narrowsAt, burstNodes = 0 }: Hold, now: Date): boolean =>
 const isOfBurst = ({ joinedAt }: NodeClaim, { burstFrom }: Hold): boolean =>
   joinedAt !== undefined && burstFrom !== undefined && joinedAt >= joinsCountFrom(burstFrom);
 
-/** Whether a node was used, or joined, within the length of the hold. */
+/** Whether a node was used, or joined, within the length of the hold. A learned one may be too short for a node that boots. */
 function usedWithin({ hold, rules, now }: Pick<Facts, "hold" | "rules" | "now">) {
-  const length: Duration = rules.auto ? (hold.length?.length ?? rules.hold) : rules.hold;
-  const quietFrom = after(now, -length);
-  return ({ lastPodEventAt, joinedAt }: NodeClaim) => (lastPodEventAt ?? joinedAt ?? now) > quietFrom;
+  const length = Math.max(sameBurst, hold.length?.length ?? rules.hold);
+  const boot = Math.max(length, bootTime);
+  return ({ lastPodEventAt, joinedAt = now }: NodeClaim) =>
+    lastPodEventAt ? after(lastPodEventAt, length) > now : after(joinedAt, rules.auto ? boot : length) > now;
 }
 
 function hasWaited({ driftedAt, joinedAt }: NodeClaim, rules: Rules, now: Date): boolean {

@@ -1,5 +1,4 @@
-import { describeLength } from "../auto/hold-length.ts";
-import type { Learned } from "../auto/learned.ts";
+import { describeLength } from "../auto/staircase.ts";
 import { after, type Duration, earlier, minutes } from "../duration.ts";
 import { BrokenSetupError } from "../errors.ts";
 import {
@@ -13,7 +12,6 @@ import {
   longestBoot,
   type ScopeRecord,
 } from "../holds/hold.ts";
-import { decideBoot, reportLearned } from "../holds/learning.ts";
 import { changeRecord, findRecord } from "../holds/records.ts";
 import type { NodeClaim, ReleaseContext } from "../ports.ts";
 import { reportLimit } from "../report-limit.ts";
@@ -42,16 +40,14 @@ export async function look(context: ReleaseContext, scope: Scope): Promise<strin
   }
   const { burstFrom } = hold;
   if (!burstFrom) return undefined;
-  // A hold that lasts until its cap ends then, whatever its nodes do.
-  const isExtended = rules.extendOn === "use" && !lastsUntilCap(hold, rules);
-  const isDue = clock.now() >= dueAt(hold, rules);
-  if (isDue && !isExtended) return undefined;
+  // A hold that lasts until its cap ends then, whatever its nodes do; what `hold=auto` has decided may change.
+  const countsUse = rules.extendOn === "use" && (rules.auto || !lastsUntilCap(hold, rules));
   const readAt = clock.now();
+  if (!countsUse && readAt >= dueAt(hold, rules)) return undefined;
   const claims = await readClaims(context, scope, hold);
-  // What `hold=auto` learns are the gaps between holds, so it reads their use when they are due.
-  if (isExtended && (isDue || !rules.auto))
-    await extendWhileUsed(context, scope, hold, ofBurst(claims, burstFrom));
-  if (claims) await letNodesGo(context, scope, { claims, readAt });
+  if (!claims) return undefined;
+  if (countsUse) await extendWhileUsed(context, scope, hold, ofBurst(claims, burstFrom));
+  await letNodesGo(context, scope, { claims, readAt });
   return undefined;
 }
 
@@ -107,27 +103,20 @@ export function decideJoin({ record, holdId, hasJoined, rules, now }: JoinFacts)
 }
 
 /** Those whose nodes may have been launched for the hold. */
-const ofBurst = (claims: readonly NodeClaim[] | undefined, burstFrom: Date) =>
-  claims?.filter(({ joinedAt }) => !joinedAt || joinedAt >= joinsCountFrom(burstFrom));
+const ofBurst = (claims: readonly NodeClaim[], burstFrom: Date) =>
+  claims.filter(({ joinedAt }) => !joinedAt || joinedAt >= joinsCountFrom(burstFrom));
 
-/** Extends the hold if its nodes are in use. */
+/** Extends the hold if its nodes are in use; with `hold=auto`, decides anew when it ends. */
 async function extendWhileUsed(
   context: ReleaseContext,
   scope: Scope,
   hold: Hold,
-  claims: readonly NodeClaim[] | undefined,
+  claims: readonly NodeClaim[],
 ): Promise<void> {
   const { rules, clock, log, metrics } = context;
-  if (rules.auto) await extendWhileBooting(context, scope, hold.id, claims);
-  if (!claims) return;
-
-  const before: { learned?: Learned | undefined } = {};
-  const decision = await changeRecord(context, scope, (record) => {
-    before.learned = record.learned;
-    return decideUse({ record, holdId: hold.id, claims, rules, now: clock.now() });
-  });
-  reportLearned(metrics, before.learned, decision.record?.learned);
-  const { action, because, used, length } = decision;
+  const { action, because, used, length } = await changeRecord(context, scope, (record) =>
+    decideUse({ record, holdId: hold.id, claims, rules, now: clock.now() }),
+  );
   log.info("use decided", {
     scope,
     holdId: hold.id,
@@ -136,7 +125,7 @@ async function extendWhileUsed(
     ...used,
     ...(length && { length: describeLength(length) }),
   });
-  if (action === "leave") return;
+  if (action !== "extend" && action !== "cap") return;
   metrics.add("HoldsExtendedByUse", 1);
   if (action === "cap") metrics.add("HoldsCapped", 1);
 }
@@ -165,17 +154,4 @@ async function readClaims(
     context.log.error("a hold ends though its use could not be read", { scope, holdId: hold.id, error });
     return undefined;
   }
-}
-
-async function extendWhileBooting(
-  context: ReleaseContext,
-  scope: Scope,
-  holdId: string,
-  claims: readonly NodeClaim[] | undefined,
-): Promise<void> {
-  const { rules, clock } = context;
-  const { action, because } = await changeRecord(context, scope, (record) =>
-    decideBoot({ record, holdId, claims, rules, now: clock.now() }),
-  );
-  context.log.info("boot decided", { scope, holdId, action, because });
 }

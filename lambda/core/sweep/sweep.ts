@@ -2,7 +2,7 @@ import { after, type Duration, earlier, seconds } from "../duration.ts";
 import { attemptAll } from "../errors.ts";
 import { whyOver } from "../holds/end-hold.ts";
 import { dueAt, type Hold, type ScopeRecord } from "../holds/hold.ts";
-import { learnedLength } from "../holds/learning.ts";
+import { lengthAfter } from "../holds/learning.ts";
 import { armRelease, awaitPendingNodes, markNodes } from "../holds/mark-nodes.ts";
 import { changeRecord } from "../holds/records.ts";
 import { watermarkOf } from "../holds/watermark.ts";
@@ -124,7 +124,7 @@ function logDecision(
 
 function measure({ clock, metrics, rules }: Context, records: readonly ScopeRecord[]): void {
   for (const record of records.filter(({ scope }) => isKept(rules, scope))) {
-    const learned = learnedLength(record, rules);
+    const learned = lengthAfter(record, rules, record.learned?.idle[0]?.nodes ?? 1);
     if (learned) metrics.add("LearnedHoldMs", learned.length);
   }
   const started = records.flatMap(({ hold }) => (hold ? [hold.startedAt.getTime()] : []));

@@ -2,15 +2,16 @@ import { describe, expect, it } from "vitest";
 import {
   type Burst,
   type Bursts,
+  costOf,
+  costOfLearning,
   idleRemembered,
+  idleTime,
   learnFromBurst,
   mostNodes,
   noBursts,
-  nodesKept,
   stopWatchingBursts,
 } from "../../../lambda/core/auto/bursts.ts";
-import { allowedLoss, costOf, costOfLearning } from "../../../lambda/core/auto/learned.ts";
-import { decideStaircase, gapEnds, lengthOf } from "../../../lambda/core/auto/staircase.ts";
+import { allowedLoss, decideStaircase, gapEnds, lengthOf } from "../../../lambda/core/auto/staircase.ts";
 import { after, formatDuration, hours, minutes, seconds } from "../../../lambda/core/duration.ts";
 import { readBursts, writeBursts } from "../../../lambda/schemas/bursts.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
@@ -27,7 +28,6 @@ const use = (minute: number, nodes: number, more: Partial<Burst> = {}): Burst =>
 });
 const learn = (bursts: Bursts, burst: Burst) => learnFromBurst(bursts, burst, terms);
 const learned = (...bursts: readonly Burst[]) => bursts.reduce(learn, noBursts);
-const staircaseOf = (bursts: Bursts) => decideStaircase(bursts, terms.relaunchCost, terms);
 
 /** The gaps of each bucket: how many, and within which time they ended. */
 const gapsOf = ({ buckets }: Bursts) =>
@@ -88,26 +88,38 @@ describe("when observation stops", () => {
   });
 });
 
-describe("the nodes that are kept", () => {
+it("what the staircase has let go does not come back when the staircase changes", () => {
   // Level 1 is idle for 3 minutes every time, the others return after an hour.
   const small = Array.from({ length: 20 }, (_, n) => use(3 * n, 1));
-  const known = learned(use(-120, 4), use(-60, 4), ...small);
+  const { idle } = learn(learned(use(-120, 4), use(-60, 4), ...small), use(58, 1));
+  expect(idle.map(({ nodes, kept }) => [nodes, kept])).toEqual([
+    [1, undefined],
+    [4, 0],
+  ]);
+});
 
-  it("are as many as were needed within their lengths", () => {
-    const kept = (bursts: Bursts, minute: number) => nodesKept(bursts, staircaseOf(bursts), time(minute));
-    expect([kept(known, 58), kept(known, 57 + 20)]).toEqual([1, 0]);
-    const large = learn(learned(), use(0, 4));
-    expect([kept(large, 10), kept(large, 10.1)]).toEqual([4, 0]);
+describe("the idle time of nodes", () => {
+  const known = learned(use(0, 4), use(10, 1));
+  it.each([
+    ["is all that passed since they were needed", { until: time(15) }, [5 + 3 * 15, 0]],
+    ["is that of the nodes there are", { upTo: 2, until: time(15) }, [5 + 15, 0]],
+    ["begins with the hold", { from: time(12), until: time(15) }, [4 * 3, 0]],
+    ["was worth it where they are needed again", { until: time(15), needed: time(16) }, [5 + 3 * 15, 4]],
+    [
+      "is none within a minute, which is the same burst",
+      { until: time(10.9), needed: time(11) },
+      [3 * 10.9, 3],
+    ],
+    ["is none where they were needed later than that", { until: time(9), needed: time(9) }, [3 * 9, 3]],
+  ])("%s", (_, levels, expected) => {
+    const { time: idle, returned } = idleTime(known, { upTo: 4, from: time(0), ...levels });
+    expect([idle / minutes(1), returned]).toEqual(expected);
   });
 
-  it("do not come back when the staircase changes", () => {
-    const { idle } = learn(known, use(58, 1));
-    expect(idle.map(({ nodes, kept }) => [nodes, kept])).toEqual([
-      [1, undefined],
-      [4, 0],
-    ]);
-    const later = [{ upTo: 4, length: hours(9), action: "learned", because: "" }] as const;
-    expect(nodesKept({ ...known, idle }, later, time(59))).toBe(1);
+  it("counts launched nodes that were never used, but not the time until their first use", () => {
+    const launched = learned(use(0, 2, { kind: "launch" }));
+    expect(idleTime(launched, { upTo: 2, from: time(0), until: time(3), needed: time(3) }).time).toBe(0);
+    expect(idleTime(launched, { upTo: 2, from: time(0), until: time(3) }).time).toBe(minutes(6));
   });
 });
 
@@ -137,7 +149,7 @@ function play(wanted: readonly Wanted[], limits: typeof terms) {
   let cost = 0;
   let least = 0;
   for (const { nodes, gap } of wanted) {
-    const staircase = decideStaircase(bursts, relaunchCost, limits);
+    const staircase = decideStaircase(bursts, limits);
     const dueAt = (level: number) => Math.max(now, (since[level - 1] ?? now) + lengthOf(staircase, level));
     const next = Math.max(now + minutes(1), gap < 0 ? dueAt(-gap) + seconds(1) : now + minutes(gap));
     for (let level = 1; level <= since.length; level++)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { allowedLoss } from "../../../lambda/core/auto/learned.ts";
 import {
+  allowedLoss,
   type Bucket,
   decideStaircase,
   describeStaircase,
@@ -21,7 +21,7 @@ const bucket = (counts: Readonly<Record<number, number>> = {}, debt = 0): Bucket
   return { gaps, debt };
 };
 const decide = (buckets: readonly Bucket[], cost = relaunchCost, most = cap) =>
-  decideStaircase({ largest: 2 ** (buckets.length - 1), buckets }, cost, { cap: most });
+  decideStaircase({ largest: 2 ** (buckets.length - 1), buckets }, { relaunchCost: cost, cap: most });
 
 const soon = { 3: 20, 90: 4 };
 const late = { 3: 1, 90: 11 };
@@ -77,13 +77,16 @@ describe("the staircase", () => {
     ).toBe(expected);
   });
 
-  it("is described by what is kept after which idle time, with its reasons", () => {
-    expect(describeStaircase(decide([bucket({ 9: 20, 90: 1 }), bucket(soon), bucket(late)]))).toBe(
-      "after 0s idle keep 2: 92 % of their gaps were longer than about 10m, so waiting costs more than it saves; " +
-        "after 3m4s idle keep 1: 83 % of their gaps ended within 3m4s; " +
-        "after 9m19s idle keep none: 95 % of their gaps ended within 9m19s",
-    );
-    expect(decide([bucket(soon, allowedLoss)])[0].because).toMatch(/have recently cost too much/);
+  it("is described by how long holds last after bursts of each size, with its reasons", () => {
+    expect(describeStaircase(decide([bucket({ 9: 20, 90: 1 }), bucket(soon), bucket(late)]))).toEqual([
+      "after a burst of 1 to 2 nodes 9m19s: 95 % of the pauses were shorter",
+      "after a burst of 3 to 4 nodes 3m4s: 83 % of the pauses were shorter",
+      "after a burst of 5 or more nodes 0s: 92 % of the pauses were longer than 10m, so waiting costs more than it saves",
+    ]);
+    expect(describeStaircase(decide([]))).toEqual([
+      "after a burst of any size 10m: nothing is learned yet, so for as long as one relaunch is worth",
+    ]);
+    expect(decide([bucket(soon, allowedLoss)])[0].because).toMatch(/has recently cost too much/);
   });
 
   it("only falls, from at most the cap to no less than zero, whatever was learned", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { noBursts } from "../../../lambda/core/auto/bursts.ts";
 import { after, minutes } from "../../../lambda/core/duration.ts";
 import {
   closeHold,
@@ -67,7 +68,7 @@ describe("why a hold is over", () => {
 });
 
 describe("the end of a hold", () => {
-  const learned = { gaps: [], debt: 0, idle: { since: noon, nodes: 2, length: minutes(10) } };
+  const learned = { ...noBursts, largest: 2, idle: [{ since: noon, nodes: 2 }] };
   const record = aRecord({ hold: aHold(), learned });
 
   it("fences it and records why; the watermark does not change", () => {
@@ -85,7 +86,7 @@ describe("the end of a hold", () => {
 
   it("before its expiry ends the present gap: nothing is learned from what comes next", () => {
     const idle = (isCut: boolean) => decideEnd(record, aHold(), { because: "x", isCut }, at(5)).learned?.idle;
-    expect([idle(false), idle(true)]).toEqual([learned.idle, undefined]);
+    expect([idle(false), idle(true)]).toEqual([learned.idle, []]);
   });
 });
 

@@ -60,9 +60,9 @@ it("gives a reason also for a hold whose record has none", () => {
 
 it.each([
   ["the setting, without hold=auto", { hold: minutes(20), maxHold: hours(2) }, minutes(20)],
-  ["the cap", { auto: { relaunchCost: minutes(10) }, maxHold: hours(2) }, hours(2)],
-  ["a day, though the cap is longer", { auto: { relaunchCost: minutes(10) }, maxHold: hours(48) }, hours(24)],
-  ["a day without a cap", { auto: { relaunchCost: minutes(10) }, maxHold: 0 }, hours(24)],
+  ["the cap", { auto: true, maxHold: hours(2) }, hours(2)],
+  ["a day, though the cap is longer", { auto: true, maxHold: hours(48) }, hours(24)],
+  ["a day without a cap", { auto: true, maxHold: 0 }, hours(24)],
 ])("no hold lasts longer after a launch than %s", (_, rules, longest) => {
   expect(longestHold(someRules(rules))).toBe(longest);
 });

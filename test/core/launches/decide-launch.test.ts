@@ -40,7 +40,8 @@ describe("the first launch", () => {
   it("delivered after its hold would have expired starts nothing", () => {
     const decision = decide({ now: at(20) });
 
-    expect(decision).toEqual({ action: "ignore", because: "its hold would already be over" });
+    expect(decision).toMatchObject({ action: "ignore", because: "its hold would already be over" });
+    expect(decision.record).not.toHaveProperty("hold");
   });
 
   it("of several, the latest that counts sets the expiry", () => {
@@ -75,19 +76,19 @@ describe("the first launch", () => {
   });
 
   it("has the learned length, and is learned from even when its hold would be over", () => {
-    const rules = someRules({ auto: { relaunchCost: minutes(10) } });
+    const rules = someRules({ auto: true });
 
     expect(decide({ rules })).toMatchObject({ hold: { length: { action: "default" } } });
     expect(decide({ rules, now: at(60) })).toMatchObject({
       action: "ignore",
-      record: { lastLaunchAt: noon, learned: { idle: { since: noon } } },
+      record: { lastLaunchAt: noon, learned: { idle: [{ since: noon }] } },
     });
     const record = held({ expiresAt: at(10) });
     expect(decide({ rules, record, launches: [launchAt(5)] })).toMatchObject({ hold: { length: {} } });
   });
 
   it("that was counted before notes the length by which it extends the hold", () => {
-    const rules = someRules({ auto: { relaunchCost: minutes(10) } });
+    const rules = someRules({ auto: true });
 
     expect(decide({ rules, record: held({ expiresAt: at(5) }) })).toMatchObject({
       action: "extend",

@@ -184,10 +184,10 @@ describe("status", () => {
   });
 
   it("shows the learned length of the scopes that are kept, and only with hold=auto", async () => {
-    const rules = { scope: "nodepool", auto: { relaunchCost: minutes(10) } } as const;
+    const rules = { scope: "nodepool", auto: true } as const;
     const records = [aRecord({ hold: aHold() }), aRecord({ scope: pool })];
     const { answer } = await status({ rules, records });
-    expect(answer.scopes.map(({ length }) => length?.length)).toEqual([undefined, minutes(10)]);
+    expect(answer.scopes.map(({ lengths }) => lengths?.length)).toEqual([undefined, 1]);
   });
 
   it.each([

@@ -75,15 +75,20 @@ describe("an empty node", () => {
       length: minutes(30),
       action: "learned",
       because: "",
-      atHalfCost: 0,
-      atDoubleCost: 0,
     } as const;
-    const rules = { auto: { relaunchCost: minutes(10) } };
+    const rules = { auto: true };
     expect(decide({ claims, busy: [], rules, hold: { length: learned } })).toEqual({
       base: "empty",
       again: [],
     });
   });
+});
+
+it("a node that boots is not let go, however short hold=auto holds", () => {
+  const length = { length: 0, action: "learned", because: "" } as const;
+  const claims = [node("boots", 56), node("old", 54), node("just-used", 0, 59.5), node("used", 0, 58)];
+  const decided = decide({ claims, busy: [], rules: { auto: true }, hold: { length } });
+  expect(decided).toEqual({ old: "empty", used: "empty", again: [] });
 });
 
 describe("a drifted node", () => {

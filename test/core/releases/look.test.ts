@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { after, hours, minutes } from "../../../lambda/core/duration.ts";
+import { after, minutes } from "../../../lambda/core/duration.ts";
 import { BrokenSetupError } from "../../../lambda/core/errors.ts";
 import type { Hold, ScopeRecord } from "../../../lambda/core/holds/hold.ts";
 import type { Context, NodeClaim, NodeClaims, Nodes } from "../../../lambda/core/ports.ts";
@@ -182,19 +182,42 @@ describe("a use that cannot be read this time", () => {
 });
 
 describe("with hold=auto", () => {
-  const auto = { relaunchCost: minutes(10) };
+  const rules = { auto: true };
 
-  it("a short hold goes on while its nodes boot, and only then", async () => {
-    const booting = { hold: { expiresAt: at(2) }, claims: [{ name: "a", createdAt: at(1) }], now: 2 };
-    expect((await extend({ ...booting, rules: { auto } })).expiresAt).toEqual(at(3));
-    expect((await extend(booting)).expiresAt).toEqual(at(2));
+  it("a hold ends before it was to, when it no longer pays to keep half of its burst", async () => {
+    const { record, counted } = await extend({ rules, claims: [usedAt(4)], now: 5 });
+    expect(record?.hold).toMatchObject({ expiresAt: at(14), length: { length: minutes(10) }, extensions: 0 });
+    expect(counted).toEqual([0, 0]);
   });
 
-  it("reports what was learned from the use", async () => {
-    const learned = { gaps: [], debt: 0, idle: { since: at(5), nodes: 2, length: minutes(10) } };
-    const { metrics, record } = await extend({ record: { learned }, rules: { auto, maxHold: hours(2) } });
-    expect(metrics.all("IdleNodeMinutes")).toEqual([20]);
-    expect(record?.learned?.gaps).toHaveLength(1);
+  it.each<[string, Facts, number]>([
+    ["while its nodes boot", { claims: [{ name: "a", createdAt: at(9) }, usedAt(0)] }, 14],
+    ["where somebody asked for it", { claims: [usedAt(0)], hold: { causes: { hand: "a load test" } } }, 20],
+  ])("it does not end earlier %s", async (_, facts, minute) => {
+    expect((await extend({ rules, now: 11, ...facts })).expiresAt).toEqual(at(minute));
+  });
+
+  it("a hold that had reached its cap may end before it, and is not capped any more", async () => {
+    const hold = { expiresAt: at(30), capped: true, burstNodes: 1 };
+    const { record } = await extend({
+      rules: { auto: true, maxHold: minutes(30) },
+      hold,
+      claims: [usedAt(12)],
+      now: 13,
+    });
+    expect(record?.hold).toMatchObject({ expiresAt: at(22), capped: false });
+  });
+
+  it("it waits for nodes that boot, and that counts as no extension", async () => {
+    const booting = { claims: [{ name: "a", createdAt: at(9) }], hold: { expiresAt: at(10) }, now: 10 };
+    const { record, counted } = await extend({ rules, ...booting });
+    expect(record?.hold).toMatchObject({ expiresAt: at(14), extensions: 0 });
+    expect(counted).toEqual([0, 0]);
+    expect((await extend(booting)).expiresAt).toEqual(at(10));
+  });
+
+  it("use is read at each look", async () => {
+    expect((await extend({ rules, now: 3 })).asked).toHaveLength(1);
   });
 });
 
@@ -219,7 +242,7 @@ describe("a hold none of whose nodes has joined", () => {
   );
 
   it("waits no longer with hold=auto, and its NodeClaims are not read", async () => {
-    const rules = { auto: { relaunchCost: minutes(10) } };
+    const rules = { auto: true };
     const { asked, expiresAt } = await extend({
       ...young,
       claims: [{ name: "a", createdAt: at(4) }],
@@ -234,7 +257,9 @@ describe("a hold none of whose nodes has joined", () => {
     ["that cannot be read: in doubt a launch is held for", new Error("throttled")],
   ])("lasts as long as launches asked meanwhile, where %s", async (_, joined) => {
     const { record } = await extend({ ...young, joined, now: 5 });
-    expect(record?.hold).toEqual(aHold({ burstFrom: noon, joined: true, expiresAt: at(30) }));
+    expect(record?.hold).toEqual(
+      aHold({ burstFrom: noon, joined: true, expiresAt: at(30), burstNodes: 0, kept: 0, keptAt: at(5) }),
+    );
   });
 
   it.each([
@@ -272,12 +297,12 @@ describe("a hold whose nodes were used", () => {
 
   it("lasts from the last use on", () => {
     const causes = { uses: 1, usedAt: at(10) };
-    const hold = aHold({ expiresAt: at(30), extensions: 1, burstNodes: 2, causes });
+    const hold = aHold({ expiresAt: at(30), extensions: 1, burstNodes: 2, kept: 1, keptAt: at(11), causes });
     expect(use(10, { causes: {}, burstNodes: 2 })).toEqual({
       action: "extend",
       because: "its nodes are in use",
       used: { burstNodes: 2, usedNodes: 1, usedAt: at(10) },
-      record: aRecord({ hold: { ...hold, narrowsAt: at(20) } }),
+      record: aRecord({ hold: { ...hold, narrowsAt: at(20) }, learned: expect.anything() }),
     });
   });
 
@@ -311,7 +336,10 @@ describe("a hold whose nodes were used", () => {
   it("does not last longer for a use from before its last cause, and is not written again for it", () => {
     const because = "its nodes were not used late enough to extend it";
     expect(use(0)).toMatchObject({ action: "leave", because, record: { hold: { burstNodes: 1 } } });
-    expect(use(0, { burstNodes: 1 })).not.toHaveProperty("record");
+    const { record } = use(0);
+    const claims = [usedAt(0)];
+    const again = { holdId: holdId(1), claims, rules: someRules(), now: at(5) };
+    expect(decideUse({ ...again, record: record ?? aRecord() })).not.toHaveProperty("record");
   });
 
   it("is not changed when it is over or was replaced", () => {
@@ -321,23 +349,14 @@ describe("a hold whose nodes were used", () => {
     expect(decideUse(facts)).toEqual(over);
   });
 
-  it("has the learned length, and is learned from also where it is not extended", () => {
-    const auto = { auto: { relaunchCost: minutes(10) } };
-    expect(use(15, { burstNodes: 2 }, auto)).toMatchObject({
-      length: { action: "default" },
-      record: { hold: { length: { length: minutes(10) } }, learned: { idle: { since: at(15), nodes: 2 } } },
-    });
-    expect(use(5, {}, auto)).toMatchObject({
-      action: "leave",
-      record: { hold: { burstNodes: 1 }, learned: { idle: { since: at(5), nodes: 1 } } },
-    });
-    expect(use(5, {}, auto).record?.hold).not.toHaveProperty("length");
+  it("is learned from, also where it is not extended", () => {
+    const { learned } = use(5, { expiresAt: at(30), burstNodes: 3 }).record ?? {};
+    expect(learned?.idle).toEqual([{ nodes: 1, since: at(5) }]);
   });
 });
 
 describe("a use is as large as a burst", () => {
-  const found = (burstNodes: number, ...minutesOfUse: number[]) =>
-    findUse(minutesOfUse.map(at), burstNodes, at(20));
+  const found = (burstNodes: number, ...minutesOfUse: number[]) => findUse(minutesOfUse.map(at), burstNodes);
 
   it.each([
     ["with half of the nodes within a minute, when it began", 4, [3, 4, 9], { usedNodes: 2, usedAt: at(3) }],
@@ -346,7 +365,6 @@ describe("a use is as large as a burst", () => {
     ["not with less than half", 5, [3, 4], { usedNodes: 2 }],
     ["not with half in more than a minute", 4, [3, 4.1], { usedNodes: 1 }],
     ["not without use", 4, [], { usedNodes: 0 }],
-    ["and a use in the future is a use now", 1, [90], { usedNodes: 1, usedAt: at(20) }],
   ])("%s", (_, burstNodes, uses, expected) => {
     expect(found(burstNodes, ...uses)).toEqual({ burstNodes, ...expected });
   });

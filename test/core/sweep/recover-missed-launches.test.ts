@@ -62,7 +62,7 @@ it("holds for young nodes without a mark as for launches, and counts them", asyn
 });
 
 it("looks back for the longest hold, also when Karpenter's events about launches have expired", async () => {
-  const auto = { auto: { relaunchCost: minutes(10) }, maxHold: hours(3) };
+  const auto = { auto: true, maxHold: hours(3) };
   expect((await recover({ rules: auto })).asked[0]).toEqual(at(-180));
   const instances = [{ launchedAt: at(-61) }];
   expect((await recover({ instances, rules: { hold: hours(2) } })).missed).toBe(1);

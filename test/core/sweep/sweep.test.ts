@@ -166,7 +166,7 @@ describe("a sweep", () => {
   });
 
   it("measures how many holds run, for how long, and what the scopes that are kept have learned", async () => {
-    const rules = { scope: "nodepool", auto: { relaunchCost: minutes(7) } } as const;
+    const rules = { scope: "nodepool", auto: true, relaunchCost: minutes(7) } as const;
     const hold = (id: string, minutesAgo: number) =>
       aHold({ id, startedAt: at(-minutesAgo), expiresAt: at(20) });
     const records = [

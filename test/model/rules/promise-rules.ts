@@ -45,19 +45,22 @@ export class PromiseRules {
     const hold = leastHold(invocation.settings);
     this.#shortestHold = Math.min(this.#shortestHold, hold);
     // This function may also decide on launches that another one received.
-    for (const one of [...this.#received.values()].flat()) one.hold = Math.min(one.hold, hold);
-    for (const one of [...this.#promises, ...[...this.#received.values()].flat()])
+    const received = [...this.#received.values()].flat();
+    // With `hold=auto` looks decide anew when a hold ends, also one that began with another setting.
+    for (const one of [...received, ...(invocation.settings.auto ? this.#promises : [])])
+      one.hold = Math.min(one.hold, hold);
+    for (const one of [...this.#promises, ...received])
       if (maxHold > 0 && !(one.maxHold > 0 && one.maxHold < maxHold)) one.maxHold = maxHold;
     if (invocation.state === "running") return;
     const isDone = invocation.state === "done" && !invocation.wasDisturbed;
     const isHindered = invocation.refused.some((call) => call !== "events" && call !== "claims");
-    const received = isDone && !isHindered ? (this.#received.get(invocation) ?? []) : [];
+    const handled = isDone && !isHindered ? (this.#received.get(invocation) ?? []) : [];
     this.#received.delete(invocation);
     const isKnown = ({ launch }: Kept) => this.#demand.mustKnow(invocation, launch);
-    this.#promises.push(...received.filter(isKnown));
+    this.#promises.push(...handled.filter(isKnown));
     this.#promises = this.#promises.filter((promise) => this.#lasts(promise));
     for (const promise of this.#promises) this.#checkOne(promise);
-    for (const promise of received.filter((one) => !isKnown(one) && this.#lasts(one)))
+    for (const promise of handled.filter((one) => !isKnown(one) && this.#lasts(one)))
       if (!this.#isAwaited(promise)) this.#checkOne(promise);
   }
 

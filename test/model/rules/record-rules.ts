@@ -1,4 +1,4 @@
-import { after } from "../../../lambda/core/duration.ts";
+import { after, earlier } from "../../../lambda/core/duration.ts";
 import type { Hold, ScopeRecord } from "../../../lambda/core/holds/hold.ts";
 import { type Scope, wholeCluster } from "../../../lambda/core/scope.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
@@ -140,13 +140,23 @@ export class RecordRules {
     const { invocation, facts } = change;
     const life = this.lives.get(hold.id);
     must(life !== undefined, "a hold is recorded from its start", facts);
-    must(hold.expiresAt >= old.expiresAt, "expiry never moves back", facts);
+    if (hold.expiresAt < old.expiresAt) {
+      const { hand, event, window } = hold.causes;
+      const mayEnd = invocation.settings.auto && !hand && !event && !window;
+      must(mayEnd, "expiry never moves back, but for what was learned of a burst", facts);
+      const asked = after(hold.causedAt, hold.length?.length ?? 0);
+      must(
+        hold.expiresAt >= earlier(asked, latestEnd(hold, invocation.settings) ?? asked),
+        "a hold lasts from its last launch",
+        facts,
+      );
+    }
     must(hold.nodes >= old.nodes && hold.launches >= old.launches, "a hold only counts up", facts);
     if (hold.expiresAt > old.expiresAt) {
       const counted = hold.extensions - old.extensions;
       life.extensions += counted;
       // Waiting for nodes that boot, or counting what was asked meanwhile, is no extension.
-      const isBoot = counted === 0 && (invocation.settings.auto !== undefined || isUnjoined(old));
+      const isBoot = counted === 0 && (invocation.settings.auto || isUnjoined(old));
       must(counted === 1 || isBoot, "each extension is counted once", facts);
       must(old.state === "held" && hold.state === "held", "only a running hold is extended", facts);
       const cap = latestEnd(hold, invocation.settings);

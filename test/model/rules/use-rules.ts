@@ -81,7 +81,7 @@ export class UseRules {
       const asked = after(moment, mostHold(hold, settings));
       const capped = (moment: Date) => (cap ? earlier(moment, cap) : moment);
       const less = capped(asked).getTime() - capped(wanted(hold)).getTime();
-      return less >= -tolerance && (settings.auto !== undefined || less <= tolerance);
+      return less >= -tolerance && (settings.auto || less <= tolerance);
     });
     must(isAsked, "a hold is extended for a launch or a use alone, and as long as that asks", () => [
       facts(),

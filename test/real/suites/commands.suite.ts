@@ -39,7 +39,7 @@ describe("npm scripts for developers", () => {
 
   it("simulate plays traces and writes their figures into its page", async () => {
     await shell.run('npm run simulate -- --traces 2 --write --into "$INTO"');
-    expect(written("demand.md")).toMatch(/56 traces: 2 of each of 7 families/);
+    expect(written("auto.md")).toMatch(/56 traces: 2 of each of 7 families/);
     expect(elementsIn(written("images/auto-ratio.svg"))[0]?.name).toBe("svg");
   });
 
