@@ -7,7 +7,14 @@ import type { InstanceEvent } from "../advise/lives.ts";
 import { explainAwsError } from "../aws-errors.ts";
 import { awsConfig, type ClusterFlags, withCluster } from "../terminal/cluster-flags.ts";
 import { Failure } from "../terminal/failure.ts";
-import { asJson, durationOption, type Output, withExamples, withOutput } from "../terminal/flags.ts";
+import {
+  asJson,
+  durationOption,
+  type Output,
+  priceFlag,
+  withExamples,
+  withOutput,
+} from "../terminal/flags.ts";
 import { writePrivateFile } from "../terminal/private-file.ts";
 import { Progress } from "../terminal/progress.ts";
 import { settingsFrom, withSettings } from "../terminal/setting-flags.ts";
@@ -158,10 +165,4 @@ function holdsFlag(text: string): readonly Duration[] {
       throw new InvalidArgumentError("It must be durations from 1m to 24h, like 5m,20m,1h.");
     return read;
   });
-}
-
-function priceFlag(text: string): number {
-  const price = Number(text);
-  if (text.trim() !== "" && price >= 0) return price;
-  throw new InvalidArgumentError("It must be an amount, like 0.096.");
 }

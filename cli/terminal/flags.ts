@@ -28,7 +28,7 @@ const durations: ReadonlySet<string> = new Set([
   ...Object.entries<Setting>(holderSettings).flatMap(([name, { value }]) =>
     value.kind === "duration" ? [name] : [],
   ),
-  ...["length", "atHalfCost", "atDoubleCost"],
+  ...["length", "idleTime", "atHalfCost", "atDoubleCost"],
 ]);
 
 /** An answer for programs: whole, with each duration in milliseconds and, beside it, as people write it. */
@@ -74,6 +74,13 @@ export const countFlag =
     if (read >= least && read <= most) return read;
     throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
   };
+
+/** Reads a flag's amount of money. */
+export function priceFlag(text: string): number {
+  const price = Number(text);
+  if (text.trim() !== "" && price >= 0) return price;
+  throw new InvalidArgumentError("It must be an amount, like 0.096.");
+}
 
 /** The flags of a command that were typed, as words of an argument list; only those that `isMeant` admits. */
 export const typedFlags = (command: Command, isMeant: (option: Option) => boolean): readonly string[] =>

@@ -1,4 +1,5 @@
-import { historyDays, type PastHold, type RequestCause } from "../../lambda/core/holds/hold.ts";
+import { describeEnd } from "../../lambda/core/holds/causes.ts";
+import type { PastHold, RequestCause } from "../../lambda/core/holds/hold.ts";
 import { version } from "../../lambda/version.ts";
 import { drawPage } from "../../report/page/page.ts";
 import { timelineTables } from "../../report/page/tables.ts";
@@ -9,7 +10,10 @@ import { readTimeline } from "../../report/timeline/timeline.ts";
 import { absolute } from "../terminal/text.ts";
 
 /** Past holds on a page of their own: when they were, how long and why. */
-export function historyPage(holds: readonly PastHold[], holder: string, now: Date): string {
+export function historyPage(
+  holds: readonly PastHold[],
+  { holder, sums, none, now }: Readonly<Record<"holder" | "sums" | "none", string> & { now: Date }>,
+): string {
   const timeline = readTimeline(holds.flatMap(eventsOf));
   const clock = utcFor(timeline.from, now.getTime());
   return drawPage({
@@ -17,9 +21,7 @@ export function historyPage(holds: readonly PastHold[], holder: string, now: Dat
     about:
       "When Karpenter was kept from disrupting nodes, and why. A hold starts with a launch and is extended by later ones.",
     state:
-      holds.length > 0
-        ? `${counted(holds.length, "hold")}, caused by ${causesOf(holds)}.`
-        : `No hold has ended in the last ${historyDays} days.`,
+      holds.length > 0 ? `${counted(holds.length, "hold")}, caused by ${causesOf(holds)}: ${sums}.` : none,
     pictures: holds.length > 0 ? [drawTimeline(timeline, { title: "Holds along time", clock })] : [],
     tables: timelineTables(timeline, clock),
     footer: `Written by karpenter-node-holder ${version} at ${absolute(now, new Date(0))}.`,
@@ -40,15 +42,16 @@ function causesOf(holds: readonly PastHold[]): string {
 }
 
 function eventsOf(hold: PastHold): readonly TimelineEvent[] {
-  const { id: holdId, scope, startedAt, endedAt, expiresAt: until, startedBecause, endedBecause } = hold;
+  const { id: holdId, scope, startedAt, endedAt, expiresAt: until, startedBecause } = hold;
   const counts = [
     counted(hold.launches, "launch", "launches"),
     counted(hold.extensions, "extension"),
     counted(hold.nodes, "node"),
   ].join(", ");
   const because = `${startedBecause} (${counts})`;
+  const ended = describeEnd(hold.endedBecause, hold);
   return [
     { kind: "hold started", at: startedAt, scope, holdId, until, because },
-    { kind: "hold ended", at: endedAt, scope, holdId, because: endedBecause },
+    { kind: "hold ended", at: endedAt, scope, holdId, because: ended },
   ];
 }

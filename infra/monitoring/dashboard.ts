@@ -71,22 +71,21 @@ export class HolderDashboard extends Construct {
             count("ApiThrottled", "throttled calls"),
           ]),
         ],
-        ...(learns ? [learnedRow(metrics)] : []),
+        [
+          graph("Estimated idle node-minutes while held", [count("IdleNodeMinutes", "node-minutes")]),
+          graph("Estimated relaunches spared", [count("RelaunchesSpared", "nodes")]),
+          ...(learns ? [learnedLength(metrics)] : []),
+        ],
       ],
     });
   }
 }
 
-/** What `hold=auto` has learned, and what that is estimated to cost and to spare. */
-const learnedRow = (metrics: HolderMetrics): IWidget[] => [
+/** What `hold=auto` has learned. */
+const learnedLength = (metrics: HolderMetrics): IWidget =>
   graph("Learned length of holds, ms", [
     metrics.metric("LearnedHoldMs", Stats.MAXIMUM, "longest of all scopes"),
-  ]),
-  graph("Estimated idle node-minutes while held", [
-    metrics.metric("IdleNodeMinutes", Stats.SUM, "node-minutes"),
-  ]),
-  graph("Estimated relaunches spared", [metrics.metric("RelaunchesSpared", Stats.SUM, "nodes")]),
-];
+  ]);
 
 const graph = (title: string, left: IMetric[]): IWidget =>
   new GraphWidget({ title, left, width: 8, height: 6 });

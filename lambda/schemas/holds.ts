@@ -38,6 +38,7 @@ export const holdEntries = {
   length: v.exactOptional(holdLength),
   idleTime: v.exactOptional(count),
   spared: v.exactOptional(count),
+  letGo: v.exactOptional(count),
 };
 
 export const holdState = v.picklist(["held", "releasing"], "held or releasing");

@@ -1,5 +1,5 @@
 import { describeLength } from "../../lambda/core/auto/staircase.ts";
-import { describeCauses } from "../../lambda/core/holds/causes.ts";
+import { describeCauses, describeEnd } from "../../lambda/core/holds/causes.ts";
 import type { Hold, ScopeRecord } from "../../lambda/core/holds/hold.ts";
 import type { AllHolds, Holds } from "../../lambda/core/ports.ts";
 import type { Scope } from "../../lambda/core/scope.ts";
@@ -39,7 +39,7 @@ export function changesOf(
   after: Hold | undefined,
 ): readonly NewEvent[] {
   if (before && before.id !== after?.id) {
-    const because = before.endsBecause ?? "a new hold took its place";
+    const because = describeEnd(before.endsBecause ?? "a new hold took its place", before);
     const ended: NewEvent = { kind: "hold ended", scope, holdId: before.id, because };
     return [ended, ...changesOf(scope, undefined, after)];
   }

@@ -33,8 +33,8 @@ export const families: Readonly<Record<MetricName, Family>> = {
   HoldActive: gauge("Holds at the last sweep."),
   NodesHeldNow: gauge("Nodes held at the last sweep."),
   LearnedHoldMs: summary("With hold=auto, the length of holds, once a scope at each sweep."),
-  IdleNodeMinutes: counter("With hold=auto, the estimated time that held nodes were idle."),
-  RelaunchesSpared: counter("With hold=auto, the estimated number of nodes not launched again."),
+  IdleNodeMinutes: counter("The estimated minutes in which held nodes of bursts were idle."),
+  RelaunchesSpared: counter("The estimated number of held nodes that were used again, not launched again."),
 };
 
 /** A metric's name in Prometheus's style; times are in seconds. */

@@ -118,7 +118,7 @@ class Reader {
     }
     if (kind === "hold ended") {
       this.#running.delete(holdId);
-      band.ended ??= event.because;
+      band.ended = event.because;
       end(band, at);
     }
   }

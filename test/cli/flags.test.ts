@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import type { Account } from "../../cli/doctor/aws/account.ts";
+import { after, hours } from "../../lambda/core/duration.ts";
 import { aPastHold, aStatus } from "../support/builders.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { newFolder } from "../support/new-folder.ts";
@@ -134,6 +135,23 @@ describe("history", () => {
     expect(prod.asked.at(-1)).toEqual({ do: "history", limit: 7 });
     expect(output).not.toContain(past.id);
     expect(output).toContain("the hold expired (capped)");
+  });
+
+  it("looks back as far as --since says, and sums up what holds cost and spared", async () => {
+    const ended = (days: number) => {
+      const endedAt = after(new Date(), -hours(24 * days));
+      return aPastHold({ startedAt: endedAt, endedAt, idleTime: hours(3), spared: 41 });
+    };
+    const prod = await holder(() => ({ holds: [ended(1), ended(29), ended(31)] }));
+    const since = ["history", "--since", "30d"];
+    const { output, reported } = await prod.run(...since, "--price", "0.5", "--relaunch-cost", "6m");
+    expect(output).toContain(
+      "\n2 holds: 6.0 idle node-hours (about 0.70 a week), 82 relaunches spared, net 2.2 node-hours at 6m a relaunch.",
+    );
+    expect([prod.asked, reported]).toEqual([[{ do: "history", limit: 1_000 }], ""]);
+    const json = await prod.run(...since, "--limit", "2", "-o", "json");
+    expect(JSON.parse(json.output).holds).toMatchObject([{ spared: 41, idleTimeText: "3h" }, {}]);
+    expect(json.reported).toBe("These are the newest 2; there may be more.");
   });
 });
 

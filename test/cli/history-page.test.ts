@@ -12,15 +12,24 @@ const past = (id: string, day: string) =>
     launches: 4,
     extensions: 3,
     nodes: 12,
+    idleTime: 4_320_000,
+    spared: 1,
   });
 
+const sums = "3.4 idle node-hours, 41 relaunches spared";
+const pageAt = (now: string) => ({ holder: "prod", sums, none: "No hold.", now: new Date(now) });
+
 it("draws each hold as a bar and lists the same as text", () => {
-  const page = historyPage([past("b", "2026-11-20"), past("a", "2026-11-18")], "prod", new Date());
+  const page = historyPage(
+    [past("b", "2026-11-20"), past("a", "2026-11-18")],
+    pageAt("2026-11-20T12:00:00Z"),
+  );
   expect(page).toContain("Holds of prod");
-  expect(page).toContain("2 holds, caused by 8 launches.");
+  expect(page).toContain(`2 holds, caused by 8 launches: ${sums}.`);
   const [svg = ""] = page.match(/<svg.*<\/svg>/s) ?? [];
   expect(elementsIn(svg).filter(({ is }) => is.class === "hold")).toHaveLength(2);
   expect(page).toContain(">launch of i-1 (4 launches, 3 extensions, 12 nodes)</td>");
+  expect(page).toContain(">the hold expired (idle 1h12m of node time, 1 relaunch spared)</td>");
   expect(page.match(/<caption>/g)).toHaveLength(1);
 });
 
@@ -31,19 +40,17 @@ it("counts what caused the holds, and not only launches", () => {
     aPastHold({ ...byHand, startedBecause: "load test" }),
     aPastHold({ launches: 0, causes: { window: "night" } }),
   ];
-  const page = historyPage(holds, "prod", new Date());
-  expect(page).toContain("3 holds, caused by 2 launches, 1 request by hand, 1 time window.");
+  const page = historyPage(holds, pageAt("2026-11-20T12:00:00Z"));
+  expect(page).toContain("caused by 2 launches, 1 request by hand, 1 time window: 3.4");
   expect(page).toContain(">load test (0 launches, 0 extensions, 3 nodes)</td>");
 });
 
 it("shows dates when the time of day is ambiguous", () => {
   const dated = "from 11-18 10:00 until 11-18 10:30";
   const several = [past("b", "2026-11-20"), past("a", "2026-11-18")];
-  expect(historyPage(several, "prod", new Date("2026-11-20T12:00:00Z"))).toContain(dated);
+  expect(historyPage(several, pageAt("2026-11-20T12:00:00Z"))).toContain(dated);
 
   const one = [past("a", "2026-11-18")];
-  expect(historyPage(one, "prod", new Date("2026-11-20T12:00:00Z"))).toContain(dated);
-  expect(historyPage(one, "prod", new Date("2026-11-18T12:00:00Z"))).toContain(
-    "from 10:00:00 until 10:30:20",
-  );
+  expect(historyPage(one, pageAt("2026-11-20T12:00:00Z"))).toContain(dated);
+  expect(historyPage(one, pageAt("2026-11-18T12:00:00Z"))).toContain("from 10:00:00 until 10:30:20");
 });

@@ -151,7 +151,7 @@ describe("history", () => {
   it("reports past holds, the newest first", async () => {
     const prod = await holder(() => ({ holds: [past] }));
     const { output } = await prod.run("history", "--cluster", "prod");
-    expect(output).toMatch(/2026-11-20 10:00:00Z .* 30m +cluster +4 +3 +12 +the hold expired/);
+    expect(output).toMatch(/2026-11-20 10:00:00Z .* 30m +cluster +4 +3 +12 +– +– +the hold expired/);
     expect(prod.asked).toEqual([{ do: "history", limit: 20 }]);
   });
 

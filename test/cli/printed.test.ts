@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { parseStatus } from "../../cli/answers.ts";
 import { commandLine, commands } from "../../cli/command-line.ts";
-import { historyTable } from "../../cli/commands/history.ts";
+import { describeSums, historyTable } from "../../cli/commands/history.ts";
 import { statusView } from "../../cli/commands/status.ts";
 import { historyPage } from "../../cli/views/history-page.ts";
 import { describeLength } from "../../lambda/core/auto/staircase.ts";
@@ -111,15 +111,22 @@ it("shows the status that was reviewed", async () => {
 
 it("shows the history that was reviewed", async () => {
   const past = [
-    aPastHold({ length, capped: true, causes: { launches: { a: 2 }, uses: 1, hand: "a test" } }),
+    aPastHold({
+      ...{ length, capped: true, causes: { launches: { a: 2 }, uses: 1, hand: "a test" } },
+      ...{ idleTime: minutes(72), spared: 4, letGo: 2 },
+    }),
     aPastHold({ id: "h-0", scope: "nodepool/a", startedAt: after(-3_000), endedAt: after(-2_900) }),
   ];
   const texts = [false, true].flatMap((wide) => historyTable(past, after(60), styled, wide));
-  const pages = [past, past.slice(0, 1), []].map((holds) => historyPage(holds, "prod", after(60)));
+  const sumsOf = (days: number, terms = {}) => describeSums(past, terms, days * minutes(24 * 60));
+  const price = 0.5;
+  const sums = [sumsOf(9), sumsOf(2, { price }), sumsOf(14, { price, relaunchCost: minutes(20) })];
+  const about = { holder: "prod", sums: sumsOf(9), none: "No hold.", now: after(60) };
+  const pages = [past, past.slice(0, 1), []].map((holds) => historyPage(holds, about));
   const words = pages.map((page) =>
     page.replaceAll(version, "VERSION").replaceAll(/<(style|svg|script)\b.*?<\/\1>|sha256-[^&]+/gs, "\n"),
   );
-  await expect([...texts, ...words].join("\n")).toMatchFileSnapshot("printed/history.txt");
+  await expect([...texts, ...sums, ...words].join("\n")).toMatchFileSnapshot("printed/history.txt");
 });
 
 it("reports actions as was reviewed", async () => {

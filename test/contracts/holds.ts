@@ -36,6 +36,7 @@ const hold: Required<Hold> = {
   keptAt: new Date("2026-11-21T12:19:30.123Z"),
   idleTime: minutes(90),
   spared: 4,
+  letGo: 2,
   narrowsAt: new Date("2026-11-21T12:18:00.123Z"),
   marksFrom: new Date("2026-11-21T12:19:00.123Z"),
   askedUntil: new Date("2026-11-21T12:21:00.123Z"),
@@ -52,7 +53,7 @@ const hold: Required<Hold> = {
     because: "20 of the last 24 bursts returned within 3m",
   },
 };
-const { length, launches, extensions, idleTime, spared } = hold;
+const { length, launches, extensions, idleTime, spared, letGo } = hold;
 const fullPast: Required<PastHold> = {
   ...aPastHold(),
   launches,
@@ -62,6 +63,7 @@ const fullPast: Required<PastHold> = {
   length,
   idleTime,
   spared,
+  letGo,
 };
 const fullRecord: Required<Omit<ScopeRecord, "unreadable">> = {
   scope: poolScope("batch"),

@@ -53,6 +53,12 @@ describe("what a record's change means", () => {
     expect(kinds(learned, learned)).toEqual([]);
   });
 
+  it("says at the end what the hold cost and spared", () => {
+    const over = aHold({ state: "releasing", endsBecause: "it expired", idleTime: minutes(72), spared: 4 });
+    const because = "it expired (idle 1h12m of node time, 4 relaunches spared)";
+    expect(changesOf("cluster", over, undefined)).toMatchObject([{ because }]);
+  });
+
   it("is reported only when the write was done", async () => {
     const clock = new VirtualClock();
     const timeline = new Timeline(() => clock.now());

@@ -1,3 +1,4 @@
+import { formatDuration, minutes } from "../duration.ts";
 import type { Launch } from "../ports.ts";
 import type { Causes, Hold, RequestCause } from "./hold.ts";
 
@@ -45,4 +46,11 @@ export function describeCauses({ causes, launches }: Pick<Hold, "causes" | "laun
     ...requests,
   ];
   return parts.join("; ");
+}
+
+/** Why a hold ended, with what it is estimated to have cost and spared. */
+export function describeEnd(because: string, { idleTime, spared = 0 }: Partial<Hold>): string {
+  if (!idleTime) return because;
+  const idle = formatDuration(Math.round(idleTime / minutes(1)) * minutes(1));
+  return `${because} (idle ${idle} of node time, ${spared} ${spared === 1 ? "relaunch" : "relaunches"} spared)`;
 }

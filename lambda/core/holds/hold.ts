@@ -54,6 +54,8 @@ export type Hold = Readonly<{
   /** How long burst nodes were idle while it kept them, in milliseconds of one node, and how many were used again after that. */
   idleTime?: Duration;
   spared?: number;
+  /** How many marks looks have taken off. */
+  letGo?: number;
   /** Use of a small burst extended it: from then on it holds only the burst nodes that are used. */
   narrowsAt?: Date;
   /** When a look last let a node go. Until a launch comes, only nodes that joined after it are marked, and used ones. */
@@ -95,7 +97,7 @@ export type ScopeRecord = Readonly<{
 
 const keptInHistory = [
   ...(["id", "startedAt", "startedBecause", "expiresAt", "launches", "extensions", "nodes"] as const),
-  ...(["capped", "causes", "length", "idleTime", "spared"] as const),
+  ...(["capped", "causes", "length", "idleTime", "spared", "letGo"] as const),
 ];
 type KeptInHistory = Pick<Hold, (typeof keptInHistory)[number]>;
 

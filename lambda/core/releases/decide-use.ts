@@ -97,7 +97,8 @@ export function decideUse({ record, holdId, claims, rules, now }: UseFacts): Use
   const decide = (action: "cap" | "extend" | "move", because: string, next: Hold): UseDecision => {
     return { action, because, used, ...(length && { length }), record: { ...seen, hold: next } };
   };
-  if (!used.usedAt || paid <= hold.expiresAt) {
+  const isByUse = used.usedAt && paid > hold.expiresAt && expiresAt > hold.expiresAt;
+  if (!isByUse) {
     const because =
       expiresAt < hold.expiresAt
         ? "it no longer pays to keep half of its burst for so long"

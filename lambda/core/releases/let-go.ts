@@ -63,7 +63,8 @@ async function letGoOf(context: ReleaseContext, scope: Scope, { hold, letGo, now
   const { isOurs } = await changeRecord(context, scope, (record) => {
     const { hold: present } = record;
     if (!isRunning(present, hold) || asksAgain(present, hold)) return { isOurs: false };
-    return { isOurs: true, record: { ...record, hold: { ...present, marksFrom: now } } };
+    const noted = { ...present, marksFrom: now, letGo: (present.letGo ?? 0) + letGo.size };
+    return { isOurs: true, record: { ...record, hold: noted } };
   });
   if (!isOurs) return;
   const released = await nodes.letGo(hold.id, new Set(letGo.keys()), context);

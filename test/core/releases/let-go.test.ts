@@ -238,13 +238,13 @@ describe("a look", () => {
   });
 
   it("marks the nodes that no pass has seen, notes its time, then lets quiet ones go whose pods it read", async () => {
-    const { calls, hold, metrics } = await look();
+    const { calls, hold, metrics } = await look({ hold: { letGo: 3 } });
     expect(calls).toEqual([
       ["busy", ["quiet", "waited"]],
       ["mark", "cluster", holdId(1)],
       ["let go", holdId(1), ["quiet", "waited"], at(60)],
     ]);
-    expect([hold?.marksFrom, metrics.total("NodesLetGo")]).toEqual([at(60), 2]);
+    expect([hold?.marksFrom, hold?.letGo, metrics.total("NodesLetGo")]).toEqual([at(60), 5, 2]);
   });
 
   it("lets no node go as empty without the right to list pods, and counts the missing right", async () => {
