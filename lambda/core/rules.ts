@@ -39,3 +39,6 @@ export const scopeOf = (rules: Rules, nodePool: string): Scope =>
 /** Whether the setting `scope` allows holds of this scope; false for holds from before the setting changed. */
 export const isKept = (rules: Rules, scope: Scope): boolean =>
   rules.scope === "cluster" ? scope === wholeCluster : scope !== wholeCluster;
+
+/** Whether a drifted node may have to be let go while its hold goes on. */
+export const letsDriftGo = ({ driftWait, maxHold }: Rules): boolean => maxHold === 0 || driftWait < maxHold;

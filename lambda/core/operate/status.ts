@@ -6,7 +6,7 @@ import { staircaseOf } from "../holds/learning.ts";
 import { giveUpAfter } from "../holds/mark-nodes.ts";
 import { untilResumed, watermarkOf } from "../holds/watermark.ts";
 import type { Context } from "../ports.ts";
-import { isKept, type Rules, scopeOf } from "../rules.ts";
+import { isKept, letsDriftGo, type Rules, scopeOf } from "../rules.ts";
 import { admits, type Scope } from "../scope.ts";
 
 /** One scope as an operator wants to see it. */
@@ -84,7 +84,8 @@ const nodesOf = (names: readonly string[] = []) => ({
 /** Nothing is missing where the settings need neither events, nor NodeClaims, nor pods. */
 async function findLimits(context: Context): Promise<readonly string[]> {
   const { replacements, extendOn, letGo } = context.rules;
-  const needsNone = replacements === "hold" && extendOn === "launches" && letGo === "nothing";
+  const letsGo = letGo === "empty" || letsDriftGo(context.rules);
+  const needsNone = replacements === "hold" && extendOn === "launches" && !letsGo;
   const [ofDemand, ofPods] = await Promise.all([
     needsNone ? [] : context.nodeClaims.limits(context),
     letGo === "empty" ? context.pods.limits(context) : [],

@@ -7,7 +7,7 @@ import { isComplete, markNodes } from "../holds/mark-nodes.ts";
 import { changeRecord, findRecord } from "../holds/records.ts";
 import type { NodeClaim, ReleaseContext, Unavailable } from "../ports.ts";
 import { reportLimit } from "../report-limit.ts";
-import type { Rules } from "../rules.ts";
+import { letsDriftGo, type Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
 import { smallestBurst } from "./decide-use.ts";
 
@@ -144,8 +144,7 @@ function usedWithin({ hold, rules, now }: Pick<Facts, "hold" | "rules" | "now">)
 }
 
 function hasWaited({ driftedAt, joinedAt }: NodeClaim, rules: Rules, now: Date): boolean {
-  const isForAll = rules.maxHold > 0 && rules.driftWait >= rules.maxHold;
-  if (!driftedAt || isForAll) return false;
+  if (!driftedAt || !letsDriftGo(rules)) return false;
   return after(later(driftedAt, joinedAt ?? driftedAt), rules.driftWait) <= now;
 }
 

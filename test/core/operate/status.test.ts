@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { after, minutes } from "../../../lambda/core/duration.ts";
+import { after, hours, minutes } from "../../../lambda/core/duration.ts";
 import type { ScopeRecord } from "../../../lambda/core/holds/hold.ts";
 import { untilResumed } from "../../../lambda/core/holds/watermark.ts";
 import { getStatus } from "../../../lambda/core/operate/status.ts";
@@ -191,16 +191,18 @@ describe("status", () => {
   });
 
   it.each([
-    ["ignore", "use", "nothing", ["no events"]],
-    ["ignore", "launches", "nothing", ["no events"]],
-    ["hold", "use", "nothing", ["no events"]],
-    ["hold", "launches", "nothing", []],
-    ["hold", "launches", "empty", ["no events", "no pods"]],
-    ["ignore", "use", "empty", ["no events", "no pods"]],
+    ["ignore", "use", "nothing", 2, ["no events"]],
+    ["ignore", "launches", "nothing", 2, ["no events"]],
+    ["hold", "use", "nothing", 2, ["no events"]],
+    ["hold", "launches", "nothing", 2, []],
+    ["hold", "launches", "nothing", 1, ["no events"]],
+    ["hold", "launches", "empty", 2, ["no events", "no pods"]],
+    ["ignore", "use", "empty", 2, ["no events", "no pods"]],
   ] as const)(
-    "asks for limits where a setting needs rights: replacements=%s extendOn=%s letGo=%s",
-    async (replacements, extendOn, letGo, limits) => {
-      const { answer, asked } = await status({ rules: { replacements, extendOn, letGo } });
+    "asks for limits where a setting needs rights: replacements=%s extendOn=%s letGo=%s driftWait=%sh",
+    async (replacements, extendOn, letGo, wait, limits) => {
+      const rules = { replacements, extendOn, letGo, driftWait: hours(wait) };
+      const { answer, asked } = await status({ rules });
       expect(answer.limits).toEqual(limits);
       expect(asked).toEqual(limits.length > 0 ? ["limits"] : []);
     },
