@@ -21,10 +21,14 @@ export function findUse(uses: readonly Date[], burstNodes: number): Used {
   const latestFirst = uses.toSorted((a, b) => b.getTime() - a.getTime());
   const minuteBefore = (end: Date) => latestFirst.filter((at) => at <= end && at >= after(end, -within));
   const enough = halfOf(burstNodes);
-  const sets = latestFirst.map(minuteBefore);
-  const large = sets.find((used) => used.length >= enough);
-  const usedAt = large?.[enough - 1];
-  return { burstNodes, usedNodes: (large ?? sets[0] ?? []).length, ...(usedAt && { usedAt }) };
+  const large = latestFirst.find((end, at) => {
+    const oldest = latestFirst[at + enough - 1];
+    return oldest && oldest >= after(end, -within);
+  });
+  const end = large ?? latestFirst[0];
+  const used = end ? minuteBefore(end) : [];
+  const usedAt = large && used[enough - 1];
+  return { burstNodes, usedNodes: used.length, ...(usedAt && { usedAt }) };
 }
 
 export type UseDecision = Readonly<{ because: string; used?: Used; length?: HoldLength | undefined }> &
