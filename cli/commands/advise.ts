@@ -15,7 +15,7 @@ import {
   withExamples,
   withOutput,
 } from "../terminal/flags.ts";
-import { writePrivateFile } from "../terminal/private-file.ts";
+import { checkWritable, writePrivateFile } from "../terminal/private-file.ts";
 import { Progress } from "../terminal/progress.ts";
 import { settingsFrom, withSettings } from "../terminal/setting-flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -79,6 +79,7 @@ async function answer(options: AdviseOptions, terminal: Terminal): Promise<void>
   const { adviseAll, usualHolds } = await import("../advise/advice.ts");
   const { describeMissingPrices, readPrices } = await import("../advise/prices.ts");
   const priceOf = readPrices(options.prices, options.price);
+  if (options.html) checkWritable(options.html);
   const now = new Date();
   const events = options.from
     ? (await import("../advise/cloudtrail-events.ts")).exportedEvents(options.from, options.cluster)

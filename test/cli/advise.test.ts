@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -188,13 +188,20 @@ describe("advise", () => {
     }
   });
 
-  it("names the path when a report cannot be written, and does not ask for a bug report", async () => {
+  it("refuses a path that no report can be written to before it reads anything, and leaves the report that is there", async () => {
     const html = join(folder, "nowhere", "advice.html");
-    const { exit, reported } = await advise("--from", exported(churn), "--html", html);
+    const { exit, reported } = await advise("--from", "nothing-to-read", "--html", html);
     expect(exit).toBe(1);
     expect(reported).toContain(html);
     expect(reported).toContain("Check that path");
     expect(reported).not.toContain("please report it");
+
+    const before = join(folder, "before.html");
+    writeFileSync(before, "as it was");
+    for (const path of [before, join(folder, "new.html")])
+      expect((await advise("--from", "nothing-to-read", "--html", path)).exit).not.toBe(0);
+    expect(readFileSync(before, "utf8")).toBe("as it was");
+    expect(readdirSync(folder)).toEqual(["before.html"]);
   });
 
   it("ends with 2 for invalid prices, naming each", async () => {
