@@ -1,17 +1,20 @@
+import type { Staircase } from "../../lambda/core/auto/staircase.ts";
 import { type Duration, formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
 import type { NodeLife } from "./lives.ts";
 import { type Plan, type Replay, regrettedEnds, replay } from "./replay.ts";
 
-/** What an hour of an instance type costs; undefined where no price is known. */
+/** What an hour of an instance type costs; undefined where no price is known, and then nothing is advised in money. */
 export type PriceOf = (instanceType: string | undefined) => number | undefined;
 
-/** One value of `hold`, and its result on this history. */
+/** One value of `hold`, and its result on this history: a month of it, or, where it is too short, the whole of it. */
 export type Candidate = Readonly<{
-  hold: Duration;
+  hold: Duration | "auto";
+  /** Launches that it would have made needless. */
   avoided: number;
-  idleMinutes: number;
-  /** Of the minutes that the nodes ran anyway. */
-  idleShare: number;
+  /** Node-hours that it would have kept nodes idle, and what is left of the worth of the avoided launches. */
+  idle: number;
+  net: number;
+  /** The net in money. */
   money?: number;
 }>;
 
@@ -20,28 +23,33 @@ export type Advice = Readonly<{
   of: string;
   launches: number;
   terminations: number;
+  /** Ends that were soon followed by a launch. */
   regretted: number;
-  /** Minutes that nodes really ran. */
-  nodeMinutes: number;
+  /** The best first. */
   candidates: readonly Candidate[];
-  /** The result of `hold=auto` on the same history. */
-  auto: Candidate;
   recommended?: Candidate;
   because: string;
+  /** What `hold=auto` had learned by the end. */
+  staircase?: Staircase;
 }>;
 
 export type Question = Omit<Plan, "hold" | "auto"> &
-  Readonly<{ holds: readonly Duration[]; relaunchCost: Duration; until: Date; priceOf?: PriceOf }>;
+  Readonly<{ cluster: string; holds: readonly Duration[]; from: Date; until: Date; priceOf?: PriceOf }>;
 
 export const usualHolds: readonly Duration[] = [2, 5, 10, 15, 20, 30, 45, 60, 90, 120].map(minutes);
 
-/** Enough of what can be avoided: the last fifth costs most. */
-const enough = 0.8;
+/** From fewer nodes that were needed again, nothing is concluded. */
 const fewest = 3;
-const seldom = 0.05;
-const useless = 0.2;
-/** More idle time than this for each avoided end is a bad bargain. */
-const dear: Duration = hours(2);
+
+/** From a shorter history no month is estimated. */
+const shortest = hours(48);
+
+/** What figures are of, and by what those of the history are multiplied for that. */
+export function scaleOf({ from, until }: Question) {
+  const length = until.getTime() - from.getTime();
+  if (length < shortest) return { per: "in that time", factor: 1 } as const;
+  return { per: "a month", factor: hours(30 * 24) / length } as const;
+}
 
 /** Advice for everything, and for each NodePool by itself where there are several. */
 export function adviseAll(lives: readonly NodeLife[], question: Question): readonly Advice[] {
@@ -52,82 +60,68 @@ export function adviseAll(lives: readonly NodeLife[], question: Question): reado
   return [all, ...each.map(([pool, ofPool]) => advise(`nodepool/${pool}`, ofPool, question))];
 }
 
-/** Tries each value of `hold` on the same history, and recommends one, or none. */
+/** Tries each value of `hold` on the same history, and recommends the one with the largest net, or none. */
 export function advise(of: string, lives: readonly NodeLife[], question: Question): Advice {
-  const { holds, relaunchCost, until, priceOf, ...plan } = question;
-  const nodeMinutes = lives.reduce((sum, life) => sum + minutesOf(life.launchedAt, life.endedAt ?? until), 0);
-  const replays = holds.map((hold) => replay(lives, { ...plan, hold, auto: false, relaunchCost }));
-  const candidates = replays.map((one) => candidateOf(one, nodeMinutes, priceOf));
-  const learned = replay(lives, { ...plan, hold: relaunchCost, auto: true, relaunchCost });
-  const auto = candidateOf(learned, nodeMinutes, priceOf);
+  const { holds, relaunchCost } = question;
+  const learned = replay(lives, { ...question, hold: relaunchCost, auto: true });
+  const constants = holds.map((hold) =>
+    candidateOf(hold, replay(lives, { ...question, hold, auto: false }), question),
+  );
+  const candidates = [candidateOf("auto", learned, question), ...constants].sort((a, b) => b.net - a.net);
   const terminations = lives.filter(({ endedBy }) => endedBy === "karpenter").length;
-  const regretted = regrettedEnds(lives, plan.regretWithin).size;
-  const facts = { of, launches: lives.length, terminations, regretted, nodeMinutes, candidates, auto };
-  return { ...facts, ...choose(facts, plan.regretWithin) };
+  const regretted = regrettedEnds(lives, relaunchCost).size;
+  const facts = { of, launches: lives.length, terminations, regretted, candidates };
+  const { staircase } = learned;
+  return { ...facts, ...choose(facts, question), ...(staircase && { staircase }) };
 }
 
 function candidateOf(
-  { plan, avoided, idle, kept }: Replay,
-  nodeMinutes: number,
-  priceOf?: PriceOf,
+  hold: Candidate["hold"],
+  { kept, avoided, idle }: Replay,
+  question: Question,
 ): Candidate {
-  const prices = kept.map(({ life, from, to }) => {
-    const price = priceOf?.(life.instanceType);
-    return price === undefined ? undefined : (price * (to.getTime() - from.getTime())) / hours(1);
+  const { relaunchCost, priceOf } = question;
+  const { factor } = scaleOf(question);
+  const inHours = (duration: Duration) => (factor * duration) / hours(1);
+  const money = kept.map(({ life, from, to, spared }) => {
+    const net = (spared ? relaunchCost : 0) - (to.getTime() - from.getTime());
+    return inHours(net) * (priceOf?.(life.instanceType) ?? 0);
   });
-  const isPriced = priceOf !== undefined && prices.every((price) => price !== undefined);
   return {
-    hold: plan.hold,
-    avoided,
-    idleMinutes: idle / minutes(1),
-    idleShare: nodeMinutes > 0 ? idle / minutes(1) / nodeMinutes : 0,
-    ...(isPriced && { money: prices.reduce<number>((sum, price) => sum + (price ?? 0), 0) }),
+    hold,
+    avoided: factor * avoided,
+    idle: inHours(idle),
+    net: inHours(avoided * relaunchCost - idle),
+    ...(priceOf && { money: money.reduce((a, b) => a + b, 0) }),
   };
 }
 
-/** What to do, and why, in words. */
-export const verdict = ({ recommended, because }: Advice): string =>
-  recommended ? `Recommended: ${because}` : because;
+/** A value of `hold`, as it is set. */
+export const formatHold = ({ hold }: Candidate): string => (hold === "auto" ? hold : formatDuration(hold));
 
 type Facts = Omit<Advice, "recommended" | "because">;
 
-function choose(facts: Facts, within: Duration): Pick<Advice, "recommended" | "because"> {
+function choose(facts: Facts, question: Question): Pick<Advice, "recommended" | "because"> {
   const { terminations, regretted, candidates } = facts;
-  const soon = formatDuration(within);
+  const price = formatDuration(question.relaunchCost);
   const none = (because: string) => ({ because: `The holder would not help: ${because}.` });
   if (terminations === 0) return none("Karpenter removed no node in that time");
-  if (regretted < fewest || regretted / terminations < seldom) {
-    return none(
-      `only ${regretted} of ${terminations} removed nodes were followed by a similar launch within ${soon}`,
-    );
+  const [best] = candidates;
+  if (!best || best.net <= 0) {
+    const costOf = ({ idle, avoided }: Candidate) => hours(idle / avoided);
+    // What auto would do at another price is not known.
+    const [cheapest] = candidates
+      .filter(({ hold, avoided }) => hold !== "auto" && avoided > 0)
+      .sort((a, b) => costOf(a) - costOf(b));
+    if (!cheapest) return none("no hold tried would have made a launch needless");
+    const needed = `${formatHold(cheapest)} would pay if one were worth more than ${formatDuration(costOf(cheapest))}`;
+    const because = `The holder would not pay while a relaunch is worth ${price} of node time; ${needed} (--relaunch-cost).`;
+    return { because };
   }
-  const most = Math.max(...candidates.map(({ avoided }) => avoided));
-  if (most / regretted < useless) {
-    return none(
-      `no hold tried would have kept more than ${most} of ${regretted} nodes that were missed soon after`,
-    );
-  }
-  const bargains = candidates.filter(
-    ({ avoided, idleMinutes }) => avoided > 0 && idleMinutes / avoided <= dear / minutes(1),
-  );
-  const best = Math.max(0, ...bargains.map(({ avoided }) => avoided));
-  const recommended = bargains.find(({ avoided }) => avoided >= enough * best);
-  if (!recommended)
-    return none(`each node it would have saved costs more than ${formatDuration(dear)} of idle nodes`);
-  return { recommended, because: reasonFor(recommended, facts) };
+  if (regretted < fewest)
+    return none(`only ${regretted} of ${terminations} removed nodes were needed again within ${price}`);
+  const money = best.money === undefined ? "" : ` (${best.money.toFixed(2)} at your prices)`;
+  const saves = `saves ${best.avoided.toFixed(0)} relaunches and costs ${best.idle.toFixed(1)} idle node-hours`;
+  const net = `net ${best.net.toFixed(1)} node-hours${money} ${scaleOf(question).per}`;
+  return { recommended: best, because: `Recommended: hold=${formatHold(best)} ${saves}, ${net}.` };
 }
-
-function reasonFor(chosen: Candidate, { regretted, candidates }: Facts): string {
-  const most = candidates.reduce((a, b) => (b.avoided > a.avoided ? b : a), chosen);
-  const share = Math.round((100 * chosen.avoided) / regretted);
-  const sentence = `${formatDuration(chosen.hold)} would have avoided ${chosen.avoided} of ${regretted} regretted ends (${share} %)`;
-  const beyond = `; ${formatDuration(most.hold)} would have avoided ${most.avoided} for ${costOf(most)}`;
-  return `${sentence} for ${costOf(chosen)}${most === chosen ? "" : beyond}.`;
-}
-
-const costOf = ({ idleMinutes, idleShare, money }: Candidate): string => {
-  const inMoney = money === undefined ? "" : `, ${money.toFixed(2)} in money`;
-  return `${(idleMinutes / 60).toFixed(1)} idle node-hours (${(100 * idleShare).toFixed(1)} % more${inMoney})`;
-};
-
-const minutesOf = (from: Date, to: Date): number => Math.max(0, to.getTime() - from.getTime()) / minutes(1);

@@ -1,13 +1,13 @@
-import { formatDuration, minutes } from "../../lambda/core/duration.ts";
+import { minutes } from "../../lambda/core/duration.ts";
 import { element, escaped } from "../../report/markup.ts";
 import { themes } from "../../report/page/picture.ts";
-import { drawLines, type Plot, plotTable } from "../../report/plots/plot.ts";
-import { type Advice, type Candidate, verdict } from "./advice.ts";
+import { table } from "../../report/page/tables.ts";
+import { drawLines, type Plot } from "../../report/plots/plot.ts";
+import { type Advice, type Candidate, formatHold, type Question, scaleOf } from "./advice.ts";
+import { deployment, describePeriod, describeSeen, learnedTitle, learnedView, ranking } from "./view.ts";
 
 export type Page = Readonly<{
-  cluster: string;
-  from: Date;
-  to: Date;
+  question: Question;
   advice: readonly Advice[];
   assumptions: readonly string[];
 }>;
@@ -19,9 +19,8 @@ const rules =
   "caption{text-align:left;color:var(--knh-faint)}h2{margin-top:2.5rem}";
 
 /** One self-contained page: advice, plots, tables of the same values, and the model's assumptions. */
-export function advicePage({ cluster, from, to, advice, assumptions }: Page): string {
-  const title = `Which hold would have been right for ${cluster}?`;
-  const day = (date: Date) => date.toISOString().slice(0, 16).replace("T", " ");
+export function advicePage({ question, advice, assumptions }: Page): string {
+  const title = `Which hold would have been right for ${question.cluster}?`;
   const head = element(
     "head",
     {},
@@ -34,68 +33,56 @@ export function advicePage({ cluster, from, to, advice, assumptions }: Page): st
     "main",
     {},
     element("h1", {}, escaped(title)),
-    element("p", {}, escaped(`From ${day(from)} to ${day(to)} UTC, from CloudTrail.`)),
-    ...advice.map(section),
+    element("p", {}, escaped(describePeriod(question))),
+    ...advice.map((one) => section(one, question)),
     element("h2", {}, "What the model assumes"),
-    element("ul", {}, ...assumptions.map((one) => element("li", {}, escaped(one)))),
+    list(assumptions),
   );
   return `<!doctype html>\n${element("html", { lang: "en" }, head, element("body", {}, body))}\n`;
 }
 
-function section(advice: Advice): string {
-  const { of, launches, terminations, regretted } = advice;
-  const seen = `${launches} nodes launched, ${terminations} removed by Karpenter, ${regretted} of those regretted.`;
-  const plots = regretted > 0 ? [avoidedPlot(advice), costPlot(advice), ...moneyPlots(advice)] : [];
+const list = (lines: readonly string[]): string =>
+  element("ul", {}, ...lines.map((one) => element("li", {}, escaped(one))));
+
+function section(advice: Advice, question: Question): string {
+  const { of, candidates, because } = advice;
+  const [columns = [], ...rows] = ranking(candidates);
+  const learned = learnedView(advice);
   return element(
     "section",
     {},
     element("h2", {}, escaped(of === "cluster" ? "The whole cluster" : of.replace("nodepool/", "NodePool "))),
-    element("p", { class: "because" }, escaped(verdict(advice))),
-    element("p", {}, escaped(seen)),
-    ...plots.flatMap((plot) => [
-      drawLines(plot),
-      element("details", {}, element("summary", {}, "The same as a table"), plotTable(plot)),
-    ]),
+    element("p", { class: "because" }, escaped(because)),
+    ...deployment(advice, question).map((line) => element("p", {}, escaped(line))),
+    element("p", {}, escaped(`${describeSeen(advice, question)}.`)),
+    drawLines(plotOf(advice, question)),
+    table("Each hold, the best first", columns, rows),
+    ...(learned.length > 0 ? [element("p", {}, `${learnedTitle}:`), list(learned)] : []),
   );
 }
 
-const noteOf = ({ recommended }: Advice) =>
-  recommended
-    ? { note: { x: recommended.hold / minutes(1), text: `recommended: ${formatDuration(recommended.hold)}` } }
-    : {};
-
-const x = { label: "hold", unit: "min" } as const;
-
-/** The value of each hold, and a level line for `hold=auto`. */
-function seriesOf({ candidates, auto }: Advice, name: string, read: (one: Candidate) => number) {
-  const points = candidates.map((one) => [one.hold / minutes(1), read(one)] as const);
-  const ends = [...points.slice(0, 1), ...points.slice(-1)];
-  return [
-    { name, points },
-    { name: "hold=auto", points: ends.map(([at]) => [at, read(auto)] as const) },
-  ];
+/** What each hold saves and costs; level lines for `hold=auto`. */
+function plotOf({ candidates, recommended }: Advice, question: Question): Plot {
+  const points = (ofAuto: boolean, read: (one: Candidate) => number) =>
+    candidates
+      .filter(({ hold }) => (hold === "auto") === ofAuto)
+      .flatMap((one) =>
+        (one.hold === "auto" ? question.holds : [one.hold]).map((hold) => [hold, one] as const),
+      )
+      .map(([hold, one]) => [hold / minutes(1), read(one)] as const);
+  const saved = ({ idle, net }: Candidate) => idle + net;
+  const idle = (one: Candidate) => one.idle;
+  const x = recommended && Number(recommended.hold) / minutes(1);
+  return {
+    title: `What each hold saves and costs ${scaleOf(question).per}`,
+    x: { label: "hold", unit: "min" },
+    y: { label: "node-hours" },
+    series: [
+      { name: "saved", points: points(false, saved) },
+      { name: "idle", points: points(false, idle) },
+      { name: "saved with auto", points: points(true, saved) },
+      { name: "idle with auto", points: points(true, idle) },
+    ],
+    ...(x && { note: { x, text: `recommended: ${formatHold(recommended)}` } }),
+  };
 }
-
-const avoidedPlot = (advice: Advice): Plot => ({
-  title: "Regretted ends avoided",
-  x,
-  y: { label: "ends avoided" },
-  series: seriesOf(advice, "avoided", ({ avoided }) => avoided),
-  ...noteOf(advice),
-});
-
-/** Only where the cost of each hold is known: the others alone would look cheap. */
-function moneyPlots(advice: Advice): readonly Plot[] {
-  if ([...advice.candidates, advice.auto].some(({ money }) => money === undefined)) return [];
-  const y = { label: "in the currency of your prices" };
-  const series = seriesOf(advice, "cost", ({ money = 0 }) => money);
-  return [{ title: "The same in money", x, y, series, ...noteOf(advice) }];
-}
-
-const costPlot = (advice: Advice): Plot => ({
-  title: "What it would have cost",
-  x,
-  y: { label: "idle node-hours" },
-  series: seriesOf(advice, "idle", ({ idleMinutes }) => idleMinutes / 60),
-  ...noteOf(advice),
-});

@@ -22,9 +22,7 @@ export function describeMissingPrices(lives: readonly NodeLife[], priceOf: Price
   if (unpriced.length === 0) return [];
   const types = [...new Set(unpriced.map(({ instanceType = "an unknown type" }) => instanceType))].sort();
   const what = `No price is known for ${types.join(", ")} (${unpriced.length} of ${lives.length} nodes)`;
-  return [
-    `${what}: a hold that keeps one of these has no cost in money here. Add them to --prices, or give --price.`,
-  ];
+  return [`${what}, so nothing is shown in money. Add them to --prices, or give --price.`];
 }
 
 function parse(path: string): Readonly<Record<string, unknown>> {

@@ -1,6 +1,15 @@
-import { after, type Duration } from "../../lambda/core/duration.ts";
+import type { Staircase } from "../../lambda/core/auto/staircase.ts";
+import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
 import { decideClose } from "../../lambda/core/holds/end-hold.ts";
-import { dueAt, emptyRecord, type Hold, joinedHold, type ScopeRecord } from "../../lambda/core/holds/hold.ts";
+import {
+  dueAt,
+  emptyRecord,
+  type Hold,
+  joinedHold,
+  lookEvery,
+  type ScopeRecord,
+} from "../../lambda/core/holds/hold.ts";
+import { staircaseOf } from "../../lambda/core/holds/learning.ts";
 import { watermarkOf } from "../../lambda/core/holds/watermark.ts";
 import { decideLaunch } from "../../lambda/core/launches/decide-launch.ts";
 import { decideUse } from "../../lambda/core/releases/decide-use.ts";
@@ -12,8 +21,6 @@ import type { NodeLife } from "./lives.ts";
 /** The settings of the replayed holder. */
 export type Plan = Pick<Rules, "hold" | "auto" | "relaunchCost" | "maxHold" | "breather" | "scope"> &
   Readonly<{
-    /** A node taken away, and like capacity launched again within this time: regretted. */
-    regretWithin: Duration;
     /** A command that Karpenter began before a hold continues: for this long a hold avoids no end. */
     begunBefore: Duration;
   }>;
@@ -28,9 +35,16 @@ export type Kept = Readonly<{
 }>;
 
 /** The result of a replay. */
-export type Replay = Readonly<{ plan: Plan; avoided: number; kept: readonly Kept[]; idle: Duration }>;
+export type Replay = Readonly<{
+  kept: readonly Kept[];
+  /** The launches that it would have made needless. */
+  avoided: number;
+  idle: Duration;
+  /** What its scope had learned by the end; missing where there are several scopes. */
+  staircase?: Staircase;
+}>;
 
-type TimelineEvent = Readonly<{ at: Date; life: NodeLife; is: "launch" | "end" }>;
+type TimelineEvent = Readonly<{ at: Date; life: NodeLife; is: "launch" | "end" | "use" }>;
 
 /** Ends that Karpenter chose, and that are followed by the launch of like capacity soon after, paired one to one. */
 export function regrettedEnds(lives: readonly NodeLife[], within: Duration): ReadonlyMap<NodeLife, NodeLife> {
@@ -44,6 +58,7 @@ export function regrettedEnds(lives: readonly NodeLife[], within: Duration): Rea
       open.push(event);
       continue;
     }
+    if (is === "use") continue;
     // The oldest that still counts: no other choice makes more pairs.
     while (open[0] && after(open[0].at, within) < at) open.shift();
     const ended = open.shift();
@@ -56,14 +71,14 @@ export function regrettedEnds(lives: readonly NodeLife[], within: Duration): Rea
 export function replay(lives: readonly NodeLife[], plan: Plan): Replay {
   const rules = { ...everyLaunch, ...plan };
   const scopes = Map.groupBy(lives, ({ nodePool }) => scopeOf(rules, nodePool));
-  const kept = [...scopes].flatMap(([scope, ofScope]) => keptIn(scope, ofScope, rules));
-  const within = ({ life, to, spared }: Kept) =>
-    spared !== undefined && life.endedAt !== undefined && to <= after(life.endedAt, plan.regretWithin);
+  const played = [...scopes].map(([scope, ofScope]) => play(scope, ofScope, rules));
+  const kept = played.flatMap((one) => one.kept);
+  const [only] = played;
   return {
-    plan,
-    avoided: kept.filter(within).length,
     kept,
+    avoided: kept.filter(({ spared }) => spared).length,
     idle: kept.reduce((sum, { from, to }) => sum + to.getTime() - from.getTime(), 0),
+    ...(only && played.length === 1 && { staircase: only.staircase }),
   };
 }
 
@@ -78,44 +93,64 @@ const everyLaunch = {
   driftWait: 0,
 } as const;
 
-/** Plays one scope's history: what its holds would have kept. */
-function keptIn(scope: Scope, lives: readonly NodeLife[], rules: Rules & Plan): readonly Kept[] {
+/** Plays one scope's history: what its holds would have kept, and what they learned. */
+function play(
+  scope: Scope,
+  lives: readonly NodeLife[],
+  rules: Rules & Plan,
+): Required<Pick<Replay, "kept" | "staircase">> {
   const kept: Kept[] = [];
   let record = emptyRecord(scope);
   let waiting: TimelineEvent[] = [];
-  /** When the nodes that were launched for the hold were last used. */
-  const uses = new Map<NodeLife, Date>();
+  /** When the nodes that were launched for the hold were last used; undefined while they boot. */
+  const uses = new Map<NodeLife, Date | undefined>();
+  let lookedAt = new Date(0);
+  const look = (now: Date) => {
+    if (record.hold) record = afterUse(record, record.hold, { uses, rules, now });
+    lookedAt = now;
+  };
   const endHoldDueBy = (now: Date) => {
-    const { hold } = record;
-    const due = hold && dueAt(hold, rules);
-    if (!due || now < due) return;
-    kept.push(...waiting.map(({ life, at }) => ({ life, from: at, to: due })));
-    waiting = [];
-    uses.clear();
-    record = afterHold(record, hold, rules);
+    for (let { hold } = record; hold && dueAt(hold, rules) <= now; { hold } = record) {
+      const due = dueAt(hold, rules);
+      if (lookedAt < due) {
+        look(due);
+        continue;
+      }
+      kept.push(...waiting.map(({ life, at }) => ({ life, from: at, to: lookedAt })));
+      waiting = [];
+      uses.clear();
+      record = afterHold(record, hold, { rules, now: lookedAt });
+    }
   };
   for (const [time, events] of Map.groupBy(nodeEventsOf(lives), ({ at }) => at.getTime())) {
     const now = new Date(time);
     endHoldDueBy(now);
     const { hold } = record;
-    const ends = events.filter(({ is }) => is === "end");
-    if (hold && after(hold.startedAt, rules.begunBefore) <= now) waiting.push(...ends);
+    const isKept = hold && after(hold.startedAt, rules.begunBefore) <= now;
     const launched: NodeLife[] = [];
-    for (const { life, is } of events) {
-      if (is === "end") continue;
+    for (const event of events) {
+      const { life, is } = event;
+      if (is === "end") {
+        if (isKept) waiting.push(event);
+        else uses.delete(life);
+      }
+      // Its pods have come or, shortly before it is removed, left.
+      if (uses.has(life)) uses.set(life, is === "use" ? (uses.get(life) ?? now) : now);
+      if (is !== "launch") continue;
       const spares = waiting.find((one) => one.life.nodePool === life.nodePool);
       waiting = waiting.filter((one) => one !== spares);
       if (spares) kept.push({ life: spares.life, from: spares.at, to: now, spared: life });
       else launched.push(life);
       // Instead of a launch that is spared, pods come to a node that is held.
-      if (!spares || uses.delete(spares.life)) uses.set(life, now);
+      if (!spares || uses.delete(spares.life)) uses.set(life, spares && now);
     }
     record = afterLaunches(record, launched, rules, now);
-    if (hold && launched.length + ends.length < events.length)
-      record = afterUse(record, hold, { uses, rules, now });
+    if (!record.hold) uses.clear();
+    else if (after(lookedAt, lookEvery(rules)) <= now) look(now);
   }
+  const staircase = staircaseOf(record, rules);
   endHoldDueBy(new Date(8.64e15));
-  return kept;
+  return { kept, staircase };
 }
 
 /** The nodes of CloudTrail's launches have joined. */
@@ -125,28 +160,40 @@ function afterLaunches(record: ScopeRecord, launches: readonly NodeLife[], rules
   return written.hold ? { ...written, hold: joinedHold(written.hold, rules) } : written;
 }
 
-type Used = Readonly<{ uses: ReadonlyMap<NodeLife, Date>; rules: Rules; now: Date }>;
+type Used = Readonly<{ uses: ReadonlyMap<NodeLife, Date | undefined>; rules: Rules; now: Date }>;
 
 function afterUse(record: ScopeRecord, { id }: Hold, { uses, rules, now }: Used): ScopeRecord {
   const claims = [...uses].map(([{ instance, launchedAt }, lastPodEventAt]) => ({
-    ...{ name: instance, createdAt: launchedAt, joinedAt: launchedAt, lastPodEventAt },
+    ...{ name: instance, createdAt: launchedAt, joinedAt: launchedAt },
+    ...(lastPodEventAt && { lastPodEventAt }),
   }));
   return decideUse({ record, holdId: id, claims, rules, now }).record ?? record;
 }
 
-/** Its one-shot fires in time, and every mark comes off at once. */
-function afterHold(record: ScopeRecord, hold: Hold, rules: Rules): ScopeRecord {
-  const now = dueAt(hold, rules);
+/** Every mark comes off at once. */
+function afterHold(
+  record: ScopeRecord,
+  hold: Hold,
+  { rules, now }: Readonly<{ rules: Rules; now: Date }>,
+): ScopeRecord {
   const watermark = watermarkOf(record);
   const { record: over = record } = decideRelease({ record, watermark, holdId: hold.id, rules, now });
   return decideClose(over, hold.id, now).record ?? over;
 }
 
+/** Pods run on a new node this long after its launch. */
+const usedAfter = minutes(1);
+
 /** By time; at the same time the end comes first, because it cannot be the end of that launch. */
 function nodeEventsOf(lives: readonly NodeLife[]): TimelineEvent[] {
-  const all = lives.flatMap((life): TimelineEvent[] => [
-    { at: life.launchedAt, life, is: "launch" },
-    ...(life.endedAt && life.endedBy === "karpenter" ? [{ at: life.endedAt, life, is: "end" } as const] : []),
-  ]);
+  const all = lives.flatMap((life): TimelineEvent[] => {
+    const { launchedAt, endedAt, endedBy } = life;
+    const usedAt = after(launchedAt, usedAfter);
+    return [
+      { at: launchedAt, life, is: "launch" },
+      ...(!endedAt || usedAt < endedAt ? [{ at: usedAt, life, is: "use" } as const] : []),
+      ...(endedAt && endedBy === "karpenter" ? [{ at: endedAt, life, is: "end" } as const] : []),
+    ];
+  });
   return all.sort((a, b) => a.at.getTime() - b.at.getTime() || a.is.localeCompare(b.is));
 }

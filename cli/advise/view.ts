@@ -1,64 +1,97 @@
-import { formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
+import { describeStaircase } from "../../lambda/core/auto/staircase.ts";
+import { formatDuration, hours } from "../../lambda/core/duration.ts";
+import { holderSettings } from "../../lambda/settings-table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { about, table } from "../terminal/text.ts";
-import { type Advice, type Candidate, type Question, verdict } from "./advice.ts";
+import { about, quoted, table } from "../terminal/text.ts";
+import { type Advice, type Candidate, formatHold, type Question, scaleOf } from "./advice.ts";
 
 /** Advice for people: what was seen, each hold tried, and what to do. */
-export function adviceView(advice: Advice, style: Terminal["style"]): string[] {
-  const { of, launches, terminations, regretted, nodeMinutes, candidates, auto, recommended } = advice;
-  const ran = about(nodeMinutes * minutes(1));
-  const seen = `${launches} nodes launched, ${terminations} removed by Karpenter, ${regretted} of those regretted`;
-  const isPriced = candidates.some(({ money }) => money !== undefined);
-  const heading = ["HOLD", "AVOIDED", "IDLE NODE-HOURS", "MORE", ...(isPriced ? ["COST"] : [])];
-  const rows = candidates.map((one) => {
-    const cells = [formatDuration(one.hold), ...row(one, regretted, isPriced)];
-    return one.hold === recommended?.hold ? cells.map((cell) => style("green", cell)) : cells;
-  });
-  rows.push(["auto", ...row(auto, regretted, isPriced)]);
+export function adviceView(advice: Advice, question: Question, style: Terminal["style"]): string[] {
+  const { of, candidates, recommended, because } = advice;
+  const [heading = [], ...rows] = ranking(candidates);
+  const shown = rows.map((cells, at) =>
+    candidates[at] === recommended ? cells.map((cell) => style("green", cell)) : cells,
+  );
+  const learned = learnedView(advice);
   return [
-    `${style("bold", of)}  ${seen}, ${ran} of node time`,
-    ...table([heading.map((one) => style("dim", one)), ...rows]),
-    style(recommended ? "green" : "yellow", verdict(advice)),
+    `${style("bold", of)}  ${describeSeen(advice, question)}`,
+    ...table([heading.map((one) => style("dim", one)), ...shown]),
+    ...(learned.length > 0 ? [style("dim", `${learnedTitle}:`), ...learned.map((one) => `  ${one}`)] : []),
+    style(recommended ? "green" : "yellow", because),
+    ...deployment(advice, question),
   ];
 }
 
-function row(
-  { avoided, idleMinutes, idleShare, money }: Candidate,
-  regretted: number,
-  isPriced: boolean,
-): string[] {
-  const share = regretted > 0 ? ` (${Math.round((100 * avoided) / regretted)} %)` : "";
-  const cost = isPriced ? [money === undefined ? "price unknown" : money.toFixed(2)] : [];
-  return [
-    `${avoided}${share}`,
-    ((idleMinutes * minutes(1)) / hours(1)).toFixed(1),
-    `${(100 * idleShare).toFixed(1)} %`,
-    ...cost,
-  ];
+/** The heading, and a row for each candidate. */
+export function ranking(candidates: readonly Candidate[]): readonly (readonly string[])[] {
+  const rows = candidates.map((one) => {
+    const { avoided, idle, net, money } = one;
+    const inMoney = money === undefined ? [] : [money.toFixed(2)];
+    return [formatHold(one), avoided.toFixed(0), idle.toFixed(1), net.toFixed(1), ...inMoney];
+  });
+  const columns = ["HOLD", "AVOIDED", "IDLE NODE-HOURS", "NET NODE-HOURS", "NET AT YOUR PRICES"];
+  return [columns.slice(0, rows[0]?.length), ...rows];
+}
+
+export const describeSeen = (
+  { launches, terminations, regretted }: Advice,
+  { relaunchCost }: Question,
+): string =>
+  `${launches} nodes launched, ${terminations} removed by Karpenter, ${regretted} of those needed again within ${formatDuration(relaunchCost)}`;
+
+export const learnedTitle = "At the end, auto had learned to hold";
+export const learnedView = ({ staircase }: Advice): readonly string[] =>
+  staircase ? describeStaircase(staircase) : [];
+
+/** What was read, and what the figures are of. */
+export function describePeriod(question: Question): string {
+  const { from, until } = question;
+  const [first, last] = [from, until].map((date) => date.toISOString().slice(0, 16).replace("T", " "));
+  const length = until.getTime() - from.getTime();
+  const [span, figures] =
+    scaleOf(question).per === "a month"
+      ? [`${(length / hours(24)).toFixed(1)} days`, "Figures are a month's, of 30 days at the same rate."]
+      : [about(length), "That is too short to estimate a month, so figures are of that time alone."];
+  return `From ${first} to ${last} UTC, ${span}. ${figures}`;
+}
+
+/** The command that deploys what is recommended for the cluster, with the settings of the replay. */
+export function deployment({ of, recommended }: Advice, question: Question): readonly string[] {
+  if (of !== "cluster" || !recommended) return [];
+  const { cluster, relaunchCost, maxHold, breather, scope } = question;
+  const settings = {
+    ...(recommended.hold === "auto" && { relaunchCost: formatDuration(relaunchCost) }),
+    ...{ maxHold: formatDuration(maxHold), breather: formatDuration(breather), scope },
+  };
+  const changed = Object.entries(settings).filter(
+    ([name, value]) => value !== holderSettings[name as keyof typeof settings].default,
+  );
+  const words = [["cluster", cluster], ["hold", formatHold(recommended)], ...changed];
+  return [`To deploy it: npx cdk deploy ${words.map((pair) => `-c ${quoted(pair.join("="))}`).join(" ")}`];
 }
 
 /** Advice for programs; durations as they are set. */
-export const adviceJson = ({ candidates, auto, recommended, ...rest }: Advice) => ({
+export const adviceJson = ({ candidates, recommended, staircase, ...rest }: Advice) => ({
   ...rest,
-  auto: { ...auto, hold: "auto" },
-  candidates: candidates.map((one) => ({ ...one, hold: formatDuration(one.hold) })),
-  ...(recommended && { recommended: formatDuration(recommended.hold) }),
+  candidates: candidates.map((one) => ({ ...one, hold: formatHold(one) })),
+  ...(recommended && { recommended: formatHold(recommended) }),
+  ...(staircase && {
+    learned: staircase.map((step) => ({ ...step, length: formatDuration(step.length) })),
+  }),
 });
 
 /** The model's assumptions, printed beside its figures. */
 export const assumptions = ({
-  regretWithin,
   begunBefore,
   scope,
   maxHold,
   breather,
   relaunchCost,
 }: Question): readonly string[] => [
-  `A node that Karpenter removed counts as regretted when its NodePool launched another within ${formatDuration(regretWithin)}.`,
-  "A node that a hold keeps replaces the next launch in its NodePool, whatever its instance type.",
-  "CloudTrail does not record why Karpenter ended a node: expired nodes, and those it drained ahead of an interruption, count as removed, although a hold would not have kept them.",
+  `A relaunch is worth ${formatDuration(relaunchCost)} of node time (--relaunch-cost). A node that a hold keeps replaces the next launch in its NodePool, whatever its instance type.`,
+  "CloudTrail does not record why Karpenter ended a node: drifted and expired nodes, and those it drained ahead of an interruption, count as removed, although a hold would not have kept them, or not for as long; and a launch that replaced one counts as a launch for waiting pods.",
+  "CloudTrail does not record pods: a node counts as used a minute after its launch, when it spares a launch, and when Karpenter removes it; auto learns the times and sizes of bursts from these uses alone.",
   `A disruption that Karpenter began before a hold continues: ends within ${formatDuration(begunBefore)} of a hold's start are not avoided.`,
   "With several NodePools, the advice for each assumes that only its own launches hold it.",
-  `A launch that is spared uses held nodes instead, which extends the hold. With auto, a relaunch is worth ${formatDuration(relaunchCost)} of node time.`,
   `Holds are by ${scope === "cluster" ? "cluster" : "NodePool"}, ${maxHold > 0 ? `${formatDuration(maxHold)} at most, with a breather of ${formatDuration(breather)}` : "without a cap"}.`,
 ];

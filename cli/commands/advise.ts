@@ -1,5 +1,13 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { after, type Duration, hours, later, minutes, parseDuration } from "../../lambda/core/duration.ts";
+import {
+  after,
+  type Duration,
+  earlier,
+  hours,
+  later,
+  minutes,
+  parseDuration,
+} from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
 import { holderSettings } from "../../lambda/settings-table.ts";
 import type { Question } from "../advise/advice.ts";
@@ -36,8 +44,6 @@ type AdviseOptions = ClusterFlags &
 /** The settings of the holder that is tried, beside each `hold`. */
 const { relaunchCost, maxHold, breather, scope } = holderSettings;
 
-/** How soon a similar launch makes an end regretted. */
-const regretWithin = minutes(15);
 /** Karpenter goes on with what it began. */
 const begunBefore = minutes(3);
 
@@ -76,7 +82,7 @@ export const advise = (terminal: Terminal): Command => {
 async function answer(options: AdviseOptions, terminal: Terminal): Promise<void> {
   const { out, style } = terminal;
   const { settings } = settingsFrom(options, { hold: "auto" });
-  const { adviseAll, usualHolds } = await import("../advise/advice.ts");
+  const { adviseAll, scaleOf, usualHolds } = await import("../advise/advice.ts");
   const { describeMissingPrices, readPrices } = await import("../advise/prices.ts");
   const priceOf = readPrices(options.prices, options.price);
   if (options.html) checkWritable(options.html);
@@ -88,25 +94,31 @@ async function answer(options: AdviseOptions, terminal: Terminal): Promise<void>
   const lives = nodeLives(events);
   if (lives.length === 0) throw nothingFound(options);
 
-  const until = options.from ? lastOf(events) : now;
+  const times = events.map(({ at }) => at);
+  const period = options.from
+    ? { from: times.reduce(earlier), until: times.reduce(later) }
+    : { from: after(now, -options.since), until: now };
   const { maxHold, breather, scope, relaunchCost } = settings;
-  const plan = { regretWithin, begunBefore, maxHold, breather, scope };
-  const { holds = usualHolds } = options;
-  const question: Question = { ...plan, holds, relaunchCost, until, ...(priceOf && { priceOf }) };
+  const plan = { begunBefore, maxHold, breather, scope, relaunchCost };
+  const { holds = usualHolds, cluster } = options;
+  const unpriced = describeMissingPrices(lives, priceOf);
+  const inMoney = unpriced.length === 0 && priceOf ? { priceOf } : {};
+  const question: Question = { cluster, ...plan, ...period, holds, ...inMoney };
   const advice = adviseAll(lives, question);
 
-  const { adviceJson, adviceView, assumptions } = await import("../advise/view.ts");
-  const notes = [...describeMissingPrices(lives, priceOf), ...assumptions(question)];
-  if (options.output === "json") out(asJson({ cluster: options.cluster, advice: advice.map(adviceJson) }));
+  const view = await import("../advise/view.ts");
+  const notes = [...unpriced, ...view.assumptions(question)];
+  const figures = scaleOf(question).per;
+  if (options.output === "json")
+    out(asJson({ cluster, ...period, figures, advice: advice.map(view.adviceJson) }));
   else {
-    for (const one of advice) out(`${adviceView(one, style).join("\n")}\n`);
+    out(`${view.describePeriod(question)}\n`);
+    for (const one of advice) out(`${view.adviceView(one, question, style).join("\n")}\n`);
     for (const one of notes) out(style("dim", `· ${one}`));
   }
   if (!options.html) return;
   const { advicePage } = await import("../advise/page.ts");
-  const from = lives[0]?.launchedAt ?? until;
-  const page = { cluster: options.cluster, from, to: until, advice, assumptions: notes };
-  writePrivateFile(options.html, advicePage(page));
+  writePrivateFile(options.html, advicePage({ question, advice, assumptions: notes }));
   terminal.notify(`The report is in ${options.html}.`);
 }
 
@@ -155,9 +167,6 @@ const nothingFound = ({ cluster, from }: AdviseOptions): Failure =>
       ? "Does the export contain CreateFleet, RunInstances and TerminateInstances, and is it of this cluster?"
       : "Check --cluster and --region, or look back further with --since.",
   );
-
-const lastOf = (events: readonly InstanceEvent[]): Date =>
-  events.reduce((last, { at }) => later(last, at), new Date(0));
 
 function holdsFlag(text: string): readonly Duration[] {
   return text.split(",").map((one) => {

@@ -1,6 +1,5 @@
 import { element, hint, short } from "../markup.ts";
 import { colour, picture, seriesColours, text } from "../page/picture.ts";
-import { table } from "../page/tables.ts";
 import { numberTicks, type Scale, scaleOf } from "./scale.ts";
 
 /** What an axis measures. */
@@ -27,15 +26,6 @@ export const drawLines = (plot: Plot): string => draw(plot, true);
 
 /** Points alone: who lies below and to the left of another is better by both measures. */
 export const drawScatter = (plot: Plot): string => draw({ width: 620, height: 380, ...plot }, false);
-
-/** The plot's values as a table, for those who do not see it. */
-export function plotTable({ title, x, y, series }: Plot): string {
-  const isNamed = series.length > 1;
-  const rows = series.flatMap(({ name, points }) =>
-    points.map(([at, value]) => [...(isNamed ? [name] : []), formatNumber(at), formatNumber(value)]),
-  );
-  return table(title, [...(isNamed ? [""] : []), axisName(x), axisName(y)], rows);
-}
 
 /** A series as the legend names it. */
 type Named = Series & Readonly<{ colour: string }>;

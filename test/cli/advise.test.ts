@@ -18,7 +18,7 @@ afterEach(() => {
 
 describe("advise", () => {
   const churnFrom = (first: number) =>
-    Array.from({ length: 20 }, (_, i) => [fleet(first + i, i * 15), terminate(first + i, i * 15 + 5)]).flat();
+    Array.from({ length: 20 }, (_, i) => [fleet(first + i, i * 10), terminate(first + i, i * 10 + 5)]).flat();
   const churn = churnFrom(0);
   /** The same for other instances, in a NodePool of this name. */
   const churnIn = (nodePool: string): typeof churn =>
@@ -34,12 +34,31 @@ describe("advise", () => {
     return path;
   };
 
-  it("recommends a hold, with its reason and its assumptions", async () => {
-    const { exit, output } = await advise("--from", exported(churn));
+  it("recommends the best hold and prints the command that deploys it, with every setting that is not the default", async () => {
+    const records = exported([...churn, fleet(99, 3 * 24 * 60)]);
+    const { exit, output } = await advise("--from", records);
     expect(exit).toBe(0);
-    expect(output).toContain("20 nodes launched, 20 removed by Karpenter, 19 of those regretted");
-    expect(output).toContain("20m would have avoided 15 of 19 regretted ends");
-    expect(output).toContain("CloudTrail does not record why Karpenter ended a node");
+    expect(output).toMatch(/^From 2026-11-21 12:00 to 2026-11-24 12:00 UTC, 3.0 days. Figures are a month's/);
+    expect(output).toContain(
+      "21 nodes launched, 20 removed by Karpenter, 19 of those needed again within 10m",
+    );
+    expect(output).toMatch(/^Recommended: hold=auto saves 180 relaunches .* node-hours a month\.$/m);
+    expect(output).toMatch(/^To deploy it: npx cdk deploy -c cluster=prod -c hold=auto$/m);
+    const changed = [
+      "--max-hold",
+      "4h",
+      "--breather",
+      "10m",
+      "--scope",
+      "nodepool",
+      "--relaunch-cost",
+      "12m",
+    ];
+    const other = await advise("--from", records, "--holds", "30m", ...changed);
+    expect(other.output).toMatch(
+      / -c cluster=prod -c hold=auto -c relaunchCost=12m -c maxHold=4h -c scope=nodepool$/m,
+    );
+    expect(other.output).toContain("Holds are by NodePool, 4h at most, with a breather of 10m.");
   });
 
   it("shows names of NodePools as plain lines, whatever was tagged", async () => {
@@ -61,9 +80,12 @@ describe("advise", () => {
       "-o",
       "json",
     );
-    const [{ candidates, auto }] = JSON.parse(output).advice;
-    expect([...candidates, auto].map(({ hold }) => hold)).toEqual(["45m", "auto"]);
-    expect(candidates[0].money).toBeCloseTo(candidates[0].idleMinutes / 100);
+    const { figures, advice } = JSON.parse(output);
+    const [{ candidates, learned }] = advice;
+    expect(figures).toBe("in that time");
+    expect(candidates.map(({ hold }: { hold: string }) => hold).toSorted()).toEqual(["45m", "auto"]);
+    expect(candidates[0].money).toBeCloseTo(candidates[0].net * 0.6);
+    expect(learned[0].length).toMatch(/^\d+m/);
   });
 
   it("reads a trail's log files, zipped and in their folders", async () => {
@@ -100,32 +122,34 @@ describe("advise", () => {
     const words = readFileSync(html, "utf8")
       .replaceAll(/<(style|svg)\b.*?<\/\1>/gs, "")
       .replaceAll("</tr>", "$&\n");
-    expect(words).toContain("The same in money");
+    expect(words).toContain("NET AT YOUR PRICES");
     expect(output).not.toContain("No price is known");
     // A change is accepted with `npx vitest run test/cli/advise --update`, and read in the diff.
     await expect(`${output}\n${words}`).toMatchFileSnapshot("printed/advice.txt");
 
     writeFileSync(prices, JSON.stringify({ "c7g.large": 0.6 }));
     const rest = await advise("--from", exported(churn), "--prices", prices, "--price", "0.6");
-    expect(rest.output).toMatch(/Recommended: .* in money\)/);
+    expect(rest.output).toMatch(/Recommended: .* at your prices\)/);
     const unpriced = await advise("--from", exported(churn), "--prices", prices, "--html", html);
     const named = "No price is known for m5.large (20 of 20 nodes)";
     expect(unpriced.output).toContain(named);
     expect(readFileSync(html, "utf8")).toContain(named);
-    expect(readFileSync(html, "utf8")).not.toContain("The same in money");
+    expect(readFileSync(html, "utf8")).not.toContain("NET AT YOUR PRICES");
   });
 
   it("writes a self-contained report that escapes names", async () => {
     const html = join(folder, "advice.html");
     const named = churnIn("<script>alert(1)</script>");
-    const { exit, reported } = await advise("--from", exported([...churn, ...named]), "--html", html);
+    const records = exported([...churn, ...named]);
+    const { exit, reported } = await advise("--from", records, "--relaunch-cost", "12m", "--html", html);
     expect(exit).toBe(0);
     expect(reported).toContain(html);
     expect((statSync(html).mode & 0o777).toString(8)).toBe("600");
     const page = readFileSync(html, "utf8");
     expect(page).toMatch(/^<!doctype html>/);
-    expect(page).toContain("recommended: 20m");
-    expect(page).toContain("hold=auto");
+    expect(page).toContain("recommended: 10m");
+    expect(page).toContain("saved with auto");
+    expect(page).toContain("after a burst of any size 12m: ");
     expect(page).toContain("<svg");
     expect(page).toContain("NodePool &lt;script&gt;");
     expect(page).not.toContain("<script");
@@ -154,11 +178,6 @@ describe("advise", () => {
       [48, 0.25],
       [168, 0.25],
     ]);
-  });
-
-  it("tries the holds with the given settings", async () => {
-    const { output } = await advise("--from", exported(churn), "--max-hold", "4h", "--scope", "nodepool");
-    expect(output).toContain("Holds are by NodePool, 4h at most, with a breather of 10m.");
   });
 
   it("caches by account and region, because clusters there may have the same name", async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { drawPage } from "../../report/page/page.ts";
 import { heldNow, timelineTables } from "../../report/page/tables.ts";
-import { drawLines, drawScatter, type Plot, plotTable } from "../../report/plots/plot.ts";
+import { drawLines, drawScatter, type Plot } from "../../report/plots/plot.ts";
 import { utcFor } from "../../report/timeline/clock.ts";
 import { drawTimeline, type TimelineOptions } from "../../report/timeline/draw-timeline.ts";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
@@ -78,13 +78,7 @@ it.each<[string, () => string]>([
   ["lines.svg", () => drawLines(plot)],
   ["scatter.svg", () => drawScatter({ ...plot, subtitle: "each arm", note: { x: 2, text: "left" } })],
   ["days.txt", () => timelineTables(timeline(200_000), utcFor(0, 200_000_000))],
-  [
-    "tables.txt",
-    () =>
-      timelineTables(timeline(), utcFor(0, 1)) +
-      plotTable(plot) +
-      plotTable({ ...plot, series: plot.series.slice(1) }),
-  ],
+  ["tables.txt", () => timelineTables(timeline(), utcFor(0, 1))],
   ["held.txt", () => heldNow(timeline(), utcFor(0, 1)) + heldNow(timeline(2_500), utcFor(0, 1))],
   ["many.txt", () => heldNow(readTimeline([...oneHold, ...many]), utcFor(0, 1))],
   [

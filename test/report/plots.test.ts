@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { drawLines, drawScatter, plotTable } from "../../report/plots/plot.ts";
+import { drawLines, drawScatter } from "../../report/plots/plot.ts";
 import { numberTicks, timeStep, timeTicks } from "../../report/plots/scale.ts";
 import { elementsIn } from "./markup.ts";
 
@@ -63,11 +63,10 @@ describe("a line plot", () => {
     expect(ten?.[1]).toBeGreaterThan(twenty?.[1] ?? 0);
   });
 
-  it("names axes, units, series and its note, and reports all values as a table", () => {
+  it("names axes, units, series and its note", () => {
     const svg = drawLines(lines);
     for (const said of ["hold (min)", "terminations", "avoided", "left", "recommended"])
       expect(svg).toContain(said);
-    expect(elementsIn(plotTable(lines)).filter(({ name }) => name === "tr")).toHaveLength(7);
   });
 
   it("keeps its note out of the lines' way, and names a single line by its axis alone", () => {
@@ -79,9 +78,6 @@ describe("a line plot", () => {
       ({ name, is }) => name === "text" && is["text-anchor"] === "end" && !is.class,
     );
     expect(Number(note?.is.y)).toBeLessThan(Math.min(...dots.map(({ is }) => Number(is.cy))));
-    expect(
-      elementsIn(plotTable({ ...lines, series: [only] })).filter(({ name }) => name === "td"),
-    ).toHaveLength(6);
   });
 
   it("draws an empty plot of no values", () => {
