@@ -27,37 +27,34 @@ const remedies: Readonly<Record<string, readonly [what: string, remedy: string]>
 /** Whether AWS received the request and refused it. */
 export const isDenied = (error: unknown): boolean => isAws(error, "denied");
 
-/** Whether every further AWS call would fail in the same way. */
-export const isHopeless = (error: unknown): boolean => {
-  const failure = explainAwsError(error, "");
-  return failure instanceof Failure && !isDenied(error);
+/** The failure that every further AWS call would meet, too; undefined for another error. */
+export const hopeless = (error: unknown): Failure | undefined => {
+  const failure = isDenied(error) ? undefined : explainAwsError(error, "");
+  return failure instanceof Failure ? failure : undefined;
 };
 
 /** A failed AWS call as a failure with its remedy; an error that is not AWS's stays as it is. */
 export function explainAwsError(error: unknown, task: string): unknown {
   if (!(error instanceof Error)) return error;
   const known = remedies[error.name];
-  if (known) return new Failure(`${known[0]} (${firstLine(error)})`, known[1], { cause: error });
+  if (known) return new Failure(`${known[0]} (${firstLine(error)})`, known[1]);
   if (/region is missing/i.test(messageOf(error))) {
-    return new Failure("no AWS region is set", "Use --region, or set AWS_REGION.", { cause: error });
+    return new Failure("no AWS region is set", "Use --region, or set AWS_REGION.");
   }
   if (/^region not accepted/i.test(messageOf(error))) {
     const remedy = "Correct the profile's region, or use --region with one like eu-central-1.";
-    return new Failure(firstLine(error), remedy, { cause: error });
+    return new Failure(firstLine(error), remedy);
   }
   if (isDenied(error)) {
-    return new Failure(firstLine(error), `These credentials may not ${task}: ask for that right.`, {
-      cause: error,
-    });
+    return new Failure(firstLine(error), `These credentials may not ${task}: ask for that right.`);
   }
   if (isUnreachable(error)) {
     return new Failure(
       `AWS could not be reached (${reasonOf(error)})`,
       "Check the network, --region and --endpoint-url.",
-      { cause: error },
     );
   }
-  return isTransient(error) ? new TryAgainError(firstLine(error), { cause: error }) : error;
+  return isTransient(error) ? new TryAgainError(firstLine(error)) : error;
 }
 
 const unreachable = /ENOTFOUND|ECONNREFUSED|ECONNRESET|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/;

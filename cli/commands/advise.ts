@@ -152,9 +152,8 @@ async function readCloudTrail(
     progress.stop();
     const explained = explainAwsError(error, "look up CloudTrail events");
     const kept = `What was read is kept in ${path}; the same command continues from there.`;
-    if (explained instanceof Failure)
-      throw new Failure(explained.message, `${explained.remedy} ${kept}`, { cause: error });
-    if (explained instanceof TryAgainError) throw new Failure(explained.message, kept, { cause: error });
+    if (explained instanceof Failure) throw new Failure(explained.message, `${explained.remedy} ${kept}`);
+    if (explained instanceof TryAgainError) throw new Failure(explained.message, kept);
     throw explained;
   }
   return archive.events.filter(({ at }) => at >= from);

@@ -145,9 +145,9 @@ async function serve(what: "page" | "metrics", log: Log, start: () => Promise<Se
     const server = await start();
     if (server) log.info(`${name} ${verb} served`, { url: server.url });
     return server;
-  } catch (cause) {
+  } catch (error) {
     const remedy = `Choose another port, or none: ${flag}.`;
-    throw new Failure(`${name} cannot be served: ${messageOf(cause)}`, remedy, { cause });
+    throw new Failure(`${name} cannot be served: ${messageOf(error)}`, remedy);
   }
 }
 

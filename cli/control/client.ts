@@ -21,9 +21,9 @@ export const giveUpAfter = 130_000;
 export function parseJson(who: string, text: string): unknown {
   try {
     return text === "" ? undefined : JSON.parse(text);
-  } catch (cause) {
+  } catch {
     const message = `${who} answered with something that is not JSON: ${text.slice(0, 200)}`;
-    throw new Failure(message, "Its code may have another version.", { cause });
+    throw new Failure(message, "Its code may have another version.");
   }
 }
 

@@ -31,7 +31,7 @@ export function deployedHolder(flags: ClusterFlags, env: Terminal["env"]): Contr
       if (answer.FunctionError) throw functionFailed(name, payload);
       return payload;
     } catch (error) {
-      if (isAws(error, "not found")) throw await noHolder(flags, config, error);
+      if (isAws(error, "not found")) throw await noHolder(flags, config);
       throw explainAwsError(error, `invoke ${name}`);
     } finally {
       client.destroy();
@@ -49,7 +49,7 @@ const functionFailed = (name: string, payload: unknown): Failure =>
   );
 
 /** The function does not exist: lists the holders in this account, if permitted. */
-async function noHolder(flags: ClusterFlags, config: AwsConfig, cause: unknown): Promise<Failure> {
+async function noHolder(flags: ClusterFlags, config: AwsConfig): Promise<Failure> {
   const { region, found } = await findHolders(config);
   const here = region ? ` in ${region}` : " here";
   const meant = nearestName(flags.cluster, found ?? []);
@@ -59,7 +59,7 @@ async function noHolder(flags: ClusterFlags, config: AwsConfig, cause: unknown):
       : found.length === 0
         ? `No other cluster has one either: check --region and --profile, or deploy: npx cdk deploy -c cluster=${flags.cluster}.`
         : `${meant ? `Did you mean ${meant}? ` : ""}Holders found${here}: ${found.join(", ")}.`;
-  return new Failure(`there is no holder for cluster ${flags.cluster}${here}`, remedy, { cause });
+  return new Failure(`there is no holder for cluster ${flags.cluster}${here}`, remedy);
 }
 
 /** The clusters that have a holder in this account and region; undefined when we may not know. */

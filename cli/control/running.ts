@@ -43,25 +43,21 @@ function post(socketPath: string, body: string): Promise<Readonly<{ status: numb
 }
 
 /** Why a holder gave no answer, and what to do. */
-function unreachable(folder: string, cause: unknown): unknown {
-  const code: unknown = Object(cause).code;
+function unreachable(folder: string, error: unknown): unknown {
+  const code: unknown = Object(error).code;
   if (code === "ENOENT" || code === "ECONNREFUSED" || code === "ENOTDIR")
     return new Failure(
       `no \`run\` is at work with the data folder ${folder}`,
       "Start it, or name the folder of its --data: --run FOLDER. Without it, `run --release-only` releases what it left held.",
-      { cause },
     );
   if (code === "EACCES")
     return new Failure(
       `the data folder ${folder} is another user's`,
       "Use the account under which `run` works.",
-      {
-        cause,
-      },
     );
-  return cause instanceof Error
-    ? new Failure(`the holder did not answer (${cause.message})`, "The log of `run` says more.", { cause })
-    : cause;
+  return error instanceof Error
+    ? new Failure(`the holder did not answer (${error.message})`, "The log of `run` says more.")
+    : error;
 }
 
 /** Where each `run` has a folder, unless --data names another. */

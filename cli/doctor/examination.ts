@@ -18,8 +18,8 @@ export class Examination {
   /** Checks a link that may depend on others, and returns its facts. A check that is not permitted is a warning, without facts. */
   async read<T>(
     link: LinkName,
-    needs: readonly LinkName[],
     check: () => Promise<Seen<T>>,
+    needs: readonly LinkName[] = [],
   ): Promise<T | undefined> {
     try {
       const { findings, facts } = await check();
@@ -27,10 +27,10 @@ export class Examination {
       return facts;
     } catch (error) {
       const message = saidBy(error);
-      if (isDenied(error))
-        this.#add(link, warn(`could not be checked: ${message}`, "Ask for the right to read it."));
-      else
-        this.#add(link, fail(`could not be checked: ${message}`, "Try again, then check it by hand."), needs);
+      const found = isDenied(error)
+        ? warn(`could not be checked: ${message}`, "Ask for the right to read it.")
+        : fail(`could not be checked: ${message}`, "Try again, then check it by hand.");
+      this.#add(link, found, needs);
       return undefined;
     }
   }
@@ -38,10 +38,10 @@ export class Examination {
   /** The same for checks without facts. */
   async check(
     link: LinkName,
-    needs: readonly LinkName[],
     check: () => Findings | Promise<Findings>,
+    needs?: readonly LinkName[],
   ): Promise<void> {
-    await this.read(link, needs, async () => ({ findings: await check() }));
+    await this.read(link, async () => ({ findings: await check() }), needs);
   }
 
   /** The first of these links that is broken. */
@@ -51,7 +51,7 @@ export class Examination {
     );
   }
 
-  #add(link: LinkName, found: Found, needs: readonly LinkName[] = []): void {
+  #add(link: LinkName, found: Found, needs: readonly LinkName[]): void {
     const cause = found.verdict === "fail" ? this.broken(...needs) : undefined;
     const judged = cause ? skipped(`follows from "${cause}": ${found.what}`) : found;
     const { what, remedy } = judged;

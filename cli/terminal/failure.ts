@@ -7,9 +7,8 @@ import { readable } from "./text.ts";
 export class Failure extends Error {
   readonly remedy: string;
 
-  constructor(message: string, remedy: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = "Failure";
+  constructor(message: string, remedy: string) {
+    super(message);
     this.remedy = remedy;
   }
 }

@@ -1,21 +1,27 @@
 import type { VpcConfigResponse } from "@aws-sdk/client-eks";
 import { describe, expect, it } from "vitest";
 import type { Account, FunctionFacts } from "../../cli/doctor/aws/account.ts";
+import { applyFixes } from "../../cli/doctor/examination.ts";
 import { findingJson, findingView, type LinkName, verdictView } from "../../cli/doctor/finding.ts";
 import { unreachableFromOutside } from "../../lambda/aws/usable-cluster.ts";
-import { after, hours, minutes } from "../../lambda/core/duration.ts";
+import type { AccessFinding } from "../../lambda/cluster-access/cluster-rights.ts";
+import { after, type Duration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import type { Part } from "../../lambda/names.ts";
 import { version } from "../../lambda/version.ts";
-import { noon } from "../../simulator/virtual-clock.ts";
+import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 import {
+  type Answers,
   aFunction,
   aHeldScope,
+  anAccount,
   anAlarm,
   aQueue,
   aRule,
+  aTrip,
   broken,
   type Differing,
   examined,
+  examinedAccount,
   none,
   warned,
 } from "./healthy-account.ts";
@@ -177,7 +183,150 @@ const since = after(noon, -hours(50)).toISOString();
 const denied = async () => Promise.reject(Object.assign(new Error("no"), { name: "AccessDeniedException" }));
 const untried = { foreignChange: "not tried", ownChange: "not tried" };
 const toAnyone = { Statement: [{ Effect: "Allow", Principal: "*", Action: "sqs:*" }] };
-const others: readonly [how: string, differing: Differing][] = [
+const failing = (error: Error) => () => Promise.reject(error);
+const sends = (statement: object) => queueIs("launches", { policy: { Statement: [statement] } });
+const installedAt = (at: Date) => async (role: string) => (role.endsWith("/cluster-access") ? at : undefined);
+const clockIs = (off: Duration): Answers => ({ clock: new VirtualClock(after(noon, off)) });
+const noneOfTheRights = { missingRights: ["patch nodes"], foreignChange: "admitted" };
+const swept = (ago: Duration) => inRecord({ lastSweep: after(noon, -ago).toISOString() });
+const heldUntil = (expiresAt: Date) =>
+  inRecord({ holds: [{ ...aHeldScope, expiresAt, armedFor: expiresAt }] });
+const manifestIs = (...states: AccessFinding["state"][]): Answers => ({
+  compareManifest: async () =>
+    states.map((state, n) => ({ kind: ["ClusterRole", "Policy"][n] ?? "", state })),
+});
+const templates = async () => [{ nodePool: "batch", value: "4h" }];
+const buffers = (count: number): Answers => ({
+  findCapacityBuffers: async () => many(count, (n) => `web/${n}`),
+});
+const lateEverything = { holds: [overdue], lastSweep: after(noon, -hours(1)).toISOString() };
+/** One way to break each of these links, while nothing ends in time either. */
+const consequences = (
+  ["schedule group", "login", "rights", "record", "access entries", "policy", "sweep"] as const
+)
+  .flatMap((link) => brokenLinks.filter((row) => row[2] === link).slice(0, 1))
+  .map(([how, { check, ...rest }]): [string, Differing] => [
+    `nothing ends in time, and ${how}`,
+    { ...rest, check: { ...(typeof check === "object" && check), record: lateEverything } },
+  ]);
+const others: readonly (readonly [how: string, differing: Differing, answers?: Answers])[] = [
+  ...consequences,
+  [
+    "rights, policy and entries are missing",
+    { accessGroups: withoutHold, ...insideCluster(noneOfTheRights) },
+  ],
+  ["rights and policy are missing", insideCluster(noneOfTheRights)],
+  ["neither is as in the manifest", insideCluster(noneOfTheRights), manifestIs("different", "missing")],
+  [
+    "the policy is not as in the manifest",
+    insideCluster({ foreignChange: "admitted" }),
+    manifestIs("missing"),
+  ],
+  ["policies are unknown", {}, manifestIs("unknown to this cluster", "unknown to this cluster")],
+  ["role and policy are as in the manifest", {}, manifestIs("right")],
+  [
+    "the record can be read by no one",
+    { tableStatus: none, ...inRecord({ works: false, because: "no right" }) },
+  ],
+  [
+    "the cluster is private, and the login fails",
+    {
+      ...endpointIs({ endpointPublicAccess: false }),
+      ...insideCluster({ works: false, because: "no answer" }),
+    },
+  ],
+  [
+    "a function is turned off, and does not answer",
+    {
+      ...functionIs("control", { reservedConcurrency: 0 }),
+      check: () => {
+        throw new Error("throttled");
+      },
+    },
+  ],
+  ["the code is older", { check: { version: "0.0.1" } }, { probe: () => aTrip({ version: "0.0.1" }) }],
+  ["the functions' code is mixed", {}, { probe: () => aTrip({ version: "0.0.1" }) }],
+  ["the probe is lost", {}, { probe: () => null }],
+  ["the probe is slow", {}, { probe: () => ({ ...aTrip(), queuedAt: after(noon, seconds(12)) }) }],
+  ["no function knows its environment", { functionOf: async (part) => aFunction(part, { env: {} }) }],
+  [
+    "two functions are missing",
+    { functionOf: async (part) => (part.startsWith("h") || part === "sweep" ? undefined : aFunction(part)) },
+  ],
+  ["all functions are missing", { functionOf: none, holders: none }],
+  ["there is no other holder", { functionOf: none, holders: async () => [] }],
+  ["there are other holders", { functionOf: none, holders: async () => ["a", "b"] }],
+  ["an update is under way", functionIs("hold", { lastUpdate: "InProgress" })],
+  ["a function was not used for weeks", functionIs("hold", { state: "Inactive" })],
+  ["roles are in another group", { accessGroups: async () => ["strangers"] }],
+  ["a deployment is under way", { adminSince: installedAt(after(noon, -minutes(14))) }],
+  ["a deployment takes 15 minutes", { adminSince: installedAt(after(noon, -minutes(15))) }],
+  ["only receiving is allowed", sends({ Effect: "Allow", Principal: "*", Action: "sqs:ReceiveMessage" })],
+  ["sending is denied", sends({ Effect: "Deny", Principal: "*", Action: "sqs:*" })],
+  [
+    "another service may send",
+    sends({ Effect: "Allow", Principal: { Service: "s3.amazonaws.com" }, Action: "sqs:*" }),
+  ],
+  ["the mapping is being made", { mapping: async () => ({ id: "m", state: "Creating", lastResult: "ok" }) }],
+  [
+    "no queue has a dead-letter queue",
+    {
+      ...queueIs("launches", { deadLetterArn: "" }),
+      ...ruleIs({ targets: [{ arn: aQueue("launches").arn }] }),
+    },
+  ],
+  [
+    "a rule cannot be enabled",
+    { ...ruleIs({ isEnabled: false }), enableRule: failing(new Error("not allowed")) },
+  ],
+  [
+    "answers cannot be read",
+    {
+      alarms: failing(new TypeError("x")),
+      mapping: failing(new SyntaxError("x")),
+      role: failing(new RangeError("x")),
+      tableStatus: failing(new Error("away")),
+    },
+  ],
+  ["a name is long", { scheduleGroup: async () => "x".repeat(990) }],
+  ["this machine's clock is ahead", {}, clockIs(minutes(3))],
+  ["this machine's clock is behind", {}, clockIs(-minutes(3))],
+  ["this machine's clock is ahead as far as is tolerable", {}, clockIs(seconds(30))],
+  ["the cluster's clock is behind", insideCluster({ clusterTime: after(noon, -minutes(5)) })],
+  [
+    "the cluster's clock is ahead as far as is tolerable",
+    insideCluster({ clusterTime: after(noon, seconds(31)) }),
+  ],
+  [
+    "the cluster's clock is behind as far as is tolerable",
+    insideCluster({ clusterTime: after(noon, -seconds(30)) }),
+  ],
+  [
+    "the first sweep is due soon",
+    {
+      functionOf: async (part) => aFunction(part, { changedAt: after(noon, -minutes(4)) }),
+      ...inRecord({ lastSweep: undefined }),
+    },
+  ],
+  [
+    "the first sweep is late",
+    {
+      functionOf: async (part) => aFunction(part, { changedAt: after(noon, -minutes(8)) }),
+      ...inRecord({ lastSweep: undefined }),
+    },
+  ],
+  ["a sweep has been missed", swept(minutes(12))],
+  ["sweeps are rare", functionIs("sweep", { env: { ...aFunction("sweep").env, SWEEP_EVERY: "1h" } })],
+  ["a hold ends", heldUntil(after(noon, -minutes(2)))],
+  ["a hold ends soon", heldUntil(after(noon, minutes(2)))],
+  ["a NodePool's template protects nothing", {}, { findIneffectiveTemplates: templates }],
+  [
+    "five nodes are not protected",
+    insideCluster({ ineffective: many(5, (n) => ({ node: `i${n}`, value: "1h" })) }),
+  ],
+  ["there are CapacityBuffers", {}, buffers(5)],
+  ["there are many CapacityBuffers", {}, buffers(6)],
+  ["pods and claims may not be listed", insideCluster({ missingRights: ["list nodeclaims", "list pods"] })],
   ["a function is pending", functionIs("hold", { state: "Pending" })],
   ["a function cannot start", functionIs("hold", { state: "Failed" })],
   ["the table is not ready", { tableStatus: async () => "CREATING" }],
@@ -194,7 +343,7 @@ const others: readonly [how: string, differing: Differing][] = [
   [
     "many nodes are not right",
     insideCluster({
-      stuck: many(21, (n) => ({ node: `s${n}`, since })),
+      stuck: many(20, (n) => ({ node: `s${n}`, since })),
       userHeld: many(6, (n) => ({ node: `u${n}`, since, ...(n > 1 && { by: "kubectl" }) })),
       ineffective: many(7, (n) => ({ node: `i${n}`, value: "1h" })),
     }),
@@ -226,18 +375,23 @@ describe("doctor, where one link is broken,", () => {
   // A change is accepted with `npx vitest run test/cli/doctor-links --update`, and read in the diff.
   it("prints what was reviewed", async () => {
     const printed: string[] = [];
-    for (const [how, differing] of [
-      ["nothing is broken", {}] as const,
-      ...brokenLinks,
-      ...warnings,
+    const healthy = new Set((await examined()).map(({ what }) => what));
+    const styled = (style: unknown, text: string) => `<${style}>${text}</>`;
+    const all: typeof others = [
+      ["nothing is broken", {}],
+      ...brokenLinks.map(([how, differing]) => [how, differing] as const),
+      ...warnings.map(([how, differing]) => [how, differing] as const),
       ...others,
-    ]) {
-      const findings = await examined(differing);
-      const styled = (style: unknown, text: string) => `<${style}>${text}</>`;
-      const shown = findings.filter(({ verdict }) => how.startsWith("nothing") || verdict !== "ok");
+    ];
+    for (const [how, differing, answers] of all) {
+      const account = anAccount(differing);
+      const findings = await examinedAccount(account, differing.check, answers);
+      const shown = findings.filter(({ what }) => how.startsWith("nothing is") || !healthy.has(what));
       const fixes = findings.filter(({ fix }) => fix).map((one) => JSON.stringify(findingJson(one)));
       printed.push(`# ${how}: ${verdictView(findings, styled)}`);
-      printed.push(...shown.flatMap((one) => findingView(one, styled)), ...fixes, "");
+      printed.push(...shown.flatMap((one) => findingView(one, styled)), ...fixes);
+      const isFixed = await applyFixes(findings, (line) => fixes.length > 0 && printed.push(line));
+      printed.push(...(isFixed ? [`(${account.did.filter((did) => did !== "probe").join(", ")})`] : []), "");
     }
     await expect(printed.join("\n").replaceAll(version, "VERSION")).toMatchFileSnapshot("printed/doctor.txt");
   });

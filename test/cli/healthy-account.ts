@@ -135,7 +135,7 @@ export const aTrip = (about: Readonly<{ version?: string }> = {}) => ({
   version: about.version ?? version,
 });
 
-type Answers = Pick<Doctor, "compareManifest" | "findIneffectiveTemplates" | "findCapacityBuffers"> &
+export type Answers = Pick<Doctor, "compareManifest" | "findIneffectiveTemplates" | "findCapacityBuffers"> &
   Readonly<{ probe?: () => unknown; clock?: VirtualClock }>;
 /** What a test changes: in the account, and in control's answer to `check`. */
 export type Differing = Partial<Account> &

@@ -172,8 +172,8 @@ function names(nodes: readonly KeptNode[], now: Date): string {
 }
 
 function isOlderThanPolicies(kubernetes: string): boolean {
-  const [, major = "1", minor = "30"] = /^v?(\d+)\.(\d+)/.exec(kubernetes) ?? [];
-  return Number(major) === 1 && Number(minor) < 30;
+  const [, minor] = /^v1\.(\d+)/.exec(kubernetes) ?? [];
+  return Number(minor) < 30;
 }
 
 const remedy =

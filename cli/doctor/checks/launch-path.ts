@@ -72,7 +72,7 @@ export async function checkMapping(
   const mapping = await doctor.account.mapping(functionName, queueArn);
   if (!mapping) return fail(`${functionName} has no event source mapping for the queue`, redeploy(doctor));
   const { id, state, lastResult } = mapping;
-  if (state === "Enabled" || state === "Enabling" || state === "Updating" || state === "Creating") {
+  if (["Enabled", "Enabling", "Updating", "Creating"].includes(state)) {
     const trouble = /^(no records processed|ok|user action|)$/i.test(lastResult) ? "" : ` (${lastResult})`;
     return ok(`the queue feeds ${functionName}${trouble}`);
   }
@@ -104,8 +104,7 @@ function fits(condition: unknown, ruleArn: string): boolean {
   return sources.length === 0 || sources.includes(ruleArn);
 }
 
-const listOf = (value: unknown): readonly unknown[] =>
-  value === undefined || value === null ? [] : Array.isArray(value) ? value : [value];
+const listOf = (value: unknown): readonly unknown[] => [value ?? []].flat();
 
 /** The dead-letter queue of each kind; undefined where there is none, missing where unknown. */
 export type DeadLetterQueues = Readonly<
@@ -123,10 +122,9 @@ export async function checkDeadLetters(doctor: Doctor, arns: DeadLetterQueues): 
     const what = `there is no dead-letter queue for ${gone.map(({ kind }) => kind).join(" and ")}`;
     return fail(what, redeploy(doctor));
   }
-  const full = found.filter(({ queue }) => queue && queue.waiting > 0);
-  if (full.length === 0) return ok("none");
-  return full.map(({ kind, queue }) => {
-    const what = `${queue?.waiting} ${kind} failed after all retries, in ${queue?.url}`;
-    return warn(what, `See ${documentLink("operating.md#dead-letters")}; empty the queue once you know why.`);
-  });
+  const remedy = `See ${documentLink("operating.md#dead-letters")}; empty the queue once you know why.`;
+  const full = found.flatMap(({ kind, queue }) =>
+    queue?.waiting ? warn(`${queue.waiting} ${kind} failed after all retries, in ${queue.url}`, remedy) : [],
+  );
+  return full.length > 0 ? full : ok("none");
 }

@@ -17,8 +17,7 @@ const tolerable: Duration = seconds(30);
 
 /** How far the other clock is ahead of ours at least; a difference that the round trip explains counts as none. */
 export function skewOf({ before, at, after }: Bracket): Duration {
-  if (at < before) return at.getTime() - before.getTime();
-  return at > after ? at.getTime() - after.getTime() : 0;
+  return Math.min(0, at.getTime() - before.getTime()) + Math.max(0, at.getTime() - after.getTime());
 }
 
 /** This machine, the functions and the cluster agree on what time it is. */

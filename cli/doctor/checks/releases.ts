@@ -27,7 +27,7 @@ export async function checkScheduleRole(doctor: Doctor, arn: string): Promise<Fi
   if (!JSON.stringify(role.trust).includes("scheduler.amazonaws.com")) {
     return fail(`${arn} does not trust EventBridge Scheduler`, redeploy(doctor));
   }
-  return ok(arn.split("/").at(-1) ?? arn);
+  return ok(arn.slice(arn.lastIndexOf("/") + 1));
 }
 
 /** Each present hold ends in time: its one-shot is there, and it is not overdue. */
