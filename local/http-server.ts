@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 
 type Options = Readonly<{
   /** 0, the default, takes any free port. */
@@ -22,8 +23,7 @@ export async function serveHttp(
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(port, host, resolve);
   });
-  const address = server.address();
-  const bound = typeof address === "object" && address ? address : { address: host, family: "", port };
+  const bound = server.address() as AddressInfo;
   const cutConnections = () => server.closeAllConnections();
   const stop = () =>
     new Promise<void>((resolve) => {

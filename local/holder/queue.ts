@@ -70,19 +70,13 @@ export class MessageQueue implements FollowUps {
     this.deadLetters.push(...dead);
     return dead;
   }
-
-  remove(message: Message): void {
-    this.messages = this.messages.filter((one) => one !== message);
-  }
 }
 
-const recordOf = ({ id, body, sentAt, receives }: Message) => ({
+/** What a function reads of a message. */
+const recordOf = ({ id, body, sentAt }: Message) => ({
   messageId: id,
-  receiptHandle: `receipt of ${id}`,
   body,
-  attributes: { SentTimestamp: String(sentAt.getTime()), ApproximateReceiveCount: String(receives) },
-  messageAttributes: {},
-  eventSource: "aws:sqs",
+  attributes: { SentTimestamp: String(sentAt.getTime()) },
 });
 
 /** Handles a batch in the form in which SQS passes it to a function. */

@@ -58,8 +58,6 @@ export class LivePage {
   async stop(): Promise<void> {
     this.#unfollow();
     clearInterval(this.#timer);
-    clearTimeout(this.#soon);
-    for (const { response } of this.#readers) response.end();
     await this.#server?.stop();
   }
 
@@ -100,12 +98,13 @@ export class LivePage {
     if (state !== this.#state) for (const { response } of this.#readers) send(response, "state", state);
     this.#state = state;
     // Events at the same time are drawn once.
-    this.#soon ??= setTimeout(() => this.#drawForAll(), 100);
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined;
+      this.#drawForAll();
+    }, 100);
   }
 
   #drawForAll(): void {
-    clearTimeout(this.#soon);
-    this.#soon = undefined;
     for (const reader of this.#readers) this.#draw(reader);
   }
 

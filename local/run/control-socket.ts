@@ -40,9 +40,9 @@ export class ControlSocket {
       // A killed holder leaves its socket behind.
       await rm(controlSocketIn(folder), { force: true });
       await withShortPath(folder, (path) => listenPrivately(control.#server, path));
-    } catch (cause) {
-      const what = `a socket cannot be made in ${folder}: ${messageOf(cause)}`;
-      throw new StartError(what, "Choose another folder by --data.", { cause });
+    } catch (error) {
+      const what = `a socket cannot be made in ${folder}: ${messageOf(error)}`;
+      throw new StartError(what, "Choose another folder by --data.");
     }
     return control;
   }

@@ -26,9 +26,9 @@ const fileIn = (folder: string) => join(folder, "hold-annotation");
 /** The annotations under which there may be marks of the last run; none before the first. */
 async function lastAnnotations(folder: string): Promise<readonly string[]> {
   try {
-    return (await readFile(fileIn(folder), "utf8")).split("\n").filter((line) => line.trim() !== "");
+    return (await readFile(fileIn(folder), "utf8")).split("\n").filter(Boolean);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    if (Object(error).code === "ENOENT") return [];
     throw error;
   }
 }

@@ -132,12 +132,11 @@ export class NodeWatch {
   }
 
   #see(now: WatchedNode): void {
+    // The same name, created at another time, is another node.
+    if (this.nodes.get(now.name)?.createdAt.getTime() !== now.createdAt.getTime()) this.#miss(now.name);
     const before = this.nodes.get(now.name);
     this.nodes.set(now.name, now);
-    // The same name with another UID is another node.
-    if (before && before.createdAt.getTime() !== now.createdAt.getTime()) this.#report({ before });
-    const isSame = before?.createdAt.getTime() === now.createdAt.getTime();
-    this.#report(isSame && before ? { before, now } : { now });
+    this.#report({ ...(before && { before }), now });
   }
 
   #miss(name: string): void {

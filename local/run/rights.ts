@@ -12,9 +12,8 @@ const reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 export class StartError extends BrokenSetupError {
   readonly remedy: string;
 
-  constructor(message: string, remedy: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = "StartError";
+  constructor(message: string, remedy: string) {
+    super(message);
     this.remedy = remedy;
   }
 }
@@ -25,12 +24,11 @@ export async function checkRights(
   { server, ...context }: Pick<CallContext, "deadline"> & Readonly<{ server: string }>,
 ): Promise<void> {
   const asked = Promise.all(verbs.map((verb) => mayWe(api, verb, context)));
-  const answers = await asked.catch((cause: unknown) => {
-    if (!(cause instanceof TryAgainError)) throw cause;
+  const answers = await asked.catch((error: unknown) => {
+    if (!(error instanceof TryAgainError)) throw error;
     throw new StartError(
-      `the cluster at ${server} cannot be reached: ${messageOf(cause.cause ?? cause)}`,
+      `the cluster at ${server} cannot be reached: ${messageOf(error.cause ?? error)}`,
       "Check the kubeconfig's server, and the network between.",
-      { cause },
     );
   });
   const missing = verbs.filter((_, i) => !answers[i]);

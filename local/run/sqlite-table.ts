@@ -46,9 +46,9 @@ export class SqliteTable implements ItemTable {
       const forgotten = `DELETE FROM items WHERE json_extract(fields, '$.${HoldTable.forgetAt}') <= ?`;
       database.prepare(forgotten).run(now.getTime() / 1_000);
       return new SqliteTable(database, file);
-    } catch (cause) {
+    } catch (error) {
       database?.close();
-      throw cannotOpen(file, cause);
+      throw cannotOpen(file, error);
     }
   }
 
@@ -96,8 +96,8 @@ export class SqliteTable implements ItemTable {
   #do<T>(task: "read" | "write", act: () => T): T {
     try {
       return act();
-    } catch (cause) {
-      throw new TryAgainError(`Cannot ${task} the record ${this.#file} now: ${messageOf(cause)}`, { cause });
+    } catch (error) {
+      throw new TryAgainError(`Cannot ${task} the record ${this.#file} now: ${messageOf(error)}`);
     }
   }
 }
@@ -120,8 +120,7 @@ function prepare(database: DatabaseSync): void {
 
 const busy = 5;
 
-function cannotOpen(file: string, cause: unknown): BrokenSetupError {
-  const isBusy = cause instanceof Error && "errcode" in cause && cause.errcode === busy;
-  const reason = isBusy ? "another holder is using it" : messageOf(cause);
-  return new BrokenSetupError(`Cannot open the record ${file}: ${reason}`, { cause });
+function cannotOpen(file: string, error: unknown): BrokenSetupError {
+  const reason = Object(error).errcode === busy ? "another holder is using it" : messageOf(error);
+  return new BrokenSetupError(`Cannot open the record ${file}: ${reason}`);
 }

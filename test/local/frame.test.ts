@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { drawFrame, formatState } from "../../local/page/frame.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { ReportedHold } from "./reported-hold.ts";
 
 let reported: ReportedHold;
@@ -43,6 +44,24 @@ describe("what the page shows", () => {
     expect(held).toContain("Held by their users: node-3.");
     expect(held).toContain("Never held, by their label: node-2.");
     expect(tables).toContain("node-3 left to its user&#39;s annotation");
+  });
+
+  it.each([
+    [
+      { kind: "hold started", scope: "nodepool/web", because: "x", until: noon },
+      "Karpenter may not disrupt nodepool/web until 12:00:00 UTC.",
+    ],
+    [
+      { kind: "hold releasing", scope: "cluster", because: "the hold expired" },
+      "The hold of the cluster ends: the hold expired.",
+    ],
+    [
+      { kind: "hold ended", scope: "nodepool/web", because: "by hand" },
+      "Nothing is held in nodepool/web: by hand.",
+    ],
+  ] as const)("says in a sentence what is held now: %j", (event, expected) => {
+    reported.timeline.record({ ...event, holdId: "h1" });
+    expect(formatState(reported.timeline.events)).toBe(expected);
   });
 
   it.each([

@@ -1,4 +1,5 @@
-import { get } from "node:http";
+import { get, type IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
 import { requestUrl, serveHttp } from "../../local/http-server.ts";
 
@@ -17,20 +18,25 @@ it.each([
   ["127.0.0.1", "evil.example", 403],
   ["127.0.0.1", "127.0.0.1.evil.example:8080", 403],
   ["127.0.0.1", "evil.localhost", 403],
+  ["127.0.0.1", "evil::1", 403],
+  ["127.0.0.1", "::1.evil.example", 403],
   ["127.0.0.1", "127.1.20.30:80", 200],
   ["localhost", "evil.example", 403],
   ["::1", "[::1]:8080", 200],
   ["::1", "evil.example", 403],
   ["0.0.0.0", "holder.monitoring.svc:9100", 200],
 ])("which listens on %s answers a request to host %s with %i", async (listensOn, host, expected) => {
-  const server = await serveHttp((_, response) => response.end(), { host: listensOn });
+  const server = await serveHttp((_, response) => response.end("yes"), { host: listensOn });
   try {
     const { port } = new URL(server.url);
-    const status = await new Promise((resolve, reject) => {
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const target = { host: listensOn === "0.0.0.0" ? "127.0.0.1" : listensOn, port, headers: { host } };
-      get(target, (response) => resolve(response.resume().statusCode)).once("error", reject);
+      get(target, resolve).once("error", reject);
     });
-    expect(status).toBe(expected);
+    expect(answer.statusCode).toBe(expected);
+    expect(await text(answer)).toBe(
+      expected === 200 ? "yes" : "Open it as http://127.0.0.1 or http://localhost.\n",
+    );
   } finally {
     await server.stop();
   }

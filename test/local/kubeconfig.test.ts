@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
+import { messageOf } from "../../lambda/core/errors.ts";
 import { clusterNameIn, readKubeconfig } from "../../local/run/kubeconfig.ts";
 import { newFolder } from "../support/new-folder.ts";
 
@@ -42,29 +43,44 @@ describe("a kubeconfig", () => {
     ["arn:aws:eks:eu-central-1:123456789012:cluster/prod", "prod"],
     ["admin@10.0.0.1:6443", "admin-10-0-0-1-6443"],
     ["///", "cluster"],
+    ["_-a b-_", "a-b-_"],
   ])("gives cluster %j the name %j", async (reported, name) => {
     await write(config(reported, "one"));
     expect(clusterNameIn(readKubeconfig({ paths: [path] }))).toBe(name);
   });
 
+  const unusable = "This kubeconfig cannot be used: PATH";
+  const there = "(there are: one, two, lost)";
+  const current = "has no current context: name one with --context (there are";
   it.each([
-    [
-      "no current context",
-      config("a"),
-      undefined,
-      /no current context: name one with --context \(there are: one, two, lost\)/,
-    ],
+    ["no current context", JSON.stringify(config("a")), `${unusable} ${current}: one, two, lost)`],
+    ["no context at all", "{}", `${unusable} ${current}: none)`],
     [
       "a context that is not there",
-      config("a", "one"),
-      "three",
-      /no context three \(there are: one, two, lost\)/,
+      JSON.stringify(config("a", "three")),
+      `${unusable} has no context three ${there}`,
     ],
-    ["a context without a cluster", config("a", "one"), "lost", /context lost names no cluster/],
-    ["something else in it", "no kubeconfig", undefined, /cannot be used: .*config/],
-  ])("is refused with %s", async (_, content, context, expected) => {
-    await write(content);
-    expect(() => readKubeconfig({ paths: [path], context })).toThrow(expected);
+    [
+      "a context without a cluster",
+      JSON.stringify(config("a", "lost")),
+      "The kubeconfig PATH cannot be used: context lost names no cluster with a server",
+    ],
+    ["a text alone", '"no kubeconfig"', `${unusable} ${current}: none)`],
+    ["no YAML in its second line", "a: 1\nb: [", `${unusable}, line 2: it is not YAML as kubectl writes it`],
+    [
+      "a number for its clusters",
+      "clusters: [null]",
+      `${unusable}: its lists or their names are not as kubectl has them`,
+    ],
+    [
+      "a cluster without a name",
+      "clusters: [{cluster: {server: x}}]",
+      `${unusable}: clusters[0].name is missing`,
+    ],
+  ])("is refused with %s", async (_, content, expected) => {
+    await writeFile(path, content);
+    const read = async () => readKubeconfig({ paths: [path] });
+    expect((await read().then(String, messageOf)).replace(path, "PATH")).toBe(expected);
   });
 
   it("is refused when it is not there", () => {

@@ -24,7 +24,11 @@ async function readUntil({ body }: Response, expected: RegExp): Promise<string> 
 describe("the page's server", () => {
   it("sends one self-contained HTML file", async () => {
     reported.hold(3);
-    const html = await (await fetch(page.url)).text();
+    const response = await fetch(page.url);
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    const html = await response.text();
+    expect(html).toContain("<svg");
     expect(html).toContain("node-2");
     expect(html).toContain("default-src &#39;none&#39;");
     // Every browser requests an icon; the page's empty one must be allowed.
@@ -39,6 +43,7 @@ describe("the page's server", () => {
   it("sends its readers the new state and a new picture", async () => {
     const response = await fetch(`${page.url}events`);
     expect(response.headers.get("content-type")).toBe("text/event-stream");
+    expect(response.headers.get("cache-control")).toBe("no-store");
     reported.hold(1);
     const received = await readUntil(response, /event: picture\ndata: .*Hold of the whole cluster/);
     expect(received).toContain('event: state\ndata: "Karpenter may not disrupt the cluster until');
@@ -62,6 +67,33 @@ describe("the page's server", () => {
 
   it("sends a new picture also when nothing happens, because time passes", async () => {
     await readUntil(await fetch(`${page.url}events`), /(event: picture.*){3}/s);
+  });
+
+  it("sends a state and a picture at once, and a state again only when it has changed", async () => {
+    const slow = await pageOf(reported, 0, 100_000);
+    onTestFinished(() => slow.stop());
+    reported.hold(1);
+    const response = await fetch(`${slow.url}events`);
+    for (let n = 0; n < 3; n++) reported.timeline.record({ kind: "note", text: "nothing new" });
+    const received = await readUntil(response, /(event: picture.*){2}/s);
+    expect(received.match(/event: state/g)).toHaveLength(1);
+    reported.release(1);
+    expect(await readUntil(await fetch(`${slow.url}events`), /event: picture/)).toContain(
+      "Nothing is held in",
+    );
+  });
+
+  it("follows no events once it is stopped", async () => {
+    const followers = new Set<() => void>();
+    const follow = (one: () => void) => {
+      followers.add(one);
+      return () => void followers.delete(one);
+    };
+    const { clock } = reported;
+    const stopped = await LivePage.start({ events: { events: [], follow }, clock, title: "", about: "" });
+    expect(followers.size).toBe(1);
+    await stopped.stop();
+    expect(followers.size).toBe(0);
   });
 
   it("draws nothing for a reader that does not read", async () => {
@@ -99,7 +131,11 @@ describe("the page's server", () => {
   });
 
   it("refuses other paths and methods", async () => {
-    expect((await fetch(`${page.url}etc/passwd`)).status).toBe(404);
-    expect((await fetch(page.url, { method: "POST" })).status).toBe(405);
+    const said = async (path: string, method = "GET") => {
+      const response = await fetch(page.url + path, { method });
+      return [response.status, response.headers.get("content-type"), await response.text()];
+    };
+    expect(await said("etc/passwd")).toEqual([404, "text/plain", "Not found.\n"]);
+    expect(await said("", "POST")).toEqual([405, "text/plain", "Only GET is allowed.\n"]);
   });
 });

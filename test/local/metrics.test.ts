@@ -80,11 +80,13 @@ describe("the server of metrics", () => {
     const response = await fetch(server.url);
     expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     expect(await response.text()).toBe(new PrometheusMetrics("prod").text());
-    const statusOf = async (path: string, method = "GET") =>
-      (await fetch(server.url.replace("/metrics", path), { method })).status;
-    expect(await statusOf("/metrics", "POST")).toBe(405);
-    expect(await statusOf("/")).toBe(404);
-    expect(await statusOf("//")).toBe(404);
+    const said = async (path: string, method = "GET") => {
+      const refused = await fetch(server.url.replace("/metrics", path), { method });
+      return [refused.status, refused.headers.get("allow"), await refused.text()];
+    };
+    expect(await said("/metrics", "POST")).toEqual([405, "GET", ""]);
+    for (const path of ["/", "//"])
+      expect(await said(path)).toEqual([404, null, expect.stringContaining("Not found.")]);
   });
 
   it.each([

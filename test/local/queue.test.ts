@@ -11,10 +11,12 @@ type Received = Readonly<{ Records: readonly Readonly<{ messageId: string; body:
 function prepare(fails: (batch: Batch, count: number) => "all" | readonly string[] = () => []) {
   const clock = new VirtualClock(noon);
   const batches: Batch[] = [];
+  const events: unknown[] = [];
   const queue = new InProcessQueue({
     clock,
     log: new CollectedLog(),
     deliver: async (event) => {
+      events.push(event);
       const { Records } = event as Received;
       const bodies = Records.map(({ body }) => JSON.parse(body));
       const batch = { at: clock.now(), ids: Records.map(({ messageId }) => messageId), bodies };
@@ -25,16 +27,19 @@ function prepare(fails: (batch: Batch, count: number) => "all" | readonly string
     },
   });
   const pass = (duration: number) => clock.runUntil(after(clock.now(), duration));
-  return { queue, batches, pass };
+  return { queue, batches, events, clock, pass };
 }
 
 describe("the queue within one process", () => {
   it("delivers messages that come together in one batch", async () => {
-    const { queue, batches, pass } = prepare();
+    const { queue, batches, events, pass } = prepare();
     queue.send("a");
     queue.send("b");
     await pass(minutes(1));
-    expect(batches).toEqual([{ at: after(noon, seconds(1)), ids: expect.any(Array), bodies: ["a", "b"] }]);
+    expect(batches).toMatchObject([{ at: after(noon, seconds(1)), bodies: ["a", "b"] }]);
+    const attributes = { SentTimestamp: String(noon.getTime()) };
+    const [a, b] = ["message-1", "message-2"].map((messageId) => ({ messageId, attributes }));
+    expect(events).toMatchObject([{ Records: [a, b] }]);
   });
 
   it("delivers no more than a hundred at once, and all of them", async () => {
@@ -88,10 +93,11 @@ describe("the queue within one process", () => {
   });
 
   it("delivers nothing more once it is closed", async () => {
-    const { queue, batches, pass } = prepare();
+    const { queue, batches, clock, pass } = prepare();
     queue.send("a");
     await queue.close();
     queue.send("b");
+    expect(clock.next).toBeUndefined();
     await pass(minutes(5));
     expect(batches).toEqual([]);
   });

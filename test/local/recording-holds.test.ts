@@ -5,7 +5,7 @@ import { changesOf, RecordingHolds } from "../../local/holder/recording-holds.ts
 import { Timeline } from "../../local/holder/timeline.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { MemoryTable } from "../../simulator/memory-table.ts";
-import { VirtualClock } from "../../simulator/virtual-clock.ts";
+import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 import { aHold, aRecord } from "../support/builders.ts";
 
 const hold = aHold();
@@ -67,4 +67,17 @@ describe("what a record's change means", () => {
     await holds.write(aRecord({ hold: aHold({ id: holdId(2) }) }));
     expect(timeline.events).toMatchObject([{ kind: "hold started", holdId: holdId(1), at: clock.now() }]);
   });
+});
+
+it("keeps the later half of a timeline that grows too long", () => {
+  const heard: string[] = [];
+  const timeline = new Timeline(() => noon);
+  const unfollow = timeline.follow(({ kind }) => heard.push(kind));
+  for (let n = 0; n < 10_000; n++) timeline.record({ kind: "note", text: `${n}` });
+  expect(timeline.events).toHaveLength(10_000);
+  unfollow();
+  timeline.record({ kind: "note", text: "last" });
+  expect(timeline.events).toHaveLength(5_000);
+  expect(timeline.events.at(-1)).toEqual({ kind: "note", text: "last", at: noon });
+  expect(heard).toHaveLength(10_000);
 });

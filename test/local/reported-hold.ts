@@ -49,5 +49,9 @@ export class ReportedHold {
 }
 
 /** A page that shows what is reported. */
-export const pageOf = ({ timeline: events, clock }: ReportedHold, port?: number): Promise<LivePage> =>
-  LivePage.start({ events, clock, title: "A holder at work", about: "A test.", redrawEvery: 200 }, port);
+export const pageOf = (
+  { timeline: events, clock }: ReportedHold,
+  port?: number,
+  redrawEvery = 200,
+): Promise<LivePage> =>
+  LivePage.start({ events, clock, title: "A holder at work", about: "A test.", redrawEvery }, port);

@@ -228,6 +228,6 @@ export class Stage {
       return;
     }
     const message = queue.messages[which % Math.max(1, queue.messages.length)];
-    if (message) queue.remove(message);
+    queue.messages = queue.messages.filter((one) => one !== message);
   }
 }
