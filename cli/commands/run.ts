@@ -104,7 +104,9 @@ async function hold(options: Flags, itself: Command, terminal: Terminal): Promis
   const run = await openRun({ settings: chosen, config, folder, log, metrics, takeOver, release: freeing });
   const stopped = untilStopped(() => terminal.notify(mayStayHeld(freeing)));
   // What cannot be finished in time is done by the next start, as after a crash.
-  void stopped.then(() => endAfter(release ? longestRelease : longestStop, { run, freeing, terminal }));
+  const ending = stopped.then(() =>
+    endAfter(release ? longestRelease : longestStop, { run, freeing, terminal }),
+  );
   const servers = [
     () => serve("page", log, () => startPage(run, chosen, options.page)),
     () => serve("metrics", log, () => startMetrics({ metrics, health: run }, options)),
@@ -114,7 +116,7 @@ async function hold(options: Flags, itself: Command, terminal: Terminal): Promis
   log.info("the holder is at work", { cluster: chosen.cluster, record: folder, operate });
   const reason = options.releaseOnly ? "asked to release only" : await stopped;
   log.info("the holder stops and finishes its work", { because: reason });
-  await run.stop({ release });
+  await run.stop({ release }).finally(() => void ending.then(clearTimeout));
   log.info("the holder has stopped");
 }
 
@@ -123,14 +125,14 @@ const mayStayHeld = (freeing: string) => `Nodes may stay held. This releases all
 type Ending = Readonly<{ run: Run; freeing: string; terminal: Pick<Terminal, "notify"> }>;
 
 /** Ends the process if it is still there by then. */
-function endAfter(limit: Duration, { run, freeing, terminal: { notify } }: Ending): void {
+function endAfter(limit: Duration, { run, freeing, terminal: { notify } }: Ending): NodeJS.Timeout {
   const end = async () => {
     await run.reportHeld(0).catch(() => {});
     notify(`error: what was under way did not end within ${formatDuration(limit)}`);
     notify(`The next start continues it. ${mayStayHeld(freeing)}`);
     process.exit(Exit.failed);
   };
-  setTimeout(end, limit).unref();
+  return setTimeout(end, limit);
 }
 
 type Served = Readonly<{ url: string; stop: () => Promise<void> }>;

@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
-import { expect, it } from "vitest";
-import { printable } from "../../cli/terminal/terminal.ts";
+import { expect, it, vi } from "vitest";
+import { printable, processTerminal } from "../../cli/terminal/terminal.ts";
 import { quoted, readable } from "../../cli/terminal/text.ts";
 
 it.each([
@@ -28,4 +28,41 @@ it.each([
   ["turns the text around", "a\u202eb", "a b"],
 ])("makes one plain line of text from outside that %s", (_, text, plain) => {
   expect(readable(text)).toBe(plain);
+});
+
+it("prints to the process's streams, replaces the last line only in a terminal, and ends when its reader has", () => {
+  vi.spyOn(process, "exit").mockImplementation(() => {
+    throw new Error("the process ends");
+  });
+  const written: unknown[] = [];
+  for (const name of ["stdout", "stderr"] as const)
+    vi.spyOn(process[name], "write").mockImplementation((text) => written.push([name, text]) > 0);
+  const { stdout, stderr } = process;
+  const [isTTY, columns, before] = [stderr.isTTY, stderr.columns, stdout.isTTY];
+  try {
+    Object.assign(stdout, { isTTY: true });
+    Object.assign(stderr, { isTTY: false, columns: 6 });
+    expect(processTerminal().rewrite).toBeUndefined();
+    Object.assign(stderr, { isTTY: true });
+    const terminal = processTerminal();
+    terminal.out("a\x07b");
+    terminal.notify("c\x07d");
+    terminal.rewrite?.("123456\x07");
+    expect(written).toEqual([
+      ["stdout", "a\ufffdb\n"],
+      ["stderr", "c\ufffdd\n"],
+      ["stderr", "\r\x1b[K12345"],
+    ]);
+    expect([terminal.isWatched, terminal.env]).toEqual([true, process.env]);
+    Object.assign(stdout, { isTTY: false });
+    expect([processTerminal().isWatched, terminal.style("red", "x")]).toEqual([false, "x"]);
+    const closed = Object.assign(new Error("closed"), { code: "EPIPE" });
+    expect(() => stdout.emit("error", closed)).toThrow("the process ends");
+    expect(() => stderr.emit("error", new Error("another"))).toThrow("another");
+  } finally {
+    Object.assign(stdout, { isTTY: before });
+    Object.assign(stderr, { isTTY, columns });
+    for (const stream of [stdout, stderr]) stream.removeAllListeners("error");
+    vi.restoreAllMocks();
+  }
 });

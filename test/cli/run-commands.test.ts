@@ -1,11 +1,12 @@
-import { statSync } from "node:fs";
+import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
-import { beforeEach, describe, expect, it, type TestContext } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, type TestContext, vi } from "vitest";
 import { commandLine } from "../../cli/command-line.ts";
 import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
 import { readSettings } from "../../lambda/settings.ts";
+import { version } from "../../lambda/version.ts";
 import { startRun } from "../../local/run/run.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
@@ -19,12 +20,18 @@ beforeEach(() => {
   data = newFolder();
 });
 
-/** A `run` of a cluster with one old node, with its folder where `run` makes it by default. */
-async function start(test: TestContext, cluster = "prod") {
+/** A cluster with one old node. */
+async function aCluster(test: TestContext) {
   const server = await FakeKubernetesServer.start();
   test.onTestFinished(() => server.stop());
   const labels = { [poolLabel]: "default", [registeredLabel]: "true" };
   server.addNode({ name: "a", labels, providerId: "kwok://a", joinedAt: new Date(0) });
+  return server;
+}
+
+/** A `run` of a cluster with one old node, with its folder where `run` makes it by default. */
+async function start(test: TestContext, cluster = "prod") {
+  const server = await aCluster(test);
   const config = new KubeConfig();
   config.loadFromString(server.kubeconfig());
   const folder = join(data, "karpenter-node-holder", `${cluster}-0123abcd`);
@@ -105,5 +112,55 @@ describe("commands with --run", () => {
     const { exit, reported } = await type("status", "--run", "--cluster", "prod");
     expect(exit).toBe(2);
     expect(reported).toContain("'--run [folder]' cannot be used with option '--cluster <name>'");
+  });
+});
+
+describe("run", () => {
+  const signals = ["SIGTERM", "SIGINT"] as const;
+  const listeners = signals.map((signal) => process.listeners(signal));
+  afterEach(() => {
+    vi.restoreAllMocks();
+    for (const [i, signal] of signals.entries())
+      for (const one of process.listeners(signal)) if (!listeners[i]?.includes(one)) process.off(signal, one);
+  });
+
+  /** Types `run`; once it is at work, gets what it serves, and stops it by a signal and a second one. */
+  async function run(test: TestContext, flags: string, isStopped = false) {
+    const file = join(data, "kubeconfig");
+    writeFileSync(file, (await aCluster(test)).kubeconfig());
+    const exit = vi
+      .spyOn(process, "exit")
+      .mockReturnValue(undefined as never)
+      .mockClear();
+    const terminal = new CollectedTerminal({ XDG_DATA_HOME: data, KUBECONFIG: file });
+    const ended = commandLine(["run", ...flags.split(" ")], terminal);
+    const served: string[] = [];
+    if (isStopped) {
+      await expect.poll(() => terminal.output, { timeout: 10_000 }).toContain("is at work");
+      for (const [url] of terminal.output.matchAll(/http:\S+\/(metrics)?(?=\n)/g))
+        served.push(await (await fetch(url)).text());
+      for (const _ of [1, 2]) process.emit("SIGTERM");
+    }
+    const code = await ended;
+    const printed = [`$ run ${flags}`, terminal.output, terminal.reported, `(${code}; ${exit.mock.calls})`];
+    return { served, printed: printed.join("\n") };
+  }
+
+  // A change is accepted with `npx vitest run test/cli/run-commands --update`, and read in the diff.
+  it("logs what was reviewed, serves what it is asked for, and ends when it is told to", async (test) => {
+    const { port } = new URL((await aCluster(test)).server);
+    const all = await run(test, "--hold 20m --page --metrics-port 0 --release-on-exit", true);
+    expect(all.served.map((text) => /The holder of fake|karpenter_node_holder/.exec(text)?.[0])).toEqual([
+      "The holder of fake",
+      "karpenter_node_holder",
+    ]);
+    const others = ["--release-only --log json", `--page ${port}`, `--metrics-port ${port}`];
+    const printed = [all.printed];
+    for (const flags of others) printed.push((await run(test, flags)).printed);
+    const text = printed.join("\n\n").replaceAll(data, "DATA").replaceAll(version, "VERSION");
+    const timeless = text.replaceAll(/\b[\dT:.-]+Z\b/g, "TIME").replaceAll(/[:-][0-9a-f]{8}\b/g, "-HASH");
+    await expect(timeless.replaceAll(/([: ])\d{4,5}\b(\/[0-9a-f-]{36})?/g, "$1PORT")).toMatchFileSnapshot(
+      "printed/run.txt",
+    );
   });
 });
