@@ -1,4 +1,4 @@
-import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, chmodSync, mkdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
@@ -19,11 +19,10 @@ export class Archive {
   constructor(path: string) {
     this.#path = path;
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    const isThere = existsSync(path);
+    appendFileSync(path, "");
     // A file from before, or from a backup, may be readable by others.
-    if (isThere) chmodSync(path, 0o600);
-    const text = isThere ? readFileSync(path, "utf8") : "";
-    for (const line of text.split("\n")) this.#load(line);
+    chmodSync(path, 0o600);
+    for (const line of readFileSync(path, "utf8").split("\n")) this.#load(line);
   }
 
   get events(): readonly InstanceEvent[] {
@@ -34,7 +33,7 @@ export class Archive {
   keep(read: Read, events: readonly InstanceEvent[]): void {
     this.#add(read, events);
     // The line before may have been cut off.
-    appendFileSync(this.#path, `\n${JSON.stringify({ read, events })}`, { mode: 0o600 });
+    appendFileSync(this.#path, `\n${JSON.stringify({ read, events })}`);
   }
 
   /** The stretches of a time in which calls of this name were not read yet, the newest first. */
@@ -52,7 +51,6 @@ export class Archive {
   }
 
   #load(line: string): void {
-    if (line.trim() === "") return;
     try {
       const { read, events } = JSON.parse(line);
       const moment = (text: string) => {
@@ -100,7 +98,5 @@ export async function cacheFile(
     return join(folder, `advise-${Account}-${await client.config.region()}-${cluster}.jsonl`);
   } catch (error) {
     throw explainAwsError(error, "read the caller's identity");
-  } finally {
-    client.destroy();
   }
 }

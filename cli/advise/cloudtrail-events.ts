@@ -78,8 +78,7 @@ function recordsInDocument(whole: unknown): readonly unknown[] {
 function unwrapped(entry: unknown): readonly unknown[] {
   const { CloudTrailEvent } = json(entry);
   if (typeof CloudTrailEvent !== "string") return [entry];
-  const record = tryParse(CloudTrailEvent);
-  return record === undefined ? [] : [record];
+  return [tryParse(CloudTrailEvent) ?? []].flat();
 }
 
 /** Sessions of one role are one caller. */
@@ -96,27 +95,24 @@ function instancesIn(value: unknown, instanceType?: string, found = new Map<stri
   if (typeof value === "string") {
     if (instanceId.test(value) && !found.has(value))
       found.set(value, { instance: value, ...(instanceType && { instanceType }) });
-  } else if (Array.isArray(value)) {
-    for (const item of value) instancesIn(item, instanceType, found);
-  } else if (typeof value === "object" && value !== null) {
+  } else {
     const own = json(value).instanceType;
     const type = typeof own === "string" ? own : instanceType;
-    for (const item of Object.values(value)) instancesIn(item, type, found);
+    for (const item of Object.values(json(value))) instancesIn(item, type, found);
   }
   return [...found.values()];
 }
 
 /** Tags wherever they stand; EC2's calls write them as key and value, with a capital or without. */
 function tagsIn(value: unknown): (readonly [string, string])[] {
-  if (Array.isArray(value)) return value.flatMap(tagsIn);
-  if (typeof value !== "object" || value === null) return [];
+  if (typeof value === "string") return [];
   const { key, Key, value: small, Value } = json(value);
   const [name, content] = [key ?? Key, small ?? Value];
   if (typeof name === "string" && typeof content === "string") return [[name, content]];
-  return Object.values(value).flatMap(tagsIn);
+  return Object.values(json(value)).flatMap(tagsIn);
 }
 
-const json = (value: unknown): Json => (typeof value === "object" && value !== null ? (value as Json) : {});
+const json = (value: unknown): Json => Object(value);
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
@@ -168,6 +164,6 @@ function filesOf(path: string): readonly string[] {
 
 function contentOf(file: string): string {
   const bytes = readFileSync(file);
-  const isZipped = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  const isZipped = bytes[0] === 0x1f;
   return (isZipped ? gunzipSync(bytes, { maxOutputLength: largest }) : bytes).toString("utf8");
 }

@@ -27,20 +27,19 @@ export type NodeLife = Readonly<{
 
 /** Joins launches and terminations; terminations of other instances are ignored. */
 export function nodeLives(events: readonly InstanceEvent[]): readonly NodeLife[] {
+  const ordered = events.toSorted((a, b) => a.at.getTime() - b.at.getTime());
   const ends = new Map<string, InstanceEvent>();
-  for (const event of events) {
-    if (event.kind !== "terminated") continue;
-    const known = ends.get(event.instance);
+  for (const event of ordered) {
     // Terminating an instance again changes nothing: the first time counts.
-    if (!known || event.at < known.at) ends.set(event.instance, event);
+    if (event.kind === "terminated" && !ends.has(event.instance)) ends.set(event.instance, event);
   }
   const lives = new Map<string, NodeLife>();
-  for (const event of events) {
+  for (const event of ordered) {
     // A fleet's launch is recorded twice: the fleet's call and the call it made.
     if (event.kind !== "launched" || lives.has(event.instance)) continue;
     lives.set(event.instance, lifeOf(event, ends.get(event.instance)));
   }
-  return [...lives.values()].sort((a, b) => a.launchedAt.getTime() - b.launchedAt.getTime());
+  return [...lives.values()];
 }
 
 function lifeOf(

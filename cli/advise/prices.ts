@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
-import { BadInputError } from "../../lambda/core/errors.ts";
+import * as v from "valibot";
+import { BadInputError, messageOf } from "../../lambda/core/errors.ts";
+import { anyObject, parse } from "../../lambda/schemas/parse.ts";
 import type { PriceOf } from "./advice.ts";
 import type { NodeLife } from "./lives.ts";
+
+const aPrice = "a price an hour";
+const prices = v.pipe(anyObject, v.record(v.string(), v.pipe(v.number(aPrice), v.minValue(0, aPrice))));
 
 /** Prices an hour by instance type, from a file like {"m5.large": 0.096}, or one price for all. */
 export function readPrices(path: string | undefined, price: number | undefined): PriceOf | undefined {
   if (path === undefined) return price === undefined ? undefined : () => price;
-  const read = parse(path);
-  const problems = Object.entries(read)
-    .filter(([, value]) => typeof value !== "number" || !(value >= 0))
-    .map(([type, value]) => `${type} must be a price an hour, not ${JSON.stringify(value)}`);
-  if (problems.length > 0) throw new BadInputError("These prices cannot be used", problems);
-  const known = new Map(Object.entries(read).map(([type, value]) => [type, Number(value)]));
+  const known = new Map(Object.entries(parse(unusable, prices, readJson(path), path)));
   return (type) => known.get(type ?? "") ?? price;
 }
 
@@ -25,14 +25,12 @@ export function describeMissingPrices(lives: readonly NodeLife[], priceOf: Price
   return [`${what}, so nothing is shown in money. Add them to --prices, or give --price.`];
 }
 
-function parse(path: string): Readonly<Record<string, unknown>> {
-  const expected = `${path} must be JSON like {"m5.large": 0.096}`;
+const unusable = "These prices cannot be used";
+
+function readJson(path: string): unknown {
   try {
-    const read: unknown = JSON.parse(readFileSync(path, "utf8"));
-    if (typeof read === "object" && read !== null && !Array.isArray(read)) return { ...read };
+    return JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new BadInputError("These prices cannot be used", [`${expected}: ${why}`]);
+    throw new BadInputError(unusable, [`${path} must be JSON like {"m5.large": 0.096}: ${messageOf(error)}`]);
   }
-  throw new BadInputError("These prices cannot be used", [expected]);
 }

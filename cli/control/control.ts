@@ -33,8 +33,6 @@ export function deployedHolder(flags: ClusterFlags, env: Terminal["env"]): Contr
     } catch (error) {
       if (isAws(error, "not found")) throw await noHolder(flags, config);
       throw explainAwsError(error, `invoke ${name}`);
-    } finally {
-      client.destroy();
     }
   };
   return { ask, name: flags.cluster, flags: `--cluster ${flags.cluster}` };
@@ -85,7 +83,5 @@ export async function findHolders(
     return { region, found: found.sort() };
   } catch {
     return { region, found: undefined };
-  } finally {
-    client.destroy();
   }
 }

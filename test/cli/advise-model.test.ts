@@ -250,8 +250,10 @@ describe("lives", () => {
   });
 
   it("count a duplicate launch once, and use the first of several ends", () => {
-    expect(nodeLives([end({ at: at(9) }), launch(), launch({ id: "e3" }), end()])).toEqual([
+    const later = launch({ id: "e3", at: at(1), instance: "i-2" });
+    expect(nodeLives([later, end({ at: at(9) }), launch(), launch({ id: "e3" }), end()])).toEqual([
       { instance: "i-1", nodePool: "default", launchedAt: at(0), endedAt: at(5), endedBy: "karpenter" },
+      { instance: "i-2", nodePool: "default", launchedAt: at(1) },
     ]);
   });
 

@@ -223,11 +223,18 @@ describe("advise", () => {
     expect(readdirSync(folder)).toEqual(["before.html"]);
   });
 
-  it("ends with 2 for invalid prices, naming each", async () => {
+  it.each([
+    [
+      '{"m5.large":"cheap","c5.large":-1}',
+      'm5.large must be a price an hour, not "cheap"; c5.large must be a price an hour, not -1',
+    ],
+    ["[]", "PATH must be an object"],
+    ["m5", 'PATH must be JSON like {"m5.large": 0.096}: '],
+  ])("ends with 2 for prices %s, naming what is wrong", async (text, expected) => {
     const prices = join(folder, "prices.json");
-    writeFileSync(prices, JSON.stringify({ "m5.large": "cheap" }));
+    writeFileSync(prices, text);
     const { exit, reported } = await advise("--from", exported(churn), "--prices", prices);
     expect(exit).toBe(2);
-    expect(reported).toContain("m5.large must be a price an hour");
+    expect(reported.replace(prices, "PATH")).toContain(`error: These prices cannot be used: ${expected}`);
   });
 });

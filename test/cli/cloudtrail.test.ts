@@ -1,4 +1,4 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, chmodSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Archive, gapsIn } from "../../cli/advise/archive.ts";
@@ -81,6 +81,10 @@ describe("CloudTrail's records", () => {
   it.each([
     ["lookup-events", JSON.stringify({ Events: [{ CloudTrailEvent: JSON.stringify(fleet(1, 0)) }] })],
     ["a log file", JSON.stringify({ Records: [fleet(1, 0)] })],
+    [
+      "lookup-events for people",
+      JSON.stringify({ Events: [{ CloudTrailEvent: JSON.stringify(fleet(1, 0)) }] }, null, 2),
+    ],
     ["a list", JSON.stringify([fleet(1, 0)])],
     ["a record a line", `${JSON.stringify(fleet(1, 0))}\n\n`],
   ])("are read as %s exports them", (_, text) => {
@@ -97,6 +101,15 @@ describe("gaps", () => {
       span(12, 20),
       span(0, 5),
     ]);
+  });
+
+  it.each([
+    ["before it", span(-20, -10)],
+    ["just before it", span(-20, 0)],
+    ["after it", span(50, 60)],
+    ["just after it", span(40, 60)],
+  ])("are all of a time when what was read lies %s", (_, read) => {
+    expect(gapsIn([read], at(0), at(40))).toEqual([span(0, 40)]);
   });
 
   it("are none where all was read", () => {
@@ -146,7 +159,13 @@ describe("reading from CloudTrail", () => {
     expect(events).toHaveLength(3);
     expect(shares.at(-1)).toBe(1);
     expect(shares).toEqual(shares.toSorted((one, other) => one - other));
-    expect(asked).toHaveLength(5);
+    expect(asked.map(({ NextToken }) => NextToken)).toEqual([
+      undefined,
+      "more",
+      undefined,
+      undefined,
+      undefined,
+    ]);
     expect(waits.every((ms) => ms >= 500)).toBe(true);
   });
 
@@ -159,11 +178,24 @@ describe("reading from CloudTrail", () => {
       page === 1 ? { Events: lookup(...first), NextToken: "more" } : expired,
     );
     expect(failure).toContain("expired");
+    const { from: broken, to } = { from: "x", to: at(60).toISOString() };
+    appendFileSync(
+      path,
+      `\n${JSON.stringify({ read: { call: "CreateFleet", from: broken, to }, events: [] })}`,
+    );
     appendFileSync(path, '\n{"read":{"call":"Cre');
+    chmodSync(path, 0o644);
 
     const rest = await read((call) => ({ Events: call === "CreateFleet" ? lookup(fleet(1, 0)) : [] }), path);
     expect(new Date(rest.asked[0].EndTime * 1000)).toEqual(from);
-    expect(rest.events).toHaveLength(first.length + 1);
+    const others = rest.asked.filter(
+      ({ LookupAttributes }) => LookupAttributes[0].AttributeValue !== "CreateFleet",
+    );
+    for (const { EndTime } of others) expect(new Date(EndTime * 1000)).toEqual(at(60));
+    expect(rest.asked[0].LookupAttributes[0].AttributeKey).toBe("EventName");
+    const launches = [...first, fleet(1, 0)].flatMap((record) => instanceEventsIn(record, "prod"));
+    expect(rest.events).toEqual(launches);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
     expect((await read(() => expired, path)).asked).toEqual([]);
   });
 });

@@ -84,7 +84,12 @@ describe("the first line of an error says what failed, the second what to do:", 
     const users = [{ name: "one", user: { token: "secret" } }];
     const content = { contexts: [context], clusters, users, "current-context": "one" };
     writeFileSync(kubeconfig, JSON.stringify(content));
-    const environment = { ...noFiles, AWS_ACCESS_KEY_ID: "test", AWS_SECRET_ACCESS_KEY: "test" };
+    const environment = {
+      ...noFiles,
+      AWS_ACCESS_KEY_ID: "test",
+      AWS_SECRET_ACCESS_KEY: "test",
+      AWS_MAX_ATTEMPTS: "1",
+    };
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
     for (const name of ["AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"]) vi.stubEnv(name, undefined);
   });
