@@ -38,4 +38,5 @@ function remedyFor(error: unknown, command: string): string {
 }
 
 /** The file system's own errors name the call and the path. */
-const isOfFile = (error: unknown): boolean => error instanceof Error && "syscall" in error && "path" in error;
+const isOfFile = (error: unknown): boolean =>
+  Object(error).syscall !== undefined && Object(error).path !== undefined;

@@ -139,6 +139,7 @@ describe("advise", () => {
 
   it("writes a self-contained report that escapes names", async () => {
     const html = join(folder, "advice.html");
+    writeFileSync(html, "", { mode: 0o644 });
     const named = churnIn("<script>alert(1)</script>");
     const records = exported([...churn, ...named]);
     const { exit, reported } = await advise("--from", records, "--relaunch-cost", "12m", "--html", html);

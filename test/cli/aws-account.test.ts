@@ -128,6 +128,21 @@ const everything = {
   associatedAccessPolicies: [{}, { policyArn: "AmazonEKSClusterAdminPolicy", associatedAt: 1 }],
   ...{ MetricAlarms: [{}], cluster: { status: "ACTIVE", accessConfig: { authenticationMode: "API" } } },
 };
+/** Values that AWS does not answer, but others may. */
+const odd = {
+  ...{
+    Arn: 7,
+    FunctionArn: 7,
+    EventSourceMappings: [{ UUID: null, State: 7 }],
+    MetricAlarms: [{ StateValue: 7 }],
+  },
+  Attributes: {
+    QueueArn: "arn:q",
+    ApproximateNumberOfMessages: "1x",
+    RedrivePolicy: '{"deadLetterTargetArn":7}',
+  },
+  ...{ FailedEntryCount: 1, QueueUrl: "https://sqs/q", Rules: [{ EventPattern: "{" }], NextToken: "always" },
+};
 const aQueue = { url: "https://sqs/q", arn: "arn:q", waiting: 0, inFlight: 0, policy: undefined };
 const calls: Readonly<Record<string, (account: Account) => Promise<unknown>>> = {
   identity: (account) => account.identity(),
@@ -154,14 +169,21 @@ const calls: Readonly<Record<string, (account: Account) => Promise<unknown>>> = 
 };
 
 // A change is accepted with `npx vitest run test/cli/aws-account --update`, and read in the diff.
-it("doctor asks AWS for what was reviewed, and reads that of full answers, of empty ones and where nothing is", async () => {
+it("doctor asks AWS for what was reviewed, and reads that of full answers, of empty and odd ones and of errors", async () => {
   const printed: string[] = [];
-  const answers = [json(everything), json({}), jsonError("ResourceNotFoundException", "gone", 404)];
+  const answers = [
+    ...[json(everything), json({}), json(odd), jsonError("ResourceNotFoundException", "gone", 404)],
+    jsonError("AccessDeniedException", "denied", 403),
+  ];
   for (const [name, call] of Object.entries(calls)) {
     const read: unknown[] = [];
     for (const answer of answers) {
       const account = await accountWhere(() => answer);
-      read.push(await call(account).catch((error) => `throws ${error.name}`));
+      read.push(
+        await call(account).catch(
+          (error) => `throws ${error.name}: ${error.message.replace(/^@aws-sdk.*/s, "no XML")}`,
+        ),
+      );
       // Requests at the same time come in any order.
       const asked = (aws?.requests ?? []).map(
         ({ method, path, headers, body }) =>

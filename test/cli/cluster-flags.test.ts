@@ -62,6 +62,10 @@ it("makes AWS clients of the flags, then of the environment, where a profile has
   expect(awsConfig({}, env)).toEqual({ region: "eu-west-1" });
   expect(awsConfig({}, { ...env, AWS_REGION: "us-west-2" })).toEqual({ region: "us-west-2" });
   expect(awsConfig({ profile: "ops" }, env)).toEqual({ profile: "ops" });
+  for (const region of ["us-gov-west-1", "eu-west-10"])
+    expect(awsConfig({ region }, env)).toEqual({ region });
+  const elsewhere = { ...env, AWS_REGION: "us-west-2" };
+  expect(awsConfig({ profile: "ops" }, elsewhere)).toEqual({ profile: "ops", region: "us-west-2" });
 });
 
 it("names the profiles there are where there is none of this name", async () => {
@@ -70,9 +74,14 @@ it("names the profiles there are where there is none of this name", async () => 
     AWS_CONFIG_FILE: join(folder, "config"),
     AWS_SHARED_CREDENTIALS_FILE: join(folder, "credentials"),
   };
-  await writeFile(env.AWS_CONFIG_FILE, "[default]\n[profile staging]\n[sso-session corp]\nregion = x\n");
-  await writeFile(env.AWS_SHARED_CREDENTIALS_FILE, "[ci]\naws_access_key_id = x\n");
+  await writeFile(
+    env.AWS_CONFIG_FILE,
+    '[default]\n [ profile  staging ]\n[profile "my sso-session x"]\n[sso-session corp]\nregion = x [none]\n',
+  );
+  await writeFile(env.AWS_SHARED_CREDENTIALS_FILE, " [ ci ]\naws_access_key_id = x [none]\n");
   const { exit, reported } = await typed(env, "resume", "--cluster", "prod", "--profile", "nosuch");
   expect(exit).toBe(2);
-  expect(reported).toContain("there is no AWS profile nosuch (there are: ci, default, staging)");
+  expect(reported).toContain(
+    "there is no AWS profile nosuch (there are: ci, default, my sso-session x, staging)",
+  );
 });

@@ -26,6 +26,7 @@ const wrongCalls: Readonly<Record<string, readonly string[]>> = {
     "--cluster prod --every soon",
     "--cluster prod --endpoint-url banana",
     "--cluster prod --endpoint-url ftp://a",
+    "--cluster prod --endpoint-url xhttps://a",
     ...["Frankfurt!", "Eu-west-1", "eu-west-1x", "eu-west-", "eu-1"].map(
       (one) => `--cluster prod --region ${one}`,
     ),

@@ -1,7 +1,15 @@
 import { styleText } from "node:util";
 import { expect, it, vi } from "vitest";
+import { explainAwsError } from "../../cli/aws-errors.ts";
+import { Failure, printFailure } from "../../cli/terminal/failure.ts";
 import { printable, processTerminal } from "../../cli/terminal/terminal.ts";
-import { quoted, readable } from "../../cli/terminal/text.ts";
+import { about, quoted, readable, relative } from "../../cli/terminal/text.ts";
+import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
+import { BadInputError, BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
+import { CollectedTerminal } from "../support/collected-terminal.ts";
+
+const bug = "This was not expected. Run again with DEBUG=1 to see where it happened, and please report it.";
 
 it.each([
   ["clears the screen", "a\x1b[H\x1b[2J"],
@@ -14,7 +22,9 @@ it.each([
 });
 
 it("quotes a word for a shell where that is needed, as in the commands that we print", () => {
-  expect(["/data/a-b", "a b", "it's"].map(quoted)).toEqual(["/data/a-b", "'a b'", "'it'\\''s'"]);
+  expect(["/data/a-b", "a b", "ab ", " ab", "it's"].map(quoted)).toEqual([
+    ...["/data/a-b", "'a b'", "'ab '", "' ab'", "'it'\\''s'"],
+  ]);
 });
 
 it("keeps our colours, lines and every script", () => {
@@ -65,4 +75,60 @@ it("prints to the process's streams, replaces the last line only in a terminal, 
     for (const stream of [stdout, stderr]) stream.removeAllListeners("error");
     vi.restoreAllMocks();
   }
+});
+
+it.each([
+  [minutes(10) - seconds(1), "9m59s"],
+  [minutes(10) + seconds(20), "10m"],
+  [hours(48) - minutes(1), "47h59m"],
+  [hours(48), "2d"],
+  [hours(50) + minutes(59), "2d2h"],
+  [hours(24 * 10 - 1), "9d23h"],
+  [hours(24 * 10 + 5), "10d"],
+])("writes a duration of %i ms in its two largest parts, %s", (duration, text) => {
+  expect(about(duration)).toBe(text);
+});
+
+it.each([
+  [0, "now"],
+  [999, "now"],
+  [1_000, "in 1s"],
+  [-1_000, "1s ago"],
+])("says of a moment in %i ms that it is %s", (ahead, text) => {
+  expect(relative(after(noon, ahead), noon)).toBe(text);
+});
+
+it.each([
+  [new Failure("x", "Do this."), "Do this.", 1],
+  [new BadInputError("x", ["y"]), "Nothing was changed. See `run --help`.", 2],
+  [new BrokenSetupError("x"), "Fix that first: until then the same command fails again.", 1],
+  [new TryAgainError("x"), "This may pass: try again in a moment.", 1],
+  [Object.assign(new Error("x"), { syscall: "open", path: "/x" }), "Check that path, or name another.", 1],
+  [Object.assign(new Error("x"), { syscall: "connect" }), bug, 1],
+  [Object.assign(new Error("x"), { path: "/x" }), bug, 1],
+])("says on a second line what to do after %s", (error, remedy, exit) => {
+  for (const DEBUG of ["", "1"]) {
+    const terminal = new CollectedTerminal({ DEBUG });
+    expect(printFailure(error, terminal, "run")).toBe(exit);
+    const lines = [`error: ${error.message}`, remedy, ...(DEBUG && exit === 1 ? [error.stack] : [])];
+    expect(terminal.reported).toBe(lines.join("\n"));
+  }
+});
+
+it.each([
+  [{ name: "ExpiredToken" }, "the AWS credentials have expired (x)"],
+  [{ name: "AccessDeniedException" }, "x"],
+  [{ name: "TimeoutError" }, "AWS could not be reached (x)"],
+  [{ code: "ENOTFOUND" }, "AWS could not be reached (x)"],
+  [{ message: "", code: "ECONNREFUSED" }, "AWS could not be reached (ECONNREFUSED)"],
+  [{ message: "Region is missing" }, "no AWS region is set"],
+  [{ message: "Region not accepted: a\nb" }, "Region not accepted: a"],
+])("explains an error of AWS: %j", (about, message) => {
+  const error = Object.assign(new Error("x"), about);
+  expect(explainAwsError(error, "do this")).toMatchObject({ message, remedy: expect.any(String) });
+});
+
+it("leaves an error of another origin as it is, also one that only quotes AWS", () => {
+  for (const error of [new Error("x"), new Error("it said: region not accepted"), "x"])
+    expect(explainAwsError(error, "do this")).toBe(error);
 });

@@ -23,12 +23,12 @@ export function awsFunctions(config: AwsConfig, cluster: string): Functions {
     const found = await unlessGone(() => lambda.send(new GetFunctionConfigurationCommand({ FunctionName })));
     if (!found) return undefined;
     const [concurrency, invocations] = await Promise.all([
-      unlessGone(() => lambda.send(new GetFunctionConcurrencyCommand({ FunctionName }))),
+      lambda.send(new GetFunctionConcurrencyCommand({ FunctionName })),
       unlessGone(() =>
         lambda.send(new GetFunctionEventInvokeConfigCommand({ FunctionName, Qualifier: "$LATEST" })),
       ),
     ]);
-    const reservedConcurrency = concurrency?.ReservedConcurrentExecutions;
+    const { ReservedConcurrentExecutions: reservedConcurrency } = concurrency;
     const failuresArn = textIn(invocations?.DestinationConfig?.OnFailure?.Destination);
     const env = Object.entries(found.Environment?.Variables ?? {});
     return {

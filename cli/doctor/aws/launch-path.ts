@@ -83,14 +83,14 @@ export function awsQueues(config: AwsConfig): Pick<Account, "queue" | "letRuleSe
       const { Attributes = {} } = await sqs.send(
         new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ["All"] }),
       );
-      const deadLetterArn = Object(parse(Attributes.RedrivePolicy)).deadLetterTargetArn;
+      const deadLetterArn = textIn(Object(parse(Attributes.RedrivePolicy)).deadLetterTargetArn);
       return {
         url,
         arn: textIn(Attributes.QueueArn) ?? "",
         waiting: countIn(Attributes.ApproximateNumberOfMessages),
         inFlight: countIn(Attributes.ApproximateNumberOfMessagesNotVisible),
         policy: parse(Attributes.Policy),
-        ...(typeof deadLetterArn === "string" && { deadLetterArn }),
+        ...(deadLetterArn && { deadLetterArn }),
       };
     });
   }
