@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runningHolder } from "../../cli/control/running.ts";
 import { BadInputError, TryAgainError } from "../../lambda/core/errors.ts";
@@ -31,8 +32,11 @@ const ask = async (payload: Readonly<Record<string, unknown>>, where = folder) =
 /** Sends these bytes as they are; with `end: false` the request never ends. */
 const send = (body: string, { method = "POST", end = true } = {}) => {
   const sent = request({ socketPath: controlSocketIn(folder), method });
-  const answered = new Promise<number | undefined>((resolve, reject) => {
-    sent.once("response", (response) => resolve(response.resume().statusCode)).once("error", reject);
+  const answered = new Promise<readonly unknown[]>((resolve, reject) => {
+    sent.once("error", reject).once("response", (response) => {
+      const { "content-type": type, connection } = response.headers;
+      text(response).then((said) => resolve([response.statusCode, type, connection, said]), reject);
+    });
   });
   if (end) sent.end(body);
   else sent.flushHeaders();
@@ -83,9 +87,14 @@ describe("the control socket", () => {
   it("refuses what is not JSON, too large, cut off or no POST, and answers the next request", async () => {
     const answered: unknown[] = [];
     await open(async (payload) => answered.push(payload));
-    expect(await send("{").answered).toBe(400);
+    const problem = {
+      errorType: "BadInputError",
+      errorMessage: "This request cannot be done: the payload must be JSON",
+    };
+    const refused = [400, "application/json", "close", JSON.stringify(problem)];
+    expect(await send("{").answered).toEqual(refused);
     await expect(send(JSON.stringify("x".repeat(20 * longestRequest))).answered).rejects.toThrow();
-    expect(await send("", { method: "GET" }).answered).toBe(405);
+    expect(await send("", { method: "GET" }).answered).toEqual([405, "application/json", "close", "{}"]);
     const cut = send("", { end: false });
     cut.sent.destroy();
     await expect(cut.answered).rejects.toThrow();

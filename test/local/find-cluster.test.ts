@@ -53,6 +53,8 @@ it("logs in as the Pod's service account, verifies the cluster by its CA, and re
   };
   expect(await login()).toMatchObject({ headers: { Authorization: "Bearer first" } });
   expect(String((await login()).ca)).toBe("the cluster's CA");
+  expect((await login()).rejectUnauthorized).not.toBe(false);
+  expect(found({ env: inPod }).getCurrentContext()).toBe("in-cluster");
   await mountServiceAccount("second");
   expect(await login()).toMatchObject({ headers: { Authorization: "Bearer second" } });
 });
@@ -63,7 +65,9 @@ it("writes an IPv6 address of the cluster in brackets", async () => {
 });
 
 it("reports where it searched when there is none", () => {
-  expect(() => found()).toThrow("name a kubeconfig with --kubeconfig, or set KUBECONFIG");
+  expect(() => found()).toThrow(
+    "No cluster was found: name a kubeconfig with --kubeconfig, or set KUBECONFIG",
+  );
   expect(() => found({ env: inPod })).toThrow("this is not a Pod with a service account");
 });
 

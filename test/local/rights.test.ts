@@ -6,18 +6,21 @@ import { checkRights } from "../../local/run/rights.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { until } from "../support/context.ts";
 
-const verbOf = ({ body }: KubernetesCall) =>
-  (body as { spec: { resourceAttributes: { verb: string; resource: string } } }).spec.resourceAttributes;
 const check = (answer: (verb: string) => unknown) =>
-  checkRights({ call: async (call) => answer(verbOf(call).verb) }, context);
+  checkRights({ call: async ({ body }) => answer(Object(body).spec.resourceAttributes.verb) }, context);
 const context = { ...until(noon), server: "https://prod" };
 const allowed = (is: boolean) => ({ status: { allowed: is } });
 
 describe("what run may do in its cluster", () => {
   it("is enough when it may read, watch and patch nodes", async () => {
-    const asked: unknown[] = [];
-    await checkRights({ call: async (call) => asked.push(verbOf(call)) && allowed(true) }, context);
-    expect(asked).toEqual(["get", "list", "watch", "patch"].map((verb) => ({ verb, resource: "nodes" })));
+    const asked: KubernetesCall[] = [];
+    await checkRights({ call: async (call) => asked.push(call) && allowed(true) }, context);
+    const bodies = ["get", "list", "watch", "patch"].map((verb) => ({
+      apiVersion: "authorization.k8s.io/v1",
+      kind: "SelfSubjectAccessReview",
+      spec: { resourceAttributes: { verb, resource: "nodes" } },
+    }));
+    expect(asked.map(({ body }) => body)).toEqual(bodies);
   });
 
   it("names every right that is missing, and the command that gives it", async () => {
@@ -38,6 +41,9 @@ describe("what run may do in its cluster", () => {
     const unreachable = check(() => {
       throw new TryAgainError("no answer");
     });
-    await expect(unreachable).rejects.toThrow("the cluster at https://prod cannot be reached: no answer");
+    await expect(unreachable).rejects.toMatchObject({
+      message: "the cluster at https://prod cannot be reached: no answer",
+      remedy: "Check the kubeconfig's server, and the network between.",
+    });
   });
 });

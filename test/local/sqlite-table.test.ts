@@ -142,6 +142,27 @@ describe("a record on disk", () => {
     expect(String(error)).toContain(file);
   });
 
+  it("says what cannot be done now", async () => {
+    const table = SqliteTable.open(file, noon);
+    table.close();
+    await expect(table.find("record", "x")).rejects.toThrow(`Cannot read the record ${file} now: `);
+    await expect(table.put("record", "x", {})).rejects.toThrow(`Cannot write the record ${file} now: `);
+  });
+
+  it("lists items in the order of their names, or backwards", async () => {
+    const table = SqliteTable.open(file, noon);
+    for (const name of ["b", "a", "c"]) await table.put("record", name, { n: 1 });
+    const names = async (options?: { backwards: boolean }) => {
+      const found: unknown[] = [];
+      for await (const { item, where } of table.all("record", options)) found.push([item.name, where]);
+      return found;
+    };
+    const sorted = ["a", "b", "c"].map((name) => [name, `File ${file}, record ${name}`]);
+    expect(await names()).toEqual(sorted);
+    expect(await names({ backwards: true })).toEqual(sorted.toReversed());
+    table.close();
+  });
+
   function pragma(setting: string): void {
     const database = new DatabaseSync(file);
     database.exec(`PRAGMA ${setting}`);
