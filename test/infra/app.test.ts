@@ -32,6 +32,7 @@ describe("the app", { timeout: 60_000 }, () => {
     const { template, ...checked } = synth({ cluster: "prod" });
 
     expect(checked).toEqual(noFinding);
+    expect(template.Description).toBe("karpenter-node-holder for prod");
     expect(Object.keys(template.Outputs).sort()).toEqual([
       "ControlFunction",
       "Dashboard",

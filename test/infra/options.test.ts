@@ -123,7 +123,9 @@ describe("a VPC of the CDK", () => {
     const cluster = SecurityGroup.fromSecurityGroupId(stack, "Cluster", "sg-cluster");
     cluster.connections.allowFrom(holder, Port.tcp(443));
     const made = template();
-    made.resourceCountIs("AWS::EC2::SecurityGroup", 1);
+    made.hasResourceProperties("AWS::EC2::SecurityGroup", {
+      GroupDescription: "Functions of the node holder; the cluster must let them in on port 443",
+    });
     const [group] = resourcesOf(made, "AWS::EC2::SecurityGroup").keys();
     expect(networkOfHold(made)).toEqual({
       SubnetIds: ["subnet-private-a", "subnet-private-b"],

@@ -44,7 +44,7 @@ export const synthesizeEverything = (): Template =>
     (stack) =>
       new KarpenterNodeHolder(stack, "Holder", {
         cluster: "prod",
-        hold: Duration.minutes(30),
+        hold: "auto",
         maxHold: Duration.hours(3),
         breather: Duration.minutes(5),
         initialDelay: Duration.seconds(30),
@@ -56,7 +56,7 @@ export const synthesizeEverything = (): Template =>
         driftWait: Duration.hours(1),
         karpenter: "v0.31",
         holdAnnotation: "example.com/keep",
-        sweepEvery: Duration.minutes(7),
+        sweepEvery: Duration.minutes(20),
         holdDuring: "cron(0 8 ? * MON-FRI *) Europe/Berlin 2h nodepool/batch",
         access: "install",
         vpc: { subnetIds: ["subnet-0123456789abcdef0"], securityGroupIds: ["sg-0123456789abcdef0"] },

@@ -29,6 +29,14 @@ it.each([
   [{ alarmTopic: "arn:aws:sns:eu-west-1:111122223333:ops" }, /^alarmTopic must be an SNS topic of the CDK/],
   [{ vpc: "subnet-1a2b3c4d,sg-5e6f7a8b" }, /^vpc must be \{ subnetIds/],
   [{ vpc: { subnetIds: ["subnet-1a2b3c4d"] } }, /^vpc must be \{ subnetIds/],
+  [
+    { vpc: { subnetIds: ["subnet-1a2b3c4d", 1], securityGroupIds: ["sg-5e6f7a8b"] } },
+    /^vpc must be \{ subnetIds/,
+  ],
+  [{ vpc: { subnetIds: ["subnet-1a2b3c4d"], securityGroupIds: [] } }, /^vpc must be \{ subnetIds/],
+  [{ vpc: { vpc: null } }, /^vpc must be \{ subnetIds.*, not an object$/],
+  [{ alarmTopic: {} }, "alarmTopic must be an SNS topic of the CDK, not an object"],
+  [{ hold: { toMilliseconds: 5 } }, /^hold must be auto, or a duration .+, not an object$/],
   [{ scope: "planet" }, 'scope must be cluster or nodepool, not "planet"'],
   [{ karpenter: 1 }, 'karpenter must be v1 or v0.31, not "1"'],
   [{ maxhold: Duration.hours(1) }, "maxhold is no setting: did you mean maxHold?"],
@@ -45,8 +53,9 @@ it("names all of them at once", () => {
   expect(problemsOf({ hold: "30y", access: "auto", breather: Duration.days(2) })).toHaveLength(3);
 });
 
-it("takes a prop that is undefined for one that was left out", () => {
-  expect(problemsOf({ hold: undefined, vpc: undefined, access: undefined })).toEqual([]);
+it("takes a prop that is undefined or null for one that was left out", () => {
+  const missing = { hold: undefined, vpc: undefined, access: undefined };
+  expect(problemsOf({ ...missing, alarmTopic: null, maxHold: null })).toEqual([]);
 });
 
 it("refuses a second holder for one cluster, and names the first; the same name elsewhere is another cluster", () => {
@@ -56,4 +65,5 @@ it("refuses a second holder for one cluster, and names the first; the same name 
   inRegion("Ireland", "eu-west-1");
   expect(() => inRegion("Again", "eu-west-1")).toThrow("cluster prod already has a holder at Ireland/Holder");
   expect(() => inRegion("Virginia", "us-east-1")).not.toThrow();
+  new KarpenterNodeHolder(newStack(app, "Another"), "Holder", { cluster: "staging" });
 });
