@@ -6,8 +6,6 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { commandLine, commands } from "../../cli/command-line.ts";
-import { printFailure } from "../../cli/terminal/failure.ts";
-import { processTerminal } from "../../cli/terminal/terminal.ts";
 import { version } from "../../lambda/version.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 
@@ -65,17 +63,5 @@ describe("the command line", () => {
     program.stdout.destroy();
     const [stderr, [code]] = await Promise.all([text(program.stderr), once(program, "exit")]);
     expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
-  });
-
-  it("writes no colours where nobody watches", () => {
-    expect(processTerminal().style("red", "x")).toBe("x");
-  });
-
-  it("prints where an error happened with DEBUG only", () => {
-    for (const env of [{}, { DEBUG: "1" }]) {
-      const terminal = new CollectedTerminal(env);
-      printFailure(new Error("odd"), terminal, "any");
-      expect(terminal.reported.includes("command-line.test.ts")).toBe("DEBUG" in env);
-    }
   });
 });

@@ -1,161 +1,394 @@
+import type { VpcConfigResponse } from "@aws-sdk/client-eks";
 import { describe, expect, it } from "vitest";
+import type { Account, FunctionFacts } from "../../cli/doctor/aws/account.ts";
 import { applyFixes } from "../../cli/doctor/examination.ts";
-import { verdictView } from "../../cli/doctor/finding.ts";
+import { findingJson, findingView, verdictView } from "../../cli/doctor/finding.ts";
 import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
-import { after, minutes } from "../../lambda/core/duration.ts";
-import { Karpenter } from "../../lambda/core/marks/keys.ts";
-import { noon } from "../../simulator/virtual-clock.ts";
+import { unreachableFromOutside } from "../../lambda/aws/usable-cluster.ts";
+import type { AccessFinding } from "../../lambda/cluster-access/cluster-rights.ts";
+import { after, type Duration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
+import type { Part } from "../../lambda/names.ts";
+import { version } from "../../lambda/version.ts";
+import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 import {
+  type Answers,
   aFunction,
   aHeldScope,
   anAccount,
   anAlarm,
+  aQueue,
   aRule,
+  aTrip,
   broken,
+  type Differing,
   examined,
   examinedAccount,
   none,
-  of,
   warned,
 } from "./healthy-account.ts";
 
-const failingWith = (message: string, about: object) => async () => {
-  throw Object.assign(new Error(message), about);
+/** An account in which one function differs, or is missing. */
+const functionIs = (part: Part, about?: Partial<FunctionFacts>): Partial<Account> => ({
+  functionOf: async (one) => (one === part ? about && aFunction(one, about) : aFunction(one)),
+});
+const queueIs = (part: string, about?: Parameters<typeof aQueue>[1]): Partial<Account> => ({
+  queue: async (urlOrArn) => {
+    const name = urlOrArn.split(/[/:]/).at(-1) ?? "";
+    return name === part ? about && aQueue(name, about) : aQueue(name);
+  },
+});
+const ruleIs = (about: Parameters<typeof aRule>[0]): Partial<Account> => ({
+  launchRule: async () => aRule(about),
+});
+const clusterIs = (about: object): Partial<Account> => ({
+  cluster: async () => ({
+    ...{ status: "ACTIVE", version: "1.36", authenticationMode: "API", unreachable: undefined },
+    ...about,
+  }),
+});
+const endpointIs = (config: VpcConfigResponse) =>
+  clusterIs({ unreachable: unreachableFromOutside("prod", config) });
+const insideCluster = (cluster: object): Differing => ({ check: { cluster } });
+const inRecord = (record: object): Differing => ({ check: { record } });
+
+/** A problem that belongs to another rule than ours. */
+const otherPolicy = {
+  Statement: [
+    {
+      ...{ Effect: "Allow", Principal: { Service: "events.amazonaws.com" }, Action: "sqs:SendMessage" },
+      Condition: { ArnEquals: { "aws:SourceArn": "other" } },
+    },
+  ],
 };
-const denied = failingWith("not allowed", { name: "AccessDeniedException" });
-const plain = (_: unknown, text: string) => text;
+const withoutHold = async (role: string) => (role.endsWith("/hold") ? undefined : ["karpenter-node-holder"]);
+const since1970 = async (role: string) => (role.endsWith("/cluster-access") ? new Date(0) : undefined);
+const overdue = { ...aHeldScope, expiresAt: after(noon, -minutes(9)) };
+
+type Row = readonly [how: string, differing: Differing, answers?: Answers];
+/** Each breaks exactly one link. */
+const brokenLinks: readonly Row[] = [
+  ["a function is missing", functionIs("sweep")],
+  ["a function is turned off", functionIs("hold", { reservedConcurrency: 0 })],
+  ["an update failed", functionIs("hold", { lastUpdate: "Failed" })],
+  ["the rule is gone", { launchRule: none }],
+  ["the rule is disabled", ruleIs({ isEnabled: false })],
+  ["the rule does not match", ruleIs({ pattern: { source: ["aws.ec2"] } })],
+  ["the rule leads elsewhere", ruleIs({ targets: [{ arn: "arn:elsewhere" }] })],
+  ["the queue is gone", queueIs("launches")],
+  ["its policy is gone", queueIs("launches", { policy: undefined })],
+  ["its policy is another's", queueIs("launches", { policy: otherPolicy })],
+  ["the mapping is disabled", { mapping: async () => ({ id: "m", state: "Disabled", lastResult: "" }) }],
+  ["the mapping is gone", { mapping: none }],
+  ["a dead-letter queue is gone", queueIs("undelivered")],
+  ["the table is gone", { tableStatus: none }],
+  ["the schedule group is gone", { scheduleGroup: none }],
+  ["that group is going", { scheduleGroup: async () => "DELETING" }],
+  ["the schedule role is gone", { role: none }],
+  ["that role trusts others", { role: async () => ({ trust: {} }) }],
+  ["nothing wakes the sweep", { ruleThatTargets: none }],
+  ["the sweep's rule is disabled", { ruleThatTargets: async () => aRule({ isEnabled: false }) }],
+  ["there is no such cluster", { cluster: none }],
+  ["it knows no access entries", clusterIs({ authenticationMode: "CONFIG_MAP" })],
+  ["the endpoint is private", endpointIs({ endpointPublicAccess: false })],
+  ["the endpoint is public for some addresses only", endpointIs({ publicAccessCidrs: ["203.0.113.0/24"] })],
+  ["an access entry is gone", { accessGroups: withoutHold }],
+  ["the access function was killed and is an admin still", { adminSince: since1970 }],
+  ["the cluster refuses the login", insideCluster({ works: false, because: "refused the login (401)" })],
+  ["a right is missing", insideCluster({ missingRights: ["patch nodes"] })],
+  ["the policy is missing", insideCluster({ foreignChange: "admitted" })],
+  ["the policy refuses our mark", insideCluster({ ownChange: "refused", said: "denied" })],
+  ["EC2 cannot be asked", { check: { launches: { works: false, because: "no right" } } }],
+  ["the record cannot be read", inRecord({ works: false, because: "no right" })],
+  ["a hold is overdue", inRecord({ holds: [overdue] })],
+  ["a hold's one-shot is gone", { scheduleExists: async () => false, ...inRecord({ holds: [aHeldScope] }) }],
+  ["the sweep has not run for long", inRecord({ lastSweep: after(noon, -hours(1)).toISOString() })],
+  ["no sweep ever ran", inRecord({ lastSweep: undefined })],
+];
+
+/** Each is one warning. */
+const warnings: readonly Row[] = [
+  ["letters in a dead-letter queue", queueIs("undelivered", { waiting: 3 })],
+  ["an alarm that is on", { alarms: async () => [anAlarm("sweep-silent", "ALARM")] }],
+  ["no alarms at all", { alarms: async () => [] }],
+  ["needless rights", insideCluster({ needlessRights: ["delete nodes"] })],
+  ["a missing right to list pods", insideCluster({ missingRights: ["list pods"] })],
+  ["an old cluster without policies", insideCluster({ foreignChange: "admitted", kubernetes: "v1.29.4" })],
+  ["nodes stuck in deletion", insideCluster({ stuck: [{ node: "a", since: noon.toISOString() }] })],
+  [
+    "nodes that users hold",
+    insideCluster({ userHeld: [{ node: "a", since: after(noon, -hours(50)), by: "kubectl" }] }),
+  ],
+  ["a cluster's clock that is off", insideCluster({ clusterTime: after(noon, minutes(5)) })],
+];
+
+const many = <T>(count: number, one: (n: number) => T): T[] =>
+  Array.from({ length: count }, (_, n) => one(n));
+const since = after(noon, -hours(50)).toISOString();
+const denied = async () => Promise.reject(Object.assign(new Error("no"), { name: "AccessDeniedException" }));
+const untried = { foreignChange: "not tried", ownChange: "not tried" };
+const toAnyone = { Statement: [{ Effect: "Allow", Principal: "*", Action: "sqs:*" }] };
+const failing = (error: Error) => () => Promise.reject(error);
+const sends = (statement: object) => queueIs("launches", { policy: { Statement: [statement] } });
+const installedAt = (at: Date) => async (role: string) => (role.endsWith("/cluster-access") ? at : undefined);
+const clockIs = (off: Duration): Answers => ({ clock: new VirtualClock(after(noon, off)) });
+const noneOfTheRights = { missingRights: ["patch nodes"], foreignChange: "admitted" };
+const swept = (ago: Duration) => inRecord({ lastSweep: after(noon, -ago).toISOString() });
+const heldUntil = (expiresAt: Date) =>
+  inRecord({ holds: [{ ...aHeldScope, expiresAt, armedFor: expiresAt }] });
+const manifestIs = (...states: AccessFinding["state"][]): Answers => ({
+  compareManifest: async () =>
+    states.map((state, n) => ({ kind: ["ClusterRole", "Policy"][n] ?? "", state })),
+});
+const templates = async () => [{ nodePool: "batch", value: "4h" }];
+const buffers = (count: number): Answers => ({
+  findCapacityBuffers: async () => many(count, (n) => `web/${n}`),
+});
+const { armedFor: _, ...beginning } = aHeldScope;
+const armedFor = (ahead: Duration) => inRecord({ holds: [{ ...aHeldScope, armedFor: after(noon, ahead) }] });
+const functionsHave = (env: Readonly<Record<string, string>>): Partial<Account> => ({
+  functionOf: async (part) => aFunction(part, { env: { ...aFunction(part).env, ...env } }),
+});
+const lateEverything = { holds: [overdue], lastSweep: after(noon, -hours(1)).toISOString() };
+/** What nothing that should have ended follows from. */
+const causes = [
+  "table is gone",
+  "schedule group is gone",
+  "wakes the sweep",
+  "entry is gone",
+  "login",
+  "a right",
+  "policy is missing",
+];
+const consequences = brokenLinks
+  .filter(([how]) => causes.some((one) => how.includes(one)))
+  .map(
+    ([how, { check, ...rest }]): Row => [
+      `nothing ends in time, and ${how}`,
+      { ...rest, check: { ...(typeof check === "object" && check), record: lateEverything } },
+    ],
+  );
+const others: readonly Row[] = [
+  ...consequences,
+  [
+    "rights, policy and entries are missing",
+    { accessGroups: withoutHold, ...insideCluster(noneOfTheRights) },
+  ],
+  ["rights and policy are missing", insideCluster(noneOfTheRights)],
+  ["neither is as in the manifest", insideCluster(noneOfTheRights), manifestIs("different", "missing")],
+  [
+    "the policy is not as in the manifest",
+    insideCluster({ foreignChange: "admitted" }),
+    manifestIs("missing"),
+  ],
+  ["policies are unknown", {}, manifestIs("unknown to this cluster", "unknown to this cluster")],
+  ["role and policy are as in the manifest", {}, manifestIs("right")],
+  [
+    "the record can be read by no one",
+    { tableStatus: none, ...inRecord({ works: false, because: "no right" }) },
+  ],
+  [
+    "the cluster is private, and the login fails",
+    {
+      ...endpointIs({ endpointPublicAccess: false }),
+      ...insideCluster({ works: false, because: "no answer" }),
+    },
+  ],
+  [
+    "a function is turned off, and does not answer",
+    {
+      ...functionIs("control", { reservedConcurrency: 0 }),
+      check: () => {
+        throw new Error("throttled");
+      },
+    },
+  ],
+  ["the code is older", { check: { version: "0.0.1" } }, { probe: () => aTrip({ version: "0.0.1" }) }],
+  ["the functions' code is mixed", {}, { probe: () => aTrip({ version: "0.0.1" }) }],
+  ["the probe is lost", {}, { probe: () => null }],
+  ["the probe is slow", {}, { probe: () => ({ ...aTrip(), queuedAt: after(noon, seconds(12)) }) }],
+  ["no function knows its environment", { functionOf: async (part) => aFunction(part, { env: {} }) }],
+  [
+    "two functions are missing",
+    { functionOf: async (part) => (part.startsWith("h") || part === "sweep" ? undefined : aFunction(part)) },
+  ],
+  ["all functions are missing", { functionOf: none, holders: none }],
+  ["there is no other holder", { functionOf: none, holders: async () => [] }],
+  ["there are other holders", { functionOf: none, holders: async () => ["a", "b"] }],
+  ["an update is under way", functionIs("hold", { lastUpdate: "InProgress" })],
+  ["a function was not used for weeks", functionIs("hold", { state: "Inactive" })],
+  ["roles are in another group", { accessGroups: async () => ["strangers"] }],
+  ["a deployment is under way", { adminSince: installedAt(after(noon, -minutes(14))) }],
+  ["a deployment takes 15 minutes", { adminSince: installedAt(after(noon, -minutes(15))) }],
+  ["only receiving is allowed", sends({ Effect: "Allow", Principal: "*", Action: "sqs:ReceiveMessage" })],
+  ["sending is denied", sends({ Effect: "Deny", Principal: "*", Action: "sqs:*" })],
+  [
+    "another service may send",
+    sends({ Effect: "Allow", Principal: { Service: "s3.amazonaws.com" }, Action: "sqs:*" }),
+  ],
+  ["the mapping is being made", { mapping: async () => ({ id: "m", state: "Creating", lastResult: "ok" }) }],
+  [
+    "no queue has a dead-letter queue",
+    {
+      ...queueIs("launches", { deadLetterArn: "" }),
+      ...ruleIs({ targets: [{ arn: aQueue("launches").arn }] }),
+    },
+  ],
+  [
+    "a rule cannot be enabled",
+    { ...ruleIs({ isEnabled: false }), enableRule: failing(new Error("not allowed")) },
+  ],
+  [
+    "answers cannot be read",
+    {
+      alarms: failing(new TypeError("x")),
+      mapping: failing(new SyntaxError("x")),
+      role: failing(new RangeError("x")),
+      tableStatus: failing(new Error("away")),
+    },
+  ],
+  ["a name is long", { scheduleGroup: async () => "x".repeat(990) }],
+  ["this machine's clock is ahead", {}, clockIs(minutes(3))],
+  ["this machine's clock is behind", {}, clockIs(-minutes(3))],
+  ["this machine's clock is ahead as far as is tolerable", {}, clockIs(seconds(30))],
+  ["the cluster's clock is behind", insideCluster({ clusterTime: after(noon, -minutes(5)) })],
+  [
+    "the cluster's clock is ahead as far as is tolerable",
+    insideCluster({ clusterTime: after(noon, seconds(31)) }),
+  ],
+  [
+    "the cluster's clock is behind as far as is tolerable",
+    insideCluster({ clusterTime: after(noon, -seconds(30)) }),
+  ],
+  [
+    "the first sweep is due soon",
+    {
+      functionOf: async (part) => aFunction(part, { changedAt: after(noon, -minutes(4)) }),
+      ...inRecord({ lastSweep: undefined }),
+    },
+  ],
+  [
+    "the first sweep is late",
+    {
+      functionOf: async (part) => aFunction(part, { changedAt: after(noon, -minutes(8)) }),
+      ...inRecord({ lastSweep: undefined }),
+    },
+  ],
+  ["a sweep has been missed", swept(minutes(12))],
+  ["sweeps are rare", functionIs("sweep", { env: { ...aFunction("sweep").env, SWEEP_EVERY: "1h" } })],
+  ["a hold ends", heldUntil(after(noon, -minutes(2)))],
+  ["a hold ends soon", heldUntil(after(noon, minutes(2)))],
+  ["a NodePool's template protects nothing", {}, { findIneffectiveTemplates: templates }],
+  [
+    "five nodes are not protected",
+    insideCluster({ ineffective: many(5, (n) => ({ node: `i${n}`, value: "1h" })) }),
+  ],
+  ["there are CapacityBuffers", {}, buffers(5)],
+  ["there are many CapacityBuffers", {}, buffers(6)],
+  ["pods and claims may not be listed", insideCluster({ missingRights: ["list nodeclaims", "list pods"] })],
+  ["a function is pending", functionIs("hold", { state: "Pending" })],
+  ["a function cannot start", functionIs("hold", { state: "Failed" })],
+  ["the table is not ready", { tableStatus: async () => "CREATING" }],
+  [
+    "an alarm is on for a while",
+    { alarms: async () => [{ ...anAlarm("sweep-silent", "ALARM"), since: after(noon, -hours(3)) }] },
+  ],
+  ["a hold is being released", inRecord({ holds: [{ ...aHeldScope, state: "releasing" }] })],
+  ["there is no node", insideCluster({ ...untried, nodes: 0 })],
+  ["no node could be tried", insideCluster({ ...untried, said: "no" })],
+  ["nodes may not be listed", insideCluster({ ...untried, nodes: 0, missingRights: ["list nodes"] })],
+  ["demand is not seen", insideCluster({ missingRights: ["list nodeclaims", "list events"] })],
+  ["rights are needless", insideCluster({ needlessRights: ["delete nodes", "delete pods"] })],
+  [
+    "many nodes are not right",
+    insideCluster({
+      stuck: many(20, (n) => ({ node: `s${n}`, since })),
+      userHeld: many(6, (n) => ({ node: `u${n}`, since, ...(n > 1 && { by: "kubectl" }) })),
+      ineffective: many(7, (n) => ({ node: `i${n}`, value: "1h" })),
+    }),
+  ],
+  [
+    "a new hold is not in the record yet",
+    {
+      ...inRecord({ holds: [beginning] }),
+      scheduleExists: async (_, name) => name === scheduleName(beginning.id, beginning.expiresAt),
+    },
+  ],
+  ["a new hold has no one-shot", { ...inRecord({ holds: [beginning] }), scheduleExists: async () => false }],
+  ["a one-shot fires just now", { ...armedFor(-minutes(1)), scheduleExists: async () => false }],
+  ["a one-shot was due and set no other", armedFor(-minutes(20))],
+  [
+    "a one-shot was due, is gone and set no other",
+    { ...armedFor(-minutes(20)), scheduleExists: async () => false },
+  ],
+  [
+    "an alarm of another cluster is on",
+    {
+      alarms: async (names) =>
+        [anAlarm("sweep-silent", "OK"), anAlarm("eu-sweep-silent", "ALARM")].filter(({ name }) =>
+          names.includes(name),
+        ),
+    },
+  ],
+  [
+    "another annotation is put",
+    {
+      ...functionsHave({ HOLD_ANNOTATION: "example.com/stay" }),
+      ...insideCluster({ foreignChange: "admitted" }),
+    },
+  ],
+  [
+    "empty nodes cannot be found",
+    { ...functionsHave({ LET_GO: "empty" }), ...insideCluster({ missingRights: ["list pods"] }) },
+  ],
+  ["rules may not be read", { launchRule: denied }],
+  [
+    "credentials have expired",
+    { identity: failing(Object.assign(new Error("expired"), { name: "ExpiredToken" })) },
+  ],
+  ["credentials may not ask who they are", { identity: denied }],
+  ["AWS cannot be reached", { identity: failing(Object.assign(new Error("no"), { code: "ENOTFOUND" })) }],
+  [
+    "one of two fixes fails",
+    {
+      ...{ ...ruleIs({ isEnabled: false }), enableRule: failing(new Error("not allowed")) },
+      mapping: async () => ({ id: "m", state: "Disabled", lastResult: "" }),
+    },
+  ],
+  [
+    "the mapping has trouble",
+    { mapping: async () => ({ id: "m", state: "Enabled", lastResult: "PROBLEM" }) },
+  ],
+  ["anyone may send to the queue", queueIs("launches", { policy: toAnyone })],
+  ["there is no dead-letter queue", ruleIs({ targets: [{ arn: aQueue("launches").arn }] })],
+  ["little may be read", { role: denied, alarms: denied, tableStatus: denied, launchRule: denied }],
+];
 
 describe("doctor", () => {
-  it("finds every link healthy in a healthy account", async () => {
-    const findings = await examined();
-    expect(findings.filter(({ verdict }) => verdict !== "ok")).toEqual([]);
-    expect(verdictView(findings, plain)).toBe("Every step works.");
-    const hops = "bus to queue 120 ms, queue to function 1380 ms, function to record 0 ms";
-    expect(of(findings, "probe")?.what).toBe(hops);
+  it("names exactly one link that is broken, or one warning", async () => {
+    for (const [how, differing] of brokenLinks)
+      expect(new Set(broken(await examined(differing))).size, how).toBe(1);
+    for (const [how, differing] of warnings) {
+      const findings = await examined(differing);
+      expect([broken(findings), warned(findings).length], how).toEqual([[], 1]);
+    }
   });
 
-  it("finds the one-shot of a new hold before the record names it", async () => {
-    const { armedFor: _, ...beginning } = aHeldScope;
-    const check = { record: { holds: [beginning] } };
-    const named = scheduleName(aHeldScope.id, aHeldScope.expiresAt);
-    const scheduleExists = async (_group: string, name: string) => name === named;
-    expect(broken(await examined({ check, scheduleExists }))).toEqual([]);
-    expect(broken(await examined({ check, scheduleExists: async () => false }))).toEqual(["holds"]);
-  });
-
-  it("does not require a one-shot that may have fired a moment ago", async () => {
-    const check = { record: { holds: [{ ...aHeldScope, armedFor: after(noon, -minutes(1)) }] } };
-    expect(broken(await examined({ check, scheduleExists: async () => false }))).toEqual([]);
-  });
-
-  it.each([true, false])(
-    "misses the next one-shot of a hold that goes on after one was due: still listed %s",
-    async (isListed) => {
-      const check = { record: { holds: [{ ...aHeldScope, armedFor: after(noon, -minutes(20)) }] } };
-      const findings = await examined({ check, scheduleExists: async () => isListed });
-      const what = expect.stringContaining("was due 20m ago and set no other");
-      expect(of(findings, "holds")).toMatchObject({ verdict: "fail", what, fix: {} });
-    },
-  );
-
-  it("sends no probe when a link on its way is broken", async () => {
-    const account = anAccount({ mapping: none });
-    const findings = await examinedAccount(account);
-    expect(account.did).toEqual([]);
-    expect(findings.at(-1)).toMatchObject({ link: "probe", verdict: "skipped" });
-  });
-
-  it("does not take an alarm of a cluster for its own whose name begins with this one's", async () => {
-    const existing = [anAlarm("sweep-silent", "OK"), anAlarm("eu-sweep-silent", "ALARM")];
-    const alarms = async (names: readonly string[]) => existing.filter(({ name }) => names.includes(name));
-    expect(of(await examined({ alarms }), "alarms")).toMatchObject({ verdict: "ok", what: "1, none is on" });
-  });
-
-  it.each([
-    [Karpenter.v1.annotation, "manifest"],
-    ["example.com/stay", "manifest --hold-annotation example.com/stay"],
-  ])(
-    "has rights and policy written again for the annotation that is put: %s",
-    async (annotation, command) => {
-      const env = { ...aFunction("hold").env, HOLD_ANNOTATION: annotation };
-      const functionOf = async (part: Parameters<typeof aFunction>[0]) => aFunction(part, { env });
-      const findings = await examined({ functionOf, check: { cluster: { foreignChange: "admitted" } } });
-      const remedy = `npx karpenter-node-holder ${command} | kubectl apply -f -`;
-      expect(of(findings, "policy")).toMatchObject({ verdict: "fail", remedy });
-    },
-  );
-
-  it.each([
-    [["list pods"], ["no empty node is let go"], ["every launch counts as demand"]],
-    [["list nodeclaims"], ["every launch counts as demand"], ["no empty node is let go"]],
-    [["list nodeclaims", "list pods"], ["every launch counts as demand", "no empty node is let go"], []],
-  ])(
-    "says what follows where the functions may not %j, and how they may",
-    async (missingRights, named, others) => {
-      const env = { ...aFunction("hold").env, LET_GO: "empty" };
-      const functionOf = async (part: Parameters<typeof aFunction>[0]) => aFunction(part, { env });
-      const findings = await examined({ functionOf, check: { cluster: { missingRights } } });
-      const remedy = "npx karpenter-node-holder manifest --let-go empty | kubectl apply -f -";
-      expect(of(findings, "rights")).toMatchObject({ verdict: "warn", remedy });
-      const what = of(findings, "rights")?.what;
-      for (const effect of named) expect(what).toContain(effect);
-      for (const effect of others) expect(what).not.toContain(effect);
-    },
-  );
-
-  it("blames no queue for a rule that it may not read", async () => {
-    const findings = await examined({ launchRule: denied });
-    expect(broken(findings)).toEqual([]);
-    expect(warned(findings)).toMatchObject([{ link: "rule", what: "could not be checked: not allowed" }]);
-  });
-
-  it("stops at credentials that have expired", async () => {
-    const findings = await examined({ identity: failingWith("expired", { name: "ExpiredTokenException" }) });
-    expect(findings.map(({ link, verdict }) => [link, verdict])).toEqual([["credentials", "fail"]]);
-  });
-
-  it("continues with credentials that may not ask who they are", async () => {
-    const findings = await examined({ identity: denied });
-    expect(warned(findings).map(({ link }) => link)).toEqual(["credentials"]);
-    expect(findings.at(-1)).toMatchObject({ link: "probe", verdict: "ok" });
-  });
-
-  it("blames the network, and not the credentials, where AWS cannot be reached", async () => {
-    const identity = failingWith("getaddrinfo ENOTFOUND sts.example", { code: "ENOTFOUND" });
-    expect(await examined({ identity })).toMatchObject([
-      {
-        what: "AWS could not be reached (getaddrinfo ENOTFOUND sts.example)",
-        remedy: "Check the network, --region and --endpoint-url.",
-      },
-    ]);
-  });
-});
-
-describe("fixes", () => {
-  /** Applies every fix to an account. */
-  const fix = async (account: ReturnType<typeof anAccount>) => {
-    const reported: string[] = [];
-    const isFixed = await applyFixes(await examinedAccount(account), (line) => reported.push(line));
-    return { isFixed, reported, did: account.did };
-  };
-
-  it("runs each action once, and reports which failed", async () => {
-    const account = anAccount({
-      enableRule: () => Promise.reject(new Error("not allowed")),
-      launchRule: async () => aRule({ isEnabled: false }),
-      mapping: async () => ({ id: "m", state: "Disabled", lastResult: "" }),
-    });
-    expect(await fix(account)).toEqual({
-      isFixed: true,
-      reported: ["Could not enable rule launches: not allowed", "Fixed: enable the event source mapping."],
-      did: ["enable mapping"],
-    });
-  });
-
-  it("reports that nothing can be repaired automatically", async () => {
-    expect(await fix(anAccount({ tableStatus: none }))).toMatchObject({
-      isFixed: false,
-      reported: ["There is nothing to fix from here."],
-    });
+  // A change is accepted with `npx vitest run test/cli/doctor --update`, and read in the diff.
+  it("prints what was reviewed", async () => {
+    const printed: string[] = [];
+    const healthy = new Set((await examined()).map(({ what }) => what));
+    const styled = (style: unknown, text: string) => `<${style}>${text}</>`;
+    const all: readonly Row[] = [["nothing is broken", {}], ...brokenLinks, ...warnings, ...others];
+    for (const [how, differing, answers] of all) {
+      const account = anAccount(differing);
+      const findings = await examinedAccount(account, differing.check, answers);
+      const shown = findings.filter(({ what }) => how.startsWith("nothing is") || !healthy.has(what));
+      const fixes = findings.filter(({ fix }) => fix).map((one) => JSON.stringify(findingJson(one)));
+      printed.push(`# ${how}: ${verdictView(findings, styled)}`);
+      printed.push(...shown.flatMap((one) => findingView(one, styled)), ...fixes);
+      const isFixed = await applyFixes(findings, (line) => fixes.length > 0 && printed.push(line));
+      printed.push(...(isFixed ? [`(${account.did.filter((did) => did !== "probe").join(", ")})`] : []), "");
+    }
+    await expect(printed.join("\n").replaceAll(version, "VERSION")).toMatchFileSnapshot("printed/doctor.txt");
   });
 });

@@ -32,6 +32,7 @@ const wrongCalls: Readonly<Record<string, readonly string[]>> = {
     ),
     "--cluster prod --profile nosuch",
     "--cluster prod",
+    "--run --cluster prod",
     "--run x --cluster prod",
     "--run x --region eu-west-1",
     "--run x --profile one",

@@ -2,7 +2,7 @@ import type { Ask } from "../../cli/control/client.ts";
 import type { Account, FunctionFacts, QueueFacts, RuleFacts } from "../../cli/doctor/aws/account.ts";
 import type { Doctor } from "../../cli/doctor/doctor.ts";
 import { examine } from "../../cli/doctor/examine.ts";
-import type { Finding, LinkName } from "../../cli/doctor/finding.ts";
+import type { Finding } from "../../cli/doctor/finding.ts";
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import { launchesAndProbes } from "../../lambda/handlers/event-sources.ts";
@@ -157,10 +157,6 @@ export async function examinedAccount(
   const doctor: Doctor = { cluster: "prod", account, ask, clock, sleep, ...rest };
   return examine(doctor, () => {});
 }
-
-/** What was found for one link. */
-export const of = (findings: readonly Finding[], link: LinkName): Finding | undefined =>
-  findings.find((finding) => finding.link === link);
 
 const overTheWire = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer));
 

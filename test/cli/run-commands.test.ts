@@ -107,12 +107,6 @@ describe("commands with --run", () => {
     const none = await type("status", "--run");
     expect(none.reported).toMatch(/^error: no `run` is at work .*\nStart it, /);
   });
-
-  it("take no flag that leads to a deployed holder", async () => {
-    const { exit, reported } = await type("status", "--run", "--cluster", "prod");
-    expect(exit).toBe(2);
-    expect(reported).toContain("'--run [folder]' cannot be used with option '--cluster <name>'");
-  });
 });
 
 describe("run", () => {
