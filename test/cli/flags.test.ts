@@ -166,13 +166,3 @@ it("status waits with --watch as long as --every says", async () => {
   });
   clearTimeout(pause);
 });
-
-it("a release that leaves nodes to the sweep says so", async () => {
-  const answer = { released: 2, kept: 0, failed: 0, because: "released by hand" };
-  for (const left of [true, false]) {
-    const prod = await holder(() => ({ ...answer, left }));
-    const { output } = await prod.run("release", "--force");
-    expect(output.includes("the sweep continues with them")).toBe(left);
-    await prod.stop();
-  }
-});

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { aPastHold } from "../support/builders.ts";
 import { newFolder } from "../support/new-folder.ts";
-import { type Asked, type Control, FakeControl, failed, refused } from "./fake-control.ts";
+import { type Control, FakeControl, failed, refused } from "./fake-control.ts";
 
 const at = "2026-11-21T12:00:00.000Z";
 const held = {
@@ -72,12 +72,6 @@ describe("status", () => {
     });
   });
 
-  it("reports the next schedule and the hold's id with -o wide", async () => {
-    const prod = await holder(() => ({ ...status, scopes: [held] }));
-    const { output } = await prod.run("status", "--cluster", "prod", "-o", "wide");
-    expect(output).toContain("12:10:00Z (in 10m)  20261121t115000-abc");
-  });
-
   it("gives programs the answer as it came, with each duration also as text", async () => {
     const answer = { ...status, scopes: [held], news: "of a later version" };
     const prod = await holder(() => answer);
@@ -99,51 +93,6 @@ describe("status", () => {
     });
     expect(holding.functionNames[0]).toMatch(/^karpenter-node-holder-c+-[0-9a-f]{8}-control$/);
     expect(holding.functionNames[0]).toHaveLength(64);
-  });
-});
-
-describe("actions", () => {
-  const answers: Readonly<Record<string, unknown>> = {
-    hold: {
-      holdId: "h",
-      until: "2026-11-21T12:45:00.000Z",
-      marked: 7,
-      userHeld: 1,
-      because: "held by hand: test",
-    },
-    release: { released: 7, kept: 1, failed: 0, left: false, because: "released by hand: done" },
-    pause: {
-      released: 2,
-      kept: 0,
-      failed: 0,
-      left: false,
-      because: "paused by hand: x",
-      until: "2026-11-21T14:00:00.000Z",
-    },
-    resume: { resumed: ["cluster"], because: "the pause is over" },
-  };
-  const answering: Control = (asked: Asked) => answers[String(asked.do)];
-
-  it.each([
-    ["hold --for 45m --reason test", { do: "hold", for: "45m", reason: "test" }, "Nodes marked now: 7"],
-    ["release --force --reason done", { do: "release", reason: "done" }, "Nodes released: 7; 1 stay"],
-    ["release --force --scope nodepool/a", { do: "release", scope: "nodepool/a" }, "Nodes released: 7"],
-    ["pause --for 2h", { do: "pause", for: "2h" }, "Paused until"],
-    ["resume", { do: "resume" }, "Resumed cluster: the pause is over."],
-  ])("sends the typed request: %s", async (line, request, expected) => {
-    const prod = await holder(answering);
-    const { exit, output } = await prod.run(...line.split(" "), "--cluster", "prod");
-    expect(exit).toBe(0);
-    expect(prod.asked).toEqual([request]);
-    expect(output).toContain(expected);
-  });
-
-  it.each(["release --force", "pause"])("ends with 1 when nodes could not be released: %s", async (line) => {
-    const answer = { released: 2, kept: 0, failed: 3, left: false, because: "released by hand" };
-    const prod = await holder(() => answer);
-    const { exit, reported } = await prod.run(...line.split(" "), "--cluster", "prod");
-    expect(exit).toBe(1);
-    expect(reported).toContain("3 nodes could not be changed");
   });
 });
 

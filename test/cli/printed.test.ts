@@ -133,12 +133,16 @@ it("reports actions as was reviewed", async () => {
   const until = "2026-11-21T12:45:00.000Z";
   const released = { released: 2, kept: 0, failed: 0, left: false, because: "by hand" };
   const answers: readonly (readonly [line: string, answer: object])[] = [
-    ["hold --reason x", { holdId: "h", until, marked: 7, userHeld: 1, because: "held by hand: x" }],
+    [
+      "hold --reason x --for 45m --scope nodepool/a",
+      { holdId: "h", until, marked: 7, userHeld: 1, because: "held by hand: x" },
+    ],
     ["hold --reason x", { holdId: "h", until, marked: 0, userHeld: 0, because: "held by hand: x" }],
-    ["release --force", { ...released, kept: 1, left: true }],
+    ["release --force --reason done --scope nodepool/a", { ...released, kept: 1, left: true }],
     ["release --force", { ...released, because: "nothing is held" }],
     ["release --force", { ...released, failed: 3 }],
     ["pause", { ...released, released: 0 }],
+    ["pause", { ...released, failed: 3 }],
     ["pause --for 2h -o json", { ...released, until }],
     ["pause --for 2h", { ...released, until }],
     ["resume", { resumed: ["cluster", "nodepool/a"], because: "the pause is over" }],
@@ -150,7 +154,8 @@ it("reports actions as was reviewed", async () => {
     const prod = await FakeControl.start(() => answer);
     const { exit, output, reported } = await prod.run(...line.split(" "), "--cluster", "prod");
     await prod.stop();
-    printed.push(`$ ${line}`, ...[output, reported].filter(Boolean), `(${exit})`, "");
+    printed.push(`$ ${line}`, ...prod.asked.map((asked) => `> ${JSON.stringify(asked)}`));
+    printed.push(...[output, reported].filter(Boolean), `(${exit})`, "");
   }
   const timeless = printed
     .join("\n")
