@@ -169,33 +169,32 @@ const calls: Readonly<Record<string, (account: Account) => Promise<unknown>>> = 
 };
 
 // A change is accepted with `npx vitest run test/cli/aws-account --update`, and read in the diff.
-it("doctor asks AWS for what was reviewed, and reads that of full answers, of empty and odd ones and of errors", async () => {
-  const printed: string[] = [];
-  const answers = [
-    ...[json(everything), json({}), json(odd), jsonError("ResourceNotFoundException", "gone", 404)],
-    jsonError("AccessDeniedException", "denied", 403),
-  ];
-  for (const [name, call] of Object.entries(calls)) {
+it.each(Object.entries(calls))(
+  "%s asks AWS for what was reviewed, and reads full, empty and odd answers, and errors",
+  async (name, call) => {
+    const answers = [
+      ...[json(everything), json({}), json(odd), jsonError("ResourceNotFoundException", "gone", 404)],
+      jsonError("AccessDeniedException", "denied", 403),
+    ];
     const read: unknown[] = [];
+    const asked: string[] = [];
     for (const answer of answers) {
       const account = await accountWhere(() => answer);
-      read.push(
-        await call(account).catch(
-          (error) => `throws ${error.name}: ${error.message.replace(/^@aws-sdk.*/s, "no XML")}`,
-        ),
-      );
-      // Requests at the same time come in any order.
-      const asked = (aws?.requests ?? []).map(
-        ({ method, path, headers, body }) =>
-          `${name}: ${method} ${path} ${headers["x-amz-target"] ?? ""} ${body.replace(/"clientRequestToken":".*?",/, "")}`,
-      );
-      if (answer === answers[0]) printed.push(...asked.toSorted());
+      const failure = (error: Error) =>
+        `throws ${error.name}: ${error.message.replace(/^@aws-sdk.*/s, "no XML")}`;
+      read.push(await call(account).catch(failure));
+      if (answer === answers[0])
+        for (const { method, path, headers, body } of aws?.requests ?? [])
+          asked.push(
+            `${method} ${path} ${headers["x-amz-target"] ?? ""} ${body.replace(/"clientRequestToken":".*?",/, "")}`,
+          );
       await aws?.close();
     }
-    printed.push(...read.map((one) => `  ${JSON.stringify(one)}`));
-  }
-  await expect(printed.join("\n")).toMatchFileSnapshot("printed/aws-account.txt");
-});
+    // Requests at the same time come in any order.
+    const lines = [...asked.toSorted(), ...read.map((one) => `  ${JSON.stringify(one)}`)];
+    await expect(lines.join("\n")).toMatchFileSnapshot(`printed/aws-account/${name}.txt`);
+  },
+);
 
 describe("doctor fixes", () => {
   it("the queue's policy by one more statement, and keeps the others", async () => {
