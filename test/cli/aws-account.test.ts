@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { Account } from "../../cli/doctor/aws/account.ts";
+import { type Account, countIn } from "../../cli/doctor/aws/account.ts";
 import { awsAccount } from "../../cli/doctor/aws/aws-account.ts";
 import { launchesAndProbes } from "../../lambda/handlers/event-sources.ts";
 import { roleWith } from "../fuzz/aws-answers.ts";
@@ -195,6 +195,11 @@ it.each(Object.entries(calls))(
     await expect(lines.join("\n")).toMatchFileSnapshot(`printed/aws-account/${name}.txt`);
   },
 );
+
+it("reads a count as text of digits alone, and none as 0", () => {
+  expect([countIn("012"), countIn(null), countIn(undefined)]).toEqual([12, 0, 0]);
+  for (const odd of ["", "x1", "1x", "1".repeat(16), 7]) expect(() => countIn(odd)).toThrow("cannot be read");
+});
 
 describe("doctor fixes", () => {
   it("the queue's policy by one more statement, and keeps the others", async () => {

@@ -45,6 +45,15 @@ describe("CloudTrail's records", () => {
     ]);
   });
 
+  it("reads no tag of another form, and no text that only contains an instance's id", () => {
+    const record = fleet(1, 0);
+    const odd = [{ Key: "karpenter.sh/nodepool", Value: 7 }, { Key: 7, Value: "owned" }, null, 7];
+    const requestParameters = { ...record.requestParameters, odd };
+    const responseElements = { ...record.responseElements, note: `${idOf(2)} or x${idOf(3)}`, odd };
+    const reported = instanceEventsIn({ ...record, requestParameters, responseElements }, "prod");
+    expect(reported).toMatchObject([{ instance: idOf(1), nodePool: "batch" }]);
+  });
+
   it("reads every instance of a fleet", () => {
     const reported = instanceEventsIn(fleet(1, 0, "prod", [2, 3]), "prod");
     expect(reported.map(({ instance }) => instance)).toEqual([1, 2, 3].map(idOf));
