@@ -1,6 +1,7 @@
 import * as v from "valibot";
+import { anyObject } from "../../lambda/schemas/parse.ts";
 
-const isObject = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown) => v.is(anyObject, value);
 const object = <E extends v.ObjectEntries>(entries: E) =>
   v.pipe(v.custom<object>(isObject, "must be an object"), v.looseObject(entries));
 
