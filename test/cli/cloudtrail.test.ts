@@ -101,6 +101,10 @@ describe("CloudTrail's records", () => {
   });
 });
 
+it("names the line that is cut off", () => {
+  expect(() => recordsIn("{}\n{")).toThrow("line 2 is not complete JSON");
+});
+
 describe("gaps", () => {
   const span = (from: number, to: number) => ({ from: at(from), to: at(to) });
 

@@ -38,6 +38,7 @@ const wrongCalls: Readonly<Record<string, readonly string[]>> = {
     "--run x --profile one",
     "--run x --endpoint-url https://a",
     `--run ${nowhere}`,
+    `--run ${kubeconfig}`,
     away,
   ],
   hold: [

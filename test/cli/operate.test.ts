@@ -160,10 +160,19 @@ describe("a failed command", () => {
     ]);
   });
 
-  it("gives a remedy when the holders may not be listed", async () => {
+  it.each([
+    ["may not be listed", "denied", "Check --cluster, --region and --profile, or deploy"],
+    ["are none", [], "No other cluster has one either: check --region and --profile, or deploy"],
+  ] as const)("gives a remedy when the holders %s", async (_, holders, remedy) => {
     const missing = () => refused("ResourceNotFoundException", "Function not found", 404);
-    const { reported } = await ask(await holder(missing, "denied"));
-    expect(reported).toContain("Check --cluster, --region and --profile");
+    const { reported } = await ask(await holder(missing, holders));
+    expect(reported).toContain(`\n${remedy}: npx cdk deploy -c cluster=`);
+  });
+
+  it("shows the begin of an answer that is not JSON", async () => {
+    const { reported } = await ask(await holder(() => ({ headers: {}, body: "x".repeat(300) })));
+    const what = `error: the control function answered with something that is not JSON: ${"x".repeat(200)}`;
+    expect(reported).toBe(`${what}\nIts code may have another version.`);
   });
 
   it.each([
