@@ -38,10 +38,7 @@ export function drawFrame(events: readonly TimelineEvent[], { now, from, width }
 function endOf({ from, to, holds }: Timeline): number {
   const untils = holds.filter(({ isOpen }) => isOpen).map(({ until }) => until);
   const span = to - from;
-  return Math.max(
-    to + span * 0.05,
-    Math.min(to + span / 2, ...(untils.length > 0 ? [Math.max(...untils)] : [to])),
-  );
+  return Math.max(to + span * 0.05, Math.min(to + span / 2, Math.max(...untils)));
 }
 
 type Changed = EventOf<"hold started" | "hold extended" | "hold releasing" | "hold ended">;

@@ -122,6 +122,7 @@ describe("the control socket", () => {
     const asked = ask({});
     await arrived.promise;
     const closed = opened.close();
+    await new Promise(setImmediate);
     answer.resolve("done");
     expect(await asked).toBe("done");
     await closed;

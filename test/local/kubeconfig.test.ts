@@ -43,7 +43,7 @@ describe("a kubeconfig", () => {
     ["arn:aws:eks:eu-central-1:123456789012:cluster/prod", "prod"],
     ["admin@10.0.0.1:6443", "admin-10-0-0-1-6443"],
     ["///", "cluster"],
-    ["_-a b-_", "a-b-_"],
+    ["_-a  b-_", "a-b-_"],
   ])("gives cluster %j the name %j", async (reported, name) => {
     await write(config(reported, "one"));
     expect(clusterNameIn(readKubeconfig({ paths: [path] }))).toBe(name);

@@ -162,17 +162,18 @@ describe("the watch of nodes", () => {
 
   it("lists again when its version has expired, and reports what joined and left meanwhile", async () => {
     joins("stays");
-    joins("goes");
+    for (const name of ["goes", "turns"]) joins(name);
     beforeNextWatch = () => {
       joins("comes");
-      cluster.removeNode("goes");
+      for (const name of ["goes", "turns"]) cluster.removeNode(name);
+      cluster.addNode({ name: "turns", labels: { pool: "web" }, joinedAt: new Date(Date.now() + 60_000) });
       cluster.forgetThePast();
     };
     await watch.start();
     await expect
-      .poll(() => reported.slice(2).filter((one) => one !== "changed stays"), soon)
-      .toEqual(["gone goes", "joined comes"]);
-    expect([...watch.nodes.keys()].toSorted()).toEqual(["comes", "stays"]);
+      .poll(() => reported.slice(3).filter((one) => one !== "changed stays"), soon)
+      .toEqual(["gone goes", "joined comes", "gone turns", "joined turns"]);
+    expect([...watch.nodes.keys()].toSorted()).toEqual(["comes", "stays", "turns"]);
   });
 
   it("stops at once while it waits for a login", async () => {
@@ -199,9 +200,9 @@ describe("the watch of nodes", () => {
 describe("a stream", () => {
   const watched = '{"type":"ADDED","object":1}';
   it.each([
-    ["events and blank lines", `${watched}\n\n${watched}\n`, 200, "2 events"],
-    ["a line without its end", `${watched}\n{"type":`, 200, "1 events"],
-    ["a letter in two pieces", '{"type":"ADDED","object":"ü"}\n', 200, "1 events"],
+    ["events and blank lines", `${watched}\n\n${watched}\n`, 200, "2 events, the last of 1"],
+    ["a line without its end", `${watched}\n{"type":`, 200, "1 events, the last of 1"],
+    ["a letter in two pieces", '{"type":"ADDED","object":"ü"}\n', 200, "1 events, the last of ü"],
     [
       "an error",
       '{"type":"ERROR","object":{"code":410,"message":"too old"}}\n',
@@ -231,16 +232,16 @@ describe("a stream", () => {
       const bytes = Buffer.from(text);
       response
         .writeHead(status)
-        .write(bytes.subarray(0, -5), () => setTimeout(() => response.end(bytes.subarray(-5)), 5));
+        .write(bytes.subarray(0, -4), () => setTimeout(() => response.end(bytes.subarray(-4)), 5));
     });
     onTestFinished(() => server.stop());
     const login = { access: async () => ({ server: server.url, tls: {}, headers: {} }), refresh: () => {} };
     const [query, { signal }] = [new URLSearchParams(), new AbortController()];
     const stream = streamOf({ login, path: "/api/v1/nodes", query, signal, onOpen: () => {} });
     const read = async () => {
-      const events: unknown[] = [];
-      for await (const event of stream) events.push(event);
-      return `${events.length} events`;
+      const objects: unknown[] = [];
+      for await (const { object } of stream) objects.push(object);
+      return `${objects.length} events, the last of ${objects.at(-1)}`;
     };
     expect(await read().catch(messageOf)).toContain(expected);
     expect(asked).toEqual([["GET", "application/json"]]);

@@ -59,6 +59,15 @@ describe("what a record's change means", () => {
     expect(changesOf("cluster", over, undefined)).toMatchObject([{ because }]);
   });
 
+  it("names why a hold ended, also where only the next one shows it", () => {
+    const ends = (endsBecause?: string) =>
+      changesOf("cluster", aHold({ ...(endsBecause && { endsBecause }) }), aHold({ id: holdId(2) }))[0];
+    expect([ends("it expired"), ends()]).toMatchObject([
+      { because: "it expired" },
+      { because: "a new hold took its place" },
+    ]);
+  });
+
   it("is reported only when the write was done", async () => {
     const clock = new VirtualClock();
     const timeline = new Timeline(() => clock.now());
