@@ -82,18 +82,23 @@ export function decideUse({ record, holdId, claims, rules, now }: UseFacts): Use
   }
   const isSmall = burstNodes < smallestBurst;
   const isForAll = isRequested(hold.causes);
-  if (isSmall && isForAll) return leave("its burst is small, and all nodes were asked for");
-
+  // A person, an event or a window may have asked for all nodes; then a small use keeps them no longer.
+  const isTooSmall = isSmall && isForAll;
   const launchedAt = record.lastLaunchAt ?? hold.causedAt;
   const usedAt = later(hold.causes.usedAt ?? launchedAt, used.usedAt ?? launchedAt);
   // Uses within a minute are one burst, so no hold ends sooner.
-  const paid = after(later(launchedAt, usedAt), length ? Math.max(sameBurst, length.length) : rules.hold);
+  const pays = length ? Math.max(sameBurst, length.length) : rules.hold;
+  const paid = isTooSmall ? hold.expiresAt : after(later(launchedAt, usedAt), pays);
   const booted = length && endOfBoot(ofBurst);
   const mayShorten = length && !isForAll;
   const before = mayShorten ? { ...hold, expiresAt: hold.startedAt, capped: false } : hold;
   const { expiresAt, capped } = extended(before, later(paid, booted ?? paid), rules);
   if (expiresAt.getTime() === hold.expiresAt.getTime())
-    return leave("its nodes were not used late enough to extend it");
+    return leave(
+      isTooSmall
+        ? "its burst is small, and all nodes were asked for"
+        : "its nodes were not used late enough to extend it",
+    );
 
   const { narrowsAt, ...present } = seen.hold ?? hold;
   const causes = used.usedAt ? { ...hold.causes, usedAt } : hold.causes;

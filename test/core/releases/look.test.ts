@@ -214,6 +214,8 @@ describe("with hold=auto", () => {
     expect(record?.hold).toMatchObject({ expiresAt: at(14), extensions: 0 });
     expect(counted).toEqual([0, 0]);
     expect((await extend(booting)).expiresAt).toEqual(at(10));
+    const asked = { ...booting.hold, causes: { hand: "a load test" } };
+    expect((await extend({ rules, ...booting, hold: asked })).expiresAt).toEqual(at(14));
   });
 
   it("use is read at each look", async () => {

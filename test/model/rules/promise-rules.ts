@@ -6,7 +6,7 @@ import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
 import { mostSkew } from "../commands.ts";
 import type { DemandRules } from "./demand-rules.ts";
-import { isUnjoined, latestEnd, leastHold } from "./oracle.ts";
+import { belongs, isUnjoined, latestEnd, leastHold } from "./oracle.ts";
 import { receivedLaunches } from "./received-launches.ts";
 import type { RecordRules } from "./record-rules.ts";
 import { must } from "./watcher.ts";
@@ -80,7 +80,9 @@ export class PromiseRules {
   }
 
   #checkOne({ scope, launch, hold: asks, maxHold }: Kept): void {
-    const { holds } = this.#world;
+    const { holds, settings } = this.#world;
+    // A launch that is judged again after a deployment is held in its new scope.
+    if (!belongs(settings, scope)) return;
     const record = holds.records.get(scope);
     const isPast = (moment: Date | undefined) => moment !== undefined && launch.launchedAt <= moment;
     if (isPast(this.#cuts.get(scope)) || isPast(this.#cuts.get("everywhere"))) return;
