@@ -1,4 +1,11 @@
-import { type Bursts, idleTime, learnFromBurst, noBursts, stopWatchingBursts } from "../auto/bursts.ts";
+import {
+  type Bursts,
+  idleTime,
+  learnFromBurst,
+  noBursts,
+  sameBurst,
+  stopWatchingBursts,
+} from "../auto/bursts.ts";
 import {
   decideStaircase,
   type HoldLength,
@@ -25,7 +32,7 @@ export function lengthAfter(record: ScopeRecord, rules: Rules, nodes: number): H
   return { length, action, because };
 }
 
-/** New nodes are protected until their first use, even by a short hold, but no longer than this. */
+/** New nodes are protected until they have joined, even by a short hold, but no longer than this. */
 export const bootTime = minutes(5);
 
 type Observed = Readonly<{ record: ScopeRecord; length?: HoldLength | undefined; heldUntil: Date }>;
@@ -102,12 +109,15 @@ function withIdle(
 
 const heldBy = ({ hold }: ScopeRecord): Hold | undefined => (hold?.state === "held" ? hold : undefined);
 
-/** When the wait for the youngest unused node ends; undefined when all nodes were used. */
+/**
+ * When the wait for the last unused node ends; undefined when all nodes were used. The pods that it was launched for come
+ * soon after it has joined; a node that they found no need for must not keep all others.
+ */
 export function endOfBoot(claims: readonly NodeClaim[]): Date | undefined {
-  const unused = claims.filter(({ lastPodEventAt }) => !lastPodEventAt);
-  return unused.length > 0
-    ? after(unused.map(({ createdAt }) => createdAt).reduce(later), bootTime)
-    : undefined;
+  const ends = claims
+    .filter(({ lastPodEventAt }) => !lastPodEventAt)
+    .map(({ createdAt, joinedAt }) => (joinedAt ? after(joinedAt, sameBurst) : after(createdAt, bootTime)));
+  return ends.length > 0 ? ends.reduce(later) : undefined;
 }
 
 /** Leaves out replacements: they run pods of other nodes, which is no use of this hold's nodes. */

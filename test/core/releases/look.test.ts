@@ -208,6 +208,11 @@ describe("with hold=auto", () => {
     expect(record?.hold).toMatchObject({ expiresAt: at(22), capped: false });
   });
 
+  it("it waits no longer than a minute for the first use of a node that has joined", async () => {
+    const spare = { name: "a", createdAt: at(9), joinedAt: at(9.5) };
+    expect((await extend({ rules, claims: [spare, usedAt(0)], now: 11 })).expiresAt).toEqual(at(10.5));
+  });
+
   it("it waits for nodes that boot, and that counts as no extension", async () => {
     const booting = { claims: [{ name: "a", createdAt: at(9) }], hold: { expiresAt: at(10) }, now: 10 };
     const { record, counted } = await extend({ rules, ...booting });

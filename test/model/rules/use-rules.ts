@@ -1,6 +1,7 @@
 import { after, type Duration, earlier, later, minutes, seconds } from "../../../lambda/core/duration.ts";
 import type { Hold } from "../../../lambda/core/holds/hold.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
+import { noon } from "../../../simulator/virtual-clock.ts";
 import type { World } from "../../../simulator/world.ts";
 import { mostSkew } from "../commands.ts";
 import type { Karpenter, Use } from "../karpenter.ts";
@@ -68,7 +69,13 @@ export class UseRules {
     const { burstNodes = 0 } = hold;
     // A replacement may count until it is recognised.
     const here = this.#karpenter.ofScope(scope).filter(({ instance }) => joined.has(instance));
-    must(burstNodes <= here.length, "a burst is no larger than what was launched and joined", facts);
+    // A node from before the beginning may look like a launch that was missed.
+    const isKnown = burstFrom && burstFrom >= noon;
+    must(
+      !isKnown || burstNodes <= here.length,
+      "a burst is no larger than what was launched and joined",
+      facts,
+    );
     const uses = this.#karpenter.uses.filter(({ instance }) =>
       burst.some((launch) => launch.instance === instance),
     );
@@ -106,7 +113,9 @@ export class UseRules {
     const uses = this.#karpenter.uses.filter((use) => here.some(({ instance }) => instance === use.instance));
     if (settings.auto)
       for (const { instance, launchedAt } of here) {
-        const isBooting = after(launchedAt, bootTime - tolerance) > now;
+        const joined = this.#karpenter.joined.get(instance);
+        const end = joined ? after(joined, atOnce) : after(launchedAt, bootTime);
+        const isBooting = after(end, -tolerance) > now;
         const isUsed = uses.some((use) => use.instance === instance);
         must(isUsed || !isBooting, "a hold whose nodes boot is not released", facts);
       }
