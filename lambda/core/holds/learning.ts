@@ -114,9 +114,11 @@ const heldBy = ({ hold }: ScopeRecord): Hold | undefined => (hold?.state === "he
  * soon after it has joined; a node that they found no need for must not keep all others.
  */
 export function endOfBoot(claims: readonly NodeClaim[]): Date | undefined {
-  const ends = claims
-    .filter(({ lastPodEventAt }) => !lastPodEventAt)
-    .map(({ createdAt, joinedAt }) => (joinedAt ? after(joinedAt, sameBurst) : after(createdAt, bootTime)));
+  const endOf = ({ createdAt, joinedAt }: NodeClaim) => {
+    const latest = after(createdAt, bootTime);
+    return joinedAt ? earlier(latest, after(joinedAt, sameBurst)) : latest;
+  };
+  const ends = claims.filter(({ lastPodEventAt }) => !lastPodEventAt).map(endOf);
   return ends.length > 0 ? ends.reduce(later) : undefined;
 }
 

@@ -114,7 +114,8 @@ export class UseRules {
     if (settings.auto)
       for (const { instance, launchedAt } of here) {
         const joined = this.#karpenter.joined.get(instance);
-        const end = joined ? after(joined, atOnce) : after(launchedAt, bootTime);
+        const latest = after(launchedAt, bootTime);
+        const end = joined ? earlier(latest, after(joined, atOnce)) : latest;
         const isBooting = after(end, -tolerance) > now;
         const isUsed = uses.some((use) => use.instance === instance);
         must(isUsed || !isBooting, "a hold whose nodes boot is not released", facts);
