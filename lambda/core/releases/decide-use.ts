@@ -88,7 +88,9 @@ export function decideUse({ record, holdId, claims, rules, now }: UseFacts): Use
   const usedAt = later(hold.causes.usedAt ?? launchedAt, used.usedAt ?? launchedAt);
   // Uses within a minute are one burst, so no hold ends sooner.
   const pays = length ? Math.max(sameBurst, length.length) : rules.hold;
-  const paid = isTooSmall ? hold.expiresAt : after(later(launchedAt, usedAt), pays);
+  const end = isTooSmall ? hold.expiresAt : after(later(launchedAt, usedAt), pays);
+  // What was learned alone makes no hold longer.
+  const paid = used.usedAt ? end : earlier(end, hold.expiresAt);
   const booted = length && endOfBoot(ofBurst);
   const mayShorten = length && !isForAll;
   const before = mayShorten ? { ...hold, expiresAt: hold.startedAt, capped: false } : hold;
@@ -111,7 +113,7 @@ export function decideUse({ record, holdId, claims, rules, now }: UseFacts): Use
     const because =
       expiresAt < hold.expiresAt
         ? "it no longer pays to keep half of its burst for so long"
-        : "its nodes boot, or it pays to keep half of its burst for longer";
+        : "its nodes boot";
     return decide("move", because, { ...decided, ...(isSmall && narrowsAt && { narrowsAt }) });
   }
   const action = capped && !hold.capped ? "cap" : "extend";
