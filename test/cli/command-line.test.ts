@@ -6,11 +6,12 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { commandLine, commands } from "../../cli/command-line.ts";
+import { holderName } from "../../lambda/core/marks/keys.ts";
 import { version } from "../../lambda/version.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 
 const root = join(import.meta.dirname, "../..");
-const bin: string = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).bin["karpenter-node-holder"];
+const { bin } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 const run = async (...words: string[]) => {
   const terminal = new CollectedTerminal();
@@ -51,13 +52,14 @@ describe("the command line", () => {
     }
   });
 
-  it("runs from the repository as a program", async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, [join(root, bin), "--version"]);
+  // kubectl finds the second one for `kubectl karpenter-node-holder`.
+  it.each([holderName, "kubectl-karpenter_node_holder"])("runs from the repository as %s", async (name) => {
+    const { stdout } = await promisify(execFile)(process.execPath, [join(root, bin[name]), "--version"]);
     expect(stdout.trim()).toBe(version);
   });
 
   it("ends well when the reader of its output has read enough", async () => {
-    const program = spawn(process.execPath, [join(root, bin), "--help"], {
+    const program = spawn(process.execPath, [join(root, bin[holderName]), "--help"], {
       stdio: ["ignore", "pipe", "pipe"],
     });
     program.stdout.destroy();

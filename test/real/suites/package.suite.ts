@@ -91,7 +91,9 @@ describe("installed into an empty folder", () => {
     expect(size).toBeLessThan(4_000_000);
   });
 
-  it("brings a command line that works alone", async () => {
+  it("brings a command line that works alone, also as a plugin of kubectl", async () => {
+    const plugin = await run("node_modules/.bin/kubectl-karpenter_node_holder", ["--version"], { cwd: app });
+    expect(plugin).toEqual(await command("--version"));
     expect((await command("--help")).stdout).toContain("status");
     expect((await command("manifest")).stdout).toMatch(
       /kind: ValidatingAdmissionPolicy\n.*kind: ClusterRole\n/s,
