@@ -179,11 +179,17 @@ describe("what the security page says of the supply chain", () => {
   /** Runs a step of the release in a folder with the package's files, as the workflow does. */
   const runStep = (name: string, env: Readonly<Record<string, string>>) => {
     const folder = newFolder();
-    for (const file of ["package.json", "CHANGELOG.md"]) copyFileSync(file, join(folder, file));
+    for (const file of ["package.json", "README.md", "CHANGELOG.md"]) copyFileSync(file, join(folder, file));
     const { jobs } = Object(load(readFileSync(".github/workflows/release.yml", "utf8")));
     const { run } = jobs.build.steps.find((step: { name?: string }) => step.name === name);
     execFileSync("bash", ["-eo", "pipefail", "-c", run], { cwd: folder, env: { ...process.env, ...env } });
     return (file: string) => readFileSync(join(folder, file), "utf8");
+  };
+
+  const tagged = {
+    GITHUB_SERVER_URL: "https://github.com",
+    GITHUB_REPOSITORY: "octo/holder",
+    GITHUB_REF_NAME: "v1.2.3",
   };
 
   it("publishes the package with the repository that it is built from, in place of a placeholder", () => {
@@ -191,11 +197,21 @@ describe("what the security page says of the supply chain", () => {
     const linksTo = (url: string) => [`git+${url}.git`, `${url}#readme`, `${url}/issues`];
     expect(linksOf(manifest)).toEqual(linksTo("https://github.com/OWNER/karpenter-node-holder"));
 
-    const here = { GITHUB_SERVER_URL: "https://github.com", GITHUB_REPOSITORY: "octo/holder" };
-    const built = JSON.parse(runStep("The package names this repository", here)("package.json"));
+    const built = JSON.parse(runStep("The package names this repository", tagged)("package.json"));
     expect(linksOf(built)).toEqual(linksTo("https://github.com/octo/holder"));
     const { repository, homepage, bugs } = manifest;
     expect({ ...built, repository, homepage, bugs, dependencies: {} }).toEqual(manifest);
+  });
+
+  it("publishes a README whose links and pictures are those of the tag, wherever it is shown", () => {
+    const published = runStep("The package names this repository", tagged)("README.md");
+    const targets = [...published.matchAll(/\]\(([^)]+)\)/g)].map(([, target]) => target);
+    expect(targets.filter((target) => !/^(https:\/\/|#)/.test(target ?? ""))).toEqual([]);
+    const page = "https://github.com/octo/holder/blob/v1.2.3/";
+    const picture = "https://raw.githubusercontent.com/octo/holder/v1.2.3/";
+    expect(published).toContain(`](${page}docs/deploying.md#what-it-costs)`);
+    expect(published).toContain(`](${picture}docs/images/churn-without.svg)`);
+    expect(published.replaceAll(page, "").replaceAll(picture, "")).toBe(readFileSync("README.md", "utf8"));
   });
 
   it("publishes the notes of one version, and refuses a version without notes", () => {
