@@ -2,7 +2,7 @@ import { isAws, isTransient } from "../lambda/aws/errors.ts";
 import { messageOf, TryAgainError } from "../lambda/core/errors.ts";
 import { Failure } from "./terminal/failure.ts";
 
-const login = "Log in again (for example with `aws sso login`), or choose other credentials by --profile.";
+const login = "Log in (for example with `aws sso login`), or choose other credentials by --profile.";
 
 /** What an AWS error means to the person at the terminal, by its name. */
 const remedies: Readonly<Record<string, readonly [what: string, remedy: string]>> = {

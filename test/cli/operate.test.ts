@@ -176,7 +176,7 @@ describe("a failed command", () => {
   });
 
   it.each([
-    ["ExpiredTokenException", "the AWS credentials have expired", "Log in again"],
+    ["ExpiredTokenException", "the AWS credentials have expired", "Log in (for example"],
     ["UnrecognizedClientException", "AWS does not know these credentials", "--profile"],
     ["AccessDeniedException", "no", "may not invoke karpenter-node-holder-prdo-control"],
     ["ThrottlingException", "no", "try again in a moment"],
