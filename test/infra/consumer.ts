@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -11,8 +11,11 @@ const run = promisify(execFile);
 /** Packs the package from a copy, so that the repository's own dist stays as it is; returns the tarball's path. */
 export async function packPackage(): Promise<string> {
   const stage = mkdtempSync(join(tmpdir(), "package-"));
-  const shipped = ["package.json", "README.md", "LICENSE", "CHANGELOG.md", "cli/bin.js", "dist/functions"];
-  for (const file of shipped.filter((file) => existsSync(join(root, file)))) {
+  const { files }: { files: readonly string[] } = JSON.parse(
+    readFileSync(join(root, "package.json"), "utf8"),
+  );
+  const asIs = files.filter((file) => existsSync(join(root, file)) && file !== "dist");
+  for (const file of ["package.json", "dist/functions", ...asIs]) {
     cpSync(join(root, file), join(stage, file), { recursive: true, force: true });
   }
   await buildPackage(join(stage, "dist"));

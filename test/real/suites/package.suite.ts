@@ -81,14 +81,14 @@ describe("installed into an empty folder", () => {
     ({ stdout: added } = await run("npm", ["install", ...alone, tarball], { cwd: app }));
   });
 
-  it("installs one package of less than 4 MB, without a registry", () => {
+  it("installs one package of less than 4.1 MB, without a registry", () => {
     expect(added).toMatch(/added 1 package /);
     expect(readdirSync(join(app, "node_modules")).filter((name) => !name.startsWith("."))).toEqual([
       "karpenter-node-holder",
     ]);
     const files = globSync("**/*", { cwd: shipped, withFileTypes: true }).filter((file) => file.isFile());
     const size = files.reduce((sum, file) => sum + statSync(join(file.parentPath, file.name)).size, 0);
-    expect(size).toBeLessThan(4_000_000);
+    expect(size).toBeLessThan(4_100_000);
   });
 
   it("brings a command line that works alone, also as a plugin of kubectl", async () => {
@@ -128,7 +128,7 @@ describe("installed into an empty folder", () => {
   });
 
   it("ships what runs and what is read, and no sources, bundles beside their archives, or tests", () => {
-    for (const name of ["dist", "LICENSE", "package.json"]) expect(readdirSync(shipped)).toContain(name);
+    for (const name of ["dist", "docs", "LICENSE", "package.json"]) expect(readdirSync(shipped)).toContain(name);
     for (const name of ["lambda", "infra", "test", "scripts"])
       expect(readdirSync(shipped)).not.toContain(name);
     expect(readdirSync(join(shipped, "cli"))).toEqual(["bin.js"]);
