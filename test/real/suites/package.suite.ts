@@ -128,7 +128,8 @@ describe("installed into an empty folder", () => {
   });
 
   it("ships what runs and what is read, and no sources, bundles beside their archives, or tests", () => {
-    for (const name of ["dist", "docs", "LICENSE", "package.json"]) expect(readdirSync(shipped)).toContain(name);
+    for (const name of ["dist", "docs", "LICENSE", "package.json"])
+      expect(readdirSync(shipped)).toContain(name);
     for (const name of ["lambda", "infra", "test", "scripts"])
       expect(readdirSync(shipped)).not.toContain(name);
     expect(readdirSync(join(shipped, "cli"))).toEqual(["bin.js"]);
