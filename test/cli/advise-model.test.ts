@@ -160,7 +160,7 @@ describe("advice", () => {
     }
   });
 
-  it("reports a month of a history that is long enough to tell", () => {
+  it("reports a month of a history that is long enough", () => {
     const [whole, month] = [47, 72].map((length) => {
       const [auto] = advise(
         "cluster",

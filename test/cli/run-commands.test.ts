@@ -141,7 +141,7 @@ describe("run", () => {
   }
 
   // A change is accepted with `npx vitest run test/cli/run-commands --update`, and read in the diff.
-  it("logs what was reviewed, serves what it is asked for, and ends when it is told to", async (test) => {
+  it("logs what was reviewed, serves what it is asked for, and ends when it is asked to", async (test) => {
     const { port } = new URL((await aCluster(test)).server);
     const all = await run(test, "--hold 20m --page --metrics-port 0 --release-on-exit", true);
     expect(all.served.map((text) => /The holder of fake|karpenter_node_holder/.exec(text)?.[0])).toEqual([

@@ -79,14 +79,14 @@ describe("what a record's change means", () => {
 });
 
 it("keeps the later half of a timeline that grows too long", () => {
-  const heard: string[] = [];
+  const seen: string[] = [];
   const timeline = new Timeline(() => noon);
-  const unfollow = timeline.follow(({ kind }) => heard.push(kind));
+  const stop = timeline.follow(({ kind }) => seen.push(kind));
   for (let n = 0; n < 10_000; n++) timeline.record({ kind: "note", text: `${n}` });
   expect(timeline.events).toHaveLength(10_000);
-  unfollow();
+  stop();
   timeline.record({ kind: "note", text: "last" });
   expect(timeline.events).toHaveLength(5_000);
   expect(timeline.events.at(-1)).toEqual({ kind: "note", text: "last", at: noon });
-  expect(heard).toHaveLength(10_000);
+  expect(seen).toHaveLength(10_000);
 });
