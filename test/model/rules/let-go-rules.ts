@@ -17,8 +17,8 @@ const wholeSecond: Duration = seconds(1);
 const clocksDiffer: Duration = minutes(1);
 const never = new Date(0);
 
-/** A look has recorded that it lets nodes go. A launch or request that comes after that asks for them again. */
-type Note = { readonly hold: Hold; readonly names: string[]; isVoid: boolean; drifted: number };
+/** A look has recorded that it lets nodes go. A launch or request that comes after that asks for them again, and marks them. */
+type Note = { readonly hold: Hold; readonly names: string[]; overtakenBy?: Invocation; drifted: number };
 type Free = Readonly<{ at: Date; usedFrom: Date }>;
 
 /** Which nodes a look may let go while their hold goes on, and what marks them again. */
@@ -73,7 +73,7 @@ export class LetGoRules {
     this.#lengths.set(hold.id, Math.min(length, this.#lengths.get(hold.id) ?? length));
     if (hold.id !== old?.id || hold.state !== "held") return;
     const isAsked = hold.launches > old.launches || (!old.causes.hand && hold.causes.hand);
-    if (isAsked || (old.marksFrom && !hold.marksFrom)) this.#widen(hold.id);
+    if (isAsked || (old.marksFrom && !hold.marksFrom)) this.#widen(hold.id, invocation);
     const { marksFrom, narrowsAt } = hold;
     const isNoted =
       marksFrom &&
@@ -84,20 +84,20 @@ export class LetGoRules {
     if (!isNoted) return;
     must(!hold.causes.hand, "no node is let go of a hold that a person asked for", facts);
     const notes = this.#notes.get(invocation) ?? new Map<string, Note>();
-    this.#notes.set(invocation, notes.set(hold.id, { hold, names: [], isVoid: false, drifted: 0 }));
+    this.#notes.set(invocation, notes.set(hold.id, { hold, names: [], drifted: 0 }));
     if (settings !== this.#world.settings) this.excuseAll();
     // An orphaned mark of a younger hold stays until a sweep removes it; that sweep marks no older nodes any more.
     for (const { name, labels } of this.#world.nodes.all())
       if (labels[holdLabel] !== undefined && labels[holdLabel] !== hold.id) this.excuse(name);
   }
 
-  #widen(holdId: string): void {
+  #widen(holdId: string, by: Invocation): void {
     this.#widened.set(holdId, this.#world.time);
     this.#free.delete(holdId);
     this.#excused.delete(holdId);
     for (const notes of this.#notes.values()) {
       const note = notes.get(holdId);
-      if (note) note.isVoid = true;
+      if (note) note.overtakenBy = by;
     }
   }
 
@@ -113,7 +113,7 @@ export class LetGoRules {
     const most = by.settings.driftWait === 0 ? Number.POSITIVE_INFINITY : this.#world.nodes.all().length / 10;
     must(note.drifted <= Math.ceil(most), "drifted nodes are let go a tenth at a time", facts);
     note.names.push(node.name);
-    if (note.isVoid) return;
+    if (note.overtakenBy) return;
     const free = { at: this.#world.time, usedFrom: after(marksFrom, -(mostSkew + wholeSecond)) };
     this.#free.set(holdId, (this.#free.get(holdId) ?? new Map()).set(node.name, free));
   }
@@ -175,7 +175,9 @@ export class LetGoRules {
     const { state, late, refused } = invocation;
     const hasLooked = state === "done" && late.length === 0 && refused.length === 0;
     if (!hasLooked || !this.#karpenter.couldRead(invocation)) return;
-    for (const { hold, names } of [...notes.values()].filter(({ isVoid }) => isVoid)) {
+    for (const { hold, names, overtakenBy } of notes.values()) {
+      // What has overtaken it after its last read of the record is still at work.
+      if (!overtakenBy || overtakenBy.state === "running") continue;
       const record = [...this.#world.holds.records.values()].find((one) => one.hold?.id === hold.id);
       const bare = this.#world.nodes.all().filter(({ name }) => names.includes(name));
       const isKept = !record || !bare.some((node) => lacksMark(this.#world, record, node, this));
