@@ -51,6 +51,11 @@ export const arms = {
     pool: atOnce,
     holder: { hold: "auto", relaunchCost: formatDuration(relaunchCost) },
   },
+  "holder-30s": {
+    about: "the holder beside `consolidateAfter: 30s`",
+    pool: () => ({ consolidateAfter: "30s" }),
+    holder: {},
+  },
 } as const satisfies Record<string, Arm>;
 
 export type ArmName = keyof typeof arms;

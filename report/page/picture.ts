@@ -43,6 +43,7 @@ export const seriesColours: readonly Colour[] = [
   "eviction",
   "ink",
   "free",
+  "faint",
 ];
 
 const declared = (theme: Readonly<Record<string, string>>) =>
