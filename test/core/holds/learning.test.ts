@@ -88,6 +88,12 @@ describe("the uses that a look sees", () => {
     ]);
   });
 
+  it("may have begun at any time since the look before", () => {
+    const bins = (lookedBefore: Date) =>
+      gapsOf(observeUses(aRecord({ learned }), rules, [at(30)], lookedBefore))[0]?.length;
+    expect([bins(at(29.9)), bins(at(5))]).toEqual([1, 3]);
+  });
+
   it("teach nothing a second time", () => {
     const once = seen(aRecord({ learned }), 10, 6, 5.5);
     expect(seen(once, 10, 6, 5.5)).toBe(once);

@@ -183,6 +183,7 @@ describe("a use that cannot be read this time", () => {
 
 describe("with hold=auto", () => {
   const rules = { auto: true };
+  const three = (minute: number) => Array.from({ length: 3 }, () => usedAt(minute));
 
   it("a hold ends before it was to, when it no longer pays to keep half of its burst", async () => {
     const { record, counted } = await extend({ rules, claims: [usedAt(4)], now: 5 });
@@ -192,9 +193,17 @@ describe("with hold=auto", () => {
 
   it.each<[string, Facts, number]>([
     ["while its nodes boot", { claims: [{ name: "a", createdAt: at(9) }, usedAt(0)] }, 14],
-    ["where somebody asked for it", { claims: [usedAt(0)], hold: { causes: { hand: "a load test" } } }, 20],
+    ["where somebody asked for it", { claims: three(0), hold: { causes: { hand: "a load test" } } }, 20],
   ])("it does not end earlier %s", async (_, facts, minute) => {
     expect((await extend({ rules, now: 11, ...facts })).expiresAt).toEqual(at(minute));
+  });
+
+  it("a hold is not made longer by what was learned alone, and a large burst is not narrowed", async () => {
+    const dear = { auto: true, relaunchCost: minutes(40) };
+    const spare = { name: "a", createdAt: at(0), joinedAt: at(0) };
+    expect((await extend({ rules: dear, claims: [spare], now: 11 })).expiresAt).toEqual(at(20));
+    const narrow = { hold: { narrowsAt: at(3) }, claims: three(4), now: 5 };
+    expect((await extend({ rules, ...narrow })).record?.hold).not.toHaveProperty("narrowsAt");
   });
 
   it("a hold that had reached its cap may end before it, and is not capped any more", async () => {
