@@ -89,7 +89,8 @@ function decideExtension(facts: ExtensionFacts): LaunchDecision {
   const { expiresAt, capped } = isWaiting ? hold : extended(hold, heldUntil, rules);
   const moves = expiresAt > hold.expiresAt;
   const because = isWaiting ? "none of the hold's nodes has joined yet" : "the hold already lasts as long";
-  if (!moves && news.length === 0) return { action: "await", hold, because };
+  const isNoted = !isWaiting || heldUntil <= later(hold.expiresAt, hold.askedUntil ?? hold.expiresAt);
+  if (!moves && isNoted && news.length === 0) return { action: "await", hold, because };
 
   const widens = news.length > 0 && hold.marksFrom !== undefined;
   const next: Hold = {

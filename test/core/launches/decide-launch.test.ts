@@ -194,6 +194,16 @@ describe("a launch for a hold none of whose nodes has joined", () => {
     });
   });
 
+  it("that was counted before is noted again where the cap allows more by now", () => {
+    const record = held({ burstFrom: noon, expiresAt: at(10) });
+    const again = decide({ record });
+    expect(again).toMatchObject({
+      action: "await",
+      hold: { expiresAt: at(10), askedUntil: at(20), launches: 1 },
+    });
+    expect(decide({ record: again.record ?? aRecord() })).not.toHaveProperty("record");
+  });
+
   it("extends it once one has joined", () => {
     const record = held({ burstFrom: noon, joined: true });
     expect(decide({ record, launches: [launchAt(5)] })).toMatchObject({

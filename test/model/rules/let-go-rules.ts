@@ -184,6 +184,8 @@ export class LetGoRules {
       must(isKept, "a look that a launch has overtaken marks its nodes again", () => ({ record, names }));
     }
     for (const { holdId, name, free } of again) {
+      // The same look may have found that only the used nodes of a small burst are held from now on.
+      if (this.#world.holds.records.get("cluster")?.hold?.narrowsAt) continue;
       const stays = this.#records.running(holdId) && this.#free.get(holdId)?.get(name) === free;
       must(!stays, "a look marks a node again that is used again", () => ({ holdId, name, free }));
     }
