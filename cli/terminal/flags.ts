@@ -28,7 +28,7 @@ const durations: ReadonlySet<string> = new Set([
   ...Object.entries<Setting>(holderSettings).flatMap(([name, { value }]) =>
     value.kind === "duration" ? [name] : [],
   ),
-  ...["length", "idleTime", "atHalfCost", "atDoubleCost"],
+  ...["length", "idleTime"],
 ]);
 
 /** An answer for programs: whole, with each duration in milliseconds and, beside it, as people write it. */
