@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Emulator } from "../emulator/emulator.ts";
-import { until } from "../engines/processes.ts";
+import { patience, until } from "../engines/processes.ts";
 import type { DeployedCluster } from "./cluster.ts";
 import { forbid } from "./damage.ts";
 
@@ -15,7 +15,7 @@ export function failureCases(open: () => Readonly<{ prod: DeployedCluster; emula
     // A message may contain several launches, and a launch may be in several messages.
     const areDead = async () =>
       (await prod.messagesIn("LaunchesQueue")) === 0 && (await prod.messagesIn("LaunchesDeadLetters")) > 0;
-    await until("all launches to be dead letters", areDead, 120_000, 500);
+    await until("all launches to be dead letters", areDead, patience, 500);
     expect(await prod.marks()).toEqual({});
     await restore();
 

@@ -5,7 +5,7 @@ import {
 } from "@aws-sdk/client-cloudwatch";
 import { alarmName } from "../../../lambda/names.ts";
 import type { Emulator } from "../emulator/emulator.ts";
-import { until } from "../engines/processes.ts";
+import { patience, until } from "../engines/processes.ts";
 
 /** The alarms of one cluster's holder. */
 export class Watch {
@@ -50,7 +50,7 @@ export class Watch {
           .join();
         return on === wanted;
       };
-      await until("alarms", areOn, 45_000, 250);
+      await until("alarms", areOn, patience, 250);
     } catch (error) {
       throw new Error(`not [${wanted}] but [${on}] are on`, { cause: error });
     }

@@ -189,7 +189,7 @@ export class Emulator {
 
   async #setIam(signal: NodeJS.Signals, wanted: string): Promise<void> {
     this.#started?.child.kill(signal);
-    await until(`IAM to be ${wanted}`, async () => this.#iam === wanted, 10_000);
+    await until(`IAM to be ${wanted}`, async () => this.#iam === wanted);
   }
 
   #readReport(line: string): void {

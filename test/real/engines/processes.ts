@@ -9,7 +9,7 @@ import { PortTakenError } from "./ports.ts";
 export type Started = Readonly<{ name: string; child: ChildProcess; log: string }>;
 
 /** Long, for a busy machine: a wait for a process that has ended does not last so long. */
-const patience = 240_000;
+export const patience = 240_000;
 
 /** Processes that are stopped together, the last started first; they all end when this process ends. */
 export class Processes {

@@ -8,7 +8,7 @@ import { karpentersTags } from "../deployed/instances.ts";
 import { DeployedWorld } from "../deployed/world.ts";
 import { bridgeToEc2 } from "../emulator/ec2-bridge.ts";
 import type { EksPlane } from "../engines/eks-plane.ts";
-import { until } from "../engines/processes.ts";
+import { patience, until } from "../engines/processes.ts";
 import { World } from "../worlds/world.ts";
 
 const { annotation, poolLabel } = Karpenter.v1;
@@ -53,10 +53,10 @@ describe("the deployed holder and real Karpenter", () => {
     await world.untilReady(2);
     expect((await world.nodes()).map(instanceOf).sort()).toEqual(await prod.instances.ids());
     const isHeard = async () => (await prod.messagesIn("LaunchesQueue")) === 0;
-    await until("the launches to be handled", isHeard, 30_000, 250);
+    await until("the launches to be handled", isHeard, patience, 250);
     await world.scale("work", { replicas: 0, spread: true, pool: "default" });
 
-    await world.untilReady(0, 60_000);
+    await world.untilReady(0);
     await until("the instances to be terminated", async () => (await prod.instances.ids()).length === 0);
     expect((await prod.control({ do: "history" })).holds).toEqual([]);
     await prod.resume();
@@ -104,7 +104,7 @@ describe("the deployed holder and real Karpenter", () => {
     const { answer } = await prod.invoke("release", { force: true, reason: "done" });
 
     expect(answer).toMatchObject({ released: 1, failed: 0 });
-    expect(await world.untilReady(1, 65_000)).toEqual(await of("users"));
+    expect(await world.untilReady(1)).toEqual(await of("users"));
   });
 
   it("the user's own annotation is still there", async () => {

@@ -61,7 +61,7 @@ describe("the runner of suites", () => {
 
     runner.kill("SIGKILL");
 
-    await until("all of them to end", async () => !all.some(isAlive), 10_000);
+    await until("all of them to end", async () => !all.some(isAlive));
   });
 
   it.each(["suite", "worker"] as const)(

@@ -62,7 +62,7 @@ describe(`the holder on Karpenter ${process.env.KARPENTER_VERSION ?? "newest"}`,
     expect(holder.expiresAt()).toBeGreaterThan(first);
     await world.stays(surplus, timeLeft(holder.expiresAt()) - 1_000);
 
-    const [remains] = await world.untilReady(1, 65_000);
+    const [remains] = await world.untilReady(1);
     expect(surplus).not.toContain(remains);
     expect(await marked()).toEqual([]);
   });

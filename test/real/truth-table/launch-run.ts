@@ -4,7 +4,7 @@ import type { Context } from "../../../lambda/core/ports.ts";
 import { KubernetesNodeClaims, replacementReason } from "../../../lambda/kubernetes/nodeclaims.ts";
 import { coreWorld } from "../../support/core-world.ts";
 import type { NodePool } from "../engines/karpenter.ts";
-import { until } from "../engines/processes.ts";
+import { patience, until } from "../engines/processes.ts";
 import { holderClient } from "../worlds/holder-client.ts";
 import type { World } from "../worlds/world.ts";
 import { closed, type LaunchRow, poolOf, turnsOf } from "./launch-rows.ts";
@@ -102,19 +102,30 @@ export class LaunchRun {
     const context = await this.#context();
     // As in a cloud, a node joins a while after its launch.
     const pool: NodePool = { name: "rolled", joinsAfter: "10s", budgets: closed };
-    const [rolled, waiting] = [pool, { ...pool, name: "waiting-in-roll" }];
-    await this.#world.pool(rolled);
+    const waiting = { ...pool, name: "waiting-in-roll" };
+    await this.#world.pool({ ...pool, labels: { roll: "0" } });
     await this.#world.pool(waiting);
-    await this.#world.scale(rolled.name, { replicas: 6, cpu: "1", pool: rolled.name, spread: true });
+    await this.#world.scale(pool.name, { replicas: 6, cpu: "1", pool: pool.name, spread: true });
     await this.#world.untilPodsRun();
-    await this.#world.pool({ ...rolled, budgets: [{ nodes: "100%" }], labels: { changed: "yes" } });
+    await this.#readClaims();
 
-    let replicas = 0;
-    const launches = () => [...this.#claims.values()].filter((claim) => poolOfClaim(claim) === waiting.name);
+    let [replicas, rolls] = [0, 0];
+    const claimsOf = (name: string) =>
+      [...this.#claims.values()].filter((claim) => poolOfClaim(claim) === name);
+    const launches = () => claimsOf(waiting.name);
     const isHidden = (claim: Claim) => this.#events.has(nameOf(claim)) && this.#kinds.has(nameOf(claim));
+    const isRolled = () =>
+      claimsOf(pool.name)
+        .filter((claim) => this.#isPresent(claim))
+        .every(({ metadata }) => metadata.labels.roll === `${rolls}`);
     await until(
       "a launch for pods that has the event of a replacement",
       async () => {
+        // Whether Karpenter plans both together is chance, so one roll follows the other.
+        if (isRolled()) {
+          rolls += 1;
+          await this.#world.pool({ ...pool, budgets: [{ nodes: "100%" }], labels: { roll: `${rolls}` } });
+        }
         if (!launches().some((claim) => this.#events.has(nameOf(claim)))) {
           replicas += 1;
           // More than all drifted nodes have room for.
@@ -125,7 +136,7 @@ export class LaunchRun {
         await this.#judge(context);
         return launches().some(isHidden);
       },
-      120_000,
+      patience,
       500,
     );
     return launches()
@@ -196,7 +207,7 @@ export class LaunchRun {
           await this.#judge(context);
           return missing().length === 0;
         },
-        180_000,
+        patience,
         500,
       );
     } catch (error) {

@@ -4,7 +4,7 @@ import { wholeCluster } from "../../../lambda/core/scope.ts";
 import { KubernetesNodes } from "../../../lambda/kubernetes/nodes.ts";
 import { CollectedMetrics } from "../../../simulator/collected-log.ts";
 import { within } from "../../support/context.ts";
-import { until } from "../engines/processes.ts";
+import { patience, until } from "../engines/processes.ts";
 import { holderClient } from "../worlds/holder-client.ts";
 import type { World } from "../worlds/world.ts";
 import { poolOf, type Row, waitingTaint, workOf } from "./rows.ts";
@@ -71,7 +71,7 @@ export class TruthRun {
     await this.#launch(this.#rows.filter(({ name }) => name !== "expiry"));
     for (const row of this.#rows) await row.before?.(this.#world);
     await this.#launch(this.#rows.filter(({ name }) => name === "expiry"));
-    await until("a running command", () => this.#isRunning(), 90_000, 500);
+    await until("a running command", () => this.#isRunning(), patience, 500);
   }
 
   async #launch(some: readonly Row[]): Promise<void> {
@@ -104,7 +104,7 @@ export class TruthRun {
       }
       return wanted.every(({ name, nodes: count = 1 }) => this.#of(name).length === count);
     };
-    await until("the rows' nodes to be ready", isReady, 180_000, 500);
+    await until("the rows' nodes to be ready", isReady, patience, 500);
   }
 
   async #holder(): Promise<KubernetesNodes> {
