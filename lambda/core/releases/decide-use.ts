@@ -64,63 +64,70 @@ export function decideUse({ record, holdId, claims, rules, now }: UseFacts): Use
 
   const isCounted = burstNodes === hold.burstNodes && ofBurst.length === hold.kept;
   const counted = { ...hold, burstNodes, kept: ofBurst.length, keptAt: now };
-  const seen = observeUses(
-    isCounted ? record : { ...record, hold: counted },
-    rules,
-    uses,
-    after(now, -lookEvery(rules)),
-  );
+  const before = isCounted ? record : { ...record, hold: counted };
+  const seen = observeUses(before, rules, uses, after(now, -lookEvery(rules)));
   const length = lengthAfter(seen, rules, burstNodes);
-  const leave = (because: string): UseDecision => {
-    const written = seen === record ? {} : { record: seen };
-    return { action: "leave", because, used, ...(length && { length }), ...written };
-  };
-  if (!length && !used.usedAt) {
-    const because =
-      uses.length === 0 ? "its nodes were not used" : "fewer than half of its nodes were used at once";
-    return leave(because);
-  }
-  const isSmall = burstNodes < smallestBurst;
-  const isForAll = isRequested(hold.causes);
-  // A person, an event or a window may have asked for all nodes; then a small use keeps them no longer.
-  const isTooSmall = isSmall && isForAll;
-  const launchedAt = record.lastLaunchAt ?? hold.causedAt;
-  const usedAt = later(hold.causes.usedAt ?? launchedAt, used.usedAt ?? launchedAt);
-  // Uses within a minute are one burst, so no hold ends sooner.
-  const pays = length ? Math.max(sameBurst, length.length) : rules.hold;
-  const end = isTooSmall ? hold.expiresAt : after(later(launchedAt, usedAt), pays);
-  // What was learned alone makes no hold longer.
-  const paid = used.usedAt ? end : earlier(end, hold.expiresAt);
+  const found = { used, ...(length && { length }) };
+
+  const byUse = endByUse({ record, hold, used, length, rules });
   const booted = length && endOfBoot(ofBurst);
-  const mayShorten = length && !isForAll;
-  const before = mayShorten ? { ...hold, expiresAt: hold.startedAt, capped: false } : hold;
-  const { expiresAt, capped } = extended(before, later(paid, booted ?? paid), rules);
-  if (expiresAt.getTime() === hold.expiresAt.getTime())
-    return leave(
-      isTooSmall
-        ? "its burst is small, and all nodes were asked for"
-        : "its nodes were not used late enough to extend it",
-    );
+  const movable = length && !isRequested(hold.causes) ? withoutEnd(hold) : hold;
+  const { expiresAt, capped } = extended(movable, later(byUse, booted ?? byUse), rules);
+  if (expiresAt.getTime() === hold.expiresAt.getTime()) {
+    const written = seen === record ? {} : { record: seen };
+    return { action: "leave", because: whyLeft(hold, used), ...found, ...written };
+  }
 
   const { narrowsAt, ...present } = seen.hold ?? hold;
-  const causes = used.usedAt ? { ...hold.causes, usedAt } : hold.causes;
-  const decided = { ...present, expiresAt, capped, causes, ...(length && { length }) };
-  const decide = (action: "cap" | "extend" | "move", because: string, next: Hold): UseDecision => {
-    return { action, because, used, ...(length && { length }), record: { ...seen, hold: next } };
-  };
-  const isByUse = used.usedAt && paid > hold.expiresAt && expiresAt > hold.expiresAt;
-  if (!isByUse) {
-    const because =
-      expiresAt < hold.expiresAt
-        ? "it no longer pays to keep half of its burst for so long"
-        : "its nodes boot";
-    return decide("move", because, { ...decided, ...(isSmall && narrowsAt && { narrowsAt }) });
+  const causes = used.usedAt ? { ...hold.causes, usedAt: lastUse(hold, used.usedAt) } : hold.causes;
+  const next = { ...present, expiresAt, capped, causes, ...(length && { length }) };
+  const isSmall = burstNodes < smallestBurst;
+  if (!used.usedAt || byUse <= hold.expiresAt || expiresAt < hold.expiresAt) {
+    const isSooner = expiresAt < hold.expiresAt;
+    const because = isSooner ? "it no longer pays to keep half of its burst for so long" : "its nodes boot";
+    const moved = { ...next, ...(isSmall && narrowsAt && { narrowsAt }) };
+    return { action: "move", because, ...found, record: { ...seen, hold: moved } };
   }
-  const action = capped && !hold.capped ? "cap" : "extend";
-  return decide(action, "its nodes are in use", {
-    ...decided,
-    causes: withUse(hold.causes, usedAt),
+  const inUse = {
+    ...next,
+    causes: withUse(hold.causes, lastUse(hold, used.usedAt)),
     extensions: hold.extensions + 1,
     ...(isSmall && { narrowsAt: narrowsAt ?? hold.expiresAt }),
-  });
+  };
+  const action = capped && !hold.capped ? "cap" : "extend";
+  return { action, because: "its nodes are in use", ...found, record: { ...seen, hold: inUse } };
+}
+
+type UseOfHold = Readonly<{
+  record: ScopeRecord;
+  hold: Hold;
+  used: Used;
+  length: HoldLength | undefined;
+  rules: Rules;
+}>;
+
+/** Until when its last launch and use ask to keep it. What was learned alone makes no hold longer. */
+function endByUse({ record, hold, used, length, rules }: UseOfHold): Date {
+  if (isTooSmall(hold, used)) return hold.expiresAt;
+  const launchedAt = record.lastLaunchAt ?? hold.causedAt;
+  // Uses within a minute are one burst, so no hold ends sooner.
+  const lasts = length ? Math.max(sameBurst, length.length) : rules.hold;
+  const end = after(later(launchedAt, lastUse(hold, used.usedAt ?? launchedAt)), lasts);
+  return used.usedAt ? end : earlier(end, hold.expiresAt);
+}
+
+const lastUse = ({ causes }: Hold, usedAt: Date): Date => later(causes.usedAt ?? usedAt, usedAt);
+
+/** A person, an event or a window may have asked for all nodes; then the use of a small burst keeps them no longer. */
+const isTooSmall = (hold: Hold, { burstNodes }: Used): boolean =>
+  burstNodes < smallestBurst && isRequested(hold.causes);
+
+/** The hold, so that its end may move back as well. */
+const withoutEnd = (hold: Hold): Hold => ({ ...hold, expiresAt: hold.startedAt, capped: false });
+
+function whyLeft(hold: Hold, used: Used): string {
+  if (used.usedNodes === 0) return "its nodes were not used";
+  if (!used.usedAt) return "fewer than half of its nodes were used at once";
+  if (isTooSmall(hold, used)) return "its burst is small, and all nodes were asked for";
+  return "its nodes were not used late enough to extend it";
 }
