@@ -108,4 +108,45 @@ describe("the staircase", () => {
       }),
     );
   });
+
+  it("costs no more over what was counted than to wait for what a relaunch is worth, and little more than the best", () => {
+    const candidates = [relaunchCost, 0, ...gapEnds]
+      .filter((length) => length <= cap)
+      .toSorted((a, b) => b - a);
+    const costOf = ({ gaps }: Bucket, length: number) =>
+      gaps.reduce((sum, weight, at) => {
+        const gap = gapEnds[at] ?? 0;
+        return sum + weight * (gap <= length ? gap : length + relaunchCost);
+      }, 0);
+    const sum = (costs: readonly number[]) => costs.reduce((a, b) => a + b, 0);
+    /** Of all lengths that only fall, written a second time: the least cost of the buckets so far, by the length of the last. */
+    const leastCost = (buckets: readonly Bucket[]) => {
+      let least = candidates.map(() => 0);
+      for (const one of buckets) {
+        let soFar = Number.POSITIVE_INFINITY;
+        least = candidates.map((length, at) => {
+          soFar = Math.min(soFar, least[at] ?? soFar);
+          return soFar + costOf(one, length);
+        });
+      }
+      return Math.min(...least);
+    };
+    const counts = fc.array(fc.integer({ min: 0, max: 9 }), {
+      minLength: gapEnds.length,
+      maxLength: gapEnds.length,
+    });
+    const some = fc.array(
+      counts.filter((gaps) => sum(gaps) > 0).map((gaps) => ({ gaps, debt: 0 })),
+      { minLength: 1, maxLength: 8 },
+    );
+    fc.assert(
+      fc.property(some, (buckets) => {
+        const staircase = decide(buckets);
+        const chosen = sum(buckets.map((one, at) => costOf(one, lengthOf(staircase, 2 ** at))));
+        const waited = sum(buckets.map((one) => costOf(one, relaunchCost)));
+        expect(chosen).toBeLessThanOrEqual(waited * 1.001);
+        expect(chosen).toBeLessThanOrEqual(leastCost(buckets) * 1.2);
+      }),
+    );
+  });
 });

@@ -13,9 +13,9 @@ export function leastHold({ hold, auto, extendOn }: Rules): Duration {
   return (extendOn === "use" ? minutes(1) : bootTime) - mostSkew;
 }
 
-/** How long a launch or a use is held at most. */
-export const mostHold = (hold: Hold, rules: Rules): Duration =>
-  Math.max(rules.hold, rules.auto ? Math.max(hold.length?.length ?? 0, bootTime) : 0);
+/** How long a launch or a use is held at most: with `hold=auto`, as long as was learned, or until new nodes have joined. */
+export const mostHold = ({ length }: Hold, { auto, hold }: Rules): Duration =>
+  auto ? Math.max(length?.length ?? hold, bootTime) : hold;
 
 // The rules, written a second time: a check that called the core would repeat its mistakes.
 
