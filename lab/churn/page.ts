@@ -1,13 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { formatDuration } from "../../lambda/core/duration.ts";
 import { version } from "../../lambda/version.ts";
+import { drawBars } from "../../report/plots/bars.ts";
 import { drawScatter } from "../../report/plots/plot.ts";
-import { drawTimeline } from "../../report/timeline/draw-timeline.ts";
-import { eventsOf } from "../../report/timeline/events.ts";
-import { readTimeline } from "../../report/timeline/timeline.ts";
 import { markdownTable } from "../../scripts/markdown-table.ts";
 import type { Archived } from "./archive.ts";
-import { type ArmName, armNames, arms } from "./arms.ts";
+import { armNames, arms } from "./arms.ts";
 import { comparison } from "./comparison.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 import type { ArmRecord } from "./run-arm.ts";
@@ -25,9 +23,6 @@ const columns: readonly (readonly [label: string, figure: keyof Figures])[] = [
   ["drift done (s)", "driftDone"],
 ];
 
-/** Arms whose timelines the README shows, for the trace `dense`. */
-const shown: Partial<Record<ArmName, string>> = { none: "churn-without.svg", holder: "churn-holder.svg" };
-
 const traceNames = Object.keys(traces) as TraceName[];
 
 /** The figures of every record, as the page shows them. */
@@ -43,18 +38,14 @@ export function figuresBlock(archived: readonly Archived[]): string {
   ].join("\n\n");
 }
 
-/** A plot for each trace and the README's two timelines, by the names of their files. */
+/** A plot for each trace and the README's picture of all of them, by the names of their files. */
 export function picturesOf(archived: readonly Archived[]): Record<string, string> {
   const records = archived.map(({ record }) => record);
   const plots = tracesIn(records).map((trace) => [
     `churn-${trace}.svg`,
     drawTrace(trace, recordsOf(trace, records)),
   ]);
-  const timelines = recordsOf("dense", records).flatMap((record) => {
-    const file = shown[record.arm];
-    return file ? [[file, drawArm(record)]] : [];
-  });
-  return Object.fromEntries([...plots, ...timelines]);
+  return Object.fromEntries([...plots, ["churn-all.svg", drawAll(records)]]);
 }
 
 const recordsOf = (trace: TraceName, records: readonly ArmRecord[]) =>
@@ -79,17 +70,35 @@ function drawTrace(trace: TraceName, records: readonly ArmRecord[]): string {
   });
 }
 
-function drawArm(record: ArmRecord): string {
-  const { from, to, events, arm } = record;
-  const { launched, servicePodsEvicted, imagesPulled, nodeMinutes } = figuresOf(record);
-  const subtitle =
-    `${launched} nodes launched, ${servicePodsEvicted} service pods evicted, ` +
-    `${imagesPulled} images pulled, ${nodeMinutes} node-minutes`;
-  const lanes = eventsOf(events, "node joined").length;
-  const laneHeight = Math.min(16, Math.max(5, 640 / Math.max(1, lanes)));
-  const title = `Dense bursts: ${arms[arm].about.replaceAll("`", "")}`;
-  const clock = { kind: "elapsed", minute: 60_000 } as const;
-  return drawTimeline(readTimeline(events, { from, to }), { title, subtitle, clock, laneHeight });
+/** What the README's picture calls the arms, and in which colours. */
+const named = [
+  ["none", "Karpenter alone", "free"],
+  ["consolidate-after", "consolidateAfter", "launch"],
+  ["holder", "node holder", "held"],
+] as const;
+
+/** The sums over all traces and seeds that each of these arms ran. */
+function drawAll(records: readonly ArmRecord[]): string {
+  const keyOf = ({ trace, seed }: ArmRecord) => `${trace} ${seed}`;
+  const ranBy = named.map(([name]) => new Set(records.filter(({ arm }) => arm === name).map(keyOf)));
+  const shared = records.filter((record) => ranBy.every((keys) => keys.has(keyOf(record))));
+  const traceCount = new Set(shared.map(({ trace }) => trace)).size;
+  const groupOf = (label: string, value: (figures: Figures) => number) => ({
+    label,
+    bars: named.map(([arm, name, colour]) => {
+      const figures = shared.filter((record) => record.arm === arm).map(figuresOf);
+      return { name, colour, value: Math.round(figures.reduce((sum, one) => sum + value(one), 0)) };
+    }),
+  });
+  return drawBars({
+    title: `${traceCount} kinds of work on real Karpenter`,
+    subtitle: ["consolidateAfter is as long as the hold. Less is better."],
+    groups: [
+      groupOf("nodes launched", ({ launched }) => launched),
+      groupOf("pods evicted, jobs restarted", (one) => one.servicePodsEvicted + one.jobsRestarted),
+      groupOf("node-minutes", ({ nodeMinutes }) => nodeMinutes),
+    ],
+  });
 }
 
 function section(trace: TraceName, records: readonly ArmRecord[]): string {

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { parseStatus } from "../../cli/answers.ts";
 import { commandLine, commands } from "../../cli/command-line.ts";
@@ -162,4 +163,19 @@ it("reports actions as was reviewed", async () => {
     .replaceAll(/ \([^()]* ago\)/g, "")
     .replaceAll(/http:\S+/g, "URL");
   await expect(timeless).toMatchFileSnapshot("printed/actions.txt");
+});
+
+it("prints what the README shows", () => {
+  const read = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8");
+  const printed = ["status", "advice"].map((name) => read(`printed/${name}.txt`).replaceAll(/<\/?\w*>/g, ""));
+  const lines = new Set(
+    printed
+      .join("\n")
+      .split("\n")
+      .map((line) => line.trimEnd()),
+  );
+  const blocks = [...read("../../README.md").matchAll(/```text\n\$ [^\n]*\n(.*?)```/gs)];
+  expect(blocks.length).toBeGreaterThanOrEqual(2);
+  const shown = blocks.flatMap(([, text = ""]) => text.split("\n"));
+  expect(shown.filter((line) => line !== "…" && !lines.has(line))).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { drawPage } from "../../report/page/page.ts";
 import { heldNow, timelineTables } from "../../report/page/tables.ts";
+import { drawBars } from "../../report/plots/bars.ts";
 import { drawLines, drawScatter, type Plot } from "../../report/plots/plot.ts";
 import { utcFor } from "../../report/timeline/clock.ts";
 import { drawTimeline, type TimelineOptions } from "../../report/timeline/draw-timeline.ts";
@@ -60,6 +61,19 @@ const plot: Plot = {
   })),
   note: { x: 1_200, text: "recommended" },
 };
+const bars = {
+  title: "Arms",
+  subtitle: ["Less is better."],
+  groups: [
+    {
+      label: "nodes & pods",
+      bars: [
+        { name: "none", value: 1_250, colour: "free" },
+        { name: "holder", value: 0, colour: "held" },
+      ],
+    },
+  ],
+} as const;
 const page = {
   title: "A & B",
   about: "Nodes",
@@ -77,6 +91,7 @@ it.each<[string, () => string]>([
   ["low.svg", () => draw({ lanesHeight: 20, subtitle: "without names", clock: utcFor(0, 1) })],
   ["lines.svg", () => drawLines(plot)],
   ["scatter.svg", () => drawScatter({ ...plot, subtitle: "each arm", note: { x: 2, text: "left" } })],
+  ["bars.svg", () => drawBars(bars)],
   ["days.txt", () => timelineTables(timeline(200_000), utcFor(0, 200_000_000))],
   ["tables.txt", () => timelineTables(timeline(), utcFor(0, 1))],
   ["held.txt", () => heldNow(timeline(), utcFor(0, 1)) + heldNow(timeline(2_500), utcFor(0, 1))],
