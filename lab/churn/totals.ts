@@ -1,7 +1,7 @@
 import { minutes } from "../../lambda/core/duration.ts";
 import { markdownTable } from "../../scripts/markdown-table.ts";
 import type { Archived } from "./archive.ts";
-import { armNames, relaunchCost } from "./arms.ts";
+import { type ArmName, armNames, relaunchCost } from "./arms.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 
 /** The cost of an evicted service pod, in node-minutes. */
@@ -11,26 +11,43 @@ const evictionCost = 10;
 export const costOf = ({ nodeMinutes, launched, servicePodsEvicted }: Figures): number =>
   nodeMinutes + (relaunchCost / minutes(1)) * launched + evictionCost * servicePodsEvicted;
 
-/** The cost of each arm over all traces that both it and `auto` ran with the same seeds, and the cost of `auto` there. */
+/** Each arm beside `consolidateAfter` and beside the holder, over all traces and seeds that both have run. */
 export function totals(archived: readonly Archived[]): readonly string[] {
+  return (["consolidate-after", "holder"] as const).flatMap((base) => against(base, archived));
+}
+
+function against(base: ArmName, archived: readonly Archived[]): readonly string[] {
   const keyOf = ({ record }: Archived) => `${record.trace} ${record.seed}`;
   const byArm = Map.groupBy(archived, ({ record }) => record.arm);
-  const auto = new Map((byArm.get("auto") ?? []).map((one) => [keyOf(one), one]));
+  const bases = new Map((byArm.get(base) ?? []).map((one) => [keyOf(one), one]));
   const rows = armNames.flatMap((arm) => {
-    const shared = (byArm.get(arm) ?? []).filter((one) => auto.has(keyOf(one)));
-    if (arm === "auto" || shared.length === 0) return [];
-    const beside = shared.flatMap((one) => auto.get(keyOf(one)) ?? []);
-    const [theirs, ours] = [sum(shared), sum(beside)];
-    const traces = [...new Set(shared.map(({ record }) => record.trace))].join(", ");
-    return [[`\`${arm}\``, traces, theirs.toFixed(0), ours.toFixed(0), (ours / theirs).toFixed(2)]];
+    const shared = (byArm.get(arm) ?? []).filter((one) => bases.has(keyOf(one)));
+    if (arm === base || shared.length === 0) return [];
+    const beside = shared.flatMap((one) => bases.get(keyOf(one)) ?? []);
+    const both = (of: (figures: Figures) => number) => [sum(shared, of), sum(beside, of)] as const;
+    const [ours, theirs] = both(costOf);
+    const shown = [...measures.map(both), [ours, theirs]].map((pair) =>
+      pair.map((value) => value?.toFixed(0)).join(" / "),
+    );
+    return [[`\`${arm}\``, `${shared.length}`, ...shown, (ours / theirs).toFixed(2)]];
   });
   if (rows.length === 0) return [];
   return [
-    "### All traces together, and a hold that learns",
-    `Node-minutes, and for each launched node ${relaunchCost / minutes(1)} and for each evicted service pod ${evictionCost} more. Each row compares \`auto\` on the traces and seeds that both arms have run.`,
-    markdownTable(["Arm", "Traces", "its cost", "cost of `auto`", "ratio"], rows, [2, 3, 4]),
+    `### All traces together, against \`${base}\``,
+    `Each arm / \`${base}\`, on the traces and seeds that both have run. The cost is node-minutes, and for each launched node ${relaunchCost / minutes(1)} and for each evicted service pod ${evictionCost} more.`,
+    markdownTable(
+      ["Arm", "runs", "node-minutes", "nodes launched", "service pods evicted", "cost", "ratio"],
+      rows,
+      [1, 2, 3, 4, 5, 6],
+    ),
   ];
 }
 
-const sum = (archived: readonly Archived[]): number =>
-  archived.reduce((total, { record }) => total + costOf(figuresOf(record)), 0);
+const measures: readonly ((figures: Figures) => number)[] = [
+  ({ nodeMinutes }) => nodeMinutes,
+  ({ launched }) => launched,
+  ({ servicePodsEvicted }) => servicePodsEvicted,
+];
+
+const sum = (archived: readonly Archived[], of: (figures: Figures) => number): number =>
+  archived.reduce((total, { record }) => total + of(figuresOf(record)), 0);

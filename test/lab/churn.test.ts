@@ -54,7 +54,7 @@ describe("the churn lab counts", () => {
   });
 });
 
-it("compares a hold that learns with each arm on the traces that both have run", () => {
+it("compares each arm with the holder on the traces that both have run", () => {
   const run = (arm: ArmName, trace: TraceName, events: ArmRecord["events"]) => ({
     record: aRecord({ arm, trace, events }),
     machine: "",
@@ -73,8 +73,8 @@ it("compares a hold that learns with each arm on the traces that both have run",
     run("balanced", "sparse", once),
   ];
   expect(cellsOf(totals(archived).at(-1))).toEqual([
-    ["`none`", "dense", "32", "11", "0.34"],
-    ["`holder`", "dense, ci", "22", "43", "1.95"],
+    ["`none`", "1", "20 / 10", "2 / 1", "1 / 0", "32 / 11", "2.91"],
+    ["`auto`", "2", "30 / 20", "3 / 2", "1 / 0", "43 / 22", "1.95"],
   ]);
   expect(totals([run("none", "dense", once)])).toEqual([]);
 });
