@@ -56,6 +56,11 @@ export const arms = {
     pool: () => ({ consolidateAfter: "30s" }),
     holder: {},
   },
+  "auto-30s": {
+    about: "a holder that learns its length, beside `consolidateAfter: 30s`",
+    pool: () => ({ consolidateAfter: "30s" }),
+    holder: { hold: "auto", relaunchCost: formatDuration(relaunchCost) },
+  },
 } as const satisfies Record<string, Arm>;
 
 export type ArmName = keyof typeof arms;
