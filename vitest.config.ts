@@ -3,6 +3,8 @@ import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./test/support/longest-first.ts";
 
 export default defineConfig({
+  // The examples import the package as its users do.
+  resolve: { alias: { "karpenter-node-holder": join(import.meta.dirname, "infra/index.ts") } },
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/temporary-folder.ts", "test/support/built-functions.ts"],

@@ -18,6 +18,12 @@ export function typedIn(document: string): readonly Typed[] {
 export const proseOf = (document: string): readonly string[] =>
   partsOf(document).prose.map(({ text }) => text);
 
+/** A document's blocks of code in one language. */
+export const blocksIn = (document: string, language: string): readonly string[] =>
+  partsOf(document)
+    .blocks.filter((block) => block.language === language)
+    .map(({ lines }) => lines.map(({ text }) => text).join("\n"));
+
 type Line = Readonly<{ where: string; text: string }>;
 type Block = Readonly<{ language: string; lines: readonly Line[] }>;
 

@@ -1,0 +1,8 @@
+import { App, Duration, Stack } from "aws-cdk-lib";
+import { KarpenterNodeHolder } from "karpenter-node-holder";
+
+const app = new App();
+const stack = new Stack(app, "Platform");
+const holder = new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", hold: Duration.minutes(30) });
+holder.addOutputs();
+app.synth();

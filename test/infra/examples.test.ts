@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Template } from "aws-cdk-lib/assertions";
+import { afterEach, expect, it, vi } from "vitest";
+import { blocksIn, documents } from "../repository/documents.ts";
+import { newFolder } from "../support/new-folder.ts";
+import { everyResource } from "./synthesized.ts";
+
+const folder = join(import.meta.dirname, "../../examples");
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+/** An app's templates by stack, synthesized as the CDK's command line does it. */
+async function synthesized(example: string): Promise<Readonly<Record<string, Template>>> {
+  const out = newFolder();
+  vi.stubEnv("CDK_OUTDIR", out);
+  await import(join(folder, example, "app.ts"));
+  const stacks = readdirSync(out).flatMap((file) => /^(.+)\.template\.json$/.exec(file)?.[1] ?? []);
+  const read = (stack: string) => JSON.parse(readFileSync(join(out, `${stack}.template.json`), "utf8"));
+  return Object.fromEntries(stacks.map((stack) => [stack, Template.fromJSON(read(stack))]));
+}
+
+const propertiesOf = (template: Template | undefined, type: string) =>
+  template
+    ? everyResource(template).flatMap(({ Type, Properties }) => (Type === type ? [Properties] : []))
+    : [];
+
+/** What makes each example different. */
+const examples: Readonly<Record<string, (stacks: Readonly<Record<string, Template>>) => void>> = {
+  plain: ({ Platform }) => {
+    const functions = propertiesOf(Platform, "AWS::Lambda::Function");
+    expect(functions).toContainEqual(
+      expect.objectContaining({
+        FunctionName: "karpenter-node-holder-prod-hold",
+        Environment: { Variables: expect.objectContaining({ HOLD: "30m" }) },
+      }),
+    );
+    expect(Object.keys(Platform?.findOutputs("*") ?? {}).join()).toContain("ForceRelease");
+  },
+  "own-vpc": ({ Platform }) => {
+    const inside = propertiesOf(Platform, "AWS::Lambda::Function").filter((one) => "VpcConfig" in one);
+    const own = { "Fn::GetAtt": [expect.stringMatching(/^Functions/), "GroupId"] };
+    const network = { SubnetIds: ["subnet-0123456789abcdef0"], SecurityGroupIds: [own] };
+    expect(inside.map(({ VpcConfig }) => VpcConfig)).toEqual(Array(5).fill(network));
+    expect(propertiesOf(Platform, "AWS::EC2::SecurityGroupIngress")).toMatchObject([
+      { GroupId: "sg-0123456789abcdef0", SourceSecurityGroupId: own, FromPort: 443, ToPort: 443 },
+    ]);
+  },
+  "two-clusters": (stacks) => {
+    expect(Object.keys(stacks).toSorted()).toEqual(["Holder-batch", "Holder-services"]);
+    for (const [stack, SCOPE] of [
+      ["Holder-batch", "cluster"],
+      ["Holder-services", "nodepool"],
+    ] as const)
+      expect(propertiesOf(stacks[stack], "AWS::Lambda::Function")).toContainEqual(
+        expect.objectContaining({ Environment: { Variables: expect.objectContaining({ SCOPE }) } }),
+      );
+  },
+  "windows-and-deployments": ({ Platform }) => {
+    expect(propertiesOf(Platform, "AWS::Scheduler::Schedule")).toMatchObject([
+      { ScheduleExpression: "cron(0 8 ? * MON-FRI *)", ScheduleExpressionTimezone: "Europe/Berlin" },
+    ]);
+    expect(propertiesOf(Platform, "AWS::Events::Rule")).toContainEqual(
+      expect.objectContaining({ EventPattern: expect.objectContaining({ source: ["aws.codedeploy"] }) }),
+    );
+  },
+  "alarms-to-topic": ({ Platform }) => {
+    const topic = [{ Ref: expect.stringMatching(/^Alarms/) }];
+    const alarms = propertiesOf(Platform, "AWS::CloudWatch::Alarm");
+    expect(alarms.length).toBeGreaterThan(10);
+    for (const alarm of alarms) {
+      expect(alarm).toMatchObject({ AlarmActions: topic, OKActions: topic });
+      expect(alarm.AlarmDescription).toContain("https://wiki.example.com/node-holder#");
+    }
+    expect(propertiesOf(Platform, "AWS::SNS::Subscription")).toHaveLength(1);
+  },
+};
+
+it.each(Object.entries(examples))("the example %s synthesizes what it shows", async (example, shows) => {
+  shows(await synthesized(example));
+});
+
+it("no example is left out", () => {
+  expect(readdirSync(folder).toSorted()).toEqual(Object.keys(examples).toSorted());
+});
+
+it("code for the CDK in the documents is part of an example", () => {
+  const apps = Object.keys(examples).map((name) => readFileSync(join(folder, name, "app.ts"), "utf8"));
+  const blocks = documents.flatMap((document) => blocksIn(document, "ts"));
+  expect(blocks.length).toBeGreaterThan(0);
+  expect(blocks.filter((block) => !apps.some((app) => app.includes(block)))).toEqual([]);
+});
