@@ -27,7 +27,7 @@ export default defineConfig({
     // What a browser or another process shows, what bundles contain, and what documents and sources say.
     exclude: [
       ...["test/local/page-in-browser.test.ts", "test/settings/new-setting.test.ts"],
-      "test/infra/{alarms,bundles,deploying,schema-keys}.test.ts",
+      "test/infra/{alarms,bundles,deploying,examples,schema-keys}.test.ts",
     ],
     globalSetup: ["test/support/temporary-folder.ts", "test/support/built-functions.ts"],
     env: { CDK_VALIDATION: "false" },
