@@ -1,0 +1,75 @@
+/** Read by the compiler alone: what stands below @ts-expect-error must not compile, all else must. */
+import { App, Duration, Stack } from "aws-cdk-lib";
+import { Vpc } from "aws-cdk-lib/aws-ec2";
+import { RetentionDays } from "aws-cdk-lib/aws-logs";
+import { Topic } from "aws-cdk-lib/aws-sns";
+import { KarpenterNodeHolder, type KarpenterNodeHolderProps } from "karpenter-node-holder";
+
+const stack = new Stack(new App(), "Types");
+const holder = (props: Partial<KarpenterNodeHolderProps>) =>
+  new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", ...props });
+
+new KarpenterNodeHolder(stack, "Holder", { cluster: "prod" });
+// @ts-expect-error
+new KarpenterNodeHolder(stack, "Holder", {});
+// @ts-expect-error
+new KarpenterNodeHolder(stack, "Holder");
+
+holder({ hold: Duration.minutes(30), maxHold: Duration.hours(4), breather: Duration.seconds(0) });
+holder({ hold: "auto", relaunchCost: Duration.hours(1) });
+// @ts-expect-error
+holder({ hold: "30m" });
+// @ts-expect-error
+holder({ maxHold: "auto" });
+// @ts-expect-error
+holder({ driftWait: 20 });
+// @ts-expect-error
+holder({ maxhold: Duration.hours(4) });
+
+holder({ scope: "nodepool", nodePools: ["batch", "!gpu"], replacements: "hold", extendOn: "launches" });
+holder({ letGo: "empty", karpenter: "v0.31", access: "manual", holdAnnotation: "example.com/keep" });
+// @ts-expect-error
+holder({ scope: "pool" });
+// @ts-expect-error
+holder({ nodePools: "batch" });
+// @ts-expect-error
+holder({ replacements: "count" });
+// @ts-expect-error
+holder({ extendOn: "jobs" });
+// @ts-expect-error
+holder({ letGo: "drifted" });
+// @ts-expect-error
+holder({ karpenter: "v2" });
+// @ts-expect-error
+holder({ access: "none" });
+
+const vpc = Vpc.fromVpcAttributes(stack, "Vpc", { vpcId: "vpc-1", availabilityZones: ["a"] });
+holder({ vpc: { vpc } });
+holder({ vpc: { subnetIds: ["subnet-1"], securityGroupIds: ["sg-1"] } });
+// @ts-expect-error
+holder({ vpc });
+// @ts-expect-error
+holder({ vpc: { subnetIds: ["subnet-1"] } });
+
+holder({ alarmTopic: new Topic(stack, "Topic"), logRetentionDays: RetentionDays.INFINITE });
+holder({ reserveConcurrency: true });
+// @ts-expect-error
+holder({ alarmTopic: "arn:aws:sns:us-east-1:111122223333:ops" });
+// @ts-expect-error
+holder({ logRetentionDays: 31 });
+// @ts-expect-error
+holder({ reserveConcurrency: "true" });
+
+const eventPattern = { source: ["aws.codedeploy"] };
+holder({}).holdOn("Deployments", { eventPattern, for: "30m", reason: "a deployment" });
+holder({}).holdDuring("Nights", { schedule: "rate(1 day)", for: Duration.hours(1), scope: "nodepool/batch" });
+// @ts-expect-error
+holder({}).holdOn("Deployments", { for: "30m" });
+// @ts-expect-error
+holder({}).holdDuring("Nights", { schedule: "rate(1 day)" });
+// @ts-expect-error
+holder({}).holdDuring("Nights", { schedule: "rate(1 day)", for: 60 });
+// @ts-expect-error
+holder({}).metric("NodesHeldYesterday", "Maximum");
+// @ts-expect-error
+holder({}).cluster = "next";
