@@ -8,15 +8,22 @@ import {
 import type { Construct } from "constructs";
 
 /** Subnets and security groups by their ids. */
-export type HolderVpcIds = Readonly<{ subnetIds: readonly string[]; securityGroupIds: readonly string[] }>;
+export interface HolderVpcIds {
+  /** One subnet at least. */
+  readonly subnetIds: readonly string[];
+  /** One security group at least; the cluster must let it in on port 443. */
+  readonly securityGroupIds: readonly string[];
+}
 
-/** A VPC of the CDK; without security groups the holder makes one of its own. */
-export type HolderVpcObjects = Readonly<{
-  vpc: IVpc;
-  /** Private subnets with a way out, unless others are chosen. */
-  subnets?: SubnetSelection;
-  securityGroups?: readonly ISecurityGroup[];
-}>;
+/** A VPC of the CDK. */
+export interface HolderVpcObjects {
+  /** The cluster's VPC, or one that reaches it. */
+  readonly vpc: IVpc;
+  /** Where the functions run. Default: private subnets with a way out. */
+  readonly subnets?: SubnetSelection;
+  /** What the cluster must let in on port 443. Default: one of the holder's own. */
+  readonly securityGroups?: readonly ISecurityGroup[];
+}
 
 /** Where the functions reach a cluster whose endpoint is private. */
 export type HolderVpc = HolderVpcIds | HolderVpcObjects;

@@ -31,17 +31,25 @@ import { type Plan, planOf } from "./settings/plan.ts";
 
 /** Keeps Karpenter's nodes of one EKS cluster for a while after every launch. */
 export class KarpenterNodeHolder extends Construct implements IConnectable {
+  /** Name of the cluster. */
   readonly cluster: string;
   /** Every alarm, for those who want to route them one by one. */
   readonly alarms: readonly Alarm[];
+  /** Name of the CloudWatch dashboard. */
   readonly dashboardName: string;
+  /** Handles launches. */
   readonly holdFunction: IFunction;
+  /** Releases nodes when a hold is over. */
   readonly releaseFunction: IFunction;
+  /** Compares record, nodes and clock, and repairs what lost events left. */
   readonly sweepFunction: IFunction;
+  /** Answers operators. */
   readonly controlFunction: IFunction;
+  /** Where EventBridge sends launches and other events. */
   readonly launchQueue: IQueue;
   /** Where launches, events and invocations end that could not be handled. */
   readonly deadLetterQueues: readonly IQueue[];
+  /** Name of the table of holds, present and past. */
   readonly tableName: string;
   /** The security groups of the functions, with `vpc`: what the cluster must let in on port 443. */
   readonly connections: Connections;

@@ -20,21 +20,25 @@ import type { LaunchQueue } from "./launch-queue.ts";
 type TriggerProps = Readonly<{
   /** How long each event or window holds, counted from its own time: a Duration, or text like "2h"; at most `maxHold`. */
   for: Duration | string;
-  /** Shown by `status` and `history` (the id of the construct). */
+  /** Shown by `status` and `history`. Default: the id of the construct. */
   reason?: string;
-  /** What to hold, needed with `scope: "nodepool"`: "nodepool/NAME" (the whole cluster). */
+  /** What to hold, needed with `scope: "nodepool"`: "nodepool/NAME". Default: the whole cluster. */
   scope?: string;
 }>;
 
 /** Events that start or extend a hold. */
-export type HoldOnProps = TriggerProps & Readonly<{ eventPattern: EventPattern }>;
+export type HoldOnProps = TriggerProps &
+  Readonly<{
+    /** Which events, on the default bus of the account. */
+    eventPattern: EventPattern;
+  }>;
 
 /** Times at which a hold starts. */
 export type HoldDuringProps = TriggerProps &
   Readonly<{
     /** As EventBridge Scheduler has it, like "cron(0 8 ? * MON-FRI *)". */
     schedule: string;
-    /** Like "Europe/Berlin" (UTC). */
+    /** Like "Europe/Berlin". Default: UTC. */
     timeZone?: string;
   }>;
 
