@@ -20,6 +20,7 @@ const { resourcesOf, synthesize } = await import("../infra/synthesized.ts");
 const { commandLine } = await import("../../cli/command-line.ts");
 const { statusView } = await import("../../cli/commands/status.ts");
 const { settingsSchema } = await import("../../scripts/settings-schema.ts");
+const { terraformSettings } = await import("../../scripts/terraform-settings.ts");
 const { settingsTable } = await import("../../lambda/settings-table.ts");
 const { settingsOfConstruct, settingsOnPage } = await import("../support/documented-settings.ts");
 afterAll(() => {
@@ -65,10 +66,11 @@ it("is a flag of run, manifest and template", async () => {
   expect(await run("template", "--bucket", "assets", ...flags)).toContain("--cool-down must be a duration");
 });
 
-it("is shown by status, and described by the schema", () => {
+it("is shown by status, described by the schema, and a variable of the Terraform module", () => {
   const rules = readSettings(Object({ cluster: "prod", coolDown: "5m" }));
   const status = Object({ rules, scopes: [], limits: [], at: new Date(0), version: "1" });
   expect(statusView(status, (_, text) => text, true).join("\n")).toContain("coolDown=5m");
+  expect(terraformSettings()).toMatch(/"--cool-down" += var\.cool_down\n/);
   expect(settingsSchema().properties).toHaveProperty("coolDown.default", "20m");
 });
 
