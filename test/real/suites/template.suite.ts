@@ -1,14 +1,16 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { globSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { buildStaleFunctions } from "../../../scripts/bundles.ts";
 import { buildPython } from "../engines/build.ts";
+import { buildHcl } from "../engines/hcl.ts";
 
 const run = promisify(execFile);
-const app = join(import.meta.dirname, "../../../infra/app.ts");
+const root = join(import.meta.dirname, "../../..");
+const app = join(root, "infra/app.ts");
 
 // CDK adds a function's role to DependsOn although the function refers to it anyway.
 const redundantDependency = "W3005";
@@ -41,4 +43,10 @@ it.each([
   } finally {
     rmSync(out, { recursive: true, force: true });
   }
+});
+
+it("Terraform can parse its module, and would not format it differently", async () => {
+  const files = globSync("terraform/*.tf", { cwd: root });
+  expect(files.length).toBeGreaterThan(3);
+  expect((await run(await buildHcl(), files, { cwd: root })).stdout).toBe("");
 });
