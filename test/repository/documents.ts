@@ -6,7 +6,12 @@ export type Typed = Readonly<{ where: string; command: string }>;
 const programs = /^(npm|npx|karpenter-node-holder|kubectl|aws|cdk) /;
 
 /** Every document. */
-export const documents: readonly string[] = globSync(["*.md", ".github/*.md", "docs/**/*.md", "terraform/*.md"]).sort();
+export const documents: readonly string[] = globSync([
+  "*.md",
+  ".github/*.md",
+  "docs/**/*.md",
+  "terraform/*.md",
+]).sort();
 
 /** The commands in a document: in blocks of code, and inline. */
 export function typedIn(document: string): readonly Typed[] {
