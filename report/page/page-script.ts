@@ -6,7 +6,7 @@ export const pageScript = `
 "use strict";
 const $ = (id) => document.getElementById(id);
 const figure = $("picture"), chosen = $("chosen"), state = $("state");
-let paused = false, pointed = false, waiting, index = -1;
+let frozen = false, pointed = false, waiting, index = -1;
 
 function points() {
   return [...figure.querySelectorAll(".hold, .lane, .point")].filter((one) => one.querySelector("title"));
@@ -36,14 +36,14 @@ figure.addEventListener("pointerleave", () => { pointed = false; show(); });
 figure.addEventListener("blur", () => { rest(); show(); });
 
 function show() {
-  if (!waiting || paused || pointed || index >= 0) return;
+  if (!waiting || frozen || pointed || index >= 0) return;
   figure.innerHTML = waiting.svg;
   if ($("words").open) $("tables").innerHTML = waiting.tables;
   figure.dataset.drawn = String(Number(figure.dataset.drawn || 0) + 1);
 }
 const live = document.body.dataset.live;
 if (live) {
-  const pause = $("pause"), span = $("span");
+  const freeze = $("freeze"), span = $("span");
   let source, width, resized;
   const connect = () => {
     source?.close();
@@ -51,7 +51,7 @@ if (live) {
     source = new EventSource(live + "?span=" + encodeURIComponent(span.value) + "&width=" + width);
     source.addEventListener("picture", (event) => {
       waiting = JSON.parse(event.data);
-      if (!paused) $("held").innerHTML = waiting.held;
+      if (!frozen) $("held").innerHTML = waiting.held;
       show();
     });
     source.addEventListener("state", (event) => { state.textContent = JSON.parse(event.data); });
@@ -63,10 +63,9 @@ if (live) {
         : "The connection is lost; trying again.";
     });
   };
-  pause.addEventListener("click", () => {
-    paused = !paused;
-    pause.setAttribute("aria-pressed", String(paused));
-    pause.textContent = paused ? "Go on" : "Pause";
+  freeze.addEventListener("click", () => {
+    frozen = !frozen;
+    freeze.textContent = frozen ? "Follow again" : "Freeze picture";
     show();
   });
   span.addEventListener("change", connect);

@@ -132,7 +132,7 @@ function drawControls(): string {
   return element(
     "div",
     { class: "controls" },
-    element("button", { id: "pause", type: "button", "aria-pressed": "false" }, "Pause"),
+    element("button", { id: "freeze", type: "button" }, "Freeze picture"),
     element("label", { for: "span" }, "Show"),
     element("select", { id: "span" }, ...options),
   );

@@ -51,16 +51,19 @@ describe.skipIf(!chromium)("the page in a browser", () => {
     await sees(chosen).toBe("");
   });
 
-  it("stands still while it is paused, and continues from there", async () => {
+  it("stands still while it is frozen, and then follows again", async () => {
     reported.hold(2);
     await browser.open(page.url);
     await sees(lanes).toBe(2);
-    await browser.read('document.getElementById("pause").click()');
+    const freeze = 'document.getElementById("freeze")';
+    await sees(`${freeze}.textContent`).toBe("Freeze picture");
+    await browser.read(`${freeze}.click()`);
+    await sees(`${freeze}.textContent`).toBe("Follow again");
     const drawn = await browser.read('document.getElementById("picture").dataset.drawn');
     reported.timeline.record({ kind: "node joined", node: "late", nodePool: "default" });
     await sees('waiting.svg.includes("late")').toBe(true);
     expect(await browser.read('document.getElementById("picture").dataset.drawn')).toBe(drawn);
-    await browser.read('document.getElementById("pause").click()');
+    await browser.read(`${freeze}.click()`);
     await sees(lanes).toBe(3);
   });
 
