@@ -1,13 +1,13 @@
 import { element, hint } from "../markup.ts";
 import { type Colour, colour, text } from "../page/picture.ts";
 import { type ClockStyle, formatSpan, formatTime } from "./clock.ts";
-import { cut, type Layout, scopeName } from "./layout.ts";
+import { type Layout, scopeName } from "./layout.ts";
 import type { HoldBand, Lane, Span, Timeline } from "./timeline.ts";
 
 /** Every hold as a band behind the lanes, and as a bar on its scope's strip with a notch for each extension. */
 export function drawHolds(timeline: Timeline, layout: Layout, clock: ClockStyle): string {
   const names = [...layout.strips].map(([scope, { top, height }]) =>
-    text(layout.plot.left - 10, top + height - 4, cut(scopeName(scope), layout), {
+    text(layout.plot.left - 10, top + height - 4, layout.nameOf(scopeName(scope)), {
       "text-anchor": "end",
       "font-size": 11,
     }),
@@ -106,7 +106,7 @@ function drawLane(lane: Lane, index: number, timeline: Timeline, layout: Layout)
     ...lane.excluded.map((span) => bar(span, "paper", "own")),
     ...(showsNames
       ? [
-          text(plot.left - 10, middle + 4, cut(lane.node, layout), {
+          text(plot.left - 10, middle + 4, layout.nameOf(lane.node), {
             "text-anchor": "end",
             class: "faint",
             "font-size": 11,

@@ -17,6 +17,8 @@ export type Layout = Readonly<{
   launches?: number;
   lane: (index: number) => Readonly<{ top: number; height: number; middle: number }>;
   showsNames: boolean;
+  /** What a node or a scope's strip is called, in the room that there is. */
+  nameOf: (name: string) => string;
 }>;
 
 export type LayoutOptions = Readonly<{
@@ -48,8 +50,17 @@ export function layOut(timeline: Timeline, options: LayoutOptions = {}): Layout 
   const pitch = options.laneHeight ?? Math.min(tallest, lanesHeight / Math.max(1, count));
   const showsNames = count > 0 && pitch >= readable;
   const scopes = [...new Set(timeline.holds.map(({ scope }) => scope))].toSorted();
-  const names = [...scopes.map(scopeName), ...(showsNames ? timeline.lanes.map(({ node }) => node) : [])];
-  const left = edge + gutterFor(names, width);
+  const longest = width < narrow ? 14 : 24;
+  const names = new Map([
+    ...scopes.map((scope) => [scopeName(scope), cut(scopeName(scope), longest)] as const),
+    ...(showsNames
+      ? shortNames(
+          timeline.lanes.map(({ node }) => node),
+          longest,
+        )
+      : []),
+  ]);
+  const left = edge + Math.max(64, ...[...names.values()].map((name) => name.length * 6.6 + 12));
   const right = width - edge;
 
   const strips = new Map(
@@ -75,21 +86,36 @@ export function layOut(timeline: Timeline, options: LayoutOptions = {}): Layout 
     ...(hasLaunches && { launches: belowStrips + 10 }),
     lane,
     showsNames,
+    nameOf: (name) => names.get(name) ?? name,
   };
 }
 
-/** Names longer than this are cut in the picture; the hint shows them whole. */
-const longestName = (width: number): number => (width < narrow ? 14 : 24);
+/**
+ * Names as the picture shows them; hints show them whole. What all names have in common after a dot, like
+ * `.eu-central-1.compute.internal`, is left out. What is still too long is cut in the middle, because names of nodes
+ * differ at their end.
+ */
+export function shortNames(names: readonly string[], longest: number): ReadonlyMap<string, string> {
+  const common = commonEnd(names.filter((name) => name.includes(".")));
+  const withoutEnd = (name: string) =>
+    name.endsWith(common) ? name.slice(0, name.length - common.length) : name;
+  const isDistinct = new Set(names.map(withoutEnd)).size === new Set(names).size;
+  return new Map(names.map((name) => [name, cut(isDistinct ? withoutEnd(name) : name, longest)]));
+}
 
-/** A name, cut to the room there is. */
-export function cut(name: string, { width }: Pick<Layout, "width">): string {
-  const longest = longestName(width);
-  return name.length > longest ? `${name.slice(0, longest - 1)}…` : name;
+/** The longest end that begins with a dot and that all names have; empty without one. */
+function commonEnd([first = "", ...others]: readonly string[]): string {
+  for (let at = first.indexOf(".", 1); at > 0; at = first.indexOf(".", at + 1))
+    if (others.every((name) => name.endsWith(first.slice(at)))) return first.slice(at);
+  return "";
+}
+
+function cut(name: string, longest: number): string {
+  if (name.length <= longest) return name;
+  const end = Math.floor(longest / 2);
+  return `${name.slice(0, longest - 1 - end)}…${name.slice(-end)}`;
 }
 
 /** What a scope's strip is called. */
 export const scopeName = (scope: string): string =>
   scope === "cluster" ? "holds" : `holds of ${scope.replace("nodepool/", "")}`;
-
-const gutterFor = (names: readonly string[], width: number): number =>
-  Math.max(64, ...names.map((name) => cut(name, { width }).length * 6.6 + 12));

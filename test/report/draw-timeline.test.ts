@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { timelineTables } from "../../report/page/tables.ts";
 import { drawTimeline } from "../../report/timeline/draw-timeline.ts";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
-import { layOut } from "../../report/timeline/layout.ts";
+import { layOut, shortNames } from "../../report/timeline/layout.ts";
 import { readTimeline, type Timeline } from "../../report/timeline/timeline.ts";
 import { at, evicted, gone, holdEnded, holdStarted, joined, marked, released } from "./events.ts";
 import { elementsIn } from "./markup.ts";
@@ -67,6 +67,24 @@ it("names the lanes while there is room for names, and reports their number when
   expect(few).toContain(">node-2</text>");
   expect(many).not.toContain(">node-2</text>");
   expect(many).toContain(">300</text>");
+});
+
+it.each([
+  [
+    "their short names",
+    ["ip-10-0-12-34.ec2.internal", "ip-10-0-1-7.ec2.internal"],
+    ["ip-10-0-12-34", "ip-10-0-1-7"],
+  ],
+  ["the name of a single node", ["i-0123456789abcdef0.eu-central-1.compute.internal"], ["i-0123…abcdef0"]],
+  ["the start and end of long ones", ["kwok-default-l9pw6-bardy-1", "web"], ["kwok-d…bardy-1", "web"]],
+  ["what differs after the first dot", ["a.zone-1.internal", "b.zone-2.internal"], ["a.zone-1", "b.zone-2"]],
+  [
+    "whole names that would be equal otherwise",
+    ["node", "node.internal", "b.internal"],
+    ["node", "node.internal", "b.internal"],
+  ],
+])("shows of nodes %s", (_, whole, shown) => {
+  expect([...shortNames(whole, 14).values()]).toEqual(shown);
 });
 
 it("draws what is later further to the right, across the whole plot", () => {
