@@ -1,5 +1,5 @@
 import { heldNow, timelineTables } from "../../report/page/tables.ts";
-import { utcFor } from "../../report/timeline/clock.ts";
+import { formatMoment, utcFor } from "../../report/timeline/clock.ts";
 import { drawTimeline } from "../../report/timeline/draw-timeline.ts";
 import type { EventOf, TimelineEvent } from "../../report/timeline/events.ts";
 import { readTimeline, type Timeline } from "../../report/timeline/timeline.ts";
@@ -12,16 +12,21 @@ type FrameOptions = Readonly<{
   from?: Date;
   /** The width of the reader's window, so that nothing has to be scaled or scrolled. */
   width?: number;
+  /** The reader's local time is so many minutes ahead of UTC. */
+  offset?: number;
 }>;
 
 /** What a live page shows at a moment, as picture and in words. */
-export function drawFrame(events: readonly TimelineEvent[], { now, from, width }: FrameOptions): Frame {
+export function drawFrame(
+  events: readonly TimelineEvent[],
+  { now, from, width, offset }: FrameOptions,
+): Frame {
   const first = events[0]?.at ?? now;
   const begin = from && from > first ? from : first;
   // A short timeline is drawn at the right end; otherwise everything would move left fast.
   const shown = new Date(Math.min(begin.getTime(), now.getTime() - 60_000));
   const timeline = readTimeline(events, { from: shown, to: now });
-  const clock = utcFor(timeline.from, timeline.to);
+  const clock = utcFor(timeline.from, timeline.to, offset);
   return {
     svg: drawTimeline(timeline, {
       title: "Nodes and holds",
@@ -48,12 +53,14 @@ const changesState = (event: TimelineEvent): event is Changed & TimelineEvent =>
   event.kind.startsWith("hold ") && event.kind !== "hold caused";
 
 /** The present state in a sentence; it changes only when a hold does. */
-export function formatState(events: readonly TimelineEvent[]): string {
+export function formatState(events: readonly TimelineEvent[], offset = 0): string {
   const last = events.findLast(changesState);
   if (!last) return "Nothing is held.";
   const where = last.scope === "cluster" ? "the cluster" : last.scope;
-  if ("until" in last)
-    return `Karpenter may not disrupt ${where} until ${last.until.toISOString().slice(11, 19)} UTC.`;
+  if ("until" in last) {
+    const until = formatMoment(last.until.getTime(), 0, { kind: "utc", offset });
+    return `Karpenter may not disrupt ${where} until ${until}.`;
+  }
   if (last.kind === "hold releasing") return `The hold of ${where} ends: ${last.because}.`;
   return `Nothing is held in ${where}: ${last.because}.`;
 }

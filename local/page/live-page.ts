@@ -25,7 +25,7 @@ export type LivePageOptions = Readonly<{
 /** Each is drawn a picture every second, by the process that holds the nodes. */
 export const mostReaders = 20;
 
-type View = Readonly<{ span: Duration; width?: number }>;
+type View = Readonly<{ span: Duration; width?: number; offset?: number }>;
 type Reader = View & Readonly<{ response: ServerResponse }>;
 
 /** A page on loopback that shows what happens while it happens. */
@@ -89,13 +89,15 @@ export class LivePage {
     const reader = { response, ...view };
     this.#readers.add(reader);
     response.once("close", () => this.#readers.delete(reader));
-    send(response, "state", formatState(this.#options.events.events));
+    send(response, "state", formatState(this.#options.events.events, view.offset));
     this.#draw(reader);
   }
 
   #report(): void {
-    const state = formatState(this.#options.events.events);
-    if (state !== this.#state) for (const { response } of this.#readers) send(response, "state", state);
+    const { events } = this.#options.events;
+    const state = formatState(events);
+    if (state !== this.#state)
+      for (const { response, offset } of this.#readers) send(response, "state", formatState(events, offset));
     this.#state = state;
     // Events at the same time are drawn once.
     this.#soon ??= setTimeout(() => {
@@ -113,11 +115,11 @@ export class LivePage {
     if (!response.writableNeedDrain) send(response, "picture", this.#frame(view));
   }
 
-  #frame({ span, width }: View) {
+  #frame({ span, ...view }: View) {
     const { events, clock } = this.#options;
     const now = clock.now();
     const from = span > 0 ? after(now, -span) : undefined;
-    return drawFrame(events.events, { now, ...(from && { from }), ...(width && { width }) });
+    return drawFrame(events.events, { now, ...(from && { from }), ...view });
   }
 }
 
@@ -125,10 +127,18 @@ function send(response: ServerResponse, event: string, content: unknown): void {
   response.write(`event: ${event}\ndata: ${JSON.stringify(content)}\n\n`);
 }
 
-/** What a reader asks for; the width is its window's, within limits. */
+/** The largest offset of a time zone, in minutes. */
+const farthest = 14 * 60;
+
+/** What a reader asks for: the width is its window's, the offset its time zone's, both within limits. */
 function viewOf(wanted: URLSearchParams): View {
   const span = spans.find(({ minutes: count }) => String(count) === wanted.get("span")) ?? spans[0];
   const width = Number(wanted.get("width"));
   const isUsable = Number.isFinite(width) && width > 0;
-  return { span: minutes(span.minutes), ...(isUsable && { width: Math.min(2_000, Math.max(300, width)) }) };
+  const offset = Number(wanted.get("offset"));
+  return {
+    span: minutes(span.minutes),
+    ...(isUsable && { width: Math.min(2_000, Math.max(300, width)) }),
+    ...(Number.isInteger(offset) && Math.abs(offset) <= farthest && { offset }),
+  };
 }

@@ -48,7 +48,8 @@ if (live) {
   const connect = () => {
     source?.close();
     width = figure.clientWidth;
-    source = new EventSource(live + "?span=" + encodeURIComponent(span.value) + "&width=" + width);
+    const offset = -new Date().getTimezoneOffset();
+    source = new EventSource(live + "?" + new URLSearchParams({ span: span.value, width, offset }));
     source.addEventListener("picture", (event) => {
       waiting = JSON.parse(event.data);
       if (!frozen) $("held").innerHTML = waiting.held;

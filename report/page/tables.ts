@@ -1,5 +1,5 @@
 import { element, escaped } from "../markup.ts";
-import { type ClockStyle, formatSpan, formatTime } from "../timeline/clock.ts";
+import { type ClockStyle, formatMoment, formatSpan, formatTime } from "../timeline/clock.ts";
 import type { HoldBand, Lane, Span, Timeline } from "../timeline/timeline.ts";
 
 /** A narrow page shows the column's name beside each cell. */
@@ -77,7 +77,7 @@ export function heldNow(timeline: Timeline, clock: ClockStyle): string {
     .filter(({ isOpen }) => isOpen)
     .map((hold) => [
       hold.scope === "cluster" ? "the cluster" : hold.scope,
-      hold.fencedAt === undefined ? formatTime(hold.until, from, clock) : "now",
+      hold.fencedAt === undefined ? formatMoment(hold.until, from, clock) : "now",
       hold.fencedAt === undefined ? formatSpan(Math.max(0, hold.until - to), clock) : "releasing",
       hold.because,
       namesOf(nodesOf(present, hold)),

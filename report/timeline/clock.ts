@@ -1,14 +1,15 @@
-/** How times are shown: since the beginning, with minutes of a given length, or as UTC. */
+/** How times are shown: since the beginning, with minutes of a given length, or as UTC; `offset` is the reader's, in minutes. */
 export type ClockStyle =
   | Readonly<{ kind: "elapsed"; minute: number }>
-  | Readonly<{ kind: "utc"; isDated?: boolean }>;
+  | Readonly<{ kind: "utc"; isDated?: boolean; offset?: number }>;
 
 export const realMinute = 60_000;
 
 /** The time of day in UTC, with the date where the same time of day would come twice. */
-export const utcFor = (from: number, to: number): ClockStyle => ({
+export const utcFor = (from: number, to: number, offset = 0): ClockStyle => ({
   kind: "utc",
   isDated: to - from > 86_400_000,
+  offset,
 });
 
 /** A moment as an axis or a hint shows it. */
@@ -19,6 +20,17 @@ export function formatTime(at: number, origin: number, clock: ClockStyle): strin
   }
   return `${at < origin ? "−" : ""}${minutesAndSeconds(Math.abs(at - origin) * (realMinute / clock.minute))}`;
 }
+
+/** A moment in a sentence: as UTC, and as the reader's time where that differs. */
+export function formatMoment(at: number, origin: number, clock: ClockStyle): string {
+  const shown = formatTime(at, origin, clock);
+  if (clock.kind === "elapsed") return shown;
+  return clock.offset ? `${shown} UTC (${localTime(at, clock)} local time)` : `${shown} UTC`;
+}
+
+/** The time of day where the reader is. */
+export const localTime = (at: number, clock: ClockStyle & { kind: "utc" }): string =>
+  formatTime(at + (clock.offset ?? 0) * realMinute, at, clock);
 
 /** A length of time: "45 s", "3 min", "3 min 20 s", "2 h 5 min". */
 export function formatSpan(length: number, clock: ClockStyle): string {

@@ -1,7 +1,7 @@
 import { element } from "../markup.ts";
 import { type Colour, colour, picture, text } from "../page/picture.ts";
 import { timeTicks } from "../plots/scale.ts";
-import { type ClockStyle, counted, formatSpan, formatTime, realMinute } from "./clock.ts";
+import { type ClockStyle, counted, formatSpan, formatTime, localTime, realMinute } from "./clock.ts";
 import { drawPoints, shapeOf } from "./draw-points.ts";
 import { drawHolds, drawLanes } from "./draw-spans.ts";
 import type { PointKind } from "./events.ts";
@@ -62,22 +62,27 @@ function drawAxis(timeline: Timeline, layout: Layout, clock: ClockStyle): string
   const ticks = timeTicks(timeline.from * factor, layout.end * factor, origin, most).map(
     (tick) => tick / factor,
   );
+  const rowAt = (row: number) => bottom + 18 + 14 * row;
   const unit = clock.kind === "utc" ? "UTC" : clock.minute === realMinute ? "min:s" : "scaled min:s";
+  const rows = [(at: number) => formatTime(at, timeline.from, clock)];
+  const units = [unit];
+  if (clock.kind === "utc" && clock.offset) {
+    rows.push((at) => localTime(at, clock));
+    units.push("local");
+  }
+  const small = { class: "faint", "font-size": 11 };
   const lines = ticks.map((at) => {
     const x = layout.x(at);
-    const label = text(x, bottom + 18, formatTime(at, timeline.from, clock), {
-      "text-anchor": right - x < 30 ? "end" : "middle",
-      class: "faint",
-      "font-size": 11,
-    });
-    return element("line", { x1: x, x2: x, y1: top, y2: bottom + 4, class: "grid" }) + label;
+    const anchor = { "text-anchor": right - x < 30 ? "end" : "middle" };
+    const labels = rows.map((format, row) => text(x, rowAt(row), format(at), { ...anchor, ...small }));
+    return element("line", { x1: x, x2: x, y1: top, y2: bottom + 4, class: "grid" }) + labels.join("");
   });
   const count =
     layout.showsNames || timeline.lanes.length === 0
       ? ""
       : text(layout.edge, (top + bottom) / 2, `${timeline.lanes.length}`, { "font-size": 11 }) +
         text(layout.edge, (top + bottom) / 2 + 14, "nodes", { "font-size": 11, class: "faint" });
-  const named = text(layout.edge, bottom + 18, unit, { class: "faint", "font-size": 11 });
+  const named = units.map((one, row) => text(layout.edge, rowAt(row), one, small)).join("");
   const floor = element("line", { x1: left, x2: right, y1: bottom, y2: bottom, class: "grid" });
   return lines.join("") + floor + named + count;
 }

@@ -84,7 +84,10 @@ export class Browser {
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
 
-  async open(url: string, { width = 1280, height = 900, theme = "light" } = {}): Promise<void> {
+  async open(
+    url: string,
+    { width = 1280, height = 900, theme = "light", timezoneId = "UTC" } = {},
+  ): Promise<void> {
     await this.#ask("Emulation.setDeviceMetricsOverride", {
       width,
       height,
@@ -93,6 +96,7 @@ export class Browser {
     });
     const features = [{ name: "prefers-color-scheme", value: theme }];
     await this.#ask("Emulation.setEmulatedMedia", { features });
+    await this.#ask("Emulation.setTimezoneOverride", { timezoneId });
     this.errors.length = 0;
     await this.#ask("Page.navigate", { url });
   }

@@ -33,7 +33,7 @@ describe("what the page shows", () => {
     const cells = [...held.matchAll(/<td[^>]*>([^<]*)/g)].map(([, text]) => text);
     expect(cells).toEqual([
       "the cluster",
-      "12:02:40",
+      "12:02:40 UTC",
       "20 s",
       "2 launches in NodePool default; extended by use once",
       "node-1, node-2",
@@ -44,6 +44,18 @@ describe("what the page shows", () => {
     expect(held).toContain("Held by their users: node-3.");
     expect(held).toContain("Never held, by their label: node-2.");
     expect(tables).toContain("node-3 left to its user&#39;s annotation");
+  });
+
+  it.each([
+    [330, "12:02:40 UTC (17:32:40 local time)", ["12:02:30", "17:32:30"]],
+    [-720, "12:02:40 UTC (00:02:40 local time)", ["12:02:30", "00:02:30"]],
+    [0, "12:02:40 UTC", ["12:02:30"]],
+  ])("shows its times also as the reader's, %i minutes ahead of UTC", (offset, until, labels) => {
+    reported.hold(3);
+    const { svg, held } = drawFrame(reported.timeline.events, { now: reported.clock.now(), offset });
+    expect(held).toContain(`>${until}<`);
+    expect(formatState(reported.timeline.events, offset)).toContain(`until ${until}.`);
+    expect(svg.match(/>\d\d:[03]2:30</g)).toEqual(labels.map((label) => `>${label}<`));
   });
 
   it.each([

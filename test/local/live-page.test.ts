@@ -56,13 +56,17 @@ describe("the page's server", () => {
     ["?span=0&width=9000", "2000", "11:50:00"],
     ["?span=7&width=0", "1200", "12:55:00"],
     ["?span=15&width=wide", "1200", "12:46:00"],
-  ])("draws as its reader asks: %s", async (query, width, firstTick) => {
+    ["?offset=-60", "1200", "12:55:00", true],
+    ["?offset=841", "1200", "12:55:00"],
+    ["?offset=0.5", "1200", "12:55:00"],
+  ])("draws as its reader asks: %s", async (query, width, firstTick, isLocal = false) => {
     reported.pass(-600);
     reported.timeline.record({ kind: "note", text: "first" });
     reported.pass(4_200);
     const received = await readUntil(await fetch(`${page.url}events${query}`), /event: picture\ndata: .*\n/);
     expect(/viewBox=\\"0 0 (\d+) /.exec(received)?.[1]).toBe(width);
     expect(/>(\d\d:\d\d:\d\d)</.exec(received)?.[1]).toBe(firstTick);
+    expect(received.includes(">local<")).toBe(isLocal);
   });
 
   it("sends a new picture also when nothing happens, because time passes", async () => {

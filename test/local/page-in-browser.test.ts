@@ -36,6 +36,15 @@ describe.skipIf(!chromium)("the page in a browser", () => {
     await sees('document.getElementById("state").textContent').toContain("the hold expired");
   });
 
+  it("shows the reader's local time beside UTC", async () => {
+    reported.hold(1);
+    await browser.open(page.url, { timezoneId: "Asia/Kolkata" });
+    await sees('document.getElementById("state").textContent').toMatch(
+      /12:02:40 UTC \(17:32:40 local time\)/,
+    );
+    await sees('document.getElementById("picture").textContent').toContain("local");
+  });
+
   it("is used by keyboard: arrows show the details of each item, Escape closes them", async () => {
     reported.hold(3);
     await browser.open(page.url);
