@@ -16,7 +16,8 @@ const rules =
   ":root{color-scheme:light dark}body{margin:0;background:var(--knh-paper);font-size:15px;line-height:1.5}main{max-width:60rem;margin:auto;padding:1.5rem}" +
   "svg{max-width:100%;height:auto;display:block;margin:1rem 0}.because{font-weight:600}small,footer{color:var(--knh-faint)}" +
   "table{border-collapse:collapse}th,td{padding:.2rem .8rem;text-align:right;border-bottom:1px solid var(--knh-line)}" +
-  "caption{text-align:left;color:var(--knh-faint)}h2{margin-top:2.5rem}";
+  "caption{text-align:left;color:var(--knh-faint)}h2{margin-top:2.5rem}" +
+  "@media(max-width:600px){main{padding:.75rem}th,td{padding:.2rem .4rem;font-size:12px}p{overflow-wrap:anywhere}}";
 
 /** One self-contained page: advice, plots, tables of the same values, and the model's assumptions. */
 export function advicePage({ question, advice, assumptions }: Page): string {

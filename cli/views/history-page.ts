@@ -22,7 +22,10 @@ export function historyPage(
       "When Karpenter was kept from disrupting nodes, and why. A hold starts with a launch and is extended by later ones.",
     state:
       holds.length > 0 ? `${counted(holds.length, "hold")}, caused by ${causesOf(holds)}: ${sums}.` : none,
-    pictures: holds.length > 0 ? [drawTimeline(timeline, { title: "Holds along time", clock })] : [],
+    picture:
+      holds.length > 0
+        ? (width) => drawTimeline(timeline, { title: "Holds along time", clock, width })
+        : undefined,
     tables: timelineTables(timeline, clock),
     footer: `Written by karpenter-node-holder ${version} at ${absolute(now, new Date(0))}.`,
   });

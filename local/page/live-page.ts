@@ -76,10 +76,12 @@ export class LivePage {
 
   #page(): string {
     const { title, about, events } = this.#options;
-    const { svg, tables, held } = this.#frame({ span: minutes(spans[0].minutes) });
+    const view = { span: minutes(spans[0].minutes) };
+    const { tables, held } = this.#frame(view);
+    const picture = (width: number) => this.#frame({ ...view, width }).svg;
     const state = formatState(events.events);
     const footer = `karpenter-node-holder ${version}. This page is served from this machine only.`;
-    return drawPage({ title, about, state, pictures: [svg], tables, held, footer, live: "/events" });
+    return drawPage({ title, about, state, picture, tables, held, footer, live: "/events" });
   }
 
   #welcome(response: ServerResponse, view: View): void {

@@ -9,7 +9,7 @@ const figure = $("picture"), chosen = $("chosen"), state = $("state");
 let frozen = false, pointed = false, waiting, index = -1;
 
 function points() {
-  return [...figure.querySelectorAll(".hold, .lane, .point")].filter((one) => one.querySelector("title"));
+  return [...figure.querySelectorAll(".hold, .lane, .point")].filter((one) => one.querySelector("title") && one.getClientRects().length > 0);
 }
 function choose(step) {
   const all = points();

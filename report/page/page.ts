@@ -17,8 +17,8 @@ export type Page = Readonly<{
   about: string;
   /** The present state, in a sentence. */
   state: string;
-  /** The pictures, as SVG. */
-  pictures: readonly string[];
+  /** The picture for a width, as SVG; none where there is nothing to draw. */
+  picture?: ((width: number) => string) | undefined;
   /** What is held now, as HTML; on a live page only. */
   held?: string;
   /** The same in words, as HTML tables. */
@@ -27,6 +27,9 @@ export type Page = Readonly<{
   /** Where a live page gets its events; a page of the past has none. */
   live?: string;
 }>;
+
+/** A reader's window shows the picture that was drawn for its width. */
+const widths = { wide: 900, narrow: 380 };
 
 const styles = `${themes("body")}
 :root{color-scheme:light dark;overflow-y:scroll}
@@ -40,14 +43,15 @@ header p{margin:0 0 12px;font-size:14px;color:var(--knh-faint);max-width:80ch}
 button,select{font:inherit;color:inherit;background:transparent;border:1px solid var(--knh-free);border-radius:6px;padding:4px 12px;min-height:32px}
 option{background:var(--knh-paper)}
 :focus-visible{outline:3px solid var(--knh-launch);outline-offset:2px}
-figure{margin:0;overflow-x:auto;border-radius:10px}
-figure svg{display:block;width:100%;min-width:720px;height:auto;margin-bottom:16px}
+figure{margin:0;border-radius:10px}
+figure svg{display:block;width:100%;height:auto;margin-bottom:16px}
+.narrow{display:none;max-width:560px}
+@media(max-width:720px){.wide{display:none}.narrow{display:block}}
 figure .chosen{outline:2px solid var(--knh-launch);outline-offset:2px}
 #chosen{min-height:1.6em;margin:8px 0;font-size:14px}
 .hint{font-size:13px;color:var(--knh-faint);margin:0}
 details{margin:16px 0;font-size:14px}
 summary{cursor:pointer;padding:4px 0}
-body[data-live] figure svg{min-width:0}
 #held,#tables{overflow-x:auto}
 #held p{margin:0 0 12px;font-size:14px}
 table{border-collapse:collapse;margin:12px 0 24px;font-size:13px}
@@ -98,7 +102,10 @@ export function drawPage(page: Page): string {
   return `<!doctype html>\n<html lang="en">${head}${body}</html>\n`;
 }
 
-function drawMain({ pictures, tables, held, live }: Page): string {
+function drawMain({ picture, tables, held, live }: Page): string {
+  const pictures = Object.entries(widths).map(([name, width]) =>
+    element("div", { class: name }, picture?.(width) ?? ""),
+  );
   const figure = {
     id: "picture",
     tabindex: 0,

@@ -26,8 +26,8 @@ it("draws each hold as a bar and lists the same as text", () => {
   );
   expect(page).toContain("Holds of prod");
   expect(page).toContain(`2 holds, caused by 8 launches: ${sums}.`);
-  const [svg = ""] = page.match(/<svg.*<\/svg>/s) ?? [];
-  expect(elementsIn(svg).filter(({ is }) => is.class === "hold")).toHaveLength(2);
+  for (const [svg] of page.matchAll(/<svg.*?<\/svg>/gs))
+    expect(elementsIn(svg).filter(({ is }) => is.class === "hold")).toHaveLength(2);
   expect(page).toContain(">launch of i-1 (4 launches, 3 extensions, 12 nodes)</td>");
   expect(page).toContain(">the hold expired (idle 1h12m of node time, 1 relaunch spared)</td>");
   expect(page.match(/<caption>/g)).toHaveLength(1);

@@ -78,7 +78,7 @@ const page = {
   title: "A & B",
   about: "Nodes",
   state: "held",
-  pictures: ["<svg/>"],
+  picture: (width: number) => `<svg width="${width}"/>`,
   tables: "<p/>",
   footer: "end",
 };
