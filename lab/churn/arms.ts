@@ -1,10 +1,13 @@
 import { formatDuration, minutes } from "../../lambda/core/duration.ts";
 import type { RawSettings } from "../../lambda/settings.ts";
+import type { Colour } from "../../report/page/picture.ts";
 import type { NodePool } from "../../test/real/engines/karpenter.ts";
 
 /** One way to run the same work: how the NodePool is disrupted, and the holder's settings where it runs. */
 export type Arm = Readonly<{
   about: string;
+  /** Its colour in every plot. */
+  colour: Colour;
   pool: (hold: string) => Pick<NodePool, "consolidateAfter" | "consolidationPolicy" | "budgets">;
   holder?: RawSettings;
 }>;
@@ -16,16 +19,19 @@ const atOnce = () => ({ consolidateAfter: "0s" });
 
 /** Every arm, by name. */
 export const arms = {
-  none: { about: "Karpenter alone, `consolidateAfter: 0s`", pool: atOnce },
+  none: { colour: "faint", about: "Karpenter alone, `consolidateAfter: 0s`", pool: atOnce },
   "consolidate-after": {
+    colour: "release",
     about: "`consolidateAfter` as long as the hold",
     pool: (hold) => ({ consolidateAfter: hold }),
   },
   balanced: {
+    colour: "own",
     about: "`consolidationPolicy: Balanced`",
     pool: () => ({ consolidateAfter: "0s", consolidationPolicy: "Balanced" }),
   },
   "empty-only": {
+    colour: "image",
     about: "a budget that lets only empty nodes and drifted nodes go",
     pool: () => ({
       consolidateAfter: "0s",
@@ -36,22 +42,26 @@ export const arms = {
     }),
   },
   launches: {
+    colour: "eviction",
     about: "a holder that counts every launch and no use (`extendOn=launches`, `replacements=hold`)",
     pool: atOnce,
     holder: { extendOn: "launches", replacements: "hold" },
   },
-  holder: { about: "the holder with its defaults", pool: atOnce, holder: {} },
+  holder: { colour: "ink", about: "the holder with its defaults", pool: atOnce, holder: {} },
   "holder-empty": {
+    colour: "free",
     about: "the holder with `letGo=empty`: nodes that are quiet and empty go by themselves",
     pool: atOnce,
     holder: { letGo: "empty" },
   },
   auto: {
+    colour: "launch",
     about: `a holder that learns its length (\`hold=auto\`, \`relaunchCost=${formatDuration(relaunchCost)}\`)`,
     pool: atOnce,
     holder: { hold: "auto", relaunchCost: formatDuration(relaunchCost) },
   },
   "holder-30s": {
+    colour: "held",
     about: "the holder beside `consolidateAfter: 30s`",
     pool: () => ({ consolidateAfter: "30s" }),
     holder: {},

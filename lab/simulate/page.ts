@@ -1,6 +1,8 @@
 import { formatDuration } from "../../lambda/core/duration.ts";
+import type { Colour } from "../../report/page/picture.ts";
 import { drawLines } from "../../report/plots/plot.ts";
 import { markdownTable } from "../../scripts/markdown-table.ts";
+import { arms as churned } from "../churn/arms.ts";
 import { type Arm, arms, auto, bestPerNode, type Measured, meanOf, type Ratios, terms } from "./measure.ts";
 import { families } from "./traces.ts";
 
@@ -58,20 +60,19 @@ function verdict(measured: readonly Measured[]): string {
 
 /** What learning takes: cost above the optimum, by number of bursts. */
 export function plotOf(measured: readonly Measured[]): string {
-  const series = (name: string, arm: Arm) => ({
-    name,
+  const series = (name: string, arm: Arm, colour: Colour) => ({
+    ...{ name, colour },
     points: countsOf(measured).map((count) => [count, (meanAt(measured, count)[arm] - 1) * 100] as const),
   });
   return drawLines({
-    title: "What bursts of any size cost above the offline optimum",
-    subtitle: "Mean over all families; the best constant is chosen in hindsight for each trace",
+    title: "Cost above the offline optimum",
+    subtitle: "Mean over all families of traces",
     x: { label: "bursts" },
     y: { label: "cost above the optimum", unit: "%" },
     series: [
-      series("hold=auto", auto),
-      series("best constant per node", bestPerNode),
-      series("10m per node", "10m per node"),
+      series("hold=auto", auto, churned.auto.colour),
+      series("best constant per node, in hindsight", bestPerNode, "held"),
+      series("10m per node", "10m per node", "image"),
     ],
-    width: 900,
   });
 }

@@ -1,12 +1,13 @@
 import { element, hint, short } from "../markup.ts";
-import { colour, picture, seriesColours, text } from "../page/picture.ts";
+import { type Colour, colour, picture, seriesColours, text } from "../page/picture.ts";
 import { numberTicks, type Scale, scaleOf } from "./scale.ts";
 
 /** What an axis measures. */
 type Axis = Readonly<{ label: string; unit?: string }>;
 
 type Point = readonly [x: number, y: number];
-type Series = Readonly<{ name: string; points: readonly Point[] }>;
+/** Without a colour of its own, a series has the one of its place. */
+type Series = Readonly<{ name: string; points: readonly Point[]; colour?: Colour }>;
 
 /** Values against values. */
 export type Plot = Readonly<{
@@ -17,31 +18,39 @@ export type Plot = Readonly<{
   series: readonly Series[];
   /** A place on the x axis that deserves a word, such as what is recommended. */
   note?: Readonly<{ x: number; text: string }>;
-  width?: number;
-  height?: number;
+  /** A point of a scatter plot that has a ring, and what that means. */
+  ring?: Readonly<{ at: Point; text: string }>;
 }>;
+
+/** As wide as can be read on a phone. */
+const width = 460;
+const height = 340;
 
 /** Each series as a line with its points. */
 export const drawLines = (plot: Plot): string => draw(plot, true);
 
 /** Points alone: who lies below and to the left of another is better by both measures. */
-export const drawScatter = (plot: Plot): string => draw({ width: 620, height: 380, ...plot }, false);
+export const drawScatter = (plot: Plot): string => draw(plot, false);
 
 /** A series as the legend names it. */
-type Named = Series & Readonly<{ colour: string }>;
+type Named = Omit<Series, "colour"> & Readonly<{ colour: string }>;
 type Frame = Readonly<{ left: number; right: number; top: number; bottom: number }>;
 
 const margin = 24;
 const legendRow = 18;
 
 function draw(plot: Plot, isJoined: boolean): string {
-  const { title, subtitle = "", note, width = 760, height = 420 } = plot;
+  const { title, subtitle = "", note, ring } = plot;
   // A series without points keeps its place, so that the others have the same colours in every plot.
   const series = plot.series
-    .map((one, i) => ({ ...one, colour: colour(seriesColours[i % seriesColours.length] ?? "free") }))
+    .map((one, i) => ({
+      ...one,
+      colour: colour(one.colour ?? seriesColours[i % seriesColours.length] ?? "free"),
+    }))
     .filter(({ points }) => points.length > 0);
   // A single line is named by the axis.
-  const legend = placeNames(plot.series.length > 1 ? series : [], width);
+  const names = plot.series.length > 1 ? series : [];
+  const legend = placeNames([...names, ...(ring ? [{ name: ring.text }] : [])]);
   const frame: Frame = {
     left: 72,
     right: width - 28,
@@ -61,7 +70,8 @@ function draw(plot: Plot, isJoined: boolean): string {
     drawValues(plot.y, yTicks, y, frame),
     drawBottom(plot.x, xTicks, x, { ...frame, hasLines: !isJoined }),
     note ? drawNote(note, x(note.x), frame) : "",
-    ...series.map((one) => (isJoined ? drawLine(one, x, y) : "") + drawDots(one, plot, x, y, isJoined)),
+    ...(isJoined ? series.map((one) => drawLine(one, x, y)) : []),
+    drawDots(series, plot, x, y, isJoined),
   );
 }
 
@@ -77,14 +87,25 @@ function drawLine({ points, colour: stroke }: Named, x: Scale, y: Scale): string
   });
 }
 
-function drawDots({ name, points, colour: fill }: Named, plot: Plot, x: Scale, y: Scale, isJoined: boolean) {
-  const look = isJoined ? { r: 3.5, fill } : { r: 6, fill, "fill-opacity": 0.85 };
-  const dots = points.map(([at, value]) => {
-    const label = `${name}: ${inUnit(value, plot.y)} at ${inUnit(at, plot.x)}`;
-    return element("circle", { cx: x(at), cy: y(value), ...look }, hint(label));
+/** Every point. Of the points at one place in a scatter plot the first are the largest, so that each is seen. */
+function drawDots(series: readonly Named[], plot: Plot, x: Scale, y: Scale, isJoined: boolean): string {
+  const dots = series.flatMap(({ name, points, colour: fill }) =>
+    points.map(([at, value]) => ({
+      ...{ cx: x(at), cy: y(value), fill },
+      label: `${name}: ${inUnit(value, plot.y)} at ${inUnit(at, plot.x)}`,
+    })),
+  );
+  const circles = dots.map(({ label, ...dot }, i) => {
+    const isHere = ({ cx, cy }: { cx: number; cy: number }) => Math.hypot(cx - dot.cx, cy - dot.cy) < 3;
+    const r = isJoined ? 3.5 : 5 + 3 * dots.slice(i + 1).filter(isHere).length;
+    return element("circle", { ...dot, r }, hint(label));
   });
-  return dots.join("");
+  const ring = plot.ring ? drawRing(x(plot.ring.at[0]), y(plot.ring.at[1]), 17) : "";
+  return circles.join("") + ring;
 }
+
+const drawRing = (cx: number, cy: number, r: number): string =>
+  element("circle", { cx, cy, r, fill: "none", stroke: "currentColor", "stroke-width": 1.5 });
 
 /** The lines to read values from, with the axis' name above them. */
 function drawValues(axis: Axis, ticks: readonly number[], y: Scale, { left, right, top }: Frame): string {
@@ -122,19 +143,21 @@ function drawNote({ text: label }: NonNullable<Plot["note"]>, place: number, fra
   );
 }
 
-type Placed = Readonly<{ name: string; colour: string; x: number }>;
+/** A name of the legend; the ring's has no colour. */
+type Entry = Readonly<{ name: string; colour?: string }>;
+type Placed = Entry & Readonly<{ x: number }>;
 
 /** The names in as many rows as the width asks for. */
-function placeNames(series: readonly Named[], width: number): readonly (readonly Placed[])[] {
+function placeNames(entries: readonly Entry[]): readonly (readonly Placed[])[] {
   const rows: Placed[][] = [];
   let x = width;
-  for (const { name, colour } of series) {
+  for (const { name, colour } of entries) {
     const needs = name.length * 6.6 + 40;
     if (x + needs > width - margin) {
       rows.push([]);
       x = margin;
     }
-    rows.at(-1)?.push({ name, colour, x });
+    rows.at(-1)?.push({ name, x, ...(colour && { colour }) });
     x += needs;
   }
   return rows;
@@ -145,12 +168,14 @@ const drawNames = (row: readonly Placed[], index: number): readonly string[] =>
   row.map(({ name, colour, x }) => {
     const y = 76 + index * legendRow;
     const swatch = { x, y: y - 9, width: 12, height: 10, rx: 3, fill: colour };
-    return element("rect", swatch) + text(x + 18, y, name);
+    return (colour ? element("rect", swatch) : drawRing(x + 6, y - 4, 5)) + text(x + 18, y, name);
   });
 
-function describe({ x, y, note }: Plot, series: readonly Named[]): string {
+function describe({ x, y, note, ring }: Plot, series: readonly Named[]): string {
   const names = series.map(({ name, points }) => `${name} from ${points.length} values`);
-  return `${axisName(y)} against ${axisName(x)}: ${names.join(", ")}${note ? `. ${note.text}` : ""}`;
+  const ringed = ring && `${ring.text}: ${inUnit(ring.at[1], y)} at ${inUnit(ring.at[0], x)}`;
+  const notes = [note?.text, ringed].filter(Boolean).map((one) => `. ${one}`);
+  return `${axisName(y)} against ${axisName(x)}: ${names.join(", ")}${notes.join("")}`;
 }
 
 const axisName = ({ label, unit }: Axis): string => (unit ? `${label} (${unit})` : label);

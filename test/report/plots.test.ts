@@ -85,6 +85,25 @@ describe("a line plot", () => {
   });
 });
 
+describe("a scatter plot", () => {
+  const plot = { title: "Arms", x: { label: "cost" }, y: { label: "launches" } };
+  const circles = (svg: string) => elementsIn(svg).filter(({ name }) => name === "circle");
+
+  it("shows each of several points at one place, the later ones on top", () => {
+    const series = ["a", "b", "c"].map((name) => ({ name, points: [[3, 4]] as const }));
+    expect(circles(drawScatter({ ...plot, series })).map(({ is }) => is.r)).toEqual(["11", "8", "5"]);
+  });
+
+  it("puts a ring around a point, in the legend and in words", () => {
+    const series = [{ name: "auto", colour: "launch", points: [[3, 4]] }] as const;
+    const svg = drawScatter({ ...plot, series, ring: { at: [3, 4], text: "cheapest" } });
+    const [inLegend, dot, ring] = circles(svg);
+    expect([inLegend?.is.fill, dot?.is.fill, ring?.is.fill]).toEqual(["none", "var(--knh-launch)", "none"]);
+    expect([ring?.is.cx, ring?.is.cy]).toEqual([dot?.is.cx, dot?.is.cy]);
+    expect(svg).toContain("cheapest: 4 at 3");
+  });
+});
+
 describe("a legend", () => {
   const names = [
     "none",
@@ -116,9 +135,9 @@ describe("a legend", () => {
 
   it("takes further rows before a name is cut off, above the values", () => {
     const rows = new Set(swatches.map(({ is }) => Number(is.y)));
-    expect(rows.size).toBe(2);
+    expect(rows.size).toBe(3);
     for (const [i, { is }] of swatches.entries())
-      expect(Number(is.x) + 18 + (names[i]?.length ?? 0) * 6.6).toBeLessThan(620);
+      expect(Number(is.x) + 18 + (names[i]?.length ?? 0) * 6.6).toBeLessThan(460);
     const dots = drawn.filter(({ name }) => name === "circle").map(({ is }) => Number(is.cy));
     expect(Math.max(...rows)).toBeLessThan(Math.min(...dots) - 20);
   });
