@@ -1,10 +1,12 @@
+import { lengthsBySize } from "../../lambda/core/auto/staircase.ts";
 import { minutes } from "../../lambda/core/duration.ts";
 import { element, escaped } from "../../report/markup.ts";
 import { themes } from "../../report/page/picture.ts";
 import { table } from "../../report/page/tables.ts";
+import { drawLengths } from "../../report/plots/lengths.ts";
 import { drawLines, type Plot } from "../../report/plots/plot.ts";
 import { type Advice, type Candidate, formatHold, type Question, scaleOf } from "./advice.ts";
-import { deployment, describePeriod, describeSeen, learnedTitle, learnedView, ranking } from "./view.ts";
+import { deployment, describePeriod, describeSeen, learnedTitle, ranking } from "./view.ts";
 
 export type Page = Readonly<{
   question: Question;
@@ -46,9 +48,8 @@ const list = (lines: readonly string[]): string =>
   element("ul", {}, ...lines.map((one) => element("li", {}, escaped(one))));
 
 function section(advice: Advice, question: Question): string {
-  const { of, candidates, because } = advice;
+  const { of, candidates, because, staircase } = advice;
   const [columns = [], ...rows] = ranking(candidates);
-  const learned = learnedView(advice);
   return element(
     "section",
     {},
@@ -58,7 +59,7 @@ function section(advice: Advice, question: Question): string {
     element("p", {}, escaped(`${describeSeen(advice, question)}.`)),
     drawLines(plotOf(advice, question)),
     table("Each hold, the best first", columns, rows),
-    ...(learned.length > 0 ? [element("p", {}, `${learnedTitle}:`), list(learned)] : []),
+    staircase ? drawLengths(lengthsBySize(staircase), { title: learnedTitle }) : "",
   );
 }
 

@@ -1,4 +1,4 @@
-import { describeStaircase } from "../../lambda/core/auto/staircase.ts";
+import { lengthsBySize } from "../../lambda/core/auto/staircase.ts";
 import { formatDuration, hours } from "../../lambda/core/duration.ts";
 import { holderSettings } from "../../lambda/settings-table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -12,7 +12,7 @@ export function adviceView(advice: Advice, question: Question, style: Terminal["
   const shown = rows.map((cells, at) =>
     candidates[at] === recommended ? cells.map((cell) => style("green", cell)) : cells,
   );
-  const learned = learnedView(advice);
+  const learned = learnedView(advice, style);
   return [
     `${style("bold", of)}  ${describeSeen(advice, question)}`,
     ...table([heading.map((one) => style("dim", one)), ...shown]),
@@ -40,8 +40,25 @@ export const describeSeen = (
   `${launches} nodes launched, ${terminations} removed by Karpenter, ${regretted} of those needed again within ${formatDuration(relaunchCost)}`;
 
 export const learnedTitle = "At the end, auto had learned to hold";
-export const learnedView = ({ staircase }: Advice): readonly string[] =>
-  staircase ? describeStaircase(staircase) : [];
+
+/** How long holds last after bursts of each size: as bars, and in words. */
+function learnedView({ staircase }: Advice, style: Terminal["style"]): readonly string[] {
+  const lengths = staircase ? lengthsBySize(staircase) : [];
+  const longest = Math.max(1, ...lengths.map(({ length }) => length));
+  return table(
+    lengths.map(({ sizes, length, lasts, because }) => [
+      `after a burst of ${sizes}`,
+      style("green", bar(length / longest)),
+      `${lasts}: ${because}`,
+    ]),
+  );
+}
+
+/** A share of 20 characters, drawn to an eighth of one. */
+function bar(share: number): string {
+  const eighths = Math.round(share * 20 * 8);
+  return "█".repeat(eighths / 8) + (["", ..."▏▎▍▌▋▊▉"][eighths % 8] ?? "");
+}
 
 /** What was read, and what the figures are of. */
 export function describePeriod(question: Question): string {

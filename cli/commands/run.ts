@@ -154,12 +154,13 @@ async function serve(what: "page" | "metrics", log: Log, start: () => Promise<Se
 }
 
 /** Serves the page, on loopback alone. */
-async function startPage(running: Run, { cluster, hold }: Settings, port: Flags["page"]) {
+async function startPage({ timeline: events, lengths }: Run, settings: Settings, port: Flags["page"]) {
   if (port === undefined) return undefined;
   const { LivePage } = await import("../../local/page/live-page.ts");
-  const events = running.timeline;
-  const about = `Each launch holds the nodes of ${cluster} for ${formatDuration(hold)}.`;
-  const options = { events, clock: systemClock, title: `The holder of ${cluster}`, about };
+  const { cluster, hold, auto } = settings;
+  const time = auto ? "as long as it has paid before" : formatDuration(hold);
+  const about = `Each launch holds the nodes of ${cluster} for ${time}.`;
+  const options = { events, lengths, clock: systemClock, title: `The holder of ${cluster}`, about };
   return LivePage.start(options, port === true ? 0 : port);
 }
 

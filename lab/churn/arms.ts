@@ -67,6 +67,7 @@ export const arms = {
     holder: {},
   },
   "auto-30s": {
+    colour: "teal",
     about: "a holder that learns its length, beside `consolidateAfter: 30s`",
     pool: () => ({ consolidateAfter: "30s" }),
     holder: { hold: "auto", relaunchCost: formatDuration(relaunchCost) },

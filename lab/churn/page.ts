@@ -91,12 +91,19 @@ function drawAll(records: readonly ArmRecord[]): string {
     label,
     bars: named.map(([arm, name]) => {
       const figures = shared.filter((record) => record.arm === arm).map(figuresOf);
-      return { name, colour: arms[arm].colour, value: Math.round(figures.reduce((sum, one) => sum + value(one), 0)) };
+      return {
+        name,
+        colour: arms[arm].colour,
+        value: Math.round(figures.reduce((sum, one) => sum + value(one), 0)),
+      };
     }),
   });
   return drawBars({
     title: `${traceCount} kinds of work on real Karpenter`,
-    subtitle: ["consolidateAfter as long as the hold; beside the", "holder it is 30 seconds. Less is better."],
+    subtitle: [
+      "consolidateAfter as long as the hold; beside the",
+      "holder it is 30 seconds. Less is better.",
+    ],
     groups: [
       groupOf("nodes launched", ({ launched }) => launched),
       groupOf("pods evicted, jobs restarted", (one) => one.servicePodsEvicted + one.jobsRestarted),

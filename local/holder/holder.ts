@@ -1,4 +1,5 @@
 import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
+import { getLengths } from "../../lambda/core/operate/status.ts";
 import type {
   CallContext,
   FollowUps,
@@ -96,6 +97,11 @@ export class Holder {
   /** Answers as the control function does. */
   ask(payload: unknown): Promise<unknown> {
     return this.#hold(onControlRequest(this.#ports)(payload, this.#context()));
+  }
+
+  /** How long holds last, as far as that is learned. */
+  lengths() {
+    return getLengths(this.#ports);
   }
 
   /** Starts nothing more and finishes the work under way. */

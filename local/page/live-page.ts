@@ -3,6 +3,7 @@ import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
 import { version } from "../../lambda/version.ts";
 import { drawPage, spans } from "../../report/page/page.ts";
+import { type Bar, drawLengths } from "../../report/plots/lengths.ts";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
 import { type HttpServer, refuse, requestUrl, serveHttp } from "../http-server.ts";
 import { drawFrame, formatState } from "./frame.ts";
@@ -13,8 +14,13 @@ export type Events = Readonly<{
   follow: (listener: () => void) => () => void;
 }>;
 
+/** How long the holds of a scope last. */
+export type Lengths = Readonly<{ scope: string; lengths: readonly Bar[] }>;
+
 export type LivePageOptions = Readonly<{
   events: Events;
+  /** What was learned about the length of holds; none without. */
+  lengths?: () => Promise<readonly Lengths[]>;
   clock: Clock;
   title: string;
   about: string;
@@ -37,6 +43,7 @@ export class LivePage {
   #timer: NodeJS.Timeout | undefined;
   #soon: NodeJS.Timeout | undefined;
   #state = "";
+  #learned = "";
 
   private constructor(options: LivePageOptions) {
     this.#options = options;
@@ -47,7 +54,7 @@ export class LivePage {
     const page = new LivePage(options);
     page.#server = await serveHttp((request, response) => page.#answer(request, response), { port });
     page.#unfollow = options.events.follow(() => page.#report());
-    page.#timer = setInterval(() => page.#drawForAll(), options.redrawEvery ?? 1_000);
+    page.#timer = setInterval(() => page.#redraw(), options.redrawEvery ?? 1_000);
     return page;
   }
 
@@ -65,11 +72,12 @@ export class LivePage {
     const { pathname, searchParams } = requestUrl(request);
     if (request.method !== "GET") refuse(response, 405, "Only GET is allowed.");
     else if (pathname === "/events") this.#welcome(response, viewOf(searchParams));
-    else if (pathname === "/") this.#sendPage(response);
+    else if (pathname === "/") void this.#sendPage(response);
     else refuse(response, 404, "Not found.");
   }
 
-  #sendPage(response: ServerResponse): void {
+  async #sendPage(response: ServerResponse): Promise<void> {
+    await this.#learn();
     response.writeHead(200, { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" });
     response.end(this.#page());
   }
@@ -81,7 +89,8 @@ export class LivePage {
     const picture = (width: number) => this.#frame({ ...view, width }).svg;
     const state = formatState(events.events);
     const footer = `karpenter-node-holder ${version}. This page is served from this machine only.`;
-    return drawPage({ title, about, state, picture, tables, held, footer, live: "/events" });
+    const present = { state, picture, tables, held, learned: this.#learned };
+    return drawPage({ title, about, ...present, footer, live: "/events" });
   }
 
   #welcome(response: ServerResponse, view: View): void {
@@ -108,6 +117,21 @@ export class LivePage {
     }, 100);
   }
 
+  async #redraw(): Promise<void> {
+    if (this.#readers.size > 0) await this.#learn();
+    this.#drawForAll();
+  }
+
+  /** What cannot be read now is shown as it was last. */
+  async #learn(): Promise<void> {
+    const learned = await this.#options.lengths?.().catch(() => undefined);
+    if (!learned) return;
+    const pictures = learned.map(({ scope, lengths }) =>
+      drawLengths(lengths, { title: "How long holds last", ...(scope !== "cluster" && { of: scope }) }),
+    );
+    this.#learned = pictures.join("");
+  }
+
   #drawForAll(): void {
     for (const reader of this.#readers) this.#draw(reader);
   }
@@ -121,7 +145,8 @@ export class LivePage {
     const { events, clock } = this.#options;
     const now = clock.now();
     const from = span > 0 ? after(now, -span) : undefined;
-    return drawFrame(events.events, { now, ...(from && { from }), ...view });
+    const frame = drawFrame(events.events, { now, ...(from && { from }), ...view });
+    return { ...frame, learned: this.#learned };
   }
 }
 

@@ -48,6 +48,8 @@ type Serve = () => Promise<Readonly<{ stop: () => Promise<void> }> | undefined>;
 /** A holder on a real cluster. */
 export type Run = Readonly<{
   timeline: Timeline;
+  /** How long holds last, as far as that is learned. */
+  lengths: Holder["lengths"];
   /** False when the watch of nodes has not worked for long: a supervisor should start the process again. */
   isLive: boolean;
   /** Whether a launch would be held now. */
@@ -176,6 +178,7 @@ export async function openRun(options: RunOptions): Promise<Run> {
   };
   return {
     ...{ timeline, start, stop, reportHeld },
+    lengths: () => holder.lengths(),
     get isLive() {
       return watch.isWorking;
     },

@@ -44,7 +44,7 @@ function show() {
 const live = document.body.dataset.live;
 if (live) {
   const freeze = $("freeze"), span = $("span");
-  let source, width, resized;
+  let source, width, resized, learned;
   const connect = () => {
     source?.close();
     width = figure.clientWidth;
@@ -52,7 +52,10 @@ if (live) {
     source = new EventSource(live + "?" + new URLSearchParams({ span: span.value, width, offset }));
     source.addEventListener("picture", (event) => {
       waiting = JSON.parse(event.data);
-      if (!frozen) $("held").innerHTML = waiting.held;
+      if (!frozen) {
+        $("held").innerHTML = waiting.held;
+        if (learned !== waiting.learned) $("learned").innerHTML = learned = waiting.learned;
+      }
       show();
     });
     source.addEventListener("state", (event) => { state.textContent = JSON.parse(event.data); });

@@ -12,6 +12,7 @@ const light = {
   eviction: "#cf222e",
   image: "#9a6700",
   release: "#bc4c00",
+  teal: "#1b7c83",
 } as const;
 
 const dark: Readonly<Record<keyof typeof light, string>> = {
@@ -26,6 +27,7 @@ const dark: Readonly<Record<keyof typeof light, string>> = {
   eviction: "#ff7b72",
   image: "#e3b341",
   release: "#f0883e",
+  teal: "#39c5cf",
 };
 
 export type Colour = keyof typeof light;
@@ -44,6 +46,7 @@ export const seriesColours: readonly Colour[] = [
   "ink",
   "free",
   "faint",
+  "teal",
 ];
 
 const declared = (theme: Readonly<Record<string, string>>) =>

@@ -110,7 +110,8 @@ function commonEnd([first = "", ...others]: readonly string[]): string {
   return "";
 }
 
-function cut(name: string, longest: number): string {
+/** The start and the end of a name that is too long. */
+export function cut(name: string, longest: number): string {
   if (name.length <= longest) return name;
   const end = Math.floor(longest / 2);
   return `${name.slice(0, longest - 1 - end)}…${name.slice(-end)}`;

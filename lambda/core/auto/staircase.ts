@@ -175,12 +175,22 @@ export const describeLength = ({ length, because }: HoldLength): string =>
 /** So many nodes are half of a burst: a hold lasts as long as it pays to keep them. */
 export const halfOf = (nodes: number): number => Math.max(1, Math.ceil(nodes / 2));
 
-/** How long holds last after bursts of each size, as logs and commands show it. */
-export function describeStaircase(staircase: Staircase): readonly string[] {
-  return staircase.map((step, at) => {
+/** How long holds last after bursts of these sizes, in words and as a figure. */
+export type SizedLength = HoldLength & Readonly<{ sizes: string; lasts: string }>;
+
+/** How long holds last after bursts of each size, from small to large. */
+export const lengthsBySize = (staircase: Staircase): readonly SizedLength[] =>
+  staircase.map(({ upTo, ...step }, at) => {
     const from = 2 * (staircase[at - 1]?.upTo ?? 0) + 1;
     const isLast = at === staircase.length - 1;
-    const sizes = isLast ? `${from} or more nodes` : `${from} to ${2 * step.upTo} nodes`;
-    return `after a burst of ${staircase.length === 1 ? "any size" : sizes} ${describeLength(step)}`;
+    const sizes = isLast ? `${from} or more nodes` : `${from} to ${2 * upTo} nodes`;
+    return {
+      ...step,
+      sizes: staircase.length === 1 ? "any size" : sizes,
+      lasts: formatDuration(step.length),
+    };
   });
-}
+
+/** The same as logs and commands show it. */
+export const describeStaircase = (staircase: Staircase): readonly string[] =>
+  lengthsBySize(staircase).map(({ sizes, ...step }) => `after a burst of ${sizes} ${describeLength(step)}`);

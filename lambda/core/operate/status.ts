@@ -1,4 +1,4 @@
-import { describeStaircase } from "../auto/staircase.ts";
+import { describeStaircase, lengthsBySize, type SizedLength } from "../auto/staircase.ts";
 import { after } from "../duration.ts";
 import { describeCauses } from "../holds/causes.ts";
 import { dueAt, type Hold, type ScopeRecord } from "../holds/hold.ts";
@@ -95,6 +95,20 @@ async function findLimits(context: Context): Promise<readonly string[]> {
 
 const lengthsOf = (record: ScopeRecord, rules: Rules): Pick<ScopeStatus, "lengths"> =>
   rules.auto && isKept(rules, record.scope) ? { lengths: describeStaircase(staircaseOf(record, rules)) } : {};
+
+/** With `hold=auto`, how long holds of each scope last after bursts of each size; none with a constant hold. */
+export async function getLengths({
+  holds,
+  rules,
+}: Pick<Context, "holds" | "rules">): Promise<
+  readonly Readonly<{ scope: Scope; lengths: readonly SizedLength[] }>[]
+> {
+  if (!rules.auto) return [];
+  const { records } = await holds.all();
+  return records
+    .filter(({ scope }) => isKept(rules, scope))
+    .map((record) => ({ scope: record.scope, lengths: lengthsBySize(staircaseOf(record, rules)) }));
+}
 
 type Described = Omit<ScopeStatus, "nodesHeld" | "nodes" | "awaited" | "lengths">;
 

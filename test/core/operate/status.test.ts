@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { after, hours, minutes } from "../../../lambda/core/duration.ts";
 import type { ScopeRecord } from "../../../lambda/core/holds/hold.ts";
 import { untilResumed } from "../../../lambda/core/holds/watermark.ts";
-import { getStatus } from "../../../lambda/core/operate/status.ts";
+import { getLengths, getStatus } from "../../../lambda/core/operate/status.ts";
 import type { Launch, NodeSeen } from "../../../lambda/core/ports.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
@@ -188,6 +188,13 @@ describe("status", () => {
     const records = [aRecord({ hold: aHold() }), aRecord({ scope: pool })];
     const { answer } = await status({ rules, records });
     expect(answer.scopes.map(({ lengths }) => lengths?.length)).toEqual([undefined, 1]);
+    const [drawn, ...others] = await getLengths(coreWorld({ rules, records }).context);
+    expect([drawn?.scope, drawn?.lengths.map(({ sizes }) => sizes), others]).toEqual([
+      pool,
+      ["any size"],
+      [],
+    ]);
+    expect(await getLengths(coreWorld({ records }).context)).toEqual([]);
   });
 
   it.each([
