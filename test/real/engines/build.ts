@@ -27,11 +27,12 @@ const goModule = [recipe, ...["go.mod", "go.sum"].map((file) => join(here, "clus
 const parts = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"];
 
 /** What can be built, named as its stamp file. */
-export type Part = "control-plane" | "kubelet" | `karpenter-${string}` | `python-${Python}`;
+export type Part = "control-plane" | "helm" | "kubelet" | `karpenter-${string}` | `python-${Python}`;
 type Python = "emulator" | "cfn-lint";
 
 export async function buildPart(part: Part): Promise<void> {
   if (part === "control-plane") await buildControlPlane();
+  else if (part === "helm") await buildHelm();
   else if (part === "kubelet") await buildKubelet();
   else if (part === "python-emulator") await buildPython("emulator");
   else if (part === "python-cfn-lint") await buildPython("cfn-lint");
@@ -51,6 +52,11 @@ export async function buildControlPlane(): Promise<void> {
     await compile("control-plane", ".", flags.join(" "));
     for (const part of parts) link("control-plane", part);
   });
+}
+
+/** Helm; most of its packages are also kubectl's, and compiled once. */
+export async function buildHelm(): Promise<void> {
+  await once("helm", goModule, () => compile("helm", "helm.sh/helm/v3/cmd/helm"));
 }
 
 /** The fake kubelet of every node; returns the folder with its stages of nodes and pods. */
