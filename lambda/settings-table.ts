@@ -5,7 +5,7 @@ import { windowPattern } from "./triggers.ts";
 /*
  * Every setting, once. From these tables come the functions' environment, the flags of `run`, `manifest` and
  * `template`, the keys of `cdk deploy -c`, the check of the construct's props, what `status -o wide` shows, and the
- * JSON schema. Tests compare the construct's props and the documents with them.
+ * values of the chart. Tests compare the construct's props and the documents with them.
  */
 
 type Kind =

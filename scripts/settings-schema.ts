@@ -24,10 +24,8 @@ function propertyOf(setting: Setting) {
 /** Limits of durations are checked when they are read. */
 function typeOf({ value }: Setting) {
   switch (value.kind) {
-    case "duration": {
-      const duration = "([0-9]+h)?([0-9]+m)?([0-9]+s)?";
-      return { type: "string", pattern: value.or ? `^(${value.or}|${duration})$` : `^${duration}$` };
-    }
+    case "duration":
+      return { type: "string", pattern: `^(${value.or ? `${value.or}|` : ""}([0-9]+[dhms])+)$` };
     case "choice":
       return { enum: value.choices };
     case "list":
@@ -37,6 +35,7 @@ function typeOf({ value }: Setting) {
   }
 }
 
-/** Helm reads patterns with Go, which knows no lookahead. */
-const patternOf = ({ pattern: { source } }: Readonly<{ pattern: RegExp }>) =>
-  source.includes("(?=") ? {} : { pattern: source };
+/** Helm reads patterns with Go, which knows no lookahead; the whole pattern is checked when a setting is read. */
+const patternOf = ({ pattern: { source } }: Readonly<{ pattern: RegExp }>) => ({
+  pattern: source.replaceAll(/\(\?=[^)]*\)/g, ""),
+});

@@ -10,6 +10,7 @@ export const documents: readonly string[] = globSync([
   "*.md",
   ".github/*.md",
   "docs/**/*.md",
+  "charts/*/*.md",
   "terraform/*.md",
 ]).sort();
 

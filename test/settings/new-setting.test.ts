@@ -19,8 +19,8 @@ const { readContext } = await import("../../infra/settings/context.ts");
 const { resourcesOf, synthesize } = await import("../infra/synthesized.ts");
 const { commandLine } = await import("../../cli/command-line.ts");
 const { statusView } = await import("../../cli/commands/status.ts");
-const { settingsSchema } = await import("../../scripts/settings-schema.ts");
 const { terraformSettings } = await import("../../scripts/terraform-settings.ts");
+const { chartFiles } = await import("../../scripts/chart.ts");
 const { settingsTable } = await import("../../lambda/settings-table.ts");
 const { settingsOfConstruct, settingsOnPage } = await import("../support/documented-settings.ts");
 afterAll(() => {
@@ -56,22 +56,21 @@ it("is checked there, and its misspelled name is noticed", () => {
   expect(() => readContext({ cluster: "prod", coolDonw: "5m" })).toThrow("did you mean coolDown?");
 });
 
-it("is a flag of run, manifest and template", async () => {
+it("is a flag of run and template", async () => {
   const help = (await run("run", "--help")).replaceAll(/\s+/g, " ");
   expect(help).toContain("--cool-down <duration> how long it waits (to 1h) (default: 20m)");
   const flags = ["--cluster", "prod", "--cool-down", "2h"];
-  expect(await run("manifest", "--in-cluster", "--image", "x", ...flags)).toContain(
-    "--cool-down must be a duration",
-  );
   expect(await run("template", "--bucket", "assets", ...flags)).toContain("--cool-down must be a duration");
 });
 
-it("is shown by status, described by the schema, and a variable of the Terraform module", () => {
+it("is shown by status, a variable of the Terraform module and a value of the chart", () => {
   const rules = readSettings(Object({ cluster: "prod", coolDown: "5m" }));
   const status = Object({ rules, scopes: [], limits: [], at: new Date(0), version: "1" });
   expect(statusView(status, (_, text) => text, true).join("\n")).toContain("coolDown=5m");
   expect(terraformSettings()).toMatch(/"--cool-down" += var\.cool_down\n/);
-  expect(settingsSchema().properties).toHaveProperty("coolDown.default", "20m");
+  const { "values.schema.json": schema = "", "values.yaml": values } = chartFiles();
+  expect(JSON.parse(schema)).toHaveProperty("properties.settings.properties.coolDown.default", "20m");
+  expect(values).toContain("  # how long it waits (to 1h)\n  # coolDown: 20m\n");
 });
 
 it("is missed in the documents and among the construct's props", () => {

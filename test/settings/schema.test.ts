@@ -9,7 +9,7 @@ it("describes the settings of run, with its defaults", () => {
   expect(properties).toMatchObject({
     hold: {
       type: "string",
-      pattern: "^(auto|([0-9]+h)?([0-9]+m)?([0-9]+s)?)$",
+      pattern: "^(auto|([0-9]+[dhms])+)$",
       default: "20m",
       description: expect.stringMatching(/^protection after each launch.+ \(1m to 24h\)$/),
     },
@@ -19,6 +19,7 @@ it("describes the settings of run, with its defaults", () => {
       items: { type: "string" },
       description: "names to include, or `!name` to leave out",
     },
+    holdAnnotation: { pattern: expect.stringMatching(/^\^\[a-z0-9\]/) },
     scope: { enum: ["cluster", "nodepool"], default: "cluster" },
     sweepEvery: { default: "1m" },
   });

@@ -45,6 +45,7 @@ function jobOf(title: string): Job {
 export function partsOf({ suite, karpenter }: Job): readonly Part[] {
   if (hasKarpenter({ suite })) return ["control-plane", "kubelet", `karpenter-${karpenter}`];
   if (["ground", "package", "run"].includes(suite)) return [];
+  if (suite === "chart") return ["control-plane", "helm"];
   if (suite === "template") return ["python-cfn-lint"];
   const emulated = ["control-plane", "python-emulator"] as const;
   if (suite === "deployed-karpenter") return [...emulated, "kubelet", `karpenter-${karpenter}`];

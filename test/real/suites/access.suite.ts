@@ -1,24 +1,18 @@
-import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { commandLine } from "../../../cli/command-line.ts";
 import {
   KubernetesAccess,
   type KubernetesAccessOptions,
 } from "../../../lambda/cluster-access/cluster-rights.ts";
 import { after, hours } from "../../../lambda/core/duration.ts";
-import { holderName, Karpenter } from "../../../lambda/core/marks/keys.ts";
+import { Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { type MarkKeys, planRelease } from "../../../lambda/core/marks/plan-marks.ts";
 import type { KubernetesCall, KubernetesClient } from "../../../lambda/kubernetes/client.ts";
-import { isRefusedByAdmission, isStatus, isUnknownKind } from "../../../lambda/kubernetes/error.ts";
+import { isUnknownKind } from "../../../lambda/kubernetes/error.ts";
 import { KubernetesInspection } from "../../../lambda/kubernetes/inspection.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
 import { markPatch } from "../../../lambda/kubernetes/node-changes.ts";
 import { metadataListOnly } from "../../../lambda/kubernetes/node-lists.ts";
 import { parseNodeLife } from "../../../lambda/kubernetes/node-objects.ts";
-import { readSettings } from "../../../lambda/settings.ts";
-import { type ClusterChoice, findCluster } from "../../../local/run/find-cluster.ts";
-import { startRun } from "../../../local/run/run.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import {
@@ -35,27 +29,16 @@ import {
   refusedWhileChanging,
 } from "../../cluster-access/policy-cases.ts";
 import { clientOf } from "../../contracts/cluster-nodes.ts";
-import { CollectedTerminal } from "../../support/collected-terminal.ts";
-import { within } from "../../support/context.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
+import { createNode, outcomeOf, patched, path, removeNode, soon } from "../worlds/tried-node.ts";
 
 const { annotation } = Karpenter.v1;
 const older = Karpenter["v0.31"].annotation;
 const h1 = holdId(1);
 const karpenters: Node = { labels: { [Karpenter.v1.poolLabel]: "default" } };
-const path = "/api/v1/nodes/a";
-const soon = () => within(30_000);
 /** Whether a time that the server recorded, in whole seconds, lies between `began` and now. */
 const isSince = (began: number) => (at: Date) => at.getTime() > began - 1_000 && at.getTime() <= Date.now();
-
-const patched = (body: object, at = path): KubernetesCall => ({
-  method: "PATCH",
-  path: at,
-  query: { fieldManager: holderName },
-  contentType: "application/merge-patch+json",
-  body,
-});
 
 describe("what a real API server allows the holder to do", () => {
   let plane: ControlPlane;
@@ -63,27 +46,9 @@ describe("what a real API server allows the holder to do", () => {
   let holder: KubernetesClient;
   let access: KubernetesAccess;
 
-  const create = async ({ labels = {}, annotations, owners }: Node) => {
-    // At least one label, so that there is always a map to patch.
-    const metadata = { name: "a", labels: { pool: "default", ...labels }, annotations };
-    const body = { apiVersion: "v1", kind: "Node", metadata };
-    const created = await admin.call({ method: "POST", path: "/api/v1/nodes", body }, soon());
-    if (!owners) return created;
-    return admin.call(patched({ metadata: { managedFields: owners } }), soon());
-  };
-  const remove = () => admin.call({ method: "DELETE", path }, soon()).catch(() => {});
-  /** "admitted", or what refused it: RBAC with 403, the policy with 422, a cause and its name. */
-  const attempt = async (call: KubernetesCall): Promise<string> => {
-    try {
-      await holder.call(call, soon());
-      return "admitted";
-    } catch (error) {
-      if (isStatus(error, 403)) return "refused by RBAC";
-      if (!isStatus(error, 422)) throw error;
-      const isOurs = error.message.includes("ValidatingAdmissionPolicy 'karpenter-node-holder'");
-      return isRefusedByAdmission(error) && isOurs ? "refused by the policy" : error.message;
-    }
-  };
+  const create = (node: Node) => createNode(admin, node);
+  const remove = () => removeNode(admin);
+  const attempt = (call: KubernetesCall) => outcomeOf(holder, call);
   const accessWith = (options: Pick<KubernetesAccessOptions, "letGo">) =>
     new KubernetesAccess({
       api: admin,
@@ -320,69 +285,7 @@ describe("what a real API server allows the holder to do", () => {
       expect(await attempt(patched(merge(change)))).toBe("refused by the policy");
     });
   });
-
-  describe("to run in the cluster", () => {
-    const pods = `/api/v1/namespaces/${holderName}/pods`;
-    const inCluster = () => findCluster(podOf);
-    let podOf: ClusterChoice;
-
-    beforeAll(async () => {
-      const terminal = new CollectedTerminal();
-      await commandLine(
-        ["manifest", "--in-cluster", "--image", "example.com/x", "--cluster", "prod"],
-        terminal,
-      );
-      const file = join(plane.folder, "in-cluster.yaml");
-      writeFileSync(file, terminal.output);
-      await plane.kubectl(["apply", "--validate=strict", "-f", file]);
-      podOf = await asInPod(plane);
-      holder = clientOf(await kubeconfigLogin(inCluster()).access());
-      await settled([annotation]);
-    });
-
-    it("its Pod is accepted under the restricted standard of its namespace", async () => {
-      const args = ["get", "deployment", holderName, "--namespace", holderName, "-o", "json"];
-      const { spec } = JSON.parse(await plane.kubectl(args)).spec.template;
-      const call = (spec: object) => {
-        const body = { apiVersion: "v1", kind: "Pod", metadata: { name: "a" }, spec };
-        return admin.call({ method: "POST", path: pods, query: { dryRun: "All" }, body }, soon());
-      };
-      await call(spec);
-      await expect(call({ ...spec, securityContext: {} })).rejects.toThrow(/PodSecurity "restricted/);
-    });
-
-    it("run holds and releases with the token of its service account", async (test) => {
-      const labels = { [Karpenter.v1.poolLabel]: "default", [Karpenter.v1.registeredLabel]: "true" };
-      const [settings, log] = [readSettings({ cluster: "prod" }), new CollectedLog()];
-      const folder = join(plane.folder, "data");
-      const running = await startRun({ settings, config: inCluster(), folder, log });
-      test.onTestFinished(async () => void (await running.stop({ release: true })));
-      const body = { apiVersion: "v1", kind: "Node", metadata: { name: "a", labels } };
-      await admin.call(
-        { method: "POST", path: "/api/v1/nodes", body: { ...body, spec: { providerID: "kwok://a" } } },
-        soon(),
-      );
-      const marked = async () => (await annotationsOf(admin, "a"))?.[annotation];
-      await until("the node to be held", async () => (await marked()) === "true");
-
-      const terminal = new CollectedTerminal();
-      expect(await commandLine(["release", "--run", folder, "--force"], terminal)).toBe(0);
-      expect(await marked()).toBeUndefined();
-    });
-  });
 });
-
-/** The files and the environment that a Pod of this service account has. */
-async function asInPod(plane: ControlPlane): Promise<ClusterChoice> {
-  const folder = join(plane.folder, "pod");
-  mkdirSync(folder);
-  const token = await plane.kubectl(["create", "token", holderName, "--namespace", holderName]);
-  writeFileSync(join(folder, "token"), token.trim(), { mode: 0o600 });
-  copyFileSync(join(plane.folder, "certs/apiserver.crt"), join(folder, "ca.crt"));
-  const { hostname, port } = new URL(plane.server);
-  const env = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
-  return { env, home: folder, serviceAccount: folder };
-}
 
 async function annotationsOf(
   api: KubernetesClient,

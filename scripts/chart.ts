@@ -1,0 +1,195 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { dump } from "js-yaml";
+import { rightsToRun } from "../lambda/cluster-access/manifest-yaml.ts";
+import { holderName, Karpenter } from "../lambda/core/marks/keys.ts";
+import type { Rules } from "../lambda/core/rules.ts";
+import { holderSettings, meaningOf, type Setting } from "../lambda/settings-table.ts";
+import { chartDashboard } from "./chart-dashboard.ts";
+import { settingsSchema } from "./settings-schema.ts";
+
+/*
+ * What of the chart is computed: its name and version from package.json, its settings from their table, its rights from
+ * the manifest, its dashboard from the metrics. `npm run build:chart` writes it, and a test compares.
+ */
+
+export const chartFolder = join(import.meta.dirname, "../charts", holderName);
+
+type Value = Readonly<{ help: string; value: unknown; schema?: object }>;
+const text = (help: string, value = "", schema?: object): Value => ({
+  help,
+  value,
+  ...(schema && { schema }),
+});
+const flag = (help: string, value = false): Value => ({ help, value });
+const map = (help: string, value: object = {}): Value => ({ help, value });
+const list = (help: string): Value => ({ help, value: [] });
+
+/** The values beside the settings; a dot leads into an object. */
+const valuesOf = (image: string): Readonly<Record<string, Value>> => ({
+  "image.repository": text("the image", image),
+  "image.tag": text("its tag; the chart's appVersion if empty"),
+  "image.pullPolicy": text("when it is pulled", "IfNotPresent", {
+    enum: ["Always", "IfNotPresent", "Never"],
+  }),
+  imagePullSecrets: list("Secrets to pull it with, each like {name: registry}"),
+  "serviceAccount.annotations": map("annotations of the ServiceAccount"),
+  podAnnotations: map("annotations of the Pod"),
+  podLabels: map("labels of the Pod beside the chart's"),
+  resources: map("of the container", {
+    requests: { cpu: "50m", memory: "128Mi" },
+    limits: { memory: "512Mi" },
+  }),
+  nodeSelector: map("labels of the nodes on which the Pod may run"),
+  tolerations: list("taints that the Pod tolerates"),
+  affinity: map("affinity of the Pod"),
+  priorityClassName: text("priority class of the Pod"),
+  "storage.size": text("size of the volume that keeps the record", "1Gi"),
+  "storage.className": text("its storage class; the cluster's default if empty"),
+  releaseOnUninstall: flag("release all nodes after an uninstall, by a Job that may take four minutes", true),
+  "networkPolicy.enabled": flag("let only the peers in `from` open the metrics port; probes still work"),
+  "networkPolicy.from": list("peers of a NetworkPolicy, each like {namespaceSelector: {...}}; none if empty"),
+  "serviceMonitor.enabled": flag(
+    "a Service and a ServiceMonitor for the Prometheus operator, whose CRDs must exist",
+  ),
+  "serviceMonitor.interval": text("how often Prometheus scrapes", "1m"),
+  "serviceMonitor.labels": map("labels by which your Prometheus selects the ServiceMonitor"),
+  "grafanaDashboard.enabled": flag("a ConfigMap with a dashboard, which Grafana's sidecar loads"),
+  "grafanaDashboard.labels": map("labels by which the sidecar selects it", { grafana_dashboard: "1" }),
+});
+
+type Package = Readonly<{
+  version: string;
+  license: string;
+  repository: { url: string };
+}>;
+
+/** Each computed file and its text. */
+export function chartFiles(): Readonly<Record<string, string>> {
+  const about: Package = JSON.parse(readFileSync(join(import.meta.dirname, "../package.json"), "utf8"));
+  const home = about.repository.url.replace(/^git\+|\.git$/g, "");
+  const values = valuesOf(`ghcr.io${new URL(home).pathname.toLowerCase()}`);
+  return {
+    "Chart.yaml": computed(dump(chartOf(about, home))),
+    "values.yaml": computed(valuesYaml(values)),
+    "values.schema.json": json(schemaOf(values)),
+    "dashboard.json": `${JSON.stringify(chartDashboard())}\n`,
+    "templates/_rights.tpl": rightsTemplate(),
+  };
+}
+
+const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`;
+const computed = (yaml: string) => `# Written by npm run build:chart.\n${yaml}`;
+
+const chartOf = ({ version, license }: Package, home: string) => ({
+  apiVersion: "v2",
+  name: holderName,
+  version,
+  appVersion: version,
+  description: "Keeps Karpenter's nodes for a while after every launch; without AWS.",
+  type: "application",
+  // The first with admission policies.
+  kubeVersion: ">=1.30.0-0",
+  home,
+  sources: [home],
+  keywords: ["karpenter", "consolidation", "node-churn"],
+  annotations: { "artifacthub.io/license": license },
+});
+
+function valuesYaml(values: Readonly<Record<string, Value>>): string {
+  const lines = ["# Settings of the holder, each a flag of `run`; what is left out has the default."];
+  lines.push("settings:");
+  for (const [name, setting] of Object.entries<Setting>(holderSettings))
+    lines.push(...settingLines(name, setting));
+  let object = "";
+  for (const [path, { help, value }] of Object.entries(values)) {
+    const [name = "", inner] = path.split(".");
+    if (inner !== undefined && name !== object) lines.push(`${name}:`);
+    object = name;
+    const indent = inner === undefined ? "" : "  ";
+    const yaml = dump({ [inner ?? name]: value }).trimEnd();
+    lines.push(...[`# ${help}`, ...yaml.split("\n")].map((line) => indent + line));
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function settingLines(name: string, setting: Setting): readonly string[] {
+  const help = `  # ${meaningOf(setting)}`;
+  if (setting.unset === "required") return [`${help} (required)`, `  ${name}: ""`];
+  const fallback = setting.runDefault ?? setting.default;
+  if (fallback !== undefined) return [help, `  # ${name}: ${fallback}`];
+  const { value } = setting;
+  const example = value.kind === "list" ? `[${value.example.split(",").map((one) => `"${one}"`)}]` : "";
+  return [`${help} (default: ${setting.unset})`, `  # ${name}: ${example || Object(value).example}`];
+}
+
+function schemaOf(values: Readonly<Record<string, Value>>) {
+  const { $schema, ...settings } = settingsSchema();
+  const properties: Record<string, object> = { settings };
+  const inner: Record<string, Record<string, object>> = {};
+  for (const [path, { help, value, schema }] of Object.entries(values)) {
+    const [name = "", field] = path.split(".");
+    const property = { description: help, type: typeOf(value), ...schema };
+    if (field === undefined) properties[name] = property;
+    else {
+      inner[name] = { ...inner[name], [field]: property };
+      properties[name] = { type: "object", additionalProperties: false, properties: inner[name] };
+    }
+  }
+  // Helm gives a chart that is part of another one the values that all share.
+  properties.global = { type: "object" };
+  return { $schema, type: "object", additionalProperties: false, required: ["settings"], properties };
+}
+
+const typeOf = (value: unknown) => (Array.isArray(value) ? "array" : typeof value);
+
+/**
+ * The rights of `manifest --holder run` as a template with the parameters `root`, `account` (whose they are) and
+ * `annotations` (of every object).
+ */
+function rightsTemplate(): string {
+  const generations = Object.entries(Karpenter).map(([name, { annotation }]) => `"${name}" "${annotation}"`);
+  const [plain, withPods] = [objectsWith("nothing"), objectsWith("empty")];
+  const objects = plain.map((object, at) => {
+    // A right more stands at the end of its object.
+    const more = withPods[at]?.slice(object.length);
+    return more ? `${object}{{- if eq $letGo "empty" }}\n${more}{{- end }}\n` : object;
+  });
+  return `{{- /* Written by npm run build:chart: the objects that \`manifest --holder run\` prints. */}}
+{{- define "${holderName}.rights" }}
+{{- $set := .root.Values.settings }}
+{{- $letGo := $set.letGo | default "${holderSettings.letGo.default}" }}
+{{- $known := dict ${generations.join(" ")} }}
+{{- $annotation := $set.holdAnnotation | default (get $known ($set.karpenter | default "${holderSettings.karpenter.default}")) }}
+${objects.join("---\n")}{{- end }}
+`;
+}
+
+/** Stand for text that the template fills in; none of it needs an escape in YAML or CEL. */
+const places: readonly (readonly [RegExp, string])[] = [
+  [/example\.com\/annotation/g, "{{ $annotation }}"],
+  [/the-account/g, "{{ .account }}"],
+  [/the-namespace/g, "{{ .root.Release.Namespace }}"],
+  [/(?<= {2})the-labels: .+$/gm, `labels:\n    {{- include "${holderName}.labels" .root | nindent 4 }}`],
+  [
+    /^ {2}annotations:$/gm,
+    "  annotations:\n    {{- with .annotations }}\n    {{- toYaml . | nindent 4 }}\n    {{- end }}",
+  ],
+  [
+    /^ {2}the-annotations: .+$/gm,
+    "  {{- with .annotations }}\n  annotations:\n    {{- toYaml . | nindent 4 }}\n  {{- end }}",
+  ],
+];
+
+const objectsWith = (letGo: Rules["letGo"]): readonly string[] => {
+  const subject = { kind: "ServiceAccount", name: "the-account", namespace: "the-namespace" } as const;
+  return rightsToRun(["example.com/annotation"], { subject, letGo }).map((object) => {
+    const { metadata } = Object(object);
+    const added = { "the-labels": "", ...(!metadata.annotations && { "the-annotations": "" }) };
+    const yaml = dump({ ...object, metadata: { ...metadata, ...added } }, { lineWidth: -1, noRefs: true });
+    return places.reduce((filled, [place, by]) => filled.replaceAll(place, by), yaml);
+  });
+};
+
+if (import.meta.main)
+  for (const [file, content] of Object.entries(chartFiles())) writeFileSync(join(chartFolder, file), content);

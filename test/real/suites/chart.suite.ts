@@ -1,0 +1,331 @@
+import { execFile } from "node:child_process";
+import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { promisify } from "node:util";
+import { loadAll } from "js-yaml";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { flagOf } from "../../../cli/terminal/setting-flags.ts";
+import { rightsToRun } from "../../../lambda/cluster-access/manifest-yaml.ts";
+import { holderName, holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
+import type { KubernetesClient } from "../../../lambda/kubernetes/client.ts";
+import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
+import { parseNodeLife } from "../../../lambda/kubernetes/node-objects.ts";
+import { holderSettings } from "../../../lambda/settings-table.ts";
+import { chartFolder } from "../../../scripts/chart.ts";
+import { buildCommandLine } from "../../../scripts/package.ts";
+import { holdId } from "../../../simulator/hold-ids.ts";
+import { admitted, both, merge, refused } from "../../cluster-access/policy-cases.ts";
+import { clientOf } from "../../contracts/cluster-nodes.ts";
+import { HolderProcess } from "../../support/holder-process.ts";
+import { newFolder } from "../../support/new-folder.ts";
+import { otherValues } from "../../support/other-values.ts";
+import { buildHelm, program } from "../engines/build.ts";
+import { ControlPlane, loadConfig } from "../engines/control-plane.ts";
+import { until } from "../engines/processes.ts";
+import { createNode, outcomeOf, patched, path, removeNode, soon } from "../worlds/tried-node.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+type Kubernetes = Readonly<{ kind: string; metadata: Readonly<Record<string, unknown>>; spec?: unknown }>;
+
+const { annotation } = Karpenter.v1;
+const namespace = "holder";
+const releaser = `${holderName}-release`;
+const minimal = { settings: { cluster: "prod" } };
+/** Every setting has another value than its default, and every option is on. */
+const { relaunchCost, ...others } = otherValues(holderSettings);
+const settings = { ...others, hold: "auto", relaunchCost, nodePools: ["batch", "!system"] };
+const everything = {
+  settings,
+  imagePullSecrets: [{ name: "registry" }],
+  serviceAccount: { annotations: { a: "b" } },
+  podAnnotations: { a: "b" },
+  podLabels: { a: "b" },
+  nodeSelector: { a: "b" },
+  tolerations: [{ operator: "Exists" }],
+  affinity: { nodeAffinity: {} },
+  priorityClassName: "system-cluster-critical",
+  storage: { className: "gp3" },
+  networkPolicy: { enabled: true, from: [{ namespaceSelector: {} }] },
+  serviceMonitor: { enabled: true, labels: { a: "b" } },
+  grafanaDashboard: { enabled: true },
+};
+
+/** Helm with a home and values of its own; returns what it prints, or rejects. */
+async function helm(words: readonly string[], values?: Values): Promise<string> {
+  const home = newFolder();
+  const file = join(home, "values.json");
+  if (values) writeFileSync(file, JSON.stringify(values));
+  const env = { ...process.env, HELM_CACHE_HOME: home, HELM_CONFIG_HOME: home, HELM_DATA_HOME: home };
+  const args = [...words, ...(values ? ["--values", file] : [])];
+  return (await promisify(execFile)(program("helm"), args, { env })).stdout;
+}
+
+const template = async (values: Values) =>
+  loadAll(
+    await helm(
+      ["template", holderName, chartFolder, "--namespace", namespace, "--kube-version", "1.36.0"],
+      values,
+    ),
+  ).filter(Boolean) as readonly Kubernetes[];
+const isHook = ({ metadata }: Kubernetes) => "helm.sh/hook" in Object(metadata.annotations);
+const kindsOf = (objects: readonly Kubernetes[]) => objects.map(({ kind }) => kind).toSorted();
+const podOf = (objects: readonly Kubernetes[], kind: "Deployment" | "Job") =>
+  Object(objects.find((one) => one.kind === kind)?.spec).template.spec;
+
+/** The files of the image, as the Dockerfile copies them from a built package; returns its program. */
+async function unpackImage(): Promise<string> {
+  const [image, built, root] = [newFolder(), newFolder(), join(import.meta.dirname, "../../..")];
+  await buildCommandLine(join(built, "dist"));
+  writeFileSync(join(built, "dist/THIRD-PARTY-LICENSES"), "");
+  const copies = readFileSync(join(root, "Dockerfile"), "utf8").matchAll(/^COPY (?:--\S+ )?(.+) (\S+)$/gm);
+  for (const [, files = "", to = ""] of copies)
+    for (const file of files.split(" ")) {
+      const from = [built, root].map((folder) => join(folder, file)).find(existsSync) ?? file;
+      cpSync(from, join(image, to, to.endsWith("/") ? basename(file) : ""), { recursive: true });
+    }
+  return join(image, "bin", holderName);
+}
+
+beforeAll(buildHelm, 600_000);
+
+describe("what Helm renders", () => {
+  it.each([
+    ["few", minimal, []],
+    ["all", everything, ["ConfigMap", "NetworkPolicy", "Service", "ServiceMonitor"]],
+  ] as const)("has no fault with %s values, and has what they ask for", async (_, values, more) => {
+    await helm(["lint", "--strict", chartFolder, "--kube-version", "1.36.0"], values);
+    const objects = await template(values);
+    const ofRights = rightsToRun([annotation]).map((object) => Object(object).kind);
+    const ofRun = ["ServiceAccount", "PersistentVolumeClaim", "Deployment"];
+    expect(kindsOf(objects.filter((one) => !isHook(one)))).toEqual(
+      [...ofRights, ...ofRun, ...more].toSorted(),
+    );
+    expect(kindsOf(objects.filter(isHook))).toEqual([...ofRights, "Job", "ServiceAccount"].toSorted());
+    expect(await template({ ...values, releaseOnUninstall: false })).toEqual(
+      objects.filter((one) => !isHook(one)),
+    );
+  });
+
+  it("gives every setting to run as its flag, and nothing that is not set", async () => {
+    const flags = Object.entries(settings).flatMap(([name, value]) => [flagOf(name), String(value)]);
+    for (const kind of ["Deployment", "Job"] as const) {
+      const [{ args }] = podOf(await template(everything), kind).containers;
+      expect(args.slice(args.indexOf(args.find((one: string) => flags.includes(one)))).toSorted()).toEqual(
+        flags.toSorted(),
+      );
+      const [container] = podOf(await template(minimal), kind).containers;
+      expect(container.args.slice(-2)).toEqual(["--cluster", "prod"]);
+    }
+  });
+
+  it.each([
+    [{}, annotation, "nothing"],
+    [{ letGo: "empty" }, annotation, "empty"],
+    [{ karpenter: "v0.31" }, Karpenter["v0.31"].annotation, "nothing"],
+    [{ karpenter: "v0.31", holdAnnotation: "example.com/stay" }, "example.com/stay", "nothing"],
+  ] as const)(
+    "gives with %j the rights that manifest prints, to its accounts alone",
+    async (chosen, key, letGo) => {
+      const objects = await template({ settings: { cluster: "prod", ...chosen } });
+      for (const [name, isOfAccount] of [
+        [holderName, (one: Kubernetes) => !isHook(one)],
+        [releaser, isHook],
+      ] as const) {
+        const rights = rightsToRun([key], { subject: { kind: "ServiceAccount", name, namespace }, letGo });
+        for (const expected of rights as readonly Kubernetes[]) {
+          const found = objects.filter((one) => one.kind === expected.kind && isOfAccount(one));
+          expect(found).toMatchObject([expected]);
+          const added = { metadata: expect.anything() };
+          expect(found).toEqual([{ ...expected, ...added }]);
+        }
+      }
+    },
+  );
+
+  it.each([
+    [{}, "/settings/cluster"],
+    [{ settings: { cluster: "prod", hodl: "20m" } }, "additional properties 'hodl' not allowed"],
+    [{ ...minimal, replicas: 2 }, "additional properties 'replicas' not allowed"],
+    [{ ...minimal, image: { name: "x" } }, "additional properties 'name' not allowed"],
+    [{ settings: { cluster: "prod", hold: "soon" } }, "does not match pattern"],
+    [{ settings: { cluster: "prod", holdAnnotation: "a/b' || true" } }, "does not match pattern"],
+  ])("is nothing with the values %j", async (values, problem) => {
+    await expect(template(values)).rejects.toThrow(problem);
+  });
+});
+
+describe("on a real API server", () => {
+  let plane: ControlPlane;
+  let admin: KubernetesClient;
+  let image: string;
+  const onPlane = (words: readonly string[], values?: Values) =>
+    helm([...words, "--kubeconfig", plane.kubeconfig("admin"), "--namespace", namespace], values);
+  const get = async (...words: string[]) => JSON.parse(await plane.kubectl(["get", ...words, "-o", "json"]));
+  const marked = async () => {
+    const node = parseNodeLife(await admin.call({ method: "GET", path }, soon()));
+    return [node.annotations?.[annotation], node.labels?.[holdLabel] !== undefined];
+  };
+
+  /** A kubeconfig with a token of this account. */
+  const loginOf = async (account: string) => {
+    const token = await plane.kubectl(["create", "token", account, "--namespace", namespace]);
+    const file = join(newFolder(), "kubeconfig");
+    const { clusters } = JSON.parse(plane.config("admin").exportConfig());
+    const users = [{ name: "pod", user: { token: token.trim() } }];
+    const contexts = [{ name: "pod", context: { cluster: clusters[0].name, user: "pod" } }];
+    const config = { apiVersion: "v1", kind: "Config", clusters, users, contexts, "current-context": "pod" };
+    writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
+    return file;
+  };
+  const clientAs = async (account: string) =>
+    clientOf(await kubeconfigLogin(loadConfig(await loginOf(account))).access());
+  /** The command of a Pod as the kubelet would start it, with places of this machine. */
+  const startPod = async ({ serviceAccountName, containers: [{ command, args }] }: Pod) => {
+    expect([command, args[0]]).toEqual([[holderName], "run"]);
+    const here: Record<string, string> = {
+      "/data/holder": newFolder(),
+      "$(POD_IP)": "127.0.0.1",
+      "9100": "0",
+    };
+    const flags = args.slice(1).map((one) => here[one] ?? one);
+    return new HolderProcess([...flags, "--kubeconfig", await loginOf(serviceAccountName)], {}, image);
+  };
+  type Pod = Readonly<{
+    serviceAccountName: string;
+    containers: readonly [Readonly<{ command: readonly string[]; args: readonly string[] }>];
+  }>;
+  const install = (values: Values) => onPlane(["install", holderName, chartFolder], values);
+  const isAccepted = (spec: object) =>
+    admin.call(
+      {
+        method: "POST",
+        path: `/api/v1/namespaces/${namespace}/pods`,
+        query: { dryRun: "All" },
+        body: { apiVersion: "v1", kind: "Pod", metadata: { name: "a" }, spec },
+      },
+      soon(),
+    );
+  /** Objects of the release, and what Helm knows of it; the claim waits for a controller to be deleted. */
+  const left = async () => {
+    const kinds =
+      "serviceaccounts,persistentvolumeclaims,configmaps,networkpolicies,deployments,jobs,secrets,clusterroles,clusterrolebindings,roles,rolebindings,validatingadmissionpolicies,validatingadmissionpolicybindings";
+    const { items } = await get(kinds, "-A", "-l", "app.kubernetes.io/managed-by=Helm");
+    const secrets = await get("secrets", "-n", namespace);
+    return [...items, ...secrets.items]
+      .filter(({ metadata }) => !metadata.deletionTimestamp)
+      .map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+  };
+  /** Ends the Job of an uninstall, as the controller of Jobs would. */
+  const endJob = (type: "Complete" | "Failed") => {
+    const at = new Date().toISOString();
+    const condition = (name: string) => ({
+      ...{ type: name, status: "True", lastTransitionTime: at },
+      ...(type === "Failed" && { reason: "BackoffLimitExceeded" }),
+    });
+    const status = {
+      conditions: [type === "Complete" ? "SuccessCriteriaMet" : "FailureTarget", type].map(condition),
+      startTime: at,
+      ...(type === "Complete" && { completionTime: at, succeeded: 1 }),
+    };
+    const change = ["--subresource=status", "--type=merge", "-p", JSON.stringify({ status })];
+    return plane.kubectl(["patch", "job", releaser, "--namespace", namespace, ...change]);
+  };
+  const jobOf = async (uninstalled: Promise<unknown>) => {
+    const job = async () => (await get("jobs", "-n", namespace)).items.length > 0;
+    await Promise.race([until("the Job of the uninstall", job), uninstalled]);
+    return (await get("job", releaser, "-n", namespace)).spec.template.spec as Pod;
+  };
+
+  beforeAll(async () => {
+    [plane, image] = await Promise.all([ControlPlane.start(), unpackImage()]);
+    admin = clientOf(await kubeconfigLogin(plane.config("admin")).access());
+    await plane.kubectl(["create", "namespace", namespace]);
+    await plane.kubectl(["label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted"]);
+    expect(await install(minimal)).toContain("karpenter-node-holder status --run /data/holder");
+  });
+  afterAll(async () => plane?.stop());
+
+  it("has a Pod that the restricted standard accepts, of one replica that is never doubled", async () => {
+    const { spec } = await get("deployment", holderName, "-n", namespace);
+    expect(spec).toMatchObject({ replicas: 1, strategy: { type: "Recreate" } });
+    expect(spec.template.metadata.annotations).toBeUndefined();
+    const pod = spec.template.spec;
+    await isAccepted(pod);
+    await expect(isAccepted({ ...pod, securityContext: {} })).rejects.toThrow(/PodSecurity "restricted/);
+    const probes = ["startupProbe", "livenessProbe", "readinessProbe"].map(
+      (probe) => pod.containers[0][probe].httpGet.path,
+    );
+    expect(probes).toEqual(["/healthz", "/healthz", "/readyz"]);
+    expect(pod.containers[0].securityContext).toMatchObject({ readOnlyRootFilesystem: true });
+  });
+
+  it("lets its account change nothing but marks", async () => {
+    const holder = await clientAs(holderName);
+    const tried = async (before: Parameters<typeof createNode>[1], change: Parameters<typeof merge>[0]) => {
+      await createNode(admin, before);
+      const outcome = await outcomeOf(holder, patched(merge(change)));
+      await removeNode(admin);
+      return outcome;
+    };
+    await until("the rights and the policy to be in force", async () => {
+      const outcomes = [await tried({}, both(holdId(1), "true")), await tried({}, { labels: { x: "y" } })];
+      return outcomes.join() === "admitted,refused by the policy";
+    });
+    for (const [rule, before, change] of admitted)
+      if (!change.manager) expect(await tried(before, change), rule).toBe("admitted");
+    for (const [rule, before, change] of refused)
+      if (!change.manager) expect(await tried(before, change), rule).toBe("refused by the policy");
+    for (const denied of ["/api/v1/pods", "/api/v1/secrets"])
+      expect(await outcomeOf(holder, { method: "GET", path: denied })).toBe("refused by RBAC");
+  });
+
+  it("holds while it runs, releases what is held after an uninstall, and leaves nothing", async (test) => {
+    const labels = { [Karpenter.v1.poolLabel]: "default", [Karpenter.v1.registeredLabel]: "true" };
+    await createNode(admin, { labels });
+    const pod: Pod = (await get("deployment", holderName, "-n", namespace)).spec.template.spec;
+    const holder = await startPod(pod);
+    test.onTestFinished(async () => void (await holder.kill()));
+    await until("the node to be held", async () => String(await marked()) === "true,true");
+    const { url } = await holder.until("metrics are served");
+    const readiness = String(url).replace("metrics", "readyz");
+    await until("it to be ready", async () => (await fetch(readiness)).ok);
+    const before = await clientAs(holderName);
+    await holder.stop();
+
+    const uninstalled = onPlane(["uninstall", holderName]);
+    const releasing = await jobOf(uninstalled);
+    await isAccepted(releasing);
+    await until("the holder's account to be gone", async () =>
+      before.call({ method: "GET", path }, soon()).then(
+        () => false,
+        () => true,
+      ),
+    );
+    expect(await marked()).toEqual(["true", true]);
+    const release = await startPod(releasing);
+    expect(await release.ended(), release.errors).toEqual({ code: 0, signal: null });
+    expect(await marked()).toEqual([undefined, false]);
+    await endJob("Complete");
+    await uninstalled;
+    expect(await left()).toEqual([]);
+  });
+
+  it("is uninstalled also when that Job fails, which Helm reports", async () => {
+    await plane.kubectl([
+      "patch",
+      "pvc",
+      holderName,
+      "-n",
+      namespace,
+      "-p",
+      '{"metadata":{"finalizers":null}}',
+    ]);
+    await install({ ...everything, serviceMonitor: {}, priorityClassName: "" });
+    expect(await left()).toContain("Deployment karpenter-node-holder");
+    const uninstalled = onPlane(["uninstall", holderName]);
+    await jobOf(uninstalled);
+    await endJob("Failed");
+    await expect(uninstalled).rejects.toThrow("BackoffLimitExceeded");
+    expect(await left()).toEqual([]);
+  });
+});
