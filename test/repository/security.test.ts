@@ -154,26 +154,30 @@ describe("what the security page says of the supply chain", () => {
     });
     expect(writing.toSorted()).toEqual([
       "codeql analyze: security-events",
+      "release image: packages",
       "release publish: contents",
       "release publish: id-token",
       "scorecard score: security-events",
     ]);
   });
 
-  it("publishes in a protected job that runs nothing but the publication of what was tested", () => {
+  it("publishes in protected jobs that run nothing but the publication of what was tested", () => {
     const release = readFileSync(".github/workflows/release.yml", "utf8");
-    const [build = "", publish = ""] = release.split("\n  publish:\n");
+    const [build = "", publish = "", image = ""] = release.split(/\n {2}(?:publish|image):\n/);
+    const commandsOf = (job: string) =>
+      [...job.matchAll(/ run: (?:>-\n +)?(\S+ \S+)/g)].map(([, command]) => command);
     expect(build).toContain("npm ci --ignore-scripts\n      - run: npm test\n");
     expect(build).toContain('git merge-base --is-ancestor "$GITHUB_SHA" origin/main');
     expect(build).not.toContain(": write");
     expect(publish).toMatch(/^ {4}needs: build$/m);
-    expect(publish).toMatch(/^ {4}environment: release$/m);
-    expect([...publish.matchAll(/ run: (\S+ \S+)/g)].map(([, command]) => command)).toEqual([
-      'test "$(cat',
-      "npm publish",
-      "gh release",
-    ]);
-    expect(publish).not.toContain("actions/checkout");
+    for (const job of [publish, image]) {
+      expect(job).toMatch(/^ {4}environment: release$/m);
+      expect(job).not.toContain("actions/checkout");
+    }
+    expect(commandsOf(publish)).toEqual(['test "$(cat', "npm publish", "gh release"]);
+    const ofImage = ["tar -xzf", "docker login", "docker buildx", "docker buildx", "helm push"];
+    expect(commandsOf(image)).toEqual(['test "$(cat', ...ofImage]);
+    expect(readFileSync("Dockerfile", "utf8")).not.toMatch(/^RUN/m);
   });
 
   /** Runs a step of the release in a folder with the package's files, as the workflow does. */
