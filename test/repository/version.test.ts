@@ -22,7 +22,9 @@ it("is the one whose documents messages link to, where package.json names a repo
 
 it("is the one that documents install", () => {
   const named = documents.flatMap((document) =>
-    [...read(document).matchAll(/(?:karpenter-node-holder(?:@| --version )|\?ref=v)([\w.-]+\w)/g)].map(([, one]) => one),
+    [...read(document).matchAll(/(?:karpenter-node-holder(?:@| --version )|\?ref=v)([\w.-]+\w)/g)].map(
+      ([, one]) => one,
+    ),
   );
   expect(named.length).toBeGreaterThan(0);
   expect(named.filter((one) => one !== version)).toEqual([]);
