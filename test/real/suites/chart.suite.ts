@@ -11,6 +11,7 @@ import type { KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
 import { parseNodeLife } from "../../../lambda/kubernetes/node-objects.ts";
 import { holderSettings } from "../../../lambda/settings-table.ts";
+import { findCluster } from "../../../local/run/find-cluster.ts";
 import { chartFolder } from "../../../scripts/chart.ts";
 import { buildCommandLine } from "../../../scripts/package.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
@@ -20,7 +21,7 @@ import { HolderProcess } from "../../support/holder-process.ts";
 import { newFolder } from "../../support/new-folder.ts";
 import { otherValues } from "../../support/other-values.ts";
 import { buildHelm, program } from "../engines/build.ts";
-import { ControlPlane, loadConfig } from "../engines/control-plane.ts";
+import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
 import { createNode, outcomeOf, patched, path, removeNode, soon } from "../worlds/tried-node.ts";
 
@@ -110,9 +111,7 @@ describe("what Helm renders", () => {
     const flags = Object.entries(settings).flatMap(([name, value]) => [flagOf(name), String(value)]);
     for (const kind of ["Deployment", "Job"] as const) {
       const [{ args }] = podOf(await template(everything), kind).containers;
-      expect(args.slice(args.indexOf(args.find((one: string) => flags.includes(one)))).toSorted()).toEqual(
-        flags.toSorted(),
-      );
+      expect(args.slice(-flags.length).toSorted()).toEqual(flags.toSorted());
       const [container] = podOf(await template(minimal), kind).containers;
       expect(container.args.slice(-2)).toEqual(["--cluster", "prod"]);
     }
@@ -166,19 +165,25 @@ describe("on a real API server", () => {
     return [node.annotations?.[annotation], node.labels?.[holdLabel] !== undefined];
   };
 
-  /** A kubeconfig with a token of this account. */
-  const loginOf = async (account: string) => {
-    const token = await plane.kubectl(["create", "token", account, "--namespace", namespace]);
+  const tokenOf = async (account: string) =>
+    (await plane.kubectl(["create", "token", account, "--namespace", namespace])).trim();
+  /** Logs in by the files and the environment that a Pod of this account has. */
+  const clientAs = async (account: string) => {
+    const home = newFolder();
+    writeFileSync(join(home, "token"), await tokenOf(account), { mode: 0o600 });
+    cpSync(join(plane.folder, "certs/apiserver.crt"), join(home, "ca.crt"));
+    const { hostname, port } = new URL(plane.server);
+    const env = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
+    return clientOf(await kubeconfigLogin(findCluster({ env, home, serviceAccount: home })).access());
+  };
+  /** A kubeconfig with a token of this account, because a process reads a Pod's files in one place only. */
+  const kubeconfigOf = async (account: string) => {
     const file = join(newFolder(), "kubeconfig");
-    const { clusters } = JSON.parse(plane.config("admin").exportConfig());
-    const users = [{ name: "pod", user: { token: token.trim() } }];
-    const contexts = [{ name: "pod", context: { cluster: clusters[0].name, user: "pod" } }];
-    const config = { apiVersion: "v1", kind: "Config", clusters, users, contexts, "current-context": "pod" };
+    const config = JSON.parse(plane.config("admin").exportConfig());
+    config.users[0].user = { token: await tokenOf(account) };
     writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
     return file;
   };
-  const clientAs = async (account: string) =>
-    clientOf(await kubeconfigLogin(loadConfig(await loginOf(account))).access());
   /** The command of a Pod as the kubelet would start it, with places of this machine. */
   const startPod = async ({ serviceAccountName, containers: [{ command, args }] }: Pod) => {
     expect([command, args[0]]).toEqual([[holderName], "run"]);
@@ -188,7 +193,7 @@ describe("on a real API server", () => {
       "9100": "0",
     };
     const flags = args.slice(1).map((one) => here[one] ?? one);
-    return new HolderProcess([...flags, "--kubeconfig", await loginOf(serviceAccountName)], {}, image);
+    return new HolderProcess([...flags, "--kubeconfig", await kubeconfigOf(serviceAccountName)], {}, image);
   };
   type Pod = Readonly<{
     serviceAccountName: string;
