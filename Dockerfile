@@ -1,7 +1,7 @@
 # The command line alone, from a folder that has the published package's files (after `npm run build`, this one). There is
 # no RUN, so that one machine can build it for every processor.
 FROM node:24-slim
-ENV NODE_ENV=production PATH=/app/bin:$PATH
+ENV NODE_ENV=production HOME=/app PATH=/app/bin:$PATH
 WORKDIR /app
 COPY package.json LICENSE ./
 COPY dist/THIRD-PARTY-LICENSES dist/

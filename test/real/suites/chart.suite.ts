@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { loadAll } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { flagOf } from "../../../cli/terminal/setting-flags.ts";
-import { rightsToRun } from "../../../lambda/cluster-access/manifest-yaml.ts";
+import { manifestYaml, rightsToRun } from "../../../lambda/cluster-access/manifest-yaml.ts";
 import { holderName, holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import type { KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
@@ -325,12 +325,22 @@ describe("on a real API server", () => {
       "-p",
       '{"metadata":{"finalizers":null}}',
     ]);
-    await install({ ...everything, serviceMonitor: {}, priorityClassName: "" });
-    expect(await left()).toContain("Deployment karpenter-node-holder");
+    await install(minimal);
+    const more = { ...everything, serviceMonitor: {}, storage: {} };
+    await onPlane(["upgrade", holderName, chartFolder], more);
+    expect(await left()).toContain(`NetworkPolicy ${holderName}`);
     const uninstalled = onPlane(["uninstall", holderName]);
     await jobOf(uninstalled);
     await endJob("Failed");
     await expect(uninstalled).rejects.toThrow("BackoffLimitExceeded");
+    expect(await left()).toEqual([]);
+  });
+
+  it("is not installed beside a deployed holder", async () => {
+    const rights = join(newFolder(), "rights.yaml");
+    writeFileSync(rights, manifestYaml([annotation]));
+    await plane.kubectl(["apply", "-f", rights]);
+    await expect(install(minimal)).rejects.toThrow("invalid ownership metadata");
     expect(await left()).toEqual([]);
   });
 });
