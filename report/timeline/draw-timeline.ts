@@ -5,7 +5,7 @@ import { type ClockStyle, counted, formatSpan, formatTime, localTime, realMinute
 import { drawPoints, shapeOf } from "./draw-points.ts";
 import { drawHolds, drawLanes } from "./draw-spans.ts";
 import type { PointKind } from "./events.ts";
-import { type Layout, type LayoutOptions, layOut } from "./layout.ts";
+import { edgeOf, type Layout, type LayoutOptions, layOut, legendRow, usualWidth } from "./layout.ts";
 import type { Timeline } from "./timeline.ts";
 
 export type TimelineOptions = LayoutOptions &
@@ -16,7 +16,8 @@ const elapsed: ClockStyle = { kind: "elapsed", minute: realMinute };
 /** Nodes as lanes, holds as bands, and what happened as points: one picture, as SVG. */
 export function drawTimeline(timeline: Timeline, options: TimelineOptions): string {
   const { title, clock = elapsed } = options;
-  const layout = layOut(timeline, options);
+  const legend = legendRowsOf(timeline, options.width ?? usualWidth);
+  const layout = layOut(timeline, { ...options, legendRows: legend.length });
   const { width, height, edge } = layout;
   const description = summaryOf(timeline, clock);
   const subtitle = options.subtitle ?? description;
@@ -24,7 +25,7 @@ export function drawTimeline(timeline: Timeline, options: TimelineOptions): stri
     { width, height, title, description, rules: ".knh .lane:hover rect{filter:brightness(1.15)}" },
     text(edge, 32, title, { class: "title" }),
     text(edge, 52, subtitle, { class: "faint" }),
-    drawLegend(timeline, layout),
+    ...legend,
     drawAxis(timeline, layout, clock),
     drawHolds(timeline, layout, clock),
     drawLaunchesName(layout),
@@ -131,20 +132,21 @@ function legendOf({ lanes, points, holds }: Timeline): readonly Entry[] {
   ];
 }
 
-function drawLegend(timeline: Timeline, { edge, width }: Layout): string {
+/** The entries in as many rows as the width asks for. */
+function legendRowsOf(timeline: Timeline, width: number): readonly string[] {
+  const edge = edgeOf(width);
+  const rows: string[] = [""];
   let x = edge + 7;
-  let y = 74;
-  return legendOf(timeline)
-    .map(({ label, draw }) => {
-      if (x + label.length * 6.2 + 12 > width - edge) {
-        x = edge + 7;
-        y += 18;
-      }
-      const drawn = draw(x, y) + text(x + 12, y + 4, label, { "font-size": 11 });
-      x += label.length * 6.2 + 36;
-      return drawn;
-    })
-    .join("");
+  for (const { label, draw } of legendOf(timeline)) {
+    if (x + label.length * 6.2 + 12 > width - edge) {
+      x = edge + 7;
+      rows.push("");
+    }
+    const y = 74 + (rows.length - 1) * legendRow;
+    rows[rows.length - 1] += draw(x, y) + text(x + 12, y + 4, label, { "font-size": 11 });
+    x += label.length * 6.2 + 36;
+  }
+  return rows;
 }
 
 /** A picture in a sentence: for those who do not see it, and below its title. */

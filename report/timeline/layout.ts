@@ -29,23 +29,27 @@ export type LayoutOptions = Readonly<{
   lanesHeight?: number;
   /** The height of a lane, so that pictures can be compared; by default as tall as fits. */
   laneHeight?: number;
+  /** How many rows the legend has; one by default. */
+  legendRows?: number;
 }>;
 
+export const usualWidth = 1200;
 const tallest = 22;
 const readable = 12;
 const stripHeight = 22;
 /** On a phone every unit counts. */
 const narrow = 600;
-/** Title, subtitle and the legend: one line, or three where the picture is narrow. */
-const headerOf = (width: number): number => (width < narrow ? 128 : 92);
+/** Title, subtitle and the legend. */
+const headerOf = (legendRows: number): number => 74 + legendRows * legendRow;
+export const legendRow = 18;
 const footer = 40;
-const edgeOf = (width: number): number => (width < narrow ? 12 : 24);
+export const edgeOf = (width: number): number => (width < narrow ? 12 : 24);
 
 /** Gives every lane its room: tall and named while they are few, thin when they are hundreds. */
 export function layOut(timeline: Timeline, options: LayoutOptions = {}): Layout {
-  const { width = 1200, lanesHeight = 900, end = timeline.to } = options;
+  const { width = usualWidth, lanesHeight = 900, end = timeline.to } = options;
   const edge = edgeOf(width);
-  const header = headerOf(width);
+  const header = headerOf(options.legendRows ?? 1);
   const count = timeline.lanes.length;
   const pitch = options.laneHeight ?? Math.min(tallest, lanesHeight / Math.max(1, count));
   const showsNames = count > 0 && pitch >= readable;

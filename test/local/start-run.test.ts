@@ -277,6 +277,13 @@ describe("a run at work", () => {
     expect(log.lines.filter(({ sentence }) => /clock is ahead/.test(sentence))).toHaveLength(times);
   });
 
+  it("says with hold=auto how long holds last", async () => {
+    const run = await start({ settings: readSettings({ cluster: "prod", hold: "auto" }) });
+    joins("node-1");
+    const shown = async () => (await run.lengths()).map(({ scope, lengths }) => [scope, lengths[0]?.sizes]);
+    await expect.poll(shown, soon).toEqual([["cluster", "any size"]]);
+  });
+
   it("answers operators once it works, and not before", async () => {
     const ask = async () => (await runningHolder(folder, {})).ask({ do: "status" });
     const early = async () => void (await expect(ask()).rejects.toThrow("starting or stopping"));
