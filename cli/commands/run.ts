@@ -158,8 +158,9 @@ async function startPage({ timeline: events, lengths }: Run, settings: Settings,
   if (port === undefined) return undefined;
   const { LivePage } = await import("../../local/page/live-page.ts");
   const { cluster, hold, auto } = settings;
-  const time = auto ? "as long as it has paid before" : formatDuration(hold);
-  const about = `Each launch holds the nodes of ${cluster} for ${time}.`;
+  const about = auto
+    ? `How long each launch holds the nodes of ${cluster} is learned from earlier bursts.`
+    : `Each launch holds the nodes of ${cluster} for ${formatDuration(hold)}.`;
   const options = { events, lengths, clock: systemClock, title: `The holder of ${cluster}`, about };
   return LivePage.start(options, port === true ? 0 : port);
 }
