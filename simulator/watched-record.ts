@@ -1,5 +1,6 @@
+import type { HoldChange } from "../lambda/core/holds/events.ts";
 import type { PastHold, ScopeRecord } from "../lambda/core/holds/hold.ts";
-import type { Clock } from "../lambda/core/ports.ts";
+import type { Clock, HoldEvents } from "../lambda/core/ports.ts";
 import type { Scope } from "../lambda/core/scope.ts";
 import { type Fields, Kind } from "../lambda/record/item-table.ts";
 import { StoredHolds, storedRecord } from "../lambda/record/stored-holds.ts";
@@ -51,5 +52,14 @@ export class WatchedJournal extends StoredJournal {
   /** The holds that ended, by their ids. */
   get past(): ReadonlyMap<string, PastHold> {
     return new Map([...this.#view().values()].map((hold) => [hold.id, hold]));
+  }
+}
+
+/** The changes of records from which events are made. */
+export class NotedChanges implements HoldEvents {
+  readonly all: HoldChange[] = [];
+
+  note(change: HoldChange): void {
+    this.all.push(change);
   }
 }

@@ -30,7 +30,7 @@ import {
 import { MemoryTable } from "./memory-table.ts";
 import { type OneShot, OneShots } from "./one-shots.ts";
 import { VirtualClock } from "./virtual-clock.ts";
-import { WatchedHolds, WatchedJournal } from "./watched-record.ts";
+import { NotedChanges, WatchedHolds, WatchedJournal } from "./watched-record.ts";
 
 /** With less time left the client starts no request. */
 const shortestRequest: Duration = 300;
@@ -62,6 +62,7 @@ export class World {
   readonly running = new Set<Invocation>();
   /** Every call made, in order, for a test that counts them. */
   readonly calls: string[] = [];
+  readonly events = new NotedChanges();
   /** Which calls fail until this is changed. */
   refuses: (call: string) => boolean = () => false;
   /** Since when the API server answers 429 with a Retry-After beyond every deadline. */
@@ -86,7 +87,7 @@ export class World {
     const annotation = () => this.settings.holdAnnotation;
     this.nodes = new ClusterView({ cluster, ec2: this.ec2, karpenter, annotation });
     const around: Around = (call, effect) => this.#around(call, effect);
-    this.#outside = { ...interceptedPorts(this, around), clock, ids, metrics };
+    this.#outside = { ...interceptedPorts(this, around), events: this.events, clock, ids, metrics };
   }
 
   get time(): Date {

@@ -1,4 +1,5 @@
 import type { Duration } from "./duration.ts";
+import type { HoldChange } from "./holds/events.ts";
 import type { PastHold, ScopeRecord } from "./holds/hold.ts";
 import type { MetricName } from "./metrics.ts";
 import type { Rules } from "./rules.ts";
@@ -25,6 +26,12 @@ export interface Journal {
   lastSweep(): Promise<Date | undefined>;
   answerProbe(probe: ProbeAnswer): Promise<void>;
   findProbe(id: string): Promise<ProbeAnswer | undefined>;
+}
+
+/** Tells others what becomes of holds. It is not essential: no work waits for it, or fails with it. */
+export interface HoldEvents {
+  /** Keeps a change that was written, to be sent when the work is done. */
+  note(change: HoldChange): void;
 }
 
 /** A probe's way through the system: when it was put on the bus, when it reached the queue, when we answered. */
@@ -202,6 +209,8 @@ export type Ports = Readonly<{
   rules: Rules;
   holds: Holds;
   journal: Journal;
+  /** Only where the settings ask for events. */
+  events?: HoldEvents | undefined;
   nodes: Nodes;
   nodeClaims: NodeClaims;
   pods: Pods;

@@ -22,11 +22,14 @@ export async function changeRecord<D extends Change>(
   decide: (record: ScopeRecord) => D,
 ): Promise<D> {
   for (let attempt = 1; attempt <= tries; attempt++) {
-    const decision = decide(await findRecord(context, scope));
+    const before = await findRecord(context, scope);
+    const decision = decide(before);
     if (!decision.record) return decision;
     // History first: a crash in between leaves an entry that the same hold's end will overwrite.
     if (decision.past) await context.journal.remember(decision.past);
-    if (await context.holds.write(decision.record)) return decision;
+    if (!(await context.holds.write(decision.record))) continue;
+    context.events?.note({ before, record: decision.record, past: decision.past });
+    return decision;
   }
   throw new TryAgainError(`the record of ${scope} was changed by other functions ${tries} times in a row`);
 }
