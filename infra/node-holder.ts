@@ -7,6 +7,7 @@ import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { minutes } from "../lambda/core/duration.ts";
+import { holderName } from "../lambda/core/marks/keys.ts";
 import type { MetricName } from "../lambda/core/metrics.ts";
 import type { Settings } from "../lambda/settings.ts";
 import { ClusterAccess } from "./access/cluster-access.ts";
@@ -75,7 +76,7 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
     const launches = new LaunchQueue(this, "Launches", { cluster, consumerTimeout: holdTimeout });
     const releaseFunctionArn = functionArn(this, cluster, "release");
     const schedules = new ReleaseSchedules(this, "Releases", { cluster, releaseFunctionArn });
-    const environment = environmentOf(plan.settings, { table, launches, schedules, releaseFunctionArn });
+    const environment = environmentOf(plan, { table, launches, schedules, releaseFunctionArn });
     const functions = new HolderFunctions(this, "Functions", { plan, environment });
     // Its id contains the cluster's name: for another cluster all of it is created anew, and the old part cleans up the old cluster.
     const access = new ClusterAccess(this, `Access-${cluster}`, plan);
@@ -85,6 +86,7 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
       table.openTo(fn);
       schedules.openTo(fn);
       access.openTo(fn);
+      if (plan.events) letSendEvents(fn);
     }
     for (const fn of [hold, sweep, control]) {
       launches.openTo(fn);
@@ -214,6 +216,16 @@ const forceRelease = ({ functionName }: IFunction): string =>
 function letSeeInstances(fn: HolderFunction): void {
   fn.may({ actions: ["ec2:DescribeInstances"], resources: ["*"] });
   acknowledgeWildcard(fn.role, "*", "ec2:DescribeInstances, which reads only, has no narrower resource");
+}
+
+/** To the default event bus, and in the holder's own name only. */
+function letSendEvents(fn: HolderFunction): void {
+  const bus = { service: "events", resource: "event-bus", resourceName: "default" };
+  fn.may({
+    actions: ["events:PutEvents"],
+    resources: [Stack.of(fn).formatArn(bus)],
+    conditions: { StringEquals: { "events:source": holderName } },
+  });
 }
 
 // A sweep's metrics are missing in a period without a sweep, and a timer may be a minute late.

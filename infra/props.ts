@@ -42,6 +42,8 @@ export interface KarpenterNodeHolderProps {
   readonly sweepEvery?: Duration;
   /** Windows in which nodes are held, like `cron(0 8 ? * MON-FRI *) Europe/Berlin 2h`. Default: none. */
   readonly holdDuring?: string;
+  /** `true`: send an event to the default event bus when a hold starts, is extended, reaches its cap or ends. Default: false. */
+  readonly events?: boolean;
   /** `install` or `manual`: who installs the rights in the cluster. Default: install. */
   readonly access?: Access;
   /** Subnets and security groups, for clusters with a private endpoint: their ids, or a VPC of the CDK. Default: none. */

@@ -10,6 +10,9 @@ export const Environment = {
   releaseFunctionArn: "RELEASE_FUNCTION_ARN",
 } as const;
 
+/** "true" where events about holds are sent. */
+export const eventsVariable = "EVENTS";
+
 /** "true" for a function in a VPC; only the one that installs the access reads it. */
 export const vpcVariable = "IN_VPC";
 
@@ -31,7 +34,13 @@ export function settingsEnvironment(settings: Settings): Readonly<Record<string,
 }
 
 export type Config = Readonly<Record<keyof typeof Environment, string>> &
-  Readonly<{ settings: Settings; region: string }>;
+  Readonly<{
+    settings: Settings;
+    region: string;
+    events: boolean;
+    /** The address of AWS, where the environment names another; the SDK's clients read it themselves. */
+    endpoint: string | undefined;
+  }>;
 
 /** Reads everything once, at cold start; one error names all that is missing or wrong. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
@@ -53,5 +62,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const { settings, problems: settingProblems } = checkSettings(raw);
   problems.push(...settingProblems);
   if (problems.length > 0) throw new BadInputError("Cannot start", problems);
-  return { ...config, settings };
+  const { [eventsVariable]: events, AWS_ENDPOINT_URL: endpoint } = env;
+  return { ...config, settings, events: events === "true", endpoint };
 }

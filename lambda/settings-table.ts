@@ -149,6 +149,11 @@ export const deploymentSettings = {
     unset: "none",
     help: "windows in which nodes are held, like `cron(0 8 ? * MON-FRI *) Europe/Berlin 2h`",
   },
+  events: {
+    value: { kind: "choice", choices: ["false", "true"] },
+    default: "false",
+    help: "`true`: send an event to the default event bus when a hold starts, is extended, reaches its cap or ends",
+  },
   access: {
     value: { kind: "choice", choices: ["install", "manual"] },
     default: "install",

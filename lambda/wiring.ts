@@ -7,6 +7,7 @@ import { clientDefaults, ec2Defaults } from "./aws/clients.ts";
 import { DynamodbTable } from "./aws/dynamodb-table.ts";
 import { Ec2Launches } from "./aws/ec2-launches.ts";
 import { EksLogin } from "./aws/eks-login.ts";
+import { EventBridgeEvents } from "./aws/eventbridge-events.ts";
 import { SchedulerReleases } from "./aws/scheduler-releases.ts";
 import { SqsFollowUps } from "./aws/sqs-follow-ups.ts";
 import type { Inspection } from "./core/operate/check.ts";
@@ -34,14 +35,23 @@ type Wired<P> = Readonly<{
 export function wireRelease(config: Config): Wired<ReleasePorts> {
   const { settings, region } = config;
   const telemetry = new Telemetry(settings.cluster);
-  const { metrics, calls } = telemetry;
+  const { log, metrics, calls } = telemetry;
   const client = { ...clientDefaults, region };
   const table = new DynamodbTable(calls.ofAws(new DynamoDBClient(client)), config.holdTable);
-  const login = new EksLogin({
-    eks: calls.ofAws(new EKSClient(client)),
-    cluster: settings.cluster,
-    clock: systemClock,
-  });
+  const eks = calls.ofAws(new EKSClient(client));
+  const login = new EksLogin({ eks, cluster: settings.cluster, clock: systemClock });
+  const events = config.events
+    ? new EventBridgeEvents({
+        region,
+        endpoint: config.endpoint,
+        credentials: eks.config.credentials,
+        rules: settings,
+        log,
+        metrics,
+        time: (name, call) => calls.time(name, call),
+      })
+    : undefined;
+  telemetry.events = events;
   const cluster: KubernetesNodesOptions = {
     api: calls.ofKubernetes(new KubernetesClient({ login, clock: systemClock, metrics })),
     karpenter: settings.karpenter,
@@ -54,6 +64,7 @@ export function wireRelease(config: Config): Wired<ReleasePorts> {
     rules: settings,
     holds: new StoredHolds(table, systemClock),
     journal: new StoredJournal(table, systemClock),
+    events,
     nodes: new KubernetesNodes(cluster),
     nodeClaims: new KubernetesNodeClaims(cluster),
     pods: new KubernetesPods(cluster),

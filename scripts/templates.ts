@@ -31,6 +31,8 @@ export function synthesizeTemplate(kind: TemplateKind) {
   return synthesizeStack({
     cluster: anyCluster,
     holdDuring,
+    // Left out again where the settings ask for none.
+    events: "true",
     access,
     ...(length === "auto" && { hold: "auto" }),
   });

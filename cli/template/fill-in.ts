@@ -1,4 +1,4 @@
-import { SettingEnvironment, settingsEnvironment } from "../../lambda/environment.ts";
+import { eventsVariable, SettingEnvironment, settingsEnvironment } from "../../lambda/environment.ts";
 import { fingerprint, functionName, parts, scheduleGroupName } from "../../lambda/names.ts";
 import { readSettings, type Settings } from "../../lambda/settings.ts";
 import type { deploymentSettings, Values } from "../../lambda/settings-table.ts";
@@ -20,6 +20,7 @@ export type Resource = Readonly<{
   Properties: {
     FunctionName?: unknown;
     PolicyName?: string;
+    PolicyDocument?: { Statement: { Action: unknown }[] };
     Code?: Asset | Code;
     Environment?: { Variables: Record<string, unknown> };
     AlarmName?: string;
@@ -35,7 +36,7 @@ export type Resource = Readonly<{
 }>;
 export type Template = Readonly<{ Resources: Readonly<Record<string, Resource>> }>;
 
-export type Choice = Pick<Values<typeof deploymentSettings>, "access" | "alarmTopicArn"> &
+export type Choice = Pick<Values<typeof deploymentSettings>, "access" | "events" | "alarmTopicArn"> &
   Readonly<{
     settings: Settings;
     windows: readonly Window[];
@@ -91,13 +92,21 @@ function renamed(text: string, cluster: string): string {
   return names.reduce((all, [old, name]) => all.replaceAll(old, name), text);
 }
 
-function change({ Properties }: Resource, { settings, alarmTopicArn, codeOf }: Choice): void {
+function change({ Properties }: Resource, { settings, events, alarmTopicArn, codeOf }: Choice): void {
   const variables = Properties.Environment?.Variables;
   if (variables) setVariables(variables, settings);
+  if (events === "false") withoutEvents(Properties);
   if (typeof Properties.Code === "string") Properties.Code = codeOf(Properties.Code);
   if (Properties.holdAnnotation) Properties.holdAnnotation = settings.holdAnnotation;
   if (Properties.letGo) Properties.letGo = settings.letGo;
   if (Properties.AlarmName) changeAlarm(Properties, settings, alarmTopicArn);
+}
+
+/** The template sends events. */
+function withoutEvents({ Environment, PolicyDocument }: Resource["Properties"]): void {
+  delete Environment?.Variables[eventsVariable];
+  if (PolicyDocument)
+    PolicyDocument.Statement = PolicyDocument.Statement.filter(({ Action }) => Action !== "events:PutEvents");
 }
 
 /** Only those that the function has: the one that installs the access reads few. */

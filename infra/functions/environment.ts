@@ -1,8 +1,8 @@
-import { Environment, settingsEnvironment } from "../../lambda/environment.ts";
-import type { Settings } from "../../lambda/settings.ts";
+import { Environment, eventsVariable, settingsEnvironment } from "../../lambda/environment.ts";
 import type { HoldTable } from "../resources/hold-table.ts";
 import type { LaunchQueue } from "../resources/launch-queue.ts";
 import type { ReleaseSchedules } from "../resources/release-schedules.ts";
+import type { Plan } from "../settings/plan.ts";
 
 type Resources = Readonly<{
   table: HoldTable;
@@ -13,7 +13,7 @@ type Resources = Readonly<{
 
 /** The environment of every function; the functions read the same keys. */
 export const environmentOf = (
-  settings: Settings,
+  { settings, events }: Pick<Plan, "settings" | "events">,
   { table, launches, schedules, releaseFunctionArn }: Resources,
 ): Readonly<Record<string, string>> => ({
   [Environment.holdTable]: table.name,
@@ -22,4 +22,5 @@ export const environmentOf = (
   [Environment.scheduleRoleArn]: schedules.role.roleArn,
   [Environment.releaseFunctionArn]: releaseFunctionArn,
   ...settingsEnvironment(settings),
+  ...(events && { [eventsVariable]: "true" }),
 });

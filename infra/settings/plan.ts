@@ -17,6 +17,7 @@ export type Plan = Readonly<{
   runbookUrl: string;
   logRetention: RetentionDays;
   reserveConcurrency: boolean;
+  events: boolean;
   windows: readonly Window[];
 }>;
 
@@ -39,6 +40,7 @@ export function planOf(props: KarpenterNodeHolderProps): Omit<Plan, "vpc"> {
     runbookUrl: deployment.runbookUrl || documentLink("operating.md"),
     logRetention: Number(deployment.logRetentionDays),
     reserveConcurrency: deployment.reserveConcurrency === "true",
+    events: deployment.events === "true",
     windows,
   };
 }

@@ -25,6 +25,7 @@ export const Metric = {
   LearnedHoldMs: "Milliseconds",
   IdleNodeMinutes: "Count",
   RelaunchesSpared: "Count",
+  EventsFailed: "Count",
 } as const;
 
 export type MetricName = keyof typeof Metric;

@@ -1,5 +1,6 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics as EmbeddedMetrics } from "@aws-lambda-powertools/metrics";
+import type { Duration } from "../core/duration.ts";
 import { Metric, type MetricName, metricNamespace } from "../core/metrics.ts";
 import type { Log, Metrics } from "../core/ports.ts";
 import { systemClock } from "../system-clock.ts";
@@ -11,6 +12,8 @@ export class Telemetry {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly calls = new CallTimes(systemClock);
+  /** What is sent at the end of each invocation. */
+  events: Readonly<{ send(within: Duration): Promise<void> }> | undefined;
   readonly #logger: Logger;
   readonly #embedded: EmbeddedMetrics;
   #processor = process.cpuUsage();
@@ -39,8 +42,9 @@ export class Telemetry {
     this.#processor = process.cpuUsage();
   }
 
-  /** Reports the calls and the metrics; also after a failure. */
-  end(): void {
+  /** Sends events, then reports the calls and the metrics; also after a failure. */
+  async end(left: Duration): Promise<void> {
+    await this.events?.send(left);
     const { began, calls } = this.calls.reported();
     const { user, system } = process.cpuUsage(this.#processor);
     const cpuMs = Math.round((user + system) / 1000);

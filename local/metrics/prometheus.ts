@@ -35,6 +35,7 @@ export const families: Readonly<Record<MetricName, Family>> = {
   LearnedHoldMs: summary("With hold=auto, the length of holds, once a scope at each sweep."),
   IdleNodeMinutes: counter("The estimated minutes in which held nodes of bursts were idle."),
   RelaunchesSpared: counter("The estimated number of held nodes that were used again, not launched again."),
+  EventsFailed: counter("Events about holds that could not be sent."),
 };
 
 /** A metric's name in Prometheus's style; times are in seconds. */

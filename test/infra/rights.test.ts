@@ -24,6 +24,29 @@ it("allows iam:PassRole only for the one-shots' role, and only to Scheduler", ()
   }
 });
 
+it("lets the functions that change holds put events on the default bus, in the holder's name only, where that is set", () => {
+  expect(JSON.stringify(template.toJSON())).not.toContain("events:PutEvents");
+  const sending = synthesize({ events: true });
+  for (const role of [...roles, "AdminFunctionRole"]) {
+    const rights = allowed(sending, role).filter(({ Action }) => Action.includes("events:PutEvents"));
+    const bus = [
+      "arn:",
+      { Ref: "AWS::Partition" },
+      ":events:",
+      { Ref: "AWS::Region" },
+      ":",
+      { Ref: "AWS::AccountId" },
+    ];
+    const right = {
+      Effect: "Allow",
+      Action: ["events:PutEvents"],
+      Resource: [{ "Fn::Join": ["", [...bus, ":event-bus/default"]] }],
+      Condition: { StringEquals: { "events:source": "karpenter-node-holder" } },
+    };
+    expect(rights).toEqual(role === "AdminFunctionRole" ? [] : [right]);
+  }
+});
+
 const mayOn = (action: string) =>
   allowed(template, "AdminFunctionRole").filter(({ Action }) => Action.includes(action));
 

@@ -58,6 +58,7 @@ export const synthesizeEverything = (): Template =>
         holdAnnotation: "example.com/keep",
         sweepEvery: Duration.minutes(20),
         holdDuring: "cron(0 8 ? * MON-FRI *) Europe/Berlin 2h nodepool/batch",
+        events: true,
         access: "install",
         vpc: { subnetIds: ["subnet-0123456789abcdef0"], securityGroupIds: ["sg-0123456789abcdef0"] },
         alarmTopic: Topic.fromTopicArn(stack, "Topic", "arn:aws:sns:us-east-1:111122223333:ops"),

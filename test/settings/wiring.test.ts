@@ -4,13 +4,18 @@ import { readConfig } from "../../lambda/environment.ts";
 import { wire, wireControl } from "../../lambda/wiring.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
-import { aLaunch } from "../support/builders.ts";
+import { aHold, aLaunch, aRecord } from "../support/builders.ts";
 import { within } from "../support/context.ts";
-import { type FakeAws, fakeAws, jsonError } from "../support/fake-aws.ts";
+import { type AwsRequest, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
 
 let aws: FakeAws;
+const isPutEvents = ({ headers }: AwsRequest) => headers["x-amz-target"] === "AWSEvents.PutEvents";
 beforeAll(async () => {
-  aws = await fakeAws(() => jsonError("ValidationException", "nothing is right here"));
+  aws = await fakeAws((request) =>
+    isPutEvents(request)
+      ? json({ FailedEntryCount: 0, Entries: [] })
+      : jsonError("ValidationException", "nothing is right here"),
+  );
   const env = {
     AWS_ENDPOINT_URL: aws.client.endpoint,
     AWS_REGION: "eu-west-1",
@@ -55,6 +60,20 @@ it("times the calls of every port, so that a slow invocation shows what it waite
     "PutItem",
     "SendMessageBatch",
   ]);
+});
+
+it("sends events where the settings ask for them, with the role's credentials", async () => {
+  expect(wire(readConfig(process.env)).ports.events).toBeUndefined();
+  const { ports, telemetry } = wire(readConfig({ ...process.env, EVENTS: "true" }));
+  ports.events?.note({ before: aRecord(), record: aRecord({ hold: aHold() }) });
+
+  await telemetry.events?.send(5_000);
+
+  const sent = aws.requests.filter(isPutEvents);
+  expect(sent.map(({ headers }) => headers.authorization)).toEqual([
+    expect.stringContaining("Credential=fake/"),
+  ]);
+  expect(Object.keys(telemetry.calls.reported().calls)).toEqual(["PutEvents"]);
 });
 
 it("gives the nodes' adapter the settings", () => {

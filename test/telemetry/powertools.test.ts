@@ -62,6 +62,24 @@ describe("what an invocation reports", () => {
     expect(metrics).toMatchObject({ ...values, _aws: { CloudWatchMetrics } });
   });
 
+  it("sends its events before it reports, also after a failure, and leaves Lambda a second", async () => {
+    const telemetry = new Telemetry("prod");
+    const given: number[] = [];
+    telemetry.events = {
+      send: async (within) => {
+        given.push(within);
+        telemetry.metrics.add("EventsFailed", 1);
+      },
+    };
+    const handler = invocation(telemetry, systemClock, async () => {
+      throw new TryAgainError("DynamoDB is out of reach");
+    });
+    await expect(handler({}, context)).rejects.toThrow("out of reach");
+
+    expect(given).toEqual([59_000]);
+    expect(lines.at(-1)).toMatchObject({ EventsFailed: 1 });
+  });
+
   it("reports which calls it made and when, and what it took of the processor; nothing where it made none", async () => {
     const telemetry = new Telemetry("prod");
     const handler = invocation(telemetry, systemClock, async (calls: unknown) => {
