@@ -220,6 +220,20 @@ def check_batches_as_single_actions():
     iam_actions.extract_iam_action = name_part
 
 
+def name_sources_of_events():
+    """Policies may limit PutEvents to one source (events:source), which MiniStack does not evaluate."""
+    tags = iam_actions.request_tag_context
+
+    def with_sources(service, action, body, params):
+        context = tags(service, action, body, params)
+        if action != "events:PutEvents":
+            return context
+        sources = {str(entry.get("Source")) for entry in json.loads(body).get("Entries", [])}
+        return {**context, "events:source": sources.pop() if len(sources) == 1 else sorted(sources)}
+
+    iam_actions.request_tag_context = with_sources
+
+
 def mark_requests_as_encrypted():
     """Clients reach this emulator over plain HTTP; policies that deny unencrypted requests would deny all of them."""
     pin = app.pin_request_origin
@@ -257,6 +271,7 @@ eks._extract_ca_cert = lambda plane: base64.b64encode((plane.folder / "certs/api
 eks._next_port = lambda: free_ports(1)[0]
 name_schedules_by_group()
 check_batches_as_single_actions()
+name_sources_of_events()
 mark_requests_as_encrypted()
 app.__class__ = Gateway
 always_strict(eks, "_authenticate_token_review")

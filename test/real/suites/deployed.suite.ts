@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { alarmCases, watchedSettings } from "../deployed/alarms.ts";
 import { changeCases } from "../deployed/changes.ts";
 import type { DeployedCluster } from "../deployed/cluster.ts";
+import { eventCases } from "../deployed/events.ts";
 import { failureCases } from "../deployed/failures.ts";
 import { holdCases } from "../deployed/holds.ts";
 import { misuseCases } from "../deployed/misuse.ts";
@@ -25,7 +26,7 @@ describe("the deployed holder", () => {
   beforeAll(async () => {
     world = await DeployedWorld.start();
     // Hourly, so that no sweep does the work of the events.
-    prod = await world.cluster("prod", { hold: "1m", sweepEvery: "1h" });
+    prod = await world.cluster("prod", { hold: "1m", sweepEvery: "1h", events: "true" });
     watched = await world.cluster("watched", watchedSettings);
     // Its launches and releases run while others are tested.
     await watched.join(await watched.launch());
@@ -36,6 +37,7 @@ describe("the deployed holder", () => {
   afterAll(async () => world?.stop());
 
   holdCases(() => prod);
+  eventCases(() => ({ prod, emulator: world.emulator }));
   failureCases(() => ({ prod, emulator: world.emulator }));
   alarmCases(() => ({ watched, emulator: world.emulator }));
   misuseCases(() => ({ prod, emulator: world.emulator }));
