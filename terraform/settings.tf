@@ -90,6 +90,12 @@ variable "hold_during" {
   default     = null
 }
 
+variable "events" {
+  description = "true: send an event to the default event bus when a hold starts, is extended, reaches its cap or ends (default: false)"
+  type        = string
+  default     = null
+}
+
 variable "access" {
   description = "install or manual: who installs the rights in the cluster (default: install)"
   type        = string
@@ -119,6 +125,7 @@ locals {
     "--karpenter"       = var.karpenter
     "--hold-annotation" = var.hold_annotation
     "--hold-during"     = var.hold_during == null ? null : join(";", var.hold_during)
+    "--events"          = var.events
     "--access"          = var.access
     "--alarm-topic-arn" = var.alarm_topic_arn
   }

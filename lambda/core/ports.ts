@@ -28,7 +28,7 @@ export interface Journal {
   findProbe(id: string): Promise<ProbeAnswer | undefined>;
 }
 
-/** Tells others what becomes of holds. It is not essential: no work waits for it, or fails with it. */
+/** Reports what becomes of holds. It is not essential: no work waits for it, or fails with it. */
 export interface HoldEvents {
   /** Keeps a change that was written, to be sent when the work is done. */
   note(change: HoldChange): void;

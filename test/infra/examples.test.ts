@@ -2,7 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Template } from "aws-cdk-lib/assertions";
 import { afterEach, expect, it, vi } from "vitest";
+import { detailOf } from "../../lambda/core/holds/events.ts";
 import { blocksIn, documents } from "../repository/documents.ts";
+import { aPastHold, someRules } from "../support/builders.ts";
 import { newFolder } from "../support/new-folder.ts";
 import { everyResource } from "./synthesized.ts";
 
@@ -74,6 +76,23 @@ const examples: Readonly<Record<string, (stacks: Readonly<Record<string, Templat
       expect(alarm.AlarmDescription).toContain("https://wiki.example.com/node-holder#");
     }
     expect(propertiesOf(Platform, "AWS::SNS::Subscription")).toHaveLength(1);
+  },
+  "events-to-chat": ({ Platform }) => {
+    const rules = propertiesOf(Platform, "AWS::Events::Rule");
+    const rule = rules.find(
+      ({ EventPattern }) => Object(EventPattern).source?.[0] === "karpenter-node-holder",
+    );
+    expect(rule?.EventPattern).toMatchObject({ detail: { cluster: ["prod"] } });
+    const { InputPathsMap, InputTemplate } = Object(rule?.Targets)[0].InputTransformer;
+    const hold = { type: "Hold Ended", scope: "cluster", hold: aPastHold() } as const;
+    const event = { "detail-type": hold.type, detail: detailOf(hold, someRules()) };
+    for (const path of Object.values<string>(InputPathsMap))
+      expect(event).toHaveProperty(path.replace("$.", ""));
+    expect(JSON.parse(InputTemplate.replaceAll(/([:,])<([\w-]+)>/g, '$1"<$2>"'))).toMatchObject({
+      version: "1.0",
+      source: "custom",
+      content: { description: expect.stringContaining("startedBecause") },
+    });
   },
 };
 
