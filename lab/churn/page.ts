@@ -79,6 +79,7 @@ const named = [
   ["none", "Karpenter alone"],
   ["consolidate-after", "consolidateAfter"],
   ["holder-30s", "node holder"],
+  ["auto-30s", "with hold=auto"],
 ] as const;
 
 /** The sums over all traces and seeds that each of these arms ran. */

@@ -68,8 +68,8 @@ it("compares each arm with the holder on the traces that both have run", () => {
     run("auto", "ci", twice),
     run("none", "dense", twice),
     run("none", "sparse", twice),
-    run("holder", "dense", once),
-    run("holder", "ci", once),
+    run("holder-30s", "dense", once),
+    run("holder-30s", "ci", once),
     run("balanced", "sparse", once),
   ];
   expect(cellsOf(totals(archived).at(-1))).toEqual([
