@@ -45,7 +45,8 @@ export function picturesOf(archived: readonly Archived[]): Record<string, string
     `churn-${trace}.svg`,
     drawTrace(trace, recordsOf(trace, records)),
   ]);
-  return Object.fromEntries([...plots, ["churn-all.svg", drawAll(records)]]);
+  const shared = comparable(records);
+  return Object.fromEntries([...plots, ...(shared.length > 0 ? [["churn-all.svg", drawAll(shared)]] : [])]);
 }
 
 const recordsOf = (trace: TraceName, records: readonly ArmRecord[]) =>
@@ -82,11 +83,15 @@ const named = [
   ["auto-30s", "with hold=auto"],
 ] as const;
 
-/** The sums over all traces and seeds that each of these arms ran. */
-function drawAll(records: readonly ArmRecord[]): string {
+/** The records of traces and seeds that each of these arms ran. */
+function comparable(records: readonly ArmRecord[]): readonly ArmRecord[] {
   const keyOf = ({ trace, seed }: ArmRecord) => `${trace} ${seed}`;
   const ranBy = named.map(([name]) => new Set(records.filter(({ arm }) => arm === name).map(keyOf)));
-  const shared = records.filter((record) => ranBy.every((keys) => keys.has(keyOf(record))));
+  return records.filter((record) => ranBy.every((keys) => keys.has(keyOf(record))));
+}
+
+/** The sums of these arms over traces and seeds that each of them ran. */
+function drawAll(shared: readonly ArmRecord[]): string {
   const traceCount = new Set(shared.map(({ trace }) => trace)).size;
   const groupOf = (label: string, value: (figures: Figures) => number) => ({
     label,

@@ -3,10 +3,10 @@ import { type ArmName, arms } from "../../lab/churn/arms.ts";
 import { serviceObject } from "../../lab/churn/cluster-objects.ts";
 import { comparison } from "../../lab/churn/comparison.ts";
 import { figuresOf } from "../../lab/churn/figures.ts";
+import { picturesOf } from "../../lab/churn/page.ts";
 import type { ArmRecord } from "../../lab/churn/run-arm.ts";
 import { totals } from "../../lab/churn/totals.ts";
 import { smallCpu, type TraceName, traceOf, traces } from "../../lab/churn/traces.ts";
-import { seriesColours } from "../../report/page/picture.ts";
 import { at, evicted, gone, joined } from "../report/events.ts";
 
 const aRecord = (record: Partial<ArmRecord>): ArmRecord => ({
@@ -22,6 +22,8 @@ const aRecord = (record: Partial<ArmRecord>): ArmRecord => ({
   waits: [],
   ...record,
 });
+
+const archived = (record: ArmRecord) => ({ record, machine: "", load: 0, karpenter: "" });
 
 /** The cells of a table below its head. */
 const cellsOf = (table = "") =>
@@ -55,15 +57,11 @@ describe("the churn lab counts", () => {
 });
 
 it("compares each arm with the holder on the traces that both have run", () => {
-  const run = (arm: ArmName, trace: TraceName, events: ArmRecord["events"]) => ({
-    record: aRecord({ arm, trace, events }),
-    machine: "",
-    load: 0,
-    karpenter: "",
-  });
+  const run = (arm: ArmName, trace: TraceName, events: ArmRecord["events"]) =>
+    archived(aRecord({ arm, trace, events }));
   // Ten node-minutes and one launch for each node that stays; ten for the eviction.
   const [once, twice] = [[joined("a", 0)], [joined("a", 0), joined("b", 0), evicted("web-1", "a", 1)]];
-  const archived = [
+  const records = [
     run("auto", "dense", once),
     run("auto", "ci", twice),
     run("none", "dense", twice),
@@ -72,7 +70,7 @@ it("compares each arm with the holder on the traces that both have run", () => {
     run("holder-30s", "ci", once),
     run("balanced", "sparse", once),
   ];
-  expect(cellsOf(totals(archived).at(-1))).toEqual([
+  expect(cellsOf(totals(records).at(-1))).toEqual([
     ["`none`", "1", "20 / 10", "2 / 1", "1 / 0", "32 / 11", "2.91"],
     ["`auto`", "2", "30 / 20", "3 / 2", "1 / 0", "43 / 22", "1.95"],
   ]);
@@ -104,8 +102,18 @@ it("sets the holder beside consolidateAfter, and names the traces on which it is
   expect(comparison(records.slice(-1))).toEqual([]);
 });
 
-it("has a colour for each arm", () => {
-  expect(Object.keys(arms).length).toBeLessThanOrEqual(new Set(seriesColours).size);
+it("has a colour of its own for each arm", () => {
+  const colours = Object.values(arms).map(({ colour }) => colour);
+  expect(new Set(colours).size).toBe(colours.length);
+});
+
+it("draws the sums of what all of its arms ran, and nothing where they share no trace", () => {
+  const events = [joined("a", 0), joined("b", 0), evicted("web-1", "a", 1)];
+  const shown = ["none", "consolidate-after", "holder-30s", "auto-30s"] as const;
+  const all = shown.map((arm) => archived(aRecord({ arm, events })));
+  const other = archived(aRecord({ arm: "none", trace: "vary", events }));
+  expect(picturesOf([...all, other])["churn-all.svg"]).toContain("nodes launched: Karpenter alone 2,");
+  expect(picturesOf([...all.slice(1), other])).not.toHaveProperty(["churn-all.svg"]);
 });
 
 it("scales a service by a change with replicas, and rolls it out by another", () => {
