@@ -10,6 +10,8 @@ export type Arm = Readonly<{
   colour: Colour;
   pool: (hold: string) => Pick<NodePool, "consolidateAfter" | "consolidationPolicy" | "budgets">;
   holder?: RawSettings;
+  /** The version of Karpenter, where it is not the newest. */
+  karpenter?: string;
 }>;
 
 /** The `relaunchCost` of the arm `auto`. */
@@ -24,6 +26,12 @@ export const arms = {
     colour: "release",
     about: "`consolidateAfter` as long as the hold",
     pool: (hold) => ({ consolidateAfter: hold }),
+  },
+  "consolidate-after-1.13": {
+    colour: "pink",
+    about: "the same with Karpenter 1.13, in which a node within its `consolidateAfter` may still be filled",
+    pool: (hold) => ({ consolidateAfter: hold }),
+    karpenter: "1.13.0",
   },
   balanced: {
     colour: "own",

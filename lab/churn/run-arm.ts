@@ -41,7 +41,7 @@ export async function runArm(trial: Trial, onProgress: (share: number) => void):
   const forDrift = trace.driftsAt === undefined ? [] : [{ nodes: "1", reasons: ["Drifted"] }];
   const others = trace.driftAlone ? driftAlone : (pool.budgets ?? [{ nodes: "100%" }]);
   const budgets = [...others, ...forDrift];
-  const world = await World.start();
+  const world = await World.start(arm.karpenter);
   const folder = await mkdtemp(join(tmpdir(), "churn-"));
   const observer = new Observer();
   let holder: Run | undefined;

@@ -6,7 +6,7 @@ import { formatDuration, parseDuration } from "../../lambda/core/duration.ts";
 import { writeBlock } from "../../scripts/page-block.ts";
 import { buildFolder, newestKarpenter } from "../../test/real/engines/build.ts";
 import { Archive } from "./archive.ts";
-import { type ArmName, armNames } from "./arms.ts";
+import { type ArmName, armNames, armOf } from "./arms.ts";
 import { figuresOf } from "./figures.ts";
 import { figuresBlock, picturesOf } from "./page.ts";
 import { runArm, type Trial } from "./run-arm.ts";
@@ -85,7 +85,7 @@ async function runAll(trials: readonly Trial[], archive: Archive, parallel: numb
       const task = progress.begin(name, lengthOf(trial));
       progress.print(`started: ${name} (hold ${formatDuration(hold)})`);
       const record = await runArm(trial, task.advance);
-      archive.write(record, newestKarpenter);
+      archive.write(record, armOf(arm).karpenter ?? newestKarpenter);
       task.end(`${name}: ${JSON.stringify(figuresOf(record))}`);
     }
   };

@@ -13,6 +13,7 @@ const light = {
   image: "#9a6700",
   release: "#bc4c00",
   teal: "#1b7c83",
+  pink: "#bf3989",
 } as const;
 
 const dark: Readonly<Record<keyof typeof light, string>> = {
@@ -28,6 +29,7 @@ const dark: Readonly<Record<keyof typeof light, string>> = {
   image: "#e3b341",
   release: "#f0883e",
   teal: "#39c5cf",
+  pink: "#db61a2",
 };
 
 export type Colour = keyof typeof light;
@@ -47,6 +49,7 @@ export const seriesColours: readonly Colour[] = [
   "free",
   "faint",
   "teal",
+  "pink",
 ];
 
 const declared = (theme: Readonly<Record<string, string>>) =>
