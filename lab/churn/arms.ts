@@ -74,6 +74,13 @@ export const arms = {
     pool: () => ({ consolidateAfter: "30s" }),
     holder: {},
   },
+  "holder-30s-1.13": {
+    colour: "navy",
+    about: "`holder-30s` with Karpenter 1.13",
+    pool: () => ({ consolidateAfter: "30s" }),
+    holder: {},
+    karpenter: "1.13.0",
+  },
   "auto-30s": {
     colour: "teal",
     about: "a holder that learns its length, beside `consolidateAfter: 30s`",

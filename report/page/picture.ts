@@ -14,6 +14,7 @@ const light = {
   release: "#bc4c00",
   teal: "#1b7c83",
   pink: "#bf3989",
+  navy: "#3b3b98",
 } as const;
 
 const dark: Readonly<Record<keyof typeof light, string>> = {
@@ -30,6 +31,7 @@ const dark: Readonly<Record<keyof typeof light, string>> = {
   release: "#f0883e",
   teal: "#39c5cf",
   pink: "#db61a2",
+  navy: "#8f8fe8",
 };
 
 export type Colour = keyof typeof light;
@@ -50,6 +52,7 @@ export const seriesColours: readonly Colour[] = [
   "faint",
   "teal",
   "pink",
+  "navy",
 ];
 
 const declared = (theme: Readonly<Record<string, string>>) =>
