@@ -11,9 +11,11 @@ const evictionCost = 10;
 export const costOf = ({ nodeMinutes, launched, servicePodsEvicted }: Figures): number =>
   nodeMinutes + (relaunchCost / minutes(1)) * launched + evictionCost * servicePodsEvicted;
 
-/** Each arm beside `consolidateAfter` and beside the holder with a short one, over all traces and seeds that both have run. */
+/** Each arm beside `consolidateAfter`, with Karpenter 1.13 as well, and beside the holder with a short one, over all traces and seeds that both have run. */
 export function totals(archived: readonly Archived[]): readonly string[] {
-  return (["consolidate-after", "holder-30s"] as const).flatMap((base) => against(base, archived));
+  return (["consolidate-after", "consolidate-after-1.13", "holder-30s"] as const).flatMap((base) =>
+    against(base, archived),
+  );
 }
 
 function against(base: ArmName, archived: readonly Archived[]): readonly string[] {
