@@ -9,13 +9,12 @@ import { windowPattern } from "./triggers.ts";
  */
 
 type Kind =
-  /** From `least` to `most`. `zero`: what 0s means, where that is allowed too; `or`: a word that is allowed instead. */
+  /** From `least` to `most`. `zero`: what 0s means, where that is allowed too. */
   | Readonly<{
       kind: "duration";
       least: Duration;
       most: Duration;
       zero?: string;
-      or?: string;
       whole?: "minutes";
     }>
   | Readonly<{ kind: "choice"; choices: readonly string[] }>
@@ -52,25 +51,30 @@ export const holderSettings = {
     unset: "required",
     help: "name of the cluster",
   },
-  hold: {
-    value: { kind: "duration", least: minutes(1), most: hours(24), or: "auto" },
-    default: "20m",
-    help: "protection after each launch, and after each use as large as a burst, or `auto`: learned",
+  mode: {
+    value: { kind: "choice", choices: ["hold", "observe"] },
+    default: "hold",
+    help: "`hold`, or `observe`: everything is decided and recorded, and no node is changed",
   },
-  relaunchCost: {
+  hold: {
     value: { kind: "duration", least: minutes(1), most: hours(24) },
-    default: "10m",
-    help: "with `hold=auto`: what one needless relaunch of a node is worth, in time of that node",
+    default: "20m",
+    help: "how long each launch protects the nodes of its scope",
   },
   maxHold: {
     value: { kind: "duration", least: minutes(1), most: hours(24 * 7), zero: "for no cap" },
     default: "2h",
-    help: "a hold never lasts longer, however many nodes are launched; `0s` for no cap",
+    help: "launches never hold for longer without a break, however many there are; `0s` for no cap",
   },
   breather: {
-    value: { kind: "duration", least: 0, most: hours(24) },
+    value: { kind: "duration", least: minutes(1), most: hours(24) },
     default: "10m",
-    help: "after a capped hold, launches start no hold for this long, so that Karpenter can consolidate",
+    help: "after `maxHold`, launches hold nothing for this long, so that Karpenter can consolidate",
+  },
+  maxRequest: {
+    value: { kind: "duration", least: minutes(1), most: hours(24 * 90) },
+    default: "24h",
+    help: "the longest hold that a person or an event may ask for; a longer one is refused",
   },
   initialDelay: {
     value: { kind: "duration", least: 0, most: minutes(15) },
@@ -92,25 +96,10 @@ export const holderSettings = {
     unset: "all",
     help: "names to include, or `!name` to leave out",
   },
-  replacements: {
-    value: { kind: "choice", choices: ["ignore", "hold"] },
-    default: "ignore",
-    help: "whether launches that only replace other nodes (drift, consolidation) `hold`, too",
-  },
-  extendOn: {
-    value: { kind: "choice", choices: ["use", "launches"] },
-    default: "use",
-    help: "`use`: use as large as a burst extends a hold, too; or `launches` alone",
-  },
-  letGo: {
-    value: { kind: "choice", choices: ["nothing", "empty"] },
-    default: "nothing",
-    help: "`empty`: a node that was quiet for `hold` and has no pods but DaemonSets' is let go by itself; or `nothing`",
-  },
   driftWait: {
     value: { kind: "duration", least: 0, most: hours(24 * 7) },
-    default: "20m",
-    help: "a drifted node is held for at most this long; `0s`: not at all; `maxHold` or more: to the end of the hold",
+    default: "0s",
+    help: "how long after it drifted launches hold a node at most; `0s`: not at all, so that a roll goes on",
   },
   karpenter: {
     value: { kind: "choice", choices: ["v1", "v0.31"] },
@@ -221,15 +210,13 @@ export function meaningOf({ help, value }: Setting): string {
   return `${help} (${value.least > 0 ? `${least} ` : ""}to ${most})`;
 }
 
-type ValueOf<Kind> = Kind extends { kind: "duration"; or: infer Other }
-  ? Duration | Other
-  : Kind extends { kind: "duration" }
-    ? Duration
-    : Kind extends { choices: readonly (infer Choice)[] }
-      ? Choice
-      : Kind extends { kind: "list" }
-        ? readonly string[]
-        : string;
+type ValueOf<Kind> = Kind extends { kind: "duration" }
+  ? Duration
+  : Kind extends { choices: readonly (infer Choice)[] }
+    ? Choice
+    : Kind extends { kind: "list" }
+      ? readonly string[]
+      : string;
 
 /** The values of a table's settings, each of its kind. */
 export type Values<Table extends SettingsTable> = {

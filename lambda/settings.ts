@@ -18,26 +18,19 @@ export const settingNames = Object.keys(holderSettings) as readonly SettingName[
 export type RawSettings = Readonly<Partial<Record<SettingName, unknown>>>;
 
 /** The settings, read and checked; the same for every source. */
-export type Settings = Omit<Values<typeof holderSettings>, "hold" | "nodePools"> &
-  Pick<Rules, "hold" | "auto" | "nodePools">;
+export type Settings = Omit<Values<typeof holderSettings>, "nodePools"> & Pick<Rules, "nodePools">;
 
 /** Reads all settings and reports every problem at once; those left out have their defaults. */
 export function checkSettings(raw: RawSettings): { settings: Settings; problems: readonly string[] } {
   const { values, problems } = readValues(holderSettings, raw);
-  const { hold: length, nodePools, ...others } = values;
-  const { relaunchCost, maxHold, initialDelay, karpenter } = others;
-  const isAuto = length === "auto";
-  // While nothing is learned, a hold lasts as long as a relaunch is worth.
-  const hold = isAuto ? Math.min(relaunchCost, maxHold || relaunchCost) : length;
+  const { nodePools, ...others } = values;
+  const { hold, maxHold, initialDelay, karpenter } = others;
   const refuse = (name: "maxHold" | "initialDelay", expected: string) =>
     problems.push(`${name} must be ${expected}, not "${formatDuration(values[name])}"`);
-  if (raw.relaunchCost && !isAuto) problems.push("relaunchCost has an effect with hold=auto only");
   if (maxHold > 0 && maxHold < hold) refuse("maxHold", `at least hold (${formatDuration(hold)}), or 0s`);
   if (initialDelay >= hold) refuse("initialDelay", `shorter than hold (${formatDuration(hold)})`);
   const settings: Settings = {
     ...others,
-    hold,
-    auto: isAuto,
     nodePools: {
       only: nodePools.filter((name) => !name.startsWith("!")),
       except: nodePools.filter((name) => name.startsWith("!")).map((name) => name.slice(1)),
@@ -64,14 +57,13 @@ export function checkDeployment(raw: Readonly<Record<string, unknown>>) {
   return { settings, deployment, windows, problems: [...problems, ...others, ...ofWindows] };
 }
 
-type Written = Readonly<Record<string, unknown>> & Pick<Partial<Settings>, "auto" | "nodePools">;
+type Written = Readonly<Record<string, unknown>> & Pick<Partial<Settings>, "nodePools">;
 
 /** Settings as text again; "" where there is none. */
-export function writeSettings({ auto, nodePools, ...settings }: Written): Record<SettingName, string> {
+export function writeSettings({ nodePools, ...settings }: Written): Record<SettingName, string> {
   const { only = [], except = [] } = nodePools ?? {};
   const values: Readonly<Record<string, unknown>> = {
     ...settings,
-    ...(auto ? { hold: "auto" } : { relaunchCost: "" }),
     nodePools: [...only, ...except.map((name) => `!${name}`)],
   };
   const entries = settingNames.map((name) => {
@@ -109,7 +101,6 @@ const isText = (value: unknown): boolean =>
 function readValue({ value }: Setting, text: string): unknown {
   switch (value.kind) {
     case "duration": {
-      if (text === value.or) return text;
       const read = parseDuration(text);
       if (read === undefined || (value.zero && read === 0)) return read;
       const isWhole = value.whole === undefined || read % minutes(1) === 0;
@@ -133,5 +124,5 @@ function expectedOf({ value }: Setting): string {
   const range = `from ${formatDuration(value.least)} to ${formatDuration(value.most)}`;
   const zero = value.zero ? `, or 0s ${value.zero}` : "";
   const like = value.whole ? " in whole minutes, like 20m or 1h" : ", like 90s, 20m, 2h or 1d";
-  return `${value.or ? `${value.or}, or ` : ""}a duration ${range}${zero}${like}`;
+  return `a duration ${range}${zero}${like}`;
 }

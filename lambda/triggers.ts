@@ -6,7 +6,10 @@ import { admits, nodePoolOf, parseScope, wholeCluster } from "./core/scope.ts";
 export type Trigger = Readonly<{ for: string; scope?: string | undefined }>;
 export type Window = Trigger & Readonly<{ schedule: string; timeZone: string }>;
 
-type Limits = Pick<Rules, "scope" | "nodePools" | "maxHold">;
+type Limits = Pick<Rules, "scope" | "nodePools" | "maxRequest">;
+
+/** A window may be as long as it is. */
+const longestWindow = hours(24 * 7);
 
 /** A schedule, a time zone or none, a length, a scope or none. */
 const written =
@@ -20,15 +23,16 @@ export function readWindow(text: string): Window {
 }
 
 /** Whether a hold of this length and scope fits the holder's settings. */
-export function problemsOfTrigger({ for: text, scope }: Trigger, { maxHold, ...rules }: Limits): string[] {
+export function problemsOfTrigger(
+  { for: text, scope }: Trigger,
+  { maxRequest, ...rules }: Limits,
+  longest = maxRequest,
+): string[] {
   const length = parseDuration(text) ?? 0;
   const problems: string[] = [];
-  if (length < minutes(1) || length > hours(24))
-    problems.push(`for must be a duration from 1m to 24h, like 30m, not "${text}"`);
-  else if (maxHold > 0 && length > maxHold)
-    problems.push(
-      `for must be at most maxHold (${formatDuration(maxHold)}), not "${text}": shorten it, or raise maxHold`,
-    );
+  const limit = longest === maxRequest ? `${formatDuration(longest)} (maxRequest)` : formatDuration(longest);
+  if (length < minutes(1) || length > longest)
+    problems.push(`for must be a duration from 1m to ${limit}, like 30m, not "${text}"`);
   const read = parseScope(scope ?? wholeCluster);
   const nodePool = read && nodePoolOf(read);
   const given = scope === undefined ? ", but is missing" : `, not "${scope}"`;
@@ -45,7 +49,7 @@ export function problemsOfTrigger({ for: text, scope }: Trigger, { maxHold, ...r
 /** The same, with a schedule and a time zone that EventBridge Scheduler takes. */
 export function problemsOfWindow(window: Window, limits: Limits): string[] {
   const { schedule, timeZone } = window;
-  const problems = problemsOfTrigger(window, limits);
+  const problems = problemsOfTrigger(window, limits, longestWindow);
   if (!isSchedule(schedule))
     problems.push(
       "schedule must be cron(…) with six fields and ? for one of day of month and day of week, rate(…) or at(…), " +
@@ -96,15 +100,25 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-type Cause = Readonly<{ cause: "event" | "window"; reason: string; id: string; at: string }>;
+type Cause = Readonly<{ cause: "event" | "window"; name: string; id: string; at: string }>;
 
-/** The message to the launch queue. With the event's id and time a duplicate changes nothing. */
-export const holdMessage = ({ cause, reason, id, at }: Cause, trigger: Trigger) => ({
-  hold: { cause, for: trigger.for, scope: trigger.scope ?? wholeCluster, reason: `${reason} (${id})`, at },
+/**
+ * The message to the launch queue. By its time a duplicate changes nothing, and by its name a later event extends the
+ * request of an earlier one.
+ */
+export const holdMessage = ({ cause, name, id, at }: Cause, trigger: Trigger) => ({
+  hold: {
+    cause,
+    name,
+    for: trigger.for,
+    scope: trigger.scope ?? wholeCluster,
+    reason: `${cause === "event" ? "event" : "window"} ${name} (${id})`,
+    at,
+  },
 });
 
 /** What Scheduler sends each time a window begins; a window of the settings is known by its schedule. */
-export function windowMessage(window: Window, reason = `${window.schedule} ${window.timeZone}`): string {
+export function windowMessage(window: Window, name = `${window.schedule} ${window.timeZone}`): string {
   const reported = { id: "<aws.scheduler.execution-id>", at: "<aws.scheduler.scheduled-time>" };
-  return JSON.stringify(holdMessage({ cause: "window", reason, ...reported }, window));
+  return JSON.stringify(holdMessage({ cause: "window", name, ...reported }, window));
 }

@@ -11,13 +11,12 @@ import { EventBridgeEvents } from "./aws/eventbridge-events.ts";
 import { SchedulerReleases } from "./aws/scheduler-releases.ts";
 import { SqsFollowUps } from "./aws/sqs-follow-ups.ts";
 import type { Inspection } from "./core/operate/check.ts";
-import type { Ports, ReleasePorts } from "./core/ports.ts";
+import type { PassPorts, Ports } from "./core/ports.ts";
 import type { Config } from "./environment.ts";
 import { KubernetesClient } from "./kubernetes/client.ts";
 import { KubernetesInspection } from "./kubernetes/inspection.ts";
 import { KubernetesNodeClaims } from "./kubernetes/nodeclaims.ts";
 import { KubernetesNodes, type KubernetesNodesOptions } from "./kubernetes/nodes.ts";
-import { KubernetesPods } from "./kubernetes/pods.ts";
 import type { ClusterLogin } from "./kubernetes/transport.ts";
 import { StoredHolds } from "./record/stored-holds.ts";
 import { StoredJournal } from "./record/stored-journal.ts";
@@ -32,7 +31,7 @@ type Wired<P> = Readonly<{
 }>;
 
 /** What the release function needs; its own bundle contains no client of EC2 or SQS. */
-export function wireRelease(config: Config): Wired<ReleasePorts> {
+export function wireRelease(config: Config): Wired<PassPorts> {
   const { settings, region } = config;
   const telemetry = new Telemetry(settings.cluster);
   const { log, metrics, calls } = telemetry;
@@ -57,17 +56,15 @@ export function wireRelease(config: Config): Wired<ReleasePorts> {
     karpenter: settings.karpenter,
     annotation: settings.holdAnnotation,
     nodePools: settings.nodePools,
-    clock: systemClock,
     metrics,
   };
-  const ports: ReleasePorts = {
+  const ports: PassPorts = {
     rules: settings,
     holds: new StoredHolds(table, systemClock),
     journal: new StoredJournal(table, systemClock),
     events,
     nodes: new KubernetesNodes(cluster),
     nodeClaims: new KubernetesNodeClaims(cluster),
-    pods: new KubernetesPods(cluster),
     schedules: new SchedulerReleases({
       client: calls.ofAws(new SchedulerClient(client)),
       clock: systemClock,
@@ -98,6 +95,10 @@ export function wireControl(config: Config): Wired<Ports> & Readonly<{ inspectio
   const wired = wire(config);
   return {
     ...wired,
-    inspection: new KubernetesInspection({ ...wired.cluster, letGo: config.settings.letGo }),
+    inspection: new KubernetesInspection({
+      ...wired.cluster,
+      clock: systemClock,
+      mode: config.settings.mode,
+    }),
   };
 }

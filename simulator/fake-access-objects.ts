@@ -60,5 +60,5 @@ export function changeAccessOf(
     asAdmin: (work) => work(rights),
     returnAdminRight: async () => {},
   };
-  return changeAccess({ entries, log }, { cluster: "prod", holdAnnotation, roles: [] });
+  return changeAccess({ entries, log }, { cluster: "prod", holdAnnotation, mode: "hold", roles: [] });
 }

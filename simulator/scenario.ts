@@ -1,6 +1,6 @@
 import { after, type Duration, earlier, minutes } from "../lambda/core/duration.ts";
-import type { Hold, PastHold } from "../lambda/core/holds/hold.ts";
 import type { LaunchEvent } from "../lambda/core/ports.ts";
+import type { Hold, PastHold } from "../lambda/core/record.ts";
 import { type Scope, wholeCluster } from "../lambda/core/scope.ts";
 import { type LaunchOptions, launchEvent, type NodeOptions } from "./fake-ec2.ts";
 import type { FunctionName, Invocation } from "./invocation.ts";

@@ -8,7 +8,6 @@ import { onSweepDue } from "../lambda/handlers/sweep.ts";
 import { type KubernetesCall, type KubernetesCaller, OutOfTimeError } from "../lambda/kubernetes/client.ts";
 import { KubernetesNodeClaims } from "../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../lambda/kubernetes/nodes.ts";
-import { KubernetesPods } from "../lambda/kubernetes/pods.ts";
 import { readSettings, type Settings } from "../lambda/settings.ts";
 import { type Message, MessageQueue } from "../local/holder/queue.ts";
 import { type Around, answerCall, interceptedPorts, nameOf } from "./calls.ts";
@@ -55,7 +54,7 @@ export class World {
   readonly table = new MemoryTable();
   readonly holds = new WatchedHolds(this.table, this.clock);
   readonly journal = new WatchedJournal(this.table, this.clock);
-  readonly nodeClaims = new FakeNodeClaims(this.clock);
+  readonly nodeClaims = new FakeNodeClaims();
   readonly access = new FakeAccessObjects();
   readonly oneShots = new OneShots();
   readonly queue = new MessageQueue({ clock: this.clock, visibility: minutes(12) });
@@ -70,7 +69,7 @@ export class World {
   /** Called after each step of an invocation with the call it made; at its beginning there is none yet. */
   watch: (invocation: Invocation, call: string) => void = () => {};
   retries: Retry[] = [];
-  readonly #outside: Omit<Ports, "rules" | "nodes" | "nodeClaims" | "pods">;
+  readonly #outside: Omit<Ports, "rules" | "nodes" | "nodeClaims">;
   readonly #api: KubernetesCaller = {
     call: (call, { deadline }) => this.#callCluster(call, deadline),
   };
@@ -101,8 +100,7 @@ export class World {
   /** The ports of a function of the current deployment. */
   get ports(): Ports {
     const { settings: rules } = this;
-    const pods = new KubernetesPods({ api: this.#api });
-    return { ...this.#outside, rules, nodes: this.#nodes, nodeClaims: this.#nodeClaims, pods };
+    return { ...this.#outside, rules, nodes: this.#nodes, nodeClaims: this.#nodeClaims };
   }
 
   get #nodeClaims(): NodeClaims {
@@ -112,8 +110,8 @@ export class World {
 
   get #nodes(): Nodes {
     const { karpenter, holdAnnotation: annotation, nodePools } = this.settings;
-    const { clock, metrics } = this.#outside;
-    return new KubernetesNodes({ api: this.#api, karpenter, annotation, nodePools, clock, metrics });
+    const { metrics } = this.#outside;
+    return new KubernetesNodes({ api: this.#api, karpenter, annotation, nodePools, metrics });
   }
 
   /** Deploys other settings; functions that run already keep theirs. */

@@ -130,8 +130,11 @@ function toAttribute(value: Exclude<Storable, undefined>): AttributeValue {
   if (typeof value === "number") return { N: String(value) };
   if (typeof value === "boolean") return { BOOL: value };
   if (value instanceof Date) return { S: value.toISOString() };
+  if (isList(value)) return { L: value.flatMap((item) => (item === undefined ? [] : [toAttribute(item)])) };
   return { M: toAttributes(value) };
 }
+
+const isList = (value: Storable): value is readonly Storable[] => Array.isArray(value);
 
 /** The same item as JSON. */
 export const fromAttributes = (map: AttributeMap): Item =>
@@ -141,5 +144,6 @@ export const fromAttributes = (map: AttributeMap): Item =>
 function fromAttribute(value: AttributeValue): unknown {
   if (value.N !== undefined) return Number(value.N);
   if (value.M !== undefined) return fromAttributes(value.M);
+  if (value.L !== undefined) return value.L.map(fromAttribute);
   return value.S ?? value.BOOL ?? null;
 }

@@ -51,12 +51,8 @@ export const writeFollowUp = (followUp: FollowUp): string => JSON.stringify({ fo
 
 /** Splits a long list into several messages. */
 function pieces(followUp: FollowUp): FollowUp[] {
-  if (followUp.kind === "launches") {
-    return chunks(followUp.launches).map((launches) => ({ ...followUp, launches }));
-  }
-  // A follow-up without awaited launches continues marking.
-  if (followUp.awaited.length === 0) return [followUp];
-  return chunks(followUp.awaited).map((awaited) => ({ ...followUp, awaited }));
+  if (followUp.kind === "scope") return [followUp];
+  return chunks(followUp.launches).map((launches) => ({ ...followUp, launches }));
 }
 
 function chunks(list: readonly LaunchEvent[]): (readonly LaunchEvent[])[] {

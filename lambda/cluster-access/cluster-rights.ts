@@ -27,8 +27,8 @@ export type KubernetesAccessOptions = Readonly<{
   api: KubernetesCaller;
   clock: Clock;
   log: Log;
-  /** The setting, which decides on the right to list pods. */
-  letGo?: Rules["letGo"];
+  /** The setting, which decides on the right to patch nodes. */
+  mode?: Rules["mode"];
   /** The longest each action may take. */
   timeLimit?: Duration;
   /** When all of them must have ended. */

@@ -9,7 +9,7 @@ import { AccessEnvironment } from "./template-names.ts";
 export type AccessConfig = Readonly<{
   cluster: string;
   holdAnnotation: string;
-  letGo: Rules["letGo"];
+  mode: Rules["mode"];
   /** The role that this function runs in. */
   adminRole: string;
   /** The roles of the holder's functions. */
@@ -23,7 +23,7 @@ const environment = fields({
   [SettingEnvironment.holdAnnotation]: textAs("an annotation key with a prefix", (key) =>
     isAnnotationKey(key) ? key : undefined,
   ),
-  [SettingEnvironment.letGo]: v.picklist(["nothing", "empty"], "nothing or empty"),
+  [SettingEnvironment.mode]: v.picklist(["hold", "observe"], "hold or observe"),
   [AccessEnvironment.adminRole]: matching(roleArn, "the ARN of a role"),
   [AccessEnvironment.roles]: textAs("the ARNs of roles, separated by commas", (text) => {
     const roles = text.split(",");
@@ -36,7 +36,7 @@ export function readAccessConfig(env: Readonly<Record<string, string | undefined
   return {
     cluster: read[SettingEnvironment.cluster],
     holdAnnotation: read[SettingEnvironment.holdAnnotation],
-    letGo: read[SettingEnvironment.letGo],
+    mode: read[SettingEnvironment.mode],
     adminRole: read[AccessEnvironment.adminRole],
     roles: read[AccessEnvironment.roles],
   };

@@ -1,15 +1,13 @@
 import type {
   V1ClusterRole,
   V1ClusterRoleBinding,
-  V1Role,
-  V1RoleBinding,
   V1ValidatingAdmissionPolicy,
   V1ValidatingAdmissionPolicyBinding,
 } from "@kubernetes/client-node";
 import { holderName, isAnnotationKey } from "../core/marks/keys.ts";
 import type { Rules } from "../core/rules.ts";
 import { asRecord } from "../kubernetes/node-objects.ts";
-import { eventsNamespace, nodeClaimsGroup } from "../kubernetes/nodeclaims.ts";
+import { nodeClaimsGroup } from "../kubernetes/nodeclaims.ts";
 import { holderGroup, policySpec, type Subject } from "./policy.ts";
 
 const rbac = "rbac.authorization.k8s.io";
@@ -26,15 +24,18 @@ export function keysOfRole(role: unknown): readonly string[] {
   return typeof keys === "string" ? keys.split(",").filter(isAnnotationKey) : [];
 }
 
-/** Lets the holder read and patch nodes, list NodeClaims, and pods where `letGo` needs them, and nothing else. */
-export const clusterRole = (annotations: readonly string[], letGo: Rules["letGo"]): V1ClusterRole => ({
+/** Lets the holder read nodes, patch them unless it only observes, list NodeClaims, and nothing else. */
+export const clusterRole = (annotations: readonly string[], mode: Rules["mode"]): V1ClusterRole => ({
   apiVersion: `${rbac}/v1`,
   kind: "ClusterRole",
   metadata: { ...metadata, annotations: { [keysAnnotation]: annotations.join(",") } },
   rules: [
-    { apiGroups: [""], resources: ["nodes"], verbs: ["get", "list", "patch"] },
+    {
+      apiGroups: [""],
+      resources: ["nodes"],
+      verbs: mode === "hold" ? ["get", "list", "patch"] : ["get", "list"],
+    },
     { apiGroups: [nodeClaimsGroup], resources: ["nodeclaims"], verbs: ["list"] },
-    ...(letGo === "empty" ? [{ apiGroups: [""], resources: ["pods"], verbs: ["list"] }] : []),
   ],
 });
 
@@ -43,22 +44,6 @@ const clusterRoleBinding = (subject: Subject): V1ClusterRoleBinding => ({
   kind: "ClusterRoleBinding",
   metadata,
   roleRef: { apiGroup: rbac, kind: "ClusterRole", name: holderName },
-  subjects: [bound(subject)],
-});
-
-/** Karpenter's events are all in one namespace; those of other namespaces are not read. */
-const eventsRole: V1Role = {
-  apiVersion: `${rbac}/v1`,
-  kind: "Role",
-  metadata: { ...metadata, namespace: eventsNamespace },
-  rules: [{ apiGroups: [""], resources: ["events"], verbs: ["list"] }],
-};
-
-const eventsRoleBinding = (subject: Subject): V1RoleBinding => ({
-  apiVersion: `${rbac}/v1`,
-  kind: "RoleBinding",
-  metadata: { ...metadata, namespace: eventsNamespace },
-  roleRef: { apiGroup: rbac, kind: "Role", name: holderName },
   subjects: [bound(subject)],
 });
 
@@ -101,8 +86,8 @@ function objectOf(object: Written, plural: string): AccessObject {
   return { path, needsPolicies: apiVersion === admission, object };
 }
 
-/** Whose rights, and whether pods are among them; a deployment's without pods unless it is given. */
-export type RightsOptions = Readonly<{ subject?: Subject; letGo?: Rules["letGo"] }>;
+/** Whose rights, and whether nodes may be changed. */
+export type RightsOptions = Readonly<{ subject?: Subject; mode?: Rules["mode"] }>;
 
 /**
  * All our objects in a cluster, for these annotation keys, the present one first. The ClusterRole, which records the keys,
@@ -110,12 +95,10 @@ export type RightsOptions = Readonly<{ subject?: Subject; letGo?: Rules["letGo"]
  */
 export const accessManifest = (
   annotations: readonly string[],
-  { subject = holderGroup, letGo = "nothing" }: RightsOptions = {},
+  { subject = holderGroup, mode = "hold" }: RightsOptions = {},
 ): readonly AccessObject[] => [
-  objectOf(clusterRole(annotations, letGo), "clusterroles"),
+  objectOf(clusterRole(annotations, mode), "clusterroles"),
   objectOf(admissionPolicy(annotations, subject), "validatingadmissionpolicies"),
   objectOf(admissionPolicyBinding, "validatingadmissionpolicybindings"),
   objectOf(clusterRoleBinding(subject), "clusterrolebindings"),
-  objectOf(eventsRole, "roles"),
-  objectOf(eventsRoleBinding(subject), "rolebindings"),
 ];

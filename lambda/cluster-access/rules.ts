@@ -1,11 +1,13 @@
 import { BrokenSetupError } from "../core/errors.ts";
 import type { MarkKeys } from "../core/marks/plan-marks.ts";
 import type { Log } from "../core/ports.ts";
+import type { Rules } from "../core/rules.ts";
 
 /** What a deployment wants of its cluster. */
 export type DesiredAccess = Readonly<{
   cluster: string;
   holdAnnotation: string;
+  mode: Rules["mode"];
   /** The roles of the functions, which may log in as long as the deployment lives. */
   roles: readonly string[];
 }>;
@@ -92,6 +94,11 @@ async function establish({ entries, log }: AccessPorts, desired: DesiredAccess):
       const late = await rights.removeMarks(keys);
       await rights.write([present]);
       log.info("marks removed: the annotation has changed", { former, present, nodes: nodes + late });
+    }
+    if (desired.mode === "observe") {
+      // The functions may not change nodes any more, so marks from before are removed here.
+      await rights.untilKnown();
+      log.info("marks removed: the holder observes from now on", { nodes: await rights.removeMarks(keys) });
     }
     log.info("cluster access established", { ...desired });
   });

@@ -2,15 +2,11 @@
 export const Metric = {
   LaunchesSeen: "Count",
   LaunchesIgnored: "Count",
-  ReplacementsIgnored: "Count",
   HoldsStarted: "Count",
   HoldsExtended: "Count",
-  HoldsExtendedByUse: "Count",
   HoldsCapped: "Count",
   NodesHeld: "Count",
   NodesReleased: "Count",
-  NodesLetGo: "Count",
-  NodesUserHeld: "Count",
   NodePatchFailures: "Count",
   ApiThrottled: "Count",
   RightsMissing: "Count",
@@ -22,9 +18,6 @@ export const Metric = {
   OldestHoldMs: "Milliseconds",
   HoldActive: "Count",
   NodesHeldNow: "Count",
-  LearnedHoldMs: "Milliseconds",
-  IdleNodeMinutes: "Count",
-  RelaunchesSpared: "Count",
   EventsFailed: "Count",
 } as const;
 

@@ -1,7 +1,8 @@
 import type { Duration } from "./duration.ts";
-import type { HoldChange } from "./holds/events.ts";
-import type { PastHold, ScopeRecord } from "./holds/hold.ts";
+import type { HoldChange } from "./events.ts";
+import type { ManagedNode } from "./marks/plan-marks.ts";
 import type { MetricName } from "./metrics.ts";
+import type { PastHold, ScopeRecord } from "./record.ts";
 import type { Rules } from "./rules.ts";
 import type { Scope } from "./scope.ts";
 
@@ -43,61 +44,35 @@ export type ProbeAnswer = Readonly<{
   version: string;
 }>;
 
-/** The nodes of Karpenter that the settings admit; other nodes are never changed. */
+/** The nodes of Karpenter that the settings admit; other nodes are never marked. */
 export interface Nodes {
-  /**
-   * Puts this hold's mark on every node of the scope, also in place of an older hold's mark; a younger hold's stays.
-   * A user's own annotation and a node labelled `never` are left alone.
-   */
-  mark(what: WhatToMark, context: CallContext): Promise<Marked>;
-  /** Removes this hold's marks from all nodes; a mark that now belongs to another hold stays. */
-  release(holdId: string, context: CallContext): Promise<Released>;
-  /** Removes this hold's marks from the nodes of these names. */
-  letGo(holdId: string, names: ReadonlySet<string>, context: CallContext): Promise<Released>;
-  /** Removes the marks of all these holds in one pass; `others` counts the marks of all other holds. */
-  releaseAll(holdIds: ReadonlySet<string>, context: CallContext): Promise<ReleasedAll>;
-  /** The number of marked nodes for each hold, without the holds in `except`. */
-  marks(except: readonly string[], context: CallContext): Promise<ReadonlyMap<string, number>>;
-  /** The names of the nodes that carry each hold's mark. */
-  markedNodes(context: CallContext): Promise<ReadonlyMap<string, readonly string[]>>;
-  /** Nodes that joined after `since`: all of them, or those that carry no mark (and are not labelled `never`). */
-  joinedSince(since: Date, which: "all" | "unmarked", context: CallContext): Promise<readonly NodeSeen[]>;
-  /** Whether any node of the scope joined after `since`. */
-  hasJoined(scope: Scope, since: Date, context: CallContext): Promise<boolean>;
+  /** The registered nodes of a scope, with what a decision must know of them. */
+  list(scope: Scope, context: CallContext): Promise<readonly SeenNode[]>;
+  /** Every node with the mark of a hold, also those that the settings do not admit any more. */
+  listMarked(context: CallContext): Promise<readonly SeenNode[]>;
+  /** Marks and releases nodes, each on the condition that it is still as it was listed, or else as it is planned anew. */
+  change(changes: readonly NodeChange[], context: CallContext): Promise<Changed>;
   /** The NodePools that have a node, also those that the settings leave out. */
   nodePools(context: CallContext): Promise<ReadonlySet<string>>;
-  /** How many nodes carry the user's own annotation and no mark of ours. */
-  countUserHeld(context: CallContext): Promise<number>;
 }
 
-/** With `joinedFrom` only nodes that joined from then on are marked, and those named in `also`. */
-export type WhatToMark = Readonly<{
-  scope: Scope;
-  holdId: string;
-  joinedFrom?: Date;
-  also?: ReadonlySet<string>;
-}>;
+/** A node as it was listed, and the name of its NodePool. */
+export type SeenNode = ManagedNode & Readonly<{ nodePool: string }>;
 
-/** A node as the cluster reports it; `instance` is the cloud's id where the node has one, else its provider id. */
-export type NodeSeen = Readonly<{ name: string; instance: string; nodePool: string; joinedAt: Date }>;
+/** A node to be marked for a hold, or from which the mark of a hold is to be removed. */
+export type NodeChange = Readonly<{ do: "mark" | "release"; node: SeenNode; holdId: string; scope: Scope }>;
 
-/** `left` is true when the deadline came first: call again. `seen` are unmarked nodes that joined recently. */
-export type Marked = Readonly<{
+/**
+ * What became of changes. `adopted` nodes had the mark of an older hold, `kept` ones have an annotation that is not ours
+ * to remove. `failed` could not be changed; with `left` the deadline came first.
+ */
+export type Changed = Readonly<{
   marked: number;
   adopted: number;
   userHeld: number;
+  released: number;
+  kept: number;
   failed: number;
-  left: boolean;
-  seen: readonly NodeSeen[];
-}>;
-
-/** `kept`: the mark was no longer this hold's, or its annotation is now the user's. */
-export type Released = Readonly<{ released: number; kept: number; failed: number; left: boolean }>;
-
-/** By hold; with `left` the pass was not finished, and any hold may have more marks than counted here. */
-export type ReleasedAll = Readonly<{
-  released: ReadonlyMap<string, Released>;
-  others: ReadonlyMap<string, number>;
   left: boolean;
 }>;
 
@@ -117,23 +92,16 @@ export interface Launches {
 /** What cannot be read here, and what that means; `isMissingRight` where an admin of the cluster can grant it. */
 export type Unavailable = Readonly<{ unavailable: string; isMissingRight?: boolean }>;
 
-/**
- * A NodeClaim that Karpenter launched to replace other nodes; without `instance` while that is not known.
- * `isForMore`: with those launched beside it, it asks for more than the replaced nodes have room for.
- */
-export type Replacement = Readonly<{ nodeClaim: string; instance?: string; isForMore?: true }>;
-
 /** A NodeClaim of Karpenter, one for each node. */
 export type NodeClaim = Readonly<{
   name: string;
+  nodePool: string;
   createdAt: Date;
   instance?: string;
   /** The name of its node. */
   node?: string;
   /** When its node joined the cluster. */
   joinedAt?: Date;
-  /** When a pod was last scheduled to its node, removed from it or finished on it. */
-  lastPodEventAt?: Date;
   /** Since when its node is not as its NodePool says any more, so that Karpenter wants to replace it. */
   driftedAt?: Date;
   /** Karpenter is removing its node. */
@@ -142,23 +110,9 @@ export type NodeClaim = Readonly<{
 
 /** Karpenter's own record of its nodes; only read. */
 export interface NodeClaims {
-  /** Those that events since then name as replacements, except the known ones. */
-  replacements(
-    since: Date,
-    known: ReadonlySet<string>,
-    context: CallContext,
-  ): Promise<readonly Replacement[] | Unavailable>;
   /** Those of a scope, without those that are being removed. */
-  ofScope(scope: Scope, context: CallContext): Promise<readonly NodeClaim[] | Unavailable>;
+  list(scope: Scope, context: CallContext): Promise<readonly NodeClaim[] | Unavailable>;
   /** What of this we cannot read in the cluster, and what that means. */
-  limits(context: CallContext): Promise<readonly string[]>;
-}
-
-/** The cluster's pods; only read, and only where the settings need them. */
-export interface Pods {
-  /** Which of these nodes have a pod that is not a DaemonSet's, not static, and has not finished. */
-  busyNodes(names: readonly string[], context: CallContext): Promise<ReadonlySet<string> | Unavailable>;
-  /** That we may not list them, and what that means. */
   limits(context: CallContext): Promise<readonly string[]>;
 }
 
@@ -170,10 +124,10 @@ export interface Schedules {
 /** A launch as an event reports it; the kind of instance is not known yet. */
 export type LaunchEvent = Readonly<{ instance: string; launchedAt: Date }>;
 
-/** Work for later: launches to check again, or nodes that have not joined yet; since when, and how often tried. */
+/** Work for later: launches that the cloud does not know yet, since when and how often tried; or a scope to check again. */
 export type FollowUp =
   | Readonly<{ kind: "launches"; launches: readonly LaunchEvent[]; firstSeenAt: Date; attempt: number }>
-  | Readonly<{ kind: "pendingNodes"; scope: Scope; awaited: readonly LaunchEvent[]; attempt: number }>;
+  | Readonly<{ kind: "scope"; scope: Scope }>;
 
 export interface FollowUps {
   /** Delivers the follow-up after the delay; a long list may arrive in several messages. */
@@ -213,7 +167,6 @@ export type Ports = Readonly<{
   events?: HoldEvents | undefined;
   nodes: Nodes;
   nodeClaims: NodeClaims;
-  pods: Pods;
   launches: Launches;
   schedules: Schedules;
   followUps: FollowUps;
@@ -222,9 +175,9 @@ export type Ports = Readonly<{
   metrics: Metrics;
 }>;
 
-/** What ending a hold needs: the release function reads no launches and queues nothing. */
-export type ReleasePorts = Omit<Ports, "launches" | "followUps">;
+/** What a pass needs: the release function reads no launches and queues nothing. */
+export type PassPorts = Omit<Ports, "launches" | "followUps"> & Partial<Pick<Ports, "followUps">>;
 
 /** What a use case works with: the outside world, and the context of the invocation. */
 export type Context = Ports & CallContext;
-export type ReleaseContext = ReleasePorts & CallContext;
+export type PassContext = PassPorts & CallContext;

@@ -1,7 +1,7 @@
 import { BadInputError } from "../core/errors.ts";
 import { checkLinks, type Inspection } from "../core/operate/check.ts";
-import { holdByHand } from "../core/operate/hold-by-hand.ts";
-import { forceRelease, pause, resume } from "../core/operate/release-by-hand.ts";
+import { holdByHand } from "../core/operate/hold.ts";
+import { forceRelease, pause, releaseRequest, resume } from "../core/operate/release.ts";
 import { getStatus } from "../core/operate/status.ts";
 import type { CallContext, Ports } from "../core/ports.ts";
 import { type Scope, wholeCluster } from "../core/scope.ts";
@@ -30,12 +30,17 @@ export const onControlRequest =
       case "probe":
         return { probe: (await ports.journal.findProbe(request.id)) ?? null };
       case "hold": {
-        const reason = `held by hand: ${request.reason}`;
-        const asked = { for: request.for ?? ports.rules.hold, reason, cause: "hand" } as const;
-        return holdByHand(context, scopeToHold(ports, request.scope), asked);
+        const { name = "by-hand", reason, for: length = ports.rules.hold } = request;
+        const asked = { name, for: length, reason, cause: "person" } as const;
+        return holdByHand(context, oneScope(ports, request.scope, "hold"), asked);
       }
-      case "release":
-        return forceRelease(context, request);
+      case "release": {
+        if (request.name === undefined) return forceRelease(context, request);
+        return releaseRequest(context, {
+          name: request.name,
+          scope: oneScope(ports, request.scope, "release"),
+        });
+      }
       case "pause":
         return pause(context, request);
       case "resume":
@@ -43,10 +48,10 @@ export const onControlRequest =
     }
   };
 
-function scopeToHold(ports: Ports, asked: Scope | undefined): Scope {
+function oneScope(ports: Ports, asked: Scope | undefined, operation: "hold" | "release"): Scope {
   if (asked) return asked;
   if (ports.rules.scope === "cluster") return wholeCluster;
-  throw new BadInputError("Cannot hold", [
+  throw new BadInputError(`Cannot ${operation}`, [
     'scope is missing: this deployment holds by NodePool, so name "nodepool/NAME"',
   ]);
 }

@@ -70,11 +70,12 @@ const probeEnvelope = fields({ detail: probe });
 export type Probe = Readonly<v.InferOutput<typeof probe>>;
 
 /*
-{ "hold": { "cause": "event", "for": "30m", "scope": "cluster", "reason": "Deployments (7bf73129-…)", "at": "2026-01-31T09:30:00Z" } }
+{ "hold": { "cause": "event", "name": "Deployments", "for": "30m", "scope": "cluster", "reason": "Deployments (7bf73129-…)", "at": "2026-01-31T09:30:00Z" } }
 */
 const triggeredHold = fields({
   cause: v.picklist(["event", "window"], "event or window"),
-  for: duration(minutes(1), hours(24)),
+  name: line,
+  for: duration(minutes(1), hours(24 * 7)),
   scope,
   reason: line,
   at: moment,
@@ -87,7 +88,7 @@ const launches = list(fields({ instance: matching(/^\S+$/, "text without spaces"
 const attempt = wholeNumber(1_000_000);
 
 /*
-{ "kind": "pendingNodes", "scope": "cluster", "attempt": 1, "awaited": [{ "instance": "i-0abcd…", "launchedAt": "2026-01-31T09:30:00.000Z" }] }
+{ "kind": "scope", "scope": "cluster" }
 { "kind": "launches", "launches": [{ … }], "firstSeenAt": "2026-01-31T09:30:01.000Z", "attempt": 1 }
 */
 const followUpEnvelope = fields({
@@ -97,9 +98,9 @@ const followUpEnvelope = fields({
       "kind",
       [
         fields({ kind: v.literal("launches"), attempt, launches, firstSeenAt: moment }),
-        fields({ kind: v.literal("pendingNodes"), attempt, scope, awaited: launches }),
+        fields({ kind: v.literal("scope"), scope }),
       ],
-      '"launches" or "pendingNodes"',
+      '"launches" or "scope"',
     ),
   ),
 });

@@ -1,11 +1,12 @@
 import * as v from "valibot";
 import { after, type Duration, earlier, minutes } from "../core/duration.ts";
 import { attemptAll, BadInputError } from "../core/errors.ts";
-import { markJoinedNodes } from "../core/holds/mark-nodes.ts";
-import { resolveLaunches } from "../core/launches/handle-launches.ts";
-import { mergeLaunches, mergePendingNodes } from "../core/launches/merge-messages.ts";
-import { type HoldAnswer, holdByHand } from "../core/operate/hold-by-hand.ts";
-import type { CallContext, Context, Log, Ports } from "../core/ports.ts";
+import { type LaunchBatch, mergeLaunches, resolveLaunches } from "../core/launch-events.ts";
+import { holdByHand } from "../core/operate/hold.ts";
+import type { CallContext, Context, FollowUp, Launch, Log, Ports } from "../core/ports.ts";
+import { reconcile } from "../core/reconcile.ts";
+import { scopeOf } from "../core/rules.ts";
+import type { Scope } from "../core/scope.ts";
 import { fields, list, parse } from "../schemas/parse.ts";
 import { text } from "../schemas/values.ts";
 import { version } from "../version.ts";
@@ -33,13 +34,44 @@ export const onNodeLaunched =
     const malformed = received.filter(({ message }) => message.kind === "malformed probe").length;
     if (malformed > 0) call.log.warn("malformed probes dropped", { probes: malformed });
     await attemptAll([
-      ...mergeLaunches(launches, followUps, now).map((batch) => () => resolveLaunches(context, batch)),
-      ...mergePendingNodes(followUps, now).map((pending) => () => markJoinedNodes(context, pending)),
-      ...longestFirst(holds).map((hold) => () => holdAsTriggered(context, hold)),
+      () => holdForLaunches(context, mergeLaunches(launches, followUps, now), followUps),
+      ...holds.map((hold) => () => holdAsTriggered(context, hold)),
       ...probesToAnswer(probes, now).map((probe) => () => answerProbe(context, probe)),
     ]);
     return { batchItemFailures: unreadable.map((itemIdentifier) => ({ itemIdentifier })) };
   };
+
+/** Each scope may take a minute; the connections to the cluster are shared. */
+const scopesAtOnce = 4;
+
+/** One pass for each scope with launches or pending nodes. A scope that is slow or fails does not stop the others. */
+async function holdForLaunches(
+  context: Context,
+  batches: readonly LaunchBatch[],
+  followUps: readonly FollowUp[],
+): Promise<void> {
+  const launches: Launch[] = [];
+  const failures: unknown[] = [];
+  for (const batch of batches) {
+    try {
+      launches.push(...(await resolveLaunches(context, batch)));
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  const scopes = new Map<Scope, Launch[]>();
+  for (const followUp of followUps) if (followUp.kind === "scope") scopes.set(followUp.scope, []);
+  for (const launch of launches) {
+    const scope = scopeOf(context.rules, launch.nodePool);
+    scopes.set(scope, [...(scopes.get(scope) ?? []), launch]);
+  }
+  const passes = [...scopes].map(
+    ([scope, ofScope]) =>
+      () =>
+        reconcile(context, scope, { launches: ofScope }),
+  );
+  await attemptAll([...passes, ...failures.map((error) => () => Promise.reject(error))], scopesAtOnce);
+}
 
 function byKind(received: readonly Received[]) {
   return {
@@ -52,14 +84,14 @@ function byKind(received: readonly Received[]) {
   };
 }
 
-/** The others of a batch then mostly find that the hold lasts longer already. */
-const longestFirst = (holds: readonly TriggeredHold[]): readonly TriggeredHold[] =>
-  holds.toSorted((a, b) => endOf(b) - endOf(a));
-const endOf = ({ at, for: length }: TriggeredHold): number => after(at, length).getTime();
-
-function holdAsTriggered(context: Context, { scope, ...request }: TriggeredHold): Promise<HoldAnswer> {
-  const occasion = request.cause === "event" ? "for an event" : "in a window";
-  return holdByHand(context, scope, { ...request, reason: `held ${occasion}: ${request.reason}` });
+/** What does not fit the settings any more is logged; a retry would change nothing, and must not hold up the launches. */
+async function holdAsTriggered(context: Context, { scope, ...request }: TriggeredHold): Promise<void> {
+  try {
+    await holdByHand(context, scope, request);
+  } catch (error) {
+    if (!(error instanceof BadInputError)) throw error;
+    context.log.error("a request to hold cannot be done", { scope, name: request.name, error });
+  }
 }
 
 async function answerProbe(context: Context, { id, sentAt, queuedAt }: ReceivedProbe): Promise<void> {

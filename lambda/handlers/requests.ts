@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { hours, minutes } from "../core/duration.ts";
 import { anyObject, fields, optional, parse } from "../schemas/parse.ts";
-import { duration, holdId, line, moment, scope, text, wholeNumber } from "../schemas/values.ts";
+import { duration, holdId, line, moment, requestName, scope, text, wholeNumber } from "../schemas/values.ts";
 
 const reason = v.nullish(line, "no reason given");
 
@@ -36,13 +36,14 @@ export function parseReleaseRequest(payload: unknown): ReleaseRequest {
 
 const optionalScope = optional(scope);
 const by = { scope: optionalScope, reason };
+const name = optional(requestName);
 const requests = [
   fields({ do: v.literal("status") }),
   fields({ do: v.literal("check") }),
   fields({ do: v.literal("history"), limit: v.optional(wholeNumber(1000), 20) }),
   fields({ do: v.literal("probe"), id: text }),
-  fields({ do: v.literal("hold"), ...by, for: optional(duration(minutes(1), hours(24))) }),
-  fields({ do: v.literal("release"), ...by }),
+  fields({ do: v.literal("hold"), ...by, name, for: optional(duration(minutes(1), hours(24 * 90))) }),
+  fields({ do: v.literal("release"), ...by, name }),
   fields({ do: v.literal("pause"), ...by, for: optional(duration(minutes(1), hours(24 * 90))) }),
   fields({ do: v.literal("resume"), scope: optionalScope }),
 ] as const;
@@ -53,7 +54,7 @@ const control = v.pipe(anyObject, v.variant("do", [...requests], names));
 export type ControlRequest = Readonly<v.InferOutput<typeof control>>;
 
 /*
-{ "do": "hold", "for": "45m", "scope": "cluster", "reason": "load test" }
+{ "do": "hold", "name": "load-test", "for": "45m", "scope": "cluster", "reason": "load test" }
 */
 export const parseControlRequest = (payload: unknown): ControlRequest =>
   parse("This request cannot be done", control, payload, "the payload");

@@ -1,5 +1,5 @@
 import type { CallContext, Ports } from "../core/ports.ts";
-import { sweep } from "../core/sweep/sweep.ts";
+import { sweep } from "../core/sweep.ts";
 
 /** Sweeps when the schedule fires; the event itself does not matter. */
 export const onSweepDue =

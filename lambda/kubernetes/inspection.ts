@@ -17,14 +17,14 @@ import { isRefusedByAdmission, isStatus } from "./error.ts";
 import { markPatch } from "./node-changes.ts";
 import { listMetadata, selectors } from "./node-lists.ts";
 import { asRecord, type NodeLife, parseNodeLife, textOr } from "./node-objects.ts";
-import { eventsNamespace, nodeClaimsGroup } from "./nodeclaims.ts";
+import { nodeClaimsGroup } from "./nodeclaims.ts";
 
 export type KubernetesInspectionOptions = Readonly<{
   api: KubernetesCaller;
   karpenter: KarpenterGeneration;
   annotation: string;
   nodePools: NodePoolFilter;
-  letGo: Rules["letGo"];
+  mode: Rules["mode"];
   clock: Clock;
   pageSize?: number;
 }>;
@@ -35,23 +35,20 @@ const longEnough: Duration = minutes(30);
 const aDay: Duration = hours(24);
 const maxProblems = 20;
 const longestValue = 100;
-type Right = Readonly<{ verb: string; resource: string; group?: string; namespace?: string }>;
+type Right = Readonly<{ verb: string; resource: string; group?: string }>;
 
-const needed: readonly Right[] = ["get", "list", "patch"].map((verb) => ({ verb, resource: "nodes" }));
-const neededForDemand: readonly Right[] = [
-  { verb: "list", resource: "nodeclaims", group: nodeClaimsGroup },
-  { verb: "list", resource: "events", namespace: eventsNamespace },
-];
-const listPods: Right = { verb: "list", resource: "pods" };
+const readNodes: readonly Right[] = ["get", "list"].map((verb) => ({ verb, resource: "nodes" }));
+const patchNodes: Right = { verb: "patch", resource: "nodes" };
+const listNodeClaims: Right = { verb: "list", resource: "nodeclaims", group: nodeClaimsGroup };
 const needless: readonly Right[] = [
   { verb: "delete", resource: "nodes" },
   { verb: "create", resource: "pods" },
   { verb: "get", resource: "secrets" },
+  { verb: "list", resource: "pods" },
   { verb: "list", resource: "events" },
 ];
 
-const nameOf = ({ verb, resource, namespace }: Right): string =>
-  `${verb} ${resource}${namespace ? ` in namespace ${namespace}` : ""}`;
+const nameOf = ({ verb, resource }: Right): string => `${verb} ${resource}`;
 
 /** Inspects a cluster with the holder's rights: reviews the rights, lists nodes, tries changes as dry runs. */
 export class KubernetesInspection implements Inspection {
@@ -62,12 +59,12 @@ export class KubernetesInspection implements Inspection {
   }
 
   async inspect(context: CallContext): Promise<ClusterFindings> {
-    const { karpenter, letGo } = this.#options;
+    const { karpenter, mode } = this.#options;
     const kubernetes = await this.#version(context);
-    const forDemand = karpenter === "v0.31" ? [] : neededForDemand;
-    const [forLetGo, unwanted] = letGo === "empty" ? [[listPods], needless] : [[], [...needless, listPods]];
+    const ofClaims = karpenter === "v0.31" ? [] : [listNodeClaims];
+    const [toHold, unwanted] = mode === "hold" ? [[patchNodes], needless] : [[], [...needless, patchNodes]];
     const [missing, superfluous] = await Promise.all([
-      this.#rights([...needed, ...forDemand, ...forLetGo], false, context),
+      this.#rights([...readNodes, ...toHold, ...ofClaims], false, context),
       this.#rights(unwanted, true, context),
     ]);
     const rights = { kubernetes, missingRights: missing, needlessRights: superfluous };

@@ -1,5 +1,4 @@
 import { TryAgainError } from "../core/errors.ts";
-import { isHoldId } from "../core/marks/hold-id.ts";
 import { holdLabel, Karpenter, type KarpenterGeneration, neverHold } from "../core/marks/keys.ts";
 import type { NodeMeta } from "../core/marks/plan-marks.ts";
 import type { CallContext } from "../core/ports.ts";
@@ -35,34 +34,14 @@ export const selectors = (karpenter: KarpenterGeneration, pools: NodePoolFilter)
   return {
     ofPools,
     registered,
-    withoutMark: (scope: Scope): LabelSelector | undefined => {
-      const candidates = registered(scope);
-      return candidates && [...candidates, { key: holdLabel, operator: "DoesNotExist" }];
-    },
-    withoutMarkOf: (scope: Scope, holdId: string): LabelSelector | undefined => {
-      const others = notLabelled(valid(holdId));
-      const candidates = registered(scope);
-      return candidates && [...candidates, others];
-    },
-    markedBy: (holdId: string): LabelSelector => [
-      { key: holdLabel, operator: "In", values: [valid(holdId)] },
-    ],
-    markedByOthers: (except: readonly string[]): LabelSelector => [isLabelled, notLabelled(...except)],
   };
 };
 
-/** A node with any other value is excluded, so its mark would never come off. */
-function valid(holdId: string): string {
-  if (isHoldId(holdId)) return holdId;
-  throw new Error(`${JSON.stringify(holdId)} is not the id of a hold`);
-}
-
 const isLabelled = { key: holdLabel, operator: "Exists" } as const;
-const notLabelled = (...values: readonly string[]) =>
-  ({ key: holdLabel, operator: "NotIn", values: [...values, neverHold] }) as const;
+const isNotNever = { key: holdLabel, operator: "NotIn", values: [neverHold] } as const;
 
 /** Nodes with the mark of any hold, and nodes with a user's value in the label: no selector distinguishes them. */
-export const markedByAnyone: LabelSelector = [isLabelled, notLabelled()];
+export const markedByAnyone: LabelSelector = [isLabelled, isNotNever];
 
 /** Lists metadata page by page, each node once, so that memory use does not grow with the cluster. */
 export const listNodes = (

@@ -1,28 +1,19 @@
 import * as v from "valibot";
 import { TryAgainError } from "../core/errors.ts";
-import type { KarpenterGeneration } from "../core/marks/keys.ts";
-import type { CallContext, NodeClaim, NodeClaims, Replacement, Unavailable } from "../core/ports.ts";
+import { Karpenter, type KarpenterGeneration } from "../core/marks/keys.ts";
+import type { CallContext, NodeClaim, NodeClaims, Unavailable } from "../core/ports.ts";
 import type { NodePoolFilter, Scope } from "../core/scope.ts";
 import type { KubernetesCaller } from "./client.ts";
 import { isStatus } from "./error.ts";
 import { type PageQuery, pagesOf, selectors, selectorText } from "./node-lists.ts";
 import { instanceIn } from "./node-objects.ts";
-import { asksForMore, type Chosen, type Launched, resourcesSchema } from "./replacement-plan.ts";
 
-/** Events of objects without a namespace are kept in this one. */
-export const eventsNamespace = "default";
 export const nodeClaimsGroup = "karpenter.sh";
-export const replacementReason = "DisruptionLaunching";
-const eventsPath = `/api/v1/namespaces/${eventsNamespace}/events`;
 /** Karpenter before v1.0 serves the second one alone. */
 type Version = "v1" | "v1beta1";
 const nodeClaimsPath = (version: Version) => `/apis/${nodeClaimsGroup}/${version}/nodeclaims`;
 
-const allDemand = "so every launch counts as demand";
-const launchesAlone = "so launches alone extend a hold";
-const noUse: Unavailable = {
-  unavailable: `Karpenter before v1.0 does not record when nodes are used, ${launchesAlone}`,
-};
+const effect = "so drifted nodes are held, too, and a launch whose event is lost is found by its node";
 
 export type KubernetesNodeClaimsOptions = Readonly<{
   api: KubernetesCaller;
@@ -36,32 +27,26 @@ const moment = v.pipe(
   v.transform((text) => new Date(text)),
   v.date(),
 );
-const metadata = { name: v.string(), creationTimestamp: moment };
-
-/** Anyone may write an event, also one about an object without a name. */
-const eventSchema = v.object({
-  metadata: v.object({ creationTimestamp: moment }),
-  involvedObject: v.object({ name: v.optional(v.string(), "") }),
-});
-
 const conditionSchema = v.object({ type: v.string(), status: v.string(), lastTransitionTime: moment });
 
 const nodeClaimSchema = v.object({
-  metadata: v.object({ ...metadata, deletionTimestamp: v.optional(v.string()) }),
-  spec: v.optional(v.object({ resources: v.optional(v.object({ requests: resourcesSchema }), {}) }), {}),
+  metadata: v.object({
+    name: v.string(),
+    creationTimestamp: moment,
+    deletionTimestamp: v.nullish(v.string()),
+    labels: v.nullish(v.record(v.string(), v.string()), {}),
+  }),
   status: v.optional(
     v.object({
       providerID: v.optional(v.string(), ""),
       nodeName: v.optional(v.string(), ""),
-      lastPodEventTime: v.nullish(moment),
-      allocatable: resourcesSchema,
-      conditions: v.optional(v.array(conditionSchema), []),
+      conditions: v.nullish(v.array(conditionSchema), []),
     }),
     {},
   ),
 });
 
-/** Reads Karpenter's NodeClaims, and its events about those that replace other nodes. */
+/** Reads Karpenter's NodeClaims. */
 export class KubernetesNodeClaims implements NodeClaims {
   readonly #options: KubernetesNodeClaimsOptions;
   #version: Version = "v1";
@@ -70,86 +55,35 @@ export class KubernetesNodeClaims implements NodeClaims {
     this.#options = options;
   }
 
-  async replacements(
-    since: Date,
-    known: ReadonlySet<string>,
-    context: CallContext,
-  ): Promise<readonly Replacement[] | Unavailable> {
-    return this.#unlessRefused(allDemand, async () => {
-      const named = new Set<string>();
-      for await (const { involvedObject, metadata } of this.#replacementEvents({}, context)) {
-        const { name } = involvedObject;
-        if (name !== "" && metadata.creationTimestamp >= since) named.add(name);
-      }
-      return this.#find(named, known, context);
-    });
-  }
-
-  async ofScope(scope: Scope, context: CallContext): Promise<readonly NodeClaim[] | Unavailable> {
-    return this.#unlessRefused(launchesAlone, async () => {
-      const { karpenter, nodePools } = this.#options;
-      const ofScope = selectors(karpenter, nodePools).ofPools(scope);
-      if (ofScope === undefined) return [];
-      const labelSelector = selectorText(ofScope);
+  async list(scope: Scope, context: CallContext): Promise<readonly NodeClaim[] | Unavailable> {
+    const { karpenter, nodePools } = this.#options;
+    const ofScope = selectors(karpenter, nodePools).ofPools(scope);
+    if (ofScope === undefined) return [];
+    return this.#unlessRefused(async () => {
       const found: NodeClaim[] = [];
-      for await (const claim of this.#claims({ labelSelector }, context)) {
+      for await (const claim of this.#claims({ labelSelector: selectorText(ofScope) }, context)) {
         if (!claim.isDeleted) found.push(claim);
       }
-      // Asked after the list, which finds out which version is served.
-      return this.#version === "v1" ? found : noUse;
+      return found;
     });
-  }
-
-  async #find(
-    named: ReadonlySet<string>,
-    known: ReadonlySet<string>,
-    context: CallContext,
-  ): Promise<readonly Replacement[]> {
-    if ([...named].every((name) => known.has(name))) return [];
-    const launched: (Launched & Replacement)[] = [];
-    const chosen: Chosen[] = [];
-    for await (const { metadata, spec, status } of this.#listServed({}, context)) {
-      const { name: nodeClaim, creationTimestamp: at } = metadata;
-      const { providerID, allocatable, conditions } = status;
-      const trueSince = (type: string) =>
-        conditions.find((one) => one.type === type && one.status === "True")?.lastTransitionTime;
-      const chosenAt = trueSince("DisruptionReason");
-      if (chosenAt) chosen.push({ at: chosenAt, allocatable });
-      if (!named.has(nodeClaim)) continue;
-      const isInitialized = trueSince("Initialized") !== undefined;
-      const { requests } = spec.resources;
-      const instance = providerID && { instance: instanceIn(providerID) };
-      launched.push({ nodeClaim, at, isInitialized, requests, ...instance });
-    }
-    return launched
-      .filter(({ nodeClaim }) => !known.has(nodeClaim))
-      .map((one) => ({
-        nodeClaim: one.nodeClaim,
-        ...(one.instance && { instance: one.instance }),
-        ...(asksForMore(one, launched, chosen) && { isForMore: true as const }),
-      }));
-  }
-
-  #replacementEvents(query: Query, context: CallContext) {
-    const fieldSelector = `reason=${replacementReason},involvedObject.kind=NodeClaim`;
-    return this.#list(eventsPath, { ...query, fieldSelector }, eventSchema, context);
   }
 
   async *#claims(query: Query, context: CallContext): AsyncGenerator<NodeClaim, void, undefined> {
+    const { poolLabel } = Karpenter[this.#options.karpenter];
     for await (const { metadata, status } of this.#listServed(query, context)) {
-      const { providerID, nodeName, lastPodEventTime, conditions } = status;
+      const { providerID, nodeName, conditions } = status;
       const since = (condition: string) =>
         conditions.find(({ type, status }) => type === condition && status === "True")?.lastTransitionTime;
       const [joinedAt, driftedAt] = [since("Registered"), since("Drifted")];
       yield {
         name: metadata.name,
+        nodePool: metadata.labels[poolLabel] ?? "",
         createdAt: metadata.creationTimestamp,
         ...(joinedAt && { joinedAt }),
         ...(driftedAt && { driftedAt }),
         ...(metadata.deletionTimestamp && { isDeleted: true as const }),
         ...(providerID && { instance: instanceIn(providerID) }),
         ...(nodeName && { node: nodeName }),
-        ...(lastPodEventTime && { lastPodEventAt: lastPodEventTime }),
       };
     }
   }
@@ -186,25 +120,19 @@ export class KubernetesNodeClaims implements NodeClaims {
   }
 
   async limits(context: CallContext): Promise<readonly string[]> {
-    const answers = [
-      await this.#unlessRefused(allDemand, () => readFirst(this.#replacementEvents(first, context))),
-      await this.#unlessRefused(launchesAlone, async () => {
-        await readFirst(this.#claims(first, context));
-        return this.#version === "v1" ? undefined : noUse;
-      }),
-    ];
-    return answers.flatMap((answer) => (typeof answer === "object" ? answer.unavailable : []));
+    const answer = await this.#unlessRefused(() => readFirst(this.#claims(first, context)));
+    return typeof answer === "object" ? [answer.unavailable] : [];
   }
 
   /** A cluster that refuses the read or has no NodeClaims is a result; any other failure is an error. */
-  async #unlessRefused<T>(effect: string, work: () => Promise<T>): Promise<T | Unavailable> {
+  async #unlessRefused<T>(work: () => Promise<T>): Promise<T | Unavailable> {
     if (this.#options.karpenter === "v0.31")
       return { unavailable: `Karpenter before v0.32 has no NodeClaims, ${effect}` };
     try {
       return await work();
     } catch (error) {
       if (isStatus(error, 403)) {
-        const unavailable = `the holder may not list NodeClaims and events, ${effect}`;
+        const unavailable = `the holder may not list NodeClaims, ${effect}`;
         return { unavailable, isMissingRight: true };
       }
       if (isStatus(error, 404)) return { unavailable: `the cluster has no NodeClaims, ${effect}` };

@@ -1,5 +1,5 @@
 /** What is stored: dates become ISO strings, what is undefined is left out. */
-export type Storable = string | number | boolean | Date | Fields | undefined;
+export type Storable = string | number | boolean | Date | Fields | readonly Storable[] | undefined;
 export type Fields = { readonly [name: string]: Storable };
 
 /** An item as JSON. */

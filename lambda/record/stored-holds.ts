@@ -1,15 +1,13 @@
 import { after, type Duration, hours, later } from "../core/duration.ts";
 import { BrokenSetupError } from "../core/errors.ts";
-import { historyDays, type ScopeRecord } from "../core/holds/hold.ts";
 import type { AllHolds, Clock, Holds } from "../core/ports.ts";
+import type { ScopeRecord } from "../core/record.ts";
 import type { Scope } from "../core/scope.ts";
-import { writeBursts } from "../schemas/bursts.ts";
 import { type Fields, HoldTable, type ItemTable, Kind } from "./item-table.ts";
-import { readRecord, storedReplacements } from "./stored-records.ts";
+import { readRecord } from "./stored-records.ts";
 
 /** Longer than an event may be late plus the longest hold. */
 const unheldKept: Duration = hours(24 * 7);
-const learnedKept: Duration = hours(24 * historyDays);
 
 /** One item a scope, each write conditional on the version that was read. */
 export class StoredHolds implements Holds {
@@ -51,20 +49,17 @@ export class StoredHolds implements Holds {
 }
 
 export function storedRecord(record: ScopeRecord, now: Date): Fields {
-  const { scope: _, unreadable: _u, version, replacements = [], learned, ...rest } = record;
-  const remembered = replacements.length > 0 && { replacements: storedReplacements(replacements) };
-  const item = { ...rest, ...remembered, ...(learned && { learned: writeBursts(learned) }) };
+  const { scope: _, unreadable: _u, version, ...rest } = record;
   // A version that is no valid number starts again at 1.
   const next = Number.isSafeInteger(version) ? version + 1 : 1;
-  return { ...item, version: next, ...forgetWithoutHold(record, now) };
+  return { ...rest, version: next, ...forgetWithoutHold(record, now) };
 }
 
 /** Lets a record without a hold expire: the record of a deleted NodePool would stay for ever. */
-function forgetWithoutHold(
-  { hold, launchesCountFrom = new Date(0), learned }: ScopeRecord,
-  now: Date,
-): Fields {
+function forgetWithoutHold(record: ScopeRecord, now: Date): Fields {
+  const { hold, requests, quiet } = record;
   if (hold) return {};
-  const forgetAt = after(later(now, launchesCountFrom), learned ? learnedKept : unheldKept);
+  const ends = [...requests.map(({ until }) => until), ...(quiet ? [quiet.until] : [])];
+  const forgetAt = after(ends.reduce(later, now), unheldKept);
   return { [HoldTable.forgetAt]: Math.ceil(forgetAt.getTime() / 1_000) };
 }

@@ -1,6 +1,6 @@
 import { after, type Duration, hours } from "../core/duration.ts";
-import { historyDays, type PastHold } from "../core/holds/hold.ts";
 import type { Clock, Journal, ProbeAnswer } from "../core/ports.ts";
+import { historyDays, type PastHold } from "../core/record.ts";
 import { type Fields, HoldTable, type ItemTable, Kind, type StoredItem } from "./item-table.ts";
 import { readForgetAt, readPastHold, readProbe, readSweep } from "./stored-records.ts";
 

@@ -11,6 +11,12 @@ export const text = matching(/^[\s\S]{1,1000}$/, "text");
 /** Without control characters, because it is printed on terminals. */
 export const line = matching(/^\P{Cc}{1,1000}$/u, "one line of 1 to 1000 characters");
 
+/** What a request to hold is called, so that it can be released by itself. */
+export const requestName = matching(
+  /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/,
+  "a name of 1 to 63 letters, digits, dots, dashes or underscores",
+);
+
 const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/;
 
 export const moment = textAs("a time like 2026-01-31T09:30:00Z", (value) => {

@@ -1,5 +1,4 @@
 import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
-import { getLengths } from "../../lambda/core/operate/status.ts";
 import type {
   CallContext,
   FollowUps,
@@ -11,7 +10,6 @@ import type {
   Metrics,
   NodeClaims,
   Nodes,
-  Pods,
   Ports,
 } from "../../lambda/core/ports.ts";
 import { onControlRequest } from "../../lambda/handlers/control.ts";
@@ -34,7 +32,6 @@ export type HolderWorld = Readonly<{
   journal: Journal;
   nodes: Nodes;
   nodeClaims: NodeClaims;
-  pods: Pods;
   launches: Launches;
   ids: Ids;
   log: Log;
@@ -59,8 +56,7 @@ export class Holder {
   #isStopped = false;
 
   constructor(world: HolderWorld) {
-    const { clock, log, settings, journal, nodes, nodeClaims, pods, launches, ids, metrics, timeline } =
-      world;
+    const { clock, log, settings, journal, nodes, nodeClaims, launches, ids, metrics, timeline } = world;
     this.#world = world;
     this.queue = new InProcessQueue({
       ...world.queue,
@@ -70,9 +66,9 @@ export class Holder {
     });
     this.timers = new Timers(clock, (expired) => this.#fire(expired));
     const followUps = world.followUps?.(this.queue) ?? this.queue;
-    const holds = new RecordingHolds(world.holds, timeline);
+    const holds = new RecordingHolds(world.holds, timeline, settings);
     const own = { schedules: this.timers, followUps, rules: settings, clock };
-    this.#ports = { ...own, holds, journal, nodes, nodeClaims, pods, launches, ids, metrics };
+    this.#ports = { ...own, holds, journal, nodes, nodeClaims, launches, ids, metrics };
   }
 
   /** Sweeps now, and from then on as often as the settings say. */
@@ -97,11 +93,6 @@ export class Holder {
   /** Answers as the control function does. */
   ask(payload: unknown): Promise<unknown> {
     return this.#hold(onControlRequest(this.#ports)(payload, this.#context()));
-  }
-
-  /** How long holds last, as far as that is learned. */
-  lengths() {
-    return getLengths(this.#ports);
   }
 
   /** Starts nothing more and finishes the work under way. */

@@ -1,7 +1,7 @@
-import { describeLength } from "../../lambda/core/auto/staircase.ts";
-import { describeCauses, describeEnd } from "../../lambda/core/holds/causes.ts";
-import type { Hold, ScopeRecord } from "../../lambda/core/holds/hold.ts";
+import { untilOf } from "../../lambda/core/plan.ts";
 import type { AllHolds, Holds } from "../../lambda/core/ports.ts";
+import type { ScopeRecord } from "../../lambda/core/record.ts";
+import type { Rules } from "../../lambda/core/rules.ts";
 import type { Scope } from "../../lambda/core/scope.ts";
 import type { NewEvent, Timeline } from "./timeline.ts";
 
@@ -9,10 +9,12 @@ import type { NewEvent, Timeline } from "./timeline.ts";
 export class RecordingHolds implements Holds {
   readonly #holds: Holds;
   readonly #timeline: Timeline;
+  readonly #rules: Rules;
 
-  constructor(holds: Holds, timeline: Timeline) {
+  constructor(holds: Holds, timeline: Timeline, rules: Rules) {
     this.#holds = holds;
     this.#timeline = timeline;
+    this.#rules = rules;
   }
 
   find(scope: Scope): Promise<ScopeRecord | undefined> {
@@ -24,42 +26,37 @@ export class RecordingHolds implements Holds {
   }
 
   async write(record: ScopeRecord): Promise<boolean> {
-    const before = (await this.#holds.find(record.scope))?.hold;
+    const before = await this.#holds.find(record.scope);
     const isWritten = await this.#holds.write(record);
     if (isWritten)
-      for (const reported of changesOf(record.scope, before, record.hold)) this.#timeline.record(reported);
+      for (const reported of changesOf(before, record, this.#rules)) this.#timeline.record(reported);
     return isWritten;
   }
 }
 
 /** What happened to the hold of a scope between two records. */
 export function changesOf(
-  scope: Scope,
-  before: Hold | undefined,
-  after: Hold | undefined,
+  before: ScopeRecord | undefined,
+  after: ScopeRecord,
+  rules: Rules,
 ): readonly NewEvent[] {
-  if (before && before.id !== after?.id) {
-    const because = describeEnd(before.endsBecause ?? "a new hold took its place", before);
-    const ended: NewEvent = { kind: "hold ended", scope, holdId: before.id, because };
-    return [ended, ...changesOf(scope, undefined, after)];
+  const { scope, hold } = after;
+  const was = before?.hold;
+  if (was && was.id !== hold?.id) {
+    const because = was.ended?.because ?? "a new hold took its place";
+    return [{ kind: "hold ended", scope, holdId: was.id, because }, ...changesOf(undefined, after, rules)];
   }
-  if (!after) return [];
-  const { id: holdId, expiresAt: until, state, startedBecause, endsBecause = "" } = after;
-  if (!before)
-    return [{ kind: "hold started", scope, holdId, until, because: withLength(startedBecause, after) }];
-  const because = withLength(describeCauses(after), after);
+  if (!hold) return [];
+  const until = untilOf(after, rules) ?? hold.startedAt;
+  const holdId = hold.id;
+  if (!was) return [{ kind: "hold started", scope, holdId, until, because: hold.because }];
+  const news = after.figures.requests.filter((reason) => !before?.figures.requests.includes(reason));
   const caused: readonly NewEvent[] =
-    because === withLength(describeCauses(before), before)
-      ? []
-      : [{ kind: "hold caused", scope, holdId, because }];
-  if (state === "releasing" && before.state === "held") {
-    return [...caused, { kind: "hold releasing", scope, holdId, because: endsBecause }];
-  }
-  if (until.getTime() !== before.expiresAt.getTime())
+    news.length > 0 ? [{ kind: "hold caused", scope, holdId, because: news.join("; ") }] : [];
+  if (hold.ended && !was.ended)
+    return [...caused, { kind: "hold releasing", scope, holdId, because: hold.ended.because }];
+  const wasUntil = before && untilOf(before, rules);
+  if (!hold.ended && wasUntil && until.getTime() !== wasUntil.getTime())
     return [...caused, { kind: "hold extended", scope, holdId, until }];
   return caused;
 }
-
-/** With `hold=auto`, also how long it lasts. */
-const withLength = (because: string, { length }: Hold): string =>
-  length ? `${because}; it lasts ${describeLength(length)}` : because;

@@ -1,7 +1,7 @@
 import { nearestName } from "../../spelling.ts";
 import { BadInputError } from "../errors.ts";
-import type { ReleaseContext } from "../ports.ts";
-import { isKept } from "../rules.ts";
+import type { PassContext } from "../ports.ts";
+import { isOfRules } from "../rules.ts";
 import { admits, nodePoolOf, type Scope } from "../scope.ts";
 
 type Operation = "hold" | "pause" | "resume" | "release";
@@ -20,7 +20,7 @@ const otherwise: Readonly<Record<Operation, string>> = {
  * We may not list NodePools: one is known by its nodes or by its record. What has a record can always be released.
  */
 export async function checkScope(
-  context: ReleaseContext,
+  context: PassContext,
   { operation, scope, mayHaveNoNodes = false }: Asked,
 ): Promise<void> {
   const { rules } = context;
@@ -28,7 +28,7 @@ export async function checkScope(
   const isRecorded = nodePool !== undefined && (await context.holds.find(scope)) !== undefined;
   if (operation === "release" && isRecorded) return;
   // A pause, a resume and a release of everything work with every setting.
-  if (!isKept(rules, scope) && (nodePool !== undefined || operation === "hold")) {
+  if (!isOfRules(rules, scope) && (nodePool !== undefined || operation === "hold")) {
     const expected = rules.scope === "cluster" ? '"cluster"' : '"nodepool/NAME"';
     throw new BadInputError(`Cannot ${operation}`, [
       `scope must be ${expected} with this deployment's settings, not "${scope}"`,

@@ -1,6 +1,6 @@
 import { after, type Duration, hours } from "../duration.ts";
 import { BrokenSetupError, messageOf } from "../errors.ts";
-import type { Hold } from "../holds/hold.ts";
+import { untilOf } from "../plan.ts";
 import type { CallContext, Context } from "../ports.ts";
 import type { Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
@@ -8,7 +8,14 @@ import type { Scope } from "../scope.ts";
 /** One link, checked from inside: what was found, or why it does not work. */
 export type Link<T> = (Readonly<{ works: true }> & T) | Readonly<{ works: false; because: string }>;
 
-export type PresentHold = Readonly<Pick<Hold, "id" | "state" | "expiresAt" | "armedFor"> & { scope: Scope }>;
+export type PresentHold = Readonly<{
+  scope: Scope;
+  id: string;
+  state: "held" | "releasing";
+  /** When it is due; where it is over, when it ended. */
+  until: Date;
+  nextLook?: Date;
+}>;
 
 /** What the functions find out about themselves and all that they call. */
 export type CheckAnswer = Readonly<{
@@ -41,10 +48,13 @@ async function readHolds(context: Context) {
   const [{ records }, lastSweep] = await Promise.all([context.holds.all(), context.journal.lastSweep()]);
   const broken = records.find(({ unreadable }) => unreadable)?.unreadable;
   if (broken) throw new BrokenSetupError(broken);
-  const holds = records.flatMap(({ scope, hold }): PresentHold[] => {
+  const holds = records.flatMap((record): PresentHold[] => {
+    const { scope, hold } = record;
     if (!hold) return [];
-    const { id, state, expiresAt, armedFor } = hold;
-    return [{ scope, id, state, expiresAt, ...(armedFor && { armedFor }) }];
+    const { id, ended, startedAt } = hold;
+    const until = ended?.at ?? untilOf(record, context.rules) ?? startedAt;
+    const nextLook = record.looks.oneShot;
+    return [{ scope, id, state: ended ? "releasing" : "held", until, ...(nextLook && { nextLook }) }];
   });
   return { holds, ...(lastSweep && { lastSweep }) };
 }

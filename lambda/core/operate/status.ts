@@ -1,13 +1,23 @@
-import { describeStaircase, lengthsBySize, type SizedLength } from "../auto/staircase.ts";
-import { after } from "../duration.ts";
-import { describeCauses } from "../holds/causes.ts";
-import { dueAt, type Hold, type ScopeRecord } from "../holds/hold.ts";
-import { staircaseOf } from "../holds/learning.ts";
-import { giveUpAfter } from "../holds/mark-nodes.ts";
-import { untilResumed, watermarkOf } from "../holds/watermark.ts";
-import type { Context } from "../ports.ts";
-import { isKept, letsDriftGo, type Rules, scopeOf } from "../rules.ts";
-import { admits, type Scope } from "../scope.ts";
+import { endOf } from "../launches.ts";
+import { holdLabel } from "../marks/keys.ts";
+import { planScope } from "../plan.ts";
+import { awaitedSince, driftedNodes, holdable, type ScopeView } from "../plan-nodes.ts";
+import type { PassContext, SeenNode } from "../ports.ts";
+import { untilResumed } from "../quiet.ts";
+import { readView } from "../reconcile.ts";
+import type { RequestCause, ScopeRecord } from "../record.ts";
+import { isOn } from "../requests.ts";
+import { isOfRules, type Rules, scopeOf } from "../rules.ts";
+import { type Scope, wholeCluster } from "../scope.ts";
+
+/** A request that is on, as an operator wants to see it. */
+export type RequestStatus = Readonly<{
+  name: string;
+  cause: RequestCause;
+  reason: string;
+  since: Date;
+  until: Date;
+}>;
 
 /** One scope as an operator wants to see it. */
 export type ScopeStatus = Readonly<{
@@ -17,16 +27,22 @@ export type ScopeStatus = Readonly<{
   holdId?: string;
   since?: Date;
   until?: Date;
-  launches?: number;
-  extensions?: number;
-  capped?: boolean;
+  /** Until when launches hold, where they do; requests may hold for longer. */
+  launchesUntil?: Date;
+  requests: readonly RequestStatus[];
+  launches: number;
+  extensions: number;
+  capped: boolean;
   nodesHeld: number;
   /** The first of them by name. */
   nodes: readonly string[];
-  awaited: number;
-  nextSchedule?: Date;
-  /** With `hold=auto`, how long holds last after bursts of each size, and why. */
-  lengths?: readonly string[];
+  /** With `mode=observe`, the nodes that would be held. */
+  nodesObserved?: number;
+  /** Nodes that launches do not hold, because they are drifted. */
+  drifted: number;
+  /** An instance was launched whose node has not joined. */
+  isAwaiting: boolean;
+  nextLook?: Date;
 }>;
 
 export type Status = Readonly<{
@@ -43,109 +59,124 @@ export type Status = Readonly<{
 }>;
 
 /** Shows what is held, until when and why; reads only. */
-export async function getStatus(context: Context): Promise<Status> {
-  const now = context.clock.now();
-  const marking = context.nodes.markedNodes(context);
-  const [{ records }, marks, nodesUserHeld, awaited, lastSweep, limits] = await Promise.all([
-    // Read after the nodes: a hold is recorded before its first mark.
-    marking.then(() => context.holds.all()),
-    marking,
-    context.nodes.countUserHeld(context),
-    countAwaited(context, now),
-    context.journal.lastSweep(),
-    findLimits(context),
+export async function getStatus(context: PassContext): Promise<Status> {
+  const { rules, clock, holds, journal, nodes, nodeClaims } = context;
+  const [view, marked, limits, lastSweep] = await Promise.all([
+    readView(context, wholeCluster),
+    nodes.listMarked(context),
+    nodeClaims.limits(context),
+    journal.lastSweep(),
   ]);
-  const whole = records.find((record) => record.scope === "cluster");
-  const shown = records.filter(
-    (record) => isKept(context.rules, record.scope) || record.hold || record.quiet,
-  );
-  const scopes = shown.map((record) => ({
-    ...describe(record, whole, context.rules, now),
-    ...nodesOf(record.hold && marks.get(record.hold.id)),
-    awaited: awaited.get(record.scope) ?? 0,
-    ...lengthsOf(record, context.rules),
-  }));
-  const { rules } = context;
+  if ("error" in view) throw view.error;
+  // Read after the nodes: a hold is recorded before its first mark.
+  const { records } = await holds.all();
+  const now = clock.now();
+  const whole = records.find(({ scope }) => scope === wholeCluster);
+  const shown = records.filter((record) => isOfRules(rules, record.scope) || record.hold || record.quiet);
+  const facts = { whole, view, marked, rules, now };
   const recorded = new Set(records.flatMap(({ hold }) => hold?.id ?? []));
-  const orphaned = [...marks].flatMap(([holdId, names]) => (recorded.has(holdId) ? [] : names)).length;
-  const optional = { ...(lastSweep && { lastSweep }), ...(orphaned > 0 && { nodesOrphaned: orphaned }) };
-  const found = { scopes, nodesUserHeld, limits, ...optional };
-  return { cluster: rules.cluster, at: now, rules, ...found };
+  const orphaned = marked.filter(({ labels }) => !recorded.has(labels?.[holdLabel] ?? "")).length;
+  return {
+    cluster: rules.cluster,
+    at: now,
+    rules,
+    scopes: shown.map((record) => describe(record, facts)),
+    nodesUserHeld: view.nodes.filter((node) => isUserHeld(node, rules)).length,
+    ...(orphaned > 0 && { nodesOrphaned: orphaned }),
+    ...(lastSweep && { lastSweep }),
+    limits,
+  };
 }
+
+const isUserHeld = ({ labels, annotations }: SeenNode, { holdAnnotation }: Rules): boolean =>
+  labels?.[holdLabel] === undefined && annotations?.[holdAnnotation] !== undefined;
 
 /** The limit of node names, so that the answer stays small. */
 const mostNames = 50;
 
-const nodesOf = (names: readonly string[] = []) => ({
-  nodesHeld: names.length,
-  nodes: names.toSorted().slice(0, mostNames),
-});
+type Facts = Readonly<{
+  whole: ScopeRecord | undefined;
+  view: ScopeView;
+  marked: readonly SeenNode[];
+  rules: Rules;
+  now: Date;
+}>;
 
-/** Nothing is missing where the settings need neither events, nor NodeClaims, nor pods. */
-async function findLimits(context: Context): Promise<readonly string[]> {
-  const { replacements, extendOn, letGo } = context.rules;
-  const letsGo = letGo === "empty" || letsDriftGo(context.rules);
-  const needsNone = replacements === "hold" && extendOn === "launches" && !letsGo;
-  const [ofDemand, ofPods] = await Promise.all([
-    needsNone ? [] : context.nodeClaims.limits(context),
-    letGo === "empty" ? context.pods.limits(context) : [],
-  ]);
-  return [...ofDemand, ...ofPods];
+function describe(record: ScopeRecord, { whole, view: all, marked, rules, now }: Facts): ScopeStatus {
+  const { scope, hold, figures, looks } = record;
+  const view = ofScope(all, scope, rules);
+  // What a pass would find now: a hold that is over is not reported as held, though its one-shot is still to come.
+  const beside = scope === wholeCluster ? undefined : whole;
+  const plan = planScope({ record, whole: beside, launches: [], rules, now, newId: "", canQueue: false });
+  const names = marked
+    .filter(({ labels }) => hold && labels?.[holdLabel] === hold.id)
+    .map(({ name }) => name);
+  const { launchHold } = plan.record;
+  const requests = plan.record.requests.filter((one) => isOn(one, now));
+  const counts = Object.values(figures.launches).reduce((a, b) => a + b, 0);
+  const isHeld = hold !== undefined && plan.until !== undefined;
+  return {
+    scope,
+    ...stateOf(record, plan, whole, now),
+    ...(hold && { holdId: hold.id, since: hold.startedAt }),
+    ...(isHeld && { until: plan.until }),
+    ...(launchHold && isHeld && { launchesUntil: endOf(launchHold, rules).at }),
+    requests: requests.map(({ name, cause, reason, at, until }) => ({
+      name,
+      cause,
+      reason,
+      since: at,
+      until,
+    })),
+    launches: counts,
+    extensions: figures.extensions,
+    capped: figures.capped,
+    nodesHeld: names.length,
+    nodes: names.toSorted().slice(0, mostNames),
+    ...(rules.mode === "observe" && { nodesObserved: isHeld ? holdable(view, rules, now) : 0 }),
+    drifted: isHeld && !plan.isRequested ? driftedNodes(view, rules, now).size : 0,
+    isAwaiting: isHeld && awaitedSince(view, record.seen, now) !== undefined,
+    ...(looks.oneShot && hold && { nextLook: looks.oneShot }),
+  };
 }
 
-const lengthsOf = (record: ScopeRecord, rules: Rules): Pick<ScopeStatus, "lengths"> =>
-  rules.auto && isKept(rules, record.scope) ? { lengths: describeStaircase(staircaseOf(record, rules)) } : {};
+type State = Pick<ScopeStatus, "state" | "because" | "since" | "until">;
 
-/** With `hold=auto`, how long holds of each scope last after bursts of each size; none with a constant hold. */
-export async function getLengths({
-  holds,
-  rules,
-}: Pick<Context, "holds" | "rules">): Promise<
-  readonly Readonly<{ scope: Scope; lengths: readonly SizedLength[] }>[]
-> {
-  if (!rules.auto) return [];
-  const { records } = await holds.all();
-  return records
-    .filter(({ scope }) => isKept(rules, scope))
-    .map((record) => ({ scope: record.scope, lengths: lengthsBySize(staircaseOf(record, rules)) }));
+function stateOf(
+  { hold, figures, quiet }: ScopeRecord,
+  plan: ReturnType<typeof planScope>,
+  whole: ScopeRecord | undefined,
+  now: Date,
+): State {
+  if (hold && plan.until) return { state: "held", because: describeHeld(hold.because, figures) };
+  if (hold) return { state: "releasing", because: plan.because };
+  const on = [quiet, whole?.quiet].flatMap((one) => (one && one.until > now ? [one] : []));
+  const [shown] = on.toSorted((a, b) => Number(b.kind === "paused") - Number(a.kind === "paused"));
+  if (!shown) return { state: "none", because: plan.because };
+  const { kind: state, since, until, because } = shown;
+  const reason = state === "paused" ? `paused by hand: ${because}` : because;
+  return { state, because: reason, since, ...(until < untilResumed && { until }) };
 }
 
-type Described = Omit<ScopeStatus, "nodesHeld" | "nodes" | "awaited" | "lengths">;
-
-function describe(record: ScopeRecord, whole: ScopeRecord | undefined, rules: Rules, now: Date): Described {
-  const { scope, hold } = record;
-  if (hold) {
-    const because = hold.state === "held" ? describeHeld(hold, now) : (hold.endsBecause ?? "");
-    const { id: holdId, startedAt: since, launches, extensions, capped, armedFor } = hold;
-    const reported = { holdId, since, until: dueAt(hold, rules), launches, extensions, capped };
-    return { scope, state: hold.state, because, ...reported, ...(armedFor && { nextSchedule: armedFor }) };
-  }
-  const { from, quiet } = watermarkOf(record, whole);
-  if (from <= now || !quiet) return { scope, state: "none", because: "no new launch that counts" };
-  const { kind: state, since } = quiet;
-  const because = state === "paused" ? `paused by hand: ${quiet.because}` : quiet.because;
-  return { scope, state, because, since, ...(from < untilResumed && { until: from }) };
+/** Launches and requests that were part of a hold, in one line. */
+function describeHeld(because: string, { launches, requests }: ScopeRecord["figures"]): string {
+  const pools = Object.entries(launches);
+  const total = pools.reduce((sum, [, count]) => sum + count, 0);
+  const inPools =
+    pools.length === 1
+      ? `in NodePool ${pools[0]?.[0]}`
+      : `in NodePools ${pools.map(([pool, count]) => `${pool} (${count})`).join(", ")}`;
+  const ofLaunches = total > 0 ? [`${total} ${total === 1 ? "launch" : "launches"} ${inPools}`] : [];
+  const parts = [...ofLaunches, ...requests];
+  return parts.length > 0 ? parts.join("; ") : because;
 }
 
-/** The causes of a hold, and what of its scope it holds no more. */
-function describeHeld(hold: Hold, now: Date): string {
-  const { narrowsAt, marksFrom } = hold;
-  const isNarrow = narrowsAt !== undefined && narrowsAt <= now;
-  const partly = marksFrom ? `nodes were let go, last at ${marksFrom.toISOString()}` : "";
-  const held = isNarrow ? "only the used nodes of its small burst are held" : partly;
-  return [describeCauses(hold), held].filter((part) => part !== "").join("; ");
-}
-
-/** Instances launched a short while ago whose node has not joined. */
-async function countAwaited(context: Context, now: Date): Promise<ReadonlyMap<Scope, number>> {
-  const since = after(now, -giveUpAfter);
-  const launches = await context.launches.since(since, context);
-  if (launches.length === 0) return new Map();
-  const joined = await context.nodes.joinedSince(since, "all", context);
-  const here = new Set(joined.map((node) => node.instance));
-  const missing = launches.filter(
-    (one) => !here.has(one.instance) && admits(context.rules.nodePools, one.nodePool),
-  );
-  const byScope = Map.groupBy(missing, (launch) => scopeOf(context.rules, launch.nodePool));
-  return new Map([...byScope].map(([scope, ofScope]) => [scope, ofScope.length]));
+function ofScope(view: ScopeView, scope: Scope, rules: Rules): ScopeView {
+  if (scope === wholeCluster) return view;
+  const isOwn = ({ nodePool }: Readonly<{ nodePool: string }>) =>
+    scopeOf({ ...rules, scope: "nodepool" }, nodePool) === scope;
+  return {
+    nodes: view.nodes.filter(isOwn),
+    claims: "unavailable" in view.claims ? view.claims : view.claims.filter(isOwn),
+  };
 }

@@ -1,0 +1,44 @@
+import { after, earlier, later } from "./duration.ts";
+import type { Launch } from "./ports.ts";
+import type { LaunchHold } from "./record.ts";
+import type { Rules } from "./rules.ts";
+
+/** When a launch hold ends, and whether it would last longer without the cap. */
+export function endOf({ startedAt, lastLaunchAt }: LaunchHold, { hold, maxHold }: Limits) {
+  const asked = after(lastLaunchAt, hold);
+  if (maxHold === 0) return { at: asked, isCapped: false };
+  const cap = after(startedAt, maxHold);
+  return { at: earlier(asked, cap), isCapped: cap < asked };
+}
+
+type Limits = Pick<Rules, "hold" | "maxHold">;
+type Facts = Readonly<{
+  before?: LaunchHold | undefined;
+  launches: readonly Launch[];
+  /** Earlier launches do not count. */
+  countFrom: Date;
+  rules: Pick<Rules, "hold" | "maxHold" | "initialDelay">;
+  now: Date;
+}>;
+
+/** The launch hold by now, over or not; undefined where there is none. Only the newest launch matters, whatever order they come in. */
+export function launchHoldAfter({ before, launches, countFrom, rules, now }: Facts): LaunchHold | undefined {
+  const went = before && before.lastLaunchAt >= countFrom ? before : undefined;
+  const counting = launches
+    .map(({ launchedAt }) => earlier(launchedAt, now))
+    .filter((at) => at >= countFrom && after(at, rules.initialDelay) <= now && after(at, rules.hold) > now);
+  const [first] = counting;
+  if (!first) return went;
+  const lastLaunchAt = counting.reduce(later, went?.lastLaunchAt ?? first);
+  return { startedAt: went?.startedAt ?? now, lastLaunchAt };
+}
+
+/** When the first launch whose initial delay is not over begins to count. */
+export function nextDelayEnd(
+  launches: readonly Launch[],
+  { initialDelay }: Rules,
+  now: Date,
+): Date | undefined {
+  const ends = launches.map(({ launchedAt }) => after(earlier(launchedAt, now), initialDelay));
+  return ends.filter((end) => end > now).reduce<Date | undefined>((a, b) => (a && a < b ? a : b), undefined);
+}

@@ -1,0 +1,101 @@
+import { after, type Duration, earlier, formatDuration } from "../duration.ts";
+import { BadInputError } from "../errors.ts";
+import type { PassContext } from "../ports.ts";
+import { describeQuiet, isPaused, silenceOf } from "../quiet.ts";
+import { reconcile, type Trigger } from "../reconcile.ts";
+import type { Request, RequestCause, ScopeRecord } from "../record.ts";
+import { type Granted, withRequest } from "../requests.ts";
+import { type Scope, wholeCluster } from "../scope.ts";
+import { checkScope } from "./check-scope.ts";
+
+/** A wish to hold: `at` is when an event happened or a window began, so that a late or duplicate one holds no longer. */
+export type HoldRequest = Readonly<{
+  name: string;
+  cause: RequestCause;
+  for: Duration;
+  reason: string;
+  at?: Date | undefined;
+}>;
+
+/** What became of a request: until when it holds, and until when the scope is held by it and everything else. */
+export type HoldAnswer = Readonly<{
+  name: string;
+  holdId?: string;
+  until?: Date;
+  heldUntil?: Date;
+  marked: number;
+  userHeld: number;
+  because: string;
+}>;
+
+/** Holds a scope for a person, and answers with what was granted; what cannot be granted is refused. */
+export async function holdByHand(
+  context: PassContext,
+  scope: Scope,
+  request: HoldRequest,
+): Promise<HoldAnswer> {
+  await checkScope(context, { operation: "hold", scope, mayHaveNoNodes: request.cause !== "person" });
+  const { maxRequest } = context.rules;
+  if (request.cause !== "window" && request.for > maxRequest)
+    throw new BadInputError("Cannot hold", [
+      `for must be at most maxRequest (${formatDuration(maxRequest)}), not ${formatDuration(request.for)}`,
+    ]);
+  const whole = scope === wholeCluster ? undefined : await context.holds.find(wholeCluster);
+  const { trigger, granted } = asking(request, whole);
+  const { record, until, changed } = await reconcile(context, scope, trigger);
+  const { because } = granted();
+  const own = record.requests.find(({ name, releasedAt }) => name === request.name && !releasedAt);
+  context.log.info("request to hold decided", {
+    scope,
+    name: request.name,
+    cause: request.cause,
+    ...granted(),
+    requests: undefined,
+  });
+  return {
+    name: request.name,
+    ...(record.hold && until && { holdId: record.hold.id, heldUntil: until }),
+    ...(own && { until: own.until }),
+    marked: changed.marked + changed.adopted,
+    userHeld: changed.userHeld,
+    because,
+  };
+}
+
+/** The change that a request asks for, and what became of it. */
+export function asking(
+  request: HoldRequest,
+  whole: ScopeRecord | undefined,
+): Readonly<{ trigger: Trigger; granted: () => Granted }> {
+  let granted: Granted = { action: "leave", because: "nothing was decided", requests: [] };
+  const change = (record: ScopeRecord, now: Date): ScopeRecord => {
+    const silence = silenceOf(record, whole, now);
+    const at = earlier(request.at ?? now, now);
+    const asked: Request = {
+      name: request.name,
+      cause: request.cause,
+      reason: request.reason,
+      at,
+      until: after(at, request.for),
+    };
+    if (isPaused(silence) && silence.quiet) {
+      const because = `${describeQuiet(silence.quiet)}: resume first`;
+      if (request.cause === "person") throw new BadInputError("Cannot hold", [because]);
+      granted = { action: "refuse", because, requests: record.requests };
+      return record;
+    }
+    if (at < silence.requestsCountFrom) {
+      granted = {
+        action: "leave",
+        because: "everything from before was released by hand",
+        requests: record.requests,
+      };
+      return record;
+    }
+    granted = withRequest(record.requests, asked, now);
+    if (granted.action === "refuse" && request.cause === "person")
+      throw new BadInputError("Cannot hold", [granted.because]);
+    return granted.requests === record.requests ? record : { ...record, requests: granted.requests };
+  };
+  return { trigger: { change }, granted: () => granted };
+}

@@ -1,0 +1,154 @@
+import { after, type Duration, earlier, later, seconds } from "../duration.ts";
+import { BadInputError, withMore } from "../errors.ts";
+import type { Changed, PassContext } from "../ports.ts";
+import { describeQuiet, isPaused, silenceOf, untilResumed } from "../quiet.ts";
+import { type Outcome, reconcile, type Trigger } from "../reconcile.ts";
+import type { Quiet, ScopeRecord } from "../record.ts";
+import { isOn, withoutRequest } from "../requests.ts";
+import { type Scope, wholeCluster } from "../scope.ts";
+import { reconcileAll } from "../sweep.ts";
+import { checkScope } from "./check-scope.ts";
+
+/** What a release did, and why. `until` is when the scope's nodes are released at the latest, where something else holds them. */
+export type ReleaseAnswer = Pick<Changed, "released" | "kept" | "failed" | "left"> &
+  Readonly<{ because: string; heldUntil?: Date }>;
+
+/** Handles a one-shot: a pass over its scope. */
+export async function releaseDue(context: PassContext, scope: Scope): Promise<ReleaseAnswer> {
+  return answerOf(await reconcile(context, scope));
+}
+
+export type ForceRequest = Readonly<{
+  reason: string;
+  scope?: Scope | undefined;
+  /** When it was asked for; a late one spares what began since. */
+  askedAt?: Date | undefined;
+  /** The id of an asynchronous invocation; its retries have the same id, and spare what began since the first. */
+  id?: string | undefined;
+}>;
+
+/** Releases now: everything that was asked for before, and launches up to now, hold nothing any more. */
+export async function forceRelease(context: PassContext, request: ForceRequest): Promise<ReleaseAnswer> {
+  const { reason, scope, askedAt, id } = request;
+  await checkScope(context, { operation: "release", scope: scope ?? wholeCluster });
+  const change = (record: ScopeRecord, now: Date): ScopeRecord => {
+    const { released } = record;
+    if (released && id !== undefined && released.by === id) return record;
+    const at = earlier(askedAt ?? now, now);
+    if (released && released.at >= at) return record;
+    return { ...record, released: { at, because: reason, ...(id !== undefined && { by: id }) } };
+  };
+  return everywhere(context, scope, { change });
+}
+
+/** Ends one request; the scope stays held as long as anything else holds it. */
+export async function releaseRequest(
+  context: PassContext,
+  { name, scope }: Readonly<{ name: string; scope: Scope }>,
+): Promise<ReleaseAnswer> {
+  await checkScope(context, { operation: "release", scope });
+  let names: readonly string[] = [];
+  let isFound = false;
+  const change = (record: ScopeRecord, now: Date): ScopeRecord => {
+    names = record.requests.filter((one) => isOn(one, now)).map((one) => one.name);
+    isFound = names.includes(name);
+    return isFound ? { ...record, requests: withoutRequest(record.requests, name, now) } : record;
+  };
+  const outcome = await reconcile(context, scope, { change });
+  if (isFound) return answerOf(outcome, `request ${name} was released`);
+  const present = names.length > 0 ? `requests: ${names.join(", ")}` : "there is no request";
+  throw new BadInputError("Cannot release", [`no request ${name} in ${scope}; ${present}`]);
+}
+
+/** Releases now, and holds nothing until then, or until an operator resumes. */
+export async function pause(
+  context: PassContext,
+  request: Readonly<{ for?: Duration | undefined; reason: string; scope?: Scope | undefined }>,
+): Promise<ReleaseAnswer & Readonly<{ until: Date | undefined }>> {
+  const { reason, scope } = request;
+  await checkScope(context, { operation: "pause", scope: scope ?? wholeCluster });
+  const until = request.for === undefined ? untilResumed : after(context.clock.now(), request.for);
+  const change = (record: ScopeRecord, now: Date): ScopeRecord => {
+    const before = record.quiet;
+    // A pause that is asked for again keeps its start; the last one counts.
+    const since = before?.kind === "paused" && before.until > now ? before.since : now;
+    const quiet: Quiet = { kind: "paused", since, until, because: reason };
+    return { ...record, quiet, released: { at: now, because: `paused: ${reason}` } };
+  };
+  const answer = await everywhere(context, scope, { change }).catch((error: unknown) => {
+    const lasts = request.for === undefined ? "until resumed" : `until ${until.toISOString()}`;
+    throw withMore(
+      error,
+      `if the pause was recorded, it lasts ${lasts}: \`status\` shows it, and \`resume\` ends it`,
+    );
+  });
+  return {
+    ...answer,
+    because: `paused by hand: ${reason}`,
+    until: request.for === undefined ? undefined : until,
+  };
+}
+
+/** Lets launches count again from now on. */
+export async function resume(
+  context: PassContext,
+  scope: Scope | undefined,
+): Promise<Readonly<{ resumed: Scope[]; because: string }>> {
+  await checkScope(context, { operation: "resume", scope: scope ?? wholeCluster });
+  const resumed: Scope[] = [];
+  let because = "nothing was paused";
+  for (const each of await scopesOf(context, scope)) {
+    await reconcile(context, each, {
+      change: (record, now) => {
+        const { quiet } = record;
+        if (!quiet || quiet.until <= now) return record;
+        resumed.push(each);
+        because = quiet.kind === "breather" ? "the breather is cut short" : "the pause is over";
+        // Launch times have whole seconds: a launch in this second counts.
+        const second = new Date(Math.floor(now.getTime() / seconds(1)) * seconds(1));
+        return { ...record, quiet: { ...quiet, until: later(second, quiet.since) } };
+      },
+    });
+  }
+  if (scope === undefined || scope === wholeCluster) return { resumed: [...new Set(resumed)], because };
+  const whole = await context.holds.find(wholeCluster);
+  const silence = whole && silenceOf(whole, undefined, context.clock.now());
+  if (silence?.quiet && isPaused(silence))
+    because = `the whole cluster is still ${describeQuiet(silence.quiet)}: resume it`;
+  return { resumed: [...new Set(resumed)], because };
+}
+
+/** The scope that an operator names, or all that have a record; the whole cluster comes first. */
+async function scopesOf({ holds }: PassContext, scope: Scope | undefined): Promise<readonly Scope[]> {
+  if (scope !== undefined && scope !== wholeCluster) return [scope];
+  const { records } = await holds.all();
+  return [...new Set<Scope>([wholeCluster, ...records.map((record) => record.scope)])];
+}
+
+/** Changes the record that an operator names. What counts for the whole cluster counts in every scope, so all are looked at. */
+async function everywhere(
+  context: PassContext,
+  scope: Scope | undefined,
+  trigger: Trigger,
+): Promise<ReleaseAnswer> {
+  const own = await reconcile(context, scope ?? wholeCluster, trigger);
+  if (scope !== undefined && scope !== wholeCluster) return answerOf(own);
+  const { outcomes, orphaned } = await reconcileAll(context);
+  const ended = [own, ...outcomes].find(({ dueAt, record }) => dueAt ?? record.hold?.ended);
+  const { because } = answerOf(ended ?? own);
+  return [own.changed, ...outcomes.map(({ changed }) => changed), orphaned].reduce<ReleaseAnswer>(
+    (sum, { released, kept, failed, left }) => ({
+      because,
+      released: sum.released + released,
+      kept: sum.kept + kept,
+      failed: sum.failed + failed,
+      left: sum.left || left,
+    }),
+    { because, released: 0, kept: 0, failed: 0, left: false },
+  );
+}
+
+function answerOf({ changed, because, until }: Outcome, why = because): ReleaseAnswer {
+  const { released, kept, failed, left } = changed;
+  return { released, kept, failed, left, because: why, ...(until && { heldUntil: until }) };
+}

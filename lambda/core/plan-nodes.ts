@@ -1,0 +1,88 @@
+import { after } from "./duration.ts";
+import { isHoldId } from "./marks/hold-id.ts";
+import { holdLabel } from "./marks/keys.ts";
+import { planMark } from "./marks/plan-marks.ts";
+import { longestBoot } from "./plan.ts";
+import type { NodeChange, NodeClaim, SeenNode, Unavailable } from "./ports.ts";
+import type { ScopeRecord } from "./record.ts";
+import type { Rules } from "./rules.ts";
+
+/** What the cluster showed of a scope. */
+export type ScopeView = Readonly<{
+  nodes: readonly SeenNode[];
+  claims: readonly NodeClaim[] | Unavailable;
+}>;
+
+/** The NodeClaims, or none where they cannot be read. */
+export const claimsOf = ({ claims }: ScopeView): readonly NodeClaim[] =>
+  "unavailable" in claims ? [] : claims;
+
+/** Nodes that are drifted for longer than the settings allow, by name. A hold that somebody asked for holds them, too. */
+export function driftedNodes(view: ScopeView, { driftWait }: Rules, now: Date): ReadonlySet<string> {
+  const drifted = claimsOf(view).filter(({ driftedAt }) => driftedAt && after(driftedAt, driftWait) <= now);
+  return new Set(drifted.flatMap(({ node }) => node ?? []));
+}
+
+/** When the next drifted node has waited for long enough. */
+export function nextDriftEnd(view: ScopeView, { driftWait }: Rules, now: Date): Date | undefined {
+  const ends = claimsOf(view).flatMap(({ driftedAt }) => (driftedAt ? [after(driftedAt, driftWait)] : []));
+  return ends.filter((end) => end > now).reduce<Date | undefined>((a, b) => (a && a < b ? a : b), undefined);
+}
+
+/**
+ * Since when the youngest launched instance waits for its node. A node that its NodeClaim names may be missing from the
+ * list of nodes, which was read a moment before. Without NodeClaims any launch of the last minutes may wait.
+ */
+export function awaitedSince(view: ScopeView, seen: ScopeRecord["seen"], now: Date): Date | undefined {
+  const joined = new Set(view.nodes.map(({ name }) => name));
+  const waiting =
+    "unavailable" in view.claims
+      ? Object.values(seen)
+      : view.claims
+          .filter(({ node, isDeleted }) => !isDeleted && !(node && joined.has(node)))
+          .map(({ createdAt }) => createdAt);
+  return waiting
+    .filter((since) => after(since, longestBoot) > now)
+    .reduce<Date | undefined>((a, b) => (a && a > b ? a : b), undefined);
+}
+
+export type NodeFacts = Readonly<{
+  record: ScopeRecord;
+  /** Until when the nodes are held; undefined: they are not. */
+  until?: Date | undefined;
+  isRequested: boolean;
+  view: ScopeView;
+  rules: Rules;
+  now: Date;
+}>;
+
+/** What each node shall be, where that differs from what it is. */
+export function planNodes(facts: NodeFacts): readonly NodeChange[] {
+  const { record, until, isRequested, view, rules, now } = facts;
+  const { hold, scope } = record;
+  if (!hold) return [];
+  const drifted = isRequested ? new Set() : driftedNodes(view, rules, now);
+  return view.nodes.flatMap((node): NodeChange[] => {
+    const isHeld = until !== undefined && !drifted.has(node.name);
+    if (isHeld && rules.mode === "hold") {
+      const { change } = planMark(node, { holdId: hold.id, annotation: rules.holdAnnotation });
+      return change ? [{ do: "mark", node, holdId: hold.id, scope }] : [];
+    }
+    const label = node.labels?.[holdLabel];
+    // A younger hold has marked it, of which this record does not know yet.
+    if (!isHoldId(label) || label > hold.id) return [];
+    return [{ do: "release", node, holdId: label, scope }];
+  });
+}
+
+/** The nodes of a scope that this hold protects, marked or yet to be marked. */
+export function holdable(view: ScopeView, rules: Rules, now: Date): number {
+  const drifted = driftedNodes(view, rules, now);
+  return view.nodes.filter(({ name, labels, annotations }) => {
+    const label = labels?.[holdLabel];
+    const isUsers = isHoldId(label)
+      ? false
+      : label !== undefined || annotations?.[rules.holdAnnotation] !== undefined;
+    return !drifted.has(name) && !isUsers;
+  }).length;
+}

@@ -1,0 +1,47 @@
+import { later } from "./duration.ts";
+import type { Quiet, ScopeRecord } from "./record.ts";
+
+/** A pause without an end lasts until it is resumed. */
+export const untilResumed = new Date("9999-12-31T00:00:00.000Z");
+
+/** What is silenced by hand or by a breather. A pause or a release of the whole cluster counts in every scope. */
+export type Silence = Readonly<{
+  /** Launches before this time count for nothing, however late they are reported. */
+  launchesCountFrom: Date;
+  /** Requests from before this time are over. */
+  requestsCountFrom: Date;
+  /** Why everything from before is over. */
+  released?: string;
+  /** The pause that is on, or else the breather. */
+  quiet?: Quiet;
+}>;
+
+const never = new Date(0);
+
+export function silenceOf(record: ScopeRecord, whole: ScopeRecord | undefined, now: Date): Silence {
+  const records = [record, ...(whole ? [whole] : [])];
+  const releases = records.flatMap(({ released }) => released ?? []);
+  const quiets = records.flatMap(({ quiet }) => quiet ?? []);
+  const requestsCountFrom = releases.map(({ at }) => at).reduce(later, never);
+  const launchesCountFrom = quiets.map(({ until }) => until).reduce(later, requestsCountFrom);
+  const released = releases.find(({ at }) => at.getTime() === requestsCountFrom.getTime());
+  const on = quiets.filter(({ until }) => until > now).toSorted(byWeight);
+  return {
+    launchesCountFrom,
+    requestsCountFrom,
+    ...(released && { released: released.because }),
+    ...(on[0] && { quiet: on[0] }),
+  };
+}
+
+/** A pause before a breather, and then the one that lasts longer. */
+const byWeight = (a: Quiet, b: Quiet): number =>
+  Number(b.kind === "paused") - Number(a.kind === "paused") || b.until.getTime() - a.until.getTime();
+
+export const isPaused = ({ quiet }: Silence): boolean => quiet?.kind === "paused";
+
+/** A pause or breather in one line. */
+export function describeQuiet({ kind, until, because }: Quiet): string {
+  const end = until >= untilResumed ? "until it is resumed" : `until ${until.toISOString()}`;
+  return `${kind === "paused" ? "paused by hand" : "breather"} ${end}: ${because}`;
+}

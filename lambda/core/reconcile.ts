@@ -1,0 +1,263 @@
+import { after, type Duration, earlier, minutes, seconds } from "./duration.ts";
+import { attemptAll, TryAgainError } from "./errors.ts";
+import { holdLabel } from "./marks/keys.ts";
+import { longestBoot, type Plan, planScope, wholeMinuteFrom } from "./plan.ts";
+import { awaitedSince, holdable, nextDriftEnd, planNodes, type ScopeView } from "./plan-nodes.ts";
+import type { Changed, Launch, PassContext } from "./ports.ts";
+import { emptyRecord, pastOf, type ScopeRecord, withoutHold } from "./record.ts";
+import type { Rules } from "./rules.ts";
+import { type Scope, wholeCluster } from "./scope.ts";
+
+/** Why a scope is looked at. */
+export type Trigger = Readonly<{
+  /** Launches that events report. */
+  launches?: readonly Launch[];
+  /** What somebody asked for: the record as it is to be, before anything is planned. It may refuse by an error. */
+  change?: ((record: ScopeRecord, now: Date) => ScopeRecord) | undefined;
+  /** The one-shot is set again, also where the record names one. */
+  isSweep?: boolean;
+}>;
+
+/** What a pass found and did. */
+export type Outcome = Plan & Readonly<{ changed: Changed; isClosed: boolean }>;
+
+export const nothingChanged: Changed = {
+  marked: 0,
+  adopted: 0,
+  userHeld: 0,
+  released: 0,
+  kept: 0,
+  failed: 0,
+  left: false,
+};
+
+/** Compares what is with what should be in one scope, and changes what differs. Whatever it leaves undone, the next pass does. */
+export async function reconcile(context: PassContext, scope: Scope, trigger: Trigger = {}): Promise<Outcome> {
+  const view = readView(context, scope);
+  const records = { record: context.holds.find(scope), whole: findWhole(context, scope) };
+  return reconcileWith(context, scope, trigger, { view: await view, ...(await all(records)) });
+}
+
+/** What a pass has read: a record that is missing is none, a cluster that could not be read is an error. */
+export type Read = Readonly<{
+  record: ScopeRecord | undefined;
+  whole: ScopeRecord | undefined;
+  view: ScopeView | Readonly<{ error: unknown }>;
+}>;
+
+/** The same, with what was read before. */
+export async function reconcileWith(
+  context: PassContext,
+  scope: Scope,
+  trigger: Trigger,
+  read: Read,
+): Promise<Outcome> {
+  const view = "error" in read.view ? undefined : read.view;
+  const plan = await settle(context, scope, trigger, { ...read, view });
+  report(context, scope, plan, trigger);
+  let changed = nothingChanged;
+  let isClosed = false;
+  await attemptAll(
+    [
+      async () => {
+        if (!view) return;
+        changed = await context.nodes.change(changesOf(context, plan, view), context);
+        reportProtected(context, plan, changed);
+      },
+      () => sendLooks(context, scope, plan),
+      async () => {
+        isClosed = await finish(context, plan, { ...changed, left: changed.left || !view });
+      },
+      // The message comes again, or the next sweep reads it again.
+      ...("error" in read.view ? [raise(read.view.error)] : []),
+    ],
+    1,
+  );
+  return { ...plan, changed, isClosed };
+}
+
+const raise = (error: unknown) => () => Promise.reject(error);
+
+function changesOf({ rules, clock }: PassContext, plan: Plan, view: ScopeView) {
+  const { record, until, isRequested } = plan;
+  return planNodes({ record, until, isRequested, view, rules, now: clock.now() });
+}
+
+/** The longest time for the NodeClaims: the marks of nodes do not wait for them. */
+const claimsTime: Duration = seconds(15);
+
+/** Reads the nodes and NodeClaims of a scope, each once. */
+export async function readView(
+  context: PassContext,
+  scope: Scope,
+): Promise<ScopeView | Readonly<{ error: unknown }>> {
+  const { nodes, nodeClaims, clock, log, metrics } = context;
+  const deadline = earlier(context.deadline, after(clock.now(), claimsTime));
+  const reading = nodeClaims.list(scope, { ...context, deadline }).catch((error: unknown) => {
+    log.warn("NodeClaims could not be read: drifted nodes are held, too", { scope, error });
+    return { unavailable: "NodeClaims could not be read" };
+  });
+  try {
+    const [listed, claims] = await Promise.all([nodes.list(scope, context), reading]);
+    if ("unavailable" in claims && "isMissingRight" in claims) {
+      log.warn("the cluster has not given the holder all of its rights", { because: claims.unavailable });
+      metrics.add("RightsMissing", 1);
+    }
+    return { nodes: listed, claims };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** The whole cluster's record counts in every scope. */
+const findWhole = async ({ holds }: PassContext, scope: Scope): Promise<ScopeRecord | undefined> =>
+  scope === wholeCluster ? undefined : holds.find(wholeCluster);
+
+async function all<T extends Readonly<Record<string, Promise<unknown>>>>(
+  promises: T,
+): Promise<{ [K in keyof T]: Awaited<T[K]> }> {
+  const entries = Object.entries(promises).map(async ([name, promise]) => [name, await promise] as const);
+  return Object.fromEntries(await Promise.all(entries)) as { [K in keyof T]: Awaited<T[K]> };
+}
+
+const tries = 20;
+
+/** Plans and writes. If another function wrote in between, it reads the record again and makes a new plan. */
+async function settle(
+  context: PassContext,
+  scope: Scope,
+  { launches = [], change, isSweep }: Trigger,
+  read: Omit<Read, "view"> & Readonly<{ view: ScopeView | undefined }>,
+): Promise<Plan> {
+  const { rules, clock, ids, holds, journal, events } = context;
+  const { view, whole } = read;
+  let before = read.record;
+  for (let attempt = 1; attempt <= tries; attempt++) {
+    const now = clock.now();
+    const record = readable(context, before ?? emptyRecord(scope));
+    const asked = change?.(record, now) ?? record;
+    const plan = planScope({
+      record: asked,
+      whole,
+      launches: [...launches, ...(view ? launchesIn(view, isSweep === true, rules, now) : [])],
+      nodes: view && {
+        holdable: holdable(view, rules, now),
+        awaitedSince: awaitedSince(view, asked.seen, now),
+        nextDriftEnd: nextDriftEnd(view, rules, now),
+      },
+      rules,
+      now,
+      newId: ids.newHoldId(now),
+      canQueue: context.followUps !== undefined,
+    });
+    const repeated = isSweep && plan.record.looks.oneShot ? { oneShot: plan.record.looks.oneShot } : {};
+    // Nothing differs: a record is written only where there is something to remember.
+    if (!plan.isChanged && asked === record && !before?.unreadable) return { ...plan, ...repeated };
+    // History first: a crash in between leaves an entry that the same hold's end will overwrite.
+    if (plan.past) await journal.remember(withMode(context, plan.past));
+    if (await holds.write(plan.record)) {
+      events?.note({ before: record, record: plan.record, past: plan.past });
+      return { ...plan, ...repeated };
+    }
+    before = await holds.find(scope);
+  }
+  throw new TryAgainError(`the record of ${scope} was changed by other functions ${tries} times in a row`);
+}
+
+const withMode = ({ rules }: PassContext, past: NonNullable<Plan["past"]>) =>
+  rules.mode === "observe" ? { ...past, observed: true as const } : past;
+
+/** The launches that the cluster shows: every NodeClaim with an instance is one. */
+function launchesIn(view: ScopeView, isSweep: boolean, { hold }: Rules, now: Date): readonly Launch[] {
+  const { claims, nodes } = view;
+  if (!("unavailable" in claims))
+    return claims.flatMap(({ instance, createdAt, nodePool }) =>
+      instance === undefined ? [] : [{ instance, launchedAt: createdAt, nodePool }],
+    );
+  // Without NodeClaims a node shows when it joined. One whose launch was seen is held since then, or its hold ended by hand.
+  const youngest = after(now, longestBoot - hold);
+  const missed = nodes.filter(({ labels, createdAt }) => !labels?.[holdLabel] && createdAt > youngest);
+  return isSweep
+    ? missed.map(({ name, createdAt, nodePool }) => ({ instance: name, launchedAt: createdAt, nodePool }))
+    : [];
+}
+
+/** Only an edit by hand makes a record unreadable. Its content is lost, and the marks of its hold are orphaned. */
+function readable({ log, metrics }: PassContext, record: ScopeRecord): ScopeRecord {
+  const { scope, version, unreadable } = record;
+  if (!unreadable) return record;
+  log.error("a record cannot be read: it counts as none, and is written anew", {
+    scope,
+    because: unreadable,
+  });
+  metrics.add("UnreadableRecords", 1);
+  return { ...emptyRecord(scope), version };
+}
+
+/** Sets the one-shot and sends the message that the plan asks for. */
+async function sendLooks(context: PassContext, scope: Scope, plan: Plan): Promise<void> {
+  const { oneShot, message, record } = plan;
+  await attemptAll([
+    async () => {
+      if (!oneShot || !record.hold) return;
+      const result = await context.schedules.arm(scope, record.hold.id, oneShot);
+      context.log.info("one-shot set", { scope, holdId: record.hold.id, at: oneShot, result });
+    },
+    async () => {
+      if (message !== undefined) await context.followUps?.enqueue({ kind: "scope", scope }, message);
+    },
+  ]);
+}
+
+/** Closes a hold that has ended and whose marks are removed. Work that is left is for the next pass, in a minute. */
+async function finish(context: PassContext, plan: Plan, changed: Changed): Promise<boolean> {
+  const { clock, holds, journal, metrics, log, events, schedules } = context;
+  const { record } = plan;
+  const { hold, scope } = record;
+  if (!hold) return false;
+  const now = clock.now();
+  const isUnfinished = changed.left || changed.failed > 0;
+  if (isUnfinished) await schedules.arm(scope, hold.id, wholeMinuteFrom(after(now, seconds(30))));
+  if (isUnfinished || !hold.ended) return false;
+  const past = withMode(context, pastOf({ ...record, hold }, now));
+  await journal.remember(past);
+  const closed = { ...withoutHold(record), version: record.version + 1 };
+  if (!(await holds.write(closed))) return false;
+  events?.note({ before: record, record: closed, past });
+  log.info("hold closed", { ...past, holdId: past.id });
+  metrics.add("ReleaseLagMs", Math.max(0, now.getTime() - (plan.dueAt ?? hold.ended.at).getTime()));
+  return true;
+}
+
+/** A launch that is found later than this was missed: its event should have come. */
+const eventsTake: Duration = minutes(2);
+
+function report(context: PassContext, scope: Scope, plan: Plan, { launches = [], isSweep }: Trigger): void {
+  const { log, metrics, clock } = context;
+  const { record, until, because, news, past, isChanged, steps } = plan;
+  const holdId = record.hold && { holdId: record.hold.id };
+  if (isChanged || !isSweep)
+    log.info("planned", { scope, because, steps, ...holdId, ...(until && { until }), launches: news.length });
+  if (past) log.info("hold closed", { ...past, holdId: past.id });
+  for (const step of steps) metrics.add(metricOf[step], 1);
+  if (!plan.doNewsCount) metrics.add("LaunchesIgnored", launches.length);
+  const reported = new Set(launches.map(({ instance }) => instance));
+  const oldest = after(clock.now(), -eventsTake);
+  const missed = news.filter(({ instance, launchedAt }) => !reported.has(instance) && launchedAt < oldest);
+  if (!plan.doNewsCount || missed.length === 0) return;
+  log.warn("launches were missed", { scope, instances: missed.map(({ instance }) => instance) });
+  metrics.add("MissedLaunches", missed.length);
+}
+
+const metricOf = { start: "HoldsStarted", extend: "HoldsExtended", cap: "HoldsCapped" } as const;
+
+/** How long the first mark of a hold took, once all of its nodes are marked. */
+function reportProtected(
+  { metrics, clock }: PassContext,
+  { news, steps }: Plan,
+  { left, failed }: Changed,
+): void {
+  if (!steps.includes("start") || left || failed > 0 || news.length === 0) return;
+  const first = news.map(({ launchedAt }) => launchedAt).reduce(earlier);
+  metrics.add("LaunchToProtectedMs", Math.max(0, clock.now().getTime() - first.getTime()));
+}

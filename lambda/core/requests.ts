@@ -1,0 +1,47 @@
+import { later } from "./duration.ts";
+import type { Request } from "./record.ts";
+
+/** A record has room for this many requests; an event may bring any number. */
+export const mostRequests = 50;
+
+/** A request is on from when it was made until its end, unless it was released before. */
+export const isOn = ({ until, releasedAt }: Request, now: Date): boolean => until > now && !releasedAt;
+
+/** Those of which anything is still to be known: the others are over. */
+export const present = (requests: readonly Request[], now: Date): readonly Request[] =>
+  requests.filter(({ until }) => until > now);
+
+/** What became of a request, and why. */
+export type Granted = Readonly<{
+  action: "start" | "extend" | "shorten" | "keep" | "leave" | "refuse";
+  because: string;
+  requests: readonly Request[];
+}>;
+
+/**
+ * Adds a request, or changes the one of the same name. A person may also make it shorter. An event or a window only makes
+ * it longer: its messages may come twice and in any order.
+ */
+export function withRequest(requests: readonly Request[], asked: Request, now: Date): Granted {
+  const others = requests.filter(({ name }) => name !== asked.name);
+  const before = requests.find(({ name }) => name === asked.name);
+  const unchanged = (action: Granted["action"], because: string) => ({ action, because, requests });
+  if (asked.until <= now) return unchanged("leave", "the requested time is over");
+  if (before?.releasedAt && asked.at <= before.releasedAt)
+    return unchanged("leave", "the request was released since");
+  if (!before || before.releasedAt) {
+    if (others.length >= mostRequests)
+      return unchanged("refuse", `there are ${mostRequests} requests already: release one of them`);
+    return { action: "start", because: asked.reason, requests: [...others, asked] };
+  }
+  const until = asked.cause === "person" ? asked.until : later(before.until, asked.until);
+  if (until.getTime() === before.until.getTime())
+    return unchanged("keep", "the request already lasts as long");
+  const action = until > before.until ? "extend" : "shorten";
+  return { action, because: asked.reason, requests: [...others, { ...before, ...asked, until }] };
+}
+
+/** Ends the request of this name. */
+export function withoutRequest(requests: readonly Request[], name: string, now: Date): readonly Request[] {
+  return requests.map((one) => (one.name === name && isOn(one, now) ? { ...one, releasedAt: now } : one));
+}

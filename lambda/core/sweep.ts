@@ -1,0 +1,121 @@
+import { after, type Duration, earlier, seconds } from "./duration.ts";
+import { attemptAll } from "./errors.ts";
+import { holdLabel } from "./marks/keys.ts";
+import { untilOf } from "./plan.ts";
+import { claimsOf, type ScopeView } from "./plan-nodes.ts";
+import type { Changed, NodeChange, PassContext, SeenNode } from "./ports.ts";
+import { nothingChanged, type Outcome, readView, reconcileWith } from "./reconcile.ts";
+import type { ScopeRecord } from "./record.ts";
+import { scopeOf } from "./rules.ts";
+import { admits, nodePoolOf, type Scope, wholeCluster } from "./scope.ts";
+
+/** One scope takes no longer than this, so that one with many slow nodes does not stop the others. */
+const scopeTime: Duration = seconds(30);
+
+/** What a pass over all scopes did, and what became of orphaned marks. */
+export type All = Readonly<{
+  outcomes: readonly Outcome[];
+  orphaned: Changed;
+  records: readonly ScopeRecord[];
+  marked: readonly SeenNode[];
+}>;
+
+/**
+ * A pass over every scope, and the removal of orphaned marks: what a crash, a lost event or a failed one-shot left. Nodes
+ * and NodeClaims are read once for all of them. What one pass has no time for, the next one does.
+ */
+export async function reconcileAll(context: PassContext): Promise<All> {
+  const { clock, holds, nodes } = context;
+  const [view, marked] = await Promise.all([
+    readView(context, wholeCluster),
+    nodes.listMarked(context).catch((error: unknown) => ({ error })),
+  ]);
+  // Read after the nodes: a hold is recorded before its first mark, so a mark seen above has its hold here.
+  const { records, problems } = await holds.all();
+  const byScope = new Map(records.map((record) => [record.scope, record]));
+  const order = scopesToSweep(context, records, view);
+  const outcomes: Outcome[] = [];
+  let orphaned = nothingChanged;
+  await attemptAll([
+    ...order.map((scope) => async () => {
+      if (clock.now() >= context.deadline) return;
+      const deadline = earlier(context.deadline, after(clock.now(), scopeTime));
+      const whole = scope === wholeCluster ? undefined : byScope.get(wholeCluster);
+      const read = { record: byScope.get(scope), whole, view: partOf(view, scope) };
+      outcomes.push(await reconcileWith({ ...context, deadline }, scope, { isSweep: true }, read));
+    }),
+    async () => {
+      if ("error" in marked) throw marked.error;
+      orphaned = await releaseOrphanedMarks(context, marked, records);
+    },
+    ...problems.map((error) => () => Promise.reject(error)),
+  ]);
+  return { outcomes, orphaned, records, marked: "error" in marked ? [] : marked };
+}
+
+/** What the schedule of sweeps does. */
+export async function sweep(context: PassContext): Promise<void> {
+  const all = await reconcileAll(context);
+  measure(context, all);
+  await context.journal.noteSweep(context.clock.now());
+}
+
+type View = Awaited<ReturnType<typeof readView>>;
+
+/** Every scope with a record or a NodeClaim; holds that are over come first, the most overdue before the others. */
+function scopesToSweep(
+  { rules }: PassContext,
+  records: readonly ScopeRecord[],
+  view: View,
+): readonly Scope[] {
+  const dueOf = (record: ScopeRecord) =>
+    record.hold?.ended ? 0 : (untilOf(record, rules)?.getTime() ?? Number.MAX_SAFE_INTEGER);
+  const recorded = records.toSorted((a, b) => dueOf(a) - dueOf(b)).map(({ scope }) => scope);
+  const shown =
+    "error" in view ? [] : [...view.nodes, ...claimsOf(view)].map(({ nodePool }) => scopeOf(rules, nodePool));
+  return [...new Set([...recorded, ...shown])];
+}
+
+/** What belongs to one scope of what was read for all. */
+function partOf(view: View, scope: Scope): View {
+  const nodePool = nodePoolOf(scope);
+  if ("error" in view || nodePool === undefined) return view;
+  const isOfPool = (one: Readonly<{ nodePool: string }>) => one.nodePool === nodePool;
+  const { claims } = view;
+  const own: ScopeView = {
+    nodes: view.nodes.filter(isOfPool),
+    claims: "unavailable" in claims ? claims : claims.filter(isOfPool),
+  };
+  return own;
+}
+
+/** Removes marks of holds that no record names, and marks of nodes that the settings leave out. */
+async function releaseOrphanedMarks(
+  context: PassContext,
+  marked: readonly SeenNode[],
+  records: readonly ScopeRecord[],
+): Promise<Changed> {
+  const { rules, nodes, log, metrics } = context;
+  const recorded = new Set(records.flatMap(({ hold }) => hold?.id ?? []));
+  const orphaned = marked.flatMap((node): NodeChange[] => {
+    const holdId = node.labels?.[holdLabel] ?? "";
+    if (recorded.has(holdId) && admits(rules.nodePools, node.nodePool)) return [];
+    return [{ do: "release", node, holdId, scope: scopeOf(rules, node.nodePool) }];
+  });
+  if (orphaned.length === 0) return nothingChanged;
+  const changed = await nodes.change(orphaned, context);
+  const found = changed.released + changed.kept + changed.failed;
+  // None: their hold was closed after they were listed.
+  if (found === 0) return changed;
+  log.warn("orphaned marks removed", { ...changed });
+  metrics.add("OrphansFound", found);
+  return changed;
+}
+
+function measure({ clock, metrics }: PassContext, { records, marked }: All): void {
+  const now = clock.now().getTime();
+  const started = records.flatMap(({ launchHold }) => (launchHold ? [launchHold.startedAt.getTime()] : []));
+  metrics.add("HoldActive", records.filter(({ hold }) => hold).length);
+  metrics.add("OldestHoldMs", now - started.reduce((a, b) => Math.min(a, b), now));
+  metrics.add("NodesHeldNow", marked.length);
+}
