@@ -33,11 +33,11 @@ export function nextDriftEnd(view: ScopeView, { driftWait }: Rules, now: Date): 
  * Since when the youngest launched instance waits for its node. A node that its NodeClaim names may be missing from the
  * list of nodes, which was read a moment before. Without NodeClaims any launch of the last minutes may wait.
  */
-export function awaitedSince(view: ScopeView, seen: ScopeRecord["seen"], now: Date): Date | undefined {
+export function awaitedSince(view: ScopeView, launchTimes: readonly Date[], now: Date): Date | undefined {
   const joined = new Set(view.nodes.map(({ name }) => name));
   const waiting =
     "unavailable" in view.claims
-      ? Object.values(seen)
+      ? launchTimes
       : view.claims
           .filter(({ node, isDeleted }) => !isDeleted && !(node && joined.has(node)))
           .map(({ createdAt }) => createdAt);

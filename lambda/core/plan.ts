@@ -178,7 +178,7 @@ function whyOver({ record, rules, silence, wasCapped }: StartFacts, hold: Hold):
 }
 
 /** Duplicates of an event come within minutes. */
-const seenKept: Duration = minutes(15);
+export const seenKept: Duration = minutes(15);
 const mostSeen = 500;
 
 function seenAfter(

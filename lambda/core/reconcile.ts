@@ -1,7 +1,7 @@
 import { after, type Duration, earlier, minutes, seconds } from "./duration.ts";
 import { attemptAll, TryAgainError } from "./errors.ts";
 import { holdLabel } from "./marks/keys.ts";
-import { longestBoot, type Plan, planScope, wholeMinuteFrom } from "./plan.ts";
+import { longestBoot, type Plan, planScope, seenKept, wholeMinuteFrom } from "./plan.ts";
 import { awaitedSince, holdable, nextDriftEnd, planNodes, type ScopeView } from "./plan-nodes.ts";
 import type { Changed, Launch, PassContext } from "./ports.ts";
 import { emptyRecord, pastOf, type ScopeRecord, withoutHold } from "./record.ts";
@@ -126,7 +126,7 @@ const tries = 20;
 async function settle(
   context: PassContext,
   scope: Scope,
-  { launches = [], change, isSweep }: Trigger,
+  { launches = [], change, isSweep = false }: Trigger,
   read: Omit<Read, "view"> & Readonly<{ view: ScopeView | undefined }>,
 ): Promise<Plan> {
   const { rules, clock, ids, holds, journal, events } = context;
@@ -136,13 +136,14 @@ async function settle(
     const now = clock.now();
     const record = readable(context, before ?? emptyRecord(scope));
     const asked = change?.(record, now) ?? record;
+    const found = [...launches, ...(view ? launchesIn(view, asked, { isSweep, rules, now }) : [])];
     const plan = planScope({
       record: asked,
       whole,
-      launches: [...launches, ...(view ? launchesIn(view, isSweep === true, rules, now) : [])],
+      launches: found,
       nodes: view && {
         holdable: holdable(view, rules, now),
-        awaitedSince: awaitedSince(view, asked.seen, now),
+        awaitedSince: awaitedSince(view, [...Object.values(asked.seen), ...found.map(launchTime)], now),
         nextDriftEnd: nextDriftEnd(view, rules, now),
       },
       rules,
@@ -167,19 +168,31 @@ async function settle(
 const withMode = ({ rules }: PassContext, past: NonNullable<Plan["past"]>) =>
   rules.mode === "observe" ? { ...past, observed: true as const } : past;
 
+const launchTime = ({ launchedAt }: Launch): Date => launchedAt;
+
+type Facts = Readonly<{ isSweep: boolean; rules: Rules; now: Date }>;
+
 /** The launches that the cluster shows: every NodeClaim with an instance is one. */
-function launchesIn(view: ScopeView, isSweep: boolean, { hold }: Rules, now: Date): readonly Launch[] {
-  const { claims, nodes } = view;
+function launchesIn(
+  { claims, nodes }: ScopeView,
+  { seen }: ScopeRecord,
+  { isSweep, rules, now }: Facts,
+): readonly Launch[] {
   if (!("unavailable" in claims))
     return claims.flatMap(({ instance, createdAt, nodePool }) =>
       instance === undefined ? [] : [{ instance, launchedAt: createdAt, nodePool }],
     );
-  // Without NodeClaims a node shows when it joined. One whose launch was seen is held since then, or its hold ended by hand.
-  const youngest = after(now, longestBoot - hold);
-  const missed = nodes.filter(({ labels, createdAt }) => !labels?.[holdLabel] && createdAt > youngest);
-  return isSweep
-    ? missed.map(({ name, createdAt, nodePool }) => ({ instance: name, launchedAt: createdAt, nodePool }))
-    : [];
+  if (!isSweep) return [];
+  // Without NodeClaims a node shows when it joined. It is explained by a launch that was seen while it booted; which ones
+  // were seen is known for some minutes.
+  const youngest = after(now, longestBoot - Math.min(rules.hold, seenKept));
+  const isExplained = (createdAt: Date) =>
+    Object.values(seen).some((at) => at <= createdAt && after(at, longestBoot) >= createdAt);
+  return nodes
+    .filter(
+      ({ labels, createdAt }) => !labels?.[holdLabel] && createdAt > youngest && !isExplained(createdAt),
+    )
+    .map(({ name, createdAt, nodePool }) => ({ instance: name, launchedAt: createdAt, nodePool }));
 }
 
 /** Only an edit by hand makes a record unreadable. Its content is lost, and the marks of its hold are orphaned. */

@@ -135,7 +135,7 @@ function describe(record: ScopeRecord, { whole, view: all, marked, rules, now }:
     nodes: names.toSorted().slice(0, mostNames),
     ...(rules.mode === "observe" && { nodesObserved: isHeld ? holdable(view, rules, now) : 0 }),
     drifted: isHeld && !plan.isRequested ? driftedNodes(view, rules, now).size : 0,
-    isAwaiting: isHeld && awaitedSince(view, record.seen, now) !== undefined,
+    isAwaiting: isHeld && awaitedSince(view, Object.values(record.seen), now) !== undefined,
     ...(looks.oneShot && hold && { nextLook: looks.oneShot }),
   };
 }
