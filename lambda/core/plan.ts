@@ -76,7 +76,7 @@ export function planScope(facts: PlanFacts): Plan {
   const asked = requests.filter((one) => isOn(one, now));
   const ends = [...(end && !isOver ? [end.at] : []), ...asked.map(({ until }) => until)];
   const until = isKept && !isPaused(silence) && ends.length > 0 ? ends.reduce(later) : undefined;
-  const news = launches.filter(({ instance }) => record.seen[instance] === undefined);
+  const news = newsIn(launches, record.seen, now);
   const counted = news.filter(({ launchedAt }) => earlier(launchedAt, now) >= countFrom);
 
   const { launchHold: _, quiet, ...rest } = record;
@@ -177,22 +177,34 @@ function whyOver({ record, rules, silence, wasCapped }: StartFacts, hold: Hold):
   return released.length > 0 ? `released by hand: ${names}` : "the hold expired";
 }
 
-/** Duplicates of an event come within minutes. */
+/** Duplicates of an event come within minutes. An older launch was counted, or is not counted any more. */
 export const seenKept: Duration = minutes(15);
 const mostSeen = 500;
+
+/** The launches that were not counted before, each once. */
+function newsIn(launches: readonly Launch[], seen: ScopeRecord["seen"], now: Date): readonly Launch[] {
+  const times = Object.values(seen);
+  const oldest = after(now, -seenKept);
+  // Where the record has no room for more, what is older than all that it names may have been forgotten.
+  const countFrom = times.length < mostSeen ? oldest : times.reduce(earlier, now);
+  const news = launches.filter(
+    ({ instance, launchedAt }) => launchedAt > countFrom && seen[instance] === undefined,
+  );
+  return [...new Map(news.map((launch) => [launch.instance, launch])).values()];
+}
 
 function seenAfter(
   seen: ScopeRecord["seen"],
   news: readonly Launch[],
   now: Date,
 ): Readonly<Record<string, Date>> {
-  const all = [
-    ...Object.entries(seen),
-    ...news.map(({ instance, launchedAt }) => [instance, launchedAt] as const),
-  ];
-  const young = all.filter(([, at]) => at > after(now, -seenKept));
-  if (young.length === Object.keys(seen).length && news.length === 0) return seen;
-  return Object.fromEntries(young.toSorted(([, a], [, b]) => a.getTime() - b.getTime()).slice(-mostSeen));
+  const added = news.map(({ instance, launchedAt }) => [instance, launchedAt] as const);
+  return Object.fromEntries(
+    [...Object.entries(seen), ...added]
+      .filter(([, at]) => at > after(now, -seenKept))
+      .toSorted(([, a], [, b]) => a.getTime() - b.getTime())
+      .slice(-mostSeen),
+  );
 }
 
 type FigureFacts = Readonly<{

@@ -83,8 +83,8 @@ function changesOf({ rules, clock }: PassContext, plan: Plan, view: ScopeView) {
   return planNodes({ record, until, isRequested, view, rules, now: clock.now() });
 }
 
-/** The longest time for the NodeClaims: the marks of nodes do not wait for them. */
-const claimsTime: Duration = seconds(15);
+/** The marks of nodes wait no longer for the NodeClaims. */
+const claimsTime: Duration = seconds(10);
 
 /** Reads the nodes and NodeClaims of a scope, each once. */
 export async function readView(
@@ -158,7 +158,7 @@ async function settle(
     if (plan.past) await journal.remember(withMode(context, plan.past));
     if (await holds.write(plan.record)) {
       events?.note({ before: record, record: plan.record, past: plan.past });
-      return { ...plan, ...repeated };
+      return { ...plan, ...repeated, record: { ...plan.record, version: plan.record.version + 1 } };
     }
     before = await holds.find(scope);
   }
@@ -234,7 +234,7 @@ async function finish(context: PassContext, plan: Plan, changed: Changed): Promi
   if (isUnfinished || !hold.ended) return false;
   const past = withMode(context, pastOf({ ...record, hold }, now));
   await journal.remember(past);
-  const closed = { ...withoutHold(record), version: record.version + 1 };
+  const closed = withoutHold(record);
   if (!(await holds.write(closed))) return false;
   events?.note({ before: record, record: closed, past });
   log.info("hold closed", { ...past, holdId: past.id });
@@ -253,7 +253,7 @@ function report(context: PassContext, scope: Scope, plan: Plan, { launches = [],
     log.info("planned", { scope, because, steps, ...holdId, ...(until && { until }), launches: news.length });
   if (past) log.info("hold closed", { ...past, holdId: past.id });
   for (const step of steps) metrics.add(metricOf[step], 1);
-  if (!plan.doNewsCount) metrics.add("LaunchesIgnored", launches.length);
+  if (!plan.doNewsCount && launches.length > 0) metrics.add("LaunchesIgnored", launches.length);
   const reported = new Set(launches.map(({ instance }) => instance));
   const oldest = after(clock.now(), -eventsTake);
   const missed = news.filter(({ instance, launchedAt }) => !reported.has(instance) && launchedAt < oldest);

@@ -1,5 +1,5 @@
 import { after, type Duration, earlier, formatDuration } from "../duration.ts";
-import { BadInputError } from "../errors.ts";
+import { BadInputError, withMore } from "../errors.ts";
 import type { PassContext } from "../ports.ts";
 import { describeQuiet, isPaused, silenceOf } from "../quiet.ts";
 import { reconcile, type Trigger } from "../reconcile.ts";
@@ -42,7 +42,12 @@ export async function holdByHand(
     ]);
   const whole = scope === wholeCluster ? undefined : await context.holds.find(wholeCluster);
   const { trigger, granted } = asking(request, whole);
-  const { record, until, changed } = await reconcile(context, scope, trigger);
+  const { record, until, changed } = await reconcile(context, scope, trigger).catch((error: unknown) => {
+    const remedy = "the next sweep marks its nodes, and `release --name` cancels it";
+    throw granted().action === "start" || granted().action === "extend"
+      ? withMore(error, `if the request was recorded, \`status\` shows it: ${remedy}`)
+      : error;
+  });
   const { because } = granted();
   const own = record.requests.find(({ name, releasedAt }) => name === request.name && !releasedAt);
   context.log.info("request to hold decided", {
