@@ -75,14 +75,12 @@ export function planNodes(facts: NodeFacts): readonly NodeChange[] {
   });
 }
 
-/** The nodes of a scope that this hold protects, marked or yet to be marked. */
-export function holdable(view: ScopeView, rules: Rules, now: Date): number {
+/** The nodes of a scope that a hold protects, marked or yet to be marked, by name. */
+export function holdable(view: ScopeView, rules: Rules, now: Date): readonly string[] {
   const drifted = driftedNodes(view, rules, now);
-  return view.nodes.filter(({ name, labels, annotations }) => {
+  const isOurs = ({ labels, annotations }: SeenNode): boolean => {
     const label = labels?.[holdLabel];
-    const isUsers = isHoldId(label)
-      ? false
-      : label !== undefined || annotations?.[rules.holdAnnotation] !== undefined;
-    return !drifted.has(name) && !isUsers;
-  }).length;
+    return isHoldId(label) || (label === undefined && annotations?.[rules.holdAnnotation] === undefined);
+  };
+  return view.nodes.filter((node) => isOurs(node) && !drifted.has(node.name)).map(({ name }) => name);
 }

@@ -12,6 +12,7 @@ import {
   pastOf,
   type Request,
   type ScopeRecord,
+  type Watched,
   withNewHold,
 } from "./record.ts";
 import { isOn, present } from "./requests.ts";
@@ -32,9 +33,11 @@ export type PlanFacts = Readonly<{
   canQueue: boolean;
 }>;
 
-/** How many nodes the scope has, and since when the youngest launch waits for its node. */
+/** The nodes that a hold protects, and since when the youngest launch waits for its node. */
 export type NodeFacts = Readonly<{
-  holdable: number;
+  holdable: readonly string[];
+  /** The names of all nodes of the scope. */
+  present: ReadonlySet<string>;
   awaitedSince?: Date | undefined;
   nextDriftEnd?: Date | undefined;
 }>;
@@ -90,8 +93,10 @@ export function planScope(facts: PlanFacts): Plan {
     seen: seenAfter(record.seen, news, now),
   };
   const started = startOrEnd({ ...facts, next, until, silence, wasCapped: isOver && end.isCapped, asked });
-  const planned = {
-    ...started.record,
+  const { watched: _w, ...unwatched } = started.record;
+  const planned: ScopeRecord = {
+    ...unwatched,
+    ...watchedAfter(facts, until !== undefined),
     figures: figuresAfter({ ...facts, next: started.record, until, counted, asked, end }),
   };
   const looks = looksOf({ ...facts, hold: planned.hold, until, asked });
@@ -236,11 +241,24 @@ function figuresAfter(facts: FigureFacts): Figures {
   return {
     launches: Object.fromEntries(launches),
     extensions: figures.extensions + (before && until > before ? 1 : 0),
-    nodes: Math.max(figures.nodes, nodes?.holdable ?? 0),
+    nodes: Math.max(figures.nodes, nodes?.holdable.length ?? 0),
     capped: figures.capped || (end?.isCapped ?? false),
     requests: requests.slice(0, mostNames),
-    removed: figures.removed,
+    removed: figures.removed + (nodes ? gone(next.watched, nodes).length : 0),
   };
+}
+
+const gone = (watched: Watched = [], { present }: NodeFacts): Watched =>
+  watched.filter((name) => !present.has(name));
+
+/** A record has room for this many names. */
+export const mostWatched = 500;
+
+/** The nodes to be watched for their removal while nothing protects them. */
+function watchedAfter({ nodes, rules, record }: PlanFacts, isHeld: boolean): Pick<ScopeRecord, "watched"> {
+  if (!isHeld || rules.mode === "hold") return {};
+  const watched = nodes ? nodes.holdable.slice(0, mostWatched) : record.watched;
+  return watched ? { watched } : {};
 }
 
 /** When the launch hold and the requests of a record end, whatever silences them. */

@@ -143,6 +143,7 @@ async function settle(
       launches: found,
       nodes: view && {
         holdable: holdable(view, rules, now),
+        present: new Set(view.nodes.map(({ name }) => name)),
         awaitedSince: awaitedSince(view, [...Object.values(asked.seen), ...found.map(launchTime)], now),
         nextDriftEnd: nextDriftEnd(view, rules, now),
       },

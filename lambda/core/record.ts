@@ -41,9 +41,12 @@ export type Figures = Readonly<{
   capped: boolean;
   /** The reasons of the requests that were part of it. */
   requests: readonly string[];
-  /** How many of its nodes were removed by others while it lasted, with `mode=observe`. */
+  /** With `mode=observe`, how many of the nodes that it would have held were removed while it lasted. */
   removed: number;
 }>;
+
+/** With `mode=observe`, the names of nodes that would be held: one that is missing later was removed. */
+export type Watched = readonly string[];
 
 /** When this scope will be looked at next: the one-shot and the message that were set last. */
 export type Looks = Readonly<{ oneShot?: Date; message?: Date }>;
@@ -60,6 +63,7 @@ export type ScopeRecord = Readonly<{
   /** Launches of the last minutes by instance, so that each is counted once. */
   seen: Readonly<Record<string, Date>>;
   figures: Figures;
+  watched?: Watched;
   looks: Looks;
   /** Why the stored record cannot be read; everything else is empty then. Never stored. */
   unreadable?: string;
@@ -104,7 +108,7 @@ export const withNewHold = (record: ScopeRecord, hold: Hold): ScopeRecord => ({
 });
 
 /** The record once no node has the mark of its hold. */
-export function withoutHold({ hold: _, ...record }: ScopeRecord): ScopeRecord {
+export function withoutHold({ hold: _, watched: _w, ...record }: ScopeRecord): ScopeRecord {
   return { ...record, figures: noFigures, looks: {} };
 }
 

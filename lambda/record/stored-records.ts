@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { type BadInputError, BrokenSetupError } from "../core/errors.ts";
+import { mostWatched } from "../core/plan.ts";
 import type { ProbeAnswer } from "../core/ports.ts";
 import { emptyRecord, type PastHold, type ScopeRecord } from "../core/record.ts";
 import { mostRequests } from "../core/requests.ts";
@@ -42,6 +43,7 @@ const record = fields({
   released: v.exactOptional(fields({ at: moment, because: anyText, by: v.exactOptional(anyText) })),
   seen: v.record(v.string(), moment, "a map"),
   figures: fields(figureEntries),
+  watched: v.exactOptional(list(anyText, mostWatched)),
   looks: fields({ oneShot: v.exactOptional(moment), message: v.exactOptional(moment) }),
 });
 

@@ -133,7 +133,7 @@ function describe(record: ScopeRecord, { whole, view: all, marked, rules, now }:
     capped: figures.capped,
     nodesHeld: names.length,
     nodes: names.toSorted().slice(0, mostNames),
-    ...(rules.mode === "observe" && { nodesObserved: isHeld ? holdable(view, rules, now) : 0 }),
+    ...(rules.mode === "observe" && { nodesObserved: isHeld ? holdable(view, rules, now).length : 0 }),
     drifted: isHeld && !plan.isRequested ? driftedNodes(view, rules, now).size : 0,
     isAwaiting: isHeld && awaitedSince(view, Object.values(record.seen), now) !== undefined,
     ...(looks.oneShot && hold && { nextLook: looks.oneShot }),
