@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { after, type Duration, earlier, later, minutes, seconds } from "./duration.ts";
-import { endOf, launchHoldAfter, nextDelayEnd } from "./launches.ts";
+import { endOf, isDelayOver, launchesThatHold, launchHoldAfter, nextDelayEnd } from "./launches.ts";
 import type { Launch } from "./ports.ts";
 import { describeQuiet, isPaused, type Silence, silenceOf } from "./quiet.ts";
 import {
@@ -53,9 +53,10 @@ export type Plan = Readonly<{
   because: string;
   /** A hold that goes to history before the record is written. */
   past?: PastHold;
-  /** Launches that were not counted before, and whether any of them counts for the hold. */
+  /** Launches that were not seen before; those of them that are counted; and those that hold nothing. */
   news: readonly Launch[];
-  doNewsCount: boolean;
+  counted: readonly Launch[];
+  ignored: readonly Launch[];
   /** The one-shot to set. */
   oneShot?: Date;
   /** The delay of the message to send. */
@@ -72,15 +73,18 @@ export function planScope(facts: PlanFacts): Plan {
   const silence = silenceOf(record, whole, now);
   const isKept = isOfRules(rules, record.scope);
   const countFrom = silence.launchesCountFrom;
-  const launchHold = launchHoldAfter({ before: record.launchHold, launches, countFrom, rules, now });
+  const ofLaunches = { before: record.launchHold, launches, countFrom, rules, now };
+  const launchHold = launchHoldAfter(ofLaunches);
   const end = launchHold && endOf(launchHold, rules);
   const isOver = end !== undefined && end.at <= now;
   const requests = present(record.requests, now).filter(({ at }) => at >= silence.requestsCountFrom);
   const asked = requests.filter((one) => isOn(one, now));
   const ends = [...(end && !isOver ? [end.at] : []), ...asked.map(({ until }) => until)];
   const until = isKept && !isPaused(silence) && ends.length > 0 ? ends.reduce(later) : undefined;
-  const news = newsIn(launches, record.seen, now);
-  const counted = news.filter(({ launchedAt }) => earlier(launchedAt, now) >= countFrom);
+  const due = launches.filter((launch) => isDelayOver(launch, rules, now));
+  const news = newsIn(due, record.seen, now);
+  const counted = until ? news.filter(({ launchedAt }) => earlier(launchedAt, now) >= countFrom) : [];
+  const known = new Set([...Object.keys(record.seen), ...counted.map(({ instance }) => instance)]);
 
   const { launchHold: _, quiet, ...rest } = record;
   const next: ScopeRecord = {
@@ -92,7 +96,9 @@ export function planScope(facts: PlanFacts): Plan {
     requests,
     seen: seenAfter(record.seen, news, now),
   };
-  const started = startOrEnd({ ...facts, next, until, silence, wasCapped: isOver && end.isCapped, asked });
+  const holding = launchesThatHold(ofLaunches);
+  const wasCapped = isOver && end.isCapped;
+  const started = startOrEnd({ ...facts, next, until, silence, wasCapped, asked, holding });
   const { watched: _w, ...unwatched } = started.record;
   const planned: ScopeRecord = {
     ...unwatched,
@@ -102,7 +108,7 @@ export function planScope(facts: PlanFacts): Plan {
   const looks = looksOf({ ...facts, hold: planned.hold, until, asked });
   const written = planned.hold ? { ...planned, looks: looks.looks } : planned;
   const isChanged = !isDeepStrictEqual(written, record);
-  const dueAt = record.launchHold && endOf(record.launchHold, rules).at;
+  const dueAt = dueOf(record, rules);
   return {
     record: written,
     isChanged,
@@ -111,11 +117,12 @@ export function planScope(facts: PlanFacts): Plan {
     because: started.because,
     ...(started.past && { past: started.past }),
     news,
-    doNewsCount: counted.length > 0 && until !== undefined,
+    counted,
+    ignored: due.filter(({ instance }) => !known.has(instance)),
     steps: stepsOf(record, written),
     ...(looks.oneShot && { oneShot: looks.oneShot }),
     ...(looks.message !== undefined && { message: looks.message }),
-    ...(started.isEnd && { dueAt: dueAt && dueAt < now ? dueAt : now }),
+    ...(started.isEnd && { dueAt: dueAt ? earlier(dueAt, now) : now }),
   };
 }
 
@@ -142,6 +149,7 @@ type StartFacts = PlanFacts &
   }>;
 type Started = Readonly<{ record: ScopeRecord; because: string; past?: PastHold; isEnd?: true }>;
 
+    holding: readonly Launch[];
 /** Starts a hold where nodes are to be held and none is on, and ends one where they are not. */
 function startOrEnd(facts: StartFacts): Started {
   const { next, until, now, newId, asked, silence } = facts;
@@ -158,11 +166,10 @@ function startOrEnd(facts: StartFacts): Started {
   return { record: { ...next, scope, hold: { ...hold, ended: { at: now, because } } }, because, isEnd: true };
 }
 
-function whyHeld({ next, launches, asked }: StartFacts): string {
-  const newest = next.launchHold?.lastLaunchAt;
-  const pools = new Set(launches.map(({ nodePool }) => nodePool));
-  if (newest && pools.size === 1) return `a node was launched in NodePool ${[...pools][0]}`;
-  if (newest && pools.size > 1) return `nodes were launched in NodePools ${[...pools].toSorted().join(", ")}`;
+function whyHeld({ holding, asked }: StartFacts): string {
+  const pools = [...new Set(holding.map(({ nodePool }) => nodePool))].toSorted();
+  if (pools.length === 1) return `a node was launched in NodePool ${pools[0]}`;
+  if (pools.length > 1) return `nodes were launched in NodePools ${pools.join(", ")}`;
   return asked[0]?.reason ?? "a node was launched";
 }
 
@@ -278,6 +285,16 @@ type NextLooks = Readonly<{ looks: Looks; oneShot?: Date; message?: Duration }>;
 const soonest: Duration = seconds(30);
 
 /** When to look at a scope again, and what is to be set for that. */
+/** The same, with requests that were released before their end. */
+const dueOf = ({ requests, ...record }: ScopeRecord, rules: Rules): Date | undefined =>
+  untilOf(
+    {
+      ...record,
+      requests: requests.map(({ releasedAt, ...one }) => ({ ...one, until: releasedAt ?? one.until })),
+    },
+    rules,
+  );
+
 function looksOf({ record, nodes, launches, until, rules, now, canQueue }: LookFacts): NextLooks {
   const { oneShot, message } = record.looks;
   const sending = canQueue && until ? delayOf(nodes?.awaitedSince, now) : undefined;

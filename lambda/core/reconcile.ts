@@ -62,7 +62,7 @@ export async function reconcileWith(
       async () => {
         if (!view) return;
         changed = await context.nodes.change(changesOf(context, plan, view), context);
-        reportProtected(context, plan, changed);
+        reportChanged(context, plan, changed);
       },
       () => sendLooks(context, scope, plan),
       async () => {
@@ -140,6 +140,7 @@ async function settle(
     const plan = planScope({
       record: asked,
       whole,
+      stored: record,
       launches: found,
       nodes: view && {
         holdable: holdable(view, rules, now),
@@ -248,17 +249,25 @@ const eventsTake: Duration = minutes(2);
 
 function report(context: PassContext, scope: Scope, plan: Plan, { launches = [], isSweep }: Trigger): void {
   const { log, metrics, clock } = context;
-  const { record, until, because, news, past, isChanged, steps } = plan;
+  const { record, until, because, counted, ignored, past, isChanged, steps } = plan;
   const holdId = record.hold && { holdId: record.hold.id };
   if (isChanged || !isSweep)
-    log.info("planned", { scope, because, steps, ...holdId, ...(until && { until }), launches: news.length });
+    log.info("planned", {
+      scope,
+      because,
+      steps,
+      ...holdId,
+      ...(until && { until }),
+      launches: counted.length,
+    });
   if (past) log.info("hold closed", { ...past, holdId: past.id });
   for (const step of steps) metrics.add(metricOf[step], 1);
-  if (!plan.doNewsCount && launches.length > 0) metrics.add("LaunchesIgnored", launches.length);
   const reported = new Set(launches.map(({ instance }) => instance));
   const oldest = after(clock.now(), -eventsTake);
-  const missed = news.filter(({ instance, launchedAt }) => !reported.has(instance) && launchedAt < oldest);
-  if (!plan.doNewsCount || missed.length === 0) return;
+  const inVain = ignored.filter(({ instance }) => reported.has(instance)).length;
+  if (inVain > 0) metrics.add("LaunchesIgnored", inVain);
+  const missed = counted.filter(({ instance, launchedAt }) => !reported.has(instance) && launchedAt < oldest);
+  if (missed.length === 0) return;
   log.warn("launches were missed", { scope, instances: missed.map(({ instance }) => instance) });
   metrics.add("MissedLaunches", missed.length);
 }
