@@ -19,7 +19,10 @@ import { isOn, present } from "./requests.ts";
 import { isOfRules, type Rules } from "./rules.ts";
 
 export type PlanFacts = Readonly<{
+  /** With what somebody asks for. */
   record: ScopeRecord;
+  /** As it was read, where somebody asks for a change of it. */
+  stored?: ScopeRecord;
   /** The record of the whole cluster, where the scope is a NodePool. */
   whole?: ScopeRecord | undefined;
   /** Launches in this scope, by events or by NodeClaims; any of them may have been there before. */
@@ -146,10 +149,10 @@ type StartFacts = PlanFacts &
     silence: Silence;
     wasCapped: boolean;
     asked: readonly Request[];
+    holding: readonly Launch[];
   }>;
 type Started = Readonly<{ record: ScopeRecord; because: string; past?: PastHold; isEnd?: true }>;
 
-    holding: readonly Launch[];
 /** Starts a hold where nodes are to be held and none is on, and ends one where they are not. */
 function startOrEnd(facts: StartFacts): Started {
   const { next, until, now, newId, asked, silence } = facts;
@@ -181,16 +184,20 @@ function whyNothing({ quiet }: Silence, requests: number): string {
 function whyOver({ record, rules, silence, wasCapped }: StartFacts, hold: Hold): string {
   if (!isOfRules(rules, record.scope)) return "the setting scope has changed";
   if (silence.quiet?.kind === "paused") return `paused by hand: ${silence.quiet.because}`;
-  if (silence.released && hold.startedAt <= silence.requestsCountFrom)
+  const { launchHold, requests } = record;
+  const causes = [...(launchHold ? [launchHold.lastLaunchAt] : []), ...requests.map(({ at }) => at)];
+  if (silence.released && causes.some((at) => at < silence.requestsCountFrom))
     return `released by hand: ${silence.released}`;
   if (wasCapped) return capped;
-  const released = record.requests.filter(({ releasedAt }) => releasedAt && releasedAt >= hold.startedAt);
+  const released = requests.filter(({ releasedAt }) => releasedAt && releasedAt >= hold.startedAt);
   const names = released.map(({ name }) => name).join(", ");
   return released.length > 0 ? `released by hand: ${names}` : "the hold expired";
 }
 
 /** Duplicates of an event come within minutes. An older launch was counted, or is not counted any more. */
 export const seenKept: Duration = minutes(15);
+/** Longer, because the clocks of functions differ: what one forgets, another must not count again. */
+const remembered: Duration = seenKept + minutes(2);
 const mostSeen = 500;
 
 /** The launches that were not counted before, each once. */
@@ -213,7 +220,7 @@ function seenAfter(
   const added = news.map(({ instance, launchedAt }) => [instance, launchedAt] as const);
   return Object.fromEntries(
     [...Object.entries(seen), ...added]
-      .filter(([, at]) => at > after(now, -seenKept))
+      .filter(([, at]) => at > after(now, -remembered))
       .toSorted(([, a], [, b]) => a.getTime() - b.getTime())
       .slice(-mostSeen),
   );
@@ -221,6 +228,7 @@ function seenAfter(
 
 type FigureFacts = Readonly<{
   record: ScopeRecord;
+  stored?: ScopeRecord;
   next: ScopeRecord;
   nodes?: NodeFacts | undefined;
   until: Date | undefined;
@@ -235,7 +243,7 @@ const mostNames = 10;
 
 /** Adds up what history reports. */
 function figuresAfter(facts: FigureFacts): Figures {
-  const { record, next, nodes, until, counted, asked, end, rules } = facts;
+  const { record, stored = record, next, nodes, until, counted, asked, end, rules } = facts;
   const { figures } = next;
   if (!next.hold || !until) return figures;
   const launches = new Map(Object.entries(figures.launches));
@@ -243,7 +251,7 @@ function figuresAfter(facts: FigureFacts): Figures {
     const name = launches.has(nodePool) || launches.size < mostNames ? nodePool : "others";
     launches.set(name, (launches.get(name) ?? 0) + 1);
   }
-  const before = record.hold?.id === next.hold.id ? untilOf(record, rules) : undefined;
+  const before = stored.hold?.id === next.hold.id ? untilOf(stored, rules) : undefined;
   const requests = [...new Set([...figures.requests, ...asked.map(({ reason }) => reason)])];
   return {
     launches: Object.fromEntries(launches),
@@ -277,14 +285,6 @@ export function untilOf({ launchHold, requests }: ScopeRecord, rules: Rules): Da
   return ends.length > 0 ? ends.reduce(later) : undefined;
 }
 
-type LookFacts = PlanFacts &
-  Readonly<{ hold?: Hold | undefined; until: Date | undefined; asked: readonly Request[] }>;
-type NextLooks = Readonly<{ looks: Looks; oneShot?: Date; message?: Duration }>;
-
-/** A one-shot that fires now must not count as the next one, and the clocks of Scheduler and function differ. */
-const soonest: Duration = seconds(30);
-
-/** When to look at a scope again, and what is to be set for that. */
 /** The same, with requests that were released before their end. */
 const dueOf = ({ requests, ...record }: ScopeRecord, rules: Rules): Date | undefined =>
   untilOf(
@@ -295,10 +295,21 @@ const dueOf = ({ requests, ...record }: ScopeRecord, rules: Rules): Date | undef
     rules,
   );
 
+type LookFacts = PlanFacts &
+  Readonly<{ hold?: Hold | undefined; until: Date | undefined; asked: readonly Request[] }>;
+type NextLooks = Readonly<{ looks: Looks; oneShot?: Date; message?: Duration }>;
+
+/** A one-shot that fires now must not count as the next one, and the clocks of Scheduler and function differ. */
+const soonest: Duration = seconds(30);
+
+/** A message that arrives now must not count as the next one. */
+const clocksDiffer: Duration = seconds(5);
+
+/** When to look at a scope again, and what is to be set for that. */
 function looksOf({ record, nodes, launches, until, rules, now, canQueue }: LookFacts): NextLooks {
   const { oneShot, message } = record.looks;
   const sending = canQueue && until ? delayOf(nodes?.awaitedSince, now) : undefined;
-  const isSent = message !== undefined && message > now;
+  const isSent = message !== undefined && message > after(now, clocksDiffer);
   const delay = sending !== undefined && !isSent ? sending : undefined;
   const sent = delay !== undefined ? { message: after(now, delay) } : isSent ? { message } : {};
 
