@@ -313,7 +313,7 @@ function looksOf({ record, nodes, launches, until, rules, now, canQueue }: LookF
   const delay = sending !== undefined && !isSent ? sending : undefined;
   const sent = delay !== undefined ? { message: after(now, delay) } : isSent ? { message } : {};
 
-  const times = [until, nodes?.nextDriftEnd, nextDelayEnd(launches, rules, now)];
+  const times = until ? [until, nodes?.nextDriftEnd, nextDelayEnd(launches, rules, now)] : [];
   const next = times
     .flatMap((time) => (time && time > now ? [time] : []))
     .reduce<Date | undefined>(soonestOf, undefined);
