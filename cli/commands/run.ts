@@ -109,7 +109,7 @@ async function hold(options: Flags, itself: Command, terminal: Terminal): Promis
   const { openRun } = await import("../../local/run/run.ts");
   const metrics = new PrometheusMetrics(chosen.cluster);
   const takeOver = options.takeOver === true;
-  const kept = { settings: chosen, windows, config, folder, log, metrics };
+  const kept = { settings: chosen, ...(!options.releaseOnly && { windows }), config, folder, log, metrics };
   const run = await openRun({ ...kept, takeOver, release: freeing });
   const stopped = untilStopped(() => terminal.notify(mayStayHeld(freeing)));
   // What cannot be finished in time is done by the next start, as after a crash.
