@@ -5,7 +5,7 @@ import { planMark } from "./marks/plan-marks.ts";
 import { longestBoot } from "./plan.ts";
 import type { NodeChange, NodeClaim, SeenNode, Unavailable } from "./ports.ts";
 import type { ScopeRecord } from "./record.ts";
-import type { Rules } from "./rules.ts";
+import { isOfRules, type Rules } from "./rules.ts";
 
 /** What the cluster showed of a scope. */
 export type ScopeView = Readonly<{
@@ -69,8 +69,9 @@ export function planNodes(facts: NodeFacts): readonly NodeChange[] {
       return change ? [{ do: "mark", node, holdId: hold.id, scope }] : [];
     }
     const label = node.labels?.[holdLabel];
-    // A younger hold has marked it, of which this record does not know yet.
+    // A younger hold has marked it, of which this record does not know yet; or that of another scope, as the settings are now.
     if (!isHoldId(label) || label > hold.id) return [];
+    if (label !== hold.id && !isOfRules(rules, scope)) return [];
     return [{ do: "release", node, holdId: label, scope }];
   });
 }
