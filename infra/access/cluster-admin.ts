@@ -35,7 +35,7 @@ export class ClusterAdmin extends Construct {
       environment: {
         [SettingEnvironment.cluster]: plan.settings.cluster,
         [SettingEnvironment.holdAnnotation]: plan.settings.holdAnnotation,
-        [SettingEnvironment.letGo]: plan.settings.letGo,
+        [SettingEnvironment.mode]: plan.settings.mode,
         [AccessEnvironment.roles]: Lazy.string({ produce: () => this.roleArns.join(",") }),
         ...(plan.vpc && { [vpcVariable]: "true" }),
       },

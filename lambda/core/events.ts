@@ -45,7 +45,7 @@ export function detailOf({ scope, record, past, holdId }: HoldEvent, rules: Rule
   return { version: 1, cluster: rules.cluster, mode: rules.mode, scope, holdId, ...said };
 }
 
-const ofPast = ({ scope: _, id: _id, observed: _o, ...past }: PastHold) => past;
+const ofPast = ({ scope: _, id: _id, observed: _o, ...past }: PastHold) => ({ ...past, until: past.endedAt });
 
 function ofRecord(record: ScopeRecord, rules: Rules) {
   const { hold, figures, requests } = record;
