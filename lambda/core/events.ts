@@ -54,6 +54,8 @@ function ofRecord(record: ScopeRecord, rules: Rules) {
     startedBecause: hold?.because,
     until: untilOf(record, rules),
     ...figures,
-    requests: requests.map(({ name, cause, reason, until }) => ({ name, cause, reason, until })),
+    requests: requests
+      .filter(({ releasedAt }) => !releasedAt)
+      .map(({ name, cause, reason, until }) => ({ name, cause, reason, until })),
   };
 }
