@@ -27,8 +27,8 @@ export function withRequest(requests: readonly Request[], asked: Request, now: D
   const before = requests.find(({ name }) => name === asked.name);
   const unchanged = (action: Granted["action"], because: string) => ({ action, because, requests });
   if (asked.until <= now) return unchanged("leave", "the requested time is over");
-  if (before?.releasedAt && asked.at <= before.releasedAt)
-    return unchanged("leave", "the request was released since");
+  const isNews = asked.cause === "person" || !before?.releasedAt || asked.at > before.releasedAt;
+  if (!isNews) return unchanged("leave", "the request was released since");
   if (!before || before.releasedAt) {
     if (others.length >= mostRequests)
       return unchanged("refuse", `there are ${mostRequests} requests already: release one of them`);

@@ -1,4 +1,4 @@
-import { after, type Duration, earlier, formatDuration } from "../duration.ts";
+import { after, type Duration, earlier, formatDuration, later } from "../duration.ts";
 import { BadInputError, withMore } from "../errors.ts";
 import type { Changed, PassContext } from "../ports.ts";
 import { describeQuiet, isPaused, silenceOf } from "../quiet.ts";
@@ -80,7 +80,8 @@ export function asking(
   let granted: Granted = { action: "leave", because: "nothing was decided", requests: [] };
   const change = (record: ScopeRecord, now: Date): ScopeRecord => {
     const silence = silenceOf(record, whole, now);
-    const at = earlier(request.at ?? now, now);
+    // A person asks now, and so after every release that is recorded, whichever clock recorded it.
+    const at = request.at ? earlier(request.at, now) : later(now, silence.requestsCountFrom);
     const asked: Request = {
       name: request.name,
       cause: request.cause,
