@@ -88,11 +88,11 @@ export async function pause(
   return { ...answer, because, until: request.for === undefined ? undefined : until };
 }
 
+/** What was resumed, and whether the scope is paused all the same, as part of the whole cluster. */
+export type ResumeAnswer = Readonly<{ resumed: readonly Scope[]; isPaused?: true; because: string }>;
+
 /** Lets launches count again from now on. */
-export async function resume(
-  context: PassContext,
-  scope: Scope | undefined,
-): Promise<Readonly<{ resumed: Scope[]; because: string }>> {
+export async function resume(context: PassContext, scope: Scope | undefined): Promise<ResumeAnswer> {
   await checkScope(context, { operation: "resume", scope: scope ?? wholeCluster });
   const resumed: Scope[] = [];
   let because = "nothing was paused";
@@ -112,9 +112,9 @@ export async function resume(
   if (scope === undefined || scope === wholeCluster) return { resumed: [...new Set(resumed)], because };
   const whole = await context.holds.find(wholeCluster);
   const silence = whole && silenceOf(whole, undefined, context.clock.now());
-  if (silence?.quiet && isPaused(silence))
-    because = `the whole cluster is still ${describeQuiet(silence.quiet)}: resume it`;
-  return { resumed: [...new Set(resumed)], because };
+  if (!silence?.quiet || !isPaused(silence)) return { resumed: [...new Set(resumed)], because };
+  because = `the whole cluster is still ${describeQuiet(silence.quiet)}: resume it`;
+  return { resumed: [...new Set(resumed)], isPaused: true, because };
 }
 
 /** The scope that an operator names, or all that have a record; the whole cluster comes first. */

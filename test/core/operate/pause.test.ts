@@ -125,6 +125,7 @@ describe("resuming", () => {
     );
     expect(await resume(context(), pool)).toMatchObject({
       resumed: [pool],
+      isPaused: true,
       because: "the whole cluster is still paused by hand until it is resumed: upgrade: resume it",
     });
     expect(record()?.quiet).toEqual(paused);
