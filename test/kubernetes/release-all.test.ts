@@ -23,7 +23,7 @@ async function play(
     for (const [name, label] of list) {
       await new Promise((resolve) => setImmediate(resolve));
       const labels = label === undefined ? {} : { labels: { [holdLabel]: label } };
-      yield { name, uid: name, createdAt: noon, writers: [], ...labels };
+      yield { name, uid: name, createdAt: noon, version: "1", writers: [], ...labels };
     }
     if (error) throw error;
   }
