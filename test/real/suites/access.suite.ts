@@ -4,7 +4,7 @@ import {
   type KubernetesAccessOptions,
 } from "../../../lambda/cluster-access/cluster-rights.ts";
 import { after, hours } from "../../../lambda/core/duration.ts";
-import { Karpenter } from "../../../lambda/core/marks/keys.ts";
+import { holderName, holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { type MarkKeys, planRelease } from "../../../lambda/core/marks/plan-marks.ts";
 import type { KubernetesCall, KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { isUnknownKind } from "../../../lambda/kubernetes/error.ts";
@@ -18,20 +18,16 @@ import { holdId } from "../../../simulator/hold-ids.ts";
 import {
   admitted,
   admittedWhileChanging,
-  annotate,
-  both,
   formerMark,
-  forms,
-  mark,
-  merge,
-  type Node,
   refused,
   refusedWhileChanging,
 } from "../../cluster-access/policy-cases.ts";
+import { annotate, both, forms, mark, merge, type Node, path } from "../../cluster-access/policy-requests.ts";
 import { clientOf } from "../../contracts/cluster-nodes.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
-import { createNode, outcomeOf, patched, path, removeNode, soon } from "../worlds/tried-node.ts";
+import { forgedOwners } from "../worlds/forged-owners.ts";
+import { applied, createNode, outcomeOf, patched, removeNode, soon } from "../worlds/tried-node.ts";
 
 const { annotation } = Karpenter.v1;
 const older = Karpenter["v0.31"].annotation;
@@ -47,6 +43,7 @@ describe("what a real API server allows the holder to do", () => {
   let access: KubernetesAccess;
 
   const create = (node: Node) => createNode(admin, node);
+  const apply = (manager: string, metadata: object) => admin.call(applied(manager, metadata), soon());
   const remove = () => removeNode(admin);
   const attempt = (call: KubernetesCall) => outcomeOf(holder, call);
   const accessWith = (options: Pick<KubernetesAccessOptions, "letGo">) =>
@@ -175,15 +172,17 @@ describe("what a real API server allows the holder to do", () => {
   });
 
   describe("when a user also wants to keep a held node", () => {
-    const change = (body: object, query = {}, contentType = "application/merge-patch+json") =>
+    const contentType = "application/merge-patch+json";
+    const change = (body: object, query: Readonly<Record<string, string>>) =>
       admin.call({ method: "PATCH", path, query, contentType, body }, soon());
     const held = async () => parseNodeLife(await admin.call({ method: "GET", path }, soon()));
     const release = async () => {
       const node = await held();
       const planned = planRelease(node, { holdId: h1, keys: [annotation] }).change;
       if (planned) {
-        const contentType = "application/json-patch+json";
-        await holder.call({ method: "PATCH", path, contentType, body: markPatch(node, planned) }, soon());
+        const body = markPatch(node, planned);
+        const patch = { method: "PATCH", path, contentType: "application/json-patch+json", body } as const;
+        await holder.call({ ...patch, query: { fieldManager: holderName } }, soon());
       }
       return (await held()).annotations?.[annotation];
     };
@@ -197,21 +196,30 @@ describe("what a real API server allows the holder to do", () => {
       expect(await release()).toBeUndefined();
     });
 
-    it("the same value applied by the server has an owner, and is removed until it is applied again", async () => {
-      const apply = () =>
-        change(
-          { apiVersion: "v1", kind: "Node", metadata: annotate("true") },
-          { fieldManager: "gitops", force: "true" },
-          "application/apply-patch+yaml",
-        );
-      await apply();
-      const { writers } = await held();
-      expect(writers.find(({ manager }) => manager === "gitops")?.annotations).toEqual([annotation]);
-      expect(await release()).toBeUndefined();
-      await apply();
-      expect((await held()).annotations?.[annotation]).toBe("true");
+    it("the same value applied by the server has an owner, who keeps it, and may take it off", async () => {
+      await apply("gitops", annotate("true"));
+      const ownersOf = async () =>
+        (await held()).writers
+          .filter(({ annotations }) => annotations.includes(annotation))
+          .map(({ manager }) => manager)
+          .toSorted();
+      expect(await ownersOf()).toEqual(["gitops", holderName]);
+      expect(await release()).toBe("true");
+      expect(await ownersOf()).toEqual(["gitops"]);
+      expect((await held()).labels?.[holdLabel]).toBeUndefined();
+      await apply("gitops", {});
+      expect((await held()).annotations?.[annotation]).toBeUndefined();
+    });
+
+    it("the value that they take off and set again is left to them", async () => {
+      for (const value of [null, "true"])
+        await change({ metadata: annotate(value) }, { fieldManager: "kubectl-annotate" });
+      expect(await release()).toBe("true");
+      expect((await held()).labels?.[holdLabel]).toBeUndefined();
     });
   });
+
+  describe("when owners of fields are forged", () => forgedOwners(() => ({ admin, holder })));
 
   describe("an inspection with the holder's rights", () => {
     const inspect = (key: string = annotation, clock = { now: () => new Date() }) =>
