@@ -3,6 +3,7 @@ import {
   KubernetesAccess,
   type KubernetesAccessOptions,
 } from "../../../lambda/cluster-access/cluster-rights.ts";
+import { holderGroup, policySpec } from "../../../lambda/cluster-access/policy.ts";
 import { after, hours } from "../../../lambda/core/duration.ts";
 import { holderName, holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { type MarkKeys, planRelease } from "../../../lambda/core/marks/plan-marks.ts";
@@ -22,8 +23,19 @@ import {
   refused,
   refusedWhileChanging,
 } from "../../cluster-access/policy-cases.ts";
-import { annotate, both, forms, mark, merge, type Node, path } from "../../cluster-access/policy-requests.ts";
+import {
+  annotate,
+  both,
+  type Case,
+  forms,
+  mark,
+  merge,
+  type Node,
+  path,
+} from "../../cluster-access/policy-requests.ts";
+import { type Form, updateBy } from "../../cluster-access/policy-updates.ts";
 import { clientOf } from "../../contracts/cluster-nodes.ts";
+import { buildCel, decideByOldestCel } from "../engines/cel.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
 import { forgedOwners } from "../worlds/forged-owners.ts";
@@ -33,8 +45,32 @@ const { annotation } = Karpenter.v1;
 const older = Karpenter["v0.31"].annotation;
 const h1 = holdId(1);
 const karpenters: Node = { labels: { [Karpenter.v1.poolLabel]: "default" } };
+const { "merge patch": mergePatch } = forms as Readonly<Record<"merge patch", Form>>;
+/** Whether this is the message of a rule, and no error of its evaluation. */
+const isOfPolicy = (keys: MarkKeys, decision: string) =>
+  policySpec(keys, holderGroup).validations?.some(({ message }) => message === decision) === true;
 /** Whether a time that the server recorded, in whole seconds, lies between `began` and now. */
 const isSince = (began: number) => (at: Date) => at.getTime() > began - 1_000 && at.getTime() <= Date.now();
+
+describe("the oldest Kubernetes that has policies", () => {
+  beforeAll(buildCel);
+
+  it.each<[string, MarkKeys, readonly Case[], readonly Case[]]>([
+    ["with one key", [annotation], admitted, refused],
+    ["while a former key is recorded", [annotation, older], admittedWhileChanging, refusedWhileChanging],
+  ])("decides alike, %s", async (_, keys, toAdmit, toRefuse) => {
+    const cases = [...toAdmit, ...toRefuse].map((one) => ({ one, isRefused: toRefuse.includes(one) }));
+    const updates = cases.map(({ one }) => ({ ...updateBy(one, mergePatch), groups: [holderName] }));
+    const decisions = await decideByOldestCel(policySpec(keys, holderGroup), updates);
+    const wrong = cases.flatMap(({ one: [rule], isRefused }, i) => {
+      const decision = decisions[i] ?? "none";
+      const isRight = isRefused ? isOfPolicy(keys, decision) : decision === "admitted";
+      return isRight ? [] : [`${rule}: ${decision}`];
+    });
+    expect(wrong).toEqual([]);
+    expect(decisions).toHaveLength(cases.length);
+  });
+});
 
 describe("what a real API server allows the holder to do", () => {
   let plane: ControlPlane;
