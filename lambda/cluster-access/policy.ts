@@ -1,6 +1,8 @@
 import type { V1ValidatingAdmissionPolicySpec } from "@kubernetes/client-node";
 import { holdIdPattern } from "../core/marks/hold-id.ts";
 import { holderName, holdLabel, markValue } from "../core/marks/keys.ts";
+import { text, texts } from "./cel.ts";
+import { ownerValidations, ownerVariables } from "./policy-owners.ts";
 
 /** The subject of the holder's rights in a cluster: a group, or one service account. */
 export type Subject =
@@ -16,8 +18,6 @@ const requestedBy = (subject: Subject): string =>
     ? `${text(subject.name)} in request.userInfo.groups`
     : `request.userInfo.username == ${text(`system:serviceaccount:${subject.namespace}:${subject.name}`)}`;
 
-/** A string literal of CEL. */
-const text = (value: string) => `'${value.replaceAll(/[\\']/g, "\\$&")}'`;
 const unchanged = (field: string, none: string) =>
   `object.metadata.?${field}.orValue(${none}) == oldObject.metadata.?${field}.orValue(${none})`;
 /** Every key but ours has the value it had, and none is added or removed. */
@@ -27,36 +27,14 @@ const othersUnchanged = (now: string, before: string, isOurs: string) =>
 const labelIn = (labels: string) => `variables.${labels}[?variables.label]`;
 const isHeld = (labels: string) => `${labelIn(labels)}.orValue('').matches(${text(holdIdPattern)})`;
 
-const identity = ["manager", "operation", "apiVersion", "subresource"];
-/** The entry `a` of managedFields is of this manager; is of an update. */
-const isOf = (manager: string) => `a.?manager.orValue('') == ${text(manager)}`;
-const isUpdate = "a.?operation.orValue('') == 'Update'";
-/** The entry into which the API server folds the oldest updates, as soon as there are more than ten of them. */
-const isFold = `(variables.hasManyUpdates && ${isUpdate} && ${isOf("ancient-changes")})`;
-/**
- * Whether the same manager's entry in `entries` has every field of entry `a`. If the mark changes and this condition is
- * true, its fields may be missing there.
- */
-const isWithin = (entries: string, mayLackMark: string) => {
-  const isSame = identity.map((field) => `a.?${field} == b.?${field}`).join(" && ");
-  const inMap = `a.fieldsV1[k][m].all(f, b[?k][?m][?f].hasValue() || (f in variables.markFields[m] && variables.changesMark && ${mayLackMark}))`;
-  const inMetadata = `a.fieldsV1[k].all(m, b[?k][?m] == optional.of(a.fieldsV1[k][m]) || (m in variables.markFields && ${inMap}))`;
-  const inEntry = `a.fieldsV1.all(k, b[?k] == optional.of(a.fieldsV1[k]) || (k == 'f:metadata' && ${inMetadata}))`;
-  return `(${entries}.filter(b, ${isSame}).map(b, b.fieldsV1) + [{}]).exists(b, ${inEntry})`;
-};
-
 const variables = (annotations: readonly string[]) => ({
-  keys: `[${annotations.map(text).join(", ")}]`,
+  keys: texts(annotations),
   present: text(annotations[0] ?? ""),
   label: text(holdLabel),
   oldAnnotations: "oldObject.metadata.?annotations.orValue({})",
   newAnnotations: "object.metadata.?annotations.orValue({})",
   oldLabels: "oldObject.metadata.?labels.orValue({})",
   newLabels: "object.metadata.?labels.orValue({})",
-  oldOwners: "dyn(oldObject).metadata.?managedFields.orValue([])",
-  newOwners: "dyn(object).metadata.?managedFields.orValue([])",
-  hasManyUpdates: `variables.newOwners.filter(a, ${isUpdate}).size() >= 10`,
-  markFields: `{'f:labels': ['.', ${text(`f:${holdLabel}`)}], 'f:annotations': ['.', ${annotations.map((key) => text(`f:${key}`)).join(", ")}]}`,
   wasHeld: isHeld("oldLabels"),
   isHeld: isHeld("newLabels"),
   oldKeys: "variables.keys.filter(k, k in variables.oldAnnotations)",
@@ -65,12 +43,11 @@ const variables = (annotations: readonly string[]) => ({
     "variables.oldKeys == variables.newKeys && variables.oldKeys.all(k, variables.newAnnotations[k] == variables.oldAnnotations[k])",
   sameLabel: `${labelIn("newLabels")} == ${labelIn("oldLabels")}`,
   changesMark: "!variables.sameLabel || !variables.sameAnnotations",
+  ...ownerVariables,
 });
 
 const mark = "a mark is the label and the annotation together";
 const isTrue = (map: string) => `variables.${map}[k] == ${text(markValue)}`;
-
-const owners = "the node holder may own only its mark, and take nothing else from an owner";
 
 const validations = [
   {
@@ -105,7 +82,7 @@ const validations = [
   },
   {
     // Removed only as part of a mark, and never given another value.
-    expression: `variables.oldKeys.all(k, k in variables.newAnnotations ? variables.newAnnotations[k] == variables.oldAnnotations[k] : variables.wasHeld && ${isTrue("oldAnnotations")})`,
+    expression: `variables.oldKeys.all(k, k in variables.newAnnotations ? variables.newAnnotations[k] == variables.oldAnnotations[k] : variables.wasHeld && ${isTrue("oldAnnotations")} && !(k in variables.othersKeys))`,
     message: "the annotation on this node is its user's",
   },
   {
@@ -123,20 +100,11 @@ const validations = [
     message: mark,
   },
   {
-    // The label may be removed alone where no annotation of a mark stays: another value is the user's.
-    expression: `variables.isHeld || !variables.wasHeld || !variables.newKeys.exists(k, ${isTrue("newAnnotations")})`,
+    // The label may be removed alone where the annotation that stays is its user's: by its value, or by its owner.
+    expression: `variables.isHeld || !variables.wasHeld || !variables.newKeys.exists(k, ${isTrue("newAnnotations")} && !(k in variables.othersKeys))`,
     message: mark,
   },
-  {
-    // What a manager owns and no longer applies, its next server-side apply removes.
-    expression: `variables.newOwners.all(a, ${isFold} || ${isWithin("variables.oldOwners", isOf(holderName))})`,
-    message: owners,
-  },
-  {
-    // A change of a field takes it from its other owners.
-    expression: `variables.oldOwners.all(a, (${isUpdate} && variables.newOwners.exists(a, ${isFold})) || ${isWithin("variables.newOwners", "true")})`,
-    message: owners,
-  },
+  ...ownerValidations,
 ];
 
 /**

@@ -1,6 +1,6 @@
 import { BrokenSetupError } from "../core/errors.ts";
 import { holderName, holdLabel } from "../core/marks/keys.ts";
-import type { Decision, MarkChange, NodeMeta } from "../core/marks/plan-marks.ts";
+import type { Decision, MarkChange, NodeMeta, OwnersRead } from "../core/marks/plan-marks.ts";
 import type { CallContext } from "../core/ports.ts";
 import { type KubernetesCaller, OutOfTimeError } from "./client.ts";
 import { isRefusedByAdmission, isStatus } from "./error.ts";
@@ -100,10 +100,20 @@ type Values = Readonly<Record<string, string | null>>;
  * A change of a node's mark as a JSON Patch. It is refused as a whole unless this is still the same node, not another
  * of the same name, and every key that the decision rests on is as it was read.
  */
-export const markPatch = (node: NodeMeta, { label, annotations }: MarkChange): readonly Operation[] => [
+export const markPatch = (
+  node: NodeMeta,
+  { label, annotations, owners }: MarkChange,
+): readonly Operation[] => [
   test("/metadata/uid", node.uid),
+  ...(owners ? ownersAsRead(owners) : []),
   ...changes("/metadata/annotations", node.annotations, annotations),
   ...changes("/metadata/labels", node.labels, { [holdLabel]: label }),
+];
+
+/** From the last entry on, because the removal of one moves those behind it. */
+const ownersAsRead = ({ version, givenUp }: OwnersRead): Operation[] => [
+  test("/metadata/resourceVersion", version),
+  ...givenUp.toReversed().map((i): Operation => ({ op: "remove", path: `/metadata/managedFields/${i}` })),
 ];
 
 function changes(path: string, before: NodeMeta["labels"], wanted: Values): Operation[] {

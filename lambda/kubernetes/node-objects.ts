@@ -70,19 +70,25 @@ function momentOf(value: unknown, what: string): Date {
 
 /** A node's metadata with its deletion, its finalizers and its writers. */
 export type NodeLife = NodeMeta &
-  Readonly<{ deletedAt?: Date; finalizers: readonly string[]; writers: readonly Writer[] }>;
+  Readonly<{
+    version: string;
+    deletedAt?: Date;
+    finalizers: readonly string[];
+    writers: readonly Writer[];
+  }>;
 
 /** One manager of a node's fields: its last write, and the annotations it owns. */
 export type Writer = Readonly<{ manager: string; at: Date; annotations: readonly string[] }>;
 
 /** Parses a node's metadata with its deletion, its finalizers and its writers. */
 export function parseNodeLife(value: unknown): NodeLife {
-  const { deletionTimestamp, finalizers, managedFields } = asRecord(
+  const { resourceVersion, deletionTimestamp, finalizers, managedFields } = asRecord(
     asRecord(value, "a node").metadata,
     "a node's metadata",
   );
   return {
     ...parseNode(value),
+    version: textOr(resourceVersion, ""),
     ...(isThere(deletionTimestamp) ? { deletedAt: momentOf(deletionTimestamp, "a deletionTimestamp") } : {}),
     finalizers: Array.isArray(finalizers) ? finalizers.map((one) => textOr(one, "")) : [],
     writers: Array.isArray(managedFields) ? managedFields.map(parseWriter) : [],

@@ -4,8 +4,9 @@ import { badRequest, invalid, isObject, type Json } from "./objects.ts";
 const refused = () => invalid("the server rejected our request due to an error in our request");
 
 /**
- * Applies a JSON Patch (RFC 6902) to maps, as the real server does, which accepts more: a `test` for null where the
- * key is absent, and a `replace` of an absent key in an existing map. Unchanged parts are shared with the original.
+ * Applies a JSON Patch (RFC 6902) to maps and to the items of lists, as the real server does, which accepts more: a
+ * `test` for null where the key is absent, and a `replace` of an absent key in an existing map. It adds no items to
+ * lists. Unchanged parts are shared with the original.
  */
 export function applyJsonPatch(target: Json, patch: Json): Json {
   if (!Array.isArray(patch)) throw badRequest("a JSON patch is a list of operations");
@@ -35,12 +36,24 @@ function operationOf(op: Json | undefined, value: Json): Operation {
 
 /** A copy of the document in which the value at a path is another. */
 function changed(document: Json, [key, ...rest]: readonly string[], operation: Operation): Json {
+  if (key !== undefined && Array.isArray(document)) return changedItem(document, [key, ...rest], operation);
   if (key === undefined || !isObject(document)) throw refused();
   const { [key]: before, ...others } = document;
   if (rest.length > 0 && before === undefined) throw refused();
   const after = rest.length > 0 ? changed(before ?? null, rest, operation) : operation(before);
   if (after === before) return document;
   return after === undefined ? others : { ...others, [key]: after };
+}
+
+function changedItem(
+  list: readonly Json[],
+  [key = "", ...rest]: readonly string[],
+  operation: Operation,
+): Json {
+  const before = list[Number(key)];
+  if (before === undefined) throw refused();
+  const after = rest.length > 0 ? changed(before, rest, operation) : operation(before);
+  return after === before ? list : list.toSpliced(Number(key), 1, ...(after === undefined ? [] : [after]));
 }
 
 /** Applies a merge patch (RFC 7396): null removes a key. */

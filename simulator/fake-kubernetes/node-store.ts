@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { recordManager } from "./managed-fields.ts";
+import { ownersAfter, ownersGiven } from "./managed-fields.ts";
 import {
   checkMetadata,
   isObject,
@@ -67,7 +67,7 @@ export class NodeStore {
     const now = this.#now().toISOString();
     const born = typeof creationTimestamp === "string" ? creationTimestamp : now;
     const own = withoutEmptyMaps(asked);
-    const managedFields = recordManager({}, own, manager, now);
+    const managedFields = ownersAfter("new", own, { manager, time: now });
     return this.#put("ADDED", {
       apiVersion: "v1",
       kind: "Node",
@@ -97,10 +97,11 @@ export class NodeStore {
     const { uid, creationTimestamp } = before.metadata;
     const kept = { name, uid, creationTimestamp, resourceVersion: before.metadata.resourceVersion };
     // A request may forge managedFields, as on the real server.
-    const { managedFields: given = before.metadata.managedFields ?? [], ...rest } = asked;
+    const { managedFields: given, ...rest } = asked;
     const own = withoutEmptyMaps(rest);
-    const was = { ...before.metadata, managedFields: given };
-    const managedFields = recordManager(was, own, by.manager, this.#now().toISOString());
+    const was = { ...before.metadata, managedFields: ownersGiven(before.metadata.managedFields, given) };
+    const changed = { manager: by.manager, time: this.#now().toISOString() };
+    const managedFields = ownersAfter(was, own, changed);
     const after = { ...own, ...(managedFields.length > 0 && { managedFields }), ...kept };
     return this.#change(before, { ...before, metadata: after, spec: isObject(spec) ? spec : {} });
   }

@@ -3,17 +3,9 @@ import { Environment, type Optional } from "@marcbachmann/cel-js";
 import { describe, expect, it } from "vitest";
 import { policySpec, type Subject } from "../../lambda/cluster-access/policy.ts";
 import { holderName, Karpenter } from "../../lambda/core/marks/keys.ts";
-import { NodeApi } from "../../simulator/fake-kubernetes/api.ts";
-import { NodeStore } from "../../simulator/fake-kubernetes/node-store.ts";
-import type { Json } from "../../simulator/fake-kubernetes/objects.ts";
-import {
-  admitted,
-  admittedWhileChanging,
-  type Case,
-  forms,
-  refused,
-  refusedWhileChanging,
-} from "./policy-cases.ts";
+import { admitted, admittedWhileChanging, refused, refusedWhileChanging } from "./policy-cases.ts";
+import { forms } from "./policy-requests.ts";
+import { type Form, type Update, updateBy } from "./policy-updates.ts";
 
 const { annotation } = Karpenter.v1;
 const holder: Subject = { kind: "Group", name: holderName };
@@ -23,39 +15,19 @@ cel.registerOperator("optional<dyn> == optional<dyn>", (a: Optional, b: Optional
   isDeepStrictEqual(a.orValue(undefined), b.orValue(undefined)),
 );
 
-type Form = (typeof forms)[string];
-
 /** A judge of updates by this policy; the real API server judges the same cases in suite `access`. */
 function judgeBy(annotations: readonly string[], subject = holder) {
   const { variables = [], matchConditions = [], validations = [] } = policySpec(annotations, subject);
   const parsed = <T extends { expression: string }>(all: readonly T[]) =>
     all.map((one) => ({ ...one, is: cel.parse(one.expression) }));
   const [valuesOf, conditions, rules] = [parsed(variables), parsed(matchConditions), parsed(validations)];
-  return (update: { object: Json; oldObject: Json; request: object }): string => {
+  return (update: Update): string => {
     const values: Record<string, unknown> = {};
     const context = { ...update, variables: values };
     if (!conditions.every(({ is }) => is(context))) return "not the holder's";
     for (const { name, is } of valuesOf) values[name] = is(context);
     return rules.find(({ is }) => is(context) !== true)?.message ?? "admitted";
   };
-}
-
-/** A node before and after a change by the holder, as the API server makes it. */
-function updateBy([, before, change]: Case, form: Form) {
-  const api = new NodeApi(new NodeStore(() => new Date()), () => new Date());
-  const call = (method: string, path: string, body: Json, contentType = "", fieldManager = "kubelet") => {
-    const query = new URLSearchParams({ fieldManager });
-    return api.answer({ method, path, query, accept: "", contentType, body: () => body }).body;
-  };
-  const { owners, labels, ...rest } = before;
-  const metadata = { name: "a", ...rest, labels: { pool: "default", ...labels } };
-  const created = call("POST", "/api/v1/nodes", { metadata } as Json);
-  const path = "/api/v1/nodes/a";
-  const managed = { metadata: { managedFields: owners } } as Json;
-  const oldObject = owners ? call("PATCH", path, managed, "application/merge-patch+json") : created;
-  const { body, contentType, query } = { ...form(change, before) };
-  const object = call("PATCH", path, body as Json, contentType, query?.fieldManager);
-  return { object, oldObject, request: { userInfo: { groups: [holderName], username: "x" } } };
 }
 
 const { "server-side apply": _, ...faked } = forms;

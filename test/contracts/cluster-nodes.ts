@@ -1,4 +1,5 @@
-import { Karpenter } from "../../lambda/core/marks/keys.ts";
+import { isHoldId } from "../../lambda/core/marks/hold-id.ts";
+import { holderName, holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Metrics } from "../../lambda/core/ports.ts";
 import { type KubernetesCaller, KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
@@ -79,14 +80,17 @@ export async function clusterNodesWorld(
         },
       };
       const body = { apiVersion: "v1", kind: "Node", metadata, spec: { providerID: providerId } };
-      await cluster.call({ method: "POST", path: "/api/v1/nodes", body }, soon());
+      // A node with a mark got it from the holder.
+      const query = { fieldManager: isHoldId(labels[holdLabel]) ? holderName : "kubelet" };
+      await cluster.call({ method: "POST", path: "/api/v1/nodes", query, body }, soon());
       added.add(name);
     },
     remove,
-    edit: async (name, kind, key, value) => {
+    edit: async (name, kind, key, value, fieldManager = "kubectl") => {
       const body = { metadata: { [kind]: { [key]: value ?? null } } };
       const contentType = "application/merge-patch+json";
-      await cluster.call({ method: "PATCH", path: pathOf(name), contentType, body }, soon());
+      const query = { fieldManager };
+      await cluster.call({ method: "PATCH", path: pathOf(name), query, contentType, body }, soon());
     },
     read: async (name) => {
       const { labels = {}, annotations = {} } = await read(name);

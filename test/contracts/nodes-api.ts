@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { seconds } from "../../lambda/core/duration.ts";
 import { type ClusterAccess, KubernetesTransport } from "../../lambda/kubernetes/transport.ts";
 import { AnnotationWatch } from "./annotation-watch.ts";
+import { ownersApiContract } from "./owners-api.ts";
 
 type Request = Readonly<{
   query?: Record<string, string>;
@@ -175,6 +176,8 @@ export function nodesApiContract(
       expect((await patch("a", {}, "application/x-other")).status).toBe(415);
       expect((await patch("a", { op: "add" }, jsonPatch)).status).toBe(400);
     });
+
+    ownersApiContract((method, path, call) => ask(method, path, call));
 
     it("makes no new version when nothing changes", async () => {
       const { resourceVersion } = await create("a", { labels: { a: "1" } });

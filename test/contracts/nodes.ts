@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { holdLabel, Karpenter, type KarpenterGeneration, neverHold } from "../../lambda/core/marks/keys.ts";
+import {
+  holderName,
+  holdLabel,
+  Karpenter,
+  type KarpenterGeneration,
+  neverHold,
+} from "../../lambda/core/marks/keys.ts";
 import type { CallContext, Changed, NodeChange, Nodes } from "../../lambda/core/ports.ts";
 import { type NodePoolFilter, poolScope, type Scope, wholeCluster } from "../../lambda/core/scope.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
@@ -27,8 +33,14 @@ export interface NodesWorld {
   readonly nodes: Nodes;
   add(name: string, about?: NodeAbout): Promise<void>;
   remove(name: string): Promise<void>;
-  /** As a user would; undefined takes the key away. */
-  edit(name: string, kind: "labels" | "annotations", key: string, value: string | undefined): Promise<void>;
+  /** As a user would unless another manager is named; undefined takes the key away. */
+  edit(
+    name: string,
+    kind: "labels" | "annotations",
+    key: string,
+    value: string | undefined,
+    manager?: string,
+  ): Promise<void>;
   read(name: string): Promise<NodeState>;
   /** Every value the hold annotation ever had on this node. */
   history(name: string): Promise<readonly (string | undefined)[]>;
@@ -231,6 +243,28 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       expect(await ours("a")).toEqual({ label: undefined, annotation: "8h" });
     });
 
+    it("leaves an annotation to the user who took it off a held node and set it again", async () => {
+      await world.add("a");
+      await mark(holdId(1));
+      await world.edit("a", "annotations", annotation, undefined);
+      await world.edit("a", "annotations", annotation, "true");
+      expect(await mark(holdId(2))).toMatchObject({ adopted: 1 });
+      expect(await release(holdId(2))).toMatchObject({ released: 0, kept: 1, failed: 0, left: false });
+      expect(await ours("a")).toEqual({ label: undefined, annotation: "true" });
+      expect(await world.history("a")).toEqual([undefined, "true", undefined, "true"]);
+    });
+
+    it("leaves an annotation to the user who sets it again during a release", async () => {
+      await world.add("a");
+      await mark(holdId(1));
+      world.beforeNextPatch("a", async () => {
+        await world.edit("a", "annotations", annotation, undefined);
+        await world.edit("a", "annotations", annotation, "true");
+      });
+      expect(await release(holdId(1))).toMatchObject({ released: 0, kept: 1, failed: 0, left: false });
+      expect(await ours("a")).toEqual({ label: undefined, annotation: "true" });
+    });
+
     it("leaves the annotation to a user who takes the label off", async () => {
       await world.add("a");
       await mark(holdId(1));
@@ -268,8 +302,8 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       await world.add("a");
       await world.add("b", held(holdId(1)));
       world.beforeNextPatch("a", async () => {
-        await world.edit("a", "annotations", annotation, "true");
-        await world.edit("a", "labels", holdLabel, holdId(2));
+        await world.edit("a", "annotations", annotation, "true", holderName);
+        await world.edit("a", "labels", holdLabel, holdId(2), holderName);
       });
       expect(await mark(holdId(2))).toMatchObject({ marked: 1, adopted: 1, userHeld: 0, failed: 0 });
 

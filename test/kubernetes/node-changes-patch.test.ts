@@ -32,6 +32,24 @@ it("removes a mark's label and annotation", () => {
   ]);
 });
 
+it("is of the version whose owners were read, and gives up entries of ours from the last on", () => {
+  const labels = { [holdLabel]: "h" };
+  const owners = ["kubelet", "karpenter-node-holder", "argo", "karpenter-node-holder"];
+  const managedFields = owners.map((manager) => ({ manager }));
+  const change = { label: null, annotations: { "k/1~": "true" }, owners: { version: "7", givenUp: [1, 3] } };
+  const patch = markPatch({ ...node, labels }, change);
+  const present = { ...node, labels, managedFields };
+  expect(apply({ ...present, resourceVersion: "7" }, patch)).toEqual({
+    metadata: {
+      ...JSON.parse(JSON.stringify(node)),
+      labels: {},
+      resourceVersion: "7",
+      managedFields: [{ manager: "kubelet" }, { manager: "argo" }],
+    },
+  });
+  expect(() => apply({ ...present, resourceVersion: "8" }, patch)).toThrow("the server rejected our request");
+});
+
 it("adds a map where there is none, and none where nothing is added", () => {
   const bare = { name: "a", uid: "1", createdAt: noon };
   const marked = { uid: "1", labels: { [holdLabel]: "h" }, annotations: { "k/1~": "true" } };

@@ -63,6 +63,7 @@ describe("a node's deletion, finalizers and writers", () => {
     };
     const metadata = {
       ...named,
+      resourceVersion: "42",
       deletionTimestamp: at,
       finalizers: ["x/y", 7],
       managedFields: [{ manager: "kubectl", time: at, fieldsV1 }, { manager: 7 }],
@@ -70,6 +71,7 @@ describe("a node's deletion, finalizers and writers", () => {
     expect(parseNodeLife({ metadata })).toEqual({
       ...named,
       createdAt: new Date(0),
+      version: "42",
       deletedAt: noon,
       finalizers: ["x/y", ""],
       writers: [
@@ -82,7 +84,7 @@ describe("a node's deletion, finalizers and writers", () => {
   it.each([{}, { deletionTimestamp: null, finalizers: null, managedFields: null }])(
     "may be missing: %j",
     (more) => {
-      const expected = { ...named, createdAt: new Date(0), finalizers: [], writers: [] };
+      const expected = { ...named, createdAt: new Date(0), version: "", finalizers: [], writers: [] };
       expect(parseNodeLife({ metadata: { ...named, ...more } })).toEqual(expected);
     },
   );

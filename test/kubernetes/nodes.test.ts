@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
-import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import { holderName, holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { NodeChange, SeenNode } from "../../lambda/core/ports.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
 import type { Fault } from "../../simulator/fake-kubernetes/faults.ts";
@@ -227,7 +227,7 @@ describe("nodes behind an API server", () => {
     world.add("free", "older", "users");
     world.standIn.editNode("users", { annotations: { [annotation]: "true" } });
     const marked = { labels: { [holdLabel]: holdId(0) }, annotations: { [annotation]: "true" } };
-    world.standIn.editNode("older", marked);
+    world.standIn.editNode("older", marked, holderName);
 
     await mark();
     await release();

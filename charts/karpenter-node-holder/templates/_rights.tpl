@@ -78,14 +78,6 @@ spec:
       expression: oldObject.metadata.?labels.orValue({})
     - name: newLabels
       expression: object.metadata.?labels.orValue({})
-    - name: oldOwners
-      expression: dyn(oldObject).metadata.?managedFields.orValue([])
-    - name: newOwners
-      expression: dyn(object).metadata.?managedFields.orValue([])
-    - name: hasManyUpdates
-      expression: variables.newOwners.filter(a, a.?operation.orValue('') == 'Update').size() >= 10
-    - name: markFields
-      expression: '{''f:labels'': [''.'', ''f:karpenter-node-holder/hold''], ''f:annotations'': [''.'', ''f:{{ $annotation }}'']}'
     - name: wasHeld
       expression: variables.oldLabels[?variables.label].orValue('').matches('^[0-9]{8}t[0-9]{6}-[a-z0-9]{6}$')
     - name: isHeld
@@ -100,6 +92,18 @@ spec:
       expression: variables.newLabels[?variables.label] == variables.oldLabels[?variables.label]
     - name: changesMark
       expression: '!variables.sameLabel || !variables.sameAnnotations'
+    - name: oldOwners
+      expression: dyn(oldObject).metadata.?managedFields.orValue([])
+    - name: newOwners
+      expression: dyn(object).metadata.?managedFields.orValue([])
+    - name: othersKeys
+      expression: variables.keys.filter(k, variables.oldOwners.exists(a, !(a.?manager.orValue('') in ['karpenter-node-holder', 'ancient-changes', 'before-first-apply']) && a.?fieldsV1[?'f:metadata'][?'f:annotations'][?('f:' + k)].hasValue()))
+    - name: changedFields
+      expression: '{''f:labels'': (variables.sameLabel ? [] : [''f:karpenter-node-holder/hold'']) + ((size(variables.oldLabels) == 0) != (size(variables.newLabels) == 0) ? [''.''] : []), ''f:annotations'': variables.keys.filter(k, (k in variables.oldAnnotations) != (k in variables.newAnnotations)).map(k, ''f:'' + k) + ((size(variables.oldAnnotations) == 0) != (size(variables.newAnnotations) == 0) ? [''.''] : [])}'
+    - name: oldUpdates
+      expression: variables.oldOwners.filter(a, a.?operation.orValue('') == 'Update')
+    - name: folds
+      expression: variables.isHeld && variables.changesMark && size(variables.oldUpdates) >= 10 && !variables.oldUpdates.exists(a, (a.?manager.orValue('') == 'karpenter-node-holder' && a.?apiVersion.orValue('') == 'v1' && a.?subresource.orValue('') == '')) && variables.newOwners.exists(a, (a.?operation.orValue('') == 'Update' && (a.?manager.orValue('') == 'ancient-changes' && a.?apiVersion.orValue('') == 'v1' && a.?subresource.orValue('') == ''))) && size(variables.oldUpdates.filter(a, !variables.newOwners.exists(b, a.?manager == b.?manager && a.?operation == b.?operation && a.?apiVersion == b.?apiVersion && a.?subresource == b.?subresource))) <= 2
   validations:
     - expression: object.spec == oldObject.spec && object.metadata.?finalizers.orValue([]) == oldObject.metadata.?finalizers.orValue([]) && object.metadata.?ownerReferences.orValue([]) == oldObject.metadata.?ownerReferences.orValue([]) && object.metadata.?generateName.orValue('') == oldObject.metadata.?generateName.orValue('')
       message: the node holder may change nothing but its mark
@@ -111,7 +115,7 @@ spec:
       message: 'this node is excluded: its label karpenter-node-holder/hold is its user''s'
     - expression: variables.isHeld || !(variables.label in variables.newLabels) || variables.sameLabel
       message: the node holder may set its label karpenter-node-holder/hold to the id of a hold only
-    - expression: 'variables.oldKeys.all(k, k in variables.newAnnotations ? variables.newAnnotations[k] == variables.oldAnnotations[k] : variables.wasHeld && variables.oldAnnotations[k] == ''true'')'
+    - expression: 'variables.oldKeys.all(k, k in variables.newAnnotations ? variables.newAnnotations[k] == variables.oldAnnotations[k] : variables.wasHeld && variables.oldAnnotations[k] == ''true'' && !(k in variables.othersKeys))'
       message: the annotation on this node is its user's
     - expression: variables.sameAnnotations || (size(variables.oldKeys) <= 1 && size(variables.newKeys) <= 1)
       message: one of the two annotations on this node is its user's
@@ -119,11 +123,11 @@ spec:
       message: a mark is the label and the annotation together
     - expression: '!variables.isHeld || variables.newKeys.exists(k, variables.newAnnotations[k] == ''true'' && (variables.wasHeld || !(k in variables.oldAnnotations)))'
       message: a mark is the label and the annotation together
-    - expression: variables.isHeld || !variables.wasHeld || !variables.newKeys.exists(k, variables.newAnnotations[k] == 'true')
+    - expression: variables.isHeld || !variables.wasHeld || !variables.newKeys.exists(k, variables.newAnnotations[k] == 'true' && !(k in variables.othersKeys))
       message: a mark is the label and the annotation together
-    - expression: variables.newOwners.all(a, (variables.hasManyUpdates && a.?operation.orValue('') == 'Update' && a.?manager.orValue('') == 'ancient-changes') || (variables.oldOwners.filter(b, a.?manager == b.?manager && a.?operation == b.?operation && a.?apiVersion == b.?apiVersion && a.?subresource == b.?subresource).map(b, b.fieldsV1) + [{}]).exists(b, a.fieldsV1.all(k, b[?k] == optional.of(a.fieldsV1[k]) || (k == 'f:metadata' && a.fieldsV1[k].all(m, b[?k][?m] == optional.of(a.fieldsV1[k][m]) || (m in variables.markFields && a.fieldsV1[k][m].all(f, b[?k][?m][?f].hasValue() || (f in variables.markFields[m] && variables.changesMark && a.?manager.orValue('') == 'karpenter-node-holder'))))))))
+    - expression: variables.newOwners.all(a, (variables.folds && (a.?operation.orValue('') == 'Update' && (a.?manager.orValue('') == 'ancient-changes' && a.?apiVersion.orValue('') == 'v1' && a.?subresource.orValue('') == ''))) || (variables.oldOwners.filter(b, a.?manager == b.?manager && a.?operation == b.?operation && a.?apiVersion == b.?apiVersion && a.?subresource == b.?subresource).map(b, b.fieldsV1) + [dyn({})]).exists(b, a.fieldsV1.all(k, b[?k] == optional.of(a.fieldsV1[k]) || (k == 'f:metadata' && size(a.fieldsV1[k]) > 0 && a.fieldsV1[k].all(m, b[?k][?m] == optional.of(a.fieldsV1[k][m]) || (m in variables.changedFields && (!(size(a.fieldsV1[k][m]) == 0 || '.' in a.fieldsV1[k][m]) || (b[?k][?m][?'.'].hasValue() || b[?k][?m] == optional.of(dyn({})) || ('.' in variables.changedFields[m] && (a.?manager.orValue('') == 'karpenter-node-holder' && a.?apiVersion.orValue('') == 'v1' && a.?subresource.orValue('') == '')))) && a.fieldsV1[k][m].all(f, f == '.' || (b[?k][?m][?f] == optional.of(a.fieldsV1[k][m][f]) || (f in variables.changedFields[m] && (a.?manager.orValue('') == 'karpenter-node-holder' && a.?apiVersion.orValue('') == 'v1' && a.?subresource.orValue('') == ''))))))))))
       message: the node holder may own only its mark, and take nothing else from an owner
-    - expression: variables.oldOwners.all(a, (a.?operation.orValue('') == 'Update' && variables.newOwners.exists(a, (variables.hasManyUpdates && a.?operation.orValue('') == 'Update' && a.?manager.orValue('') == 'ancient-changes'))) || (variables.newOwners.filter(b, a.?manager == b.?manager && a.?operation == b.?operation && a.?apiVersion == b.?apiVersion && a.?subresource == b.?subresource).map(b, b.fieldsV1) + [{}]).exists(b, a.fieldsV1.all(k, b[?k] == optional.of(a.fieldsV1[k]) || (k == 'f:metadata' && a.fieldsV1[k].all(m, b[?k][?m] == optional.of(a.fieldsV1[k][m]) || (m in variables.markFields && a.fieldsV1[k][m].all(f, b[?k][?m][?f].hasValue() || (f in variables.markFields[m] && variables.changesMark && true))))))))
+    - expression: variables.oldOwners.all(a, a.?manager.orValue('') == 'karpenter-node-holder' || (variables.folds && a.?operation.orValue('') == 'Update' && ((a.?operation.orValue('') == 'Update' && (a.?manager.orValue('') == 'ancient-changes' && a.?apiVersion.orValue('') == 'v1' && a.?subresource.orValue('') == '')) || !variables.newOwners.exists(b, a.?manager == b.?manager && a.?operation == b.?operation && a.?apiVersion == b.?apiVersion && a.?subresource == b.?subresource))) || (variables.newOwners.filter(b, a.?manager == b.?manager && a.?operation == b.?operation && a.?apiVersion == b.?apiVersion && a.?subresource == b.?subresource).map(b, b.fieldsV1) + [dyn({})]).exists(b, a.fieldsV1.all(k, b[?k] == optional.of(a.fieldsV1[k]) || (k == 'f:metadata' && size(a.fieldsV1[k]) > 0 && a.fieldsV1[k].all(m, b[?k][?m] == optional.of(a.fieldsV1[k][m]) || (m in variables.changedFields && (!(size(a.fieldsV1[k][m]) == 0 || '.' in a.fieldsV1[k][m]) || (b[?k][?m][?'.'].hasValue() || b[?k][?m] == optional.of(dyn({})) || ('.' in variables.changedFields[m] && true))) && a.fieldsV1[k][m].all(f, f == '.' || (b[?k][?m][?f] == optional.of(a.fieldsV1[k][m][f]) || (f in variables.changedFields[m] && true)))))))))
       message: the node holder may own only its mark, and take nothing else from an owner
 ---
 apiVersion: admissionregistration.k8s.io/v1

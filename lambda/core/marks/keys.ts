@@ -73,3 +73,6 @@ export const annotationKey =
   /^(?=.{1,253}\/)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
 export const isAnnotationKey = (text: string): boolean => annotationKey.test(text);
+
+/** Managers under whose names the API server itself records fields of which it no longer knows, or never knew, who set them. */
+export const namesOfServer = ["ancient-changes", "before-first-apply"] as const;

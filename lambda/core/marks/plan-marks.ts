@@ -1,5 +1,5 @@
 import { isHoldId } from "./hold-id.ts";
-import { holderName, holdLabel, isExcluded, markValue } from "./keys.ts";
+import { holderName, holdLabel, isExcluded, markValue, namesOfServer } from "./keys.ts";
 
 /** What a decision must know of a node: its metadata, as a list of metadata returns it. */
 export type NodeMeta = Readonly<{
@@ -17,7 +17,14 @@ export type NodeMeta = Readonly<{
 export type MarkChange = Readonly<{
   label: string | null;
   annotations: Readonly<Record<string, string | null>>;
+  owners?: OwnersRead;
 }>;
+
+/**
+ * The version of the node whose owners the decision rests on, which cannot be tested one by one; and our entries among
+ * them that are given up: an annotation that we own, too, would stay when its user no longer applies it.
+ */
+export type OwnersRead = Readonly<{ version: string; givenUp: readonly number[] }>;
 
 /** What a node counts as, and the change that it needs. */
 export type Decision<Outcome extends string> = Readonly<{ outcome: Outcome; change?: MarkChange }>;
@@ -43,9 +50,10 @@ export function planMark(node: NodeMeta, { holdId, annotation }: MarkOf): Decisi
   };
 }
 
-/** A node's metadata with the managers that the API server records for its annotations. */
-export type ManagedNode = NodeMeta &
-  Readonly<{ writers: readonly Readonly<{ manager: string; annotations: readonly string[] }>[] }>;
+type Manager = Readonly<{ manager: string; annotations: readonly string[] }>;
+
+/** A node's metadata with the managers that the API server records for its annotations, in its order. */
+export type ManagedNode = NodeMeta & Readonly<{ version: string; writers: readonly Manager[] }>;
 
 /** The annotation key of our marks, and those of earlier deployments, as far as they are recorded. */
 export type MarkKeys = readonly [present: string, ...former: string[]];
@@ -57,10 +65,11 @@ export type ReleaseOutcome = "released" | "kept";
 
 /**
  * Removes a mark: the label, and every annotation that is ours, also under a key of an earlier deployment. Annotations
- * of the node's user stay; a node with one under the present key counts as kept.
+ * of the node's user stay, also one that another manager has set or applies beside us; a node with one under the present
+ * key counts as kept.
  */
 export function planRelease(node: ManagedNode, { holdId, keys }: MarkToRelease): Decision<ReleaseOutcome> {
-  const { labels, annotations = {} } = node;
+  const { labels, annotations = {}, writers, version } = node;
   const label = labels?.[holdLabel];
   const [present] = keys;
   const isAnnotated = annotations[present] !== undefined;
@@ -68,9 +77,12 @@ export function planRelease(node: ManagedNode, { holdId, keys }: MarkToRelease):
     return { outcome: label === undefined && !isAnnotated ? "released" : "kept" };
   const ours = oursOn(node, keys);
   const after = [...keys, ...ours].map((key) => [key, ours.has(key) ? null : (annotations[key] ?? null)]);
+  const givenUp = writers.flatMap(({ manager, annotations: owned }, i) =>
+    manager === holderName && owned.some((key) => !ours.has(key)) ? [i] : [],
+  );
   return {
     outcome: isAnnotated && !ours.has(present) ? "kept" : "released",
-    change: { label: null, annotations: Object.fromEntries(after) },
+    change: { label: null, annotations: Object.fromEntries(after), owners: { version, givenUp } },
   };
 }
 
@@ -83,20 +95,21 @@ function oursOn(node: ManagedNode, keys: MarkKeys): ReadonlySet<string> {
   const others = marks.filter(
     ({ key, by }) => key !== present && (by === "us" || (by === "unknown" && former.includes(key))),
   );
-  // Without former keys, what is beside our label is ours; with them, the user may have set the present key before us.
-  const isOurs = (by: SetBy) =>
-    by === "us" || (others.length === 0 && (by === "unknown" || former.length === 0));
+  // Without a recorded manager, what is beside our label is ours; but not beside a mark under another key, because the
+  // user may have set the present key before us.
+  const isOurs = (by: SetBy) => by === "us" || (by === "unknown" && others.length === 0);
   const own = marks.filter(({ key, by }) => key === present && isOurs(by));
   return new Set([...others, ...own].map(({ key }) => key));
 }
 
 type SetBy = "us" | "another manager" | "unknown";
 
-/** Who set an annotation, as far as the API server recorded it. */
+/** Who set an annotation, as far as the API server recorded it; a user who applies the value that we set counts. */
 function setBy({ writers }: ManagedNode, key: string): SetBy {
   const managers = writers
     .filter(({ annotations }) => annotations.includes(key))
-    .map(({ manager }) => manager);
+    .map(({ manager }) => manager)
+    .filter((manager) => !(namesOfServer as readonly string[]).includes(manager));
   if (managers.length === 0) return "unknown";
   return managers.every((manager) => manager === holderName) ? "us" : "another manager";
 }

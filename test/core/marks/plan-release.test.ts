@@ -15,11 +15,16 @@ const aNode = (label: string | undefined, annotations?: Texts, writers: Writers 
   name: "a",
   uid: "1",
   createdAt: noon,
+  version: "7",
   ...(label !== undefined && { labels: { [holdLabel]: label } }),
   ...(annotations && { annotations }),
   writers: Object.entries(writers).map(([manager, own]) => ({ manager, annotations: own })),
 });
-const changeTo = (annotations: Readonly<Record<string, string | null>>) => ({ label: null, annotations });
+const changeTo = (annotations: Readonly<Record<string, string | null>>, ...givenUp: readonly number[]) => ({
+  label: null,
+  annotations,
+  owners: { version: "7", givenUp },
+});
 const bothKeys = { old: "true", new: "true" };
 
 describe("the mark of a hold", () => {
@@ -35,9 +40,24 @@ describe("the mark of a hold", () => {
     expect(planRelease(node, { holdId: h1, keys })).toEqual(decision);
   });
 
-  it("is removed where a user wrote the same value over it", () => {
-    const node = aNode(h1, { new: "true" }, { kubectl: ["new"] });
-    expect(planRelease(node, { holdId: h1, keys }).outcome).toBe("released");
+  it.each<[string, Writers]>([
+    ["we alone own", { [holderName]: ["new"] }],
+    ["the server does not record an owner of", { kubelet: ["x"] }],
+    ["the server has folded our entry of", { "ancient-changes": ["new"] }],
+    ["was there before the server recorded owners", { "before-first-apply": ["new"], [holderName]: ["x"] }],
+  ])("is removed with an annotation that %s", (_, writers) => {
+    const { change, outcome } = planRelease(aNode(h1, { new: "true" }, writers), { holdId: h1, keys });
+    expect([outcome, change?.annotations]).toEqual(["released", { new: null }]);
+  });
+
+  it.each<[string, Writers, readonly number[]]>([
+    ["that a user set again", { [holderName]: [], kubectl: ["new"] }, []],
+    ["that a user applies, too: ours is given up", { argo: ["new"], [holderName]: ["new"] }, [1]],
+    ["that is folded and applied", { argo: ["new"], "ancient-changes": ["new"] }, []],
+  ])("is removed without the annotation %s", (_, writers, givenUp) => {
+    const change = changeTo({ new: "true" }, ...givenUp);
+    const decision = { outcome: "kept", change };
+    expect(planRelease(aNode(h1, { new: "true" }, writers), { holdId: h1, keys })).toEqual(decision);
   });
 
   it.each<[string, Texts, Writers, string, string | null]>([
@@ -74,7 +94,7 @@ describe("the mark of a hold", () => {
     ["with another value", { other: "8h" }, { [holderName]: ["other"] }],
   ])("leaves an annotation under another key %s", (_, annotations, writers) => {
     const node = aNode(h1, { ...annotations, new: "true" }, writers);
-    expect(planRelease(node, { holdId: h1, keys }).change).toEqual(changeTo({ new: null }));
+    expect(planRelease(node, { holdId: h1, keys }).change?.annotations).toEqual({ new: null });
   });
 });
 
@@ -109,8 +129,8 @@ describe("the marks of all holds, where former keys are recorded", () => {
     ],
     ["all but the user's value", { old: "8h", new: "4h" }, {}, ["8h", "4h"], "kept"],
   ])("are removed: %s", (_, annotations, writers, [old, present], outcome) => {
-    const decision = { outcome, change: changeTo({ old, new: present }) };
-    expect(planRelease(aNode(h1, annotations, writers), { keys: withFormer })).toEqual(decision);
+    const decision = planRelease(aNode(h1, annotations, writers), { keys: withFormer });
+    expect([decision.outcome, decision.change?.annotations]).toEqual([outcome, { old, new: present }]);
   });
 
   it("are removed from a node without annotations", () => {

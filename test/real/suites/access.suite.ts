@@ -3,8 +3,9 @@ import {
   KubernetesAccess,
   type KubernetesAccessOptions,
 } from "../../../lambda/cluster-access/cluster-rights.ts";
+import { holderGroup, policySpec } from "../../../lambda/cluster-access/policy.ts";
 import { after, hours } from "../../../lambda/core/duration.ts";
-import { Karpenter } from "../../../lambda/core/marks/keys.ts";
+import { holderName, holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { type MarkKeys, planRelease } from "../../../lambda/core/marks/plan-marks.ts";
 import type { KubernetesCall, KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { isUnknownKind } from "../../../lambda/kubernetes/error.ts";
@@ -17,27 +18,58 @@ import { holdId } from "../../../simulator/hold-ids.ts";
 import {
   admitted,
   admittedWhileChanging,
+  formerMark,
+  refused,
+  refusedWhileChanging,
+} from "../../cluster-access/policy-cases.ts";
+import {
   annotate,
   both,
-  formerMark,
+  type Case,
   forms,
   mark,
   merge,
   type Node,
-  refused,
-  refusedWhileChanging,
-} from "../../cluster-access/policy-cases.ts";
+  path,
+} from "../../cluster-access/policy-requests.ts";
+import { type Form, updateBy } from "../../cluster-access/policy-updates.ts";
 import { clientOf } from "../../contracts/cluster-nodes.ts";
+import { buildCel, decideByOldestCel } from "../engines/cel.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
-import { createNode, outcomeOf, patched, path, removeNode, soon } from "../worlds/tried-node.ts";
+import { forgedOwners } from "../worlds/forged-owners.ts";
+import { applied, createNode, outcomeOf, patched, removeNode, soon } from "../worlds/tried-node.ts";
 
 const { annotation } = Karpenter.v1;
 const older = Karpenter["v0.31"].annotation;
 const h1 = holdId(1);
 const karpenters: Node = { labels: { [Karpenter.v1.poolLabel]: "default" } };
+const { "merge patch": mergePatch } = forms as Readonly<Record<"merge patch", Form>>;
+/** Whether this is the message of a rule, and no error of its evaluation. */
+const isOfPolicy = (keys: MarkKeys, decision: string) =>
+  policySpec(keys, holderGroup).validations?.some(({ message }) => message === decision) === true;
 /** Whether a time that the server recorded, in whole seconds, lies between `began` and now. */
 const isSince = (began: number) => (at: Date) => at.getTime() > began - 1_000 && at.getTime() <= Date.now();
+
+describe("the oldest Kubernetes that has policies", () => {
+  beforeAll(buildCel);
+
+  it.each<[string, MarkKeys, readonly Case[], readonly Case[]]>([
+    ["with one key", [annotation], admitted, refused],
+    ["while a former key is recorded", [annotation, older], admittedWhileChanging, refusedWhileChanging],
+  ])("decides alike, %s", async (_, keys, toAdmit, toRefuse) => {
+    const cases = [...toAdmit, ...toRefuse].map((one) => ({ one, isRefused: toRefuse.includes(one) }));
+    const updates = cases.map(({ one }) => ({ ...updateBy(one, mergePatch), groups: [holderName] }));
+    const decisions = await decideByOldestCel(policySpec(keys, holderGroup), updates);
+    const wrong = cases.flatMap(({ one: [rule], isRefused }, i) => {
+      const decision = decisions[i] ?? "none";
+      const isRight = isRefused ? isOfPolicy(keys, decision) : decision === "admitted";
+      return isRight ? [] : [`${rule}: ${decision}`];
+    });
+    expect(wrong).toEqual([]);
+    expect(decisions).toHaveLength(cases.length);
+  });
+});
 
 describe("what a real API server allows the holder to do", () => {
   let plane: ControlPlane;
@@ -46,6 +78,7 @@ describe("what a real API server allows the holder to do", () => {
   let access: KubernetesAccess;
 
   const create = (node: Node) => createNode(admin, node);
+  const apply = (manager: string, metadata: object) => admin.call(applied(manager, metadata), soon());
   const remove = () => removeNode(admin);
   const attempt = (call: KubernetesCall) => outcomeOf(holder, call);
   const accessWith = (options: Pick<KubernetesAccessOptions, "mode">) =>
@@ -179,15 +212,17 @@ describe("what a real API server allows the holder to do", () => {
   });
 
   describe("when a user also wants to keep a held node", () => {
-    const change = (body: object, query = {}, contentType = "application/merge-patch+json") =>
+    const contentType = "application/merge-patch+json";
+    const change = (body: object, query: Readonly<Record<string, string>>) =>
       admin.call({ method: "PATCH", path, query, contentType, body }, soon());
     const held = async () => parseNodeLife(await admin.call({ method: "GET", path }, soon()));
     const release = async () => {
       const node = await held();
       const planned = planRelease(node, { holdId: h1, keys: [annotation] }).change;
       if (planned) {
-        const contentType = "application/json-patch+json";
-        await holder.call({ method: "PATCH", path, contentType, body: markPatch(node, planned) }, soon());
+        const body = markPatch(node, planned);
+        const patch = { method: "PATCH", path, contentType: "application/json-patch+json", body } as const;
+        await holder.call({ ...patch, query: { fieldManager: holderName } }, soon());
       }
       return (await held()).annotations?.[annotation];
     };
@@ -201,21 +236,30 @@ describe("what a real API server allows the holder to do", () => {
       expect(await release()).toBeUndefined();
     });
 
-    it("the same value applied by the server has an owner, and is removed until it is applied again", async () => {
-      const apply = () =>
-        change(
-          { apiVersion: "v1", kind: "Node", metadata: annotate("true") },
-          { fieldManager: "gitops", force: "true" },
-          "application/apply-patch+yaml",
-        );
-      await apply();
-      const { writers } = await held();
-      expect(writers.find(({ manager }) => manager === "gitops")?.annotations).toEqual([annotation]);
-      expect(await release()).toBeUndefined();
-      await apply();
-      expect((await held()).annotations?.[annotation]).toBe("true");
+    it("the same value applied by the server has an owner, who keeps it, and may take it off", async () => {
+      await apply("gitops", annotate("true"));
+      const ownersOf = async () =>
+        (await held()).writers
+          .filter(({ annotations }) => annotations.includes(annotation))
+          .map(({ manager }) => manager)
+          .toSorted();
+      expect(await ownersOf()).toEqual(["gitops", holderName]);
+      expect(await release()).toBe("true");
+      expect(await ownersOf()).toEqual(["gitops"]);
+      expect((await held()).labels?.[holdLabel]).toBeUndefined();
+      await apply("gitops", {});
+      expect((await held()).annotations?.[annotation]).toBeUndefined();
+    });
+
+    it("the value that they take off and set again is left to them", async () => {
+      for (const value of [null, "true"])
+        await change({ metadata: annotate(value) }, { fieldManager: "kubectl-annotate" });
+      expect(await release()).toBe("true");
+      expect((await held()).labels?.[holdLabel]).toBeUndefined();
     });
   });
+
+  describe("when owners of fields are forged", () => forgedOwners(() => ({ admin, holder })));
 
   describe("an inspection with the holder's rights", () => {
     const inspect = (key: string = annotation, clock = { now: () => new Date() }) =>

@@ -15,7 +15,8 @@ import { findCluster } from "../../../local/run/find-cluster.ts";
 import { chartFolder } from "../../../scripts/chart.ts";
 import { buildCommandLine } from "../../../scripts/package.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
-import { admitted, both, merge, refused } from "../../cluster-access/policy-cases.ts";
+import { admitted, refused } from "../../cluster-access/policy-cases.ts";
+import { both, merge, path } from "../../cluster-access/policy-requests.ts";
 import { clientOf } from "../../contracts/cluster-nodes.ts";
 import { HolderProcess } from "../../support/holder-process.ts";
 import { newFolder } from "../../support/new-folder.ts";
@@ -23,7 +24,7 @@ import { otherValues } from "../../support/other-values.ts";
 import { buildHelm, program } from "../engines/build.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
-import { createNode, outcomeOf, patched, path, removeNode, soon } from "../worlds/tried-node.ts";
+import { createNode, outcomeOf, patched, removeNode, soon } from "../worlds/tried-node.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 type Kubernetes = Readonly<{ kind: string; metadata: Readonly<Record<string, unknown>>; spec?: unknown }>;

@@ -1,11 +1,9 @@
 import { holderName } from "../../../lambda/core/marks/keys.ts";
 import type { KubernetesCall, KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { isRefusedByAdmission, isStatus } from "../../../lambda/kubernetes/error.ts";
-import type { Node } from "../../cluster-access/policy-cases.ts";
+import { callsThatMake, type Node, path } from "../../cluster-access/policy-requests.ts";
 import { within } from "../../support/context.ts";
 
-/** The node that a holder tries to change. */
-export const path = "/api/v1/nodes/a";
 export const soon = () => within(30_000);
 
 export const patched = (body: object, at = path): KubernetesCall => ({
@@ -16,13 +14,20 @@ export const patched = (body: object, at = path): KubernetesCall => ({
   body,
 });
 
-export async function createNode(admin: KubernetesClient, { labels = {}, annotations, owners }: Node) {
-  // At least one label, so that there is always a map to patch.
-  const metadata = { name: "a", labels: { pool: "default", ...labels }, annotations };
-  const body = { apiVersion: "v1", kind: "Node", metadata };
-  const created = await admin.call({ method: "POST", path: "/api/v1/nodes", body }, soon());
-  if (!owners) return created;
-  return admin.call(patched({ metadata: { managedFields: owners } }), soon());
+/** A server-side apply of this metadata. */
+export const applied = (manager: string, metadata: object): KubernetesCall => ({
+  method: "PATCH",
+  path,
+  query: { fieldManager: manager, force: "true" },
+  contentType: "application/apply-patch+yaml",
+  body: { apiVersion: "v1", kind: "Node", metadata },
+});
+
+/** Makes the node; returns it as the last call left it. */
+export async function createNode(admin: KubernetesClient, node: Node): Promise<unknown> {
+  let made: unknown;
+  for (const call of callsThatMake(node)) made = await admin.call(call, soon());
+  return made;
 }
 
 export const removeNode = (admin: KubernetesClient) =>
