@@ -1,6 +1,8 @@
 import {
+  Connections,
   type ISecurityGroup,
   type IVpc,
+  Port,
   SecurityGroup,
   type SubnetSelection,
   SubnetType,
@@ -13,6 +15,8 @@ export interface HolderVpcIds {
   readonly subnetIds: readonly string[];
   /** One security group at least; the cluster must let it in on port 443. */
   readonly securityGroupIds: readonly string[];
+  /** The cluster's security groups, which then let the functions in on port 443. Default: none: you let them in. */
+  readonly clusterSecurityGroupIds?: readonly string[];
 }
 
 /** A VPC of the CDK. */
@@ -23,6 +27,8 @@ export interface HolderVpcObjects {
   readonly subnets?: SubnetSelection;
   /** What the cluster must let in on port 443. Default: one of the holder's own. */
   readonly securityGroups?: readonly ISecurityGroup[];
+  /** The cluster's security groups, which then let the functions in on port 443. Default: none: you let them in. */
+  readonly clusterSecurityGroups?: readonly ISecurityGroup[];
 }
 
 /** Where the functions reach a cluster whose endpoint is private. */
@@ -33,14 +39,20 @@ export type Network = Readonly<{ ids: HolderVpcIds; securityGroups: readonly ISe
 
 export const hasIds = (vpc: HolderVpc): vpc is HolderVpcIds => "subnetIds" in vpc;
 
-/** Finds subnets and security groups; creates a security group where none is given. */
+/** Finds subnets and security groups; creates a security group where none is given, and rules of the cluster's. */
 export function networkOf(scope: Construct, vpc: HolderVpc): Network {
-  if (hasIds(vpc)) {
-    const securityGroups = vpc.securityGroupIds.map((id, i) =>
-      SecurityGroup.fromSecurityGroupId(scope, `SecurityGroup${i + 1}`, id),
-    );
-    return { ids: vpc, securityGroups };
-  }
+  return hasIds(vpc) ? networkOfIds(scope, vpc) : networkOfObjects(scope, vpc);
+}
+
+function networkOfIds(scope: Construct, ids: HolderVpcIds): Network {
+  const securityGroups = ids.securityGroupIds.map((id, i) =>
+    SecurityGroup.fromSecurityGroupId(scope, `SecurityGroup${i + 1}`, id),
+  );
+  letIn(scope, securityGroups, ids.clusterSecurityGroupIds);
+  return { ids, securityGroups };
+}
+
+function networkOfObjects(scope: Construct, vpc: HolderVpcObjects): Network {
   const { subnets = { subnetType: SubnetType.PRIVATE_WITH_EGRESS }, securityGroups = [] } = vpc;
   const groups =
     securityGroups.length > 0
@@ -51,7 +63,22 @@ export function networkOf(scope: Construct, vpc: HolderVpc): Network {
             description: "Functions of the node holder; the cluster must let them in on port 443",
           }),
         ];
+  const clusterIds = vpc.clusterSecurityGroups?.map(({ securityGroupId }) => securityGroupId);
+  letIn(scope, groups, clusterIds);
   const { subnetIds } = vpc.vpc.selectSubnets(subnets);
   const securityGroupIds = groups.map(({ securityGroupId }) => securityGroupId);
   return { ids: { subnetIds, securityGroupIds }, securityGroups: groups };
+}
+
+/** The rules are the holder's own, so that its stack has them also where another one has the cluster. */
+function letIn(
+  scope: Construct,
+  securityGroups: readonly ISecurityGroup[],
+  clusterIds: readonly string[] = [],
+): void {
+  const functions = new Connections({ securityGroups: [...securityGroups] });
+  for (const [i, id] of clusterIds.entries()) {
+    const cluster = SecurityGroup.fromSecurityGroupId(scope, `ClusterSecurityGroup${i + 1}`, id);
+    cluster.connections.allowFrom(functions, Port.tcp(443), "Functions of the node holder");
+  }
 }

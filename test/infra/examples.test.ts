@@ -42,7 +42,7 @@ const examples: Readonly<Record<string, (stacks: Readonly<Record<string, Templat
   },
   "own-vpc": ({ Platform }) => {
     const inside = propertiesOf(Platform, "AWS::Lambda::Function").filter((one) => "VpcConfig" in one);
-    const own = { "Fn::GetAtt": [expect.stringMatching(/^Functions/), "GroupId"] };
+    const own = { "Fn::GetAtt": [expect.stringMatching(/^HolderSecurityGroup/), "GroupId"] };
     const network = { SubnetIds: ["subnet-0123456789abcdef0"], SecurityGroupIds: [own] };
     expect(inside.map(({ VpcConfig }) => VpcConfig)).toEqual(Array(5).fill(network));
     expect(propertiesOf(Platform, "AWS::EC2::SecurityGroupIngress")).toMatchObject([

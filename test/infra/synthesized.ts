@@ -60,7 +60,11 @@ export const synthesizeEverything = (): Template =>
         holdDuring: "cron(0 8 ? * MON-FRI *) Europe/Berlin 2h nodepool/batch",
         events: true,
         access: "install",
-        vpc: { subnetIds: ["subnet-0123456789abcdef0"], securityGroupIds: ["sg-0123456789abcdef0"] },
+        vpc: {
+          subnetIds: ["subnet-0123456789abcdef0"],
+          securityGroupIds: ["sg-0123456789abcdef0"],
+          clusterSecurityGroupIds: ["sg-0123456789abcdef1"],
+        },
         alarmTopic: Topic.fromTopicArn(stack, "Topic", "arn:aws:sns:us-east-1:111122223333:ops"),
         logRetentionDays: RetentionDays.ONE_WEEK,
         reserveConcurrency: true,
