@@ -8,6 +8,7 @@ import {
   SubnetType,
 } from "aws-cdk-lib/aws-ec2";
 import type { Construct } from "constructs";
+import { NetworkPath } from "./network-path.ts";
 
 /** Subnets and security groups by their ids. */
 export interface HolderVpcIds {
@@ -34,8 +35,12 @@ export interface HolderVpcObjects {
 /** Where the functions reach a cluster whose endpoint is private. */
 export type HolderVpc = HolderVpcIds | HolderVpcObjects;
 
-/** Where the functions run, and the security groups that the cluster must let in. */
-export type Network = Readonly<{ ids: HolderVpcIds; securityGroups: readonly ISecurityGroup[] }>;
+/** Where the functions run, the security groups that the cluster must let in, and all that their traffic passes. */
+export type Network = Readonly<{
+  ids: HolderVpcIds;
+  securityGroups: readonly ISecurityGroup[];
+  path: NetworkPath;
+}>;
 
 export const hasIds = (vpc: HolderVpc): vpc is HolderVpcIds => "subnetIds" in vpc;
 
@@ -49,7 +54,7 @@ function networkOfIds(scope: Construct, ids: HolderVpcIds): Network {
     SecurityGroup.fromSecurityGroupId(scope, `SecurityGroup${i + 1}`, id),
   );
   letIn(scope, securityGroups, ids.clusterSecurityGroupIds);
-  return { ids, securityGroups };
+  return { ids, securityGroups, path: new NetworkPath(scope, securityGroups) };
 }
 
 function networkOfObjects(scope: Construct, vpc: HolderVpcObjects): Network {
@@ -65,9 +70,10 @@ function networkOfObjects(scope: Construct, vpc: HolderVpcObjects): Network {
         ];
   const clusterIds = vpc.clusterSecurityGroups?.map(({ securityGroupId }) => securityGroupId);
   letIn(scope, groups, clusterIds);
-  const { subnetIds } = vpc.vpc.selectSubnets(subnets);
+  const { subnetIds, internetConnectivityEstablished } = vpc.vpc.selectSubnets(subnets);
   const securityGroupIds = groups.map(({ securityGroupId }) => securityGroupId);
-  return { ids: { subnetIds, securityGroupIds }, securityGroups: groups };
+  const path = new NetworkPath(scope, groups, internetConnectivityEstablished);
+  return { ids: { subnetIds, securityGroupIds }, securityGroups: groups, path };
 }
 
 /** The rules are the holder's own, so that its stack has them also where another one has the cluster. */

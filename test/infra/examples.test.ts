@@ -6,6 +6,7 @@ import { detailOf } from "../../lambda/core/holds/events.ts";
 import { blocksIn, documents } from "../repository/documents.ts";
 import { aPastHold, someRules } from "../support/builders.ts";
 import { newFolder } from "../support/new-folder.ts";
+import { cleanUpNeeds } from "./clean-up-needs.ts";
 import { everyResource } from "./synthesized.ts";
 
 const folder = join(import.meta.dirname, "../../examples");
@@ -97,7 +98,9 @@ const examples: Readonly<Record<string, (stacks: Readonly<Record<string, Templat
 };
 
 it.each(Object.entries(examples))("the example %s synthesizes what it shows", async (example, shows) => {
-  shows(await synthesized(example));
+  const stacks = await synthesized(example);
+  shows(stacks);
+  for (const template of Object.values(stacks)) expect(cleanUpNeeds(template).tooEarly).toEqual([]);
 });
 
 it("no example is left out", () => {

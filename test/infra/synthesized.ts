@@ -16,10 +16,10 @@ export type Resource = Readonly<{
 }>;
 
 /** The template of a stack; the CDK itself leaves what it synthesized in the folder for temporary things. */
-function templateOf(fill: (stack: Stack) => void): Template {
+export function templateOf(fill: (stack: Stack) => void, context: object = {}): Template {
   const outdir = mkdtempSync(join(tmpdir(), "synthesized-"));
   try {
-    const stack = new Stack(new App({ outdir }), "Test");
+    const stack = new Stack(new App({ outdir, context: { ...context } }), "Test");
     fill(stack);
     return Template.fromStack(stack);
   } finally {
