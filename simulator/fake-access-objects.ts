@@ -56,7 +56,7 @@ export function changeAccessOf(
     authentication: async () => "access entries",
     whyUnusable: async () => undefined,
     create: async () => "existed",
-    delete: async () => {},
+    delete: async () => "none",
     asAdmin: (work) => work(rights),
     returnAdminRight: async () => {},
   };
