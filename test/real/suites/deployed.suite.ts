@@ -9,7 +9,7 @@ import { misuseCases } from "../deployed/misuse.ts";
 import { DeployedWorld } from "../deployed/world.ts";
 
 /*
-All switches of emulator_aws_behaviour.py are on. Differences between the emulator and AWS, which this suite therefore does not test:
+All delays and limits of AWS that the emulator knows are on. Differences between the emulator and AWS, which this suite therefore does not test:
 - IAM is not enforced while the CDK CLI runs, except that functions always have their own role and logins are always checked.
 - A one-shot fires to the second (AWS: up to a minute late); a failed asynchronous invocation is repeated after one second (AWS: a minute).
 - Rules, logs and records are consistent at once.
