@@ -31,7 +31,13 @@ export const allAwsBehaviour = [
   "stacks-unordered",
 ] as const;
 /** Accounts that refuse a holder, and what AWS never does; for tests that must detect it. */
-const faults = ["config-map-only", "calls-denied", "calls-throttled", "subnets-closed"] as const;
+const faults = [
+  "config-map-only",
+  "calls-denied",
+  "calls-throttled",
+  "subnets-closed",
+  "private-endpoints-cut",
+] as const;
 export type AwsBehaviour = (typeof allAwsBehaviour)[number] | (typeof faults)[number];
 
 /** A control plane starts within this time, also on a busy machine. */
