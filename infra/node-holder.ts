@@ -80,6 +80,7 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
     const functions = new HolderFunctions(this, "Functions", { plan, environment });
     // Its id contains the cluster's name: for another cluster all of it is created anew, and the old part cleans up the old cluster.
     const access = new ClusterAccess(this, `Access-${cluster}`, plan);
+    if (network) access.needs(network.path);
     const { hold, release, sweep, control } = functions;
 
     for (const fn of functions.all) {

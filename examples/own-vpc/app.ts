@@ -1,5 +1,5 @@
 import { App, Stack } from "aws-cdk-lib";
-import { Port, SecurityGroup, Vpc } from "aws-cdk-lib/aws-ec2";
+import { SecurityGroup, Vpc } from "aws-cdk-lib/aws-ec2";
 import { KarpenterNodeHolder } from "karpenter-node-holder";
 
 const app = new App();
@@ -9,13 +9,13 @@ const vpc = Vpc.fromVpcAttributes(stack, "Vpc", {
   availabilityZones: ["eu-west-1a", "eu-west-1b"],
   privateSubnetIds: ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"],
 });
-const functions = new SecurityGroup(stack, "Functions", { vpc });
-const holder = new KarpenterNodeHolder(stack, "Holder", {
+new KarpenterNodeHolder(stack, "Holder", {
   cluster: "private",
-  vpc: { vpc, subnets: { availabilityZones: ["eu-west-1a"] }, securityGroups: [functions] },
+  vpc: {
+    vpc,
+    subnets: { availabilityZones: ["eu-west-1a"] },
+    // It lets the functions in on port 443.
+    clusterSecurityGroups: [SecurityGroup.fromSecurityGroupId(stack, "Cluster", "sg-0123456789abcdef0")],
+  },
 });
-
-// The cluster's security group lets the functions in.
-const cluster = SecurityGroup.fromSecurityGroupId(stack, "Cluster", "sg-0123456789abcdef0");
-cluster.connections.allowFrom(holder, Port.tcp(443));
 app.synth();

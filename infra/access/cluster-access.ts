@@ -1,5 +1,5 @@
 import { CustomResource, Duration, FileSystem, Lazy, Stack } from "aws-cdk-lib";
-import { Construct, type IConstruct } from "constructs";
+import { Construct, type IConstruct, type IDependable } from "constructs";
 import { accessResource, adminRightResource } from "../../lambda/cluster-access/template-names.ts";
 import { bundleOf } from "../functions/bundles.ts";
 import type { HolderFunction } from "../functions/holder-function.ts";
@@ -8,6 +8,7 @@ import { ClusterAdmin } from "./cluster-admin.ts";
 
 /** Our rights in the cluster: who may log in, and with `access: install` all that is written there. */
 export class ClusterAccess extends Construct {
+  private readonly adminRight: CustomResource | undefined;
   private readonly installed: CustomResource | undefined;
   private readonly admin: ClusterAdmin | undefined;
   private readonly clusterArn: string;
@@ -26,7 +27,7 @@ export class ClusterAccess extends Construct {
     this.admin = admin;
     const { serviceToken } = admin;
     // Deleted after all else, also when the first installation is killed: it gives the admin right back.
-    const adminRight = new CustomResource(this, "AdminRight", {
+    this.adminRight = new CustomResource(this, "AdminRight", {
       resourceType: adminRightResource,
       serviceToken,
     });
@@ -44,7 +45,7 @@ export class ClusterAccess extends Construct {
         bundle: FileSystem.fingerprint(bundleOf("cluster-access")),
       },
     });
-    this.installed.node.addDependency(adminRight);
+    this.installed.node.addDependency(this.adminRight);
   }
 
   /** Lets a function log in to the cluster as a member of our group. */
@@ -53,6 +54,11 @@ export class ClusterAccess extends Construct {
     this.admin?.admit(user.role);
     // Updated functions first: once the policy names another annotation, it refuses marks under the former one.
     this.installed?.node.addDependency(user.resource);
+  }
+
+  /** CloudFormation deletes at once what nothing depends on; the clean-up of the cluster needs the network to its end. */
+  needs(network: IDependable): void {
+    this.adminRight?.node.addDependency(network);
   }
 
   /** What starts work in the cluster begins after our rights are there, and ends before they are taken back. */

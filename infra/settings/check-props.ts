@@ -5,9 +5,21 @@ import { nearestName } from "../../lambda/spelling.ts";
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const isVpc = (value: unknown): boolean => isObject(value) && "selectSubnets" in value;
+const areGroups = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((one) => isObject(one) && "securityGroupId" in one);
 const isTexts = (value: unknown): boolean =>
   Token.isUnresolved(value) ||
   (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string"));
+
+const isNetworkOfIds = (vpc: Record<string, unknown>): boolean =>
+  isTexts(vpc.subnetIds) &&
+  isTexts(vpc.securityGroupIds) &&
+  (vpc.clusterSecurityGroupIds === undefined || isTexts(vpc.clusterSecurityGroupIds)) &&
+  vpc.clusterSecurityGroups === undefined;
+const isNetworkOfObjects = (vpc: Record<string, unknown>): boolean =>
+  isVpc(vpc.vpc) &&
+  (vpc.clusterSecurityGroups === undefined || areGroups(vpc.clusterSecurityGroups)) &&
+  vpc.clusterSecurityGroupIds === undefined;
 
 /** By what it can do, because an app may have the CDK twice. */
 export const isDuration = (value: unknown): value is Duration =>
@@ -18,9 +30,10 @@ type Expected = Readonly<{ fits: (value: unknown) => boolean; what: string }>;
 /** Props that are no text but objects, and that an app without types can get wrong. */
 export const objectProps: Readonly<Record<string, Expected>> = {
   vpc: {
-    fits: (value) =>
-      isObject(value) && ((isTexts(value.subnetIds) && isTexts(value.securityGroupIds)) || isVpc(value.vpc)),
-    what: "{ subnetIds: […], securityGroupIds: […] } with one of each at least, or { vpc: a VPC of the CDK }",
+    fits: (value) => isObject(value) && (isNetworkOfIds(value) || isNetworkOfObjects(value)),
+    what:
+      "{ subnetIds: […], securityGroupIds: […], clusterSecurityGroupIds?: […] } with one of each at least, or " +
+      "{ vpc: a VPC of the CDK, clusterSecurityGroups?: security groups of the CDK }",
   },
   alarmTopic: { fits: (value) => isObject(value) && "topicArn" in value, what: "an SNS topic of the CDK" },
 };

@@ -45,6 +45,8 @@ export class EksAccessEntries implements AccessEntries {
 
   async authentication(): Promise<"access entries" | "config map" | undefined> {
     const cluster = await this.#describe();
+    // Its nodes and all that we wrote into it go with it.
+    if (cluster?.status === "DELETING") return undefined;
     return cluster && (cluster.authenticationMode === "CONFIG_MAP" ? "config map" : "access entries");
   }
 
@@ -58,10 +60,11 @@ export class EksAccessEntries implements AccessEntries {
     return this.#create(principalArn, [holderName]);
   }
 
-  async delete(principalArn: string): Promise<void> {
+  async delete(principalArn: string): Promise<"deleted" | "none"> {
     const command = new DeleteAccessEntryCommand({ clusterName: this.#options.cluster, principalArn });
-    await this.#remove(principalArn, () => this.#options.eks.send(command));
+    const wasThere = await this.#remove(principalArn, () => this.#options.eks.send(command));
     this.#created.delete(principalArn);
+    return wasThere ? "deleted" : "none";
   }
 
   async asAdmin(work: (rights: Rights) => Promise<void>): Promise<void> {
@@ -141,9 +144,9 @@ export class EksAccessEntries implements AccessEntries {
   }
 
   /** An entry created here is not gone just because another call does not know it yet. */
-  async #remove(principalArn: string, remove: () => Promise<unknown>): Promise<void> {
+  async #remove(principalArn: string, remove: () => Promise<unknown>): Promise<boolean> {
     if (!this.#created.has(principalArn)) return this.#unlessGone(remove);
-    await this.#unlessGone(() => this.#retry(remove, isNotFound, knownAfter));
+    return this.#unlessGone(() => this.#retry(remove, isNotFound, knownAfter));
   }
 
   async #retry(
@@ -163,11 +166,14 @@ export class EksAccessEntries implements AccessEntries {
     }
   }
 
-  async #unlessGone(remove: () => Promise<unknown>): Promise<void> {
+  /** Returns whether it was there. */
+  async #unlessGone(remove: () => Promise<unknown>): Promise<boolean> {
     try {
       await remove();
+      return true;
     } catch (error) {
       if (!isNotFound(error)) throw error;
+      return false;
     }
   }
 }

@@ -3,7 +3,7 @@ import { after, minutes } from "../core/duration.ts";
 import type { CallContext, Metrics } from "../core/ports.ts";
 import { fields, parse } from "../schemas/parse.ts";
 import type { AccessConfig } from "./environment.ts";
-import { type AccessPorts, changeAccess, installAccess, removeAccess } from "./rules.ts";
+import { type AccessPorts, changeAccess, installAccess, removeOrReport } from "./rules.ts";
 import { adminRightResource } from "./template-names.ts";
 
 /** The answer to CloudFormation: the resource's name, which stays the same. */
@@ -33,7 +33,7 @@ export const onClusterAccessChanged =
     const desired = config();
     const ports = open(desired, after(deadline, -reserve));
     if (wanted.ResourceType === adminRightResource) return changeAdminRight(wanted, desired, ports);
-    const act = { Create: installAccess, Update: changeAccess, Delete: removeAccess }[wanted.RequestType];
+    const act = { Create: installAccess, Update: changeAccess, Delete: removeOrReport }[wanted.RequestType];
     await act(ports, desired);
     // Counts as a sweep: the timer, which is created next, has its first one due only after sweepEvery.
     if (wanted.RequestType !== "Delete") ports.metrics.add("HoldActive", 0);

@@ -1,4 +1,4 @@
-import { BrokenSetupError } from "../core/errors.ts";
+import { BrokenSetupError, messageOf, TryAgainError } from "../core/errors.ts";
 import type { MarkKeys } from "../core/marks/plan-marks.ts";
 import type { Log } from "../core/ports.ts";
 import type { Rules } from "../core/rules.ts";
@@ -14,14 +14,14 @@ export type DesiredAccess = Readonly<{
 
 /** Who may log in to the cluster. */
 export interface AccessEntries {
-  /** How the cluster authenticates roles; undefined when there is no such cluster. */
+  /** How the cluster authenticates roles; undefined when there is no such cluster, or it is being deleted. */
   authentication(): Promise<"access entries" | "config map" | undefined>;
   /** Why the cluster cannot have a holder, with the remedy; undefined when it can. */
   whyUnusable(): Promise<string | undefined>;
   /** Lets a role log in as a member of our group. */
   create(role: string): Promise<"created" | "existed">;
   /** Deletes a role's entry; succeeds when there is none. */
-  delete(role: string): Promise<void>;
+  delete(role: string): Promise<"deleted" | "none">;
   /** Works as an admin of the cluster, and gives the admin right back afterwards, also when the work failed. */
   asAdmin(work: (rights: Rights) => Promise<void>): Promise<void>;
   /** Gives back an admin right that an earlier invocation left; succeeds when there is none. */
@@ -108,21 +108,19 @@ async function keysOf(rights: Rights, { holdAnnotation: present }: DesiredAccess
   return [present, ...(await rights.annotations()).filter((key) => key !== present)];
 }
 
-/**
- * Removes everything of ours from the cluster. It never fails: a cluster that is gone or unreachable must not keep a
- * deployment from being deleted, so it reports what remains instead.
- */
-export async function removeAccess(
-  { entries, log }: AccessPorts,
-  desired: DesiredAccess,
-): Promise<readonly string[]> {
+/** What a removal had to leave, with the reasons, and whether it was the first: that one deletes the access entries. */
+export type Removal = Readonly<{ remains: readonly string[]; isFirst: boolean }>;
+
+/** Removes everything of ours from the cluster. It does not fail: it reports what remains. */
+export async function removeAccess({ entries, log }: AccessPorts, desired: DesiredAccess): Promise<Removal> {
   const { cluster } = desired;
   const remains: string[] = [];
+  let isFirst = false;
   const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await work();
     } catch (error) {
-      remains.push(what);
+      remains.push(`${what} (${messageOf(error)})`);
       log.error("something of ours remains in the cluster", { cluster, remains: what, error });
       return undefined;
     }
@@ -135,14 +133,32 @@ export async function removeAccess(
     await attempt("marks on nodes, ClusterRole, binding or policy", () =>
       entries.asAdmin((rights) => removeRights(rights, log, desired)),
     );
-    for (const role of desired.roles) await attempt(`access entry of ${role}`, () => entries.delete(role));
+    for (const role of desired.roles) {
+      const outcome = await attempt(`access entry of ${role}`, () => entries.delete(role));
+      isFirst ||= outcome === "deleted";
+    }
   }
   log.info("cluster access removed", {
     cluster,
     remains,
     ...(!authentication && { reason: "there is no such cluster, or it could not be described" }),
   });
-  return remains;
+  return { remains, isFirst };
+}
+
+/**
+ * Removes everything for a deployment that is deleted. What remains is reported once, by a failure, which CloudFormation
+ * shows; it shows nothing of a success. The next deletion tries again and ends whatever happens, because a cluster that
+ * cannot be reached must not keep a deployment from being deleted.
+ */
+export async function removeOrReport(ports: AccessPorts, desired: DesiredAccess): Promise<void> {
+  const { remains, isFirst } = await removeAccess(ports, desired);
+  if (remains.length === 0 || !isFirst) return;
+  throw new TryAgainError(
+    `These may remain in cluster ${desired.cluster}: ${remains.join("; ")}.\n` +
+      "Delete the stack again: that tries once more, and deletes the stack even if they remain. " +
+      'See "Removal" in docs/deploying.md for what to remove by hand.',
+  );
 }
 
 /** A node that cannot be changed does not stop the removal of the other marks and of the rights. */

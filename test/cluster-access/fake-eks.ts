@@ -24,6 +24,7 @@ export class FakeEks {
   entriesUnknownFor = 0;
   readonly #unknownEntries = new Map<string, number>();
   authenticationMode: string | undefined = "API";
+  status = "ACTIVE";
   vpcConfig: Readonly<Record<string, unknown>> = { endpointPublicAccess: true };
   /** Whether EKS has no time to remove anything. */
   throttlesRemovals = false;
@@ -59,7 +60,8 @@ export class FakeEks {
     if (cluster !== "prod") return refused(404, "ResourceNotFoundException");
     if (path.length === 2) {
       const accessConfig = this.authenticationMode && { authenticationMode: this.authenticationMode };
-      return done({ cluster: { status: "ACTIVE", accessConfig, resourcesVpcConfig: this.vpcConfig } });
+      const { status, vpcConfig: resourcesVpcConfig } = this;
+      return done({ cluster: { status, accessConfig, resourcesVpcConfig } });
     }
     if (this.authenticationMode === "CONFIG_MAP") {
       const modes = "[API, API_AND_CONFIG_MAP]";

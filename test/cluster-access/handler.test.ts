@@ -51,11 +51,40 @@ describe("a request of CloudFormation", () => {
     expect(world.calls.filter((call) => call.includes("/apis/"))).toEqual([]);
   });
 
+  it("to delete fails once, with what may remain, when the cluster cannot be reached; the next one succeeds", async () => {
+    await world.handle(create);
+    world.onCall = (call) => {
+      if (call.includes(" /api")) throw new Error("connect ETIMEDOUT 10.0.0.1:443");
+    };
+
+    await expect(world.handle(remove)).rejects.toThrow(
+      /^These may remain in cluster prod: marks on nodes.*ETIMEDOUT 10\.0\.0\.1:443\)\.\nDelete the stack again:/,
+    );
+
+    expect(await world.handle(remove)).toEqual({ PhysicalResourceId: "cluster-access/prod" });
+  });
+
+  it("to delete again removes what the first time could not reach", async () => {
+    await world.handle(create);
+    world.cluster.addNode({ name: "a" });
+    await world.mark("a", present);
+    world.onCall = (call) => {
+      if (call.includes(" /api")) throw new Error("connect ETIMEDOUT 10.0.0.1:443");
+    };
+    await expect(world.handle(remove)).rejects.toThrow("may remain");
+    world.onCall = () => {};
+
+    await world.handle(remove);
+
+    expect([world.nodes, world.access.all.size, entriesOf()]).toEqual([{}, 0, []]);
+  });
+
   it.each<[string, (eks: AccessWorld["eks"]) => unknown]>([
     ["a cluster without access entries", (eks) => (eks.authenticationMode = "CONFIG_MAP")],
     ["throttled calls", (eks) => (eks.throttlesRemovals = true)],
     ["subnets without a way to EKS", (eks) => (eks.isUnreachable = true)],
   ])("to delete succeeds in spite of %s, and logs what may remain", async (_, breakEks) => {
+    await world.handle(create);
     breakEks(world.eks);
     const ResourceType = "Custom::KarpenterNodeHolderAdminRight";
     await world.handle(remove);

@@ -168,8 +168,8 @@ describe("removing", () => {
   });
 
   it("removes marks, rights and entries; again, it changes nothing", async () => {
-    expect(await remove()).toEqual([]);
-    expect(await remove()).toEqual([]);
+    expect(await remove()).toEqual({ remains: [], isFirst: true });
+    expect(await remove()).toEqual({ remains: [], isFirst: false });
 
     expect({ nodes: world.nodes, entries: entries(), objects: world.access.all.size }).toEqual({
       nodes: {},
@@ -197,7 +197,7 @@ describe("removing", () => {
   it("removes also what a function marks before every API server knows that it may not", async () => {
     world.cluster.addNode({ name: "late" });
     const markLate = whileWaiting(() => world.mark("late", present));
-    expect(await remove()).toEqual([]);
+    expect(await remove()).toMatchObject({ remains: [] });
     await markLate();
     expect(world.nodes).toEqual({});
   });
@@ -205,7 +205,9 @@ describe("removing", () => {
   it("removes all rights and every other mark when one node cannot be changed", async () => {
     failOn(/PATCH .*nodes\/a/);
 
-    expect(await remove()).toEqual(["marks on nodes, ClusterRole, binding or policy"]);
+    expect(await remove()).toMatchObject({
+      remains: ["marks on nodes, ClusterRole, binding or policy (the marks of 1 nodes could not be removed)"],
+    });
 
     expect(Object.keys(world.nodes)).toEqual(["a"]);
     expect(world.access.all.size).toBe(0);
@@ -216,14 +218,23 @@ describe("removing", () => {
     world.config = { ...world.config, cluster: "gone" };
     world.calls.length = 0;
 
-    expect(await remove()).toEqual([]);
+    expect(await remove()).toEqual({ remains: [], isFirst: false });
     expect(world.calls).toEqual(["DescribeCluster"]);
   });
 
-  it("reports what remains in a cluster that cannot be reached, and does not fail", async () => {
+  it("leaves a cluster alone that is being deleted", async () => {
+    world.eks.status = "DELETING";
+    world.calls.length = 0;
+
+    expect(await remove()).toEqual({ remains: [], isFirst: false });
+    expect(world.calls).toEqual(["DescribeCluster"]);
+  });
+
+  it("reports what remains in a cluster that cannot be reached", async () => {
     failOn(/ \/api/);
 
-    expect(await remove()).toEqual(["marks on nodes, ClusterRole, binding or policy"]);
+    const remains = ["marks on nodes, ClusterRole, binding or policy (timed out)"];
+    expect(await remove()).toEqual({ remains, isFirst: true });
 
     expect(entries()).toEqual([]);
     expect(world.log.reported("something of ours remains in the cluster")).toHaveLength(1);
@@ -231,13 +242,14 @@ describe("removing", () => {
 
   it("names the access entries that remain", async () => {
     failOn(/DeleteAccessEntry/);
-    const remaining = world.config.roles.map((role) => `access entry of ${role}`);
-    expect(await remove()).toEqual(expect.arrayContaining(remaining));
+    const remaining = world.config.roles.map((role) => `access entry of ${role} (timed out)`);
+    expect((await remove()).remains).toEqual(expect.arrayContaining(remaining));
   });
 
   it("leaves everything where the cluster cannot be described", async () => {
     failOn(/DescribeCluster/);
-    expect(await remove()).toEqual(["everything: the cluster could not be described"]);
+    const remains = ["everything: the cluster could not be described (timed out)"];
+    expect(await remove()).toEqual({ remains, isFirst: false });
     expect(entries()).toEqual(world.config.roles);
   });
 });

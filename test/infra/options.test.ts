@@ -1,5 +1,5 @@
 import { App, Stack } from "aws-cdk-lib";
-import { Template } from "aws-cdk-lib/assertions";
+import { Match, Template } from "aws-cdk-lib/assertions";
 import { Port, SecurityGroup, SubnetType, Vpc } from "aws-cdk-lib/aws-ec2";
 import { AccountPrincipal, Role } from "aws-cdk-lib/aws-iam";
 import { describe, expect, it } from "vitest";
@@ -135,6 +135,19 @@ describe("a VPC of the CDK", () => {
       FromPort: 443,
       GroupId: "sg-cluster",
       SourceSecurityGroupId: { "Fn::GetAtt": [group, "GroupId"] },
+    });
+  });
+
+  it("has them let in by the cluster's security groups that are named", () => {
+    const { template } = build((stack) => ({
+      clusterSecurityGroups: [SecurityGroup.fromSecurityGroupId(stack, "Cluster", "sg-cluster")],
+    }));
+    template().hasResourceProperties("AWS::EC2::SecurityGroupIngress", {
+      FromPort: 443,
+      ToPort: 443,
+      IpProtocol: "tcp",
+      GroupId: "sg-cluster",
+      SourceSecurityGroupId: { "Fn::GetAtt": [Match.stringLikeRegexp("^HolderSecurityGroup"), "GroupId"] },
     });
   });
 

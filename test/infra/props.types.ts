@@ -1,6 +1,6 @@
 /** Read by the compiler alone: what stands below @ts-expect-error must not compile, all else must. */
 import { App, Duration, Stack } from "aws-cdk-lib";
-import { Vpc } from "aws-cdk-lib/aws-ec2";
+import { SecurityGroup, Vpc } from "aws-cdk-lib/aws-ec2";
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { KarpenterNodeHolder, type KarpenterNodeHolderProps } from "karpenter-node-holder";
@@ -42,6 +42,12 @@ holder({ access: "none" });
 const vpc = Vpc.fromVpcAttributes(stack, "Vpc", { vpcId: "vpc-1", availabilityZones: ["a"] });
 holder({ vpc: { vpc } });
 holder({ vpc: { subnetIds: ["subnet-1"], securityGroupIds: ["sg-1"] } });
+holder({
+  vpc: { vpc, clusterSecurityGroups: [SecurityGroup.fromSecurityGroupId(stack, "Cluster", "sg-2")] },
+});
+holder({ vpc: { subnetIds: ["subnet-1"], securityGroupIds: ["sg-1"], clusterSecurityGroupIds: ["sg-2"] } });
+// @ts-expect-error
+holder({ vpc: { vpc, clusterSecurityGroups: ["sg-2"] } });
 // @ts-expect-error
 holder({ vpc });
 // @ts-expect-error

@@ -16,10 +16,10 @@ export type Resource = Readonly<{
 }>;
 
 /** The template of a stack; the CDK itself leaves what it synthesized in the folder for temporary things. */
-function templateOf(fill: (stack: Stack) => void): Template {
+export function templateOf(fill: (stack: Stack) => void, context: object = {}): Template {
   const outdir = mkdtempSync(join(tmpdir(), "synthesized-"));
   try {
-    const stack = new Stack(new App({ outdir }), "Test");
+    const stack = new Stack(new App({ outdir, context: { ...context } }), "Test");
     fill(stack);
     return Template.fromStack(stack);
   } finally {
@@ -59,7 +59,11 @@ export const synthesizeEverything = (): Template =>
         holdDuring: "cron(0 8 ? * MON-FRI *) Europe/Berlin 2h nodepool/batch",
         events: true,
         access: "install",
-        vpc: { subnetIds: ["subnet-0123456789abcdef0"], securityGroupIds: ["sg-0123456789abcdef0"] },
+        vpc: {
+          subnetIds: ["subnet-0123456789abcdef0"],
+          securityGroupIds: ["sg-0123456789abcdef0"],
+          clusterSecurityGroupIds: ["sg-0123456789abcdef1"],
+        },
         alarmTopic: Topic.fromTopicArn(stack, "Topic", "arn:aws:sns:us-east-1:111122223333:ops"),
         logRetentionDays: RetentionDays.ONE_WEEK,
         reserveConcurrency: true,

@@ -34,6 +34,24 @@ it.each([
     /^vpc must be \{ subnetIds/,
   ],
   [{ vpc: { subnetIds: ["subnet-1a2b3c4d"], securityGroupIds: [] } }, /^vpc must be \{ subnetIds/],
+  [
+    {
+      vpc: { subnetIds: ["subnet-1a2b3c4d"], securityGroupIds: ["sg-5e6f7a8b"], clusterSecurityGroupIds: [] },
+    },
+    /^vpc must be \{ subnetIds/,
+  ],
+  [
+    {
+      vpc: {
+        subnetIds: ["subnet-1a2b3c4d"],
+        securityGroupIds: ["sg-5e6f7a8b"],
+        clusterSecurityGroups: ["sg-2"],
+      },
+    },
+    /^vpc must be \{ subnetIds/,
+  ],
+  [{ vpc: { vpc: { selectSubnets() {} }, clusterSecurityGroups: ["sg-2"] } }, /^vpc must be \{ subnetIds/],
+  [{ vpc: { vpc: { selectSubnets() {} }, clusterSecurityGroupIds: ["sg-2"] } }, /^vpc must be \{ subnetIds/],
   [{ vpc: { vpc: null } }, /^vpc must be \{ subnetIds.*, not an object$/],
   [{ alarmTopic: {} }, "alarmTopic must be an SNS topic of the CDK, not an object"],
   [{ hold: { toMilliseconds: 5 } }, /^hold must be a duration .+, not an object$/],

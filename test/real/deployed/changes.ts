@@ -1,7 +1,5 @@
 import { DeleteClusterCommand, EKSClient } from "@aws-sdk/client-eks";
-import { KubernetesObjectApi } from "@kubernetes/client-node";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { accessManifest } from "../../../lambda/cluster-access/manifest.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
 import { type AwsBehaviour, allAwsBehaviour } from "../emulator/emulator.ts";
 import type { DeployedCluster } from "./cluster.ts";
@@ -84,9 +82,9 @@ export function changeCases(open: () => World): void {
 
       await world.destroy("prod");
 
-      expect([await prod.marks(other), await rights(prod)]).toEqual([{}, []]);
+      expect([await prod.marks(other), await prod.rights()]).toEqual([{}, []]);
       expect(await prod.accessGroups()).not.toContain(holderName);
-      expect(await rights(watched)).toHaveLength(4);
+      expect(await watched.rights()).toHaveLength(4);
       expect(await watched.control({ do: "status" })).toMatchObject({ cluster: "watched" });
     });
 
@@ -102,16 +100,4 @@ export function changeCases(open: () => World): void {
       expect([await world.logGroups("prod"), await world.logGroups("watched")]).toEqual([[], []]);
     });
   });
-}
-
-async function rights(cluster: DeployedCluster): Promise<string[]> {
-  const api = KubernetesObjectApi.makeApiClient(cluster.config);
-  const found = accessManifest([other]).map(async ({ path, object: { kind = "" } }) => {
-    const apiVersion = path.split("/").slice(2, 4).join("/");
-    return api.read({ apiVersion, kind, metadata: { name: holderName } }).then(
-      () => [kind],
-      () => [],
-    );
-  });
-  return (await Promise.all(found)).flat();
 }

@@ -17,9 +17,10 @@ import {
   SQSClient,
   StartMessageMoveTaskCommand,
 } from "@aws-sdk/client-sqs";
-import { CoreV1Api, type KubeConfig } from "@kubernetes/client-node";
+import { CoreV1Api, type KubeConfig, KubernetesObjectApi } from "@kubernetes/client-node";
+import { accessManifest } from "../../../lambda/cluster-access/manifest.ts";
 import type { Duration } from "../../../lambda/core/duration.ts";
-import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
+import { holderName, holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { functionName, type Part, scheduleGroupName } from "../../../lambda/names.ts";
 import type { Emulator } from "../emulator/emulator.ts";
 import type { EksPlane } from "../engines/eks-plane.ts";
@@ -173,6 +174,19 @@ export class DeployedCluster {
   #configuration(part: Part) {
     const command = new GetFunctionConfigurationCommand({ FunctionName: functionName(this.name, part) });
     return this.#emulator.client(LambdaClient).send(command);
+  }
+
+  /** The kinds of the objects in the cluster that give the holder its rights and limit them. */
+  async rights(): Promise<readonly string[]> {
+    const api = KubernetesObjectApi.makeApiClient(this.config);
+    const found = accessManifest([]).map(({ path, object: { kind = "" } }) => {
+      const apiVersion = path.split("/").slice(2, 4).join("/");
+      return api.read({ apiVersion, kind, metadata: { name: holderName } }).then(
+        () => [kind],
+        () => [],
+      );
+    });
+    return (await Promise.all(found)).flat();
   }
 
   /** The groups of the roles with access. */

@@ -25,15 +25,21 @@ type Environment = Readonly<Record<string, string>>;
 /** An account with the unchanged stack. IAM is enforced except during deployments. */
 export class DeployedWorld {
   readonly emulator: Emulator;
+  readonly #app: string | undefined;
 
-  private constructor(emulator: Emulator) {
+  private constructor(emulator: Emulator, app?: string) {
     this.emulator = emulator;
+    this.#app = app && `node ${join(root, "scripts/bundles.ts")} && node ${app}`;
   }
 
-  static async start(behaviour: readonly AwsBehaviour[] = allAwsBehaviour): Promise<DeployedWorld> {
+  /** `app`: a file to deploy instead of our own app. */
+  static async start(
+    behaviour: readonly AwsBehaviour[] = allAwsBehaviour,
+    app?: string,
+  ): Promise<DeployedWorld> {
     const emulator = await Emulator.start(behaviour);
     try {
-      const world = new DeployedWorld(emulator);
+      const world = new DeployedWorld(emulator, app);
       // In a folder without an app: bootstrap needs the account, not a cluster.
       await world.#cdk(["bootstrap", `aws://${account}/${region}`], {}, { cwd: emulator.folder });
       return world;
@@ -55,12 +61,16 @@ export class DeployedWorld {
     await this.#relaxed(() => this.#cdk(deploy, { cluster, ...settings }, { env }));
   }
 
-  async destroy(cluster: string): Promise<void> {
-    await this.#relaxed(() => this.#cdk(["destroy", "--force"], { cluster }));
+  async destroy(cluster: string, settings: Context = {}): Promise<void> {
+    await this.#relaxed(() => this.#cdk(["destroy", "--force"], { cluster, ...settings }));
   }
 
   stackStatus(cluster: string): Promise<string> {
     return new PlainDeployment(this.emulator).status(stackName(cluster));
+  }
+
+  deleteFailures(cluster: string): Promise<readonly string[]> {
+    return new PlainDeployment(this.emulator).deleteFailures(stackName(cluster));
   }
 
   /** All log groups of a cluster's holder, whatever made them. */
@@ -94,7 +104,8 @@ export class DeployedWorld {
     const settings = Object.entries(context).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     const output = mkdtempSync(join(folder, "cdk-"));
     const cdk = join(root, "node_modules/aws-cdk/bin/cdk");
-    const command = [cdk, ...args, ...settings, "--output", output, "--ci"];
+    const app = this.#app && args[0] !== "bootstrap" ? ["--app", this.#app] : [];
+    const command = [cdk, ...args, ...settings, ...app, "--output", output, "--ci"];
     const env = { ...engineEnvironment(folder), ...aws, PATH: nodeFirst, CI: "true", ...more };
     try {
       const options = { cwd, env, maxBuffer: 64 * 1024 * 1024 };

@@ -29,6 +29,8 @@ from ministack.services import ec2, eks, eventbridge, scheduler  # noqa: E402
 import emulator_alarms  # noqa: E402
 import emulator_redrive  # noqa: E402
 import emulator_aws_behaviour  # noqa: E402
+import emulator_network  # noqa: E402
+import emulator_stacks  # noqa: E402
 
 
 def free_ports(count):
@@ -282,6 +284,8 @@ send_events("TerminateInstances", "shutting-down", "terminated")
 emulator_alarms.begin()
 emulator_redrive.begin()
 emulator_aws_behaviour.begin()
+emulator_network.begin()
+emulator_stacks.begin()
 signal.signal(signal.SIGUSR1, enforce)
 signal.signal(signal.SIGUSR2, relax)
 app.main()

@@ -17,7 +17,7 @@ import { Processes, type Started, until } from "../engines/processes.ts";
 export const region = "us-east-1";
 export const account = "000000000000";
 
-/** Delays and limits of AWS that a plain emulator lacks; emulator_aws_behaviour.py describes each. */
+/** Delays and limits of AWS that a plain emulator lacks; the emulator's files in Python describe each. */
 export const allAwsBehaviour = [
   "access-entries-late",
   "admins-late",
@@ -28,9 +28,16 @@ export const allAwsBehaviour = [
   "tags-late",
   "events-unordered",
   "logs-late",
+  "stacks-unordered",
 ] as const;
 /** Accounts that refuse a holder, and what AWS never does; for tests that must detect it. */
-const faults = ["config-map-only", "calls-denied", "calls-throttled", "subnets-closed"] as const;
+const faults = [
+  "config-map-only",
+  "calls-denied",
+  "calls-throttled",
+  "subnets-closed",
+  "private-endpoints-cut",
+] as const;
 export type AwsBehaviour = (typeof allAwsBehaviour)[number] | (typeof faults)[number];
 
 /** A control plane starts within this time, also on a busy machine. */

@@ -39,6 +39,24 @@ export class PlainDeployment {
     return /<StackStatus>(\w+)</.exec(answer)?.[1] ?? "gone";
   }
 
+  /** Why resources could not be deleted, by the stack's events. */
+  async deleteFailures(stack: string): Promise<readonly string[]> {
+    const reasons: string[] = [];
+    let next: string | undefined;
+    do {
+      const page = await this.#cloudFormation({
+        Action: "DescribeStackEvents",
+        StackName: stack,
+        ...(next && { NextToken: next }),
+      });
+      for (const event of page.split("<member>"))
+        if (event.includes("<ResourceStatus>DELETE_FAILED<"))
+          reasons.push(/<ResourceStatusReason>(.*)<\/ResourceStatusReason>/s.exec(event)?.[1] ?? "");
+      next = /<NextToken>(.+)<\/NextToken>/.exec(page)?.[1];
+    } while (next);
+    return reasons;
+  }
+
   async #statusOf(stack: string, wanted: RegExp): Promise<void> {
     await until(
       `the stack to be ${wanted}`,

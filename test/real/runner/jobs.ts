@@ -49,6 +49,7 @@ export function partsOf({ suite, karpenter }: Job): readonly Part[] {
   if (suite === "template") return ["python-cfn-lint"];
   const emulated = ["control-plane", "python-emulator"] as const;
   if (suite === "deployed-karpenter") return [...emulated, "kubelet", `karpenter-${karpenter}`];
-  if (["commands", "deployed", "doctor", "documents", "holds", "smoke"].includes(suite)) return emulated;
+  const onEmulator = ["commands", "deployed", "doctor", "documents", "holds", "private-endpoint", "smoke"];
+  if (onEmulator.includes(suite)) return emulated;
   return ["control-plane"];
 }

@@ -9,11 +9,12 @@ import { misuseCases } from "../deployed/misuse.ts";
 import { DeployedWorld } from "../deployed/world.ts";
 
 /*
-All switches of emulator_aws_behaviour.py are on. Differences between the emulator and AWS, which this suite therefore does not test:
+All delays and limits of AWS that the emulator knows are on. Differences between the emulator and AWS, which this suite therefore does not test:
 - IAM is not enforced while the CDK CLI runs, except that functions always have their own role and logins are always checked.
 - A one-shot fires to the second (AWS: up to a minute late); a failed asynchronous invocation is repeated after one second (AWS: a minute).
 - Rules, logs and records are consistent at once.
-- Functions run as local processes: no memory limit, no x86 or ARM, no VPC; loopback's TLS to the cluster is real.
+- Functions run as local processes: no memory limit, no x86 or ARM; loopback's TLS to the cluster is real.
+- A VPC that no stack creates lets everything through; the suite private-endpoint has one of its own.
 - Metrics are available at once and alarms are evaluated every second (AWS: minutes, and every minute); tests move their clock.
 - The bus does not keep undelivered events, so a test puts one into their queue.
 - Conditions on EKS actions (eks:principalArn, eks:policyArn, eks:accessScope) are not checked during a deployment.
