@@ -1,11 +1,17 @@
 import * as v from "valibot";
 import { BadInputError } from "../lambda/core/errors.ts";
-import type { PastHold } from "../lambda/core/holds/hold.ts";
-import { anyText, count, flag, pastHold } from "../lambda/schemas/holds.ts";
-import { fields, list, openFields, parse } from "../lambda/schemas/parse.ts";
+import type { HoldAnswer } from "../lambda/core/operate/hold.ts";
+import type { pause, ReleaseAnswer, ResumeAnswer } from "../lambda/core/operate/release.ts";
+import type { RequestStatus, ScopeStatus, Status } from "../lambda/core/operate/status.ts";
+import type { PastHold } from "../lambda/core/record.ts";
+import type { Rules } from "../lambda/core/rules.ts";
+import { anyText, count, flag, pastHold, requestCause } from "../lambda/schemas/holds.ts";
+import { fields, list, parse } from "../lambda/schemas/parse.ts";
 import { moment, scope } from "../lambda/schemas/values.ts";
+import type { Settings } from "../lambda/settings.ts";
 import { Failure } from "./terminal/failure.ts";
 import { allReadable } from "./terminal/text.ts";
+import type { SameAs } from "./wire-types.ts";
 
 /** One item a NodePool, node or hold. */
 export const many = 100_000;
@@ -23,79 +29,141 @@ export function parseAnswer<S extends v.GenericSchema>(schema: S, answer: unknow
   }
 }
 
+/** A schema of what the core types as T: one that forgets a field, or has another, does not compile. */
+export const answering =
+  <T>() =>
+  <S extends v.GenericSchema>(schema: S & SameAs<T, v.InferOutput<S>>): S =>
+    schema;
+
 /** Reads answers of this form. */
-const reading =
+export const reading =
   <S extends v.GenericSchema>(schema: S) =>
   (answer: unknown): Readonly<v.InferOutput<S>> =>
     parseAnswer(schema, answer);
 
-const scopeStatus = fields({
-  scope,
-  state: v.picklist(
-    ["none", "held", "releasing", "paused", "breather"],
-    "none, held, releasing, paused or breather",
-  ),
-  because: anyText,
-  nodesHeld: count,
-  nodes: list(anyText),
-  awaited: count,
-  holdId: v.exactOptional(anyText),
-  since: v.exactOptional(moment),
-  until: v.exactOptional(moment),
-  nextSchedule: v.exactOptional(moment),
-  launches: v.exactOptional(count),
-  extensions: v.exactOptional(count),
-  capped: v.exactOptional(flag),
-  lengths: v.exactOptional(list(anyText)),
-});
+const mode = v.picklist(["hold", "observe"], "hold or observe");
 
-const status = fields({
-  cluster: anyText,
-  at: moment,
-  version: anyText,
-  rules: openFields({
+/** A holder answers with all of its settings, also with those on which no decision depends. */
+export type HolderRules = Rules & Partial<Omit<Settings, keyof Rules>>;
+
+export const rules = answering<HolderRules>()(
+  fields({
+    cluster: anyText,
+    mode,
     hold: count,
     maxHold: count,
     breather: count,
+    maxRequest: count,
     initialDelay: count,
-    scope: anyText,
-    auto: flag,
-    relaunchCost: count,
-    nodePools: v.exactOptional(fields({ only: list(anyText), except: list(anyText) })),
+    scope: v.picklist(["cluster", "nodepool"], "cluster or nodepool"),
+    nodePools: fields({ only: list(anyText), except: list(anyText) }),
+    driftWait: count,
+    holdAnnotation: anyText,
+    karpenter: v.exactOptional(v.picklist(["v1", "v0.31"], "v1 or v0.31")),
+    sweepEvery: v.exactOptional(count),
   }),
-  scopes: list(scopeStatus, many),
-  nodesUserHeld: count,
-  nodesOrphaned: v.exactOptional(count),
-  lastSweep: v.exactOptional(moment),
-  limits: list(anyText),
-});
+);
+
+const request = answering<RequestStatus>()(
+  fields({ name: anyText, cause: requestCause, reason: anyText, since: moment, until: moment }),
+);
+
+const scopeStatus = answering<ScopeStatus>()(
+  fields({
+    scope,
+    state: v.picklist(
+      ["none", "held", "releasing", "paused", "breather"],
+      "none, held, releasing, paused or breather",
+    ),
+    because: anyText,
+    holdId: v.exactOptional(anyText),
+    since: v.exactOptional(moment),
+    until: v.exactOptional(moment),
+    launchesUntil: v.exactOptional(moment),
+    requests: list(request),
+    launches: count,
+    extensions: count,
+    capped: flag,
+    nodesHeld: count,
+    nodes: list(anyText),
+    nodesObserved: v.exactOptional(count),
+    drifted: count,
+    isAwaiting: flag,
+    nextLook: v.exactOptional(moment),
+  }),
+);
 
 /** A status as a holder returns it, with dates. */
-export type StatusAnswer = Readonly<v.InferOutput<typeof status>>;
+export type StatusAnswer = Omit<Status, "rules"> & Readonly<{ rules: HolderRules; version: string }>;
+
+const status = answering<StatusAnswer>()(
+  fields({
+    cluster: anyText,
+    at: moment,
+    version: anyText,
+    rules,
+    scopes: list(scopeStatus, many),
+    nodesUserHeld: count,
+    nodesOrphaned: v.exactOptional(count),
+    lastSweep: v.exactOptional(moment),
+    limits: list(anyText),
+  }),
+);
+
+/** Reads the answer to `status`. */
 export const parseStatus = reading(status);
 
-const history = fields({ holds: list(pastHold) });
+const history = answering<Readonly<{ holds: readonly PastHold[] }>>()(fields({ holds: list(pastHold) }));
 
 /** Reads the answer to `history`. */
 export const parseHistory = (answer: unknown): readonly PastHold[] => parseAnswer(history, answer).holds;
 
-/** Reads the answer to `hold`. */
-export const parseHeld = reading(
-  fields({ because: anyText, until: v.exactOptional(moment), marked: count, userHeld: count }),
+const held = answering<HoldAnswer>()(
+  fields({
+    name: anyText,
+    holdId: v.exactOptional(anyText),
+    since: v.exactOptional(moment),
+    until: v.exactOptional(moment),
+    heldUntil: v.exactOptional(moment),
+    marked: count,
+    userHeld: count,
+    failed: count,
+    left: flag,
+    observed: v.exactOptional(v.literal(true, "true")),
+    because: anyText,
+  }),
 );
 
-const released = fields({
+/** Reads the answer to `hold`. */
+export const parseHeld = reading(held);
+
+const releasedEntries = {
   because: anyText,
-  until: v.exactOptional(moment),
+  heldUntil: v.exactOptional(moment),
   released: count,
   kept: count,
   failed: count,
   left: flag,
-});
+};
+const released = answering<ReleaseAnswer>()(fields(releasedEntries));
 
-/** What a release or a pause did with the nodes, and until when a pause lasts. */
-export type ReleasedAnswer = Readonly<v.InferOutput<typeof released>>;
+/** Reads the answer to `release`. */
 export const parseReleased = reading(released);
 
+/** Reads the answer to `pause`: the same, and until when it lasts. */
+export const parsePaused = reading(
+  answering<Awaited<ReturnType<typeof pause>>>()(
+    fields({ ...releasedEntries, until: v.exactOptional(moment) }),
+  ),
+);
+
 /** Reads the answer to `resume`. */
-export const parseResumed = reading(fields({ because: anyText, resumed: list(anyText, many) }));
+export const parseResumed = reading(
+  answering<ResumeAnswer>()(
+    fields({
+      because: anyText,
+      resumed: list(scope, many),
+      isPaused: v.exactOptional(v.literal(true, "true")),
+    }),
+  ),
+);

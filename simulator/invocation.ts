@@ -29,6 +29,8 @@ export type InvocationOptions = Readonly<{
   settings: Settings;
   /** What it was invoked with, unless that is a batch of messages. */
   input?: unknown;
+  /** How often it was tried before. */
+  attempt?: number;
   /** The batch of messages it was given. */
   messages: readonly Message[];
   onEnd: (invocation: Invocation) => void;
@@ -53,6 +55,7 @@ export class Invocation {
   readonly deadline: Date;
   readonly settings: Settings;
   readonly input: unknown;
+  readonly attempt: number;
   readonly messages: readonly Message[];
   /** How many calls it has made. */
   calls = 0;
@@ -67,13 +70,24 @@ export class Invocation {
   readonly #waiting: Waiting[] = [];
   readonly #onEnd: (invocation: Invocation) => void;
 
-  constructor({ name, skew, begunAt, deadline, settings, input, messages, onEnd }: InvocationOptions) {
+  constructor({
+    name,
+    skew,
+    begunAt,
+    deadline,
+    settings,
+    input,
+    attempt = 0,
+    messages,
+    onEnd,
+  }: InvocationOptions) {
     this.name = name;
     this.skew = skew;
     this.begunAt = begunAt;
     this.deadline = deadline;
     this.settings = settings;
     this.input = input;
+    this.attempt = attempt;
     this.messages = messages;
     this.#onEnd = onEnd;
   }

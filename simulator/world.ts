@@ -1,4 +1,4 @@
-import { after, type Duration, later, minutes } from "../lambda/core/duration.ts";
+import { after, type Duration, minutes } from "../lambda/core/duration.ts";
 import { TryAgainError } from "../lambda/core/errors.ts";
 import type { CallContext, Ids, NodeClaims, Nodes, Ports } from "../lambda/core/ports.ts";
 import { onControlRequest } from "../lambda/handlers/control.ts";
@@ -38,6 +38,7 @@ type Retry = Readonly<{ at: Date; payload: unknown; attempt: number; id: string 
 type Work = (ports: Ports, context: CallContext) => Promise<unknown>;
 type Start = Readonly<{
   input?: unknown;
+  attempt?: number;
   skew?: Duration;
   messages?: readonly Message[];
   onEnd?: (invocation: Invocation) => void;
@@ -149,7 +150,7 @@ export class World {
       this.retries.push({ at: after(this.time, wait), payload, attempt: attempt + 1, id });
     };
     const work: Work = (ports, context) => onHoldExpired(ports)(payload, { ...context, requestId: id });
-    return this.#start("release", work, { input: payload, skew, onEnd });
+    return this.#start("release", work, { input: payload, attempt, skew, onEnd });
   }
 
   sweep(skew = 0): Promise<Invocation> {
@@ -184,7 +185,7 @@ export class World {
   async #start(
     name: FunctionName,
     work: Work,
-    { input, skew = 0, messages = [], onEnd }: Start,
+    { input, attempt = 0, skew = 0, messages = [], onEnd }: Start,
   ): Promise<Invocation> {
     const invocation = new Invocation({
       name,
@@ -193,6 +194,7 @@ export class World {
       deadline: after(this.time, timeouts[name] + skew),
       settings: this.settings,
       input,
+      attempt,
       messages,
       onEnd: (ended) => {
         this.running.delete(ended);
@@ -221,7 +223,7 @@ export class World {
     const invocation = this.#current;
     const verdict = (await invocation?.waitBefore(call)) ?? "done";
     this.calls.push(call);
-    if (deadline && this.hangs(call)) this.time = later(this.time, after(deadline, -(invocation?.skew ?? 0)));
+    if (deadline && this.hangs(call)) await this.clock.runUntil(after(deadline, -(invocation?.skew ?? 0)));
     const isLate = deadline !== undefined && this.#now() >= deadline;
     if (isLate) invocation?.late.push(call);
     if (isLate && verdict !== "answer lost") throw new OutOfTimeError(`${call} was not answered in time`);

@@ -1,4 +1,3 @@
-import type { Staircase } from "../../lambda/core/auto/staircase.ts";
 import { type Duration, formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
 import type { NodeLife } from "./lives.ts";
 import { type Plan, type Replay, regrettedEnds, replay } from "./replay.ts";
@@ -8,7 +7,7 @@ export type PriceOf = (instanceType: string | undefined) => number | undefined;
 
 /** One value of `hold`, and its result on this history: a month of it, or, where it is too short, the whole of it. */
 export type Candidate = Readonly<{
-  hold: Duration | "auto";
+  hold: Duration;
   /** Launches that it would have made needless. */
   avoided: number;
   /** Node-hours that it would have kept nodes idle, and what is left of the worth of the avoided launches. */
@@ -29,12 +28,18 @@ export type Advice = Readonly<{
   candidates: readonly Candidate[];
   recommended?: Candidate;
   because: string;
-  /** What `hold=auto` had learned by the end. */
-  staircase?: Staircase;
 }>;
 
-export type Question = Omit<Plan, "hold" | "auto"> &
-  Readonly<{ cluster: string; holds: readonly Duration[]; from: Date; until: Date; priceOf?: PriceOf }>;
+export type Question = Omit<Plan, "hold"> &
+  Readonly<{
+    cluster: string;
+    holds: readonly Duration[];
+    /** What a needless launch is worth, in time of its node. */
+    relaunchCost: Duration;
+    from: Date;
+    until: Date;
+    priceOf?: PriceOf;
+  }>;
 
 export const usualHolds: readonly Duration[] = [2, 5, 10, 15, 20, 30, 45, 60, 90, 120].map(minutes);
 
@@ -63,23 +68,16 @@ export function adviseAll(lives: readonly NodeLife[], question: Question): reado
 /** Tries each value of `hold` on the same history, and recommends the one with the largest net, or none. */
 export function advise(of: string, lives: readonly NodeLife[], question: Question): Advice {
   const { holds, relaunchCost } = question;
-  const learned = replay(lives, { ...question, hold: relaunchCost, auto: true });
-  const constants = holds.map((hold) =>
-    candidateOf(hold, replay(lives, { ...question, hold, auto: false }), question),
-  );
-  const candidates = [candidateOf("auto", learned, question), ...constants].sort((a, b) => b.net - a.net);
+  const candidates = holds
+    .map((hold) => candidateOf(hold, replay(lives, { ...question, hold }), question))
+    .sort((a, b) => b.net - a.net);
   const terminations = lives.filter(({ endedBy }) => endedBy === "karpenter").length;
   const regretted = regrettedEnds(lives, relaunchCost).size;
   const facts = { of, launches: lives.length, terminations, regretted, candidates };
-  const { staircase } = learned;
-  return { ...facts, ...choose(facts, question), ...(staircase && { staircase }) };
+  return { ...facts, ...choose(facts, question) };
 }
 
-function candidateOf(
-  hold: Candidate["hold"],
-  { kept, avoided, idle }: Replay,
-  question: Question,
-): Candidate {
+function candidateOf(hold: Duration, { kept, avoided, idle }: Replay, question: Question): Candidate {
   const { relaunchCost, priceOf } = question;
   const { factor } = scaleOf(question);
   const inHours = (duration: Duration) => (factor * duration) / hours(1);
@@ -96,9 +94,6 @@ function candidateOf(
   };
 }
 
-/** A value of `hold`, as it is set. */
-export const formatHold = ({ hold }: Candidate): string => (hold === "auto" ? hold : formatDuration(hold));
-
 type Facts = Omit<Advice, "recommended" | "because">;
 
 function choose(facts: Facts, question: Question): Pick<Advice, "recommended" | "because"> {
@@ -109,12 +104,9 @@ function choose(facts: Facts, question: Question): Pick<Advice, "recommended" | 
   const [best] = candidates;
   if (!best || best.net <= 0) {
     const costOf = ({ idle, avoided }: Candidate) => hours(idle / avoided);
-    // What auto would do at another price is not known.
-    const [cheapest] = candidates
-      .filter(({ hold, avoided }) => hold !== "auto" && avoided > 0)
-      .sort((a, b) => costOf(a) - costOf(b));
+    const [cheapest] = candidates.filter(({ avoided }) => avoided > 0).sort((a, b) => costOf(a) - costOf(b));
     if (!cheapest) return none("no hold tried would have made a launch needless");
-    const needed = `${formatHold(cheapest)} would pay if one were worth more than ${formatDuration(costOf(cheapest))}`;
+    const needed = `${formatDuration(cheapest.hold)} would pay if one were worth more than ${formatDuration(costOf(cheapest))}`;
     const because = `The holder would not pay while a relaunch is worth ${price} of node time; ${needed} (--relaunch-cost).`;
     return { because };
   }
@@ -123,5 +115,5 @@ function choose(facts: Facts, question: Question): Pick<Advice, "recommended" | 
   const money = best.money === undefined ? "" : ` (${best.money.toFixed(2)} at your prices)`;
   const saves = `saves ${best.avoided.toFixed(0)} relaunches and costs ${best.idle.toFixed(1)} idle node-hours`;
   const net = `net ${best.net.toFixed(1)} node-hours${money} ${scaleOf(question).per}`;
-  return { recommended: best, because: `Recommended: hold=${formatHold(best)} ${saves}, ${net}.` };
+  return { recommended: best, because: `Recommended: hold=${formatDuration(best.hold)} ${saves}, ${net}.` };
 }

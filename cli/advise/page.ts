@@ -1,12 +1,10 @@
-import { lengthsBySize } from "../../lambda/core/auto/staircase.ts";
-import { minutes } from "../../lambda/core/duration.ts";
+import { formatDuration, minutes } from "../../lambda/core/duration.ts";
 import { element, escaped } from "../../report/markup.ts";
 import { themes } from "../../report/page/picture.ts";
 import { table } from "../../report/page/tables.ts";
-import { drawLengths } from "../../report/plots/lengths.ts";
 import { drawLines, type Plot } from "../../report/plots/plot.ts";
-import { type Advice, type Candidate, formatHold, type Question, scaleOf } from "./advice.ts";
-import { deployment, describePeriod, describeSeen, learnedTitle, ranking } from "./view.ts";
+import { type Advice, type Candidate, type Question, scaleOf } from "./advice.ts";
+import { deployment, describePeriod, describeSeen, ranking } from "./view.ts";
 
 export type Page = Readonly<{
   question: Question;
@@ -48,7 +46,7 @@ const list = (lines: readonly string[]): string =>
   element("ul", {}, ...lines.map((one) => element("li", {}, escaped(one))));
 
 function section(advice: Advice, question: Question): string {
-  const { of, candidates, because, staircase } = advice;
+  const { of, candidates, because } = advice;
   const [columns = [], ...rows] = ranking(candidates);
   return element(
     "section",
@@ -59,32 +57,23 @@ function section(advice: Advice, question: Question): string {
     element("p", {}, escaped(`${describeSeen(advice, question)}.`)),
     drawLines(plotOf(advice, question)),
     table("Each hold, the best first", columns, rows),
-    staircase ? drawLengths(lengthsBySize(staircase), { title: learnedTitle }) : "",
   );
 }
 
-/** What each hold saves and costs; level lines for `hold=auto`. */
+/** What each hold saves and costs. */
 function plotOf({ candidates, recommended }: Advice, question: Question): Plot {
-  const points = (ofAuto: boolean, read: (one: Candidate) => number) =>
-    candidates
-      .filter(({ hold }) => (hold === "auto") === ofAuto)
-      .flatMap((one) =>
-        (one.hold === "auto" ? question.holds : [one.hold]).map((hold) => [hold, one] as const),
-      )
-      .map(([hold, one]) => [hold / minutes(1), read(one)] as const);
-  const saved = ({ idle, net }: Candidate) => idle + net;
-  const idle = (one: Candidate) => one.idle;
-  const x = recommended && Number(recommended.hold) / minutes(1);
+  const points = (read: (one: Candidate) => number) =>
+    candidates.map((one) => [one.hold / minutes(1), read(one)] as const);
   return {
     title: `What each hold saves and costs ${scaleOf(question).per}`,
     x: { label: "hold", unit: "min" },
     y: { label: "node-hours" },
     series: [
-      { name: "saved", points: points(false, saved) },
-      { name: "idle", points: points(false, idle) },
-      { name: "saved with auto", points: points(true, saved) },
-      { name: "idle with auto", points: points(true, idle) },
+      { name: "saved", points: points(({ idle, net }) => idle + net) },
+      { name: "idle", points: points(({ idle }) => idle) },
     ],
-    ...(x && { note: { x, text: `recommended: ${formatHold(recommended)}` } }),
+    ...(recommended && {
+      note: { x: recommended.hold / minutes(1), text: `recommended: ${formatDuration(recommended.hold)}` },
+    }),
   };
 }

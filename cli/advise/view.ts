@@ -1,9 +1,8 @@
-import { lengthsBySize } from "../../lambda/core/auto/staircase.ts";
 import { formatDuration, hours } from "../../lambda/core/duration.ts";
 import { holderSettings } from "../../lambda/settings-table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { about, quoted, table } from "../terminal/text.ts";
-import { type Advice, type Candidate, formatHold, type Question, scaleOf } from "./advice.ts";
+import { type Advice, type Candidate, type Question, scaleOf } from "./advice.ts";
 
 /** Advice for people: what was seen, each hold tried, and what to do. */
 export function adviceView(advice: Advice, question: Question, style: Terminal["style"]): string[] {
@@ -12,11 +11,9 @@ export function adviceView(advice: Advice, question: Question, style: Terminal["
   const shown = rows.map((cells, at) =>
     candidates[at] === recommended ? cells.map((cell) => style("green", cell)) : cells,
   );
-  const learned = learnedView(advice, style);
   return [
     `${style("bold", of)}  ${describeSeen(advice, question)}`,
     ...table([heading.map((one) => style("dim", one)), ...shown]),
-    ...(learned.length > 0 ? [style("dim", `${learnedTitle}:`), ...learned.map((one) => `  ${one}`)] : []),
     style(recommended ? "green" : "yellow", because),
     ...deployment(advice, question),
   ];
@@ -27,7 +24,7 @@ export function ranking(candidates: readonly Candidate[]): readonly (readonly st
   const rows = candidates.map((one) => {
     const { avoided, idle, net, money } = one;
     const inMoney = money === undefined ? [] : [money.toFixed(2)];
-    return [formatHold(one), avoided.toFixed(0), idle.toFixed(1), net.toFixed(1), ...inMoney];
+    return [formatDuration(one.hold), avoided.toFixed(0), idle.toFixed(1), net.toFixed(1), ...inMoney];
   });
   const columns = ["HOLD", "AVOIDED", "IDLE NODE-HOURS", "NET NODE-HOURS", "NET AT YOUR PRICES"];
   return [columns.slice(0, rows[0]?.length), ...rows];
@@ -38,27 +35,6 @@ export const describeSeen = (
   { relaunchCost }: Question,
 ): string =>
   `${launches} nodes launched, ${terminations} removed by Karpenter, ${regretted} of those needed again within ${formatDuration(relaunchCost)}`;
-
-export const learnedTitle = "At the end, auto had learned to hold";
-
-/** How long holds last after bursts of each size: as bars, and in words. */
-function learnedView({ staircase }: Advice, style: Terminal["style"]): readonly string[] {
-  const lengths = staircase ? lengthsBySize(staircase) : [];
-  const longest = Math.max(1, ...lengths.map(({ length }) => length));
-  return table(
-    lengths.map(({ sizes, length, lasts, because }) => [
-      `after a burst of ${sizes}`,
-      style("green", bar(length / longest)),
-      `${lasts}: ${because}`,
-    ]),
-  );
-}
-
-/** A share of 20 characters, drawn to an eighth of one. */
-function bar(share: number): string {
-  const eighths = Math.round(share * 20 * 8);
-  return "█".repeat(eighths / 8) + (["", ..."▏▎▍▌▋▊▉"][eighths % 8] ?? "");
-}
 
 /** What was read, and what the figures are of. */
 export function describePeriod(question: Question): string {
@@ -75,26 +51,20 @@ export function describePeriod(question: Question): string {
 /** The command that deploys what is recommended for the cluster, with the settings of the replay. */
 export function deployment({ of, recommended }: Advice, question: Question): readonly string[] {
   if (of !== "cluster" || !recommended) return [];
-  const { cluster, relaunchCost, maxHold, breather, scope } = question;
-  const settings = {
-    ...(recommended.hold === "auto" && { relaunchCost: formatDuration(relaunchCost) }),
-    ...{ maxHold: formatDuration(maxHold), breather: formatDuration(breather), scope },
-  };
+  const { cluster, maxHold, breather, scope } = question;
+  const settings = { maxHold: formatDuration(maxHold), breather: formatDuration(breather), scope };
   const changed = Object.entries(settings).filter(
     ([name, value]) => value !== holderSettings[name as keyof typeof settings].default,
   );
-  const words = [["cluster", cluster], ["hold", formatHold(recommended)], ...changed];
+  const words = [["cluster", cluster], ["hold", formatDuration(recommended.hold)], ...changed];
   return [`To deploy it: npx cdk deploy ${words.map((pair) => `-c ${quoted(pair.join("="))}`).join(" ")}`];
 }
 
 /** Advice for programs; durations as they are set. */
-export const adviceJson = ({ candidates, recommended, staircase, ...rest }: Advice) => ({
+export const adviceJson = ({ candidates, recommended, ...rest }: Advice) => ({
   ...rest,
-  candidates: candidates.map((one) => ({ ...one, hold: formatHold(one) })),
-  ...(recommended && { recommended: formatHold(recommended) }),
-  ...(staircase && {
-    learned: staircase.map((step) => ({ ...step, length: formatDuration(step.length) })),
-  }),
+  candidates: candidates.map((one) => ({ ...one, hold: formatDuration(one.hold) })),
+  ...(recommended && { recommended: formatDuration(recommended.hold) }),
 });
 
 /** The model's assumptions, printed beside its figures. */
@@ -106,8 +76,7 @@ export const assumptions = ({
   relaunchCost,
 }: Question): readonly string[] => [
   `A relaunch is worth ${formatDuration(relaunchCost)} of node time (--relaunch-cost). A node that a hold keeps replaces the next launch in its NodePool, whatever its instance type.`,
-  "CloudTrail does not record why Karpenter ended a node: drifted and expired nodes, and those it drained ahead of an interruption, count as removed, although a hold would not have kept them, or not for as long; and a launch that replaced one counts as a launch for waiting pods.",
-  "CloudTrail does not record pods: a node counts as used a minute after its launch, when it spares a launch, and when Karpenter removes it; auto learns the times and sizes of bursts from these uses alone.",
+  "CloudTrail does not record why Karpenter ended a node: drifted and expired nodes, and those it drained ahead of an interruption, count as removed, although a hold would not have kept them.",
   `A disruption that Karpenter began before a hold continues: ends within ${formatDuration(begunBefore)} of a hold's start are not avoided.`,
   "With several NodePools, the advice for each assumes that only its own launches hold it.",
   `Holds are by ${scope === "cluster" ? "cluster" : "NodePool"}, ${maxHold > 0 ? `${formatDuration(maxHold)} at most, with a breather of ${formatDuration(breather)}` : "without a cap"}.`,

@@ -35,6 +35,7 @@ type AdviseOptions = ClusterFlags &
     from?: string[];
     cache?: string;
     holds?: readonly Duration[];
+    relaunchCost: Duration;
     prices?: string;
     price?: number;
     html?: string;
@@ -42,7 +43,7 @@ type AdviseOptions = ClusterFlags &
   }>;
 
 /** The settings of the holder that is tried, beside each `hold`. */
-const { relaunchCost, maxHold, breather, scope } = holderSettings;
+const { maxHold, breather, scope } = holderSettings;
 
 /** Karpenter goes on with what it began. */
 const begunBefore = minutes(3);
@@ -64,11 +65,19 @@ export const advise = (terminal: Terminal): Command => {
       "cache file, so that reading can continue later (default: one for each account, region and cluster)",
     )
     .option("--holds <durations>", "values to try, like 5m,20m,1h", holdsFlag)
+    .addOption(
+      durationOption(
+        "--relaunch-cost <duration>",
+        "what a needless launch is worth, in time of its node",
+        [minutes(1), hours(24)],
+        minutes(10),
+      ),
+    )
     .option("--price <amount>", "what an hour of a node costs", priceFlag)
     .option("--prices <file>", 'what an hour costs by instance type: {"m5.large": 0.096}')
     .option("--html <file>", "also write a report with plots")
     .action((options: AdviseOptions) => answer(options, terminal));
-  return withExamples(withSettings(command, { relaunchCost, maxHold, breather, scope }), [
+  return withExamples(withSettings(command, { maxHold, breather, scope }), [
     ["advise --cluster prod", "from the last week"],
     [
       "advise --cluster prod --since 720h --prices prices.json --html advice.html",
@@ -81,7 +90,8 @@ export const advise = (terminal: Terminal): Command => {
 
 async function answer(options: AdviseOptions, terminal: Terminal): Promise<void> {
   const { out, style } = terminal;
-  const { settings } = settingsFrom(options, { hold: "auto" });
+  // Every hold that is tried is cut by maxHold, however short that is.
+  const { settings } = settingsFrom(options, { hold: "1m" });
   const { adviseAll, scaleOf, usualHolds } = await import("../advise/advice.ts");
   const { describeMissingPrices, readPrices } = await import("../advise/prices.ts");
   const priceOf = readPrices(options.prices, options.price);
@@ -98,12 +108,12 @@ async function answer(options: AdviseOptions, terminal: Terminal): Promise<void>
   const period = options.from
     ? { from: times.reduce(earlier), until: times.reduce(later) }
     : { from: after(now, -options.since), until: now };
-  const { maxHold, breather, scope, relaunchCost } = settings;
-  const plan = { begunBefore, maxHold, breather, scope, relaunchCost };
-  const { holds = usualHolds, cluster } = options;
+  const { maxHold, breather, scope } = settings;
+  const plan = { begunBefore, maxHold, breather, scope };
+  const { holds = usualHolds, relaunchCost, cluster } = options;
   const unpriced = describeMissingPrices(lives, priceOf);
   const inMoney = unpriced.length === 0 && priceOf ? { priceOf } : {};
-  const question: Question = { cluster, ...plan, ...period, holds, ...inMoney };
+  const question: Question = { cluster, ...plan, ...period, holds, relaunchCost, ...inMoney };
   const advice = adviseAll(lives, question);
 
   const view = await import("../advise/view.ts");

@@ -1,32 +1,43 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { type Duration, formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
+import * as v from "valibot";
+import { formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { parseScope } from "../../lambda/core/scope.ts";
-import { parseHeld, parseReleased, parseResumed, type ReleasedAnswer } from "../answers.ts";
+import { line, requestName } from "../../lambda/schemas/values.ts";
 import { controlOf } from "../control/control.ts";
 import { type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
-import { Failure } from "../terminal/failure.ts";
 import { asJson, durationFlag, type Output, withExamples, withOutput } from "../terminal/flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { formatMoment } from "../terminal/text.ts";
+import { type Asked, type Done, whatHeld, whatPaused, whatReleased, whatResumed } from "../views/done.ts";
 
 type Options = HolderFlags &
-  Readonly<{ for?: Duration; force?: true; reason?: string; scope?: string; output: Output }>;
+  Asked &
+  Readonly<{ force?: true; reason?: string; scope?: string; output: Output }>;
 
-/** Starts or extends a hold by hand. */
+/** Asks for a hold. */
 export const hold = (terminal: Terminal): Command =>
   withExamples(
-    operation("hold", terminal, heldLines)
-      .description("Start or extend a hold now, as a launch would; never past the cap.")
+    operation("hold", terminal, whatHeld)
+      .description("Hold nodes until a time that neither launches nor maxHold change.")
+      .addOption(
+        nameFlag(
+          "what to call it, to release it by itself; one of the same name is replaced (default: by-hand)",
+          requestName,
+        ),
+      )
       .option(
         "--for <duration>",
-        "how long, 1m to 24h (default: the deployment's hold)",
-        durationFlag(minutes(1), hours(24)),
+        "how long, 1m to 2160h, but no longer than the deployment's maxRequest (default: its hold)",
+        durationFlag(minutes(1), hours(24 * 90)),
       )
       .requiredOption("--reason <text>", "why, for the record")
       .addOption(scopeFlag("default: cluster; required where scope is nodepool")),
     [
       ['hold --cluster prod --for 45m --reason "load test"', "keep every node for 45 minutes"],
+      [
+        'hold --cluster prod --name deploy-123 --for 30m --reason "deployment"',
+        "the same under a name; `release --name deploy-123` ends it",
+      ],
       [
         'hold --cluster prod --scope nodepool/batch --reason "nightly run"',
         "where holds are by NodePool: the nodes of one",
@@ -34,31 +45,37 @@ export const hold = (terminal: Terminal): Command =>
     ],
   );
 
-/** Ends holds at once. */
+/** Ends one request, or everything. */
 export const release = (terminal: Terminal): Command =>
   withExamples(
-    operation("release", terminal, (answer) => releasedLines(parseReleased(answer)))
-      .description("End holds now; launches before now do not start them again.")
-      .option("--force", "confirm")
+    operation("release", terminal, whatReleased)
+      .description(
+        "End one request by its name; or, with --force, everything: launches before now hold no more.",
+      )
+      .addOption(nameFlag("the request to end; what else holds the nodes stays", line).conflicts("force"))
+      .option("--force", "end everything that holds")
       .option("--reason <text>", "why, for the record")
-      .addOption(scopeFlag())
+      .addOption(scopeFlag("default: all; with --name: cluster"))
       .hook("preAction", (_, itself) => {
-        if (itself.opts<Options>().force) return;
-        const problem = "holds end by themselves; add --force to end them now";
+        const { force, name } = itself.opts<Options>();
+        if (force || name !== undefined) return;
+        const problem =
+          "holds end by themselves; add --name NAME to end one request, or --force to end everything";
         throw new BadInputError("This release cannot be done", [problem]);
       }),
     [
+      ["release --cluster prod --name deploy-123", "end one request"],
       ["release --cluster prod --force", "release every node now"],
       ['release --cluster prod --force --scope nodepool/batch --reason "job is done"', "only one NodePool's"],
       ["release --run --force", "release what a `run` on this machine holds"],
     ],
   );
 
-/** Releases all nodes, and starts no hold for a while. */
+/** Releases all nodes, and holds nothing for a while. */
 export const pause = (terminal: Terminal): Command =>
   withExamples(
-    operation("pause", terminal, pausedLines)
-      .description("Release all nodes and start no holds, for a while or until resumed.")
+    operation("pause", terminal, whatPaused)
+      .description("Release all nodes and hold nothing, for a while or until resumed.")
       .option(
         "--for <duration>",
         "how long, 1m to 2160h (default: until resumed)",
@@ -75,17 +92,17 @@ export const pause = (terminal: Terminal): Command =>
 /** Ends a pause or a breather. */
 export const resume = (terminal: Terminal): Command =>
   withExamples(
-    operation("resume", terminal, resumedLines)
+    operation("resume", terminal, whatResumed)
       .description("End a pause or a breather: launches count again.")
       .addOption(scopeFlag()),
     [["resume --cluster prod", "let launches count again"]],
   );
 
-/** Asks the holder to do something now, and prints what it did; `flags` lead to the same holder again. */
+/** Asks the holder to do something now, and prints what it did; what is not as it was asked for fails. */
 function operation(
   name: "hold" | "release" | "pause" | "resume",
   terminal: Terminal,
-  linesOf: (answer: unknown, flags: string) => readonly string[],
+  whatDone: (answer: unknown, asked: Asked & Readonly<{ flags: string }>) => Done,
 ): Command {
   const command = withOutput(withHolder(new Command(name), terminal), ["table", "json"]);
   return command.action(async (options: Options) => {
@@ -93,14 +110,24 @@ function operation(
     const { ask, flags } = await controlOf(options, terminal.env);
     const answer = await ask({
       do: name,
+      ...(options.name !== undefined && { name: options.name }),
       ...(options.for !== undefined && { for: formatDuration(options.for) }),
       ...(reason && { reason }),
       ...(scope && { scope }),
     });
-    for (const line of output === "json" ? [asJson(answer)] : linesOf(answer, flags)) terminal.out(line);
-    if (name === "release" || name === "pause") failWhereSomeStay(parseReleased(answer));
+    const { lines, failure } = whatDone(answer, { ...options, flags });
+    for (const line of output === "json" ? [asJson(answer)] : lines) terminal.out(line);
+    if (failure) throw failure;
   });
 }
+
+/** The flag that names a request; windows and events may have names that nobody may give by hand. */
+const nameFlag = (description: string, schema: typeof line): Option =>
+  new Option("--name <name>", description).argParser((text) => {
+    const { success, issues } = v.safeParse(schema, text);
+    if (!success) throw new InvalidArgumentError(`It must be ${issues[0].message}.`);
+    return text;
+  });
 
 /** The flag that narrows an operation to one scope; what it means to leave it out depends on the operation. */
 const scopeFlag = (otherwise = "default: all"): Option =>
@@ -109,45 +136,3 @@ const scopeFlag = (otherwise = "default: all"): Option =>
     if (scope === undefined) throw new InvalidArgumentError('It must be "cluster" or "nodepool/NAME".');
     return scope;
   });
-
-function heldLines(answer: unknown): readonly string[] {
-  const { until, because, marked, userHeld } = parseHeld(answer);
-  const without = marked === 0 ? " (those already held are not counted)" : "";
-  return [
-    `Held until ${formatMoment(until, new Date())}: ${because}.`,
-    `Nodes marked now: ${marked}${without}; held by their users already: ${userHeld}.`,
-  ];
-}
-
-function releasedLines({ because, released, kept, left }: ReleasedAnswer): readonly string[] {
-  if (because === "nothing is held") return ["Nothing is held."];
-  const users = kept > 0 ? `; ${kept} stay, because their mark is not ours any more` : "";
-  return [
-    `Nodes released: ${released}${users} (${because}).`,
-    ...(left ? ["Some nodes are left: the sweep continues with them."] : []),
-  ];
-}
-
-function pausedLines(answer: unknown, flags: string): readonly string[] {
-  const action = parseReleased(answer);
-  const until = action.until
-    ? `until ${formatMoment(action.until, new Date())}`
-    : `until \`resume ${flags}\``;
-  return [`Paused ${until}.`, ...(action.released > 0 ? releasedLines(action) : [])];
-}
-
-function resumedLines(answer: unknown): readonly string[] {
-  const { resumed, because } = parseResumed(answer);
-  return [
-    resumed.length > 0 ? `Resumed ${resumed.join(", ")}: ${because}.` : `Nothing to resume: ${because}.`,
-  ];
-}
-
-/** Nodes that could not be changed are still held. */
-function failWhereSomeStay({ failed }: ReleasedAnswer): void {
-  if (failed === 0) return;
-  throw new Failure(
-    `${failed} nodes could not be changed`,
-    "The sweep retries; if it keeps failing, run `doctor`, or read the log of `run`.",
-  );
-}

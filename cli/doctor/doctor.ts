@@ -17,7 +17,7 @@ export type Doctor = Readonly<{
   /** Asks the control function. */
   ask: Ask;
   /** Compares what is in the cluster with what we would write there, with the caller's own kubeconfig; where one is given. */
-  compareManifest?: (annotation: string, letGo: Rules["letGo"]) => Promise<readonly AccessFinding[]>;
+  compareManifest?: (annotation: string, mode: Rules["mode"]) => Promise<readonly AccessFinding[]>;
   /** Reads the NodePools, which the functions may not, with the caller's own kubeconfig; where one is given. */
   findIneffectiveTemplates?: () => Promise<readonly IneffectiveTemplate[]>;
   /** Reads the CapacityBuffers, which the functions may not, in the same way. */
@@ -34,6 +34,10 @@ export const redeploy = ({ cluster }: Pick<Doctor, "cluster">): string =>
 export function reapply({ env }: Pick<FunctionFacts, "env">): string {
   const annotation = env[SettingEnvironment.holdAnnotation] ?? Karpenter.v1.annotation;
   const ofAnnotation = annotation === Karpenter.v1.annotation ? "" : ` --hold-annotation ${annotation}`;
-  const ofPods = env[SettingEnvironment.letGo] === "empty" ? " --let-go empty" : "";
-  return `npx karpenter-node-holder manifest${ofAnnotation}${ofPods} | kubectl apply -f -`;
+  const ofMode = modeOf({ env }) === "observe" ? " --mode observe" : "";
+  return `npx karpenter-node-holder manifest${ofAnnotation}${ofMode} | kubectl apply -f -`;
 }
+
+/** The setting `mode` of these functions. */
+export const modeOf = ({ env }: Pick<FunctionFacts, "env">): Rules["mode"] =>
+  env[SettingEnvironment.mode] === "observe" ? "observe" : "hold";

@@ -17,8 +17,6 @@ import {
   checkNodes,
   checkPolicy,
   checkRights,
-  type Inside,
-  parseInside,
 } from "./checks/inside.ts";
 import {
   checkDeadLetters,
@@ -39,6 +37,7 @@ import {
 import type { Doctor } from "./doctor.ts";
 import { Examination } from "./examination.ts";
 import { type Finding, type Findings, fail, skipped } from "./finding.ts";
+import { type Inside, parseInside } from "./inside.ts";
 
 /** Checks every link of the chain, causes before what follows from them. */
 export async function examine(

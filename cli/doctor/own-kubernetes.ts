@@ -28,8 +28,8 @@ export function ownKubernetes(
     }
   };
   return {
-    compareManifest: (annotation, letGo) =>
-      using((api) => new KubernetesAccess({ api, clock, log: noLog, letGo }).check([annotation])),
+    compareManifest: (annotation, mode) =>
+      using((api) => new KubernetesAccess({ api, clock, log: noLog, mode }).check([annotation])),
     findIneffectiveTemplates: () => using((api) => ineffectiveTemplates(api, soon())),
     findCapacityBuffers: () => using((api) => capacityBuffers(api, soon())),
   };

@@ -1,14 +1,14 @@
 import { eventsVariable, SettingEnvironment, settingsEnvironment } from "../../lambda/environment.ts";
 import { fingerprint, functionName, parts, scheduleGroupName } from "../../lambda/names.ts";
 import { readSettings, type Settings } from "../../lambda/settings.ts";
-import type { deploymentSettings, Values } from "../../lambda/settings-table.ts";
+import { deploymentSettings, type Values } from "../../lambda/settings-table.ts";
 import { type Window, windowMessage } from "../../lambda/triggers.ts";
 
 /** The cluster of the templates that come with the package; so long that every name is cut and thereby unique. */
 export const anyCluster = `AnyCluster${"0".repeat(60)}`;
 
-/** The templates differ in resources by these settings; everything else can be filled in. */
-export const templateKinds = ["install-fixed", "install-auto", "manual-fixed", "manual-auto"] as const;
+/** The templates differ in resources by the setting `access`; everything else can be filled in. */
+export const templateKinds = deploymentSettings.access.value.choices;
 export type TemplateKind = (typeof templateKinds)[number];
 
 /** Each asset: a function of ours, or CDK's provider of custom resources. */
@@ -28,7 +28,7 @@ export type Resource = Readonly<{
     AlarmActions?: readonly string[];
     OKActions?: readonly string[];
     holdAnnotation?: string;
-    letGo?: string;
+    mode?: string;
     ScheduleExpression?: string;
     ScheduleExpressionTimezone?: string;
     Target?: { Input: string };
@@ -43,9 +43,6 @@ export type Choice = Pick<Values<typeof deploymentSettings>, "access" | "events"
     /** Where the code of each asset is. */
     codeOf: (asset: Asset) => Code;
   }>;
-
-export const kindOf = ({ settings, access }: Pick<Choice, "settings" | "access">): TemplateKind =>
-  `${access}-${settings.auto ? "auto" : "fixed"}`;
 
 /** Fills cluster, settings and assets into a template that came with the package. */
 export function fillIn(text: string, choice: Choice): Template {
@@ -98,7 +95,7 @@ function change({ Properties }: Resource, { settings, events, alarmTopicArn, cod
   if (events === "false") withoutEvents(Properties);
   if (typeof Properties.Code === "string") Properties.Code = codeOf(Properties.Code);
   if (Properties.holdAnnotation) Properties.holdAnnotation = settings.holdAnnotation;
-  if (Properties.letGo) Properties.letGo = settings.letGo;
+  if (Properties.mode) Properties.mode = settings.mode;
   if (Properties.AlarmName) changeAlarm(Properties, settings, alarmTopicArn);
 }
 

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { packageRoot } from "../../lambda/package-root.ts";
 import { Failure } from "../terminal/failure.ts";
-import { type Asset, type Choice, fillIn, kindOf } from "./fill-in.ts";
+import { type Asset, type Choice, fillIn } from "./fill-in.ts";
 
 type Target = Omit<Choice, "codeOf"> & Readonly<{ bucket: string; prefix: string; folder: string }>;
 
 /** Writes template.json and the archives it names; an archive's name changes with its content, so that Lambda updates its code. */
 export function writeTemplate({ bucket, prefix, folder, ...choice }: Target): void {
   const built = join(packageRoot(import.meta.dirname), "dist");
-  const source = join(built, "template", `${kindOf(choice)}.json.gz`);
+  const source = join(built, "template", `${choice.access}.json.gz`);
   if (!existsSync(source))
     throw new Failure("the templates are not built", "In a clone of the repository, run: npm run build");
   mkdirSync(folder, { recursive: true });

@@ -24,12 +24,11 @@ export const withOutput = (
   );
 
 /** Numbers of milliseconds in the answers. */
-const durations: ReadonlySet<string> = new Set([
-  ...Object.entries<Setting>(holderSettings).flatMap(([name, { value }]) =>
+const durations: ReadonlySet<string> = new Set(
+  Object.entries<Setting>(holderSettings).flatMap(([name, { value }]) =>
     value.kind === "duration" ? [name] : [],
   ),
-  ...["length", "idleTime"],
-]);
+);
 
 /** An answer for programs: whole, with each duration in milliseconds and, beside it, as people write it. */
 export const asJson = (answer: unknown): string => JSON.stringify(withReadable(answer), null, 2);

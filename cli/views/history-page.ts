@@ -1,5 +1,5 @@
-import { describeEnd } from "../../lambda/core/holds/causes.ts";
-import type { PastHold, RequestCause } from "../../lambda/core/holds/hold.ts";
+import { describeHeld } from "../../lambda/core/operate/status.ts";
+import type { PastHold } from "../../lambda/core/record.ts";
 import { version } from "../../lambda/version.ts";
 import { drawPage } from "../../report/page/page.ts";
 import { timelineTables } from "../../report/page/tables.ts";
@@ -8,6 +8,7 @@ import { drawTimeline } from "../../report/timeline/draw-timeline.ts";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
 import { readTimeline } from "../../report/timeline/timeline.ts";
 import { absolute } from "../terminal/text.ts";
+import { marksOf } from "./history-table.ts";
 
 /** Past holds on a page of their own: when they were, how long and why. */
 export function historyPage(
@@ -19,9 +20,8 @@ export function historyPage(
   return drawPage({
     title: `Holds of ${holder}`,
     about:
-      "When Karpenter was kept from disrupting nodes, and why. A hold starts with a launch and is extended by later ones.",
-    state:
-      holds.length > 0 ? `${counted(holds.length, "hold")}, caused by ${causesOf(holds)}: ${sums}.` : none,
+      "When Karpenter was kept from disrupting nodes, and why: by launches, and by requests of people, events and windows.",
+    state: holds.length > 0 ? `${sums}.` : none,
     picture:
       holds.length > 0
         ? (width) => drawTimeline(timeline, { title: "Holds along time", clock, width })
@@ -31,30 +31,21 @@ export function historyPage(
   });
 }
 
-/** How many launches and requests caused these holds. */
-function causesOf(holds: readonly PastHold[]): string {
-  const launches = holds.reduce((sum, hold) => sum + hold.launches, 0);
-  const of = (kind: RequestCause) => holds.filter(({ causes }) => causes[kind] !== undefined).length;
-  const counts = [
-    [launches, "launch", "launches"],
-    [of("hand"), "request by hand", "requests by hand"],
-    [of("event"), "event", "events"],
-    [of("window"), "time window", "time windows"],
-  ] as const;
-  return counts.flatMap(([count, one, many]) => (count > 0 ? [counted(count, one, many)] : [])).join(", ");
-}
-
 function eventsOf(hold: PastHold): readonly TimelineEvent[] {
-  const { id: holdId, scope, startedAt, endedAt, expiresAt: until, startedBecause } = hold;
+  const { id: holdId, scope, startedAt, endedAt, startedBecause, observed, removed } = hold;
   const counts = [
-    counted(hold.launches, "launch", "launches"),
-    counted(hold.extensions, "extension"),
-    counted(hold.nodes, "node"),
+    ...(hold.extensions > 0 ? [counted(hold.extensions, "extension")] : []),
+    observed ? `would have held ${counted(hold.nodes, "node")}` : counted(hold.nodes, "node"),
+    ...(observed ? [`${removed} of them removed meanwhile`] : []),
   ].join(", ");
-  const because = `${startedBecause} (${counts})`;
-  const ended = describeEnd(hold.endedBecause, hold);
+  const because = `${describeHeld(startedBecause, hold)}: ${counts}`;
+  const ended =
+    hold.endedBecause +
+    marksOf(hold)
+      .map((one) => ` (${one})`)
+      .join("");
   return [
-    { kind: "hold started", at: startedAt, scope, holdId, until, because },
+    { kind: "hold started", at: startedAt, scope, holdId, until: endedAt, because },
     { kind: "hold ended", at: endedAt, scope, holdId, because: ended },
   ];
 }

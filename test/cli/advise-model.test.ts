@@ -21,8 +21,6 @@ const aLife = (
 });
 const aPlan = (about: Partial<Plan> = {}): Plan => ({
   hold: minutes(20),
-  auto: false,
-  relaunchCost: minutes(10),
   maxHold: hours(2),
   breather: minutes(10),
   scope: "cluster",
@@ -31,7 +29,8 @@ const aPlan = (about: Partial<Plan> = {}): Plan => ({
 });
 const aQuestion = (about: Partial<Question> = {}): Question => {
   const { hold: _, ...plan } = aPlan();
-  return { ...plan, cluster: "prod", holds: usualHolds, from: at(0), until: at(24 * 60), ...about };
+  const asked = { cluster: "prod", holds: usualHolds, relaunchCost: minutes(10) };
+  return { ...plan, ...asked, from: at(0), until: at(24 * 60), ...about };
 };
 /** Every so many minutes a node is launched, which lives for five minutes. */
 const churn = (times: number, every = 10) =>
@@ -64,39 +63,28 @@ describe("a replay with a holder", () => {
     expect({ avoided, idle, kept: kept.length }).toEqual({ avoided: 1, idle: minutes(5), kept: 1 });
   });
 
-  it("releases an unused node at the end of the hold", () => {
+  it("releases a node that is not needed again at the end of the hold", () => {
     const { avoided, idle } = replay([aLife(0, 5)], aPlan());
-    // Its pods left when Karpenter removed it.
-    expect({ avoided, idle }).toEqual({ avoided: 0, idle: minutes(20) });
+    expect({ avoided, idle }).toEqual({ avoided: 0, idle: minutes(15) });
   });
 
   it("does not stop a disruption that started before the launch", () => {
     expect(replay([aLife(-100, 2), aLife(0)], aPlan()).kept).toEqual([]);
   });
 
-  it("lets use extend the hold: pods that come to held nodes instead of a launch, or leave when Karpenter removes them", () => {
-    const lives = [aLife(0, 5), aLife(10, 25)];
-    expect(replay(lives, aPlan()).kept.map(({ to }) => to)).toEqual([at(10), at(45)]);
+  it("lets every launch extend the hold, but those that it would have spared", () => {
+    expect(replay([aLife(0, 5), aLife(4)], aPlan()).kept.map(({ to }) => to)).toEqual([at(24)]);
+    expect(replay([aLife(0, 5), aLife(10, 15)], aPlan()).kept.map(({ to }) => to)).toEqual([at(10), at(20)]);
   });
 
-  it("learns the length with auto: where bursts do not return, it moves the end of later holds back", () => {
-    const sparse = Array.from({ length: 6 }, (_, i) => aLife(i * 60, i * 60 + 4));
-    const { kept, avoided } = replay(sparse, aPlan({ auto: true }));
-    const [first, ...later] = kept.map(({ from, to }) => to.getTime() - from.getTime());
-    expect({ first, avoided }).toEqual({ first: minutes(10), avoided: 0 });
-    expect(Math.max(...later)).toBeLessThan(minutes(4));
-  });
-
-  it("learns the length with auto: it holds for bursts that return soon", () => {
-    const dense = Array.from({ length: 6 }, (_, i) => aLife(i * 8, i * 8 + 5));
-    expect(replay(dense, aPlan({ auto: true })).avoided).toBe(5);
-  });
-
-  it("keeps no node past the cap, nor in the breather after it", () => {
-    const busy = Array.from({ length: 13 }, (_, i) => aLife(i * 10));
-    const lives = [...busy, aLife(-50, 118), aLife(-50, 125)];
-    const { kept } = replay(lives, aPlan());
-    expect(kept.map(({ to }) => to)).toEqual([at(120)]);
+  it("keeps no node past the cap, nor in the breather after it, and any after that", () => {
+    const busy = Array.from({ length: 15 }, (_, i) => aLife(i * 10));
+    const old = [118, 125, 131, 138].map((end) => aLife(-50, end));
+    const { kept } = replay([...busy, ...old], aPlan());
+    expect(kept.map(({ from, to }) => [from, to])).toEqual([
+      [at(118), at(120)],
+      [at(138), at(140)],
+    ]);
   });
 
   it("holds by NodePool where asked to", () => {
@@ -118,8 +106,6 @@ describe("a replay with a holder", () => {
     .map((all) => all.map(({ from, lasts, pool, by }) => aLife(from, lasts && from + lasts, pool, by)));
   const plans = fc.record({
     hold: fc.integer({ min: 1, max: 90 }).map(minutes),
-    auto: fc.boolean(),
-    relaunchCost: fc.constant(minutes(10)),
     maxHold: fc.constantFrom(0, minutes(90), hours(2)),
     breather: fc.constantFrom(0, minutes(10)),
     scope: fc.constantFrom("cluster" as const, "nodepool" as const),
@@ -147,12 +133,12 @@ describe("a replay with a holder", () => {
 });
 
 describe("advice", () => {
-  it("ranks auto and all constants by one price, and recommends the largest net", () => {
+  it("ranks every hold by one price, and recommends the largest net", () => {
     for (const lives of [churn(20), churn(20, 7)]) {
       const { candidates, recommended, because } = advise("cluster", lives, aQuestion());
       for (const { avoided, idle, net } of candidates) expect(net).toBeCloseTo(avoided / 6 - idle);
       expect(candidates).toEqual(candidates.toSorted((a, b) => b.net - a.net));
-      expect(candidates.map(({ hold }) => hold)).toEqual(expect.arrayContaining(["auto", ...usualHolds]));
+      expect(candidates.map(({ hold }) => hold)).toEqual(expect.arrayContaining([...usualHolds]));
       expect(recommended).toBe(candidates[0]);
       expect(because).toMatch(
         /^Recommended: hold=\w+ saves 1\d relaunches and costs [\d.]+ idle node-hours, net [\d.]+ node-hours in that time\.$/,
@@ -162,12 +148,9 @@ describe("advice", () => {
 
   it("reports a month of a history that is long enough", () => {
     const [whole, month] = [47, 72].map((length) => {
-      const [auto] = advise(
-        "cluster",
-        churn(20),
-        aQuestion({ until: at(length * 60), holds: [] }),
-      ).candidates;
-      return auto && [auto.avoided, auto.idle, auto.net];
+      const question = aQuestion({ until: at(length * 60), holds: [minutes(10)] });
+      const [one] = advise("cluster", churn(20), question).candidates;
+      return one && [one.avoided, one.idle, one.net];
     });
     expect(month).toEqual(whole?.map((one) => expect.closeTo(10 * one)));
   });
@@ -209,14 +192,6 @@ describe("advice", () => {
   it("reports the net in money, too", () => {
     const { candidates } = advise("cluster", churn(5), aQuestion({ priceOf: () => 6 }));
     for (const { money, net } of candidates) expect(money).toBeCloseTo(net * 6);
-  });
-
-  it("knows what auto had learned by the end where one scope learns", () => {
-    const lives = [...churn(20), aLife(0, 300, "steady")];
-    const staircases = (scope: "cluster" | "nodepool") =>
-      adviseAll(lives, aQuestion({ scope })).map(({ staircase }) => staircase?.[0].action);
-    expect(staircases("cluster")).toEqual(["learned", "learned", "default"]);
-    expect(staircases("nodepool")).toEqual([undefined, "learned", "default"]);
   });
 
   it("advises each NodePool separately when there are several", () => {

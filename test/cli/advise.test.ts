@@ -42,8 +42,8 @@ describe("advise", () => {
     expect(output).toContain(
       "21 nodes launched, 20 removed by Karpenter, 19 of those needed again within 10m",
     );
-    expect(output).toMatch(/^Recommended: hold=auto saves 180 relaunches .* node-hours a month\.$/m);
-    expect(output).toMatch(/^To deploy it: npx cdk deploy -c cluster=prod -c hold=auto$/m);
+    expect(output).toMatch(/^Recommended: hold=45m saves 160 relaunches .* node-hours a month\.$/m);
+    expect(output).toMatch(/^To deploy it: npx cdk deploy -c cluster=prod -c hold=45m$/m);
     const changed = [
       "--max-hold",
       "4h",
@@ -54,10 +54,8 @@ describe("advise", () => {
       "--relaunch-cost",
       "12m",
     ];
-    const other = await advise("--from", records, "--holds", "30m", ...changed);
-    expect(other.output).toMatch(
-      / -c cluster=prod -c hold=auto -c relaunchCost=12m -c maxHold=4h -c scope=nodepool$/m,
-    );
+    const other = await advise("--from", records, "--holds", "1h", ...changed);
+    expect(other.output).toMatch(/ -c cluster=prod -c hold=1h -c maxHold=4h -c scope=nodepool$/m);
     expect(other.output).toContain("Holds are by NodePool, 4h at most, with a breather of 10m.");
   });
 
@@ -76,16 +74,16 @@ describe("advise", () => {
       "--price",
       "0.6",
       "--holds",
-      "45m",
+      "20m,45m",
       "-o",
       "json",
     );
     const { figures, advice } = JSON.parse(output);
-    const [{ candidates, learned }] = advice;
+    const [{ candidates, recommended }] = advice;
     expect(figures).toBe("in that time");
-    expect(candidates.map(({ hold }: { hold: string }) => hold).toSorted()).toEqual(["45m", "auto"]);
+    expect(candidates.map(({ hold }: { hold: string }) => hold).toSorted()).toEqual(["20m", "45m"]);
     expect(candidates[0].money).toBeCloseTo(candidates[0].net * 0.6);
-    expect(learned[0].length).toMatch(/^\d+m/);
+    expect(recommended).toBe(candidates[0].hold);
   });
 
   it("reads a trail's log files, zipped and in their folders", async () => {
@@ -148,9 +146,7 @@ describe("advise", () => {
     expect((statSync(html).mode & 0o777).toString(8)).toBe("600");
     const page = readFileSync(html, "utf8");
     expect(page).toMatch(/^<!doctype html>/);
-    expect(page).toContain("recommended: 10m");
-    expect(page).toContain("saved with auto");
-    expect(page).toContain("after a burst of any size 12m: ");
+    expect(page).toMatch(/recommended: \d+m/);
     expect(page).toContain("<svg");
     expect(page).toContain("NodePool &lt;script&gt;");
     expect(page).not.toContain("<script");

@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { parseHeld, parseHistory, parseReleased, parseResumed, parseStatus } from "../../cli/answers.ts";
-import { parseInside } from "../../cli/doctor/checks/inside.ts";
+import {
+  parseHeld,
+  parseHistory,
+  parsePaused,
+  parseReleased,
+  parseResumed,
+  parseStatus,
+} from "../../cli/answers.ts";
+import { parseInside } from "../../cli/doctor/inside.ts";
 import { Failure } from "../../cli/terminal/failure.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { aPastHold, aStatus } from "../support/builders.ts";
@@ -9,22 +16,27 @@ import { aCheck } from "./healthy-account.ts";
 const overTheWire = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer));
 describe("an answer of the control function", () => {
   it("is read with its dates", () => {
-    const begun = { because: "x", until: noon, marked: 2, userHeld: 1 };
-    const ended = { because: "x", until: noon, released: 2, kept: 0, failed: 0, left: false };
-    const resumed = { because: "x", resumed: ["cluster"] };
+    const begun = {
+      ...{ name: "a", holdId: "h", since: noon, until: noon, heldUntil: noon, because: "x" },
+      ...{ marked: 2, userHeld: 1, failed: 0, left: false, observed: true },
+    };
+    const ended = { because: "x", heldUntil: noon, released: 2, kept: 0, failed: 0, left: false };
+    const paused = { ...ended, until: noon };
+    const resumed = { because: "x", isPaused: true, resumed: ["cluster"] };
     expect(parseStatus(overTheWire(aStatus))).toEqual(aStatus);
     expect(parseHistory(overTheWire({ holds: [aPastHold()] }))).toEqual([aPastHold()]);
     expect(parseHeld(overTheWire(begun))).toEqual(begun);
     expect(parseReleased(overTheWire(ended))).toEqual(ended);
+    expect(parsePaused(overTheWire(paused))).toEqual(paused);
     expect(parseResumed(resumed)).toEqual(resumed);
     expect(parseInside(overTheWire(aCheck())).at).toEqual(noon);
   });
 
   it("is read as plain lines: nobody's name or reason can colour a terminal or add a line to it", () => {
-    const causes = { launches: { "\x1b[32mbatch\n": 1 }, hand: "a\nb" };
-    expect(
-      parseHistory(overTheWire({ holds: [aPastHold({ causes, endedBecause: "\x1b[2Jdone\r" })] })),
-    ).toEqual([aPastHold({ causes: { launches: { "batch ": 1 }, hand: "a b" }, endedBecause: "done " })]);
+    const named = { launches: { "\x1b[32mbatch\n": 1 }, requests: ["a\nb"], endedBecause: "\x1b[2Jdone\r" };
+    expect(parseHistory(overTheWire({ holds: [aPastHold(named)] }))).toEqual([
+      aPastHold({ launches: { "batch ": 1 }, requests: ["a b"], endedBecause: "done " }),
+    ]);
   });
 
   it.each<[string, (answer: unknown) => unknown, unknown, readonly string[]]>([

@@ -62,7 +62,7 @@ const otherPolicy = {
 };
 const withoutHold = async (role: string) => (role.endsWith("/hold") ? undefined : ["karpenter-node-holder"]);
 const since1970 = async (role: string) => (role.endsWith("/cluster-access") ? new Date(0) : undefined);
-const overdue = { ...aHeldScope, expiresAt: after(noon, -minutes(9)) };
+const overdue = { ...aHeldScope, until: after(noon, -minutes(9)) };
 
 type Row = readonly [how: string, differing: Differing, answers?: Answers];
 /** Each breaks exactly one link. */
@@ -111,7 +111,7 @@ const warnings: readonly Row[] = [
   ["an alarm that is on", { alarms: async () => [anAlarm("sweep-silent", "ALARM")] }],
   ["no alarms at all", { alarms: async () => [] }],
   ["needless rights", insideCluster({ needlessRights: ["delete nodes"] })],
-  ["a missing right to list pods", insideCluster({ missingRights: ["list pods"] })],
+  ["a missing right to list NodeClaims", insideCluster({ missingRights: ["list nodeclaims"] })],
   ["an old cluster without policies", insideCluster({ foreignChange: "admitted", kubernetes: "v1.29.4" })],
   ["nodes stuck in deletion", insideCluster({ stuck: [{ node: "a", since: noon.toISOString() }] })],
   [
@@ -133,8 +133,7 @@ const installedAt = (at: Date) => async (role: string) => (role.endsWith("/clust
 const clockIs = (off: Duration): Answers => ({ clock: new VirtualClock(after(noon, off)) });
 const noneOfTheRights = { missingRights: ["patch nodes"], foreignChange: "admitted" };
 const swept = (ago: Duration) => inRecord({ lastSweep: after(noon, -ago).toISOString() });
-const heldUntil = (expiresAt: Date) =>
-  inRecord({ holds: [{ ...aHeldScope, expiresAt, armedFor: expiresAt }] });
+const heldUntil = (until: Date) => inRecord({ holds: [{ ...aHeldScope, until, nextLook: until }] });
 const manifestIs = (...states: AccessFinding["state"][]): Answers => ({
   compareManifest: async () =>
     states.map((state, n) => ({ kind: ["ClusterRole", "Policy"][n] ?? "", state })),
@@ -143,11 +142,13 @@ const templates = async () => [{ nodePool: "batch", value: "4h" }];
 const buffers = (count: number): Answers => ({
   findCapacityBuffers: async () => many(count, (n) => `web/${n}`),
 });
-const { armedFor: _, ...beginning } = aHeldScope;
-const armedFor = (ahead: Duration) => inRecord({ holds: [{ ...aHeldScope, armedFor: after(noon, ahead) }] });
+const { nextLook: _, ...beginning } = aHeldScope;
+const nextLookIn = (ahead: Duration) =>
+  inRecord({ holds: [{ ...aHeldScope, nextLook: after(noon, ahead) }] });
 const functionsHave = (env: Readonly<Record<string, string>>): Partial<Account> => ({
   functionOf: async (part) => aFunction(part, { env: { ...aFunction(part).env, ...env } }),
 });
+const observing = functionsHave({ MODE: "observe" });
 const lateEverything = { holds: [overdue], lastSweep: after(noon, -hours(1)).toISOString() };
 /** What nothing that should have ended follows from. */
 const causes = [
@@ -284,7 +285,6 @@ const others: readonly Row[] = [
   ],
   ["there are CapacityBuffers", {}, buffers(5)],
   ["there are many CapacityBuffers", {}, buffers(6)],
-  ["pods and claims may not be listed", insideCluster({ missingRights: ["list nodeclaims", "list pods"] })],
   ["a function is pending", functionIs("hold", { state: "Pending" })],
   ["a function cannot start", functionIs("hold", { state: "Failed" })],
   ["the table is not ready", { tableStatus: async () => "CREATING" }],
@@ -296,8 +296,7 @@ const others: readonly Row[] = [
   ["there is no node", insideCluster({ ...untried, nodes: 0 })],
   ["no node could be tried", insideCluster({ ...untried, said: "no" })],
   ["nodes may not be listed", insideCluster({ ...untried, nodes: 0, missingRights: ["list nodes"] })],
-  ["demand is not seen", insideCluster({ missingRights: ["list nodeclaims", "list events"] })],
-  ["rights are needless", insideCluster({ needlessRights: ["delete nodes", "delete pods"] })],
+  ["rights are needless", insideCluster({ needlessRights: ["delete nodes", "list pods"] })],
   [
     "many nodes are not right",
     insideCluster({
@@ -310,15 +309,15 @@ const others: readonly Row[] = [
     "a new hold is not in the record yet",
     {
       ...inRecord({ holds: [beginning] }),
-      scheduleExists: async (_, name) => name === scheduleName(beginning.id, beginning.expiresAt),
+      scheduleExists: async (_, name) => name === scheduleName(beginning.id, beginning.until),
     },
   ],
   ["a new hold has no one-shot", { ...inRecord({ holds: [beginning] }), scheduleExists: async () => false }],
-  ["a one-shot fires just now", { ...armedFor(-minutes(1)), scheduleExists: async () => false }],
-  ["a one-shot was due and set no other", armedFor(-minutes(20))],
+  ["a one-shot fires just now", { ...nextLookIn(-minutes(1)), scheduleExists: async () => false }],
+  ["a one-shot was due and set no other", nextLookIn(-minutes(20))],
   [
     "a one-shot was due, is gone and set no other",
-    { ...armedFor(-minutes(20)), scheduleExists: async () => false },
+    { ...nextLookIn(-minutes(20)), scheduleExists: async () => false },
   ],
   [
     "an alarm of another cluster is on",
@@ -337,9 +336,14 @@ const others: readonly Row[] = [
     },
   ],
   [
-    "empty nodes cannot be found",
-    { ...functionsHave({ LET_GO: "empty" }), ...insideCluster({ missingRights: ["list pods"] }) },
+    "the holder observes, and may not change nodes",
+    { ...observing, ...insideCluster({ foreignChange: "refused", ownChange: "refused" }) },
   ],
+  [
+    "the holder observes, and may change nodes still",
+    { ...observing, ...insideCluster({ needlessRights: ["patch nodes"], foreignChange: "admitted" }) },
+  ],
+  ["the holder observes, and its role is not as in the manifest", observing, manifestIs("different")],
   ["rules may not be read", { launchRule: denied }],
   [
     "credentials have expired",

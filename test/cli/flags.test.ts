@@ -4,6 +4,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import type { Account } from "../../cli/doctor/aws/account.ts";
 import { after, hours } from "../../lambda/core/duration.ts";
+import type { PastHold } from "../../lambda/core/record.ts";
 import { aPastHold, aStatus } from "../support/builders.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { newFolder } from "../support/new-folder.ts";
@@ -105,7 +106,7 @@ it("template writes the chosen settings, for the chosen place", async () => {
   };
   for (const part of ["template", "functions"]) mkdirSync(join(built, "dist", part), { recursive: true });
   writeFileSync(join(built, "dist/functions/hold.zip"), "");
-  writeFileSync(join(built, "dist/template/install-fixed.json.gz"), gzipSync(JSON.stringify({ Resources })));
+  writeFileSync(join(built, "dist/template/install.json.gz"), gzipSync(JSON.stringify({ Resources })));
   const out = newFolder();
   const topic = "arn:aws:sns:us-east-1:111122223333:ops";
   const flags = ["--prefix", "a/b/", "--out", out, "--alarm-topic-arn", topic, "--hold", "30m"];
@@ -125,32 +126,31 @@ it("template writes the chosen settings, for the chosen place", async () => {
 });
 
 describe("history", () => {
-  const past = aPastHold({ causes: { hand: "load test" }, capped: true });
+  const past = aPastHold({ requests: ["load test"], capped: true });
 
   it("shows as many holds as --limit says, and causes and ids with -o wide only", async () => {
     const prod = await holder(() => ({ holds: [past] }));
     const wide = await prod.run("history", "-o", "wide");
-    expect(wide.output).toContain(`load test  –               ${past.id}`);
+    expect(wide.output).toContain(`1 launch in NodePool default; load test  –        ${past.id}`);
     const { output } = await prod.run("history", "--limit", "7");
     expect(prod.asked.at(-1)).toEqual({ do: "history", limit: 7 });
     expect(output).not.toContain(past.id);
     expect(output).toContain("the hold expired (capped)");
   });
 
-  it("looks back as far as --since says, and sums up what holds cost and spared", async () => {
-    const ended = (days: number) => {
+  it("looks back as far as --since says, and sums up what caused the holds", async () => {
+    const ended = (days: number, about: Partial<PastHold> = {}) => {
       const endedAt = after(new Date(), -hours(24 * days));
-      return aPastHold({ startedAt: endedAt, endedAt, idleTime: hours(3), spared: 41 });
+      return aPastHold({ startedAt: after(endedAt, -hours(1)), endedAt, ...about });
     };
-    const prod = await holder(() => ({ holds: [ended(1), ended(29), ended(31)] }));
+    const requested = { launches: {}, requests: ["a", "b"] };
+    const prod = await holder(() => ({ holds: [ended(1), ended(29, requested), ended(31)] }));
     const since = ["history", "--since", "30d"];
-    const { output, reported } = await prod.run(...since, "--price", "0.5", "--relaunch-cost", "6m");
-    expect(output).toContain(
-      "\n2 holds: 6.0 idle node-hours (about 0.70 a week), 82 relaunches spared, net 2.2 node-hours at 6m a relaunch.",
-    );
+    const { output, reported } = await prod.run(...since);
+    expect(output).toContain("\n2 holds of 2h in all, by 1 launch and 2 requests.");
     expect([prod.asked, reported]).toEqual([[{ do: "history", limit: 1_000 }], ""]);
     const json = await prod.run(...since, "--limit", "2", "-o", "json");
-    expect(JSON.parse(json.output).holds).toMatchObject([{ spared: 41, idleTimeText: "3h" }, {}]);
+    expect(JSON.parse(json.output).holds).toMatchObject([{ nodes: 3 }, { requests: ["a", "b"] }]);
     expect(json.reported).toBe("These are the newest 2; there may be more.");
   });
 });

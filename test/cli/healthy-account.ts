@@ -9,6 +9,7 @@ import { launchesAndProbes } from "../../lambda/handlers/event-sources.ts";
 import { functionName, type Part } from "../../lambda/names.ts";
 import { version } from "../../lambda/version.ts";
 import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
+import { someRules } from "../support/builders.ts";
 
 const arn = (service: string, name: string) => `arn:aws:${service}:eu-west-1:123456789012:${name}`;
 
@@ -108,6 +109,7 @@ export const aCheck = (
 ) => ({
   version: about.version ?? version,
   at: noon.toISOString(),
+  rules: someRules(),
   record: { works: true, holds: [], lastSweep: after(noon, -minutes(3)).toISOString(), ...about.record },
   launches: { works: true, recent: 2, ...about.launches },
   cluster: {
@@ -165,8 +167,8 @@ export const aHeldScope = {
   scope: "cluster",
   id: "hold-1",
   state: "held",
-  expiresAt: after(noon, minutes(20)),
-  armedFor: after(noon, minutes(20)),
+  until: after(noon, minutes(20)),
+  nextLook: after(noon, minutes(20)),
 };
 
 export const broken = (findings: readonly Finding[]) =>

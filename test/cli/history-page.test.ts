@@ -9,14 +9,12 @@ const past = (id: string, day: string) =>
     startedAt: new Date(`${day}T10:00:00.000Z`),
     endedAt: new Date(`${day}T10:30:20.000Z`),
     startedBecause: "launch of i-1",
-    launches: 4,
+    launches: { a: 3, b: 1 },
     extensions: 3,
     nodes: 12,
-    idleTime: 4_320_000,
-    spared: 1,
   });
 
-const sums = "3.4 idle node-hours, 41 relaunches spared";
+const sums = "2 holds of 1h in all, by 8 launches";
 const pageAt = (now: string) => ({ holder: "prod", sums, none: "No hold.", now: new Date(now) });
 
 it("draws each hold as a bar and lists the same as text", () => {
@@ -25,24 +23,26 @@ it("draws each hold as a bar and lists the same as text", () => {
     pageAt("2026-11-20T12:00:00Z"),
   );
   expect(page).toContain("Holds of prod");
-  expect(page).toContain(`2 holds, caused by 8 launches: ${sums}.`);
+  expect(page).toContain(`${sums}.`);
   for (const [svg] of page.matchAll(/<svg.*?<\/svg>/gs))
     expect(elementsIn(svg).filter(({ is }) => is.class === "hold")).toHaveLength(2);
-  expect(page).toContain(">launch of i-1 (4 launches, 3 extensions, 12 nodes)</td>");
-  expect(page).toContain(">the hold expired (idle 1h12m of node time, 1 relaunch spared)</td>");
+  expect(page).toContain(">4 launches in NodePools a (3), b (1): 3 extensions, 12 nodes</td>");
+  expect(page).toContain(">the hold expired</td>");
   expect(page.match(/<caption>/g)).toHaveLength(1);
 });
 
-it("counts what caused the holds, and not only launches", () => {
-  const byHand = { launches: 0, causes: { hand: "load test" } };
+it("shows why nodes were held without a launch, and what became of nodes that were only observed", () => {
+  const observed = { observed: true, removed: 2, capped: true } as const;
   const holds = [
-    aPastHold({ launches: 2 }),
-    aPastHold({ ...byHand, startedBecause: "load test" }),
-    aPastHold({ launches: 0, causes: { window: "night" } }),
+    aPastHold({ launches: {}, requests: ["load test", "night"] }),
+    aPastHold({ id: "o", ...observed }),
   ];
   const page = historyPage(holds, pageAt("2026-11-20T12:00:00Z"));
-  expect(page).toContain("caused by 2 launches, 1 request by hand, 1 time window: 3.4");
-  expect(page).toContain(">load test (0 launches, 0 extensions, 3 nodes)</td>");
+  expect(page).toContain(">load test; night: 3 nodes</td>");
+  expect(page).toContain(
+    ">1 launch in NodePool default: would have held 3 nodes, 2 of them removed meanwhile</td>",
+  );
+  expect(page).toContain(">the hold expired (capped) (observed)</td>");
 });
 
 it("shows dates when the time of day is ambiguous", () => {

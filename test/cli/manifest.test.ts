@@ -12,28 +12,41 @@ const manifest = async (...flags: string[]) => {
 const verbs = (yaml: string) =>
   [...yaml.matchAll(/^ {6}- (get|list|patch|watch)$/gm)].map(([, verb]) => verb);
 
-/** NodeClaims, and events in one namespace. */
-const ofDemand = ["list", "list"];
+const ofNodeClaims = ["list"];
 
 describe("the command manifest", () => {
   it("prints what a deployment writes into its cluster", async () => {
     const { exit, output } = await manifest();
     expect(exit).toBe(0);
     expect(`${output}\n`).toBe(manifestYaml([Karpenter.v1.annotation]));
-    expect(verbs(output)).toEqual(["get", "list", "patch", ...ofDemand]);
+    expect(verbs(output)).toEqual(["get", "list", "patch", ...ofNodeClaims]);
   });
 
   it("lets run watch as well", async () => {
     const { output } = await manifest("--holder", "run");
-    expect(verbs(output)).toEqual(["get", "list", "patch", "watch", ...ofDemand]);
+    expect(verbs(output)).toEqual(["get", "list", "patch", "watch", ...ofNodeClaims]);
   });
 
-  it("lets it list pods with --let-go empty", async () => {
-    for (const flags of [[], ["--holder", "run"]]) {
-      expect((await manifest(...flags)).output).not.toMatch(/^ {6}- pods$/m);
-      expect((await manifest(...flags, "--let-go", "empty")).output).toMatch(/^ {6}- pods$/m);
-    }
+  it.each([
+    [[], ["get", "list"]],
+    [
+      ["--holder", "run"],
+      ["get", "list", "watch"],
+    ],
+  ])("lets a holder that observes change no node: %j", async (flags, ofNodes) => {
+    const { output } = await manifest(...flags, "--mode", "observe");
+    expect(verbs(output)).toEqual([...ofNodes, ...ofNodeClaims]);
   });
+
+  it.each([[], ["--holder", "run"], ["--mode", "observe"]])(
+    "gives no right to events, pods or anything else but nodes and NodeClaims: %j",
+    async (...flags) => {
+      const { output } = await manifest(...flags);
+      const roles = output.split("---\n").filter((text) => /^kind: (Cluster)?Role$/m.test(text));
+      const resources = roles.flatMap((text) => [...text.matchAll(/resources:\n((?: {6}- .+\n)+)/g)]);
+      expect(resources.map(([, names]) => names?.trim())).toEqual(["- nodes", "- nodeclaims"]);
+    },
+  );
 
   it.each([
     [["--karpenter", "v0.31"], Karpenter["v0.31"].annotation],

@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { aPastHold } from "../support/builders.ts";
+import { after, hours, minutes } from "../../lambda/core/duration.ts";
+import { aPastHold, aStatus } from "../support/builders.ts";
 import { newFolder } from "../support/new-folder.ts";
 import { type Control, FakeControl, failed, refused } from "./fake-control.ts";
 
@@ -9,28 +10,22 @@ const at = "2026-11-21T12:00:00.000Z";
 const held = {
   scope: "cluster",
   state: "held",
-  because: "launch of i-0abc",
+  because: "3 launches in NodePool default",
   holdId: "20261121t115000-abc",
   since: "2026-11-21T11:50:00.000Z",
   until: "2026-11-21T12:15:00.000Z",
+  launchesUntil: "2026-11-21T12:15:00.000Z",
+  requests: [],
   launches: 3,
   extensions: 2,
   capped: false,
   nodesHeld: 5,
   nodes: [],
-  awaited: 1,
-  nextSchedule: "2026-11-21T12:10:00.000Z",
+  drifted: 0,
+  isAwaiting: false,
+  nextLook: "2026-11-21T12:15:00.000Z",
 };
-const rules = {
-  cluster: "prod",
-  hold: 1_200_000,
-  maxHold: 7_200_000,
-  breather: 600_000,
-  auto: false,
-  relaunchCost: 600_000,
-  initialDelay: 0,
-  scope: "cluster",
-};
+const { rules } = aStatus;
 const status = {
   cluster: "prod",
   at,
@@ -43,7 +38,7 @@ const status = {
 const past = aPastHold({
   startedAt: new Date("2026-11-20T10:00:00.000Z"),
   endedAt: new Date("2026-11-20T10:30:20.000Z"),
-  launches: 4,
+  launches: { default: 4 },
   extensions: 3,
   nodes: 12,
 });
@@ -56,13 +51,13 @@ const holder = async (answer: Control, ...rest: [(readonly string[] | "denied")?
 afterEach(() => control?.stop());
 
 describe("status", () => {
-  it("reports each scope: state, since, until, launches, nodes, awaited and why", async () => {
+  it("reports each scope: state, since, until, launches, nodes and why", async () => {
     const prod = await holder(() => ({ ...status, scopes: [held] }));
     const { exit, output } = await prod.run("status", "--cluster", "prod");
     expect(exit).toBe(0);
     const [, row = ""] = output.split("\n").filter((line) => /SCOPE|^cluster/.test(line));
     expect(row).toMatch(
-      /^cluster +held +11:50:00Z \(10m ago\) +12:15:00Z \(in 15m\) +3 +2 +5 +1 +launch of i-0abc$/,
+      /^cluster +held +11:50:00Z \(10m ago\) +12:15:00Z \(in 15m\) +3 +2 +5 +3 launches in NodePool default$/,
     );
     expect(output).toContain("holds 20m after each launch, 2h at most, then 10m of breather");
     expect(output).toContain("Held by their users: 2. Last sweep: 11:58:00Z (2m ago).");
@@ -72,13 +67,21 @@ describe("status", () => {
     });
   });
 
+  it("reports each request with its own end, beside that of the launches", async () => {
+    const request = { name: "load-test", cause: "person", reason: "a test", since: held.since, until: at };
+    const prod = await holder(() => ({ ...status, scopes: [{ ...held, requests: [request] }] }));
+    const { output } = await prod.run("status", "--cluster", "prod");
+    expect(output).toMatch(/^launches +cluster +– +– +12:15:00Z \(in 15m\) +–$/m);
+    expect(output).toMatch(/^load-test +cluster +person +11:50:00Z \(10m ago\) +12:00:00Z \(now\) +a test$/m);
+  });
+
   it("gives programs the answer as it came, with each duration also as text", async () => {
     const answer = { ...status, scopes: [held], news: "of a later version" };
     const prod = await holder(() => answer);
     const { output } = await prod.run("status", "--cluster", "prod", "-o", "json");
     const texts = {
       ...{ holdText: "20m", maxHoldText: "2h", breatherText: "10m", initialDelayText: "0s" },
-      relaunchCostText: "10m",
+      ...{ maxRequestText: "24h", driftWaitText: "0s" },
     };
     expect(JSON.parse(output)).toEqual({ ...answer, rules: { ...rules, ...texts } });
   });
@@ -96,11 +99,83 @@ describe("status", () => {
   });
 });
 
+describe("an action", () => {
+  const since = new Date(at);
+  const granted = {
+    ...{ name: "by-hand", holdId: held.holdId, since, until: after(since, hours(2)), because: "x" },
+    ...{ heldUntil: after(since, hours(2)), marked: 0, userHeld: 0, failed: 0, left: false },
+  };
+  const { until: _, ...notGranted } = granted;
+  const released = { because: "x", released: 2, kept: 0, failed: 0, left: false };
+  const hold = ["hold", "--reason", "x"];
+  const holdFor = [...hold, "--for", "2h"];
+  const force = ["release", "--force"];
+  const named = ["release", "--name", "a"];
+
+  it.each<[words: readonly string[], answer: object]>([
+    [hold, granted],
+    [holdFor, granted],
+    [holdFor, { ...granted, heldUntil: after(since, hours(3)) }],
+    [force, released],
+    [force, { ...released, kept: 2 }],
+    [named, { ...released, heldUntil: since }],
+    [["pause"], released],
+    [["resume"], { resumed: [], because: "x" }],
+  ])("that did what was asked for ends with 0: %j, %j", async (words, answer) => {
+    const prod = await holder(() => answer);
+    expect(await prod.run(...words, "--cluster", "prod")).toMatchObject({ exit: 0, reported: "" });
+  });
+
+  it.each<[words: readonly string[], answer: object, what: string]>([
+    [hold, notGranted, "not held as asked: x"],
+    [hold, { ...granted, heldUntil: after(since, hours(1)) }, "not held as asked"],
+    [holdFor, { ...granted, until: after(since, minutes(10)) }, "lasts 10m, not 2h as asked"],
+    [hold, { ...granted, observed: true }, "no node is held: the holder only observes"],
+    [hold, { ...granted, failed: 3 }, "3 nodes could not be changed"],
+    [hold, { ...granted, left: true }, "some are not changed yet"],
+    [force, { ...released, failed: 3 }, "3 nodes could not be changed"],
+    [force, { ...released, left: true }, "some are not changed yet"],
+    [force, { ...released, heldUntil: since }, "nodes are held again"],
+    [named, { ...released, left: true }, "some are not changed yet"],
+    [["pause"], { ...released, left: true }, "some are not changed yet"],
+    [["resume"], { resumed: ["nodepool/a"], isPaused: true, because: "x" }, "it is still paused"],
+  ])("that did not ends with 1 and says why, also for programs: %j, %j", async (words, answer, what) => {
+    const prod = await holder(() => answer);
+    for (const form of ["table", "json"]) {
+      const { exit, output, reported } = await prod.run(...words, "--cluster", "prod", "-o", form);
+      expect(exit).toBe(1);
+      if (form === "json") expect(JSON.parse(output)).toEqual(JSON.parse(JSON.stringify(answer)));
+      expect(reported).toMatch(/^error: .+\n.+/);
+      expect(reported).toContain(what);
+    }
+  });
+
+  it("ends a window by the name that status shows, whatever its signs", async () => {
+    const name = "cron(0 8 ? * MON-FRI *) Europe/Berlin 2h";
+    const prod = await holder(() => released);
+    await prod.run("release", "--name", name, "--cluster", "prod");
+    expect(prod.asked).toEqual([{ do: "release", name }]);
+  });
+
+  it.each([
+    [["release"], "add --name NAME to end one request, or --force to end everything"],
+    [["release", "--name", "a", "--force"], "--name <name>' cannot be used with option '--force'"],
+    [["hold", "--reason", "x", "--name", "a b"], "It must be a name of 1 to 63 letters"],
+    [["release", "--name", "a\nb"], "It must be one line"],
+  ])("that is unclear is refused before anything is asked: %j", async (words, what) => {
+    const prod = await holder(() => released);
+    const { exit, reported } = await prod.run(...words, "--cluster", "prod");
+    expect(exit).toBe(2);
+    expect(reported).toContain(what);
+    expect(prod.asked).toEqual([]);
+  });
+});
+
 describe("history", () => {
   it("reports past holds, the newest first", async () => {
     const prod = await holder(() => ({ holds: [past] }));
     const { output } = await prod.run("history", "--cluster", "prod");
-    expect(output).toMatch(/2026-11-20 10:00:00Z .* 30m +cluster +4 +3 +12 +– +– +the hold expired/);
+    expect(output).toMatch(/2026-11-20 10:00:00Z .* 30m +cluster +4 +3 +12 +the hold expired/);
     expect(prod.asked).toEqual([{ do: "history", limit: 20 }]);
   });
 

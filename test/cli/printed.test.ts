@@ -2,10 +2,9 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { parseStatus } from "../../cli/answers.ts";
 import { commandLine, commands } from "../../cli/command-line.ts";
-import { describeSums, historyTable } from "../../cli/commands/history.ts";
-import { statusView } from "../../cli/commands/status.ts";
 import { historyPage } from "../../cli/views/history-page.ts";
-import { describeLength } from "../../lambda/core/auto/staircase.ts";
+import { describeSums, historyTable } from "../../cli/views/history-table.ts";
+import { statusView } from "../../cli/views/status-view.ts";
 import { minutes } from "../../lambda/core/duration.ts";
 import { readSettings } from "../../lambda/settings.ts";
 import { version } from "../../lambda/version.ts";
@@ -29,76 +28,74 @@ it("displays the help that was reviewed", async () => {
   await expect(texts.join("\n\n")).toMatchFileSnapshot("printed/help.txt");
 });
 
-const length = {
-  length: minutes(3),
-  action: "learned",
-  because: "83 % of the pauses were shorter",
-} as const;
-const lengths = [
-  `after a burst of 1 to 2 nodes ${describeLength(length)}`,
-  "after a burst of 3 or more nodes 0s: 92 % of the pauses were longer than 10m, so waiting costs more than it saves",
-];
 const after = (n: number) => new Date(noon.getTime() + minutes(n));
-const none = { nodesHeld: 0, nodes: [], awaited: 0, capped: false } as const;
+const none = {
+  ...{ requests: [], launches: 0, extensions: 0, capped: false },
+  ...{ nodesHeld: 0, nodes: [], drifted: 0, isAwaiting: false },
+} as const;
 const held = {
-  ...{
-    scope: "cluster",
-    state: "held",
-    because: "launch of i-0abc",
-    holdId: "h-1",
-    since: after(-10),
-    until: after(15),
-  },
-  ...{
-    launches: 3,
-    extensions: 2,
-    capped: true,
-    nodesHeld: 5,
-    nodes: ["a", "b"],
-    awaited: 1,
-    nextSchedule: after(10),
-  },
-  lengths,
+  ...none,
+  ...{ scope: "cluster", state: "held", because: "3 launches in NodePool batch", holdId: "h-1" },
+  ...{ since: after(-10), until: after(15), launchesUntil: after(15), nextLook: after(15) },
+  ...{ launches: 3, extensions: 2, capped: true, nodesHeld: 5, nodes: ["a", "b"] },
+} as const;
+const requested = {
+  ...{ ...held, capped: false, until: after(60), drifted: 0, isAwaiting: true },
+  because: "3 launches in NodePool batch; load test; office hours",
+  requests: [
+    { name: "load-test", cause: "person", reason: "load test", since: after(-5), until: after(60) },
+    { name: "office", cause: "window", reason: "office hours", since: after(-9), until: after(30) },
+  ],
 } as const;
 const batch = {
   ...none,
   scope: "nodepool/batch",
   state: "paused",
-  because: "by hand",
+  because: "paused by hand: upgrade",
   since: after(-30),
 } as const;
 const web = {
   ...none,
   scope: "nodepool/web",
   state: "breather",
-  because: "the cap",
+  because: "launches have held for as long as maxHold allows",
   since: after(-5),
   until: after(5),
 } as const;
-const idle = { ...none, scope: "nodepool/idle", state: "none", because: "nothing is held" } as const;
+const idle = {
+  ...none,
+  scope: "nodepool/idle",
+  state: "none",
+  because: "no launch and no request counts",
+} as const;
+const { until: _, launchesUntil: __, ...over } = held;
 const releasing = {
+  ...{ ...over, scope: "nodepool/old", state: "releasing", because: "the hold expired" },
+  ...{ capped: false, nodes: ["c"], nodesHeld: 1 },
+} as const;
+const drifting = { ...held, scope: "nodepool/ci", capped: false, drifted: 2 } as const;
+const observed = {
   ...held,
-  scope: "nodepool/old",
-  state: "releasing",
-  nodes: ["c"],
-  nodesHeld: 1,
-  capped: false,
+  nodesHeld: 0,
+  nodes: [],
+  nodesObserved: 5,
+  drifted: 1,
+  isAwaiting: true,
 } as const;
 
 const base = { cluster: "prod", at: noon, version: "1.0.0", nodesUserHeld: 2, limits: [] };
-const others = { hold: "auto", maxHold: "0s", initialDelay: "30s", scope: "nodepool", nodePools: "a,!b" };
+const others = { maxHold: "0s", initialDelay: "30s", scope: "nodepool", nodePools: "a,!b" };
+const rules = readSettings({ cluster: "prod" });
 const statuses = [
-  { ...base, rules: readSettings({ cluster: "prod" }), scopes: [held], lastSweep: after(-2) },
+  { ...base, rules, scopes: [held], lastSweep: after(-2) },
+  { ...base, rules, scopes: [requested], lastSweep: after(-2) },
   {
-    ...{
-      ...base,
-      rules: readSettings({ cluster: "prod", ...others }),
-      scopes: [batch, web, idle, releasing],
-    },
-    ...{ nodesOrphaned: 3, limits: ["no events"] },
+    ...{ ...base, rules: readSettings({ cluster: "prod", ...others }) },
+    ...{ scopes: [batch, web, idle, releasing, drifting], nodesOrphaned: 3, limits: ["no NodeClaims"] },
   },
-  { ...base, rules: readSettings({ cluster: "prod" }), scopes: [] },
-  { ...base, rules: readSettings({ cluster: "prod" }), scopes: [], nodesOrphaned: 1 },
+  { ...base, rules: readSettings({ cluster: "prod", mode: "observe" }), scopes: [observed] },
+  { ...base, rules, scopes: [] },
+  { ...base, rules, scopes: [], nodesOrphaned: 1 },
 ];
 const shown = (status: object, style: typeof styled, wide: boolean) =>
   statusView(parseStatus(JSON.parse(JSON.stringify(status))), style, wide);
@@ -110,42 +107,55 @@ it("shows the status that was reviewed", async () => {
 
 it("shows the history that was reviewed", async () => {
   const past = [
+    aPastHold({ capped: true, launches: { a: 2, b: 1 }, requests: ["a test"], extensions: 2 }),
     aPastHold({
-      ...{ length, capped: true, causes: { launches: { a: 2 }, uses: 1, hand: "a test" } },
-      ...{ idleTime: minutes(72), spared: 4, letGo: 2 },
+      ...{ id: "h-0", scope: "nodepool/a", startedAt: after(-3_000), endedAt: after(-2_900) },
+      ...{ observed: true, removed: 2 },
     }),
-    aPastHold({ id: "h-0", scope: "nodepool/a", startedAt: after(-3_000), endedAt: after(-2_900) }),
   ];
   const texts = [false, true].flatMap((wide) => historyTable(past, after(60), styled, wide));
-  const sumsOf = (days: number, terms = {}) => describeSums(past, terms, days * minutes(24 * 60));
-  const price = 0.5;
-  const sums = [sumsOf(9), sumsOf(2, { price }), sumsOf(14, { price, relaunchCost: minutes(20) })];
-  const about = { holder: "prod", sums: sumsOf(9), none: "No hold.", now: after(60) };
+  const sums = describeSums(past);
+  const about = { holder: "prod", sums, none: "No hold.", now: after(60) };
   const pages = [past, past.slice(0, 1), []].map((holds) => historyPage(holds, about));
   const words = pages.map((page) =>
     page.replaceAll(version, "VERSION").replaceAll(/<(style|svg|script)\b.*?<\/\1>|sha256-[^&]+/gs, "\n"),
   );
-  await expect([...texts, ...sums, ...words].join("\n")).toMatchFileSnapshot("printed/history.txt");
+  await expect([...texts, sums, ...words].join("\n")).toMatchFileSnapshot("printed/history.txt");
 });
 
 it("reports actions as was reviewed", async () => {
   const until = "2026-11-21T12:45:00.000Z";
-  const released = { released: 2, kept: 0, failed: 0, left: false, because: "by hand" };
+  const granted = {
+    ...{ name: "by-hand", holdId: "h", since: "2026-11-21T12:00:00.000Z", until, heldUntil: until },
+    ...{ marked: 7, userHeld: 1, failed: 0, left: false, because: "x" },
+  };
+  const later = "2026-11-21T13:00:00.000Z";
+  const released = { released: 2, kept: 0, failed: 0, left: false, because: "released by hand: done" };
+  const nothing = { ...released, released: 0, because: "no launch and no request counts" };
+  const ended = { ...released, because: "request deploy-123 was released" };
   const answers: readonly (readonly [line: string, answer: object])[] = [
-    [
-      "hold --reason x --for 45m --scope nodepool/a",
-      { holdId: "h", until, marked: 7, userHeld: 1, because: "held by hand: x" },
-    ],
-    ["hold --reason x", { holdId: "h", until, marked: 0, userHeld: 0, because: "held by hand: x" }],
-    ["release --force --reason done --scope nodepool/a", { ...released, kept: 1, left: true }],
-    ["release --force", { ...released, because: "nothing is held" }],
+    ["hold --reason x --for 45m --scope nodepool/a", granted],
+    ["hold --reason x --name deploy-123", { ...granted, name: "deploy-123", heldUntil: later, marked: 0 }],
+    ["hold --reason x --for 2h", granted],
+    ["hold --reason x", { ...granted, marked: 0, observed: true }],
+    ["hold --reason x", { ...nothing, name: "by-hand", marked: 0, userHeld: 0, because: "released since" }],
+    ["hold --reason x", { ...granted, failed: 3 }],
+    ["release --name deploy-123", ended],
+    ["release --name deploy-123", { ...ended, released: 0, heldUntil: later }],
+    ["release --force --reason done --scope nodepool/a", { ...released, kept: 1 }],
+    ["release --force", nothing],
     ["release --force", { ...released, failed: 3 }],
+    ["release --force", { ...released, left: true }],
     ["pause", { ...released, released: 0 }],
     ["pause", { ...released, failed: 3 }],
     ["pause --for 2h -o json", { ...released, until }],
     ["pause --for 2h", { ...released, until }],
     ["resume", { resumed: ["cluster", "nodepool/a"], because: "the pause is over" }],
-    ["resume", { resumed: [], because: "nothing is paused" }],
+    ["resume", { resumed: [], because: "nothing was paused" }],
+    [
+      "resume --scope nodepool/a",
+      { resumed: [], isPaused: true, because: "the whole cluster is still paused" },
+    ],
     ["history", { holds: [] }],
   ];
   const printed: string[] = [];
@@ -166,7 +176,7 @@ it("reports actions as was reviewed", async () => {
 it("prints what the README shows", () => {
   const read = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8");
   const advice = read("printed/advice.txt").split("\n");
-  const status = shown({ ...statuses[0], scopes: [{ ...held, lengths: [] }] }, (_, text) => text, false);
+  const status = shown(statuses[1] ?? {}, (_, text) => text, false);
   const lines = new Set([...advice, ...status].map((line) => line.trimEnd()));
   const blocks = [...read("../../README.md").matchAll(/```text\n\$ [^\n]*\n(.*?)```/gs)];
   expect(blocks.length).toBeGreaterThanOrEqual(2);

@@ -59,14 +59,26 @@ describe("commands with --run", () => {
   it("hold, show, release, pause and resume as with a deployed holder", async (test) => {
     const { folder, held } = await start(test);
     expect((await type("hold", "--run", folder, "--reason", "test", "--for", "45m")).output).toMatch(
-      /^Held until .* \(in 45m\): held by hand: test\.\nNodes marked now: 1; /,
+      /^Request by-hand holds until .* \(in 45m\): test\.\nNodes marked now: 1; /,
     );
     expect(held()).toEqual([true]);
     expect((statSync(folder).mode & 0o777).toString(8)).toBe("700");
+    const second = await type("hold", "--run", folder, "--name", "b", "--reason", "more", "--for", "20m");
+    expect(second.output).toMatch(/^Request b holds .* \(in 20m\): more\.\nSomething else .* \(in 45m\)\.\n/);
     expect((await type("status", "--run", folder, "-o", "wide")).output).toMatch(
-      /^prod .*cluster +held .*Nodes held in cluster: a\./s,
+      /^prod .*cluster +held .*by-hand .* test\nb .* more\n.*Nodes held in cluster: a\./s,
     );
 
+    const ended = await type("release", "--run", folder, "--name", "by-hand");
+    expect(ended.output).toMatch(
+      /^Nodes released: 0 .*by-hand was released.*\nSomething else .* \(in 20m\)\.$/,
+    );
+    const unknown = await type("release", "--run", folder, "--name", "by-hand");
+    expect([unknown.exit, unknown.reported]).toEqual([
+      1,
+      expect.stringContaining("requests: b\nNothing was"),
+    ]);
+    expect(held()).toEqual([true]);
     const released = await type("release", "--run", folder, "--force", "--scope", "cluster");
     expect(released.output).toContain("Nodes released: 1");
     expect(held()).toEqual([false]);
@@ -75,11 +87,13 @@ describe("commands with --run", () => {
     expect(paused.output).toContain(`Paused until \`resume --run ${folder}\`.`);
     const refused = await type("hold", "--run", folder, "--reason", "test");
     expect(refused.exit).toBe(1);
-    expect(refused.reported).toMatch(/^error: .*paused until resumed.*\nNothing was changed\.$/);
+    expect(refused.reported).toMatch(
+      /^error: .*paused by hand until it is resumed.*\nNothing was changed\.$/,
+    );
     expect((await type("resume", "--run", folder)).output).toContain("Resumed cluster");
 
     const { holds } = JSON.parse((await type("history", "--run", folder, "-o", "json")).output);
-    expect(holds).toMatchObject([{ scope: "cluster", nodes: 1 }]);
+    expect(holds).toMatchObject([{ scope: "cluster", nodes: 1, requests: ["test", "more"] }]);
   });
 
   it("find the only run at work without its folder, and ask which where there are more", async (test) => {

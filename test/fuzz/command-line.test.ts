@@ -4,8 +4,8 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { Archive } from "../../cli/advise/archive.ts";
 import { exportedEvents } from "../../cli/advise/cloudtrail-events.ts";
-import { parseHeld, parseHistory, parseReleased, parseResumed, parseStatus } from "../../cli/answers.ts";
-import { parseInside } from "../../cli/doctor/checks/inside.ts";
+import * as answered from "../../cli/answers.ts";
+import { parseInside } from "../../cli/doctor/inside.ts";
 import { Failure } from "../../cli/terminal/failure.ts";
 import { historyPage } from "../../cli/views/history-page.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
@@ -27,9 +27,15 @@ const mangled = (whole: unknown) =>
   fc.tuple(fc.nat(), value).map(([which, other]) => swapped(JSON.stringify(whole), which, other));
 
 const action = {
-  ...{ because: "x", until: noon, resumed: ["cluster"], marked: 1, userHeld: 0 },
+  ...{ name: "a", because: "x", since: noon, until: noon, heldUntil: noon, observed: true },
+  ...{ resumed: ["cluster"], isPaused: true, marked: 1, userHeld: 0 },
   ...{ released: 1, kept: 0, failed: 0, left: false },
 };
+const { parseHeld, parsePaused, parseReleased, parseResumed } = answered;
+const parsers: readonly ((answer: unknown) => unknown)[] = [
+  ...[answered.parseStatus, answered.parseHistory, parseInside],
+  ...[parseHeld, parsePaused, parseReleased, parseResumed],
+];
 
 const answers = fc.oneof(
   fc.json(),
@@ -39,10 +45,8 @@ const answers = fc.oneof(
 fuzzed(
   "an invalid answer of the control function is reported as invalid",
   async (text) => {
-    for (const parse of [parseStatus, parseInside, parseHeld, parseReleased, parseResumed, parseHistory]) {
-      const error = await errorOf(
-        Promise.resolve(JSON.parse(text)).then(parse as (answer: unknown) => unknown),
-      );
+    for (const parse of parsers) {
+      const error = await errorOf(Promise.resolve(JSON.parse(text)).then(parse));
       if (error) expectClear(error, [Failure], []);
     }
   },
@@ -108,7 +112,8 @@ const hold = fc
     endedBecause: evil,
     startedAt: moment,
     endedAt: moment,
-    expiresAt: moment,
+    requests: fc.array(evil, { maxLength: 2 }),
+    launches: fc.dictionary(evil, fc.nat(), { maxKeys: 2 }),
   })
   .map((about) => aPastHold(about));
 

@@ -1,7 +1,6 @@
 import fc from "../support/fast-check.ts";
-import { playOnGoodDay } from "./good-day.ts";
 import { commands, goodCommands, settings } from "./random-commands.ts";
-import { play } from "./run.ts";
+import { play, playOnGoodDay } from "./run.ts";
 
 export type Replay = Readonly<{ seed: number; runs: number; path?: string; isGoodDay?: boolean }>;
 

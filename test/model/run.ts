@@ -1,16 +1,16 @@
-import { minutes } from "../../lambda/core/duration.ts";
-import type { Command, Setting } from "./commands.ts";
+import { after, type Duration, hours, minutes } from "../../lambda/core/duration.ts";
+import { type Command, goodSkew, mostSkew, type Setting } from "./commands.ts";
+import { must } from "./rules/must.ts";
 import { Stage } from "./stage.ts";
 
 /** Runs the commands, then lets the world finish all work. */
 export async function play(setting: Setting, commands: readonly Command[]): Promise<void> {
-  const stage = new Stage(setting);
+  const stage = new Stage(setting, mostSkew);
   for (const command of commands) await stage.carryOut(command);
   await stage.settle();
-  // There are no more launches: every hold expires, at most twice when launches are found late.
-  for (let n = 0; n < 12 && !isQuiet(stage); n++) {
-    // A learned length may be hours.
-    await stage.pass(minutes(13) * 2 ** Math.max(0, n - 4));
+  // There are no more launches: every hold ends, at most twice when launches are found late.
+  for (let n = 0; n < 8 && !isQuiet(stage); n++) {
+    await stage.pass(minutes(13) * 2 ** Math.max(0, n - 3));
     await stage.settle();
   }
   stage.watcher.atRest();
@@ -18,3 +18,53 @@ export async function play(setting: Setting, commands: readonly Command[]): Prom
 
 const isQuiet = ({ world }: Stage): boolean =>
   world.queue.messages.length === 0 && [...world.holds.records.values()].every(({ hold }) => !hold);
+
+/** The longest time for which anything is unfinished when nothing fails: a node that joins is looked for once a minute. */
+const longest: Duration = minutes(3);
+
+/** Without faults, losses and crashes everything is held and released on time, without a sweep. */
+export async function playOnGoodDay(setting: Setting, commands: readonly Command[]): Promise<void> {
+  const stage = new Stage({ ...setting, orphanedMark: false }, goodSkew);
+  const since = new Map<string, Date>();
+  const check = () => checkInTime(stage, since);
+  for (const command of commands) {
+    if (command.do === "pass") await passOnTime(stage, command.time, check);
+    else await stage.carryOut(command);
+  }
+  await passOnTime(stage, hours(8), check);
+  stage.watcher.atRest();
+}
+
+/** Runs everything on time; no time: until something is due. */
+async function passOnTime(stage: Stage, time: Duration, check: () => void): Promise<void> {
+  const { world } = stage;
+  for (const invocation of world.running) await stage.finish(invocation);
+  const end = after(world.time, time || hours(1));
+  for (;;) {
+    const messages = world.queue.due();
+    if (messages.length > 0) await world.finish(await world.deliver(messages));
+    for (const oneShot of world.dueOneShots()) await world.finish(await world.fire(oneShot));
+    check();
+    const next = [
+      ...world.queue.messages.map(({ visibleAt }) => visibleAt),
+      ...[...world.oneShots.armed.values()].map(({ at }) => at),
+      ...(world.clock.next ? [world.clock.next] : []),
+    ].reduce((a, b) => (a < b ? a : b), end);
+    if (next >= end) break;
+    await stage.pass(Math.max(0, next.getTime() - world.time.getTime()));
+    if (time === 0) return;
+  }
+  if (time > 0) await stage.pass(end.getTime() - world.time.getTime());
+}
+
+/** A drift is seen by the next look, which may be a sweep. */
+function checkInTime({ world, watcher }: Stage, since: Map<string, Date>): void {
+  const left = watcher.unfinished().filter(({ text }) => !text.includes("drifted"));
+  const texts = new Set(left.map(({ text }) => text));
+  for (const text of since.keys()) if (!texts.has(text)) since.delete(text);
+  for (const text of texts) {
+    const from = since.get(text) ?? world.time;
+    since.set(text, from);
+    must(after(from, longest) > world.time, "without faults nothing waits for a sweep", () => text);
+  }
+}

@@ -1,228 +1,208 @@
-import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
-import { Karpenter } from "../../lambda/core/marks/keys.ts";
-import type { Rules } from "../../lambda/core/rules.ts";
+import { after, type Duration, seconds } from "../../lambda/core/duration.ts";
 import type { Settings } from "../../lambda/settings.ts";
-import { karpentersLabels } from "../../simulator/fake-ec2.ts";
 import { holdId, timedIds } from "../../simulator/hold-ids.ts";
 import type { Invocation } from "../../simulator/invocation.ts";
 import { World } from "../../simulator/world.ts";
-import type { Change, Command, Outage, Setting } from "./commands.ts";
-import { Karpenter as KarpenterModel } from "./karpenter.ts";
+import type { Begun, Command, Deployed, Setting } from "./commands.ts";
+import { Karpenter, pools } from "./karpenter.ts";
+import { must } from "./rules/must.ts";
 import { Watcher } from "./rules/watcher.ts";
 import { actAsUser } from "./users.ts";
 
-const pools = ["a", "b"];
 /** The largest number of functions that run at the same time. */
 const mostAtWork = 4;
 /** The runtime stops a function this long after its deadline. */
 const grace = seconds(30);
 
-/** As if both generations of Karpenter managed the node. */
-const labelsOf = (pool: string) => karpentersLabels("v0.31", pool);
-
-/** The settings of a run. */
-export const rulesOf = ({ leftOut, ...own }: Setting): Partial<Rules> => ({
-  scope: own.scope,
-  maxHold: own.maxHold,
-  breather: own.breather,
-  initialDelay: own.initialDelay,
-  replacements: own.replacements,
-  extendOn: own.extendOn,
-  letGo: own.letGo,
-  driftWait: own.driftWait,
-  ...lengthOf(own.auto),
-  nodePools: poolsOf({ leftOut }),
+const settingsOf = ({ leftOut, ...rest }: Partial<Deployed>): Partial<Settings> => ({
+  ...rest,
+  ...(leftOut !== undefined && { nodePools: { only: [], except: leftOut ? ["b"] : [] } }),
 });
-
-const lengthOf = (cost: Setting["auto"]) => ({
-  auto: cost !== null,
-  relaunchCost: cost ?? minutes(10),
-  hold: cost ?? minutes(20),
-});
-
-const poolsOf = ({ leftOut }: Pick<Setting, "leftOut">) => ({ only: [], except: leftOut ? ["b"] : [] });
 
 /** Runs commands on a world; a watcher checks every step. */
 export class Stage {
   readonly world: World;
   readonly watcher: Watcher;
-  readonly #karpenter: KarpenterModel;
+  readonly karpenter: Karpenter;
+  readonly #paces = new WeakMap<Invocation, Duration>();
+  /** Whether a record was spoilt, or the settings named other scopes. */
+  #isMixed = false;
+  /** The calls that fail until they are repaired, and those that are never answered. */
+  readonly #broken = new Map<string, "fails" | "hangs">();
 
-  constructor(setting: Setting) {
-    this.world = new World(rulesOf(setting), timedIds());
-    this.world.access.hasPolicies = false;
-    this.world.access.install([this.world.settings.holdAnnotation]);
-    for (let n = 0; n < setting.nodes; n++) {
-      const pool = pools[n % 2] ?? "a";
-      this.world.nodes.add(`old-${n}`, { pool, labels: labelsOf(pool) });
-    }
-    if (setting.nodes > 0 && setting.orphanedMark) this.world.nodes.mark("old-0", holdId(0));
-    this.#karpenter = new KarpenterModel(this.world, setting);
-    this.watcher = new Watcher(this.world, this.#karpenter);
-    this.world.refuses = (call) => this.watcher.broken.has(call);
-    this.world.watch = (invocation, call) => this.watcher.look(invocation, call);
+  constructor({ nodes, orphanedMark, claims, karpenter, ...deployed }: Setting, skew: Duration) {
+    const own = karpenter === "v1" ? {} : { karpenter, holdAnnotation: "karpenter.sh/do-not-consolidate" };
+    this.world = new World({ ...own, ...settingsOf(deployed) }, timedIds());
+    const { world } = this;
+    for (let n = 0; n < nodes; n++) world.nodes.add(`old-${n}`, { pool: pools[n % 2] ?? "a" });
+    if (nodes > 0 && orphanedMark) world.nodes.mark("old-0", holdId(-3600));
+    this.karpenter = new Karpenter(world);
+    this.karpenter.grant(claims);
+    this.watcher = new Watcher(world, this.karpenter, skew);
+    world.refuses = (call) => this.#stateOf(call) === "fails";
+    world.hangs = (call) => this.#stateOf(call) === "hangs";
+    world.watch = (invocation, call) => this.watcher.look(invocation, call);
   }
 
   async carryOut(command: Command): Promise<void> {
-    const { world } = this;
+    const { world, karpenter, watcher } = this;
     switch (command.do) {
       case "launch":
-        return this.#launch(command);
+        return karpenter.launch(command);
       case "deliver": {
         const due = world.queue.due();
-        if (due.length === 0) return;
-        const first = command.first % due.length;
-        return this.#begin(command, () =>
-          world.deliver(due.slice(first, first + command.count), command.skew),
-        );
+        const first = command.first % Math.max(1, due.length);
+        const messages = due.slice(first, first + command.count);
+        if (messages.length > 0) await this.#begin(command, () => world.deliver(messages, command.skew));
+        return;
       }
       case "fire": {
-        const armed = [...world.oneShots.armed.values()].filter(
-          ({ at }) => command.early || at <= world.time,
-        );
-        const release = armed[command.which % Math.max(1, armed.length)];
-        return (
-          release &&
-          this.#begin(command, () =>
-            world.fire(release, { skew: command.skew, isDuplicated: command.isDuplicated }),
-          )
-        );
+        const armed = [...world.oneShots.armed.values()];
+        const due = armed.filter(({ at }) => command.isEarly || at <= world.time);
+        const oneShot = due[command.which % Math.max(1, due.length)];
+        if (oneShot) await this.#begin(command, () => world.fire(oneShot, command));
+        return;
       }
       case "retry": {
         const retry = world.retries.shift();
-        return (
-          retry &&
-          this.#begin(command, () => world.release(retry.payload, command.skew, retry.attempt, retry.id))
-        );
+        if (retry)
+          await this.#begin(command, () =>
+            world.release(retry.payload, command.skew, retry.attempt, retry.id),
+          );
+        return;
       }
       case "sweep":
         return this.#begin(command, () => world.sweep(command.skew));
       case "ask":
         return this.#begin(command, () => world.ask(command.request, command.skew));
+      case "force": {
+        const askedAt = command.saysWhen && { askedAt: world.time.toISOString() };
+        return this.#begin(command, () => world.release({ force: true, ...askedAt }, command.skew));
+      }
+      case "send": {
+        const { ago, ...hold } = command.hold;
+        const at = after(world.time, -ago).toISOString();
+        const body = { hold: { ...hold, reason: "model", at } };
+        for (const delay of [0, ...command.duplicatesAfter]) world.queue.send(body, delay);
+        return;
+      }
       case "lose":
-        return this.#lose(command.what, command.which);
+        return this.#lose(command);
       case "deploy":
-        return this.#deploy(command.change);
+        this.#isMixed ||= command.change.scope !== undefined;
+        world.deploy(settingsOf(command.change));
+        return watcher.deployed();
       case "break":
-        return this.#break(command.what, command.which);
+        return this.#break(command);
       case "repair":
-        return this.#repair();
+        return this.#broken.clear();
       case "spoil":
         return this.#spoil(command.which);
       case "grant":
-        return this.#karpenter.grant(command.readable);
-      case "use":
-        return this.#karpenter.use(command.node);
+        return karpenter.grant(command.claims);
       case "drift":
-        return this.#karpenter.drift(command.node);
+        return karpenter.drift(command.node);
+      case "remove":
+        karpenter.remove(command.node, command.drainsFor);
+        return watcher.accept();
+      case "user":
+        actAsUser(world, command);
+        return watcher.accept();
       case "pass":
         return this.pass(command.time);
-      case "user":
-        actAsUser(world, this.#karpenter, command);
-        return this.watcher.accept();
       default:
         return this.#atWork(command);
     }
   }
 
-  /** Moves the clock: nodes join, EC2 lists its instances, functions that run too long are stopped. */
+  /** Moves the clock: nodes join and go, functions that run too long are stopped. */
   async pass(time: Duration): Promise<void> {
     const { world } = this;
     const end = after(world.time, time);
     await world.clock.runUntil(end);
-    for (const invocation of world.running) {
-      if (end > after(invocation.deadline, grace - invocation.skew)) invocation.crash();
-    }
+    for (const invocation of world.running)
+      if (world.time > after(invocation.deadline, grace - invocation.skew)) {
+        invocation.crash();
+        this.watcher.look(invocation, "crash");
+      }
     this.watcher.accept();
   }
 
-  /** Runs all waiting messages, one-shots and retries, then a sweep without disturbance. */
+  /** Runs a function to its end; its calls take time. */
+  async finish(invocation: Invocation): Promise<void> {
+    const pace = this.#paces.get(invocation) ?? 0;
+    while (invocation.state === "running") {
+      await this.world.step(invocation);
+      if (pace > 0) await this.pass(pace);
+    }
+  }
+
+  /** Runs all waiting messages, one-shots and retries, then sweeps without faults: the second has nothing to do. */
   async settle(): Promise<void> {
     const { world } = this;
-    this.#repair();
-    for (const invocation of world.running) await world.finish(invocation);
-    for (let messages = world.queue.due(); messages.length > 0; ) {
+    this.#broken.clear();
+    for (const invocation of world.running) await this.finish(invocation);
+    for (let messages = world.queue.due(); messages.length > 0; messages = world.queue.due())
       await world.finish(await world.deliver(messages));
-      messages = world.queue.due();
-    }
-    for (const release of [...world.oneShots.armed.values()].filter(({ at }) => at <= world.time))
-      await world.finish(await world.fire(release));
+    for (const oneShot of world.dueOneShots()) await world.finish(await world.fire(oneShot));
     for (const { payload, attempt, id } of world.retries.splice(0))
       await world.finish(await world.release(payload, 0, attempt, id));
     await world.finish(await world.sweep());
+    // The marks of a hold that is lost, or of another scope, may seem younger than the next hold's until a sweep removes them.
+    if (this.#isMixed) await world.finish(await world.sweep());
+    // A record names the nodes that would be held, and the first sweep may have freed one of them.
+    const changes =
+      world.settings.mode === "observe" ? /^(patch|remember|enqueue)/ : /^(patch|write|remember|enqueue)/;
+    const before = world.calls.length;
+    await world.finish(await world.sweep());
+    const more = world.calls.slice(before).filter((call) => changes.test(call));
+    must(more.length === 0, "a second sweep has nothing to do", () => more);
   }
 
-  async #begin(command: Readonly<{ atOnce: boolean }>, begin: () => Promise<Invocation>): Promise<void> {
+  async #begin({ pace, atOnce }: Begun, begin: () => Promise<Invocation>): Promise<void> {
     const [oldest] = this.world.running;
-    if (oldest && this.world.running.size >= mostAtWork) await this.world.finish(oldest);
+    if (oldest && this.world.running.size >= mostAtWork) await this.finish(oldest);
     const invocation = await begin();
-    if (command.atOnce) await this.world.finish(invocation);
+    this.#paces.set(invocation, pace);
+    if (atOnce) await this.finish(invocation);
   }
 
   async #atWork(command: Extract<Command, { who: number }>): Promise<void> {
     const atWork = [...this.world.running];
     const invocation = atWork[command.who % Math.max(1, atWork.length)];
     if (!invocation) return;
-    if (command.do === "crash") return invocation.crash();
-    if (command.do === "fault") return this.world.step(invocation, command.verdict);
-    if (command.do === "finish") await this.world.finish(invocation);
+    if (command.do === "crash") {
+      invocation.crash();
+      this.watcher.look(invocation, "crash");
+    } else if (command.do === "fault") await this.world.step(invocation, command.verdict);
+    else if (command.do === "finish") await this.finish(invocation);
     else for (let n = 0; n < command.times; n++) await this.world.step(invocation);
   }
 
-  #launch(about: Extract<Command, { do: "launch" }>): void {
-    const annotations = about.userHeld && { [this.world.settings.holdAnnotation]: "true" };
-    const labels = labelsOf(pools[about.pool] ?? "a");
-    this.#karpenter.launch(about, {
-      ...(annotations && { annotations }),
-      ...(!about.foreign && { labels }),
-    });
+  #stateOf(call: string): "fails" | "hangs" | undefined {
+    const isOfCluster = /^(list|claims|patch|get)/.test(call);
+    return this.#broken.get(call) ?? (isOfCluster ? this.#broken.get("cluster") : undefined);
   }
 
-  async #deploy(change: Change): Promise<void> {
-    if ("karpenter" in change) {
-      const { annotation: holdAnnotation } = Karpenter[change.karpenter];
-      await this.#deployAnnotation({ ...change, holdAnnotation });
-    } else if ("holdAnnotation" in change) await this.#deployAnnotation(change);
-    else if ("auto" in change) {
-      this.world.settings = { ...this.world.settings, ...lengthOf(change.auto) };
-    } else this.world.deploy("leftOut" in change ? { nodePools: poolsOf(change) } : change);
-    this.watcher.deployed();
-  }
-
-  /** CloudFormation updates the functions first, and begins no deployment before the last one has ended. */
-  async #deployAnnotation(change: Partial<Settings>): Promise<void> {
-    for (const invocation of this.world.running)
-      if (invocation.name === "access") await this.world.finish(invocation);
-    this.world.deploy(change);
-    await this.#begin({ atOnce: false }, () => this.world.changeAccess());
-  }
-
-  #break(what: Outage, which: number): void {
-    if (what === "api") this.world.throttledSince = this.world.time;
+  #break({ what, which, hangs }: Extract<Command, { do: "break" }>): void {
     const nodes = this.world.nodes.all();
     const name = nodes[which % Math.max(1, nodes.length)]?.name ?? "none";
-    this.watcher.broken.add(what === "node" ? `patch ${name}` : what);
+    this.#broken.set(what === "node" ? `patch ${name}` : what, hangs ? "hangs" : "fails");
   }
 
   /** The hold in a record can no longer be read. */
   async #spoil(which: number): Promise<void> {
     const held = [...this.world.holds.records.values()].filter(({ hold }) => hold);
     const { scope } = held[which % Math.max(1, held.length)] ?? {};
-    if (scope) await this.world.holds.spoil(scope);
+    if (!scope) return;
+    this.#isMixed = true;
+    await this.world.holds.spoil(scope);
+    this.watcher.accept();
   }
 
-  #repair(): void {
-    this.watcher.broken.clear();
-    this.world.throttledSince = undefined;
-  }
-
-  #lose(what: "schedule" | "message" | "event", which: number): void {
+  #lose({ what, which }: Extract<Command, { do: "lose" }>): void {
     const { queue, oneShots } = this.world;
-    if (what === "event") {
-      this.#karpenter.forgetEvent(which);
-      return;
-    }
-    if (what === "schedule") {
+    if (what === "one-shot") {
       const names = [...oneShots.armed.keys()];
       oneShots.armed.delete(names[which % Math.max(1, names.length)] ?? "");
       return;

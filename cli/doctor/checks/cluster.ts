@@ -3,7 +3,7 @@ import { minutes } from "../../../lambda/core/duration.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
 import { SettingEnvironment } from "../../../lambda/environment.ts";
 import type { FunctionFacts } from "../aws/account.ts";
-import { type Doctor, reapply } from "../doctor.ts";
+import { type Doctor, modeOf, reapply } from "../doctor.ts";
 import type { Seen } from "../examination.ts";
 import { type Findings, type Found, fail, ok, warn } from "../finding.ts";
 import type { Functions } from "./functions.ts";
@@ -68,8 +68,8 @@ function locked(
 /** Compares role, binding and policy with the manifest; needs a kubeconfig. */
 export async function checkManifest({ compareManifest }: Doctor, { env }: FunctionFacts): Promise<Findings> {
   if (!compareManifest) return [];
-  const { [SettingEnvironment.holdAnnotation]: annotation = "", [SettingEnvironment.letGo]: letGo } = env;
-  const found = await compareManifest(annotation, letGo === "empty" ? letGo : "nothing");
+  const { [SettingEnvironment.holdAnnotation]: annotation = "" } = env;
+  const found = await compareManifest(annotation, modeOf({ env }));
   const unknown = found.filter(({ state }) => state === "unknown to this cluster");
   const wrong = found.filter(({ state }) => state === "missing" || state === "different");
   if (wrong.length > 0) {

@@ -1,61 +1,10 @@
-import * as v from "valibot";
 import { Karpenter } from "../../../lambda/core/marks/keys.ts";
 import type { ClusterFindings, KeptNode } from "../../../lambda/core/operate/check.ts";
-import { anyText, count, holdState } from "../../../lambda/schemas/holds.ts";
-import { fields, list } from "../../../lambda/schemas/parse.ts";
-import { moment, scope } from "../../../lambda/schemas/values.ts";
-import { many, parseAnswer } from "../../answers.ts";
 import { about } from "../../terminal/text.ts";
 import type { FunctionFacts } from "../aws/account.ts";
-import { type Doctor, reapply } from "../doctor.ts";
+import { type Doctor, modeOf, reapply } from "../doctor.ts";
 import { type Findings, type Found, fail, ok, skipped, warn } from "../finding.ts";
-
-/** One link of the chain as the functions saw it: what it showed, or why it does not work. */
-const link = <E extends v.ObjectEntries>(entries: E) =>
-  v.variant(
-    "works",
-    [fields({ works: v.literal(true), ...entries }), fields({ works: v.literal(false), because: anyText })],
-    "true or false",
-  );
-
-const presentHold = fields({
-  scope,
-  id: anyText,
-  state: holdState,
-  expiresAt: moment,
-  armedFor: v.exactOptional(moment),
-});
-
-const trial = v.picklist(["admitted", "refused", "not tried"], "admitted, refused or not tried");
-const keptNode = fields({ node: anyText, since: moment, by: v.exactOptional(anyText) });
-
-const findings = {
-  kubernetes: anyText,
-  missingRights: list(anyText),
-  needlessRights: list(anyText),
-  foreignChange: trial,
-  ownChange: trial,
-  said: v.exactOptional(anyText),
-  clusterTime: v.exactOptional(moment),
-  nodes: count,
-  stuck: list(keptNode, many),
-  userHeld: list(keptNode, many),
-  ineffective: list(fields({ node: anyText, value: anyText }), many),
-};
-
-const inside = fields({
-  version: anyText,
-  at: moment,
-  record: link({ holds: list(presentHold, many), lastSweep: v.exactOptional(moment) }),
-  launches: link({ recent: count }),
-  cluster: link(findings),
-});
-
-/** What the control function saw from inside, as doctor reads it. */
-export type Inside = Readonly<v.InferOutput<typeof inside>>;
-
-/** Reads the answer to `check`. */
-export const parseInside = (answer: unknown): Inside => parseAnswer(inside, answer);
+import type { Inside } from "../inside.ts";
 
 /** The functions can log in to the cluster. */
 export const checkLogin = ({ cluster }: Inside): Findings =>
@@ -63,9 +12,7 @@ export const checkLogin = ({ cluster }: Inside): Findings =>
     ? ok(`the functions can log in, Kubernetes ${cluster.kubernetes}`)
     : fail(cluster.because, "Check the access entries and the network between functions and cluster.");
 
-const allDemand =
-  "every launch counts as demand, also those that only replace nodes, and launches alone extend a hold";
-const noneLetGo = "no empty node is let go, although letGo=empty asks for it";
+const withoutClaims = "drifted nodes are held, too, and a launch whose event is lost is found by its node";
 
 /** Role and binding give what is needed, and no more. */
 export function checkRights(
@@ -74,17 +21,17 @@ export function checkRights(
 ): Findings {
   const withoutNodes = missingRights.filter((right) => !right.endsWith(" nodes"));
   if (missingRights.length > 0 && withoutNodes.length === missingRights.length) {
-    const effects = new Set(withoutNodes.map((right) => (right === "list pods" ? noneLetGo : allDemand)));
-    const what = `the functions may not ${missingRights.join(", ")}: ${[...effects].join("; ")}`;
-    return warn(what, reapply(control));
+    return warn(`the functions may not ${missingRights.join(", ")}: ${withoutClaims}`, reapply(control));
   }
   if (missingRights.length > 0) {
     const what = `the functions may not ${missingRights.join(", ")}: ClusterRole or binding is not as it was written`;
     return fail(what, reapply(control));
   }
   if (needlessRights.length > 0) {
-    const what = `the functions may ${needlessRights.join(", ")}, which they never need`;
-    return warn(what, "Find the other binding that names group karpenter-node-holder or their roles.");
+    const what = `the functions may ${needlessRights.join(", ")}, which they do not need`;
+    const remedy =
+      "if they still may, find the other binding that names group karpenter-node-holder or their roles.";
+    return warn(what, `${reapply(control)}; ${remedy}`);
   }
   return ok("all that functions of this version need, and no more");
 }
@@ -92,6 +39,9 @@ export function checkRights(
 /** The cluster itself refuses what the holder must not do, and admits its marks. */
 export function checkPolicy(found: ClusterFindings, control: FunctionFacts): Findings {
   const { foreignChange, ownChange, said = "", kubernetes, nodes } = found;
+  // Without the right to patch, every change is refused, whatever the policy says.
+  if (modeOf(control) === "observe" && foreignChange !== "admitted")
+    return skipped("mode=observe: the functions may not change nodes");
   if (ownChange === "refused") {
     const remedy = `Is the policy for another annotation or deployment? Write it again: ${reapply(control)}`;
     return fail(`the cluster refuses our mark: ${said}`, remedy);
@@ -115,7 +65,7 @@ const cannotList = ({ missingRights }: Pick<ClusterFindings, "missingRights">): 
   missingRights.includes("list nodes");
 const unlisted = skipped('follows from "rights": the functions may not list nodes');
 
-/** The functions see what EC2 launches, and what of it no pod waits for. */
+/** The functions see what EC2 launches. */
 export async function checkLaunches(
   { findCapacityBuffers }: Pick<Doctor, "findCapacityBuffers">,
   { launches }: Inside,
@@ -128,7 +78,7 @@ export async function checkLaunches(
   const buffers = (await findCapacityBuffers?.()) ?? [];
   if (buffers.length === 0) return ok(`${launches.recent} launched within the last hour`);
   const shown = buffers.slice(0, 5).join(", ") + (buffers.length > 5 ? ", …" : "");
-  const what = `each launch that fills a CapacityBuffer counts as demand and starts or extends a hold: ${shown}`;
+  const what = `each launch that fills a CapacityBuffer holds nodes, although no pod waits for it: ${shown}`;
   return warn(
     what,
     "To hold nothing for it, give it a NodePool of its own, and leave that out with nodePools.",

@@ -42,16 +42,15 @@ export async function checkHolds(
 }
 
 async function checkHold(doctor: Doctor, hold: PresentHold, group: string, now: Date): Promise<Found> {
-  const { id, scope, state, expiresAt, armedFor } = hold;
+  const { id, scope, state, until, nextLook } = hold;
   const fix = { action: `sweep now, which repairs hold ${id}`, apply: () => doctor.account.sweepNow() };
-  const overdue = now.getTime() - expiresAt.getTime();
+  const overdue = now.getTime() - until.getTime();
   if (overdue > grace) {
     const what = `the hold of ${scope} (${id}) should have ended ${about(overdue)} ago`;
     return fail(what, `See ${documentLink("operating.md#release-overdue")}; --fix sweeps at once.`, fix);
   }
   if (state === "releasing") return ok(`the hold of ${scope} is being released`);
-  // While the start of a hold marks its nodes, the record does not name the one-shot yet.
-  const firesAt = armedFor ?? expiresAt;
+  const firesAt = nextLook ?? until;
   const late = now.getTime() - firesAt.getTime();
   const isFiring = Math.abs(late) <= grace;
   if (isFiring || (late < 0 && (await doctor.account.scheduleExists(group, scheduleName(id, firesAt))))) {

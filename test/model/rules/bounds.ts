@@ -1,39 +1,26 @@
-import { after, type Duration, minutes } from "../../../lambda/core/duration.ts";
-import { parseMessage } from "../../../lambda/handlers/events.ts";
+import { after, minutes, seconds } from "../../../lambda/core/duration.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
-import { mostSkew } from "../commands.ts";
-import { must } from "./watcher.ts";
+import { must } from "./must.ts";
 
-/** The longest time for which a launch or a node is awaited. */
-const longestWait: Duration = minutes(10);
 /** Far more calls than an invocation needs, per node and in total. */
-const mostCalls = { forEachNode: 40, besides: 80 };
+const mostCalls = { forEachNode: 12, besides: 120 };
 
-/** No call is retried for ever or without a pause. */
-export function checkBounds(world: World, invocation: Invocation, call: string): void {
-  const { calls, settings, skew } = invocation;
-  const limit = mostCalls.besides + mostCalls.forEachNode * world.nodes.all().length;
-  must(calls <= limit, "an invocation makes a bounded number of calls", () => ({ calls, limit }));
-  if (call !== "enqueue") return;
+/** No call is retried for ever, and no message comes back without a pause. */
+export function checkBounds(world: World, by: Invocation, call: string): void {
+  const { calls, settings, skew, begunAt } = by;
+  const most = mostCalls.besides + mostCalls.forEachNode * world.nodes.all().length;
+  must(calls <= most, "an invocation makes a bounded number of calls", () => ({ calls, most }));
   const message = world.queue.messages.at(-1);
-  // Where the call was refused, the last message is another's.
-  if (!message || message.sentAt < world.time) return;
-  const parsed = parseMessage(message.body);
-  if (parsed?.kind !== "followUp") return;
-  const { followUp } = parsed;
-  const { throttledSince } = world;
-  const isThrottled = throttledSince !== undefined && invocation.begunAt > throttledSince;
-  const isPause = message.visibleAt > message.sentAt;
-  must(!isThrottled || isPause, "a throttled call is not repeated at once", () => followUp);
-  // The first message may be late.
-  if (followUp.attempt <= 1) return;
-  // A call may take long: the age was computed after the function began.
-  const oldest = after(invocation.begunAt, -(longestWait + settings.initialDelay + 2 * mostSkew + skew));
-  const facts = () => followUp;
-  if (followUp.kind === "launches")
-    must(followUp.firstSeenAt >= oldest, "an unknown launch is looked up for ten minutes", facts);
-  else
-    for (const { launchedAt } of followUp.awaited)
-      must(launchedAt >= oldest, "a node is awaited for ten minutes", facts);
+  if (call !== "enqueue" || !message || message.sentAt < world.time) return;
+  const { followUp } = JSON.parse(message.body);
+  if (!followUp) return;
+  const delay = message.visibleAt.getTime() - message.sentAt.getTime();
+  must(delay > 0, "a message that comes again pauses", () => followUp);
+  const isLater = followUp.kind !== "scope" || delay >= seconds(10);
+  must(isLater, "a scope is looked at again in ten seconds", () => followUp);
+  if (followUp.kind === "scope") return;
+  const oldest = after(begunAt, -minutes(10) - settings.initialDelay - minutes(2) - Math.abs(skew));
+  const isYoung = new Date(followUp.firstSeenAt) >= oldest;
+  must(isYoung, "an unknown launch is looked up for ten minutes", () => followUp);
 }

@@ -1,55 +1,74 @@
-import { type Duration, minutes } from "../../../lambda/core/duration.ts";
-import type { Hold, ScopeRecord } from "../../../lambda/core/holds/hold.ts";
+import { after, type Duration } from "../../../lambda/core/duration.ts";
+import type { LaunchHold, Request, ScopeRecord } from "../../../lambda/core/record.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import type { Scope } from "../../../lambda/core/scope.ts";
-import { mostSkew } from "../commands.ts";
 
-/** Nodes that boot are protected for so long, however short the hold is. */
-export const bootTime: Duration = minutes(5);
+/** What counts for a scope: its own record and that of the whole cluster, and the settings of the function that asks. */
+export type Known = Readonly<{
+  record: ScopeRecord;
+  whole?: ScopeRecord | undefined;
+  settings: Rules;
+}>;
 
-/** How long a launch is held at least; with `hold=auto`, from when it was decided. */
-export function leastHold({ hold, auto, extendOn }: Rules): Duration {
-  if (!auto) return hold;
-  return (extendOn === "use" ? minutes(1) : bootTime) - mostSkew;
+export const latest = (dates: readonly Date[]): Date => dates.reduce((a, b) => (a > b ? a : b), new Date(0));
+
+export const scopeFor = ({ scope }: Pick<Rules, "scope">, pool: string): Scope =>
+  scope === "cluster" ? "cluster" : `nodepool/${pool}`;
+
+export const belongs = ({ scope }: Pick<Rules, "scope">, to: Scope): boolean =>
+  (scope === "cluster") === (to === "cluster");
+
+export const isWithin = (scope: Scope, pool: string | undefined): boolean =>
+  pool !== undefined && (scope === "cluster" || scope === `nodepool/${pool}`);
+
+/** The settings of the model leave out NodePools by name, and name none to include. */
+export const isCovered = (
+  { nodePools }: Pick<Rules, "nodePools">,
+  pool: string | undefined,
+): pool is string => pool !== undefined && !nodePools.except.includes(pool);
+
+/** Launches end together, `hold` after the last, at the latest `maxHold` after the first. */
+export function launchEnd({ startedAt, lastLaunchAt }: LaunchHold, { hold, maxHold }: Rules): Date {
+  const cap = startedAt.getTime() + (maxHold || Number.MAX_SAFE_INTEGER);
+  return new Date(Math.min(lastLaunchAt.getTime() + hold, cap, 8e15));
 }
 
-/** How long a launch or a use is held at most: with `hold=auto`, as long as was learned, or until new nodes have joined. */
-export const mostHold = ({ length }: Hold, { auto, hold }: Rules): Duration =>
-  auto ? Math.max(length?.length ?? hold, bootTime) : hold;
+export const isCapped = (held: LaunchHold, rules: Rules): boolean =>
+  launchEnd(held, rules) < after(held.lastLaunchAt, rules.hold);
 
-// The rules, written a second time: a check that called the core would repeat its mistakes.
+const records = ({ record, whole }: Known) => [record, ...(whole ? [whole] : [])];
 
-/** When a hold must end, whatever is launched. */
-export const latestEnd = (hold: Hold, { maxHold }: Pick<Rules, "maxHold">): Date | undefined =>
-  maxHold > 0 ? new Date(hold.startedAt.getTime() + maxHold) : undefined;
+/** Everything that was asked for before was ended by hand. */
+export const releasedAt = (known: Known): Date =>
+  latest(records(known).flatMap(({ released }) => released?.at ?? []));
 
-/** When a hold is to be released. */
-export function dueOf(hold: Hold, rules: Rules): Date {
-  const end = latestEnd(hold, rules);
-  return end && end < hold.expiresAt ? end : hold.expiresAt;
+/** Launches from before hold nothing: a release, a pause or a breather says so. */
+export const silencedUntil = (known: Known): Date =>
+  latest([releasedAt(known), ...records(known).flatMap(({ quiet }) => quiet?.until ?? [])]);
+
+export const isPaused = (known: Known, now: Date): boolean =>
+  records(known).some(({ quiet }) => quiet?.kind === "paused" && quiet.until > now);
+
+/** The requests that are not over by their release. */
+export const requestsOf = (known: Known): readonly Request[] =>
+  known.record.requests.filter((one) => !one.releasedAt && one.at >= releasedAt(known));
+
+/** Until when a scope is held; undefined where it is not. A pause may be looked at from another time, where clocks differ. */
+export function heldUntil(known: Known, now: Date, pausedAt = now): Date | undefined {
+  const { record, settings } = known;
+  if (!belongs(settings, record.scope) || isPaused(known, pausedAt)) return undefined;
+  const { launchHold } = record;
+  const counts = launchHold && launchHold.lastLaunchAt >= silencedUntil(known);
+  const ends = [
+    ...(counts ? [launchEnd(launchHold, settings)] : []),
+    ...requestsOf(known).map(({ until }) => until),
+  ];
+  const end = latest(ends);
+  return end > now ? end : undefined;
 }
 
-/** Whether no node of those that were launched for a hold has joined, as far as its record says. */
-export const isUnjoined = ({ burstFrom, joined }: Hold): boolean => burstFrom !== undefined && !joined;
-
-/** The time from which launches count, from the record of the scope or of the cluster. */
-export function countsFrom(record: ScopeRecord | undefined, whole: ScopeRecord | undefined): Date {
-  const times = [record, whole].map((one) => one?.launchesCountFrom?.getTime() ?? 0);
-  return new Date(Math.max(...times));
-}
-
-/** The scope that a launch of this NodePool holds. */
-export const scopeFor = (rules: Rules, pool: string): Scope =>
-  rules.scope === "nodepool" ? `nodepool/${pool}` : "cluster";
-
-/** Whether a scope's holds belong to the current setting. */
-export const belongs = (rules: Rules, scope: Scope): boolean =>
-  (rules.scope === "cluster") === (scope === "cluster");
-
-/** Whether the settings let holds cover this NodePool. */
-export const isCovered = ({ nodePools }: Rules, pool: string | undefined): pool is string =>
-  pool !== undefined && !nodePools.except.includes(pool);
-
-/** Whether a scope's holds cover this NodePool. */
-export const isWithin = (scope: Scope, pool: string): boolean =>
-  scope === "cluster" || scope === `nodepool/${pool}`;
+/** Whether it is held, and whether it is not, by every clock that differs by so much. */
+export const isSurelyHeld = (known: Known, now: Date, skew: Duration): boolean =>
+  heldUntil(known, after(now, skew), after(now, -skew)) !== undefined;
+export const isSurelyFree = (known: Known, now: Date, skew: Duration): boolean =>
+  heldUntil(known, after(now, -skew), after(now, skew)) === undefined;

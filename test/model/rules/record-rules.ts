@@ -1,196 +1,169 @@
-import { after, earlier } from "../../../lambda/core/duration.ts";
-import type { Hold, ScopeRecord } from "../../../lambda/core/holds/hold.ts";
-import { type Scope, wholeCluster } from "../../../lambda/core/scope.ts";
-import type { Invocation } from "../../../simulator/invocation.ts";
-import type { World } from "../../../simulator/world.ts";
-import { mostSkew } from "../commands.ts";
-import { dueOf, isUnjoined, latestEnd, leastHold, mostHold } from "./oracle.ts";
-import { must } from "./watcher.ts";
+import { isDeepStrictEqual } from "node:util";
+import { after } from "../../../lambda/core/duration.ts";
+import type { Quiet, Request, ScopeRecord } from "../../../lambda/core/record.ts";
+import { wholeSecond } from "../../../simulator/fake-ec2.ts";
+import type { Karpenter } from "../karpenter.ts";
+import { askedOf, wishesOf } from "./inputs.ts";
+import { must } from "./must.ts";
+import { belongs, isCapped, isWithin, latest, launchEnd, releasedAt, silencedUntil } from "./oracle.ts";
+import type { Written } from "./records.ts";
 
-/** The reasons of holds that end by their time; all but the first are followed by a breather. */
-const byTime = ["the hold expired", "the hold has reached its cap", "none of its nodes has joined"];
+const forEver = new Date("9999-12-31T00:00:00.000Z");
+const isSame = (a: Date | undefined, b: Date | undefined): boolean => a?.getTime() === b?.getTime();
+const isBetween = (at: Date, from: Date, to: Date): boolean => at >= from && at <= to;
 
-/** The observed history of one hold; `from` is a launch that counted, `since` the last that counted before all of its own. */
-export type Life = {
-  scope: Scope;
-  hold: Hold;
-  extensions: number;
-  from?: Date;
-  since?: Date;
-  /** When the record first named a launch of it. */
-  burstSeenAt?: Date;
-  isLost?: true;
-};
-
-/** One write of a record. */
-export type RecordChange = Readonly<{
-  invocation: Invocation;
-  scope: Scope;
-  before: ScopeRecord;
-  record: ScopeRecord;
-  facts: () => unknown;
-}>;
-
-/** The rules for changes of a record. */
+/** How the parts of a record that decide may change in one write. */
 export class RecordRules {
-  /** Every hold of the run, by its id. */
-  readonly lives = new Map<string, Life>();
-  /** Called when a hold ends early or the watermark moves; for one scope or for all. */
-  cutShort: (scope: Scope | "everywhere", until: Date) => void = () => {};
-  /** Called when the content of a record is lost. */
-  forgotten: (scope: Scope) => void = () => {};
-  /** The nodes that were marked during this hold and still are. */
-  marksLeft: (holdId: string) => readonly string[] = () => [];
-  readonly #world: World;
-  readonly #listeners: ((change: RecordChange) => void)[] = [];
-  /** A launch that waited with a shorter setting does not wait again with a longer one. */
-  #shortestDelay = Number.POSITIVE_INFINITY;
-  readonly #seen = new Map<Scope, ScopeRecord>();
-  /** When a scope was last released by hand. */
-  readonly #forced = new Map<Scope, Date>();
+  readonly #karpenter: Karpenter;
 
-  constructor(world: World) {
-    this.#world = world;
+  constructor(karpenter: Karpenter) {
+    this.#karpenter = karpenter;
   }
 
-  /** Calls `listener` with every write of a record, after it was checked here. */
-  onChange(listener: (change: RecordChange) => void): void {
-    this.#listeners.push(listener);
+  check(written: Written): void {
+    checkSize(written);
+    checkReleased(written);
+    checkQuiet(written);
+    checkRequests(written);
+    this.#checkLaunchHold(written);
   }
 
-  /** The current record of this hold. */
-  hold(holdId: string): Hold | undefined {
-    const life = this.lives.get(holdId);
-    const hold = life && this.#world.holds.records.get(life.scope)?.hold;
-    return hold?.id === holdId ? hold : undefined;
-  }
-
-  running(holdId: string): boolean {
-    return this.hold(holdId)?.state === "held";
-  }
-
-  check(invocation: Invocation): void {
-    this.#shortestDelay = Math.min(this.#shortestDelay, invocation.settings.initialDelay);
-    for (const [scope, record] of this.#world.holds.records) {
-      const before = this.#seen.get(scope) ?? { scope, version: 0 };
-      if (before.version === record.version) continue;
-      this.#seen.set(scope, record);
-      if (record.unreadable) {
-        this.#lost(before);
-        continue;
-      }
-      const facts = () => ({ before, record, by: invocation.name });
-      const change = { invocation, scope, before, record, facts };
-      const from = before.lastLaunchAt ?? new Date(0);
-      must(
-        !before.lastLaunchAt || (record.lastLaunchAt ?? from) >= from,
-        "the last launch never moves back",
-        facts,
-      );
-      const isMoved = before.launchesCountFrom?.getTime() !== record.launchesCountFrom?.getTime();
-      const isByHand = invocation.name === "control";
-      const until = record.launchesCountFrom ?? this.#world.time;
-      if (isMoved) this.cutShort(isByHand && scope === wholeCluster ? "everywhere" : scope, until);
-      if (record.hold && before.hold?.id === record.hold.id) this.#changed(change, before.hold, record.hold);
-      else if (record.hold) this.#started(change, record.hold);
-      else if (before.hold) this.#closed(before.hold, facts);
-      const life = record.hold && this.lives.get(record.hold.id);
-      if (life && record.lastLaunchAt && record.lastLaunchAt > from) {
-        life.from ??= record.lastLaunchAt;
-        life.since ??= from;
-      }
-      if (life && record.hold?.burstFrom) life.burstSeenAt ??= this.#world.time;
-      for (const listener of this.#listeners) listener(change);
+  /** Launches hold together: from the first to `hold` after the last, or to the cap. */
+  #checkLaunchHold({ by, scope, before, record, from, to, known, facts }: Written): void {
+    const { settings } = by;
+    const old = before.launchHold;
+    const now = record.launchHold;
+    const silenced = (at: Date) => known.some((one) => at < silencedUntil(one));
+    const isStart = now !== undefined && !isSame(now.startedAt, old?.startedAt);
+    if (isStart) {
+      must(isBetween(now.startedAt, from, to), "a launch hold starts when it is recorded", facts);
+      const mayStart = !old || silenced(old.lastLaunchAt);
+      must(mayStart, "the cap counts from the first of all launches without a break", facts);
+    } else if (now && old)
+      must(now.lastLaunchAt >= old.lastLaunchAt, "the last launch never moves back", facts);
+    if (now && !isSame(now.lastLaunchAt, old?.lastLaunchAt)) {
+      const at = now.lastLaunchAt;
+      const launches = this.#karpenter.launches.filter(({ pool }) => isWithin(scope, pool));
+      const times = launches.flatMap((one) => one.times);
+      // By a clock that is behind, a launch may be in the future; then it counts from now.
+      const isLaunch = times.some((time) => isSame(time, at) || (time > at && isBetween(at, from, to)));
+      must(isLaunch, "nothing but a launch of the scope extends a launch hold", facts);
+      must(!known.every((one) => at < silencedUntil(one)), "a launch that was silenced holds nothing", facts);
+      must(after(at, settings.initialDelay) <= to, "nothing is held before the initial delay", facts);
+      must(after(at, settings.hold) > from, "a launch that is too old holds nothing", facts);
     }
-  }
-
-  /** The record was made unreadable by hand: its content counts as never written. */
-  #lost({ scope, hold }: ScopeRecord): void {
-    const life = hold && this.lives.get(hold.id);
-    if (life) life.isLost = true;
-    this.#forced.delete(scope);
-    this.cutShort(scope, this.#world.time);
-    this.forgotten(scope);
-  }
-
-  #started({ invocation, before, record, facts }: RecordChange, hold: Hold): void {
-    must(before.hold?.state !== "held", "a running hold is never replaced", facts);
-    must(!this.lives.has(hold.id), "a hold's id is unique", facts);
-    must(hold.state === "held", "a hold starts in state held", facts);
-    const now = after(this.#world.time, invocation.skew);
-    must(hold.expiresAt > new Date(now.getTime() - 300_000), "no hold starts after its expiry", facts);
-    const cap = latestEnd(hold, invocation.settings);
-    must(!cap || hold.expiresAt <= after(cap, mostSkew), "no hold is longer than the cap", facts);
-    this.lives.set(hold.id, { scope: record.scope, hold, extensions: 0 });
-    if (!hold.startedBecause.startsWith("a node was launched")) return;
-    const counts = before.launchesCountFrom ?? new Date(0);
-    must(hold.causedAt >= counts, "a launch before the watermark starts nothing", facts);
-    const forced = this.#forced.get(record.scope) ?? new Date(0);
-    must(after(hold.causedAt, mostSkew) >= forced, "a forced release stays released", facts);
-    const last = before.lastLaunchAt ?? new Date(0);
-    must(hold.causedAt > last, "a launch that is not new starts nothing", facts);
-    const earliest = after(hold.causedAt, this.#shortestDelay - mostSkew);
-    must(this.#world.time >= earliest, "nothing is held before the initial delay", facts);
-    const [least, most] = [leastHold(invocation.settings), mostHold(hold, invocation.settings)];
-    must(hold.expiresAt >= after(hold.causedAt, least), "a hold lasts from its launch", facts);
-    must(hold.expiresAt <= after(hold.causedAt, most), "a hold lasts no longer than its launch asks", facts);
-  }
-
-  #changed(change: RecordChange, old: Hold, hold: Hold): void {
-    const { invocation, facts } = change;
-    const life = this.lives.get(hold.id);
-    must(life !== undefined, "a hold is recorded from its start", facts);
-    if (hold.expiresAt < old.expiresAt) {
-      const { hand, event, window } = hold.causes;
-      const mayEnd = invocation.settings.auto && !hand && !event && !window;
-      must(mayEnd, "expiry never moves back, but for what was learned of a burst", facts);
-      const asked = after(hold.causedAt, hold.length?.length ?? 0);
-      must(
-        hold.expiresAt >= earlier(asked, latestEnd(hold, invocation.settings) ?? asked),
-        "a hold lasts from its last launch",
-        facts,
-      );
-    }
-    must(hold.nodes >= old.nodes && hold.launches >= old.launches, "a hold only counts up", facts);
-    if (hold.expiresAt > old.expiresAt) {
-      const counted = hold.extensions - old.extensions;
-      life.extensions += counted;
-      // Waiting for nodes that boot, or counting what was asked meanwhile, is no extension.
-      const isBoot = counted === 0 && (invocation.settings.auto || isUnjoined(old));
-      must(counted === 1 || isBoot, "each extension is counted once", facts);
-      must(old.state === "held" && hold.state === "held", "only a running hold is extended", facts);
-      const cap = latestEnd(hold, invocation.settings);
-      must(!cap || hold.expiresAt <= cap, "no hold is longer than the cap", facts);
-    }
-    life.hold = hold;
-    if (old.state === hold.state) return;
-    must(old.state === "held", "a release is never undone", facts);
-    this.#fenced(change, hold);
-  }
-
-  #fenced({ invocation, before, record, facts }: RecordChange, hold: Hold): void {
-    const because = hold.endsBecause ?? "";
-    const [expired] = byTime;
-    const now = after(this.#world.time, invocation.skew);
-    const isByTime = byTime.includes(because);
-    must(!isByTime || now >= dueOf(hold, invocation.settings), "no hold ends before its time", facts);
-    const cap = latestEnd(hold, invocation.settings);
-    const isCapped = hold.capped || (cap !== undefined && cap < hold.expiresAt);
-    must(because !== expired || !isCapped, "a capped hold ends with the cap as its reason", facts);
-    const { burstSeenAt = new Date(0) } = this.lives.get(hold.id) ?? {};
-    const mustKnow = isUnjoined(hold) && burstSeenAt < invocation.begunAt;
-    must(because !== expired || !mustKnow, "a hold without a node ends with that as its reason", facts);
-    if (because !== expired) this.cutShort(record.scope, this.#world.time);
-    if (because.includes(" by hand: ")) this.#forced.set(record.scope, invocation.begunAt);
-    if (!isByTime || because === expired) return;
-    const begun = after(dueOf(hold, invocation.settings), invocation.settings.breather);
-    const isSilent = (record.launchesCountFrom ?? new Date(0)) >= begun && record.quiet?.kind === "breather";
-    must(isSilent && before.hold !== undefined, "after a hold that is cut short comes the breather", facts);
-  }
-
-  #closed(hold: Hold, facts: () => unknown): void {
-    must(hold.state === "releasing", "no hold ends without the fence", facts);
-    must(this.marksLeft(hold.id).length === 0, "a hold is closed when its marks are off", facts);
-    must(this.#world.journal.past.has(hold.id), "a hold that ended is in history first", facts);
+    if (!old || (now && !isStart) || !belongs(settings, scope) || silenced(old.lastLaunchAt)) return;
+    must(launchEnd(old, settings) <= to, "no launch hold ends before its time", facts);
+    const isBreather = record.quiet?.kind === "breather" && !isDeepStrictEqual(record.quiet, before.quiet);
+    must(
+      isBreather || !isCapped(old, settings),
+      "after a launch hold that reached its cap comes a breather",
+      facts,
+    );
   }
 }
+
+/** A record is read and written as a whole at every launch. */
+function checkSize({ record, facts }: Written): void {
+  must(Object.keys(record).length <= 12, "a record has no more than a dozen fields", facts);
+  must(Object.keys(record.seen).length <= 500, "a record remembers a bounded number of launches", facts);
+}
+
+function checkReleased({ by, scope, before, record, from, to, facts }: Written): void {
+  if (isDeepStrictEqual(before.released, record.released)) return;
+  const asked = askedOf(by);
+  const isForced = asked?.do === "pause" || (asked?.do === "release" && asked.name === undefined);
+  must(isForced && asked.scope === scope, "only a forced release or a pause ends everything", facts);
+  const at = record.released?.at ?? new Date(0);
+  const { askedAt = from } = asked;
+  must(
+    isBetween(at, askedAt < from ? askedAt : from, to),
+    "a forced release counts from when it was asked for",
+    facts,
+  );
+  must(at >= (before.released?.at ?? at), "a forced release is never undone", facts);
+}
+
+function checkQuiet(written: Written): void {
+  const { by, scope, before, record, from, to, facts } = written;
+  const old = before.quiet;
+  const now = record.quiet;
+  if (isDeepStrictEqual(old, now)) return;
+  must(now !== undefined, "a pause or a breather is not forgotten", facts);
+  if (now.kind === "breather" && !(old && isSame(old.since, now.since))) {
+    checkBreather(written, now);
+    return;
+  }
+  const asked = askedOf(by);
+  if (asked?.do === "resume") {
+    must(asked.scope === "cluster" || asked.scope === scope, "only its own scope or all are resumed", facts);
+    must(old !== undefined && now.until <= old.until, "a resume makes nothing longer", facts);
+    const isInTime = now.until <= wholeSecond(to) || isSame(now.until, now.since);
+    must(isInTime, "a launch in the second of a resume counts", facts);
+    return;
+  }
+  must(asked?.do === "pause" && asked.scope === scope, "nothing but a pause pauses its scope", facts);
+  const { for: length } = asked;
+  const isAsked =
+    length === undefined
+      ? isSame(now.until, forEver)
+      : isBetween(now.until, after(from, length), after(to, length));
+  must(now.kind === "paused" && isAsked, "a pause lasts as long as was asked for", facts);
+}
+
+function checkBreather({ by, before, record, from, to, facts }: Written, { until }: Quiet): void {
+  const { breather, maxHold } = by.settings;
+  const { launchHold } = before;
+  const isCapReached = launchHold && maxHold > 0 && after(launchHold.startedAt, maxHold) <= to;
+  must(
+    isCapReached === true && !record.launchHold,
+    "a breather follows a launch hold that reached its cap",
+    facts,
+  );
+  must(
+    isBetween(until, after(from, breather), after(to, breather)),
+    "a breather lasts as the settings say",
+    facts,
+  );
+}
+
+/** A request lasts until its own end; only who asked for it, or a release, changes that. */
+function checkRequests(written: Written): void {
+  const { by, scope, before, record, to, known, facts } = written;
+  const asked = askedOf(by);
+  const isReleasing = asked?.do === "release" && asked.scope === scope;
+  for (const old of before.requests) {
+    const now = record.requests.find(({ name }) => name === old.name);
+    const isOver = old.until <= to || known.some((one) => old.at < releasedAt(one));
+    must(now !== undefined || isOver, "a request lasts until its own end", facts);
+    if (!now || isDeepStrictEqual(now, old)) continue;
+    const { releasedAt: at, ...rest } = now;
+    const isReleased = at !== undefined && isDeepStrictEqual(rest, old);
+    if (isReleased) must(isReleasing && asked.name === old.name, "a request is released by its name", facts);
+    else must(isWished(written, now), "nothing but the same request changes it", facts);
+    const mayShorten = isReleased || now.cause === "person" || old.releasedAt !== undefined || isOver;
+    must(mayShorten || now.until >= old.until, "an event or a window never shortens a request", facts);
+  }
+  const isOld = ({ name }: Request) => before.requests.some((one) => one.name === name);
+  for (const request of record.requests)
+    must(isOld(request) || isWished(written, request), "nothing is held for that nobody asked for", facts);
+}
+
+function isWished({ by, scope, from, to, known }: Written, request: Request): boolean {
+  const { name, cause, at, until } = request;
+  return wishesOf(by).some((wish) => {
+    if (wish.name !== name || wish.cause !== cause || wish.scope !== scope || request.releasedAt)
+      return false;
+    // A person asks after every release that is recorded, whichever clock recorded it.
+    const isAfterRelease = cause === "person" && known.some((one) => isSame(releasedAt(one), at));
+    const isNow = (isBetween(at, from, to) || isAfterRelease) && (!wish.at || wish.at >= at);
+    return (isNow || isSame(wish.at, at)) && isSame(until, after(at, wish.for));
+  });
+}
+
+/** When what a record names ends, whatever silences it. */
+export const rawEnd = ({ launchHold, requests }: ScopeRecord, settings: Written["by"]["settings"]): Date =>
+  latest([
+    ...(launchHold ? [launchEnd(launchHold, settings)] : []),
+    ...requests.filter((one) => !one.releasedAt).map(({ until }) => until),
+  ]);

@@ -1,139 +1,136 @@
-import { after, type Duration, seconds } from "../../../lambda/core/duration.ts";
-import { holdLabel } from "../../../lambda/core/marks/keys.ts";
+import { after, type Duration, minutes } from "../../../lambda/core/duration.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
 import type { Karpenter } from "../karpenter.ts";
 import { checkBounds } from "./bounds.ts";
-import { DemandRules } from "./demand-rules.ts";
-import { HistoryRules } from "./history-rules.ts";
-import { JoinRules } from "./join-rules.ts";
-import { LearnedRules } from "./learned-rules.ts";
-import { LetGoRules } from "./let-go-rules.ts";
+import { Duties } from "./duties.ts";
+import { HoldRules } from "./hold-rules.ts";
+import { scopesOf } from "./inputs.ts";
+import { must } from "./must.ts";
 import { NodeRules } from "./node-rules.ts";
-import { PromiseRules } from "./promise-rules.ts";
 import { RecordRules } from "./record-rules.ts";
-import { unhealed } from "./unhealed.ts";
-import { UseRules } from "./use-rules.ts";
+import { Records, type Written } from "./records.ts";
+import { type Unfinished, unfinished } from "./unfinished.ts";
 
-/** A rule that was broken. */
-export class Broken extends Error {}
-
-export function must(isTrue: boolean, rule: string, facts: () => unknown = () => ""): asserts isTrue {
-  if (!isTrue) throw new Broken(`${rule} ${JSON.stringify(facts())}`);
-}
-
-/** A sweep with slower calls need not finish: it gives up a node that does not answer within 15 seconds. */
-const longestUndisturbed: Duration = seconds(10);
-
-/** Checks the rules after every step, and what one undisturbed sweep must repair. */
+/** Checks the rules after every step, and what a pass without faults must repair. */
 export class Watcher {
   readonly #world: World;
-  readonly letGo: LetGoRules;
-  readonly #nodes: NodeRules;
-  readonly #records: RecordRules;
-  readonly #history: HistoryRules;
-  readonly #promises: PromiseRules;
-  readonly #joins: JoinRules;
-  readonly #demand: DemandRules;
   readonly #karpenter: Karpenter;
-  /** What needed repair when a sweep started, and has needed it ever since. */
-  readonly #sweeps = new Map<Invocation, Set<string>>();
+  readonly #skew: Duration;
+  readonly #records: Records;
+  readonly #recordRules: RecordRules;
+  readonly #holds: HoldRules;
+  readonly #nodes: NodeRules;
+  readonly #duties: Duties;
+  /** What was unfinished when an invocation began, and has been ever since. */
+  readonly #passes = new Map<Invocation, Map<string, Unfinished>>();
+  /** Functions that ran when other settings were deployed, and until the last of them has ended. */
+  #isMixed = false;
 
-  /** The nodes that an invocation could not change, and the holds whose marks these had. */
-  readonly #refused = new WeakMap<Invocation, readonly string[]>();
-
-  /** The calls that fail until they are repaired. */
-  readonly broken = new Set<string>();
-
-  constructor(world: World, karpenter: Karpenter) {
+  constructor(world: World, karpenter: Karpenter, skew: Duration) {
     this.#world = world;
     this.#karpenter = karpenter;
-    this.#records = new RecordRules(world);
-    this.letGo = new LetGoRules(world, karpenter, this.#records);
-    this.#nodes = new NodeRules(world, this.#records, this.letGo);
-    this.#history = new HistoryRules(world, this.#records);
-    const { records, demand } = {
-      records: this.#records,
-      demand: new DemandRules(world, karpenter, this.#records),
-    };
-    this.#demand = demand;
-    new LearnedRules(world, records);
-    new UseRules(world, { karpenter, records, demand });
-    this.#promises = new PromiseRules(world, records, demand);
-    this.#joins = new JoinRules(world, records);
+    this.#skew = skew;
+    this.#records = new Records(world);
+    this.#recordRules = new RecordRules(karpenter);
+    this.#holds = new HoldRules(world, karpenter, this.#records);
+    const facts = { world, karpenter, records: this.#records, holds: this.#holds };
+    this.#nodes = new NodeRules(facts);
+    this.#duties = new Duties(facts);
   }
 
-  /** Changes by users and by time since the last check break no rule. */
+  /** Changes by users and by time since the last look break no rule. */
   accept(): void {
     this.#nodes.accept();
-    this.#watchSweeps();
+    for (const { before } of this.#records.news()) this.#holds.lost(before);
+    this.#watchPasses();
   }
 
-  look(invocation: Invocation, call: string): void {
-    this.#noteRefused(invocation, call);
-    if (call === "") this.#karpenter.begun(invocation);
-    if (call === "") this.#demand.begun(invocation);
-    if (invocation.state !== "running") this.#demand.ended(invocation);
-    this.#joins.look();
-    this.#records.check(invocation);
-    this.#nodes.check(invocation);
-    this.letGo.check(invocation, call);
-    this.#history.check(call);
-    this.#promises.check(invocation, call);
-    checkBounds(this.#world, invocation, call);
-    if (invocation.name === "sweep" && call === "")
-      this.#sweeps.set(invocation, new Set(unhealed(this.#world, this.#karpenter, this.letGo)));
-    this.#watchSweeps();
-    this.#endSweep(invocation);
+  look(by: Invocation, call: string): void {
+    if (call === "") this.#begun(by);
+    for (const { before, record } of this.#records.news()) this.#checkWritten(by, before, record);
+    this.#nodes.look(by, call);
+    if (call === "remember") this.#holds.checkHistory();
+    checkBounds(this.#world, by, call);
+    this.#watchPasses();
+    if (by.state !== "running") this.#ended(by);
   }
 
-  /** The settings have changed; a running sweep does not know them. */
+  /** The settings have changed; a pass that runs does not know them. */
   deployed(): void {
-    this.#sweeps.clear();
-    this.letGo.excuseAll();
+    this.#passes.clear();
+    this.#isMixed = this.#world.running.size > 0;
   }
 
-  /** What must be true long after the last launch, when all work is finished. */
+  /** What is not as it must be, with the calls that each of it needs. */
+  unfinished(): readonly Unfinished[] {
+    const [world, karpenter, records, holds] = [this.#world, this.#karpenter, this.#records, this.#holds];
+    return [...unfinished({ world, karpenter, records, holds, skew: this.#skew })];
+  }
+
+  /** What must be true long after the last launch and request, when all work is finished. */
   atRest(): void {
-    this.#history.atRest();
+    this.#holds.atRest();
     this.#nodes.atRest();
     must(this.#world.running.size === 0, "every function ends");
     must(this.#world.queue.messages.length === 0, "the queue gets empty", () => this.#world.queue.messages);
   }
 
-  #watchSweeps(): void {
-    if (this.#sweeps.size === 0) return;
-    const ill = new Set(unhealed(this.#world, this.#karpenter, this.letGo));
-    for (const found of this.#sweeps.values()) for (const one of found) if (!ill.has(one)) found.delete(one);
+  #begun(by: Invocation): void {
+    this.#karpenter.begun(by);
+    this.#records.begun(by);
+    this.#nodes.begun(by);
+    this.#duties.begun(by);
+    const scopes = scopesOf(by);
+    if (scopes.length === 0 || this.#isMixed) return;
+    const own = this.unfinished().filter(
+      ({ scope, isForSweeps }) => scopes === "all" || (scopes.includes(scope) && !isForSweeps),
+    );
+    this.#passes.set(by, new Map(own.map((one) => [one.text, one])));
   }
 
-  #endSweep(invocation: Invocation): void {
-    const found = this.#sweeps.get(invocation);
-    if (!found || invocation.state === "running") return;
-    this.#sweeps.delete(invocation);
-    // A slow part of a sweep leaves the rest to the next sweep.
-    const isSlow = this.#world.time > after(invocation.begunAt, longestUndisturbed);
-    if (invocation.wasDisturbed || invocation.late.length > 0 || isSlow) return;
-    const { refused } = invocation;
-    if (!refused.every((call) => call.startsWith("patch ") || call === "pods")) return;
-    must(invocation.state === "done", "an undisturbed sweep succeeds", () => `${invocation.answer}`);
-    if (refused.every((call) => call === "pods"))
-      must(found.size === 0, "one sweep repairs everything", () => [...found]);
-    const names = this.#refused.get(invocation) ?? [];
-    const isAbout = (line: string) => line.split(/[ ,]+/).some((word) => names.includes(word));
-    const rest = [...found].filter((line) => !isAbout(line));
-    must(rest.length === 0, "a node that cannot be changed does not delay others", () => ({
+  #checkWritten(by: Invocation, before: Written["before"], record: Written["record"]): void {
+    const { scope } = record;
+    const from = after(by.begunAt, by.skew);
+    const to = after(this.#world.time, by.skew);
+    const known = this.#records.knownSince(by, scope, [record]);
+    const facts = () => ({ by: by.name, before, record, from, to, settings: by.settings });
+    const written: Written = { by, scope, before, record, from, to, known, facts };
+    this.#recordRules.check(written);
+    this.#holds.check(written);
+  }
+
+  #watchPasses(): void {
+    const open = [...this.#passes.values()].filter(({ size }) => size > 0);
+    if (open.length === 0) return;
+    const left = new Set(this.unfinished().map(({ text }) => text));
+    for (const found of open) for (const text of found.keys()) if (!left.has(text)) found.delete(text);
+  }
+
+  #ended(by: Invocation): void {
+    const found = this.#passes.get(by);
+    this.#passes.delete(by);
+    const isMixed = this.#isMixed || by.settings !== this.#world.settings;
+    if (this.#world.running.size === 0) this.#isMixed = false;
+    const failed = [...by.refused, ...by.late];
+    const isCrashed = by.state === "crashed" || by.wasDisturbed;
+    if (isCrashed) return;
+    const isHindered = failed.some((call) => !/^(patch|get|claims|arm|enqueue)/.test(call));
+    if (!isHindered && by.name !== "control" && failed.length === 0)
+      must(by.state === "done", "a function without faults succeeds", () => `${by.name}: ${by.answer}`);
+    if (!isHindered && !isMixed && failed.every((call) => !/^(arm|enqueue)/.test(call)))
+      this.#duties.ended(by);
+    // It gives up what is left when its time is over.
+    const isLate = this.#world.time > after(by.begunAt, minutes(4));
+    if (!found || isHindered || isMixed || isLate) return;
+    const rest = [...found.values()].filter(
+      ({ needs }) =>
+        !needs.some((need) => failed.some((call) => call === need || call.startsWith(`${need} `))),
+    );
+    must(rest.length === 0, "a pass without faults leaves nothing to repair", () => ({
+      by: by.name,
       rest,
-      refused,
+      failed,
     }));
-  }
-
-  /** Notes a node that could not be changed, and the hold whose mark it had then. */
-  #noteRefused(invocation: Invocation, call: string): void {
-    if (!call.startsWith("patch ") || !invocation.refused.includes(call)) return;
-    const name = call.slice("patch ".length);
-    const label = this.#world.nodes.get(name)?.labels[holdLabel];
-    const noted = this.#refused.get(invocation) ?? [];
-    this.#refused.set(invocation, [...noted, name, ...(label ? [label] : [])]);
   }
 }

@@ -1,0 +1,56 @@
+import * as v from "valibot";
+import type { CheckAnswer } from "../../lambda/core/operate/check.ts";
+import { anyText, count, holdState } from "../../lambda/schemas/holds.ts";
+import { fields, list } from "../../lambda/schemas/parse.ts";
+import { moment, scope } from "../../lambda/schemas/values.ts";
+import { answering, type HolderRules, many, reading, rules } from "../answers.ts";
+
+/** One link of the chain as the functions saw it: what it showed, or why it does not work. */
+const link = <E extends v.ObjectEntries>(entries: E) =>
+  v.variant(
+    "works",
+    [fields({ works: v.literal(true), ...entries }), fields({ works: v.literal(false), because: anyText })],
+    "true or false",
+  );
+
+const presentHold = fields({
+  scope,
+  id: anyText,
+  state: holdState,
+  until: moment,
+  nextLook: v.exactOptional(moment),
+});
+
+const trial = v.picklist(["admitted", "refused", "not tried"], "admitted, refused or not tried");
+const keptNode = fields({ node: anyText, since: moment, by: v.exactOptional(anyText) });
+
+const findings = {
+  kubernetes: anyText,
+  missingRights: list(anyText),
+  needlessRights: list(anyText),
+  foreignChange: trial,
+  ownChange: trial,
+  said: v.exactOptional(anyText),
+  clusterTime: v.exactOptional(moment),
+  nodes: count,
+  stuck: list(keptNode, many),
+  userHeld: list(keptNode, many),
+  ineffective: list(fields({ node: anyText, value: anyText }), many),
+};
+
+const inside = answering<Omit<CheckAnswer, "rules"> & Readonly<{ rules: HolderRules; version: string }>>()(
+  fields({
+    version: anyText,
+    at: moment,
+    rules,
+    record: link({ holds: list(presentHold, many), lastSweep: v.exactOptional(moment) }),
+    launches: link({ recent: count }),
+    cluster: link(findings),
+  }),
+);
+
+/** What the control function saw from inside, as doctor reads it. */
+export type Inside = Readonly<v.InferOutput<typeof inside>>;
+
+/** Reads the answer to `check`. */
+export const parseInside = reading(inside);

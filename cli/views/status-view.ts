@@ -1,0 +1,116 @@
+import { formatDuration } from "../../lambda/core/duration.ts";
+import type { ScopeStatus } from "../../lambda/core/operate/status.ts";
+import { writeSettings } from "../../lambda/settings.ts";
+import { counted } from "../../report/timeline/clock.ts";
+import type { StatusAnswer } from "../answers.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { formatMoment, table } from "../terminal/text.ts";
+
+type Style = Terminal["style"];
+
+const colours = {
+  none: "dim",
+  held: "green",
+  releasing: "cyan",
+  paused: "yellow",
+  breather: "yellow",
+} as const;
+
+/** The status as text; times are by the functions' clock. */
+export function statusView(status: StatusAnswer, style: Style, wide: boolean): string[] {
+  const { at, scopes, nodesUserHeld, nodesOrphaned = 0, lastSweep, limits } = status;
+  const heading = ["SCOPE", "STATE", "SINCE", "UNTIL", "LAUNCHES", "EXTENSIONS", "NODES"];
+  const rest = wide ? ["NEXT LOOK", "HOLD"] : [];
+  const shown = (headings: readonly string[], rows: readonly (readonly string[])[]) =>
+    table([headings.map((one) => style("dim", one)), ...rows]);
+  const rows = scopes.map((scope) => row(scope, status, style, wide));
+  const ends = scopes.flatMap((scope) => (scope.requests.length > 0 ? endsOf(scope, at) : []));
+  const nothing = nodesOrphaned > 0 ? [] : ["Nothing is held now."];
+  const orphaned = `Nodes with an orphaned mark: ${nodesOrphaned}. The next sweep removes it.`;
+  return [
+    `${style("bold", status.cluster)}  ${rulesOf(status)}`,
+    "",
+    ...(rows.length > 0 ? shown([...heading, ...rest, "WHY"], rows) : nothing),
+    ...(ends.length > 0
+      ? ["", ...shown(["HELD BY", "SCOPE", "CAUSE", "SINCE", "UNTIL", "REASON"], ends)]
+      : []),
+    ...(nodesOrphaned > 0 ? [style("yellow", orphaned)] : []),
+    "",
+    ...scopes.flatMap(notes),
+    ...(wide ? [...scopes.flatMap(heldNodes), settingsOf(status)] : []),
+    `Held by their users: ${nodesUserHeld}. Last sweep: ${lastSweep ? formatMoment(lastSweep, at) : style("red", "none yet")}.`,
+    ...limits.map((limit) => style("yellow", `Note: ${limit}.`)),
+  ];
+}
+
+function row(scope: ScopeStatus, { at, rules }: StatusAnswer, style: Style, wide: boolean): string[] {
+  const { state, launches, extensions, nodesHeld, requests } = scope;
+  const openEnd = state === "paused" || state === "breather" ? "resumed by hand" : "–";
+  const isHold = scope.holdId !== undefined;
+  const ofLaunches = scope.capped && requests.length === 0 ? capped : "";
+  return [
+    scope.scope,
+    style(colours[state], state === "held" && rules.mode === "observe" ? "observed" : state),
+    formatMoment(scope.since, at),
+    scope.until ? formatMoment(scope.until, at) + ofLaunches : openEnd,
+    ...[launches, extensions].map((count) => (isHold ? String(count) : "–")),
+    String(nodesHeld),
+    ...(wide ? [formatMoment(scope.nextLook, at), scope.holdId ?? "–"] : []),
+    scope.because,
+  ];
+}
+
+const capped = " capped";
+
+/** What holds a scope, each with its own end: its launches, and every request. */
+function endsOf(status: ScopeStatus, now: Date): string[][] {
+  const { scope, launchesUntil, requests } = status;
+  const ofLaunches = [
+    ...["launches", scope, "–", "–"],
+    formatMoment(launchesUntil, now) + (status.capped ? capped : ""),
+    "–",
+  ];
+  const ofRequests = requests.map(({ name, cause, since, until, reason }) => [
+    ...[name, scope, cause],
+    ...[formatMoment(since, now), formatMoment(until, now), reason],
+  ]);
+  return [...(launchesUntil ? [ofLaunches] : []), ...ofRequests];
+}
+
+/** What a number in the table does not say. */
+function notes({ scope, drifted, isAwaiting, nodesObserved = 0 }: ScopeStatus): string[] {
+  return [
+    ...(nodesObserved > 0
+      ? [`With mode=hold, ${counted(nodesObserved, "node")} of ${scope} would be held now.`]
+      : []),
+    ...(drifted > 0 ? [`Drifted nodes of ${scope}, which launches do not hold: ${drifted}.`] : []),
+    ...(isAwaiting ? [`A node that was launched in ${scope} has not joined yet.`] : []),
+  ];
+}
+
+/** The names that the answer has; of more nodes it has only the number. */
+function heldNodes({ scope, nodes, nodesHeld }: ScopeStatus): string[] {
+  if (nodes.length === 0) return [];
+  const more = nodesHeld > nodes.length ? ` and ${nodesHeld - nodes.length} more` : "";
+  return [`Nodes held in ${scope}: ${nodes.join(", ")}${more}.`];
+}
+
+/** Every setting that the holder has. */
+function settingsOf({ rules }: StatusAnswer): string {
+  const set = Object.entries(writeSettings(rules)).filter(([, text]) => text !== "");
+  return `Settings: ${set.map(([name, text]) => `${name}=${text}`).join(" ")}`;
+}
+
+function rulesOf({ rules, version }: StatusAnswer): string {
+  const { mode, hold, maxHold, breather, initialDelay, scope } = rules;
+  const parts = [
+    `${mode === "observe" ? "observes only, would hold" : "holds"} ${formatDuration(hold)} after each launch`,
+    maxHold > 0
+      ? `${formatDuration(maxHold)} at most, then ${formatDuration(breather)} of breather`
+      : "without a cap",
+    ...(initialDelay > 0 ? [`acts after ${formatDuration(initialDelay)}`] : []),
+    scope === "nodepool" ? "by NodePool" : "whole cluster",
+    `version ${version}`,
+  ];
+  return parts.join(", ");
+}

@@ -1,0 +1,116 @@
+import { after, minutes } from "../../../lambda/core/duration.ts";
+import { isHoldId } from "../../../lambda/core/marks/hold-id.ts";
+import { holdLabel } from "../../../lambda/core/marks/keys.ts";
+import type { Scope } from "../../../lambda/core/scope.ts";
+import type { NodeView } from "../../../simulator/cluster-view.ts";
+import type { World } from "../../../simulator/world.ts";
+import type { Karpenter } from "../karpenter.ts";
+import type { HoldRules } from "./hold-rules.ts";
+import {
+  belongs,
+  heldUntil,
+  isCovered,
+  isSurelyFree,
+  isSurelyHeld,
+  type Known,
+  requestsOf,
+  scopeFor,
+  silencedUntil,
+} from "./oracle.ts";
+import type { Records } from "./records.ts";
+
+/** Something that a pass over a scope must repair, and the calls of which each must succeed for that. */
+export type Unfinished = Readonly<{
+  scope: Scope;
+  text: string;
+  needs: readonly string[];
+  isForSweeps?: true;
+}>;
+
+type Facts = Readonly<{
+  world: World;
+  karpenter: Karpenter;
+  records: Records;
+  holds: HoldRules;
+  skew: number;
+}>;
+
+/** Everything that is not as it must be, whatever the clocks of the functions show. */
+export function* unfinished(facts: Facts): Generator<Unfinished> {
+  const { world, records } = facts;
+  for (const { scope } of world.holds.records.values()) yield* ofRecord(facts, records.known(scope));
+  for (const node of world.nodes.all()) yield* ofNode(facts, node);
+  yield* ofLaunches(facts);
+}
+
+function* ofRecord({ world, skew }: Facts, known: Known): Generator<Unfinished> {
+  const { record } = known;
+  const { scope, hold, unreadable } = record;
+  if (unreadable) yield { scope, text: `the record of ${scope} cannot be read`, needs: [] };
+  const isHeld = isSurelyHeld(known, world.time, skew);
+  if (isHeld && (!hold || hold.ended)) yield { scope, text: `${scope} is to be held`, needs: [] };
+  if (!hold) return;
+  const isOver = hold.ended || isSurelyFree(known, world.time, skew);
+  if (isOver) yield { scope, text: `hold ${hold.id} is over`, needs: ["patch", "get"] };
+  const end = isHeld && heldUntil(known, world.time);
+  if (!end || !isHeld) return;
+  const latest = after(end > after(world.time, skew) ? end : after(world.time, skew), minutes(2));
+  const shots = [...world.oneShots.armed.values()].filter(
+    (one) => one.scope === scope && one.holdId === hold.id,
+  );
+  const isSet =
+    shots.some(({ at }) => at <= latest) || world.oneShots.hasFired(hold.id, record.looks.oneShot);
+  if (!isSet) yield { scope, text: `no one-shot for ${hold.id}`, needs: ["arm"], isForSweeps: true };
+}
+
+function* ofNode({ world, karpenter, records, holds, skew }: Facts, node: NodeView): Generator<Unfinished> {
+  const { name, pool, instance, labels, annotations } = node;
+  const { settings, time } = world;
+  const label = labels[holdLabel];
+  const scope = scopeFor(settings, pool ?? "");
+  const needs = [`patch ${name}`, `get ${name}`];
+  const marked = isHoldId(label) ? label : undefined;
+  if (marked && (!isCovered(settings, pool) || !holds.isRunning(marked)))
+    yield { scope, text: `${name} has the mark of ${marked}`, needs, isForSweeps: true };
+  if (!isCovered(settings, pool)) return;
+  const known = records.known(scope);
+  const { hold } = known.record;
+  if (marked && marked === hold?.id) {
+    const isFree = hold.ended || isSurelyFree(known, time, skew);
+    if (isFree || settings.mode === "observe")
+      yield { scope, text: `${name} is marked for ${marked}`, needs };
+  }
+  if (!isSurelyHeld(known, time, skew) || settings.mode === "observe") return;
+  const driftedAt = karpenter.driftedAt(instance);
+  const isRequested = requestsOf(known).some(({ until }) => until > after(time, -skew));
+  if (driftedAt) {
+    const isLong = after(driftedAt, settings.driftWait + skew) <= time;
+    const isReadable = karpenter.isReadable && isLong && !isRequested;
+    if (marked && isReadable) yield { scope, text: `${name} is drifted`, needs: [...needs, "claims"] };
+    return;
+  }
+  const isOlder = marked !== undefined && hold !== undefined && marked < hold.id;
+  const isTheirs = label !== undefined ? !isOlder : annotations[settings.holdAnnotation] !== undefined;
+  const isKept = isOlder && ![undefined, "true"].includes(annotations[settings.holdAnnotation]);
+  if (!isTheirs && !isKept && marked !== hold?.id)
+    yield { scope, text: `${name} lacks a mark of ${scope}`, needs };
+}
+
+/** Launches of which nothing but the cluster tells any more. */
+function* ofLaunches({ world, karpenter, records, skew }: Facts): Generator<Unfinished> {
+  const { settings, time, nodeClaims } = world;
+  const { hold, initialDelay } = settings;
+  if (!karpenter.isReadable) return;
+  for (const { instance, pool, times } of karpenter.launches) {
+    const [claimedAt = new Date(0)] = times;
+    const claim = nodeClaims.claims.get(instance);
+    if (!claim?.instance || claim.isDeleted || !isCovered(settings, pool)) continue;
+    const known = records.known(scopeFor(settings, pool));
+    const { scope, launchHold } = known.record;
+    const isDue = after(claimedAt, initialDelay + skew) <= time && after(claimedAt, hold - skew) > time;
+    if (!isDue || claimedAt < silencedUntil(known)) continue;
+    const isHeld = launchHold !== undefined && launchHold.lastLaunchAt >= claimedAt;
+    if (!isHeld && belongs(settings, scope))
+      yield { scope, text: `${instance} was missed`, needs: ["claims"] };
+  }
+}
