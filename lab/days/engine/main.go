@@ -86,7 +86,15 @@ func simulate(c config, l logs) result {
 	time.Sleep(time.Second)
 	go s.deliver()
 	go w.run()
-	w.play()
+	if c.Holder == nil {
+		w.play(func(at float64) { writeLine(map[string]any{"progress": map[string]any{"at": at, "of": c.Trace.Lasts}}) })
+		return w.finish()
+	}
+	t := newTurns(w)
+	next := t.take(nil)
+	go t.run(next)
+	w.play(func(float64) {})
+	t.end()
 	return w.finish()
 }
 

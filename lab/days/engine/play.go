@@ -12,7 +12,7 @@ type step struct {
 }
 
 // play sets the cluster up, lets the services start while it warms up, and then plays the trace.
-func (w *world) play() {
+func (w *world) play(progress func(at float64)) {
 	must(w.store.Create(w.ctx, nodeClass()))
 	for _, p := range w.config.Pools {
 		pool, err := nodePool(p, typesOf(p, w.config.InstanceTypes))
@@ -35,7 +35,7 @@ func (w *world) play() {
 		s.do()
 		if share := s.at / w.config.Trace.Lasts; share >= last+0.01 {
 			last = share
-			w.progress(s.at)
+			progress(s.at)
 		}
 	}
 }
@@ -68,10 +68,6 @@ func (w *world) steps() []step {
 	}
 	sort.SliceStable(steps, func(i, j int) bool { return steps[i].at < steps[j].at })
 	return steps
-}
-
-func (w *world) progress(at float64) {
-	writeLine(map[string]any{"progress": map[string]any{"at": at, "of": w.config.Trace.Lasts}})
 }
 
 func must(err error) {
