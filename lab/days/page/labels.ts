@@ -4,7 +4,7 @@ export type Box = Readonly<{ left: number; right: number; top: number; bottom: n
 export type Label = Readonly<{ text: string; cx: number; cy: number }>;
 export type PlacedLabel = Readonly<{ text: string; x: number; y: number }>;
 
-const character = 5.8;
+const character = 6.4;
 const height = 12;
 
 /** Puts each name where it covers nothing, as near to its point as possible; what finds no place covers the least. */

@@ -12,7 +12,7 @@ import { armColours, colourOf } from "./palette.ts";
 const width = 390;
 const panelHeight = 330;
 const margin = 18;
-const top = 96;
+const top = 124;
 
 /** An arm at what its nodes cost, in thousands of minutes, and what its launches and evictions cost. */
 type Point = Readonly<{ arm: string; x: number; y: number }>;
@@ -28,9 +28,8 @@ export function drawGroups(groups: readonly Group[], title: string): string {
       rules: `.knh .title{font-size:16px}.knh .label{font-size:11px}${armColours()}`,
     },
     text(margin, 30, title, { class: "title" }),
-    text(margin, 49, "Minutes of a node of 8 cores. A launch counts 5, an evicted pod 3.", {
-      class: "faint",
-    }),
+    text(margin, 48, "In minutes of a node of 8 cores: a launch counts 5, an", { class: "faint" }),
+    text(margin, 63, "evicted pod 3. Lower and further left is better.", { class: "faint" }),
     ...legend(),
     ...panels.map(({ svg }) => svg),
   );
@@ -40,18 +39,21 @@ const nameOf = ({ trace, types, karpenter }: Group): string =>
   `${trace}, types ${types}, Karpenter ${karpenter}`;
 
 function legend(): readonly string[] {
-  const y = 70;
+  const [first, second] = [85, 104];
   return [
-    mark("", margin + 6, y - 4, false),
-    text(margin + 16, y, "Karpenter alone"),
-    mark("", margin + 126, y - 4, true),
-    text(margin + 136, y, "with the holder"),
-    element("path", { d: `M${margin + 240} ${y - 4}h18`, class: "frontier", ...line }),
-    text(margin + 264, y, "nothing better"),
+    mark("", margin + 6, first - 4, false),
+    text(margin + 16, first, "Karpenter alone"),
+    mark("", margin + 132, first - 4, true),
+    text(margin + 142, first, "with the holder"),
+    element("path", { d: `M${margin + 250} ${first - 4}h18`, ...line }),
+    text(margin + 273, first, "unbeaten"),
+    element("path", { d: `M${margin} ${second - 4}h14`, ...equal }),
+    text(margin + 19, second, "costs as much as the best of Karpenter's own settings"),
   ];
 }
 
 const line = { fill: "none", stroke: "currentColor", "stroke-width": 1.2, "stroke-dasharray": "2 3" };
+const equal = { stroke: "currentColor", "stroke-opacity": 0.4 };
 
 function drawPanel(group: Group, y: number): Readonly<{ svg: string; description: string }> {
   const points = group.arms.map(pointOf);
@@ -114,9 +116,11 @@ function drawAxes(
     const label = text(left - 6, at + 4, formatNumber(tick), { ...faint, "text-anchor": "end" });
     return element("line", { x1: left, x2: right, y1: at, y2: at, class: "grid" }) + label;
   });
-  const columns = xTicks.map((tick) => {
+  const columns = xTicks.map((tick, i) => {
     const at = x(tick);
-    const label = text(at, bottom + 16, formatNumber(tick), { ...faint, "text-anchor": "middle" });
+    // The last one must not leave the picture.
+    const anchor = i === xTicks.length - 1 ? "end" : "middle";
+    const label = text(at, bottom + 16, formatNumber(tick), { ...faint, "text-anchor": anchor });
     return element("line", { x1: at, x2: at, y1: above, y2: bottom, class: "grid" }) + label;
   });
   const names = [
@@ -135,7 +139,7 @@ function drawEqualCost(best: Point, { x, y, xTicks, yTicks }: Axes): string {
   const from = Math.max(least, sum - (yTicks.at(-1) ?? 0));
   const to = Math.min(most, sum);
   const ends = { x1: x(from), y1: y(sum - from), x2: x(to), y2: y(sum - to) };
-  return element("line", { ...ends, stroke: "currentColor", "stroke-opacity": 0.35 });
+  return element("line", { ...ends, ...equal });
 }
 
 type Placed = Point & Readonly<{ cx: number; cy: number }>;
