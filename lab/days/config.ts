@@ -1,4 +1,4 @@
-import { type Arm, type Budget, baseBudgets } from "./arms.ts";
+import { type Arm, type Budget, baseBudgets, type Disruption } from "./arms.ts";
 import { poolsOf, type Trace } from "./traces/trace.ts";
 import type { InstanceType } from "./worlds.ts";
 
@@ -19,7 +19,7 @@ export type EngineConfig = Readonly<{
 export type PoolConfig = Readonly<{
   name: string;
   consolidateAfter: string;
-  consolidationPolicy: string;
+  consolidationPolicy: NonNullable<Disruption["consolidationPolicy"]>;
   budgets: readonly Budget[];
   types: readonly string[];
 }>;
