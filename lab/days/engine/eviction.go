@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -59,7 +60,7 @@ func (s *store) evict(ctx context.Context, key client.ObjectKey, eviction *polic
 			return err
 		}
 	}
-	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{
+	pod.Status.Conditions = append(slices.Clip(pod.Status.Conditions), corev1.PodCondition{
 		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: evictedByAPI,
 		LastTransitionTime: metav1.Now(),
 	})

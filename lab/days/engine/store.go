@@ -233,7 +233,12 @@ func (s *store) GroupVersionKindFor(obj runtime.Object) (schema.GroupVersionKind
 }
 func (s *store) IsObjectNamespaced(runtime.Object) (bool, error) { return false, nil }
 
+// assign copies a stored object. Nobody changes the parts of a pod here, so its copies share them.
 func assign(to, from client.Object) {
+	if pod, ok := from.(*corev1.Pod); ok {
+		*to.(*corev1.Pod) = *pod
+		return
+	}
 	reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from.DeepCopyObject()).Elem())
 }
 
