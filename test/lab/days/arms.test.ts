@@ -135,7 +135,9 @@ describe("the key of a run", () => {
     const keys = await Promise.all([
       keyOf(),
       keyOf({ seed: 2 }),
+      keyOf({ arm: "hold-20m-beside-30s" }),
       keyOf({ arm: "hold-10m-beside-30s" }),
+      keyOf({ arm: "hold-20m-launches" }),
       keyOf({ arm: "consolidate-after-0s" }),
       keyOf({ types: "families" }),
       keyOf({ karpenter: "1.13.0" }),

@@ -65,13 +65,17 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
     let next = await turn(begin);
     next = await passUntil(begin + seconds(100), next);
     next = await turn(begin + seconds(100), [launchOf("new")]);
+    next = await passUntil(begin + seconds(130), next);
+    const atOnce = isMarked("old");
     next = await passUntil(begin + seconds(160), next);
     join("new");
     print({ progress: { at: 1, of: 2 } });
+    next = await passUntil(begin + minutes(4), next);
+    const joined = isMarked("new");
     next = await passUntil(begin + minutes(15), next);
     const during = [isMarked("old"), isMarked("new")];
     await passUntil(begin + minutes(40), next);
-    result({ during, afterwards: [isMarked("old"), isMarked("new")] });
+    result({ atOnce, joined, during, afterwards: [isMarked("old"), isMarked("new")] });
   },
   async alone() {
     print({ progress: { at: 1, of: 2 } });

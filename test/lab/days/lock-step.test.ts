@@ -27,10 +27,10 @@ const run = (part: string, player = idle(), silence?: number) =>
   new LockStep(start(part, silence)).run(player, () => {});
 
 describe("the holder in lock-step", () => {
-  it("marks all nodes after a launch, also the one that joins later, and releases them when the hold has ended", async () => {
+  it("marks all nodes at once after a launch, also the one that joins later, and releases them when the hold has ended", async () => {
     const progress: unknown[] = [];
     const { result, holder } = await runHolder(start("hold"), { hold: "20m" }, (line) => progress.push(line));
-    expect(result).toEqual({ during: [true, true], afterwards: [false, false] });
+    expect(result).toEqual({ atOnce: true, joined: true, during: [true, true], afterwards: [false, false] });
     expect(holder).toMatchObject({ holds: 1, errors: [] });
     expect(holder.turns).toBeGreaterThan(4);
     expect(progress).toEqual([{ at: 1, of: 2 }]);
