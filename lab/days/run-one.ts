@@ -10,7 +10,8 @@ let engine: EngineProcess | undefined;
 
 // The parent decides when to stop, also when Ctrl-C reaches the whole group.
 process.on("SIGINT", () => {});
-const stop = () => void (engine?.stop() ?? Promise.resolve()).finally(() => process.exit(1));
+// Without its engine the run fails, and removes what it has written.
+const stop = () => void (engine ? engine.stop() : process.exit(1));
 process.once("SIGTERM", stop);
 process.stdin.resume().once("end", stop);
 
