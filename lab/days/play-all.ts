@@ -54,7 +54,7 @@ async function playOne(
   onProgress: (share: number) => void,
   { stopped, script = join(import.meta.dirname, "run-one.ts") }: Options,
 ): Promise<RunResult> {
-  const child = spawn(process.execPath, [script, JSON.stringify(run.spec)], {
+  const child = spawn(process.execPath, [script, JSON.stringify(run.spec), run.key], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const stop = () => child.kill("SIGTERM");

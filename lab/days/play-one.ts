@@ -12,13 +12,16 @@ import { parseEngineResult, type RunResult } from "./result.ts";
 import { nameOf, type Prepared, prepare, type Spec } from "./spec.ts";
 import { typesOf } from "./worlds.ts";
 
-/** Plays one run; `onStart` receives the engine, so that it can be stopped. */
+/** Plays one run, if its inputs still have this key; `onStart` receives the engine, so that it can be stopped. */
 export async function playRun(
   spec: Spec,
+  key: string,
   onProgress: (progress: unknown) => void,
   onStart: (engine: EngineProcess) => void,
 ): Promise<RunResult> {
   const prepared = await prepare(spec);
+  if (prepared.key !== key)
+    throw new Error("its trace or the sources have changed since the comparison began");
   const program = await buildLab(spec.karpenter);
   const folder = await mkdtemp(join(tmpdir(), "lab-"));
   try {

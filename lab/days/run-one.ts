@@ -3,7 +3,7 @@ import type { EngineProcess } from "./engine-process.ts";
 import { playRun } from "./play-one.ts";
 import type { Spec } from "./spec.ts";
 
-// The comparison starts this file as a process of its own for each run, with the run as JSON. It prints lines of JSON.
+// The comparison starts this file as a process of its own for each run, with the run as JSON and its key. It prints lines of JSON.
 
 const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
 let engine: EngineProcess | undefined;
@@ -16,9 +16,10 @@ process.once("SIGTERM", stop);
 process.stdin.resume().once("end", stop);
 
 try {
-  const spec: Spec = JSON.parse(process.argv[2] ?? "");
+  const [, , text = "", key = ""] = process.argv;
+  const spec: Spec = JSON.parse(text);
   const onProgress = (progress: unknown) => print({ progress });
-  print({ result: await playRun(spec, onProgress, (started) => (engine = started)) });
+  print({ result: await playRun(spec, key, onProgress, (started) => (engine = started)) });
   process.exit(0);
 } catch (error) {
   print({ error: messageOf(error) });
