@@ -8,9 +8,9 @@ old
 <!-- end: written by npm run bench -->
 
 Prose.
-<!-- begin: written by npm run churn -->
+<!-- begin: written by npm run lab -->
 other
-<!-- end: written by npm run churn -->
+<!-- end: written by npm run lab -->
 `;
 
 it("replaces what stands between a command's two markers, and nothing else", () => {
@@ -21,6 +21,6 @@ it("replaces what stands between a command's two markers, and nothing else", () 
 });
 
 it("refuses a page without them", () => {
-  expect(() => withBlock(page, "npm run simulate", "new")).toThrow("the page needs the lines");
+  expect(() => withBlock(page, "npm run other", "new")).toThrow("the page needs the lines");
   expect(() => withBlock(page.replaceAll("end:", "END:"), "npm run bench", "new")).toThrow("the page needs");
 });

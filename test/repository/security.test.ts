@@ -232,8 +232,10 @@ describe("what the security page says of the supply chain", () => {
       gomod: "{lab,test}/**/go.mod",
       pip: "{lab,test}/**/*requirements.txt",
     };
+    // The lab compares old versions of Karpenter, each with the modules of its time.
+    const exclude = ["lab/days/engine/versions/**"];
     const present = Object.entries(manifests).flatMap(([ecosystem, pattern]) =>
-      globSync(pattern).map((file) => `${ecosystem} /${dirname(file).replace(/^\.$/, "")}`),
+      globSync(pattern, { exclude }).map((file) => `${ecosystem} /${dirname(file).replace(/^\.$/, "")}`),
     );
     const { updates } = Object(load(readFileSync(".github/dependabot.yml", "utf8")));
     const named = updates.map(

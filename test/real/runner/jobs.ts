@@ -16,7 +16,7 @@ const withKarpenter = ["karpenter", "truth-table"];
 const onAnyKarpenter = [...withKarpenter, "deployed-karpenter"];
 /** Long suites, which start first, the longest at the head, so that the run does not end with a wait for one of them. */
 const longest = ["karpenter", "deployed", "deployed-karpenter", "churn", "smoke", "truth-table"];
-/** Whether Karpenter runs most of the time; the churn lab always uses the newest. */
+/** Whether Karpenter runs most of the time; the lab on the wall clock always uses the newest. */
 export const hasKarpenter = ({ suite }: Pick<Job, "suite">): boolean =>
   [...withKarpenter, "churn"].includes(suite);
 
@@ -48,8 +48,9 @@ export function partsOf({ suite, karpenter }: Job): readonly Part[] {
   if (suite === "chart") return ["control-plane", "helm"];
   if (suite === "template") return ["python-cfn-lint"];
   const emulated = ["control-plane", "python-emulator"] as const;
+  if (suite === "commands") return [...emulated, `lab-${newestKarpenter}`];
   if (suite === "deployed-karpenter") return [...emulated, "kubelet", `karpenter-${karpenter}`];
-  const onEmulator = ["commands", "deployed", "doctor", "documents", "holds", "private-endpoint", "smoke"];
+  const onEmulator = ["deployed", "doctor", "documents", "holds", "private-endpoint", "smoke"];
   if (onEmulator.includes(suite)) return emulated;
   return ["control-plane"];
 }

@@ -34,6 +34,24 @@ describe("npm scripts for developers", () => {
     expect(page?.length).toBeGreaterThan(truthRows(newestKarpenter).length);
   });
 
+  it("lab plays a trace with the holder and without it, and writes its page from what is stored", async () => {
+    const runs =
+      '--trace vary --types four --arms consolidate-after-30s,hold-100s --results "$INTO/lab.jsonl"';
+    const lines = await shell.run(`npm run --silent lab -- ${runs} --json`);
+    const results = lines
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(results.map(({ arm }) => arm).toSorted()).toEqual(["consolidate-after-30s", "hold-100s"]);
+    for (const { arm, launched, nodeMinutes, jobsRun, marks, holder } of results) {
+      expect([launched > 0, nodeMinutes > 5, jobsRun]).toEqual([true, true, 17]);
+      expect([marks > 0, holder?.errors]).toEqual(arm === "hold-100s" ? [true, []] : [false, undefined]);
+    }
+    await shell.run(`npm run lab -- ${runs} --page --into "$INTO"`);
+    expect(written("lab.md")).toContain("`hold-100s` costs");
+    expect(elementsIn(written("images/lab-costs.svg"))[0]?.name).toBe("svg");
+  });
+
   it("torture plays thousands of runs", async () => {
     const output = await shell.run("npm run torture -- --runs 5000 --seed 20261122");
     expect(output).toContain("5000 runs played, every rule held");

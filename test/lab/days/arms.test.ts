@@ -1,0 +1,210 @@
+import { describe, expect, it } from "vitest";
+import { armOf, arms, isAvailable } from "../../../lab/days/arms.ts";
+import { engineConfig } from "../../../lab/days/config.ts";
+import { command } from "../../../lab/days/options.ts";
+import { colourOf } from "../../../lab/days/page/palette.ts";
+import { prepare, type Spec } from "../../../lab/days/spec.ts";
+import { traceOf } from "../../../lab/days/traces/names.ts";
+import { specsOf, wholeComparison } from "../../../lab/days/whole.ts";
+import { instanceTypes, roomOf, typesOf, worlds } from "../../../lab/days/worlds.ts";
+import { parseDuration } from "../../../lambda/core/duration.ts";
+import { checkSettings } from "../../../lambda/settings.ts";
+
+const configOf = (name: string, trace = "half-hour") => {
+  const arm = armOf(name);
+  if (!arm) throw new Error(name);
+  return engineConfig({ trace: traceOf(trace, 1), arm, types: typesOf("four"), seed: 1 });
+};
+
+describe.each(arms)("the arm $name", ({ name, disruption, holder }) => {
+  const { pools, holder: coupled } = configOf(name, "day");
+
+  it("makes NodePools that Karpenter accepts, one for each that the trace names", () => {
+    expect(pools.map((pool) => pool.name)).toEqual(["default", "memory"]);
+    for (const { consolidateAfter, consolidationPolicy, budgets, types } of pools) {
+      expect(parseDuration(consolidateAfter)).toBeDefined();
+      expect(["WhenEmpty", "WhenEmptyOrUnderutilized", "Balanced"]).toContain(consolidationPolicy);
+      expect(types.length).toBe(4);
+      expect(budgets.length).toBeGreaterThan(0);
+      for (const { nodes, schedule, duration, reasons = [] } of budgets) {
+        expect(nodes).toMatch(/^\d+%?$/);
+        // The CRD refuses a schedule without a duration, and the other way round.
+        expect((schedule === undefined) === (duration === undefined)).toBe(true);
+        if (schedule) expect(schedule).toMatch(/^\d+ (\S+ ){3}\S+$/);
+        if (duration) expect(parseDuration(duration)).toBeGreaterThan(0);
+        expect(["Underutilized", "Empty", "Drifted"]).toEqual(expect.arrayContaining([...reasons]));
+      }
+    }
+    expect(disruption.consolidateAfter).toBe(pools[0]?.consolidateAfter);
+  });
+
+  it("starts a holder with valid settings, or none", () => {
+    expect(coupled !== false).toBe(holder !== undefined);
+    if (holder) expect(checkSettings({ cluster: "lab", ...holder }).problems).toEqual([]);
+  });
+
+  it("is found by its name", () => {
+    expect(armOf(name)?.name).toBe(name);
+  });
+});
+
+it("no two arms have one name or one colour", () => {
+  expect(new Set(arms.map(({ name }) => name)).size).toBe(arms.length);
+  expect(new Set(arms.map(({ name }) => colourOf(name))).size).toBe(arms.length);
+});
+
+it("the hourly budget lets empty nodes go at any time, and others in six minutes of each hour", () => {
+  const [pool] = configOf("budget-hourly").pools;
+  const closed = pool?.budgets.filter(({ nodes }) => nodes === "0");
+  expect(closed).toEqual([
+    { nodes: "0", reasons: ["Underutilized"], schedule: "6 * * * *", duration: "54m" },
+  ]);
+});
+
+it("a trace with drift alone allows no other disruption, whatever the arm", () => {
+  const config = configOf("budget-hourly", "roll");
+  expect(config.pools[0]?.budgets).toContainEqual({ nodes: "0", reasons: ["Empty", "Underutilized"] });
+  expect(config.trace).not.toHaveProperty("driftAlone");
+});
+
+it("names with other durations are arms, too, and other names are none", () => {
+  expect(armOf("hold-100s")).toMatchObject({
+    holder: { hold: "100s" },
+    disruption: { consolidateAfter: "0s" },
+  });
+  expect(armOf("hold-5m-beside-1m")).toMatchObject({
+    holder: { hold: "5m" },
+    disruption: { consolidateAfter: "1m" },
+  });
+  expect(armOf("consolidate-after-90s")).toMatchObject({ disruption: { consolidateAfter: "90s" } });
+  for (const name of ["hold", "hold-", "hold-x", "hold-5m-beside-x", "consolidate-after-x", "none"])
+    expect(armOf(name), name).toBeUndefined();
+});
+
+it("Balanced runs from 1.14 on", () => {
+  const balanced = armOf("balanced");
+  if (!balanced) throw new Error("no arm");
+  expect(["1.13.0", "1.14.0", "1.15.0"].map((version) => isAvailable(balanced, version))).toEqual([
+    false,
+    true,
+    true,
+  ]);
+  const specs = specsOf({
+    ...{ sources: [{ kind: "name", name: "day" }], arms: ["balanced", "hold-20m"] },
+    ...{ karpenter: ["1.15.0", "1.13.0"], types: ["one", "four"], seeds: [1, 2] },
+  });
+  expect(specs.filter(({ arm }) => arm === "balanced")).toHaveLength(1 * 2 * 2);
+  expect(specs.filter(({ arm }) => arm === "hold-20m")).toHaveLength(2 * 2 * 2);
+});
+
+it("the whole comparison has every version, three seeds of a day with one size and mixed sizes, and a week", () => {
+  const specs = wholeComparison(["1.15.0", "1.13.0", "1.2.0"]);
+  const of = (field: keyof Spec) => [...new Set(specs.map((one) => JSON.stringify(one[field])))].length;
+  expect(["karpenter", "seed", "types", "source"].map((field) => of(field as keyof Spec))).toEqual([
+    3, 3, 2, 2,
+  ]);
+});
+
+describe("the instance types", () => {
+  it("of a world exist, and cost more the larger they are", () => {
+    for (const world of worlds.keys()) expect(typesOf(world).length).toBeGreaterThan(0);
+    for (const { name, cpu, price, memory } of instanceTypes.values()) {
+      expect(price / cpu, name).toBeGreaterThan(0.04);
+      expect(memory).toMatch(/^\d+Gi$/);
+    }
+  });
+
+  it("leave room for pods beside the kubelet and the daemons", () => {
+    const [type] = typesOf("m.2xlarge");
+    if (!type) throw new Error("no type");
+    const { cores, gib, pods } = roomOf(type, [{ name: "agent", cpu: "100m", memory: "1Gi" }]);
+    expect(cores).toBeCloseTo(8 - 0.09 - 0.1);
+    expect(gib).toBeCloseTo(32 - (355 + 58 * 11) / 1_024 - 1);
+    expect(pods).toBe(57);
+  });
+});
+
+describe("the key of a run", () => {
+  const spec: Spec = {
+    ...{ source: { kind: "name", name: "half-hour" }, arm: "hold-20m", karpenter: "1.15.0" },
+    ...{ types: "four", seed: 1 },
+  };
+  const keyOf = async (change: Partial<Spec> = {}) => (await prepare({ ...spec, ...change })).key;
+
+  it("is the same for the same inputs, and differs with each of them", async () => {
+    const keys = await Promise.all([
+      keyOf(),
+      keyOf({ seed: 2 }),
+      keyOf({ arm: "hold-20m-beside-30s" }),
+      keyOf({ arm: "hold-10m-beside-30s" }),
+      keyOf({ arm: "hold-20m-launches" }),
+      keyOf({ arm: "consolidate-after-0s" }),
+      keyOf({ types: "families" }),
+      keyOf({ karpenter: "1.13.0" }),
+      keyOf({ source: { kind: "name", name: "dense" } }),
+    ]);
+    expect(new Set(keys).size).toBe(keys.length);
+    expect(await keyOf()).toBe(keys[0]);
+  });
+
+  it("is refused for a trace with a pod that fits on no node", async () => {
+    await expect(prepare({ ...spec, types: "m.large" })).rejects.toThrow(
+      "cannot be played with the types m.large",
+    );
+  });
+});
+
+describe("the command line", () => {
+  const parse = (...words: string[]) =>
+    command()
+      .configureOutput({ writeErr: () => {} })
+      .parse(words, { from: "user" })
+      .opts();
+
+  it("reads lists, and takes instance types together as one world", () => {
+    const read = parse(
+      "--arms",
+      "hold-20m, budget-hourly",
+      "--seed",
+      "1,2",
+      "--trace",
+      "day,bursts",
+      "--karpenter",
+      "1.15",
+    );
+    expect(read).toMatchObject({
+      ...{ arms: ["hold-20m", "budget-hourly"], seed: [1, 2], karpenter: ["1.15.0"] },
+      trace: [
+        { kind: "name", name: "day" },
+        { kind: "name", name: "bursts" },
+      ],
+    });
+    expect(parse("--types", "one,four").types).toEqual(["one", "four"]);
+    expect(parse("--types", "m.large,c.xlarge").types).toEqual(["m.large+c.xlarge"]);
+    expect(parse("--from", "1d", "--lasts", "90").from).toBe(86_400);
+  });
+
+  it.each([
+    [["--arms", "budget-hourli"], "did you mean budget-hourly?"],
+    [["--trace", "dai"], "did you mean day?"],
+    [["--trace", "no/such.json"], "There is no file no/such.json."],
+    [["--types", "familys"], "did you mean families?"],
+    [["--types", "one,m.large"], "not both"],
+    [["--karpenter", "1.99"], 'There is no version "1.99"'],
+    [["--seed", "0"], "whole numbers above 0"],
+    [["--lasts", "soon"], "It must be seconds"],
+    [["--sed", "1"], "Did you mean --seed?"],
+  ])("refuses %j", (words, message) => {
+    expect(() => parse(...words)).toThrow(message);
+  });
+
+  it("lists every arm, trace and world in its help", () => {
+    const help: string[] = [];
+    command()
+      .configureOutput({ writeOut: (text) => help.push(text) })
+      .outputHelp();
+    const text = help.join("");
+    for (const name of [...arms.map((arm) => arm.name), ...worlds.keys(), "--fresh", "m.2xlarge"])
+      expect(text).toContain(name);
+  });
+});

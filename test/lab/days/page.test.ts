@@ -1,0 +1,190 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { cheapest, compare } from "../../../lab/days/page/compare.ts";
+import { groupsOf } from "../../../lab/days/page/groups.ts";
+import { placeLabels } from "../../../lab/days/page/labels.ts";
+import { blockOf, writePage } from "../../../lab/days/page/page.ts";
+import { drawGroups } from "../../../lab/days/page/picture.ts";
+import { tableOf } from "../../../lab/days/page/table.ts";
+import { verdictOf } from "../../../lab/days/page/verdict.ts";
+import type { RunResult } from "../../../lab/days/result.ts";
+import { elementsIn } from "../../report/markup.ts";
+import { newFolder } from "../../support/new-folder.ts";
+import { aRun } from "./a-run.ts";
+
+const usual = { launch: 5, eviction: 3 };
+
+/** Runs of an arm whose nodes cost so many minutes, one for each seed. */
+const runsOf = (arm: string, ...minutes: readonly number[]): readonly RunResult[] =>
+  minutes.map((nodes, i) => aRun({ arm, seed: i + 1, coreMinutes: 8 * nodes, launched: 0, evicted: 0 }));
+
+const ratioOf = (ours: readonly number[], theirs: readonly number[]) =>
+  compare({ arm: "a", runs: runsOf("a", ...ours) }, { arm: "b", runs: runsOf("b", ...theirs) }, usual);
+
+describe("a comparison of two arms", () => {
+  it("is a difference only where it is larger than the spread between seeds", () => {
+    expect(ratioOf([900, 910, 890], [1_000, 1_000, 1_000])).toMatchObject({ ratio: 0.9, verdict: "less" });
+    expect(ratioOf([1_100, 1_110, 1_090], [1_000, 1_000, 1_000])).toMatchObject({ verdict: "more" });
+    expect(ratioOf([700, 1_100, 900], [1_000, 1_000, 1_000])).toMatchObject({ verdict: "no difference" });
+  });
+
+  it("with one seed takes less than a twentieth for no difference", () => {
+    expect(ratioOf([960], [1_000])).toMatchObject({ verdict: "no difference" });
+    expect(ratioOf([940], [1_000])).toMatchObject({ verdict: "less" });
+  });
+
+  it("is made on the seeds that both have run", () => {
+    expect(ratioOf([900, 500], [1_000])?.ratio).toBe(0.9);
+    expect(ratioOf([], [1_000])).toBeUndefined();
+  });
+});
+
+const results = [
+  ...runsOf("consolidate-after-5m", 1_200, 1_220),
+  ...runsOf("budget-hourly", 1_000, 1_020),
+  ...runsOf("hold-20m", 1_300, 1_320),
+  ...runsOf("hold-20m-launches", 900, 920),
+  // Cheap, but on one seed alone.
+  ...runsOf("consolidate-after-0s", 10),
+];
+
+describe("the verdict", () => {
+  const [words = "", best = "", table = "", killed = ""] = verdictOf(groupsOf(results));
+
+  it("names what each arm of the holder costs against the best of Karpenter's own, the cheapest first", () => {
+    const [first, second] = words.split("\n");
+    expect(first).toContain("`hold-20m-launches` costs 0.90 times the best of Karpenter's own settings");
+    expect(first).toContain("less in 1, more in 0, no difference in 0 of 1 comparisons.");
+    expect(second).toContain("`hold-20m` costs 1.30 times");
+    expect(second).toContain("at worst 1.30 times (`day`, `one`, Karpenter 1.15.0)");
+    expect(best).toContain("`budget-hourly` in 1 of 1 comparisons");
+    expect(table).toContain("| `budget-hourly`");
+    expect(table).toContain("**0.90 ± 0.00**; 0.90");
+  });
+
+  it("takes for the best an arm that ran all seeds", () => {
+    const [group] = groupsOf(results);
+    if (!group) throw new Error("no group");
+    expect(cheapest(group, "own", usual)?.arm).toBe("budget-hourly");
+    expect(cheapest(group, "holder", usual)?.arm).toBe("hold-20m-launches");
+  });
+
+  it("counts the jobs that consolidation killed, not those of interruptions", () => {
+    expect(killed).toContain("Consolidation killed 0 jobs");
+    const jobsKilledBy = { underutilized: 3, empty: 1, interrupted: 9 };
+    const some = verdictOf(
+      groupsOf([...runsOf("budget-hourly", 9), aRun({ arm: "hold-20m", jobsKilledBy })]),
+    );
+    expect(some.at(-1)).toContain(
+      "0 jobs a run with the best of Karpenter's own settings, and 4 with the holder",
+    );
+  });
+
+  it("says that there is none without a holder", () => {
+    expect(verdictOf(groupsOf(runsOf("budget-hourly", 9)))).toEqual([
+      "No work was run both with the holder and without it.",
+    ]);
+  });
+});
+
+it("the table has means over the seeds, their spread, and the cost as a multiple of the least", () => {
+  const [group] = groupsOf([
+    aRun({ seed: 1, evicted: 10, jobsKilled: 10 }),
+    aRun({ seed: 2, evicted: 30, jobsKilled: 10, coreMinutes: 9_600 }),
+  ]);
+  if (!group) throw new Error("no group");
+  const cells = tableOf(group)
+    .split("\n")[2]
+    ?.split("|")
+    .map((cell) => cell.trim());
+  // Seed 1 costs 1,000 + 50 + 60, seed 2 1,200 + 50 + 120.
+  expect(cells?.slice(1, -1)).toEqual([
+    "`budget-hourly`",
+    "10",
+    "1,100",
+    "20",
+    "10",
+    "6",
+    "4.0",
+    "40",
+    "1,140",
+    "1,240",
+    "1,450",
+    "1,500",
+    "130",
+    "2.23",
+  ]);
+});
+
+describe("the page", () => {
+  it("has the verdict before everything else, a table for each version, and where it was measured", () => {
+    const block = blockOf([...results, ...results.map((run) => ({ ...run, karpenter: "1.13.0" }))], 20);
+    expect(block.startsWith("- **`hold-20m-launches` costs")).toBe(true);
+    expect(block).toContain("### `day`, types `one`, Karpenter 1.13.0, seeds 1, 2");
+    expect(block).toContain("`consolidate-after-0s` (1 of 2 seeds)");
+    expect(block).toContain("2026-11-24; Karpenter 1.13.0, 1.15.0, holder 0.2.0; 2 × a machine; 18 runs");
+    expect(block).toContain("2 of the comparison's 20 runs are missing");
+    expect(block).not.toMatch(/NaN|undefined|Infinity/);
+  });
+
+  it("is written with its picture, and a second time the same", () => {
+    const into = newFolder();
+    const file = writePage({ results, wanted: 9, into });
+    const written = readFileSync(file, "utf8");
+    expect(written).toContain("`hold-20m-launches` costs 0.90 times");
+    const svg = readFileSync(join(into, "images/lab-costs.svg"), "utf8");
+    expect(elementsIn(svg)[0]?.name).toBe("svg");
+    writeFileSync(file, "");
+    writePage({ results, wanted: 9, into });
+    expect(readFileSync(file, "utf8")).toBe(written);
+  });
+});
+
+describe("the picture", () => {
+  const svg = drawGroups(groupsOf(results), "Costs");
+
+  it("is as wide as a phone, and has a mark in the arm's colour for each arm", () => {
+    expect(elementsIn(svg)[0]?.is.width).toBe("390");
+    for (const arm of ["hold-20m", "budget-hourly", "consolidate-after-5m"])
+      expect(svg).toContain(`fill="var(--arm-${arm},currentColor)"`);
+    expect(svg).toContain("hold-20m: nodes 1,310, launches and evictions 0");
+    expect(svg).not.toMatch(/NaN|undefined|Infinity/);
+  });
+
+  it("shows a dark theme, too", () => {
+    expect(svg).toContain("@media(prefers-color-scheme:dark){.knh{--arm-");
+  });
+});
+
+describe("labels", () => {
+  const frame = { left: 0, right: 300, top: 0, bottom: 300 };
+  const markAt = (cx: number, cy: number) => ({ left: cx - 7, right: cx + 7, top: cy - 7, bottom: cy + 7 });
+
+  it("stand to the right of their points, or elsewhere where another is or the frame ends", () => {
+    const points = [
+      { text: "one", cx: 100, cy: 100 },
+      { text: "two", cx: 112, cy: 100 },
+      { text: "three", cx: 295, cy: 200 },
+    ];
+    const [one, two, three] = placeLabels(
+      points,
+      points.map(({ cx, cy }) => markAt(cx, cy)),
+      frame,
+    );
+    expect(one?.x).toBeLessThan(90);
+    expect([two?.x, two?.y]).toEqual([122, 104]);
+    expect(three?.x).toBeLessThan(260);
+  });
+
+  it("cover nothing where there is room", () => {
+    const points = Array.from({ length: 6 }, (_, i) => ({ text: `label ${i}`, cx: 150, cy: 100 + 10 * i }));
+    const placed = placeLabels(
+      points,
+      points.map(({ cx, cy }) => markAt(cx, cy)),
+      frame,
+    );
+    const places = placed.map(({ x, y }) => `${Math.round(x)} ${Math.round(y)}`);
+    expect(new Set(places).size).toBe(6);
+  });
+});
