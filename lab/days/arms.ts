@@ -92,11 +92,18 @@ const all: readonly Arm[] = [
   hold("20m", "30s", "launch"),
   hold("10m", "30s", "held"),
   {
-    name: "hold-20m-launches",
-    about: "the holder, `hold=20m`, `extendOn=launches`, `replacements=hold`, beside `consolidateAfter: 30s`",
+    name: "auto",
+    about: "the holder, `hold=auto`, beside `consolidateAfter: 30s`",
     colour: "line",
     disruption: { consolidateAfter: "30s" },
-    holder: { hold: "20m", extendOn: "launches", replacements: "hold" },
+    holder: { hold: "auto" },
+  },
+  {
+    name: "auto-evictions",
+    about: "the holder, `hold=auto`, `evictionCost=10m`, beside `consolidateAfter: 30s`",
+    colour: "line",
+    disruption: { consolidateAfter: "30s" },
+    holder: { hold: "auto", evictionCost: "10m" },
   },
 ];
 

@@ -20,10 +20,7 @@ export class ClusterView {
 
   /** The holder's objects that are still there. */
   async rights(): Promise<readonly string[]> {
-    const found = await ownKubernetes(this.#path, undefined).compareManifest(
-      Karpenter.v1.annotation,
-      "nothing",
-    );
+    const found = await ownKubernetes(this.#path, undefined).compareManifest(Karpenter.v1.annotation, "hold");
     return found.filter(({ state }) => state === "right" || state === "different").map(({ kind }) => kind);
   }
 }

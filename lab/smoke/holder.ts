@@ -84,7 +84,7 @@ async function launch(smoke: Smoke, { ask, waitForLaunch }: HolderOptions): Prom
   smoke.report(`held after ${after}; waiting for the new nodes to join`);
   const joined = await poll(smoke, { every, within: minutes(5) }, async () => {
     const hold = await holdNow(ask);
-    return hold === undefined || (hold.awaited === 0 && hold.nodesHeld > 0) ? { hold } : undefined;
+    return hold === undefined || (!hold.isAwaiting && hold.nodesHeld > 0) ? { hold } : undefined;
   });
   if (!joined?.hold) return judged(false, `held after ${after}, but the new nodes were not marked`);
   const { nodesHeld } = joined.hold;

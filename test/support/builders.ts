@@ -86,6 +86,7 @@ export const aNode = (name: string, about: Partial<SeenNode> = {}): SeenNode => 
   uid: `uid-${name}`,
   createdAt: after(noon, -hours(24)),
   nodePool: "default",
+  version: "1",
   writers: [],
   ...about,
 });

@@ -137,7 +137,7 @@ describe("the key of a run", () => {
       keyOf({ seed: 2 }),
       keyOf({ arm: "hold-20m-beside-30s" }),
       keyOf({ arm: "hold-10m-beside-30s" }),
-      keyOf({ arm: "hold-20m-launches" }),
+      keyOf({ arm: "auto" }),
       keyOf({ arm: "consolidate-after-0s" }),
       keyOf({ types: "families" }),
       keyOf({ karpenter: "1.13.0" }),

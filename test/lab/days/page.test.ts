@@ -44,7 +44,7 @@ const results = [
   ...runsOf("consolidate-after-5m", 1_200, 1_220),
   ...runsOf("budget-hourly", 1_000, 1_020),
   ...runsOf("hold-20m", 1_300, 1_320),
-  ...runsOf("hold-20m-launches", 900, 920),
+  ...runsOf("auto", 900, 920),
   // Cheap, but on one seed alone.
   ...runsOf("consolidate-after-0s", 10),
 ];
@@ -54,7 +54,7 @@ describe("the verdict", () => {
 
   it("names what each arm of the holder costs against the best of Karpenter's own, the cheapest first", () => {
     const [first, second] = words.split("\n");
-    expect(first).toContain("`hold-20m-launches` costs 0.90 times the best of Karpenter's own settings");
+    expect(first).toContain("`auto` costs 0.90 times the best of Karpenter's own settings");
     expect(first).toContain("less in 1, more in 0, no difference in 0 of 1 comparisons.");
     expect(second).toContain("`hold-20m` costs 1.30 times");
     expect(second).toContain("at worst 1.30 times (`day`, `one`, Karpenter 1.15.0)");
@@ -67,7 +67,7 @@ describe("the verdict", () => {
     const [group] = groupsOf(results);
     if (!group) throw new Error("no group");
     expect(cheapest(group, "own", usual)?.arm).toBe("budget-hourly");
-    expect(cheapest(group, "holder", usual)?.arm).toBe("hold-20m-launches");
+    expect(cheapest(group, "holder", usual)?.arm).toBe("auto");
   });
 
   it("counts the jobs that consolidation killed, not those of interruptions", () => {
@@ -120,7 +120,7 @@ it("the table has means over the seeds, their spread, and the cost as a multiple
 describe("the page", () => {
   it("has the verdict before everything else, a table for each version, and where it was measured", () => {
     const block = blockOf([...results, ...results.map((run) => ({ ...run, karpenter: "1.13.0" }))], 20);
-    expect(block.startsWith("- **`hold-20m-launches` costs")).toBe(true);
+    expect(block.startsWith("- **`auto` costs")).toBe(true);
     expect(block).toContain("### `day`, types `one`, Karpenter 1.13.0, seeds 1, 2");
     expect(block).toContain("`consolidate-after-0s` (1 of 2 seeds)");
     expect(block).toContain("2026-11-24; Karpenter 1.13.0, 1.15.0, holder 0.2.0; 2 × a machine; 18 runs");
@@ -132,7 +132,7 @@ describe("the page", () => {
     const into = newFolder();
     const file = writePage({ results, wanted: 9, into });
     const written = readFileSync(file, "utf8");
-    expect(written).toContain("`hold-20m-launches` costs 0.90 times");
+    expect(written).toContain("`auto` costs 0.90 times");
     const svg = readFileSync(join(into, "images/lab-costs.svg"), "utf8");
     expect(elementsIn(svg)[0]?.name).toBe("svg");
     writeFileSync(file, "");
