@@ -1,23 +1,27 @@
-import { after, earlier, later } from "./duration.ts";
+import { after, type Duration, earlier, later } from "./duration.ts";
 import type { Launch } from "./ports.ts";
 import type { LaunchHold } from "./record.ts";
 import type { Rules } from "./rules.ts";
 
 /** When a launch hold ends, and whether it would last longer without the cap. */
-export function endOf({ startedAt, lastLaunchAt }: LaunchHold, { hold, maxHold }: Limits) {
+export function endOf({ startedAt, lastLaunchAt }: LaunchHold, { hold, auto, maxHold }: Limits) {
+  if (auto) return { at: after(lastLaunchAt, maxHold), isCapped: false };
   const asked = after(lastLaunchAt, hold);
   if (maxHold === 0) return { at: asked, isCapped: false };
   const cap = after(startedAt, maxHold);
   return { at: earlier(asked, cap), isCapped: cap < asked };
 }
 
-type Limits = Pick<Rules, "hold" | "maxHold">;
+type Limits = Pick<Rules, "hold" | "auto" | "maxHold">;
+
+/** How long one launch holds. */
+export const lengthOf = ({ hold, auto, maxHold }: Limits): Duration => (auto ? maxHold : hold);
 type Facts = Readonly<{
   before?: LaunchHold | undefined;
   launches: readonly Launch[];
   /** Earlier launches do not count. */
   countFrom: Date;
-  rules: Pick<Rules, "hold" | "maxHold" | "initialDelay">;
+  rules: Limits & Pick<Rules, "initialDelay">;
   now: Date;
 }>;
 
@@ -26,7 +30,9 @@ export function launchHoldAfter({ before, launches, countFrom, rules, now }: Fac
   const went = before && before.lastLaunchAt >= countFrom ? before : undefined;
   const counting = launches
     .map(({ launchedAt }) => earlier(launchedAt, now))
-    .filter((at) => at >= countFrom && after(at, rules.initialDelay) <= now && after(at, rules.hold) > now);
+    .filter(
+      (at) => at >= countFrom && after(at, rules.initialDelay) <= now && after(at, lengthOf(rules)) > now,
+    );
   const [first] = counting;
   if (!first) return went;
   const lastLaunchAt = counting.reduce(later, went?.lastLaunchAt ?? first);

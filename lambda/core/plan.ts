@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { after, type Duration, earlier, later, minutes, seconds } from "./duration.ts";
 import { endOf, launchHoldAfter, nextDelayEnd } from "./launches.ts";
+import type { Account } from "./pays.ts";
 import type { Launch } from "./ports.ts";
 import { describeQuiet, isPaused, type Silence, silenceOf } from "./quiet.ts";
 import {
@@ -40,6 +41,10 @@ export type NodeFacts = Readonly<{
   present: ReadonlySet<string>;
   awaitedSince?: Date | undefined;
   nextDriftEnd?: Date | undefined;
+  /** With `hold=auto`, the account of the nodes by now, where this pass has read the pods. */
+  account?: Account | undefined;
+  /** With `hold=auto`, when the pods are to be read next. */
+  nextReadAt?: Date | undefined;
 }>;
 
 /** What is held, until when and why; the record that says so; and when to look again. */
@@ -93,10 +98,11 @@ export function planScope(facts: PlanFacts): Plan {
     seen: seenAfter(record.seen, news, now),
   };
   const started = startOrEnd({ ...facts, next, until, silence, wasCapped: isOver && end.isCapped, asked });
-  const { watched: _w, ...unwatched } = started.record;
+  const { watched: _w, account: _a, ...unwatched } = started.record;
   const planned: ScopeRecord = {
     ...unwatched,
     ...watchedAfter(facts, until !== undefined),
+    ...accountAfter(facts, until !== undefined && launchHold !== undefined, asked.length > 0),
     figures: figuresAfter({ ...facts, next: started.record, until, counted, asked, end }),
   };
   const looks = looksOf({ ...facts, hold: planned.hold, until, asked });
@@ -270,6 +276,17 @@ export function untilOf({ launchHold, requests }: ScopeRecord, rules: Rules): Da
   return ends.length > 0 ? ends.reduce(later) : undefined;
 }
 
+/** The account goes on as long as launches hold. A request holds all nodes, so none is let go. */
+function accountAfter(
+  { nodes, record, rules }: PlanFacts,
+  isOn: boolean,
+  isRequested: boolean,
+): Pick<ScopeRecord, "account"> {
+  const account = nodes?.account ?? record.account;
+  if (!isOn || !rules.auto || !account) return {};
+  return { account: isRequested ? { ...account, letGo: {} } : account };
+}
+
 type LookFacts = PlanFacts &
   Readonly<{ hold?: Hold | undefined; until: Date | undefined; asked: readonly Request[] }>;
 type NextLooks = Readonly<{ looks: Looks; oneShot?: Date; message?: Duration }>;
@@ -285,7 +302,7 @@ function looksOf({ record, nodes, launches, until, rules, now, canQueue }: LookF
   const delay = sending !== undefined && !isSent ? sending : undefined;
   const sent = delay !== undefined ? { message: after(now, delay) } : isSent ? { message } : {};
 
-  const times = [until, nodes?.nextDriftEnd, nextDelayEnd(launches, rules, now)];
+  const times = [until, nodes?.nextDriftEnd, until && nodes?.nextReadAt, nextDelayEnd(launches, rules, now)];
   const next = times
     .flatMap((time) => (time && time > now ? [time] : []))
     .reduce<Date | undefined>(soonestOf, undefined);

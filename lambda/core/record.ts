@@ -1,4 +1,5 @@
 import { youngerId } from "./marks/hold-id.ts";
+import type { Account } from "./pays.ts";
 import type { Scope } from "./scope.ts";
 
 /** Launches protect the nodes of a scope. The cap counts from the start. */
@@ -64,6 +65,8 @@ export type ScopeRecord = Readonly<{
   seen: Readonly<Record<string, Date>>;
   figures: Figures;
   watched?: Watched;
+  /** With `hold=auto`, what is remembered of the nodes. */
+  account?: Account;
   looks: Looks;
   /** Why the stored record cannot be read; everything else is empty then. Never stored. */
   unreadable?: string;
@@ -108,7 +111,7 @@ export const withNewHold = (record: ScopeRecord, hold: Hold): ScopeRecord => ({
 });
 
 /** The record once no node has the mark of its hold. */
-export function withoutHold({ hold: _, watched: _w, ...record }: ScopeRecord): ScopeRecord {
+export function withoutHold({ hold: _, watched: _w, account: _a, ...record }: ScopeRecord): ScopeRecord {
   return { ...record, figures: noFigures, looks: {} };
 }
 
