@@ -55,7 +55,7 @@ export class ClusterView {
   }
 
   remove(name: string): void {
-    this.#options.cluster.removeNode(name);
+    this.#options.ec2.terminate(name);
   }
 
   /** Changes a node as a user would; undefined removes the key. */

@@ -1,9 +1,5 @@
-import { KubernetesAccess } from "../lambda/cluster-access/cluster-rights.ts";
 import { accessManifest, clusterRolePath, keysOfRole } from "../lambda/cluster-access/manifest.ts";
-import { type AccessEntries, changeAccess } from "../lambda/cluster-access/rules.ts";
-import { after, minutes } from "../lambda/core/duration.ts";
-import type { CallContext, Clock } from "../lambda/core/ports.ts";
-import type { KubernetesCall, KubernetesCaller } from "../lambda/kubernetes/client.ts";
+import type { KubernetesCall } from "../lambda/kubernetes/client.ts";
 import { KubernetesError } from "../lambda/kubernetes/error.ts";
 
 /** Our roles, bindings and admission policy in a cluster, by path. It stores them, and grants or refuses nothing. */
@@ -37,28 +33,4 @@ export class FakeAccessObjects {
     if (method === "DELETE") this.all.delete(path);
     return found;
   }
-}
-
-type Options = Readonly<{ api: KubernetesCaller; clock: Clock; holdAnnotation: string }>;
-
-/** Kept free for giving the admin right back. */
-const reserve = minutes(1);
-
-/** Deploys our rights for this annotation, in a cluster where all our roles can log in already. */
-export function changeAccessOf(
-  { api, clock, holdAnnotation }: Options,
-  { deadline, log }: CallContext,
-): Promise<void> {
-  // This API server learns of a change at once.
-  const sleep = async () => {};
-  const rights = new KubernetesAccess({ api, clock, log, until: after(deadline, -reserve), sleep });
-  const entries: AccessEntries = {
-    authentication: async () => "access entries",
-    whyUnusable: async () => undefined,
-    create: async () => "existed",
-    delete: async () => {},
-    asAdmin: (work) => work(rights),
-    returnAdminRight: async () => {},
-  };
-  return changeAccess({ entries, log }, { cluster: "prod", holdAnnotation, mode: "hold", roles: [] });
 }

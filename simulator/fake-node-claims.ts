@@ -7,17 +7,23 @@ import { parseLabelSelector } from "./fake-kubernetes/label-selector.ts";
 const claimsPath = /^\/apis\/karpenter\.sh\/(v1|v1beta1)\/nodeclaims$/;
 const { poolLabel } = Karpenter.v1;
 
-/** Karpenter's NodeClaims, as the API server answers; a cluster without any, unless a test adds one. */
+/** Karpenter's NodeClaims, as the API server answers. */
 export class FakeNodeClaims {
   readonly claims = new Map<string, NodeClaim>();
-  /** Refuses every list: 403 without the rights, 404 where there are no NodeClaims. */
-  refusedWith: 403 | 404 | undefined = 404;
+  /** Refuses every list: 403 without the rights, 404 where the cluster has no NodeClaims. */
+  refusedWith: 403 | 404 | undefined;
   /** Karpenter before v1.0 serves v1beta1. */
   version: "v1" | "v1beta1" = "v1";
+
   /** Adds a NodeClaim, as Karpenter creates it. */
   add(claim: Omit<NodeClaim, "nodePool"> & Readonly<{ nodePool?: string }>): void {
-    if (this.refusedWith === 404) this.refusedWith = undefined;
     this.claims.set(claim.name, { nodePool: "default", ...claim });
+  }
+
+  /** Changes a NodeClaim, unless it is gone. */
+  change(name: string, change: Partial<NodeClaim>): void {
+    const claim = this.claims.get(name);
+    if (claim) this.claims.set(name, { ...claim, ...change });
   }
 
   static answers({ path }: KubernetesCall): boolean {

@@ -6,7 +6,7 @@ import type { Message } from "../local/holder/queue.ts";
 /** The outcome of a call: it is made, it fails without effect, its answer is lost, or its answer comes later. */
 export type Verdict = "done" | "refused" | "answer lost" | "answer late";
 
-export type FunctionName = "hold" | "release" | "sweep" | "control" | "access";
+export type FunctionName = "hold" | "release" | "sweep" | "control";
 
 /** How long each function may run. */
 export const timeouts: Record<FunctionName, Duration> = {
@@ -14,7 +14,6 @@ export const timeouts: Record<FunctionName, Duration> = {
   release: minutes(5),
   sweep: minutes(5),
   control: minutes(2),
-  access: minutes(14),
 };
 
 /** Lambda's delays before it retries a failed asynchronous invocation. */
@@ -28,6 +27,8 @@ export type InvocationOptions = Readonly<{
   deadline: Date;
   /** The settings it was deployed with. */
   settings: Settings;
+  /** What it was invoked with, unless that is a batch of messages. */
+  input?: unknown;
   /** The batch of messages it was given. */
   messages: readonly Message[];
   onEnd: (invocation: Invocation) => void;
@@ -51,6 +52,7 @@ export class Invocation {
   readonly begunAt: Date;
   readonly deadline: Date;
   readonly settings: Settings;
+  readonly input: unknown;
   readonly messages: readonly Message[];
   /** How many calls it has made. */
   calls = 0;
@@ -65,12 +67,13 @@ export class Invocation {
   readonly #waiting: Waiting[] = [];
   readonly #onEnd: (invocation: Invocation) => void;
 
-  constructor({ name, skew, begunAt, deadline, settings, messages, onEnd }: InvocationOptions) {
+  constructor({ name, skew, begunAt, deadline, settings, input, messages, onEnd }: InvocationOptions) {
     this.name = name;
     this.skew = skew;
     this.begunAt = begunAt;
     this.deadline = deadline;
     this.settings = settings;
+    this.input = input;
     this.messages = messages;
     this.#onEnd = onEnd;
   }

@@ -1,4 +1,4 @@
-import { after, type Duration, minutes } from "../lambda/core/duration.ts";
+import { after, type Duration, later, minutes } from "../lambda/core/duration.ts";
 import { TryAgainError } from "../lambda/core/errors.ts";
 import type { CallContext, Ids, NodeClaims, Nodes, Ports } from "../lambda/core/ports.ts";
 import { onControlRequest } from "../lambda/handlers/control.ts";
@@ -13,7 +13,7 @@ import { type Message, MessageQueue } from "../local/holder/queue.ts";
 import { type Around, answerCall, interceptedPorts, nameOf } from "./calls.ts";
 import { ClusterView } from "./cluster-view.ts";
 import { CollectedLog, CollectedMetrics } from "./collected-log.ts";
-import { changeAccessOf, FakeAccessObjects } from "./fake-access-objects.ts";
+import { FakeAccessObjects } from "./fake-access-objects.ts";
 import { FakeEc2 } from "./fake-ec2.ts";
 import { FakeCluster } from "./fake-kubernetes/fake-cluster.ts";
 import { FakeNodeClaims } from "./fake-node-claims.ts";
@@ -37,6 +37,7 @@ const shortestRequest: Duration = 300;
 type Retry = Readonly<{ at: Date; payload: unknown; attempt: number; id: string }>;
 type Work = (ports: Ports, context: CallContext) => Promise<unknown>;
 type Start = Readonly<{
+  input?: unknown;
   skew?: Duration;
   messages?: readonly Message[];
   onEnd?: (invocation: Invocation) => void;
@@ -64,8 +65,8 @@ export class World {
   readonly events = new NotedChanges();
   /** Which calls fail until this is changed. */
   refuses: (call: string) => boolean = () => false;
-  /** Since when the API server answers 429 with a Retry-After beyond every deadline. */
-  throttledSince: Date | undefined;
+  /** Which calls to the cluster are never answered: they take all the time that they are given. */
+  hangs: (call: string) => boolean = () => false;
   /** Called after each step of an invocation with the call it made; at its beginning there is none yet. */
   watch: (invocation: Invocation, call: string) => void = () => {};
   retries: Retry[] = [];
@@ -82,7 +83,7 @@ export class World {
     const { karpenter } = this.settings;
     const clock = { now: () => this.#now() };
     const send = (event: unknown, delay: Duration) => void this.queue.send(event, delay);
-    this.ec2 = new FakeEc2({ clock: this.clock, cluster, karpenter, send });
+    this.ec2 = new FakeEc2({ clock: this.clock, cluster, karpenter, nodeClaims: this.nodeClaims, send });
     const annotation = () => this.settings.holdAnnotation;
     this.nodes = new ClusterView({ cluster, ec2: this.ec2, karpenter, annotation });
     const around: Around = (call, effect) => this.#around(call, effect);
@@ -148,7 +149,7 @@ export class World {
       this.retries.push({ at: after(this.time, wait), payload, attempt: attempt + 1, id });
     };
     const work: Work = (ports, context) => onHoldExpired(ports)(payload, { ...context, requestId: id });
-    return this.#start("release", work, { skew, onEnd });
+    return this.#start("release", work, { input: payload, skew, onEnd });
   }
 
   sweep(skew = 0): Promise<Invocation> {
@@ -156,15 +157,10 @@ export class World {
   }
 
   ask(request: unknown, skew = 0): Promise<Invocation> {
-    return this.#start("control", (ports, context) => onControlRequest(ports)(request, context), { skew });
-  }
-
-  /** CloudFormation changes the access after it has updated the functions. */
-  changeAccess(skew = 0): Promise<Invocation> {
-    const { holdAnnotation } = this.settings;
-    const work: Work = ({ clock }, context) =>
-      changeAccessOf({ api: this.#api, clock, holdAnnotation }, context);
-    return this.#start("access", work, { skew });
+    return this.#start("control", (ports, context) => onControlRequest(ports)(request, context), {
+      input: request,
+      skew,
+    });
   }
 
   dueOneShots(): readonly OneShot[] {
@@ -188,7 +184,7 @@ export class World {
   async #start(
     name: FunctionName,
     work: Work,
-    { skew = 0, messages = [], onEnd }: Start,
+    { input, skew = 0, messages = [], onEnd }: Start,
   ): Promise<Invocation> {
     const invocation = new Invocation({
       name,
@@ -196,6 +192,7 @@ export class World {
       begunAt: this.time,
       deadline: after(this.time, timeouts[name] + skew),
       settings: this.settings,
+      input,
       messages,
       onEnd: (ended) => {
         this.running.delete(ended);
@@ -213,7 +210,7 @@ export class World {
 
   #callCluster(call: KubernetesCall, deadline: Date): Promise<unknown> {
     const name = nameOf(call);
-    if (this.throttledSince || deadline.getTime() - this.#now().getTime() < shortestRequest) {
+    if (deadline.getTime() - this.#now().getTime() < shortestRequest) {
       this.#current?.late.push(name);
       return Promise.reject(new OutOfTimeError(`no time is left for ${name}`));
     }
@@ -224,6 +221,7 @@ export class World {
     const invocation = this.#current;
     const verdict = (await invocation?.waitBefore(call)) ?? "done";
     this.calls.push(call);
+    if (deadline && this.hangs(call)) this.time = later(this.time, after(deadline, -(invocation?.skew ?? 0)));
     const isLate = deadline !== undefined && this.#now() >= deadline;
     if (isLate) invocation?.late.push(call);
     if (isLate && verdict !== "answer lost") throw new OutOfTimeError(`${call} was not answered in time`);
