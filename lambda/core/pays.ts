@@ -1,4 +1,5 @@
 import { after, type Duration, earlier, formatDuration, hours, minutes } from "./duration.ts";
+import type { AutoFigures } from "./record.ts";
 import { type Bound, type Room, sharesUsed, superfluousNodes } from "./room.ts";
 
 /** What the removal of a node is worth, in time of that node. */
@@ -30,6 +31,8 @@ export type Verdict = Readonly<{
 export type Look = Readonly<{
   account: Account;
   verdicts: readonly Verdict[];
+  /** What happened since the last look. */
+  since: AutoFigures;
   /** When the next node is due, or a node that was let go is to be marked again; undefined: nothing can be due. */
   next?: Date;
 }>;
@@ -113,7 +116,13 @@ export function lookAtNodes(
   ];
   const next = dues.reduce<Date | undefined>((a, b) => (a ? earlier(a, b) : b), undefined);
   const bounded = { wasted: most(wasted), letGo: most(letGo), leftAlone: most(leftAlone) };
-  return { account: { at: now, superfluousSince, ...bounded }, verdicts, ...(next && { next }) };
+  const gone = Object.keys(account.letGo).filter((name) => !present.has(name)).length;
+  const since: AutoFigures = {
+    superfluous: account.superfluousSince.length * step,
+    letGo: Object.keys(letGo).filter((name) => account.letGo[name] === undefined).length,
+    spared: Math.max(0, account.superfluousSince.length - superfluousSince.length - gone),
+  };
+  return { account: { at: now, superfluousSince, ...bounded }, verdicts, since, ...(next && { next }) };
 }
 
 /** What the removal of a node with these pods is worth, in words, and why it may not be removed. */

@@ -5,6 +5,7 @@ import type { Account } from "./pays.ts";
 import type { Launch } from "./ports.ts";
 import { describeQuiet, isPaused, type Silence, silenceOf } from "./quiet.ts";
 import {
+  type AutoFigures,
   type Figures,
   type Hold,
   type Looks,
@@ -43,6 +44,8 @@ export type NodeFacts = Readonly<{
   nextDriftEnd?: Date | undefined;
   /** With `hold=auto`, the account of the nodes by now, where this pass has read the pods. */
   account?: Account | undefined;
+  /** What `hold=auto` found since the last look. */
+  since?: AutoFigures | undefined;
   /** With `hold=auto`, when the pods are to be read next. */
   nextReadAt?: Date | undefined;
 }>;
@@ -251,6 +254,9 @@ function figuresAfter(facts: FigureFacts): Figures {
     capped: figures.capped || (end?.isCapped ?? false),
     requests: requests.slice(0, mostNames),
     removed: figures.removed + (nodes ? gone(next.watched, nodes).length : 0),
+    superfluous: figures.superfluous + (nodes?.since?.superfluous ?? 0),
+    letGo: figures.letGo + (nodes?.since?.letGo ?? 0),
+    spared: figures.spared + (nodes?.since?.spared ?? 0),
   };
 }
 

@@ -214,9 +214,9 @@ const podsAMinute = 10_000;
 function accountOf(view: ScopeView, record: ScopeRecord, rules: Rules, now: Date) {
   if (!rules.auto || !view.pods) return {};
   if (view.pods === "not read" || "unavailable" in view.pods) return { nextReadAt: after(now, minutes(1)) };
-  const { account, verdicts } = lookAtNodes(record.account, roomsOf(view), view.pods, rules, now);
+  const { account, verdicts, since } = lookAtNodes(record.account, roomsOf(view), view.pods, rules, now);
   const period = minutes(Math.max(1, Math.ceil(view.pods.length / podsAMinute)));
-  return { account, ...(verdicts.length > 0 && { nextReadAt: after(now, period) }) };
+  return { account, since, ...(verdicts.length > 0 && { nextReadAt: after(now, period) }) };
 }
 
 const launchTime = ({ launchedAt }: Launch): Date => launchedAt;
