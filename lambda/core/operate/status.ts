@@ -88,12 +88,12 @@ export async function getStatus(context: PassContext): Promise<Status> {
     nodesUserHeld: view.nodes.filter((node) => isUserHeld(node, rules)).length,
     ...(orphaned > 0 && { nodesOrphaned: orphaned }),
     ...(lastSweep && { lastSweep }),
-    limits: [
-      ...limits,
-      ...(view.pods && "unavailable" in Object(view.pods) ? [Object(view.pods).unavailable] : []),
-    ],
+    limits: [...limits, ...unreadable(view)],
   };
 }
+
+const unreadable = ({ pods }: ScopeView): readonly string[] =>
+  pods && pods !== "not read" && "unavailable" in pods ? [pods.unavailable] : [];
 
 const isUserHeld = ({ labels, annotations }: SeenNode, { holdAnnotation }: Rules): boolean =>
   labels?.[holdLabel] === undefined && annotations?.[holdAnnotation] !== undefined;
